@@ -1,0 +1,24 @@
+"""All rules, to load from one place."""
+
+load(":et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
+load(":et_operator_library.bzl", _et_operator_library = "et_operator_library")
+load(":executorch_binary.bzl", _executorch_binary = "executorch_binary")
+load(":executorch_generated_lib.bzl", _executorch_generated_lib = "executorch_generated_lib")
+load(":executorch_program.bzl", _executorch_program = "executorch_program")
+load(":executorch_program_test.bzl", _executorch_program_test = "executorch_program_test")
+load(
+    ":toolchains.bzl",
+    _executorch_codegen_toolchain = "executorch_codegen_toolchain",
+    _executorch_runtime_component = "executorch_runtime_component",
+    _executorch_runtime_toolchain = "executorch_runtime_toolchain",
+)
+
+et_kernel_library = _et_kernel_library
+et_operator_library = _et_operator_library
+executorch_binary = _executorch_binary
+executorch_codegen_toolchain = _executorch_codegen_toolchain
+executorch_generated_lib = _executorch_generated_lib
+executorch_program = _executorch_program
+executorch_program_test = _executorch_program_test
+executorch_runtime_component = _executorch_runtime_component
+executorch_runtime_toolchain = _executorch_runtime_toolchain

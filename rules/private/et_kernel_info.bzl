@@ -1,0 +1,16 @@
+"""Provider of kernels."""
+
+visibility(["//rules/..."])
+
+def _init(*, sources):
+    if type(sources) != "depset":
+        fail("EtKernelInfo.sources: expected a depset, got a {}".format(type(sources)))
+    return {"sources": sources}
+
+EtKernelInfo, _new_et_kernel_info = provider(
+    doc = "Which file of an `et_kernel_library` implements which operators.",
+    fields = {
+        "sources": "depset[struct(file: File, operators: tuple[str])]: e.g. op_add.cpp and (\"aten::add.out\", \"aten::add.Scalar_out\").",
+    },
+    init = _init,
+)

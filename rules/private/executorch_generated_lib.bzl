@@ -1,0 +1,207 @@
+"""Rules behind executorch_generated_lib: the registering library and its headers."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
+load(":et_operator_info.bzl", "EtOperatorInfo")
+load(":label_text.bzl", "label_text")
+load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+
+visibility(["//rules/..."])
+
+NO_YAML_ERR = """{label} has neither functions_yaml_target nor custom_ops_yaml_target.
+
+Likely cause: the YAML that binds operators to kernels was left out.
+Fix: give functions_yaml_target for ATen operators (e.g. "//kernels/portable:functions.yaml"),
+custom_ops_yaml_target for your own."""
+
+NO_SELECTION_ERR = """{label} depends on no et_operator_library, so it would register nothing.
+
+Likely cause: deps lacks the selection.
+Fix: add an et_operator_library to deps; one with include_all_operators = True takes all that the YAMLs provide."""
+
+def _executorch_generated_lib_impl(ctx):
+    if not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target):
+        fail(NO_YAML_ERR.format(label = ctx.label))
+    selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
+    if not selections:
+        fail(NO_SELECTION_ERR.format(label = ctx.label))
+
+    kernels = [dep[CcInfo] for dep in ctx.attr.kernel_deps]
+    libraries = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep]
+    generated = _generate(ctx, selections)
+    adapters = _bind(ctx, generated.manifest, kernels)
+    headers, registration = _compile(ctx, generated, adapters, kernels + libraries)
+
+    return [
+        DefaultInfo(
+            files = depset([generated.registration, generated.native_functions, generated.functions, adapters]),
+            runfiles = ctx.runfiles().merge_all([
+                dep[DefaultInfo].default_runfiles
+                for dep in ctx.attr.kernel_deps + ctx.attr.deps
+            ]),
+        ),
+        registration,
+        EtGeneratedLibInfo(
+            headers = headers,
+            registered = depset(
+                [generated.manifest],
+                transitive = [dep[EtGeneratedLibInfo].registered for dep in ctx.attr.deps if EtGeneratedLibInfo in dep],
+            ),
+        ),
+        OutputGroupInfo(
+            manifest = depset([generated.manifest]),
+        ),
+    ]
+
+def _generate(ctx, selections):
+    """Registration source, headers and manifest, from YAMLs and selections alone."""
+    directory = ctx.label.name + "/"
+    outputs = struct(
+        registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
+        native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
+        functions = ctx.actions.declare_file(directory + "Functions.h"),
+        manifest = ctx.actions.declare_file(directory + "registered.json"),
+    )
+    yamls = []
+    args = ctx.actions.args()
+    args.add("generate")
+    args.add("--label", label_text(ctx.label))
+    for flag, yaml in [
+        ("--functions_yaml", ctx.file.functions_yaml_target),
+        ("--custom_ops_yaml", ctx.file.custom_ops_yaml_target),
+    ]:
+        if yaml:
+            args.add(flag, yaml)
+            yamls.append(yaml)
+    args.add_all(selections, before_each = "--selection")
+    args.add("--registration", outputs.registration)
+    args.add("--native_functions", outputs.native_functions)
+    args.add("--functions", outputs.functions)
+    args.add("--manifest", outputs.manifest)
+    ctx.actions.run(
+        executable = ctx.toolchains[CODEGEN_TOOLCHAIN_TYPE].codegen,
+        arguments = [args],
+        inputs = yamls + selections,
+        outputs = [outputs.registration, outputs.native_functions, outputs.functions, outputs.manifest],
+        mnemonic = "EtGenerate",
+        progress_message = "Generating kernel registration for %{label}",
+    )
+    return outputs
+
+def _symbol_files(library):
+    """Of one library to link, the files whose symbols tell what it defines."""
+    return library.pic_objects or library.objects or [f for f in [
+        library.pic_static_library or library.static_library or library.dynamic_library or library.interface_library,
+    ] if f]
+
+def _bind(ctx, manifest, kernels):
+    """Checks that the libraries define every kernel, and adapts those that take no context."""
+    cc_toolchain = find_cc_toolchain(ctx)
+    adapters = ctx.actions.declare_file(ctx.label.name + "/KernelAdapters.cpp")
+    linker_inputs = depset(transitive = [info.linking_context.linker_inputs for info in kernels])
+    libraries = [
+        file
+        for linker_input in linker_inputs.to_list()
+        for library in linker_input.libraries
+        for file in _symbol_files(library)
+    ]
+    args = ctx.actions.args()
+    args.add(manifest, format = "--manifest=%s")
+    args.add(cc_toolchain.nm_executable, format = "--nm=%s")
+    args.add(adapters, format = "--output=%s")
+    args.add_all(libraries, format_each = "--library=%s")
+    args.use_param_file("--flagfile=%s")
+    args.set_param_file_format("multiline")
+    ctx.actions.run(
+        executable = ctx.toolchains[CODEGEN_TOOLCHAIN_TYPE].codegen,
+        arguments = ["bind", args],
+        inputs = depset([manifest] + libraries, transitive = [cc_toolchain.all_files]),
+        outputs = [adapters],
+        mnemonic = "EtBindKernels",
+        progress_message = "Binding operators to kernels for %{label}",
+    )
+    return adapters
+
+def _compile(ctx, generated, adapters, deps):
+    """Returns CcInfo of the headers alone, and of the whole."""
+    cc_toolchain = find_cc_toolchain(ctx)
+    feature_configuration = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    compilation_context, objects = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = [generated.registration, adapters],
+        public_hdrs = [generated.native_functions, generated.functions],
+        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
+    )
+    linking_context, _ = cc_common.create_linking_context_from_compilation_outputs(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        linking_contexts = [dep.linking_context for dep in deps] + [runtime.linking_context],
+        # Nothing refers to a registration, so a linker would drop it.
+        alwayslink = True,
+        disallow_dynamic_library = True,
+    )
+    return (
+        CcInfo(compilation_context = compilation_context),
+        CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+    )
+
+_ATTRS = {
+    "custom_ops_yaml_target": attr.label(
+        doc = "YAML that binds custom operators, by full schema (`func:`), to kernels.",
+        allow_single_file = [".yaml", ".yml"],
+    ),
+    "deps": attr.label_list(
+        doc = "Selections (`et_operator_library`; united if several), and C++ libraries to link with.",
+        providers = [[EtOperatorInfo], [CcInfo]],
+    ),
+    "functions_yaml_target": attr.label(
+        doc = "YAML that binds ATen operators, by name (`op:`), to kernels.",
+        allow_single_file = [".yaml", ".yml"],
+    ),
+    "kernel_deps": attr.label_list(
+        doc = "Libraries that define the kernels: `et_kernel_library`, or any `cc_library`.",
+        providers = [CcInfo],
+    ),
+}
+
+executorch_generated_lib = rule(
+    doc = """A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.
+
+It links whole: depending on it is enough. `<name>_headers` gives `NativeFunctions.h` (the kernels' declarations) and
+`Functions.h` (typed wrappers, `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without registering.""",
+    implementation = _executorch_generated_lib_impl,
+    attrs = _ATTRS,
+    fragments = ["cpp"],
+    provides = [CcInfo, EtGeneratedLibInfo],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+)
+
+def _executorch_generated_headers_impl(ctx):
+    info = ctx.attr.library[EtGeneratedLibInfo].headers
+    return [DefaultInfo(files = depset(info.compilation_context.direct_public_headers)), info]
+
+executorch_generated_headers = rule(
+    doc = "The headers of an executorch_generated_lib.",
+    implementation = _executorch_generated_headers_impl,
+    attrs = {
+        "library": attr.label(
+            doc = "The executorch_generated_lib.",
+            mandatory = True,
+            providers = [EtGeneratedLibInfo],
+        ),
+    },
+    provides = [CcInfo],
+)

@@ -1,0 +1,90 @@
+"""The Python interpreter of the machine, and pip, as repository rules use them."""
+
+visibility(["//rules/...", "//tools/lint/..."])
+
+_OLDEST = 10
+_NEWEST = 14  # the executorch wheels are built for CPython 3.10 to 3.14
+
+NO_PYTHON_ERR = """rules_executorch: no Python interpreter found: {found}.
+
+Likely cause: python3 is not on the PATH, or is older than 3.{oldest} or newer than 3.{newest}.
+Fix: install one (Debian: apt-get install python3), or name it with --repo_env=EXECUTORCH_PYTHON=/path/to/python3."""
+
+NO_PIP_ERR = """rules_executorch: {python} has no pip.
+
+Likely cause: the distribution packages pip apart from Python (Debian: python3-pip).
+Fix: install pip, or name a wheel of it with --repo_env=EXECUTORCH_PIP_WHEEL=/path/to/pip.whl."""
+
+_PROBE = "import sys; print(sys.executable); print(sys.version_info[1]); print(sys.version.split()[0])"
+
+# What repository rules that call these functions list as `environ`.
+PYTHON_ENVIRON = ["EXECUTORCH_PYTHON", "EXECUTORCH_PIP_WHEEL"]
+
+def find_python(rctx):
+    """Finds the interpreter that installs packages and runs the tools.
+
+    Args:
+      rctx: the repository context.
+    Returns:
+      struct(path: str, minor: int, version: str); `path` is the interpreter itself, past any wrapper (pyenv).
+    """
+    named = rctx.getenv("EXECUTORCH_PYTHON") if hasattr(rctx, "getenv") else rctx.os.environ.get("EXECUTORCH_PYTHON")
+    candidate = named or rctx.which("python3")
+    if not candidate:
+        fail(NO_PYTHON_ERR.format(found = "python3 is not on the PATH", oldest = _OLDEST, newest = _NEWEST))
+    probe = rctx.execute([candidate, "-I", "-c", _PROBE])
+    lines = probe.stdout.strip().split("\n")
+    if probe.return_code != 0 or len(lines) != 3:
+        fail(NO_PYTHON_ERR.format(found = "{} does not run: {}".format(candidate, probe.stderr.strip()), oldest = _OLDEST, newest = _NEWEST))
+    path, minor, version = lines[0], int(lines[1]), lines[2]
+    if minor < _OLDEST or minor > _NEWEST:
+        fail(NO_PYTHON_ERR.format(found = "{} is Python {}".format(path, version), oldest = _OLDEST, newest = _NEWEST))
+    return struct(path = path, minor = minor, version = version)
+
+def pip_command(rctx, python):
+    """The command that runs pip: the interpreter's own, else the wheel that the environment names.
+
+    Args:
+      rctx: the repository context.
+      python: what find_python returned.
+    Returns:
+      list[str]: the beginning of a command line.
+    """
+    if rctx.execute([python.path, "-m", "pip", "--version"]).return_code == 0:
+        return [python.path, "-m", "pip"]
+    wheel = rctx.os.environ.get("EXECUTORCH_PIP_WHEEL")
+    if not wheel or not rctx.path(wheel).exists:
+        fail(NO_PIP_ERR.format(python = python.path))
+    return [python.path, wheel + "/pip"]
+
+def _host_python_repository_impl(rctx):
+    python = find_python(rctx)
+    rctx.file("BUILD.bazel", """\
+load("@bazel_tools//tools/python:toolchain.bzl", "py_runtime_pair")
+load("@rules_python//python:defs.bzl", "py_runtime")
+
+py_runtime(
+    name = "runtime",
+    interpreter_path = "{path}",
+    python_version = "PY3",
+)
+
+py_runtime_pair(
+    name = "runtime_pair",
+    py3_runtime = ":runtime",
+)
+
+toolchain(
+    name = "toolchain",
+    toolchain = ":runtime_pair",
+    toolchain_type = "@bazel_tools//tools/python:toolchain_type",
+    visibility = ["//visibility:public"],
+)
+""".format(path = python.path))
+
+host_python_repository = repository_rule(
+    doc = "A Python toolchain of the machine's own interpreter, the one that the other repositories install packages with.",
+    implementation = _host_python_repository_impl,
+    environ = PYTHON_ENVIRON,
+    configure = True,
+)

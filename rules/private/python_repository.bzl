@@ -1,0 +1,231 @@
+"""Python packages as one Bazel input: a repository that pip fills from a lock with hashes."""
+
+load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
+
+visibility(["//rules/...", "//tests/...", "//tools/lint/..."])
+
+INSTALL_ERR = """rules_executorch: pip could not install {requirements} for @{name}:
+{stderr}
+Likely cause: no network, an index that lacks a version, or a file that the lock has no hash of.
+Fix: see that `pip install --no-deps --require-hashes -r` on that file works on this machine, or give the
+executorch.{tag} tag of MODULE.bazel an existing environment (site_packages) or your own targets (deps)."""
+
+CUDA_ERR = """rules_executorch: pip finds no torch {version}, the CPU build, for @{name}:
+{stderr}
+Likely cause: the package index that pip is configured with offers only the CUDA build of several GB.
+Fix: add PyTorch's CPU index to pip's configuration (PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS), or take whatever build
+the index offers: executorch.python(allow_cuda = True)."""
+
+MISFIT_ERR = """rules_executorch: executorch {executorch} of @{name} does not fit {other} {version} of {place}.
+
+Likely cause: one of the two was pinned or installed anew without the other.
+Fix: use executorch {executorch} with {other} {expected}, or change the one pin."""
+
+NO_PACKAGE_ERR = """rules_executorch: @{name}: {site_packages} holds no package {package}.
+
+Likely cause: site_packages names another directory than the environment's lib/python3.X/site-packages.
+Fix: give the directory that `python -c "import {package}, os; print(os.path.dirname({package}.__path__[0]))"` prints."""
+
+# Run by the interpreter that the packages were installed for. Bytecode is compiled for what an export imports, not for
+# all that was installed (a fifth of the time), without a path or a time in it, so that two machines get the same bytes.
+_COMPILE = """
+import compileall, pathlib, py_compile, sys
+root = pathlib.Path(sys.argv[1])
+for name in sys.argv[2:]:
+    __import__(name)
+files = sorted({getattr(m, "__file__", None) or "" for m in list(sys.modules.values())})
+for file in files:
+    if file.endswith(".py") and pathlib.Path(file).is_relative_to(root):
+        py_compile.compile(file, dfile=str(pathlib.Path(file).relative_to(root)), doraise=False, quiet=2,
+                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
+"""
+
+# torch's minor version that an ExecuTorch minor version is built and tested with.
+_TORCH_OF_EXECUTORCH = {"1.5": "2.13"}
+
+def _normalized(package):
+    return package.lower().replace("-", "_").replace(".", "_")
+
+def _installed(rctx, directory):
+    """The distributions in a site-packages directory: {normalized name: version}."""
+    found = {}
+    for entry in rctx.path(directory).readdir():
+        if entry.basename.endswith(".dist-info"):
+            name, _, version = entry.basename.removesuffix(".dist-info").rpartition("-")
+            found[_normalized(name)] = version
+    return found
+
+def _pinned(rctx, requirements, package):
+    """The version that a lock pins a package to, or None."""
+    for line in rctx.read(requirements).split("\n"):
+        if line.startswith(package + "=="):
+            return line.removeprefix(package + "==").split(" ")[0]
+    return None
+
+def _minor(version):
+    return ".".join(version.split(".")[:2])
+
+def _pip_install(rctx):
+    python = find_python(rctx)
+    requirements = _requirements(rctx)
+    rctx.report_progress("Installing {}".format(rctx.attr.requirements.name))
+    result = rctx.execute(
+        pip_command(rctx, python) + [
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-compile",
+            "--no-deps",
+            "--no-warn-conflicts",
+            "--only-binary=:all:",
+            "--require-hashes",
+            "--requirement={}".format(requirements),
+            "--root-user-action=ignore",
+            "--target=site-packages",
+        ],
+        environment = {"PYTHONDONTWRITEBYTECODE": "1"},
+        timeout = 3600,
+    )
+    if result.return_code != 0:
+        version = _pinned(rctx, requirements, "torch")
+        error = CUDA_ERR if version and "+cpu" in version and "torch==" + version in result.stderr else INSTALL_ERR
+        fail(error.format(
+            name = rctx.name,
+            requirements = rctx.attr.requirements,
+            stderr = result.stderr,
+            tag = rctx.attr.tag,
+            version = version,
+        ))
+    if rctx.attr.precompile:
+        rctx.report_progress("Compiling bytecode")
+        rctx.execute(
+            [python.path, "-B", "-c", _COMPILE, str(rctx.path("site-packages"))] + rctx.attr.precompile,
+            environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(rctx.path("site-packages"))},
+            timeout = 1800,
+        )
+
+def _requirements(rctx):
+    """The lock to install; with torch pinned to the CPU build where the index's main build is CUDA's.
+
+    With hashes given, pip prefers an index's file, whose hash it knows beforehand, to a newer local build (+cpu) in a
+    directory: only the full version keeps a several-GB CUDA build out.
+    """
+    requirements = rctx.path(rctx.attr.requirements)
+    version = _pinned(rctx, requirements, "torch")
+    cuda_is_default = rctx.os.name == "linux" and rctx.os.arch in ["amd64", "x86_64"]
+    if not version or "+" in version or rctx.attr.allow_cuda or not cuda_is_default:
+        return requirements
+    pin = "torch==" + version
+    rctx.file("requirements.txt", rctx.read(requirements).replace(pin + " ", pin + "+cpu ").replace(pin + "\n", pin + "+cpu\n"))
+    return rctx.path("requirements.txt")
+
+def misfit(name, installed, runtime, place):
+    """What does not fit between the packages of an environment, and the runtime.
+
+    Args:
+      name: name of the repository.
+      installed: dict[str, str], distribution to version.
+      runtime: version of the executorch wheel that the runtime comes from, or None.
+      place: where the packages come from, for the message.
+    Returns:
+      str: the message, or None if all fits.
+    """
+    executorch = installed.get("executorch")
+    torch = installed.get("torch")
+    if not executorch:
+        return None
+    release = executorch.split("+")[0]
+    if runtime and release != runtime:
+        return MISFIT_ERR.format(
+            executorch = executorch,
+            name = name,
+            other = "the runtime",
+            version = runtime,
+            place = "@executorch_runtime",
+            expected = release,
+        )
+    expected = _TORCH_OF_EXECUTORCH.get(_minor(executorch))
+    if expected and torch and _minor(torch) != expected:
+        return MISFIT_ERR.format(
+            executorch = executorch,
+            name = name,
+            other = "torch",
+            version = torch,
+            place = place,
+            expected = expected,
+        )
+    return None
+
+_HEADER = """\
+load("@rules_python//python:defs.bzl", "py_library")
+
+package(default_visibility = ["//visibility:public"])
+"""
+
+_ENVIRONMENT = """
+# One directory, one input: a sandbox links it once, whatever it holds.
+filegroup(
+    name = "directory",
+    srcs = ["site-packages"],
+)
+
+py_library(
+    name = "site_packages",
+    data = [":directory"],
+    imports = ["site-packages"],
+)
+"""
+
+_ALIAS = """
+alias(
+    name = "{name}",
+    actual = "{actual}",
+)
+"""
+
+def _python_repository_impl(rctx):
+    if rctx.attr.deps:
+        build = _HEADER
+        for package, label in rctx.attr.deps.items():
+            build += _ALIAS.format(name = _normalized(package), actual = label)
+        rctx.file("BUILD.bazel", build)
+        return
+    if rctx.attr.site_packages:
+        place = rctx.attr.site_packages
+        if not rctx.path(place).exists:
+            fail(NO_PACKAGE_ERR.format(name = rctx.name, site_packages = place, package = rctx.attr.packages[0]))
+        rctx.symlink(place, "site-packages")
+    else:
+        place = str(rctx.attr.requirements)
+        _pip_install(rctx)
+    installed = _installed(rctx, place if rctx.attr.site_packages else "site-packages")
+    for package in rctx.attr.packages:
+        if package not in installed:
+            fail(NO_PACKAGE_ERR.format(name = rctx.name, site_packages = place, package = package))
+    runtime = _pinned(rctx, rctx.attr.runtime_requirements, "executorch") if rctx.attr.runtime_requirements else None
+    message = misfit(rctx.name, installed, runtime, place)
+    if message:
+        fail(message)
+    build = _HEADER + _ENVIRONMENT
+    for package in sorted(installed):
+        build += _ALIAS.format(name = package, actual = ":site_packages")
+    rctx.file("BUILD.bazel", build)
+
+python_repository = repository_rule(
+    doc = """Python packages for the tools of this module: a `py_library` per distribution, `@<name>//:<distribution>`.
+
+Distribution names are in lower case with underscores. The packages come from pip with a hash lock (`requirements`),
+out of an existing environment (`site_packages`), or are aliases of a user's own targets (`deps`).""",
+    implementation = _python_repository_impl,
+    attrs = {
+        "allow_cuda": attr.bool(doc = "Accept a CUDA build of torch on Linux x86-64. Default: False."),
+        "deps": attr.string_dict(doc = "Distribution name to the label of a py_library, e.g. {\"torch\": \"@pypi//torch\"}."),
+        "packages": attr.string_list(doc = "Distributions that must be there."),
+        "precompile": attr.string_list(doc = "Modules whose imports get their bytecode compiled at install."),
+        "requirements": attr.label(doc = "A pip requirements file: every package with its version and hashes."),
+        "runtime_requirements": attr.label(doc = "The runtime's lock, whose version the executorch package must have."),
+        "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory."),
+        "tag": attr.string(doc = "The module extension's tag that made this repository, for messages."),
+    },
+    environ = PYTHON_ENVIRON,
+)

@@ -1,0 +1,73 @@
+"""What the module extension and its WORKSPACE twin have in common: the three repositories and their defaults."""
+
+load(":python_repository.bzl", "python_repository")
+load(":runtime_repository.bzl", "runtime_repository")
+
+visibility(["//rules/...", "//tests/..."])
+
+SEVERAL_SOURCES_ERR = """rules_executorch: executorch.{tag} names several sources: {given}.
+
+Likely cause: a tag was extended without removing the older attribute.
+Fix: give one of {possible}."""
+
+_SOURCES = ["requirements", "site_packages", "wheel", "deps"]
+
+def merge_tags(mctx, tag_name):
+    """The attributes of the one tag that decides: the root module's, else the first that any module gives.
+
+    Args:
+      mctx: the module context.
+      tag_name: name of the tag class.
+    Returns:
+      dict[str, value]: attributes that were given.
+    """
+    for root in [True, False]:
+        for module in mctx.modules:
+            if module.is_root == root:
+                for tag in getattr(module.tags, tag_name):
+                    return {a: getattr(tag, a) for a in dir(tag) if getattr(tag, a)}
+    return {}
+
+def with_source(tag, given, default, fail = fail):
+    """The attributes given, with the default source if they name none.
+
+    Args:
+      tag: name of the tag, for the message.
+      given: dict of attributes.
+      default: Label of the default lock.
+      fail: what to call with a message if several sources are named.
+    Returns:
+      dict of attributes, or None after a failure.
+    """
+    sources = [a for a in _SOURCES if a in given]
+    if len(sources) > 1:
+        return fail(SEVERAL_SOURCES_ERR.format(tag = tag, given = ", ".join(sources), possible = ", ".join(_SOURCES)))
+    return given if sources else dict(given, requirements = default)
+
+def declare_repositories(runtime, python, codegen_python):
+    """Declares `executorch_runtime`, `executorch_python` and `executorch_codegen_python`.
+
+    Args:
+      runtime: dict of runtime_repository's attributes that were given.
+      python: dict of python_repository's, for export and tests.
+      codegen_python: dict of python_repository's, for the code generator.
+    """
+    runtime = with_source("runtime", runtime, Label("//requirements:runtime.txt"))
+    python = with_source("python", python, Label("//requirements:export.txt"))
+    codegen_python = with_source("codegen_python", codegen_python, Label("//requirements:codegen.txt"))
+    runtime_repository(name = "executorch_runtime", **runtime)
+    python_repository(
+        name = "executorch_python",
+        tag = "python",
+        packages = ["executorch", "torch"],
+        precompile = ["torch", "executorch.exir", "executorch.extension.flat_tensor.serialize.serialize"],
+        runtime_requirements = runtime.get("requirements"),
+        **python
+    )
+    python_repository(
+        name = "executorch_codegen_python",
+        tag = "codegen_python",
+        packages = ["absl_py", "flatbuffers", "pyyaml"],
+        precompile = ["absl.app", "flatbuffers", "yaml"],
+        **codegen_python
+    )

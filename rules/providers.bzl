@@ -1,0 +1,11 @@
+"""Providers, for rules of your own."""
+
+load("//rules/private:et_generated_lib_info.bzl", _EtGeneratedLibInfo = "EtGeneratedLibInfo")
+load("//rules/private:et_kernel_info.bzl", _EtKernelInfo = "EtKernelInfo")
+load("//rules/private:et_operator_info.bzl", _EtOperatorInfo = "EtOperatorInfo")
+load("//rules/private:et_program_info.bzl", _EtProgramInfo = "EtProgramInfo")
+
+EtGeneratedLibInfo = _EtGeneratedLibInfo
+EtKernelInfo = _EtKernelInfo
+EtOperatorInfo = _EtOperatorInfo
+EtProgramInfo = _EtProgramInfo

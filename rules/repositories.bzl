@@ -1,0 +1,27 @@
+"""The WORKSPACE twin of the module extension in extensions.bzl."""
+
+load("//rules/private:host_python.bzl", "host_python_repository")
+load("//rules/private:repositories.bzl", "declare_repositories")
+
+def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
+    """Declares what the rules need: call it in WORKSPACE, then executorch_register_toolchains().
+
+    Args:
+      runtime: dict of attributes as the module extension's `runtime` tag has.
+      python: dict of attributes as its `python` tag has.
+      codegen_python: dict of attributes as its `codegen_python` tag has.
+    """
+    declare_repositories(
+        runtime = runtime,
+        python = python,
+        codegen_python = codegen_python,
+    )
+    host_python_repository(name = "executorch_host_python")
+
+def executorch_register_toolchains():
+    """Registers the code generator, the wheel's runtime and the machine's Python."""
+    native.register_toolchains(
+        "@rules_executorch//codegen:toolchain",
+        "@rules_executorch//runtime:toolchain",
+        "@executorch_host_python//:toolchain",
+    )

@@ -1,0 +1,111 @@
+"""Analysis tests of executorch_binary and executorch_program_test."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//rules:defs.bzl", "executorch_binary", "executorch_program_test")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+
+def _binary_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    check = action_with_mnemonic(env, "EtCheck")
+    asserts.equals(env, "check", check.argv[1])
+    assert_ends(env, ["rules/tests/program.pte"], values_of(check.argv, "--program"))
+    asserts.equals(env, ["//rules/tests:program"], values_of(check.argv, "--program_name"))
+    assert_ends(env, ["rules/tests/generated/registered.json"], values_of(check.argv, "--manifest"))
+    asserts.equals(
+        env,
+        check.outputs.to_list(),
+        target[OutputGroupInfo]._validation.to_list(),
+        "every build of the binary runs the check",
+    )
+    main = action_with_mnemonic(env, "FileWrite")
+    asserts.true(env, "\"{}/rules/tests/program.pte\"".format(ctx.workspace_name) in main.content, main.content)
+    asserts.true(env, "/*check=*/false" in main.content)
+    runfiles = [f.basename for f in target[DefaultInfo].default_runfiles.files.to_list()]
+    for file in ["program.pte", "program.ptd", "libexecutorch.so"]:
+        asserts.true(env, file in runfiles, "{} is among the runfiles {}".format(file, runfiles))
+    return analysistest.end(env)
+
+_binary_test = analysistest.make(_binary_test_impl)
+
+def _program_test_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    main = action_with_mnemonic(env, "FileWrite").content
+    for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/1e-5"]:
+        asserts.true(env, part in main, "{} in {}".format(part, main))
+    return analysistest.end(env)
+
+_program_test_test = analysistest.make(_program_test_test_impl)
+
+def executorch_binary_test_suite(name):
+    """Tests of executorch_binary and executorch_program_test.
+
+    Args:
+      name: name of the test suite.
+    """
+    executorch_binary(
+        name = "binary",
+        program = ":program",
+        tags = ["manual"],
+        deps = [":generated"],
+    )
+    executorch_program_test(
+        name = "program_judged",
+        size = "small",
+        program = ":program",
+        rtol = "1e-3",
+        tags = ["manual"],
+        deps = [":generated"],
+    )
+    executorch_program_test(
+        name = "program_without_samples",
+        size = "small",
+        program = "a.pte",
+        tags = ["manual"],
+        deps = [":generated"],
+    )
+    executorch_program_test(
+        name = "program_bad_tolerance",
+        size = "small",
+        program = ":program",
+        rtol = "small",
+        tags = ["manual"],
+        deps = [":generated"],
+    )
+    _binary_test(
+        name = "binary_test",
+        size = "small",
+        target_under_test = ":binary",
+    )
+    _program_test_test(
+        name = "program_judged_test",
+        size = "small",
+        target_under_test = ":program_judged",
+    )
+    failure_test(
+        name = "program_without_samples_test",
+        size = "small",
+        expected = [
+            "//rules/tests:program_without_samples: @@//rules/tests:a.pte has no sample inputs",
+            "Fix: use an executorch_program",
+        ],
+        target_under_test = ":program_without_samples",
+    )
+    failure_test(
+        name = "program_bad_tolerance_test",
+        size = "small",
+        expected = [
+            "//rules/tests:program_bad_tolerance: attribute rtol is \"small\", not a number",
+            "Fix: give a decimal number",
+        ],
+        target_under_test = ":program_bad_tolerance",
+    )
+    native.test_suite(
+        name = name,
+        tests = [
+            ":binary_test",
+            ":program_bad_tolerance_test",
+            ":program_judged_test",
+            ":program_without_samples_test",
+        ],
+    )

@@ -1,0 +1,138 @@
+"""Analysis tests of executorch_generated_lib."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("//rules:defs.bzl", "executorch_generated_lib")
+load("//rules:providers.bzl", "EtGeneratedLibInfo")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+
+def _actions_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.equals(env, "generate", argv[1])
+    asserts.equals(env, ["//rules/tests:generated"], values_of(argv, "--label"))
+    assert_ends(env, ["rules/tests/functions.yaml"], values_of(argv, "--functions_yaml"))
+    assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--custom_ops_yaml"))
+    assert_ends(env, [
+        "rules/tests/selection_all/selected_operators.yaml",
+        "rules/tests/selection_union/selected_operators.yaml",
+    ], values_of(argv, "--selection"))
+    for flag, file in {
+        "--functions": "Functions.h",
+        "--manifest": "registered.json",
+        "--native_functions": "NativeFunctions.h",
+        "--registration": "RegisterKernels.cpp",
+    }.items():
+        assert_ends(env, ["rules/tests/generated/" + file], values_of(argv, flag))
+
+    bind = action_with_mnemonic(env, "EtBindKernels")
+    asserts.equals(env, "bind", bind.argv[1])
+    inputs = [f.basename for f in bind.inputs.to_list()]
+    asserts.true(env, "registered.json" in inputs)
+    for source in ["op_a", "op_b"]:
+        asserts.true(env, [i for i in inputs if i.startswith(source)], "symbols of {} are read".format(source))
+    assert_ends(env, ["rules/tests/generated/KernelAdapters.cpp"], [f.path for f in bind.outputs.to_list()])
+    return analysistest.end(env)
+
+_actions_test = analysistest.make(_actions_test_impl)
+
+def _providers_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    own = [
+        library
+        for linker_input in target[CcInfo].linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        if linker_input.owner == target.label
+    ]
+    asserts.equals(env, 1, len(own))
+    asserts.true(env, own[0].alwayslink, "a registration must link though nothing refers to it")
+    asserts.equals(
+        env,
+        ["Functions.h", "NativeFunctions.h"],
+        sorted([f.basename for f in target[EtGeneratedLibInfo].headers.compilation_context.direct_public_headers]),
+    )
+    asserts.equals(env, ["registered.json"], [f.basename for f in target[EtGeneratedLibInfo].registered.to_list()])
+    return analysistest.end(env)
+
+_providers_test = analysistest.make(_providers_test_impl)
+
+def _headers_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    asserts.equals(env, [], target[CcInfo].linking_context.linker_inputs.to_list())
+    asserts.equals(env, ["Functions.h", "NativeFunctions.h"], sorted([f.basename for f in target[DefaultInfo].files.to_list()]))
+    return analysistest.end(env)
+
+_headers_test = analysistest.make(_headers_test_impl)
+
+def executorch_generated_lib_test_suite(name):
+    """Tests of executorch_generated_lib.
+
+    Args:
+      name: name of the test suite.
+    """
+    executorch_generated_lib(
+        name = "generated",
+        custom_ops_yaml_target = "custom_ops.yaml",
+        functions_yaml_target = "functions.yaml",
+        kernel_deps = [":kernels_a"],
+        tags = ["manual"],
+        deps = [
+            ":selection_all",
+            ":selection_union",
+        ],
+    )
+    executorch_generated_lib(
+        name = "generated_without_yaml",
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
+        name = "generated_without_selection",
+        functions_yaml_target = "functions.yaml",
+        tags = ["manual"],
+    )
+    _actions_test(
+        name = "generated_actions_test",
+        size = "small",
+        target_under_test = ":generated",
+    )
+    _providers_test(
+        name = "generated_providers_test",
+        size = "small",
+        target_under_test = ":generated",
+    )
+    _headers_test(
+        name = "generated_headers_test",
+        size = "small",
+        target_under_test = ":generated_headers",
+    )
+    failure_test(
+        name = "generated_without_yaml_test",
+        size = "small",
+        expected = [
+            "//rules/tests:generated_without_yaml has neither functions_yaml_target nor custom_ops_yaml_target",
+            "Fix: give functions_yaml_target",
+        ],
+        target_under_test = ":generated_without_yaml",
+    )
+    failure_test(
+        name = "generated_without_selection_test",
+        size = "small",
+        expected = [
+            "//rules/tests:generated_without_selection depends on no et_operator_library",
+            "Fix: add an et_operator_library to deps",
+        ],
+        target_under_test = ":generated_without_selection",
+    )
+    native.test_suite(
+        name = name,
+        tests = [
+            ":generated_actions_test",
+            ":generated_headers_test",
+            ":generated_providers_test",
+            ":generated_without_selection_test",
+            ":generated_without_yaml_test",
+        ],
+    )

@@ -1,0 +1,42 @@
+"""Tests of what the repositories decide."""
+
+load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
+
+# buildifier: disable=bzl-visibility
+load("//rules/private:python_repository.bzl", "misfit")
+
+# buildifier: disable=bzl-visibility
+load("//rules/private:repositories.bzl", "with_source")
+
+def _misfit_test_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.equals(env, None, misfit("env", {"executorch": "1.5.1+cpu", "torch": "2.13.0+cpu"}, "1.5.1", "lock.txt"))
+    asserts.equals(env, None, misfit("env", {"yaml": "6"}, "1.5.1", "lock.txt"))
+    runtime = misfit("env", {"executorch": "1.5.0", "torch": "2.13.0"}, "1.5.1", "lock.txt")
+    asserts.true(env, runtime.startswith("rules_executorch: executorch 1.5.0 of @env does not fit the runtime 1.5.1 "), runtime)
+    torch = misfit("env", {"executorch": "1.5.1", "torch": "2.12.1"}, "1.5.1", "lock.txt")
+    asserts.true(env, torch.startswith("rules_executorch: executorch 1.5.1 of @env does not fit torch 2.12.1 of lock.txt."), torch)
+    asserts.true(env, "use executorch 1.5.1 with torch 2.13" in torch, torch)
+    return unittest.end(env)
+
+_misfit_test = unittest.make(_misfit_test_impl)
+
+def _with_source_test_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.equals(env, {"requirements": "lock"}, with_source("python", {}, "lock"))
+    asserts.equals(env, {"allow_cuda": True, "requirements": "lock"}, with_source("python", {"allow_cuda": True}, "lock"))
+    asserts.equals(env, {"site_packages": "/env"}, with_source("python", {"site_packages": "/env"}, "lock"))
+    messages = []
+    with_source("python", {"requirements": "mine", "site_packages": "/env"}, "lock", fail = messages.append)
+    asserts.true(env, messages[0].startswith("rules_executorch: executorch.python names several sources: requirements, site_packages."), messages[0])
+    return unittest.end(env)
+
+_with_source_test = unittest.make(_with_source_test_impl)
+
+def repositories_test_suite(name):
+    """Tests of the repositories' decisions.
+
+    Args:
+      name: name of the test suite.
+    """
+    unittest.suite(name, _misfit_test, _with_source_test)

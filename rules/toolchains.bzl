@@ -1,0 +1,12 @@
+"""Toolchains: executorch_runtime_toolchain for a runtime of your own."""
+
+load(
+    "//rules/private:toolchains.bzl",
+    _executorch_codegen_toolchain = "executorch_codegen_toolchain",
+    _executorch_runtime_component = "executorch_runtime_component",
+    _executorch_runtime_toolchain = "executorch_runtime_toolchain",
+)
+
+executorch_codegen_toolchain = _executorch_codegen_toolchain
+executorch_runtime_component = _executorch_runtime_component
+executorch_runtime_toolchain = _executorch_runtime_toolchain

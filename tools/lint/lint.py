@@ -1,0 +1,68 @@
+"""Checks the whole tree: buildifier, ruff, mypy --strict, clang-format; with --fix, mends what they can mend."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+from collections.abc import Sequence
+
+from absl import app, flags
+
+_FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend, instead of only checking.")
+
+_STARLARK = (".bazel", ".bzl", "WORKSPACE")
+_CPP = (".cpp", ".h")
+
+
+def _runfile(path: str) -> str:
+    """A file of this program's runfiles, in bzlmod mode or not."""
+    root = pathlib.Path(sys.argv[0]).resolve().with_name("lint.runfiles")
+    root = pathlib.Path(os.environ.get("RUNFILES_DIR", root))
+    repository, _, rest = path.partition("/")
+    for directory in sorted(root.iterdir()):
+        if directory.name == repository or directory.name.endswith(("~" + repository, "+" + repository)):
+            return str(directory / rest)
+    raise SystemExit(f"lint: {path} is missing from the runfiles; run it with: tools/bazel run //tools/lint")
+
+
+def _tracked(tree: pathlib.Path, endings: tuple[str, ...]) -> list[str]:
+    """Files of the tree that git tracks or would, with one of the endings."""
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=tree, check=True, capture_output=True, text=True
+    ).stdout.split("\n")
+    return sorted(f for f in listed if f.endswith(endings) and (tree / f).is_file())
+
+
+def _commands(tree: pathlib.Path, fix: bool) -> dict[str, list[str]]:
+    python = [sys.executable, "-m"]
+    starlark, cpp, sources = _tracked(tree, _STARLARK), _tracked(tree, _CPP), _tracked(tree, (".py",))
+    buildifier = [_runfile("lint_buildifier/buildifier"), "-lint=fix" if fix else "-lint=warn"]
+    return {
+        "buildifier": [*buildifier, "-mode=fix" if fix else "-mode=check", *starlark],
+        "ruff check": [*python, "ruff", "check", *(["--fix"] if fix else []), *sources],
+        "ruff format": [*python, "ruff", "format", *([] if fix else ["--check"]), *sources],
+        "clang-format": [*python, "clang_format", "-i" if fix else "--dry-run", "-Werror", *cpp],
+        "mypy": [*python, "mypy", *sources],
+    }
+
+
+def main(argv: Sequence[str]) -> None:
+    if len(argv) > 1:
+        raise app.UsageError(f"unknown argument: {argv[1]}")
+    tree = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
+    if not tree:
+        raise SystemExit("lint: not run by Bazel; run it with: tools/bazel run //tools/lint")
+    failed = []
+    for name, command in _commands(pathlib.Path(tree), _FIX.value).items():
+        result = subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL)
+        print(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'}", flush=True)
+        if result.returncode != 0:
+            failed.append(name)
+    if failed:
+        sys.exit(f"lint: {', '.join(failed)} found something; tools/bazel run //tools/lint -- --fix mends what it can")
+
+
+if __name__ == "__main__":
+    app.run(main)

@@ -1,0 +1,44 @@
+"""The linters as repositories: Python tools from a lock, buildifier from its npm package."""
+
+load("//rules/private:host_python.bzl", "host_python_repository")
+load("//rules/private:python_repository.bzl", "python_repository")
+
+NO_NPM_ERR = """buildifier could not be had from npm: {found}.
+
+Likely cause: npm is not installed, or has no registry to reach.
+Fix: install npm (Debian: apt-get install npm), or skip the lint."""
+
+def _buildifier_repository_impl(rctx):
+    npm = rctx.which("npm")
+    if not npm:
+        fail(NO_NPM_ERR.format(found = "npm is not on the PATH"))
+    for file in ["package.json", "package-lock.json"]:
+        rctx.symlink(rctx.path(Label("//tools/lint:" + file)), file)
+    result = rctx.execute([npm, "ci", "--silent", "--ignore-scripts", "--no-audit", "--no-fund"], timeout = 600)
+    if result.return_code != 0:
+        fail(NO_NPM_ERR.format(found = result.stderr or result.stdout))
+    os = {"linux": "linux", "mac os x": "darwin"}.get(rctx.os.name, rctx.os.name)
+    arch = {"aarch64": "arm64", "x86_64": "amd64"}.get(rctx.os.arch, rctx.os.arch)
+    rctx.symlink("node_modules/@bazel/buildifier/buildifier-{}_{}".format(os, arch), "buildifier")
+    rctx.file("BUILD.bazel", """exports_files(["buildifier"])""")
+
+buildifier_repository = repository_rule(
+    doc = "buildifier, from the npm package that its authors publish, by the lock beside this file.",
+    implementation = _buildifier_repository_impl,
+)
+
+def lint_repositories(host_python = False):
+    """Declares `lint_python` and `lint_buildifier`.
+
+    Args:
+      host_python: declare `executorch_host_python` too.
+    """
+    if host_python:
+        host_python_repository(name = "executorch_host_python")
+    python_repository(
+        name = "lint_python",
+        packages = ["clang_format", "mypy", "ruff"],
+        precompile = ["mypy.main"],
+        requirements = Label("//requirements:lint.txt"),
+    )
+    buildifier_repository(name = "lint_buildifier")
