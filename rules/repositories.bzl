@@ -1,6 +1,5 @@
 """The WORKSPACE twin of the module extension in extensions.bzl."""
 
-load("//rules/private:host_python.bzl", "host_python_repository")
 load("//rules/private:repositories.bzl", "declare_repositories")
 
 def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
@@ -16,7 +15,6 @@ def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
         python = python,
         codegen_python = codegen_python,
     )
-    host_python_repository(name = "executorch_host_python")
 
 def executorch_register_toolchains():
     """Registers the code generator, the wheel's runtime and the machine's Python."""

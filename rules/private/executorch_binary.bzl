@@ -18,6 +18,8 @@ BAD_TOLERANCE_ERR = """{label}: attribute {attribute} is "{value}", not a number
 
 Fix: give a decimal number of at least 0, e.g. {attribute} = "1e-4"."""
 
+_DEFAULT_TOLERANCE = "1e-5"
+
 _MAIN = """\
 // Generated for {label}.
 #include "runtime/runner.h"
@@ -84,8 +86,8 @@ def _link(ctx, program, samples, check):
         program = _runfiles_path(ctx, program),
         samples = _runfiles_path(ctx, samples),
         check = "true" if check else "false",
-        rtol = ctx.attr.rtol if check else "0",
-        atol = ctx.attr.atol if check else "0",
+        rtol = ctx.attr.rtol if check else _DEFAULT_TOLERANCE,
+        atol = ctx.attr.atol if check else _DEFAULT_TOLERANCE,
     ))
     deps = [ctx.attr._runner[CcInfo]] + [dep[CcInfo] for dep in ctx.attr.deps]
     _, objects = cc_common.compile(
@@ -178,7 +180,7 @@ The samples and PyTorch's eager outputs come from the `executorch_program`.""",
     attrs = _ATTRS | {
         "atol": attr.string(
             doc = "Absolute tolerance, a decimal number. Default: 1e-5.",
-            default = "1e-5",
+            default = _DEFAULT_TOLERANCE,
         ),
         "program": attr.label(
             doc = "The `executorch_program`.",
@@ -187,7 +189,7 @@ The samples and PyTorch's eager outputs come from the `executorch_program`.""",
         ),
         "rtol": attr.string(
             doc = "Relative tolerance, a decimal number. Default: 1e-5.",
-            default = "1e-5",
+            default = _DEFAULT_TOLERANCE,
         ),
     },
     fragments = ["cpp"],

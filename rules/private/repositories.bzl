@@ -1,5 +1,6 @@
-"""What the module extension and its WORKSPACE twin have in common: the three repositories and their defaults."""
+"""What the module extension and its WORKSPACE twin have in common: the repositories and their defaults."""
 
+load(":host_python.bzl", "host_python_repository")
 load(":python_repository.bzl", "python_repository")
 load(":runtime_repository.bzl", "runtime_repository")
 
@@ -45,7 +46,7 @@ def with_source(tag, given, default, fail = fail):
     return given if sources else dict(given, requirements = default)
 
 def declare_repositories(runtime, python, codegen_python):
-    """Declares `executorch_runtime`, `executorch_python` and `executorch_codegen_python`.
+    """Declares `executorch_runtime`, `executorch_python`, `executorch_codegen_python`, `executorch_host_python`.
 
     Args:
       runtime: dict of runtime_repository's attributes that were given.
@@ -55,6 +56,7 @@ def declare_repositories(runtime, python, codegen_python):
     runtime = with_source("runtime", runtime, Label("//requirements:runtime.txt"))
     python = with_source("python", python, Label("//requirements:export.txt"))
     codegen_python = with_source("codegen_python", codegen_python, Label("//requirements:codegen.txt"))
+    host_python_repository(name = "executorch_host_python")
     runtime_repository(name = "executorch_runtime", **runtime)
     python_repository(
         name = "executorch_python",

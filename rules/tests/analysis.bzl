@@ -15,6 +15,20 @@ def action_with_mnemonic(env, mnemonic):
     asserts.equals(env, 1, len(found), "actions with mnemonic " + mnemonic)
     return found[0]
 
+def main_source(env):
+    """The text of the generated main function of the binary under test.
+
+    Args:
+      env: what analysistest.begin returned.
+    Returns:
+      str
+    """
+    return [
+        a.content
+        for a in analysistest.target_actions(env)
+        if a.mnemonic == "FileWrite" and a.outputs.to_list()[0].basename.endswith(".main.cpp")
+    ][0]
+
 def values_of(argv, flag):
     """The values that a flag has in a command line, both as `--flag value` and as `--flag=value`.
 

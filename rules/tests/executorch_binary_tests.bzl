@@ -2,7 +2,7 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("//rules:defs.bzl", "executorch_binary", "executorch_program_test")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "main_source", "values_of")
 
 def _binary_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -18,9 +18,9 @@ def _binary_test_impl(ctx):
         target[OutputGroupInfo]._validation.to_list(),
         "every build of the binary runs the check",
     )
-    main = action_with_mnemonic(env, "FileWrite")
-    asserts.true(env, "\"{}/rules/tests/program.pte\"".format(ctx.workspace_name) in main.content, main.content)
-    asserts.true(env, "/*check=*/false" in main.content)
+    main = main_source(env)
+    asserts.true(env, "\"{}/rules/tests/program.pte\"".format(ctx.workspace_name) in main, main)
+    asserts.true(env, "/*check=*/false" in main)
     runfiles = [f.basename for f in target[DefaultInfo].default_runfiles.files.to_list()]
     for file in ["program.pte", "program.ptd", "libexecutorch.so"]:
         asserts.true(env, file in runfiles, "{} is among the runfiles {}".format(file, runfiles))
@@ -30,7 +30,7 @@ _binary_test = analysistest.make(_binary_test_impl)
 
 def _program_test_test_impl(ctx):
     env = analysistest.begin(ctx)
-    main = action_with_mnemonic(env, "FileWrite").content
+    main = main_source(env)
     for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/1e-5"]:
         asserts.true(env, part in main, "{} in {}".format(part, main))
     return analysistest.end(env)

@@ -57,7 +57,7 @@ def executorch_program_test_suite(name):
     failure_test(
         name = "program_not_python_test",
         size = "small",
-        expected = ["//rules/tests:program_not_python", "weights.bin"],
+        expected = ["'//rules/tests:weights.bin' does not produce any executorch_program model files (expected .py)"],
         target_under_test = ":program_not_python",
     )
     native.test_suite(

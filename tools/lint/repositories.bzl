@@ -1,6 +1,5 @@
 """The linters as repositories: Python tools from a lock, buildifier from its npm package."""
 
-load("//rules/private:host_python.bzl", "host_python_repository")
 load("//rules/private:python_repository.bzl", "python_repository")
 
 NO_NPM_ERR = """buildifier could not be had from npm: {found}.
@@ -27,14 +26,8 @@ buildifier_repository = repository_rule(
     implementation = _buildifier_repository_impl,
 )
 
-def lint_repositories(host_python = False):
-    """Declares `lint_python` and `lint_buildifier`.
-
-    Args:
-      host_python: declare `executorch_host_python` too.
-    """
-    if host_python:
-        host_python_repository(name = "executorch_host_python")
+def lint_repositories():
+    """Declares `lint_python` and `lint_buildifier`."""
     python_repository(
         name = "lint_python",
         packages = ["clang_format", "mypy", "ruff"],

@@ -1,0 +1,89 @@
+"""Another workspace uses these rules, by MODULE.bazel or by WORKSPACE: what builds there, and what must not."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import subprocess
+import sys
+
+from absl.testing import absltest
+
+from tests.downstream import nested_bazel
+
+_TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
+_MODES = {
+    "bzlmod": ["--enable_bzlmod", "--noenable_workspace"],
+    "workspace": ["--noenable_bzlmod", "--enable_workspace"],
+}
+_MODE = sys.argv.pop(1)
+
+
+class DownstreamTest(absltest.TestCase):
+    workspace: nested_bazel.Workspace
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        nested_bazel.fill(
+            pathlib.Path(__file__).with_name("app"),
+            _TMP / "app",
+            {
+                "rules_executorch": str(nested_bazel.copy_rules(_TMP / "rules_executorch")),
+                "runtime": nested_bazel.runtime_site_packages(),
+                "python": nested_bazel.site_packages("executorch_python"),
+                "codegen_python": nested_bazel.site_packages("executorch_codegen_python"),
+            },
+        )
+        cls.workspace = nested_bazel.Workspace(_TMP / "app", _TMP / "o", *_MODES[_MODE])
+        cls.addClassCleanup(cls.workspace.__exit__)
+
+    def bazel(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        result = self.workspace.bazel(*arguments)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result
+
+    def assert_does_not_build(self, target: str, *parts: str) -> None:
+        result = self.workspace.bazel("build", target)
+        self.assertNotEqual(result.returncode, 0)
+        for part in parts:
+            self.assertIn(part, result.stderr)
+        self.assertNotIn("Traceback", result.stderr)
+
+    def test_runs_and_equals_pytorch(self) -> None:
+        self.bazel("test", "//:model_test")
+        self.assertIn("3 -6 1.5", self.bazel("run", "//:runner").stdout)
+
+    def test_binary_by_hand(self) -> None:
+        self.bazel("build", "//:by_hand", "//:model")
+        run = subprocess.run(
+            ["bazel-bin/by_hand", "bazel-bin/model.pte"], cwd=self.workspace.root, capture_output=True, text=True
+        )
+        self.assertEqual(run.stdout, "30 60 90\n", run.stderr)
+
+    def test_selected_operators_that_no_yaml_provides(self) -> None:
+        self.assert_does_not_build(
+            "//:misspelt_lib",
+            "//:misspelt_operators",
+            "app::scal.out",
+            "app::scale.out",
+            "aten::add.oout",
+            "aten::add.out",
+        )
+
+    def test_program_needs_an_operator_that_the_binary_lacks(self) -> None:
+        self.assert_does_not_build("//:runner_without_scale", "app::scale.out", "//:model", "//:add_lib")
+
+    def test_kernel_defined_nowhere(self) -> None:
+        self.assert_does_not_build(
+            "//:undefined_kernel_lib", "custom_ops.yaml:4:20", "app::native::scale_out", "double factor"
+        )
+
+    def test_model_that_is_no_program(self) -> None:
+        self.assert_does_not_build("//:not_a_program", "not_a_program.pte")
+
+    def test_model_file_that_raises(self) -> None:
+        self.assert_does_not_build("//:raising_model", "raising_model.py:6", "ValueError: no checkpoint here")
+
+
+if __name__ == "__main__":
+    absltest.main()

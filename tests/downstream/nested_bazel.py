@@ -1,0 +1,77 @@
+"""Runs Bazel inside a test, on a workspace of its own that uses these rules, without the network."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shutil
+import subprocess
+
+_RUNFILES = pathlib.Path(os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.environ["TEST_SRCDIR"])
+
+
+def runfile(repository: str, path: str) -> pathlib.Path:
+    """A file of the test's runfiles, by its repository's apparent name."""
+    for directory in sorted(_RUNFILES.iterdir()):
+        if directory.name == repository or directory.name.endswith(("~" + repository, "+" + repository)):
+            return directory / path
+    raise FileNotFoundError(f"no repository {repository} in {_RUNFILES}")
+
+
+def site_packages(repository: str) -> str:
+    """Where the packages of an outer Python repository really are."""
+    return str(runfile(repository, "site-packages").resolve())
+
+
+def runtime_site_packages() -> str:
+    """A directory that holds the outer runtime repository as a package `executorch`."""
+    return str(runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2])
+
+
+class Workspace:
+    """A workspace with a Bazel server and an output base of its own; use as a context."""
+
+    def __init__(self, root: pathlib.Path, output_base: pathlib.Path, *options: str) -> None:
+        self.root = root
+        self._command = [
+            str(runfile("executorch_bazel", "bazel")),
+            f"--output_user_root={output_base}",
+            f"--output_base={output_base}/base",
+            "--max_idle_secs=30",
+        ]
+        self._options = options
+
+    def __enter__(self) -> Workspace:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        subprocess.run([*self._command, "shutdown"], cwd=self.root, capture_output=True)
+
+    def bazel(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs one command; stdout and stderr are text."""
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("TEST_", "RUNFILES", "PYTHON"))}
+        environment["HOME"] = os.environ["TEST_TMPDIR"]
+        return subprocess.run(
+            [*self._command, command, *self._options, "--noshow_progress", "--color=no", *arguments],
+            cwd=self.root,
+            env=environment,
+            capture_output=True,
+            text=True,
+        )
+
+
+def copy_rules(to: pathlib.Path) -> pathlib.Path:
+    """A copy of this repository as those who depend on it get it; returns its path."""
+    shutil.copytree(_RUNFILES / "_main", to, symlinks=False, ignore=shutil.ignore_patterns("tests", "external"))
+    return to
+
+
+def fill(template: pathlib.Path, to: pathlib.Path, values: dict[str, str]) -> None:
+    """Copies a workspace; in files that end in .in, replaces {name}, and drops the ending."""
+    to.mkdir(parents=True)
+    for file in sorted(template.iterdir()):
+        if file.suffix == ".in":
+            text = file.read_text()
+            (to / file.stem).write_text(text.format(**values) if "BUILD" not in file.name else text)
+        else:
+            shutil.copy(file, to / file.name)

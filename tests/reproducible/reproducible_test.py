@@ -1,0 +1,58 @@
+"""Two builds in two output bases give the same bytes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+
+from absl.testing import absltest
+
+from tests.downstream import nested_bazel
+
+_TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
+_TARGETS = ("//:model", "//:model_lib", "//:runner", "//:by_hand")
+# What our actions write, and what is compiled and linked from it.
+_ENDINGS = (".yaml", ".cpp", ".h", ".json", ".pte", ".ptd", ".o", ".a", ".txt", "/runner", "/by_hand")
+
+
+def _outputs(name: str) -> dict[str, str]:
+    """Builds the app in an output base of its own; path under bazel-bin -> digest."""
+    place = _TMP / name
+    nested_bazel.fill(
+        pathlib.Path(__file__).parents[1] / "downstream/app",
+        place / "app",
+        {
+            "rules_executorch": str(nested_bazel.copy_rules(place / "rules_executorch")),
+            "runtime": nested_bazel.runtime_site_packages(),
+            "python": nested_bazel.site_packages("executorch_python"),
+            "codegen_python": nested_bazel.site_packages("executorch_codegen_python"),
+        },
+    )
+    with nested_bazel.Workspace(place / "app", place / "output") as workspace:
+        build = workspace.bazel("build", "--enable_bzlmod", "--output_groups=+operators,+samples,+manifest", *_TARGETS)
+        if build.returncode != 0:
+            raise AssertionError(build.stderr)
+        root = (place / "app/bazel-bin").resolve()
+        files = [f for f in sorted(root.rglob("*")) if f.is_file() and not f.is_symlink() and ".runfiles" not in str(f)]
+        digests = {
+            str(f.relative_to(root)): hashlib.sha256(f.read_bytes()).hexdigest() for f in files if str(f).endswith(_ENDINGS)
+        }
+        for file in files:
+            if str(file).endswith((".yaml", ".cpp", ".h", ".json", ".pte", ".ptd", ".txt")):
+                if str(place).encode() in file.read_bytes():
+                    raise AssertionError(f"{file} holds the path {place}")
+        return digests
+
+
+class ReproducibleTest(absltest.TestCase):
+    def test_two_output_bases(self) -> None:
+        first, second = _outputs("first"), _outputs("second/deeper")
+        for name in ("model.pte", "model.ptd", "model_operators/selected_operators.yaml", "model_lib/RegisterKernels.cpp",
+                     "model_lib/KernelAdapters.cpp", "model_lib/registered.json", "runner.operators.txt", "runner"):
+            self.assertIn(name, first)
+        self.assertEqual(first, second)
+
+
+if __name__ == "__main__":
+    absltest.main()
