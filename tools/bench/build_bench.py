@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""Times builds as a user meets them, in a fresh clone with caches of its own.
+
+    tools/bench/build_bench.py cold          from a fresh clone with empty caches to the quickstart's output
+    tools/bench/build_bench.py incremental   nothing to do; one operator added to a selection
+
+The clone is of HEAD; it and the caches lie in a temporary directory, which is removed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import os
+import pathlib
+import re
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+
+_TARGET = "//examples/quickstart"
+
+
+class Clone:
+    """A fresh clone with empty caches, and the Bazel server that runs in it."""
+
+    def __init__(self, directory: pathlib.Path) -> None:
+        self.root = directory / "clone"
+        source = pathlib.Path(__file__).resolve().parents[2]
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(source), str(self.root)], check=True)
+        self._environment = {**os.environ, "XDG_CACHE_HOME": str(directory / "cache")}
+
+    def bazel(self, *arguments: str) -> tuple[float, str]:
+        """Runs tools/bazel; returns seconds and stdout.
+
+        Raises:
+            SystemExit: the command failed; with its output.
+        """
+        start = time.monotonic()
+        result = subprocess.run(
+            ["tools/bazel", *arguments], cwd=self.root, env=self._environment, capture_output=True, text=True
+        )
+        seconds = time.monotonic() - start
+        if result.returncode != 0:
+            sys.exit(f"tools/bazel {' '.join(arguments)}\n{result.stdout}{result.stderr}")
+        return seconds, result.stdout
+
+
+@contextlib.contextmanager
+def _clone() -> Iterator[Clone]:
+    with tempfile.TemporaryDirectory() as directory:
+        clone = Clone(pathlib.Path(directory))
+        try:
+            yield clone
+        finally:
+            clone.bazel("shutdown")
+            # What repository rules and actions made is read-only.
+            subprocess.run(["chmod", "-R", "u+w", directory], check=False)
+
+
+def cold() -> None:
+    """Prints where the time goes between `git clone` and the quickstart's output."""
+    with _clone() as clone:
+        steps = [
+            ("Bazel: private install", ["--version"]),
+            ("Bazel: server start", ["info", "release"]),
+            ("runtime wheel, codegen's packages", ["query", "@executorch_runtime//:all + @executorch_codegen_python//:all"]),
+            ("torch, executorch: pip install", ["query", "@executorch_python//:all"]),
+            ("analysis", ["build", "--nobuild", _TARGET]),
+            ("kernels and runner: compile", ["build", "//kernels/portable:operators", "//runtime:runner"]),
+            ("export", ["build", "//examples/quickstart:model"]),
+            ("select, generate, compile, link", ["build", _TARGET]),
+            ("run", ["run", _TARGET]),
+        ]
+        total, output = 0.0, ""
+        for name, arguments in steps:
+            seconds, output = clone.bazel(*arguments)
+            total += seconds
+            print(f"{name:<36} {seconds:7.1f} s", flush=True)
+        print(f"{'total':<36} {total:7.1f} s\n\n{output}", end="")
+
+
+def incremental(runs: int) -> None:
+    """Prints the median seconds of a build with nothing to do, and of one after an operator was added."""
+    with _clone() as clone:
+        package = clone.root / "tools/bench/incremental"
+        package.mkdir()
+        build = package / "BUILD.bazel"
+        text = _INCREMENTAL.lstrip()
+        build.write_text(text)
+        target = "//tools/bench/incremental:runner"
+        clone.bazel("build", target)
+        nothing = [clone.bazel("build", target)[0] for _ in range(runs)]
+        added = []
+        for i in range(runs):
+            operators = ["aten::mul.out", "aten::neg.out", "aten::cat.out", "aten::mean.out", "aten::sin.out"][: i % 5 + 1]
+            build.write_text(re.sub(r'"aten::add.out"', ", ".join(f'"{op}"' for op in ["aten::add.out", *operators]), text))
+            added.append(clone.bazel("build", target)[0])
+        for name, seconds in (("nothing to do", nothing), ("selection changed", added)):
+            print(f"{name:<20} median {statistics.median(seconds):.2f} s of {', '.join(f'{s:.2f}' for s in seconds)}")
+
+
+_INCREMENTAL = """
+load("//rules:defs.bzl", "et_operator_library", "executorch_binary", "executorch_generated_lib")
+
+et_operator_library(
+    name = "operators",
+    ops = ["aten::add.out"],
+)
+
+executorch_generated_lib(
+    name = "lib",
+    functions_yaml_target = "//kernels/portable:functions.yaml",
+    kernel_deps = ["//kernels/portable:operators"],
+    deps = [":operators"],
+)
+
+executorch_binary(
+    name = "runner",
+    deps = [":lib"],
+)
+"""
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", choices=["cold", "incremental"])
+    parser.add_argument("--runs", type=int, default=5, help="how often to build, for incremental (default 5)")
+    arguments = parser.parse_args()
+    if arguments.what == "cold":
+        cold()
+    else:
+        incremental(arguments.runs)
+
+
+if __name__ == "__main__":
+    main()

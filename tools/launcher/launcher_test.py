@@ -1,0 +1,130 @@
+"""Tests of tools/bazel itself, with an install that takes no time."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+_TOOLS = pathlib.Path(__file__).parents[1]
+
+# Installs a Bazel that prints its arguments.
+_INSTALL = """\
+import pathlib, sys
+
+def install(prefix, lock):
+    print("installing", file=sys.stderr)
+    bazel = prefix / "bin" / "bazel"
+    bazel.parent.mkdir(parents=True)
+    bazel.write_text('#!/bin/sh\\\\nprintf "[%s]" "$@"; exit 3\\\\n')
+    bazel.chmod(0o755)
+"""
+
+
+class LauncherTest(unittest.TestCase):
+    def setUp(self) -> None:
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        # A checkout whose folder has a space in its name.
+        self.tools = self.folder / "a checkout/tools"
+        launcher = self.tools / "launcher"
+        (launcher / "debian").mkdir(parents=True)
+        self.launcher = self.tools / "bazel"
+        shutil.copy(_TOOLS / "bazel", self.launcher)
+        for name in ("__main__.py", "cache.py", "choice.py", "errors.py"):
+            shutil.copy(_TOOLS / "launcher" / name, launcher / name)
+        self.recipe = launcher / "debian/install.py"
+        self.recipe.write_text(_INSTALL.replace("\\\\n", "\\n"))
+        (self.folder / "bin").mkdir()
+
+    def run_launcher(
+        self, *arguments: str, program: pathlib.Path | None = None, **environ: str
+    ) -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join([str(self.folder / "bin"), "/usr/bin", "/bin"])
+        return subprocess.run(
+            [program or self.launcher, *arguments],
+            env={"PATH": path, "HOME": str(self.folder), **environ},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def script(self, name: str, body: str) -> pathlib.Path:
+        path = self.folder / "bin" / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return path
+
+    def test_installs_once_and_passes_everything_on(self) -> None:
+        for said in ("installing\n", ""):
+            done = self.run_launcher("run", "--", "a b", "", "$c")
+            self.assertEqual((done.returncode, done.stdout, done.stderr), (3, "[run][--][a b][][$c]", said))
+
+    def test_place_of_the_install(self) -> None:
+        self.run_launcher()
+        self.run_launcher(XDG_CACHE_HOME=str(self.folder / "elsewhere"))
+        for cache in (".cache", "elsewhere"):
+            self.assertEqual(len(list((self.folder / cache / "rules_executorch").glob("bazel-7-forky-*"))), 1)
+
+    def test_changed_recipe_makes_a_new_install(self) -> None:
+        self.run_launcher()
+        self.recipe.write_text(self.recipe.read_text() + "# changed\n")
+        self.assertEqual(self.run_launcher().stderr, "installing\n")
+        self.assertEqual(self.run_launcher().stderr, "")
+
+    def test_installed_one_runs_without_python(self) -> None:
+        self.run_launcher()
+        (self.tools / "launcher/__main__.py").unlink()
+        self.assertEqual(self.run_launcher("version").stdout, "[version]")
+
+    def test_bazel_real(self) -> None:
+        self.run_launcher()
+        real = self.script("real", 'printf "real:%s" "$1"')
+        self.assertEqual(self.run_launcher("version", BAZEL_REAL=str(real)).stdout, "real:version")
+
+    def test_bazelisk_that_calls_back(self) -> None:
+        self.run_launcher()
+        real = self.script("real", 'printf "real:%s" "$1"')
+        self.script("bazelisk", f'BAZEL_REAL={real} exec "{self.launcher}" "$@"')
+        self.assertEqual(self.run_launcher("version").stdout, "real:version")
+
+    def test_bazel_on_the_path_comes_before_the_install(self) -> None:
+        self.run_launcher()
+        self.script("bazel", "echo bazel 6.5.0")
+        self.assertEqual(self.run_launcher("version").stdout, "[version]")
+        self.script("bazel", "echo bazel 7.0.0")
+        self.assertEqual(self.run_launcher("version").stdout, "bazel 7.0.0\n")
+
+    def test_script_that_calls_back(self) -> None:
+        self.script("bazel", f'exec "{self.launcher}" "$@"')
+        self.assertEqual(self.run_launcher("version").stdout, "[version]")
+
+    def test_called_by_a_link_on_the_path(self) -> None:
+        link = self.folder / "bin/bazel"
+        link.symlink_to(self.launcher)
+        self.assertEqual(self.run_launcher("version", program=link).stdout, "[version]")
+
+    def test_error_is_one_line(self) -> None:
+        done = self.run_launcher(BAZEL_REAL="/no/bazel")
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(
+            done.stderr,
+            "tools/bazel: BAZEL_REAL is /no/bazel, which is no program: set it to a Bazel, or unset it\n",
+        )
+
+    def test_no_home(self) -> None:
+        done = self.run_launcher(HOME="")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("set HOME or XDG_CACHE_HOME to an absolute path", done.stderr)
+
+    def test_bazel_that_cannot_be_run(self) -> None:
+        broken = self.script("broken", "")
+        broken.write_bytes(b"\0\1\2\3")
+        done = self.run_launcher(BAZEL_REAL=str(broken))
+        self.assertRegex(done.stderr, r"^tools/bazel: cannot run .*/broken: Exec format error; put bazelisk .*\n$")
+
+
+if __name__ == "__main__":
+    unittest.main()
