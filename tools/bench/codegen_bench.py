@@ -1,4 +1,4 @@
-"""How much CPU one `codegen generate` takes for the whole portable functions.yaml, beside ExecuTorch's own parsing of it.
+"""CPU time of one `codegen generate` for the whole portable functions.yaml, beside ExecuTorch's own parsing of it.
 
     tools/bazel run //tools/bench:codegen_bench
 

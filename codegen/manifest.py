@@ -1,0 +1,80 @@
+"""registered.json: which operators a generated library registers, with which kernels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen import schema
+from codegen.errors import CodegenError, Finding, Location
+from codegen.operator_table import Operator
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What one library registers.
+
+    Attributes:
+        label: the library's label.
+        yaml_names: the short names of the YAML files it is generated from.
+        operators: the operators, sorted by name.
+    """
+
+    label: str
+    yaml_names: tuple[str, ...]
+    operators: tuple[Operator, ...]
+
+
+def write(manifest: Manifest, path: str) -> None:
+    """Writes a manifest; equal manifests give equal bytes."""
+    operators = [
+        json.dumps(
+            {
+                "schema": str(operator.schema),
+                "kernel": operator.kernel,
+                "location": _location_to_json(operator.location),
+                "kernel_location": _location_to_json(operator.kernel_location),
+            }
+        )
+        for operator in manifest.operators
+    ]
+    head = json.dumps({"label": manifest.label, "yaml_names": manifest.yaml_names})
+    # One operator on each line, so that two manifests can be compared by eye.
+    Path(path).write_text(f'{head[:-1]}, "operators": [\n' + ",\n".join(operators) + "\n]}\n")
+
+
+def read(path: str) -> Manifest:
+    """Reads a manifest that `codegen generate` wrote.
+
+    Raises:
+        CodegenError: the file is not a manifest.
+    """
+    try:
+        content = json.loads(Path(path).read_text())
+        operators = tuple(
+            Operator(
+                schema=schema.parse(entry["schema"], lambda offset: Location(path)),
+                kernel=entry["kernel"],
+                location=Location(*entry["location"]),
+                kernel_location=Location(*entry["kernel_location"]),
+            )
+            for entry in content["operators"]
+        )
+        return Manifest(content["label"], tuple(content["yaml_names"]), operators)
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise CodegenError(
+            Finding(
+                where=path,
+                found=f"not a manifest of registered operators: {type(error).__name__}: {error}",
+                cause="another file was given, or one that another version of the code generator wrote",
+                fix="give the registered.json that 'codegen generate' writes",
+            )
+        ) from error
+
+
+def _location_to_json(location: Location) -> Sequence[str | int]:
+    # An absolute path would make the file differ between machines.
+    path = Path(location.path)
+    return [path.name if path.is_absolute() else location.path, location.line, location.column]

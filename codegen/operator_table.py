@@ -1,0 +1,347 @@
+"""The operators that functions.yaml and custom_ops.yaml provide, each with its schema and its kernel.
+
+An entry names an operator of PyTorch (`op:`, functions.yaml only) or gives a whole schema (`func:`), and binds a kernel
+to it in ExecuTorch's form or in the legacy one; both may stand in one file:
+
+    - op: add.out
+      kernels:
+        - arg_meta: null
+          kernel_name: custom::add_out
+
+    - func: my_ops::mul3.out(Tensor input, *, Tensor(a!) out) -> Tensor(a!)
+      dispatch:
+        CPU: custom::mul3_out
+
+As in ExecuTorch, a kernel's C++ name is the one given with `native::` put before its last part:
+`custom::native::add_out`; a name without a namespace is in `at::native`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from codegen import aten_operators, schema, signatures, suggest, yaml_reader
+from codegen.errors import CodegenError, Finding, Location
+
+_KERNEL_FORM = "'kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]'"
+_ENTRY_KEYS = frozenset({"op", "func", "kernels", "dispatch", "type_alias", "dim_order_alias"})
+# What else an entry of native_functions.yaml may say. None of it matters to kernels that are called through EValues.
+_IGNORED_KEYS = frozenset(
+    {
+        "autogen",
+        "category_override",
+        "cpp_no_default_args",
+        "device_check",
+        "device_guard",
+        "manual_cpp_binding",
+        "manual_kernel_registration",
+        "precomputed",
+        "python_module",
+        "structured",
+        "structured_delegate",
+        "structured_inherits",
+        "tags",
+        "ufunc_inner_loop",
+        "use_const_ref_for_mutable_tensors",
+        "variants",
+    }
+)
+_KERNEL_KEYS = frozenset({"arg_meta", "kernel_name"})
+_QUALIFIED_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
+# The runtime builds "ns::name.overload" in a buffer of 100 bytes.
+_MAX_OPERATOR_NAME = 99
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """An operator with the kernel that computes it.
+
+    Attributes:
+        schema: the operator's schema.
+        kernel: the kernel's qualified C++ name, `custom::native::add_out`.
+        location: where the YAML names the operator.
+        kernel_location: where the YAML names the kernel.
+    """
+
+    schema: schema.FunctionSchema
+    kernel: str
+    location: Location
+    kernel_location: Location
+
+    @property
+    def name(self) -> str:
+        return str(self.schema.name)
+
+
+def read(functions_yaml: str | None, custom_ops_yaml: str | None) -> Mapping[str, Operator]:
+    """Reads the operators of one or two YAML files, by their full names, in the files' order.
+
+    Raises:
+        CodegenError: with every finding in both files.
+    """
+    operators: dict[str, Operator] = {}
+    findings: list[Finding] = []
+    for path, allow_op in ((functions_yaml, True), (custom_ops_yaml, False)):
+        if path is None:
+            continue
+        try:
+            entries = _entries(path)
+        except CodegenError as error:
+            findings += error.findings
+            continue
+        for entry in entries:
+            try:
+                operator = _operator(entry, allow_op)
+                _add(operator, operators)
+            except CodegenError as error:
+                findings += error.findings
+    findings += _conflicting_kernels(operators.values())
+    if findings:
+        raise CodegenError(findings)
+    return operators
+
+
+def _entries(path: str) -> tuple[yaml_reader.Node, ...]:
+    root = yaml_reader.read(path)
+    if root is None or (isinstance(root, yaml_reader.Sequence) and not root.items):
+        raise CodegenError(
+            Finding(
+                where=path,
+                found="the file has no entries",
+                cause="it is empty, or all of it is commented out",
+                fix="add an operator, or remove the file from the target",
+            )
+        )
+    if not isinstance(root, yaml_reader.Sequence):
+        raise _wrong_type("the file", "a list of entries", root, "the '-' before an entry is missing")
+    return root.items
+
+
+def _add(operator: Operator, operators: dict[str, Operator]) -> None:
+    first = operators.setdefault(operator.name, operator)
+    if first is not operator:
+        raise CodegenError(
+            Finding(
+                where=operator.location,
+                found=f"duplicate operator {operator.name}, first given at {first.location}",
+                cause="an entry was copied, or both YAML files of the target provide it",
+                fix="keep one of the two, or give the other its own namespace or overload",
+            )
+        )
+
+
+def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
+    """Kernels that several operators use with the same parameters but other return types: C++ cannot declare them."""
+    findings: list[Finding] = []
+    users: dict[str, list[Operator]] = {}
+    for operator in operators:
+        for first in users.setdefault(operator.kernel, []):
+            returned, first_returned = signatures.return_type(operator.schema), signatures.return_type(first.schema)
+            if returned == first_returned:
+                continue
+            if signatures.demangled_parameters(operator.schema) == signatures.demangled_parameters(first.schema):
+                findings.append(
+                    Finding(
+                        where=operator.kernel_location,
+                        found=f"the kernel {operator.kernel} of {operator.name} returns {returned}, "
+                        f"but for {first.name}, with the same parameters, {first_returned}",
+                        cause="two operators share a kernel although their schemas return different things",
+                        fix=f"use another kernel for {operator.name}, or the same return type as at {first.location}",
+                    )
+                )
+        users[operator.kernel].append(operator)
+    return findings
+
+
+def _operator(entry: yaml_reader.Node, allow_op: bool) -> Operator:
+    if not isinstance(entry, yaml_reader.Mapping):
+        raise _wrong_type("the entry", "a mapping with 'op' or 'func'", entry, "the key before ':' is missing")
+    _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
+    function_schema, location = _schema(entry, allow_op)
+    findings = signatures.unsupported(function_schema, location)
+    if len(str(function_schema.name)) > _MAX_OPERATOR_NAME:
+        findings.append(
+            Finding(
+                where=location,
+                found=f"the operator's name {function_schema.name} has more than {_MAX_OPERATOR_NAME} characters",
+                cause="ExecuTorch's runtime looks operators up by names of at most that length",
+                fix="choose a shorter namespace, name or overload",
+            )
+        )
+    if findings:
+        raise CodegenError(findings)
+    kernel, kernel_location = _kernel(entry, str(function_schema.name))
+    return Operator(function_schema, kernel, location, kernel_location)
+
+
+def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.FunctionSchema, Location]:
+    """The schema of an entry, and the place of the name or schema."""
+    if ("op" in entry.entries) == ("func" in entry.entries):
+        has = "both 'op' and 'func'" if "op" in entry.entries else "neither 'op' nor 'func'"
+        raise CodegenError(
+            Finding(
+                where=entry.location,
+                found=f"the entry has {has}",
+                cause="an entry names its operator in exactly one way",
+                fix="give 'op: add.out' for an operator of PyTorch, or 'func:' with the schema of your own",
+            )
+        )
+    if "func" in entry.entries:
+        func = _string(entry, "func")
+        return schema.parse(func.text, func.locate), func.location
+
+    op = _string(entry, "op")
+    if not allow_op:
+        raise CodegenError(
+            Finding(
+                where=entry.key_locations["op"],
+                found=f"'op: {op.text}' in custom_ops.yaml",
+                cause="'op' names an operator of PyTorch, and custom_ops.yaml holds those that PyTorch does not have",
+                fix="move the entry to functions.yaml, or give the custom operator's schema with 'func:'",
+            )
+        )
+    name = schema.parse_operator_name(op.text)
+    found = name and aten_operators.find(name)
+    if found:
+        return found, op.location
+    if name and name.namespace != "aten":
+        cause = "the operator is not one of PyTorch's own, whose namespace is aten"
+        fix = "give the operator's whole schema with 'func:' instead"
+    else:
+        cause = f"a typo, or an operator of another torch version; the schemas are of {aten_operators.torch_version()}"
+        fix = "correct the name, or give the operator's whole schema with 'func:' instead"
+    near = suggest.nearest_operators(str(name) if name else op.text, aten_operators.names())
+    near = tuple(suggestion.removeprefix("aten::") for suggestion in near)
+    raise CodegenError(Finding(op.location, f"unknown operator '{op.text}'{suggest.did_you_mean(near)}", cause, fix))
+
+
+def _kernel(entry: yaml_reader.Mapping, operator: str) -> tuple[str, Location]:
+    """The kernel's qualified C++ name, and the place of its name in the YAML."""
+    dispatch = entry.entries.get("dispatch")
+    # ExecuTorch's own functions.yaml has an entry with `kernels` and an empty `dispatch`.
+    is_empty = isinstance(dispatch, yaml_reader.Mapping) and not dispatch.entries
+    if "kernels" in entry.entries and dispatch is not None and not is_empty:
+        raise CodegenError(
+            Finding(
+                where=entry.key_locations["dispatch"],
+                found=f"{operator} has both 'kernels' and 'dispatch'",
+                cause="'dispatch' is the legacy form of 'kernels', and it is not clear which of the two is meant",
+                fix="remove 'dispatch'",
+            )
+        )
+    if "kernels" in entry.entries:
+        name = _kernel_of_kernels(entry, operator)
+    elif "dispatch" in entry.entries:
+        name = _kernel_of_dispatch(entry, operator)
+    else:
+        raise _missing_kernel(entry.location, f"{operator} has no 'kernels'")
+    if not name.text:
+        raise _missing_kernel(name.location, f"the kernel's name of {operator} is empty")
+    if not _QUALIFIED_NAME.fullmatch(name.text):
+        raise CodegenError(
+            Finding(
+                where=name.location,
+                found=f"'{name.text}', the kernel of {operator}, is not a C++ name",
+                cause="a typo, or parentheses or template arguments after the name",
+                fix="give the qualified name alone, such as my_namespace::my_kernel",
+            )
+        )
+    namespace, _, function = name.text.removeprefix("::").rpartition("::")
+    return f"{namespace or 'at'}::native::{function}", name.location
+
+
+def _kernel_of_kernels(entry: yaml_reader.Mapping, operator: str) -> yaml_reader.Scalar:
+    kernels = entry.entries["kernels"]
+    if not isinstance(kernels, yaml_reader.Sequence):
+        raise _wrong_type(f"'kernels' of {operator}", "a list", kernels, "the '-' before 'arg_meta' is missing")
+    if not kernels.items:
+        raise _missing_kernel(kernels.location, f"'kernels' of {operator} is empty")
+    findings: list[Finding] = []
+    if len(kernels.items) > 1:
+        findings.append(_specialised(kernels.items[1].location, f"{operator} has {len(kernels.items)} kernels"))
+    for alias in ("type_alias", "dim_order_alias"):
+        if alias in entry.entries:
+            findings.append(_specialised(entry.key_locations[alias], f"{operator} has '{alias}'"))
+    names: list[yaml_reader.Scalar] = []
+    for kernel in kernels.items:
+        if not isinstance(kernel, yaml_reader.Mapping):
+            cause = "'kernel_name:' is missing before the name"
+            raise _wrong_type(f"the kernel of {operator}", "a mapping with 'kernel_name'", kernel, cause)
+        _check_keys(kernel, _KERNEL_KEYS, "an entry of 'kernels'")
+        arg_meta = kernel.entries.get("arg_meta")
+        if arg_meta is not None and not (isinstance(arg_meta, yaml_reader.Scalar) and arg_meta.tag == "null"):
+            findings.append(_specialised(kernel.key_locations["arg_meta"], f"'arg_meta' of {operator} is not null"))
+        if "kernel_name" not in kernel.entries:
+            raise _missing_kernel(kernel.location, f"the kernel of {operator} has no 'kernel_name'")
+        names.append(_string(kernel, "kernel_name"))
+    if findings:
+        raise CodegenError(findings)
+    return names[0]
+
+
+def _kernel_of_dispatch(entry: yaml_reader.Mapping, operator: str) -> yaml_reader.Scalar:
+    dispatch = entry.entries["dispatch"]
+    if not isinstance(dispatch, yaml_reader.Mapping):
+        raise _wrong_type(f"'dispatch' of {operator}", "a mapping such as 'CPU: ns::fn'", dispatch, "'CPU:' is missing")
+    for keys in dispatch.entries:
+        if "CPU" in (key.strip() for key in keys.split(",")):
+            return _string(dispatch, keys)
+    keys = ", ".join(dispatch.entries) or "no key"
+    raise _missing_kernel(dispatch.location, f"'dispatch' of {operator} has {keys}, but not CPU")
+
+
+def _check_keys(mapping: yaml_reader.Mapping, known: frozenset[str], what: str) -> None:
+    findings = [
+        Finding(
+            where=mapping.key_locations[key],
+            found=f"unknown key '{key}' in {what}{suggest.did_you_mean(suggest.nearest(key, known))}",
+            cause="a typo, or wrong indentation that puts the key in the wrong place",
+            fix=f"use one of {', '.join(sorted(known - _IGNORED_KEYS))}",
+        )
+        for key in mapping.entries
+        if key not in known
+    ]
+    if findings:
+        raise CodegenError(findings)
+
+
+def _string(mapping: yaml_reader.Mapping, key: str) -> yaml_reader.Scalar:
+    value = mapping.entries[key]
+    if isinstance(value, yaml_reader.Scalar) and value.tag == "str":
+        return value
+    if key in ("kernel_name", "CPU") and isinstance(value, yaml_reader.Scalar) and value.tag == "null":
+        raise _missing_kernel(mapping.key_locations[key], f"'{key}' has no value")
+    raise _wrong_type(f"'{key}'", "text", value, "the value is missing, wrongly indented, or needs quotes")
+
+
+def _wrong_type(what: str, expected: str, node: yaml_reader.Node, cause: str) -> CodegenError:
+    return CodegenError(
+        Finding(
+            where=node.location,
+            found=f"{what} is {yaml_reader.kind(node)}, not {expected}",
+            cause=cause,
+            fix=f"write it as in '- op: add.out' with {_KERNEL_FORM}",
+        )
+    )
+
+
+def _missing_kernel(location: Location, found: str) -> CodegenError:
+    return CodegenError(
+        Finding(
+            where=location,
+            found=f"missing kernel name: {found}",
+            cause="the line was forgotten, or is indented as part of another entry",
+            fix=f"name the kernel with {_KERNEL_FORM}",
+        )
+    )
+
+
+def _specialised(location: Location, found: str) -> Finding:
+    return Finding(
+        where=location,
+        found=f"not supported yet: {found}, for kernels specialised by dtype or dim order",
+        cause="each operator binds one kernel, which handles every dtype and dim order",
+        fix=f"bind one kernel with {_KERNEL_FORM}, and select the specialised one inside it",
+    )

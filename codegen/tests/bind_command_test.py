@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from absl.testing import absltest
+
+from codegen.tests import case
+
+_TENSOR = "executorch::runtime::etensor::Tensor"
+_CONTEXT = "executorch::runtime::KernelRuntimeContext&"
+_PLAIN = f"{_TENSOR} const&, {_TENSOR}&"
+_WITH_CONTEXT = f"{_CONTEXT}, {_PLAIN}"
+_SCHEMA = "my_ops::mul3.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)"
+_SIGNATURES = """\
+    expected one of:
+      executorch::aten::Tensor& a::native::mul3_out(const executorch::aten::Tensor& input, \
+executorch::aten::Tensor& output)
+      executorch::aten::Tensor& a::native::mul3_out(executorch::runtime::KernelRuntimeContext& context, \
+const executorch::aten::Tensor& input, executorch::aten::Tensor& output)
+"""
+
+
+class BindCommandTest(case.TestCase):
+    """Runs against an nm that prints what the test says; //codegen/tests/all_types runs against the real one."""
+
+    def _manifest(self, schema: str = _SCHEMA, kernel: str = "a::native::mul3_out") -> str:
+        operator = {
+            "schema": schema,
+            "kernel": kernel,
+            "location": ["ops/custom_ops.yaml", 2, 9],
+            "kernel_location": ["ops/custom_ops.yaml", 5, 20],
+        }
+        content = {"label": "//ops:lib", "yaml_names": ["custom_ops.yaml"], "operators": [operator]}
+        return self.write("registered.json", json.dumps(content))
+
+    def _bind(self, *symbols: str, schema: str = _SCHEMA, library: str = "bazel-out/x/libops.a") -> str:
+        """The adapters for libraries in which nm finds these symbols, each `<letter> <name>`."""
+        member = ":op.o" if library.endswith(".a") else ""
+        listing = self.write("listing", "".join(f"{library}{member}:0000000000000010 {symbol}\n" for symbol in symbols))
+        nm = self.write("nm", f"#!/bin/sh\necho \"$@\" > '{self.directory}/arguments'\ncat '{listing}'\n")
+        Path(nm).chmod(0o755)
+        output = str(self.directory / "KernelAdapters.cpp")
+        self.run_command(
+            "bind", f"--manifest={self._manifest(schema)}", f"--nm={nm}", f"--library={library}", f"--output={output}"
+        )
+        return Path(output).read_text()
+
+    def _finding(self, *symbols: str, schema: str = _SCHEMA) -> str:
+        return self.finding(lambda: self._bind(*symbols, schema=schema))
+
+    def test_kernel_with_a_context(self) -> None:
+        for letter in "TWi":
+            self.assertIn("nothing to adapt", self._bind(f"{letter} a::native::mul3_out({_WITH_CONTEXT})"))
+
+    def test_kernel_with_both_forms(self) -> None:
+        symbols = (f"T a::native::mul3_out({_WITH_CONTEXT})", f"T a::native::mul3_out({_PLAIN})")
+        self.assertIn("nothing to adapt", self._bind(*symbols))
+
+    def test_kernel_without_a_context(self) -> None:
+        adapters = self._bind(f"T a::native::mul3_out({_PLAIN})")
+        self.assert_starts_with(adapters, "// Adapts the kernels without a context of //ops:lib.\n")
+        self.assertIn(
+            f"""
+namespace a::native {{
+
+// {_SCHEMA}
+executorch::aten::Tensor& mul3_out(const executorch::aten::Tensor& input, executorch::aten::Tensor& output);
+ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeContext&,
+                                           const executorch::aten::Tensor& input, executorch::aten::Tensor& output) {{
+  return mul3_out(input, output);
+}}
+
+}}  // namespace a::native
+""",
+            adapters,
+        )
+
+    def test_other_spellings_of_demanglers(self) -> None:
+        libcxx = "std::__1::"
+        schema = "my_ops::f.out(int[] n, str? s, *, Tensor(a!) out) -> Tensor(a!)"
+        for array, optional in (
+            ("ArrayRef<long>", "std::optional<std::basic_string_view<char, std::char_traits<char> > >"),
+            (
+                "ArrayRef<long long>",
+                f"{libcxx}optional<{libcxx}basic_string_view<char, {libcxx}char_traits<char>>>",
+            ),
+        ):
+            symbol = f"T a::native::mul3_out({_CONTEXT}, executorch::runtime::{array}, {optional}, {_TENSOR}&)"
+            self.assertIn("nothing to adapt", self._bind(symbol, schema=schema))
+
+    def test_shared_libraries_are_asked_for_what_they_export(self) -> None:
+        self._bind(f"T a::native::mul3_out({_PLAIN})", library="lib/libops.so.1")
+        self.assertIn("--dynamic lib/libops.so.1", (self.directory / "arguments").read_text())
+        self._bind(f"T a::native::mul3_out({_PLAIN})", library="op.pic.o")
+        self.assertNotIn("--dynamic", (self.directory / "arguments").read_text())
+
+    def test_defined_nowhere(self) -> None:
+        finding = self._finding("T unrelated::other_thing(int)", "D a::native::mul3_out", "T main")
+        self.assert_starts_with(
+            finding,
+            "ops/custom_ops.yaml:5:20: error: the kernel a::native::mul3_out of my_ops::mul3.out is defined nowhere in "
+            f"the kernel libraries of //ops:lib (libops.a)\n{_SIGNATURES}  Likely cause: the kernel's source is not ",
+        )
+
+    def test_other_parameter(self) -> None:
+        finding = self._finding(f"T a::native::mul3_out({_CONTEXT}, {_TENSOR} const&, int, {_TENSOR}&)")
+        self.assertIn(
+            f"{_SIGNATURES}    found:\n      a::native::mul3_out(executorch::runtime::KernelRuntimeContext&, const "
+            "executorch::aten::Tensor&, int, executorch::aten::Tensor&) in libops.a(op.o)\n",
+            finding,
+        )
+        self.assertIn("the kernel's parameter 3 is int, but the schema makes it executorch::aten::Tensor&\n", finding)
+
+    def test_missing_parameter(self) -> None:
+        finding = self._finding(f"T a::native::mul3_out({_TENSOR} const&)")
+        self.assertIn("Likely cause: the kernel has 1 parameters, but the schema makes them 2\n", finding)
+
+    def test_namespace_without_native(self) -> None:
+        finding = self._finding(f"T a::mul3_out({_PLAIN})")
+        self.assertIn(
+            "    found:\n      a::mul3_out(const executorch::aten::Tensor&, executorch::aten::Tensor&) in ", finding
+        )
+        self.assertIn("the kernel is not in a::native: codegen appends 'native' to the YAML's namespace\n", finding)
+
+    def test_other_namespace(self) -> None:
+        finding = self._finding(f"T b::native::mul3_out({_PLAIN})")
+        self.assertIn("Likely cause: the kernel is in another namespace than a::native\n", finding)
+
+    def test_similar_name(self) -> None:
+        finding = self._finding(f"T a::native::mull3_out({_PLAIN})", "T a::native::add_out(int)")
+        self.assertIn("      a::native::mull3_out(const executorch::aten::Tensor&, ", finding)
+        self.assertNotIn("add_out", finding)
+        self.assertIn("Likely cause: a typo in the kernel's name, in the YAML or in the source\n", finding)
+
+    def test_local_kernels(self) -> None:
+        for symbol in (f"t a::native::mul3_out({_PLAIN})", f"t a::native::(anonymous namespace)::mul3_out({_PLAIN})"):
+            self.assertIn("the kernel is static or in an anonymous namespace, so that no other", self._finding(symbol))
+
+    def test_c_linkage(self) -> None:
+        finding = self._finding("T mul3_out")
+        self.assertIn('      extern "C" mul3_out in libops.a(op.o)\n', finding)
+        self.assertIn('Likely cause: the kernel is declared extern "C"\n', finding)
+
+    def test_no_libraries(self) -> None:
+        output = str(self.directory / "KernelAdapters.cpp")
+        finding = self.finding(
+            lambda: self.run_command("bind", f"--manifest={self._manifest()}", "--nm=nm", f"--output={output}")
+        )
+        self.assertIn("Likely cause: the library has no kernel libraries: kernel_deps is empty, or ", finding)
+
+    def test_link_time_optimisation(self) -> None:
+        finding = self._finding("C __gnu_lto_slim")
+        self.assert_starts_with(finding, "libops.a(op.o): error: the object file holds no machine code, ")
+        self.assertIn("Likely cause: it was compiled with link-time optimisation (-flto)\n", finding)
+
+    def test_nm_fails(self) -> None:
+        nm = self.write("nm", "#!/bin/sh\necho 'nm: ops.o: file format not recognized' >&2\nexit 1\n")
+        Path(nm).chmod(0o755)
+        for tool, expected in (
+            (
+                nm,
+                "nm: error: cannot read the symbols of the kernel libraries\n    nm: ops.o: file format not rec",
+            ),
+            ("no/such/nm", "no/such/nm: error: cannot run nm: No such file or directory\n"),
+        ):
+            arguments = (f"--manifest={self._manifest()}", f"--nm={tool}", "--library=ops.o", "--output=unused")
+            finding = self.finding(lambda arguments=arguments: self.run_command("bind", *arguments))  # type: ignore[misc]
+            self.assert_starts_with(finding, expected)
+
+    def test_no_manifest(self) -> None:
+        manifest = self.write("registered.json", "{}")
+        arguments = (f"--manifest={manifest}", "--nm=nm", "--output=unused")
+        finding = self.finding(lambda: self.run_command("bind", *arguments))
+        self.assert_starts_with(finding, "registered.json: error: not a manifest of registered operators: KeyError: ")
+
+
+if __name__ == "__main__":
+    absltest.main()

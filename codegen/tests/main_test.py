@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+
+from absl.testing import absltest
+
+from codegen.tests import case
+
+_COMMANDS = ("select", "generate", "bind", "check")
+
+
+def _run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "codegen.main", *arguments]
+    # The search path of this process, which Bazel sets up, is that of the tool.
+    env = {"PYTHONPATH": ":".join(filter(None, sys.path))}
+    return subprocess.run(command, capture_output=True, text=True, check=False, env=env)
+
+
+class MainTest(case.TestCase):
+    def test_help(self) -> None:
+        result = _run("--help")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        for command in _COMMANDS:
+            self.assertIn(f"\n  {command} ", result.stdout)
+
+    def test_help_of_a_subcommand(self) -> None:
+        for command, own, others in (
+            ("select", "--ops", "--nm"),
+            ("generate", "--functions_yaml", "--ops"),
+            ("bind", "--nm", "--functions_yaml"),
+            ("check", "--program_name", "--nm"),
+        ):
+            result = _run(command, "--help")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertIn(f"    codegen {command} --", result.stdout)
+            self.assertIn(f"\n  {own}: ", result.stdout)
+            self.assertNotIn(f"\n  {others}: ", result.stdout)
+
+    def test_wrong_usage(self) -> None:
+        for arguments, expected in (
+            ((), ""),
+            (("gen",), "codegen: there is no subcommand 'gen', only select, generate, bind, check."),
+            (("select",), "codegen select: flag --output=None: Flag --output must have a value other than None."),
+            (("select", "--nm=x"), "codegen select: Unknown command line flag 'nm'"),
+            (("select", "--output=x", "aten::add.out"), "codegen select: 'aten::add.out' belongs to no flag."),
+        ):
+            with self.subTest(arguments):
+                result = _run(*arguments)
+                self.assertNotEqual(result.returncode, 0)
+                self.assert_starts_with(result.stderr, expected)
+                self.assertNotIn("Traceback", result.stderr)
+
+    def test_bad_input(self) -> None:
+        result = _run("select", f"--output={self.directory}/selected_operators.yaml", "--ops=add.out", "--label=//a:b")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertEqual(
+            result.stderr,
+            """\
+//a:b: error: 'add.out' is not an operator's full name; did you mean aten::add.out?
+  Likely cause: the namespace was forgotten
+  Fix: write it as namespace::name.overload, such as aten::add.out
+""",
+        )
+
+    def test_flags_from_a_file(self) -> None:
+        output = self.directory / "selected_operators.yaml"
+        flags = self.write("flags", f"--output={output}\n--ops=aten::add.out\n--ops=aten::mul.out\n")
+        result = _run("select", f"--flagfile={flags}")
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertIn("aten::mul.out", output.read_text())
+
+
+if __name__ == "__main__":
+    absltest.main()

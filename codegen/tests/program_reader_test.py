@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+import random
+import struct
+
+from absl.testing import absltest
+
+from codegen import program_reader
+from codegen.errors import CodegenError
+from codegen.tests import case, programs
+
+
+class ProgramReaderTest(case.TestCase):
+    def _operators(self, data: bytes) -> frozenset[str]:
+        return program_reader.operators(self.write("model.pte", data), "//models:m")
+
+    def _error(self, data: bytes) -> str:
+        return self.finding(lambda: self._operators(data))
+
+    def test_every_method_chain_and_instruction(self) -> None:
+        for header in (True, False):
+            data = programs.build(
+                {
+                    "forward": [["aten::add.out", "aten::mul.out"], ["aten::relu.out"]],
+                    "encode": [["my_ops::mul3.out", "aten::add.out"]],
+                    "empty": [],
+                },
+                header=header,
+            )
+            expected = {"aten::add.out", "aten::mul.out", "aten::relu.out", "my_ops::mul3.out"}
+            self.assertEqual(self._operators(data), expected)
+
+    def test_operator_without_overload(self) -> None:
+        self.assertEqual(self._operators(programs.build({"forward": [["aten::copy_"]]})), {"aten::copy_"})
+
+    def test_delegates_bring_their_own_operators(self) -> None:
+        data = programs.build({"forward": [["delegate", "aten::add.out", "delegate"]]}, unused=["aten::mm.out"])
+        self.assertEqual(self._operators(data), {"aten::add.out"})
+        self.assertFalse(self._operators(programs.build({"forward": [["delegate"]]})))
+
+    def test_empty_file(self) -> None:
+        error = self._error(b"")
+        self.assert_starts_with(error, "//models:m: error: the program is an empty file\n")
+        self.assertIn("Fix: export the model again", error)
+
+    def test_truncated_program(self) -> None:
+        data = programs.build({"forward": [["aten::add.out"]]})
+        for size in (9, 20, 30, 39, 40, 60, len(data) - 1):
+            error = self._error(data[:size])
+            self.assert_starts_with(
+                error, f"//models:m: error: the program is truncated: the file has {size} bytes of "
+            )
+        self.assertIn(f"has 60 bytes of at least {len(data)}", self._error(data[:60]))
+        self.assertIn("not an ExecuTorch program", self._error(data[:7]))
+
+    def test_truncated_program_without_a_header(self) -> None:
+        data = programs.build({"forward": [["aten::add.out"]]}, header=False)
+        for size in range(8, len(data), 4):
+            try:
+                self._operators(data[:size])
+            except CodegenError as error:
+                self.assert_starts_with(str(error), "//models:m: error: the program ")
+
+    def test_random_bytes(self) -> None:
+        noise = random.Random(7)
+        self.assertIn("not an ExecuTorch program", self._error(noise.randbytes(4096)))
+        for _ in range(200):
+            data = bytearray(noise.randbytes(256))
+            data[:8] = struct.pack("<I4s", 12, b"ET12")
+            self.assert_starts_with(self._error(bytes(data)), "//models:m: error: the program ")
+
+    def test_damaged_program(self) -> None:
+        """A program with one changed byte is read or refused, and never anything else."""
+        data = programs.build({"forward": [["aten::add.out", "aten::mul.out"]]})
+        for position in range(40, len(data)):
+            damaged = bytearray(data)
+            damaged[position] ^= 0xFF
+            try:
+                self._operators(bytes(damaged))
+            except CodegenError as error:
+                self.assert_starts_with(str(error), "//models:m: error: the program ")
+
+    def test_other_identifier(self) -> None:
+        data = bytearray(programs.build({"forward": [["aten::add.out"]]}))
+        data[4:8] = b"ET99"
+        error = self._error(bytes(data))
+        self.assert_starts_with(error, "//models:m: error: not an ExecuTorch program: ")
+        self.assertIn("the file has the identifier b'ET99'", error)
+        data[4:8] = b"BP08"
+        self.assertIn("a bundled program (.bpte) has the identifier b'BP08'", self._error(bytes(data)))
+
+    def test_no_methods(self) -> None:
+        self.assertIn("the program has no methods", self._error(programs.build({})))
+
+    def test_missing_file(self) -> None:
+        error = self.finding(lambda: program_reader.operators("no/such.pte", "//models:m"))
+        self.assert_starts_with(error, "//models:m: error: cannot read the program such.pte: No such file or directory")
+
+
+if __name__ == "__main__":
+    absltest.main()
