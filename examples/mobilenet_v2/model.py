@@ -13,7 +13,8 @@ class Classifier(torch.nn.Module):
         self.network = MobileNetV2ForImageClassification(config)
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:
-        return self.network(image).logits
+        logits: torch.Tensor = self.network(image).logits
+        return logits
 
 
 def _images(count: int, seed: int) -> torch.Tensor:

@@ -26,14 +26,14 @@ class Decoder(torch.nn.Module):
             num_attention_heads=4,
             num_key_value_heads=2,
             max_position_embeddings=_CACHE_LENGTH,
-            attn_implementation="sdpa",
         )
         llama = LlamaForCausalLM(config).eval()
         llama.generation_config = GenerationConfig(use_cache=True, cache_implementation="static")
         self.cached = TorchExportableModuleWithStaticCache(llama, batch_size=1, max_cache_len=_CACHE_LENGTH)
 
     def forward(self, token: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
-        return self.cached(input_ids=token, cache_position=position)[:, -1]
+        logits: torch.Tensor = self.cached(input_ids=token, cache_position=position)
+        return logits[:, -1]
 
 
 def _step(token: int, position: int) -> tuple[torch.Tensor, torch.Tensor]:

@@ -1,0 +1,136 @@
+"""Sample inputs with PyTorch's eager outputs: recorded from the eager module, stored as an ExecuTorch .ptd file.
+
+Keys are `<method>/<sample>/input/<index>` and `<method>/<sample>/output/<index>`, indices counting from 0 in the order
+of the program's inputs and outputs. README.md beside this file says what stands under each.
+"""
+
+from __future__ import annotations
+
+import copy
+import ctypes
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from executorch.exir._serialize.data_serializer import DataEntry, DataPayload
+from executorch.exir.tensor import dim_order_from_stride, scalar_type_enum
+from executorch.exir.tensor_layout import TensorLayout
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
+from torch.utils import _pytree as pytree
+
+from export.errors import ExportError, Finding
+from export.model_file import Inputs, Method, describe
+
+# What a .ptd file can hold; it has no complex numbers.
+_SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}
+
+
+@dataclass(frozen=True)
+class Value:
+    """One input or output as stored.
+
+    Attributes:
+        layout: dtype, sizes and dim order.
+        data: the elements, outermost dimension of the dim order first.
+    """
+
+    layout: TensorLayout
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run of a method. None stands for None, and for a string among the inputs, which an export compiles in.
+
+    Attributes:
+        inputs: the flattened inputs.
+        outputs: the flattened eager outputs.
+        output_spec: how the outputs were nested.
+    """
+
+    inputs: tuple[Value | None, ...]
+    outputs: tuple[Value | None, ...]
+    output_spec: pytree.TreeSpec
+
+
+def record(method: Method) -> tuple[Sample, ...]:
+    """Runs a method's samples on its eager module, one after another, and returns inputs and outputs.
+
+    The module itself is left as it was: a copy runs, which shares its parameters.
+
+    Raises:
+        ExportError: the module raised, or took or gave a value that no program can take or give.
+    """
+    module = copy.deepcopy(method.module, {id(parameter): parameter for parameter in method.module.parameters()})
+    with torch.no_grad():
+        return tuple(_run(method, module, index, inputs) for index, inputs in enumerate(method.samples))
+
+
+def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) -> Sample:
+    what = f"{method.name}() on sample {index}"
+    # Stored before the call, which may write to its inputs.
+    stored = tuple(
+        _value(method, f"input {i} of {what}", leaf, is_input=True) for i, leaf in enumerate(inputs.flatten()[0])
+    )
+    inputs = copy.deepcopy(inputs)
+    try:
+        result = module(*inputs.args, **inputs.kwargs)
+    except (Exception, SystemExit) as error:
+        raise method.source.failure(
+            f"the eager module's {what}",
+            error,
+            at=method.at,
+            cause="the module does not take the inputs that the model file gives for it.",
+            fix="make the call work in eager PyTorch; inputs: " + describe(inputs.args or dict(inputs.kwargs)) + ".",
+        ) from error
+    leaves, spec = pytree.tree_flatten(result)
+    outputs = tuple(_value(method, f"output {i} of {what}", leaf) for i, leaf in enumerate(leaves))
+    return Sample(stored, outputs, spec)
+
+
+def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> Value | None:
+    if leaf is None or (isinstance(leaf, str) and is_input):
+        return None
+    if isinstance(leaf, (bool, int, float)):
+        dtype = torch.bool if isinstance(leaf, bool) else torch.int64 if isinstance(leaf, int) else torch.float64
+        leaf = torch.tensor(leaf, dtype=dtype)
+    if not isinstance(leaf, torch.Tensor):
+        raise _unsupported(method, f"{what} is {describe(leaf)}")
+    if leaf.layout != torch.strided or leaf.device.type != "cpu" or leaf.dtype not in _SCALAR_TYPES:
+        raise _unsupported(method, f"{what} is a {leaf.device.type} tensor of dtype {leaf.dtype}, layout {leaf.layout}")
+    tensor = leaf.detach().resolve_conj().resolve_neg()
+    dim_order = [int(dim) for dim in dim_order_from_stride(tensor.stride())]
+    if not tensor.permute(dim_order).is_contiguous():  # Gaps, or elements that share memory.
+        tensor = tensor.contiguous()
+        dim_order = list(range(tensor.dim()))
+    size = tensor.numel() * tensor.element_size()
+    data = ctypes.string_at(tensor.data_ptr(), size) if size else b""
+    return Value(TensorLayout(scalar_type_enum(tensor.dtype), list(tensor.shape), dim_order), data)
+
+
+def _unsupported(method: Method, found: str) -> ExportError:
+    return ExportError(
+        Finding(
+            method.at,
+            found,
+            "a program takes and gives dense CPU tensors (no complex ones), bool, int, float and None.",
+            "have forward() take and return these; tuples, lists and dicts of them are fine, and so are classes"
+            " registered with torch.export.register_dataclass.",
+        )
+    )
+
+
+def serialize(recorded: Mapping[str, Sequence[Sample]]) -> bytes:
+    """The samples of each method as a .ptd file."""
+    buffers: list[bytes] = []
+    entries: dict[str, DataEntry] = {}
+    for method, samples in recorded.items():
+        for index, sample in enumerate(samples):
+            for kind, values in (("input", sample.inputs), ("output", sample.outputs)):
+                for position, value in enumerate(values):
+                    if value is not None:
+                        entry = DataEntry(len(buffers), alignment=16, tensor_layout=value.layout)
+                        entries[f"{method}/{index}/{kind}/{position}"] = entry
+                        buffers.append(value.data)
+    return bytes(FlatTensorSerializer().serialize(DataPayload(buffers, entries)))

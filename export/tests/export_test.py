@@ -1,0 +1,433 @@
+"""Tests of the export tool: what it writes, against PyTorch and ExecuTorch's own Python runtime, and every error."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import torch
+from absl.testing import absltest
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+from export.errors import ExportError
+from export.exporter import export
+
+_DTYPES = {
+    0: torch.uint8,
+    1: torch.int8,
+    2: torch.int16,
+    3: torch.int32,
+    4: torch.int64,
+    5: torch.half,
+    6: torch.float,
+    7: torch.double,
+    11: torch.bool,
+    15: torch.bfloat16,
+}
+
+_LINEAR = """
+import torch
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(4, 3)
+    def forward(self, x):
+        return self.linear(x)
+def get_model():
+    return Model(), (torch.ones(2, 4),)
+"""
+
+
+def _module(forward: str, inputs: str, before: str = "", after: str = "") -> str:
+    """A model file with one module whose forward() has the given lines."""
+    body = textwrap.indent(textwrap.dedent(forward).strip(), "    ")
+    return (
+        f"import torch\n{textwrap.dedent(before)}\nclass Model(torch.nn.Module):\n{body}\n"
+        f"def get_model():\n    return Model(), {inputs}\n{textwrap.dedent(after)}"
+    )
+
+
+def _read(ptd: bytes) -> dict[str, torch.Tensor]:
+    payload = FlatTensorSerializer().deserialize(ptd)
+    tensors = {}
+    for key, entry in payload.named_data.items():
+        layout = entry.tensor_layout
+        data = bytearray(payload.buffers[entry.buffer_index])
+        dtype = _DTYPES[int(layout.scalar_type)]
+        in_memory = [layout.sizes[dim] for dim in layout.dim_order]
+        flat = torch.frombuffer(data, dtype=dtype) if data else torch.empty(0, dtype=dtype)
+        inverse = [layout.dim_order.index(dim) for dim in range(len(in_memory))]
+        tensors[key] = flat.reshape(in_memory).permute(inverse)
+    return tensors
+
+
+class _Files(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.folder = Path(self.create_tempdir().full_path)
+        self.model = self.folder / "model.py"
+
+    def export(self, source: str, entry_point: str = "get_model") -> tuple[bytes, dict[str, torch.Tensor]]:
+        self.model.write_text(source)
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            pte, ptd = export(self.model, entry_point)
+        return pte, _read(ptd)
+
+
+class ExportTest(_Files):
+    def run_and_compare(self, source: str, method: str = "forward") -> dict[str, torch.Tensor]:
+        """Exports, runs the samples in ExecuTorch, compares with the recorded outputs; returns the samples."""
+        pte, samples = self.export(source)
+        program = _load_for_executorch_from_buffer(pte)
+        count = len({key.split("/")[1] for key in samples if key.startswith(method + "/")})
+        for index in range(count):
+            inputs, outputs = (self.tensors(samples, f"{method}/{index}/{kind}/") for kind in ("input", "output"))
+            results = program.run_method(method, tuple(inputs))
+            torch.testing.assert_close(results, outputs)
+        return samples
+
+    def tensors(self, samples: dict[str, torch.Tensor], prefix: str) -> list[torch.Tensor]:
+        return [samples[f"{prefix}{i}"] for i in range(sum(key.startswith(prefix) for key in samples))]
+
+    def test_outputs_equal_pytorchs(self) -> None:
+        samples = self.run_and_compare(_LINEAR)
+        self.assertCountEqual(samples, ["forward/0/input/0", "forward/0/output/0"])
+        torch.testing.assert_close(samples["forward/0/input/0"], torch.ones(2, 4))
+
+    def test_dtypes_and_shapes(self) -> None:
+        samples = self.run_and_compare(
+            _module(
+                "def forward(self, *xs): return [x.clone() for x in xs]",
+                f"(*[torch.arange(-3, 3).reshape(2, 3).to(d) for d in {list(_DTYPES.values())}],"
+                " torch.tensor(1.5), torch.zeros(0, 3), torch.arange(120.).reshape(1, 3, 5, 8)"
+                ".to(memory_format=torch.channels_last))",
+            )
+        )
+        for index, dtype in enumerate(_DTYPES.values()):
+            expected = torch.arange(-3, 3).reshape(2, 3).to(dtype)
+            torch.testing.assert_close(samples[f"forward/0/input/{index}"], expected)
+        self.assertEqual(samples["forward/0/input/10"].shape, ())
+        self.assertEqual(samples["forward/0/input/11"].shape, (0, 3))
+        self.assertTrue(samples["forward/0/input/12"].is_contiguous(memory_format=torch.channels_last))
+        torch.testing.assert_close(samples["forward/0/input/12"], torch.arange(120.0).reshape(1, 3, 5, 8))
+
+    def test_state_starts_as_in_pytorch_and_carries_over(self) -> None:
+        samples = self.run_and_compare(
+            _module(
+                """
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("total", torch.tensor([5., 7.]))
+                    self.register_buffer("calls", torch.tensor(0))
+                def forward(self, x):
+                    self.total.add_(x)
+                    self.calls.add_(1)
+                    return self.total * 1, self.calls + 0
+                """,
+                "(torch.zeros(2),)",
+                after="def get_sample_inputs(): return [(torch.full((2,), float(i)),) for i in range(3)]",
+            )
+        )
+        # 5 + 0, 5 + 0 + 1, 5 + 0 + 1 + 2.
+        totals = [samples[f"forward/{i}/output/0"].tolist() for i in range(3)]
+        self.assertEqual(totals, [[5.0, 7.0], [6.0, 8.0], [8.0, 10.0]])
+        self.assertEqual([samples[f"forward/{i}/output/1"].item() for i in range(3)], [1, 2, 3])
+
+    def test_state_in_plain_objects_that_buffers_share(self) -> None:
+        # As in transformers' static caches.
+        samples = self.run_and_compare(
+            _module(
+                """
+                def __init__(self):
+                    super().__init__()
+                    self.cache = Cache()
+                    self.register_buffer("kept", self.cache.kept)
+                def forward(self, x):
+                    self.cache.kept.add_(x)
+                    return self.cache.kept * 2
+                """,
+                "(torch.ones(2),)",
+                before="class Cache:\n    def __init__(self): self.kept = torch.zeros(2)",
+                after="def get_sample_inputs(): return [(torch.ones(2),)] * 2",
+            )
+        )
+        self.assertEqual(samples["forward/1/output/0"].tolist(), [4.0, 4.0])
+
+    def test_several_methods_keywords_and_exported_programs(self) -> None:
+        source = """
+import torch
+class Add(torch.nn.Module):
+    def forward(self, x, *, y): return x + y
+class Double(torch.nn.Module):
+    def forward(self, x): return {"twice": x * 2, "pair": (x, None)}
+def get_model():
+    return {
+        "add": (Add(), {"x": torch.ones(2), "y": torch.ones(2)}),
+        "double": torch.export.export(Double(), (torch.ones(3),)),
+    }
+def get_sample_inputs():
+    return {"add": [{"y": torch.tensor([1., 2.]), "x": torch.tensor([10., 20.])}]}
+"""
+        samples = self.run_and_compare(source, "add")
+        self.assertEqual(samples["add/0/input/0"].tolist(), [10.0, 20.0])
+        self.assertEqual(samples["add/0/output/0"].tolist(), [11.0, 22.0])
+        self.assertEqual(samples["double/0/output/0"].tolist(), [2.0, 2.0, 2.0])
+        self.assertNotIn("double/0/output/2", samples)
+
+    def test_dynamic_shapes(self) -> None:
+        samples = self.run_and_compare(
+            _module(
+                "def forward(self, x): return x.sum(1)",
+                "(torch.ones(2, 3),)",
+                after="""
+                def get_dynamic_shapes(): return ({0: torch.export.Dim("rows", max=8)},)
+                def get_sample_inputs(): return [(torch.ones(rows, 3),) for rows in (1, 5, 8)]
+                """,
+            )
+        )
+        self.assertEqual([samples[f"forward/{i}/output/0"].shape[0] for i in range(3)], [1, 5, 8])
+
+    def test_values_that_are_no_tensors(self) -> None:
+        _, samples = self.export(
+            _module(
+                "def forward(self, x, times, scale, flag, nothing, mode): return x * times + scale, 3, nothing",
+                "(torch.ones(2), 3, 0.5, True, None, 'mode')",
+            )
+        )
+        self.assertEqual(samples["forward/0/input/1"].dtype, torch.int64)
+        self.assertEqual(samples["forward/0/input/2"].item(), 0.5)
+        self.assertEqual(samples["forward/0/input/3"].dtype, torch.bool)
+        self.assertNotIn("forward/0/input/4", samples)
+        self.assertNotIn("forward/0/input/5", samples)
+        self.assertEqual(samples["forward/0/output/1"].item(), 3)
+
+    def test_dropout_is_off(self) -> None:
+        samples = self.run_and_compare(
+            _module("def forward(self, x): return torch.dropout(x, 0.5, self.training)", "(torch.ones(64),)")
+        )
+        self.assertEqual(samples["forward/0/output/0"].sum().item(), 64)
+
+    def test_custom_operator(self) -> None:
+        pte, samples = self.export(
+            _module(
+                "def forward(self, x): return torch.ops.export_test.triple(x)",
+                "(torch.ones(2),)",
+                before="""
+                library = torch.library.Library("export_test", "DEF")
+                library.define("triple(Tensor x) -> Tensor")
+                library.define("triple.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+                library.impl("triple", lambda x: x * 3, "CompositeExplicitAutograd")
+                library.impl("triple.out", lambda x, *, out: out.copy_(x * 3), "CompositeExplicitAutograd")
+                """,
+            )
+        )
+        self.assertIn(b"export_test::triple", pte)
+        self.assertEqual(samples["forward/0/output/0"].tolist(), [3.0, 3.0])
+
+    def test_other_entry_point(self) -> None:
+        _, samples = self.export(_LINEAR.replace("get_model", "tiny"), "tiny")
+        self.assertEqual(len(samples), 2)
+
+
+class ErrorTest(_Files):
+    """Each error is one finding that names the file, and the line where there is one."""
+
+    def assert_error(self, source: str, line: int, *expected: str, entry_point: str = "get_model") -> None:
+        with self.assertRaises(ExportError) as caught:
+            self.export(source, entry_point)
+        message = str(caught.exception)
+        where = f"{self.model}:{line}:" if line else f"{self.model}: "
+        self.assertEqual(message[: len(where)], where)
+        for text in (*expected, "Likely cause: ", "Fix: "):
+            self.assertIn(text, message)
+        self.assertNotIn("site-packages", message)
+        self.assertNotIn("Traceback", message)
+
+    def test_syntax_error(self) -> None:
+        self.assert_error("import torch\ndef get_model(:\n", 2, "SyntaxError", "def get_model(:", "not valid Python")
+
+    def test_raises_at_import(self) -> None:
+        source = "import torch\ndef helper():\n    raise ValueError('no weights')\nhelper()\n"
+        self.assert_error(source, 3, "ValueError: no weights", "model.py:4, in <module>", "in helper")
+
+    def test_exits_at_import(self) -> None:
+        self.assert_error("import sys\nsys.exit(3)\n", 2, "SystemExit")
+
+    def test_import_error(self) -> None:
+        self.assert_error("import no_such_module\n", 1, "no_such_module", "`deps`")
+
+    def test_raises_in_get_model(self) -> None:
+        self.assert_error("def get_model():\n    return {}['weights']\n", 2, "get_model() raised KeyError: 'weights'")
+
+    def test_get_model_takes_arguments(self) -> None:
+        self.assert_error(
+            "\ndef get_model(size):\n    return None\n", 2, "missing 1 required positional argument: 'size'"
+        )
+
+    def test_no_entry_point(self) -> None:
+        source = "def get_modl(): pass\ndef other(): pass\n"
+        self.assert_error(source, 0, "no function get_model()", "get_modl, other", "did you mean get_modl?")
+
+    def test_no_function_at_all(self) -> None:
+        self.assert_error("x = 1\n", 0, "defines no function")
+
+    def test_entry_point_is_no_function(self) -> None:
+        self.assert_error("get_model = 3\n", 0, "get_model is 3; expected a function")
+
+    def test_nonsense(self) -> None:
+        for value, expected in (
+            ("None", "get_model() is None; expected (torch.nn.Module, example_inputs)"),
+            ("torch.nn.ReLU()", "get_model() is an instance of ReLU; expected (torch.nn.Module"),
+            ("(torch.nn.ReLU, (torch.ones(1),))", "the class ReLU (not an instance)"),
+            (
+                "(torch.nn.ReLU(), torch.ones(1))",
+                "is Tensor float32 [1]; expected a tuple of arguments (a tuple of one is",
+            ),
+            ("(torch.nn.ReLU(), [torch.ones(1)])", "is list of 1 (Tensor float32 [1]); expected a tuple of arguments"),
+            ("{}", "expected a dict of method name"),
+            ("{'a': 3}", "get_model()['a'] is 3"),
+            ("(torch.nn.ReLU(), (torch.ones(1),), 3)", "is tuple of 3"),
+        ):
+            with self.subTest(value):
+                self.assert_error(f"import torch\ndef get_model():\n    return {value}\n", 2, expected)
+
+    def test_nonsense_samples(self) -> None:
+        for value, expected in (
+            ("(torch.ones(2, 4),)", "a list of inputs, one for each run"),
+            ("[]", "a list of inputs, one for each run"),
+            (
+                "[(torch.ones(2, 4), 1)]",
+                "get_sample_inputs()[0] is tuple of 2 (Tensor float32 [2, 4], 1); expected inp",
+            ),
+            (
+                "[(torch.ones(2, 4, 1),)]",
+                "input 0, is Tensor float32 [2, 4, 1]; expected as in the example Tensor float32 [2, 4]",
+            ),
+            ("[(torch.ones(2, 4).long(),)]", "Tensor int64 [2, 4]"),
+            (
+                "[(torch.ones(3, 4),)]",
+                "input 0, is Tensor float32 [3, 4]; expected as in the example Tensor float32 [2, 4]; o",
+            ),
+        ):
+            with self.subTest(value):
+                self.assert_error(_LINEAR + f"def get_sample_inputs():\n    return {value}\n", 9, expected)
+
+    def test_nonsense_dynamic_shapes(self) -> None:
+        self.assert_error(_LINEAR + "def get_dynamic_shapes(): return {'z': None}\n", 9, "arg names ['x']", "dynamic")
+
+    def test_eager_raises(self) -> None:
+        source = _LINEAR.replace("torch.ones(2, 4)", "torch.ones(2, 5)")
+        self.assert_error(source, 8, "sample 0 raised RuntimeError: mat1 and mat2", "Tensor float32 [2, 5]")
+
+    def test_output_of_unknown_class(self) -> None:
+        source = _module("def forward(self, x): return object()", "(torch.ones(1),)")
+        self.assert_error(source, 5, "output 0 of forward() on sample 0 is a object", "register_dataclass")
+
+    def test_complex(self) -> None:
+        source = _module("def forward(self, x): return x.abs()", "(torch.ones(1, dtype=torch.cfloat),)")
+        self.assert_error(source, 5, "torch.complex64")
+
+    def test_data_dependent_control_flow(self) -> None:
+        source = _module("def forward(self, x):\n    return x if x.sum() > 0 else -x", "(torch.ones(3),)")
+        self.assert_error(source, 5, "torch.export of forward()", "data-dependent", "torch.where")
+
+    def test_dynamic_shape_constraints(self) -> None:
+        source = _module(
+            "def forward(self, x): return x + torch.ones(2)",
+            "(torch.ones(2),)",
+            after="def get_dynamic_shapes(): return ({0: torch.export.Dim('n', max=8)},)",
+        )
+        self.assert_error(source, 5, "n = 2", "follow the suggested fixes")
+
+    def test_operator_without_out_variant(self) -> None:
+        source = _module(
+            "def forward(self, x): return torch.ops.no_out.twice(x, 2)",
+            "(torch.ones(3),)",
+            before="""
+            library = torch.library.Library("no_out", "DEF")
+            library.define("twice(Tensor x, int by) -> Tensor")
+            library.impl("twice", lambda x, by: x * by, "CompositeExplicitAutograd")
+            """,
+        )
+        schema = "no_out::twice.out(Tensor x, int by, *, Tensor(a!) out) -> Tensor(a!)"
+        self.assert_error(source, 9, "no out variant of no_out::twice", schema, "torch.library")
+
+    def test_operator_without_fake(self) -> None:
+        source = _module(
+            "def forward(self, x): return torch.ops.no_fake.twice(x)",
+            "(torch.ones(3),)",
+            before="""
+            library = torch.library.Library("no_fake", "DEF")
+            library.define("twice(Tensor x) -> Tensor")
+            library.impl("twice", lambda x: x * 2, "CPU")
+            """,
+        )
+        self.assert_error(source, 8, "no_fake.twice", "register_fake")
+
+    def test_write_to_a_tensor_that_is_no_buffer(self) -> None:
+        source = _module(
+            """
+            def __init__(self):
+                super().__init__()
+                self.kept = [torch.zeros(2)]
+            def forward(self, x):
+                self.kept[0].add_(x)
+                return self.kept[0] * 2
+            """,
+            "(torch.ones(2),)",
+        )
+        self.assert_error(source, 10, "no buffers of the module", "register_buffer")
+
+    def test_no_such_file(self) -> None:
+        with self.assertRaisesRegex(ExportError, "cannot read the model file: No such file"):
+            export(self.folder / "missing.py")
+
+
+class CommandTest(_Files):
+    """The tool as a build action runs it."""
+
+    def run_tool(self, *arguments: str, hash_seed: str = "0") -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), *sys.path]))
+        return subprocess.run(
+            [sys.executable, "-m", "export.main", f"--model={self.model.name}", "--program=out.pte", *arguments],
+            cwd=self.folder,
+            env={**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": hash_seed},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def test_says_nothing_and_writes_the_same_bytes_every_time(self) -> None:
+        library = self.folder / "library"
+        library.mkdir()
+        (library / "layers.py").write_text("import torch\nLinear = torch.nn.Linear\n")
+        source = _LINEAR.replace("torch.nn.Linear(4, 3)", "layers.Linear(4, 3)") + "\nprint('building')\n"
+        self.model.write_text("import layers, warnings\nwarnings.warn('deprecated')\n" + source)
+        written = []
+        for seed in ("1", "2"):
+            result = self.run_tool("--samples=out.ptd", "--import_path=library", hash_seed=seed)
+            self.assertEqual((result.returncode, result.stdout, result.stderr), (0, "", ""))
+            written.append(((self.folder / "out.pte").read_bytes(), (self.folder / "out.ptd").read_bytes()))
+        self.assertEqual(written[0], written[1])
+        self.assertNotIn(str(self.folder).encode(), b"".join(written[0]))
+        self.assertEqual(list(self.folder.rglob("__pycache__")), [])
+
+    def test_failure(self) -> None:
+        self.model.write_text("print('reading weights')\ndef get_model():\n    raise OSError('disk on fire')\n")
+        result = self.run_tool("--label=//pkg:model")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertRegex(result.stderr, "^//pkg:model: cannot export\nmodel.py:3:")
+        self.assertIn("get_model() raised OSError: disk on fire", result.stderr)
+        self.assertRegex(result.stderr, re.escape("Printed during the export:\nreading weights\n") + "$")
+        self.assertNotIn("Traceback", result.stderr)
+        self.assertFalse((self.folder / "out.pte").exists())
+
+
+if __name__ == "__main__":
+    absltest.main()

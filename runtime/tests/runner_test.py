@@ -1,0 +1,380 @@
+"""Tests of the runner: its results against PyTorch's, what it prints, and every error.
+
+$RUNNER is a runner with all operators and no program of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import subprocess
+import tempfile
+from pathlib import Path
+
+import torch
+from absl.testing import absltest
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
+
+from codegen.prim_ops import PRIM_OPS
+from export.exporter import export
+
+_RUNNER = Path(os.environ["RUNNER"]).absolute()
+
+_ADD = """
+import torch
+class Add(torch.nn.Module):
+    def forward(self, x, y): return x + y
+def get_model():
+    return Add(), (torch.ones(2, 3), torch.tensor([[0.5, 1., 2.], [3., 4., float("nan")]]))
+"""
+
+_DYNAMIC = """
+import torch
+class Double(torch.nn.Module):
+    def forward(self, x): return x + x
+def get_model(): return Double(), (torch.ones(2, 3),)
+def get_dynamic_shapes(): return ({0: torch.export.Dim("n", max=8)},)
+def get_sample_inputs(): return [(torch.full((n, 3), float(n)),) for n in (1, 8)]
+"""
+
+_DTYPES = """
+import torch
+DTYPES = [torch.float, torch.double, torch.half, torch.bfloat16, torch.int8, torch.uint8, torch.int16, torch.int32,
+          torch.int64, torch.bool]
+class Clone(torch.nn.Module):
+    def forward(self, *xs): return [x.clone() for x in xs]
+def get_model():
+    xs = [torch.tensor([[0, 1, 2], [3, 4, 5]]).to(dtype) for dtype in DTYPES]
+    last = torch.arange(24.).reshape(1, 2, 3, 4).to(memory_format=torch.channels_last)
+    return Clone(), (*xs, torch.tensor(2.5), torch.zeros(0, 3), last)
+"""
+
+_STATE = """
+import torch
+class Count(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.register_buffer("total", torch.tensor([5., 7.]))
+    def forward(self, x):
+        self.total.add_(x)
+        return self.total * 1
+def get_model(): return Count(), (torch.zeros(2),)
+def get_sample_inputs(): return [(torch.full((2,), float(i)),) for i in range(4)]
+"""
+
+_SCALARS = """
+import torch
+class Scale(torch.nn.Module):
+    def forward(self, x, times, plus, flag, nothing): return x * times + plus, times, nothing
+def get_model(): return Scale(), (torch.ones(2), 3, 0.5, True, None)
+"""
+
+_METHODS = """
+import torch
+class Add(torch.nn.Module):
+    def forward(self, x): return x + 1
+class Mul(torch.nn.Module):
+    def forward(self, x): return x * 2
+def get_model(): return {"add": (Add(), (torch.ones(2),)), "mul": (Mul(), (torch.ones(2),))}
+"""
+
+_CUSTOM = """
+import torch
+library = torch.library.Library("runner_test", "DEF")
+library.define("triple(Tensor x) -> Tensor")
+library.define("triple.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)")
+library.impl("triple", lambda x: x * 3, "CompositeExplicitAutograd")
+library.impl("triple.out", lambda x, *, out: out.copy_(x * 3), "CompositeExplicitAutograd")
+class Triple(torch.nn.Module):
+    def forward(self, x): return torch.ops.runner_test.triple(x)
+def get_model(): return Triple(), (torch.ones(2),)
+"""
+
+_EMBEDDING = """
+import torch
+class Embed(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.table = torch.nn.Embedding(4, 2)
+    def forward(self, x): return self.table(x)
+def get_model(): return Embed(), (torch.tensor([0, 3]),)
+"""
+
+_MODELS = {
+    "add": _ADD,
+    "dynamic": _DYNAMIC,
+    "dtypes": _DTYPES,
+    "state": _STATE,
+    "scalars": _SCALARS,
+    "methods": _METHODS,
+    "custom": _CUSTOM,
+    "embedding": _EMBEDDING,
+}
+
+
+_FOLDER = Path()
+
+
+def setUpModule() -> None:
+    """Exports the models once for all tests."""
+    global _FOLDER  # noqa: PLW0603
+    _FOLDER = Path(tempfile.mkdtemp(dir=absltest.get_default_test_tmpdir()))
+    for name, source in _MODELS.items():
+        model = _FOLDER / f"{name}.py"
+        model.write_text(source)
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            pte, ptd = export(model)
+        (_FOLDER / f"{name}.pte").write_bytes(pte)
+        (_FOLDER / f"{name}.ptd").write_bytes(ptd)
+
+
+class RunnerTest(absltest.TestCase):
+    def run_runner(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([_RUNNER, *arguments], cwd=_FOLDER, capture_output=True, text=True, check=False)
+
+    def succeed(self, *arguments: str) -> str:
+        result = self.run_runner(*arguments)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        return result.stdout
+
+    def fail_with(self, arguments: list[str], *expected: str) -> str:
+        """Runs, expects an error, and returns all of stderr."""
+        result = self.run_runner(*arguments)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        first = result.stderr.partition("\n\n")[0]
+        self.assertRegex(first, r"(?s)^error: .*\n  Likely cause: .*\n  Fix: [^\n]*$")
+        for text in expected:
+            self.assertIn(text, first)
+        return result.stderr
+
+    def check(self, name: str, *arguments: str) -> str:
+        return self.succeed(f"--program={name}.pte", f"--samples={name}.ptd", "--check", *arguments)
+
+    def outputs(self, text: str) -> list[str]:
+        return re.findall(r"^  output \d+  (.*)$", text, re.M)
+
+
+class ResultsTest(RunnerTest):
+    def test_equal_to_pytorch(self) -> None:
+        for name, samples in (("add", 1), ("dynamic", 2), ("dtypes", 1), ("state", 4), ("scalars", 1)):
+            with self.subTest(name):
+                self.assertIn(f"\nPASSED: {samples} samples", self.check(name))
+
+    def test_methods(self) -> None:
+        for method, result in (("add", "2 2"), ("mul", "2 2")):
+            text = self.succeed("--program=methods.pte", f"--method={method}", "--input=1,1")
+            self.assertEqual(self.outputs(text), [f"float32 [2]: {result}"])
+            self.assertIn("PASSED", self.check("methods", f"--method={method}"))
+
+    def test_state_carries_over(self) -> None:
+        text = self.succeed("--program=state.pte", "--samples=state.ptd")
+        self.assertEqual(
+            self.outputs(text),
+            ["float32 [2]: 5 7", "float32 [2]: 6 8", "float32 [2]: 8 10", "float32 [2]: 11 13"],
+        )
+
+    def test_dtypes_are_printed_as_pytorch_names_them(self) -> None:
+        text = self.succeed("--program=dtypes.pte", "--samples=dtypes.ptd", "--print=6")
+        names = ["float32", "float64", "float16", "bfloat16", "int8", "uint8", "int16", "int32", "int64"]
+        self.assertEqual(
+            self.outputs(text),
+            [
+                *[f"{name} [2, 3]: 0 1 2 3 4 5" for name in names],
+                "bool [2, 3]: false true true true true true",
+                "float32 []: 2.5",
+                "float32 [0, 3]",
+                # Row-major, whatever the order in memory.
+                "float32 [1, 2, 3, 4] dim order [0, 2, 3, 1]: 0 1 2 3 4 5 ...",
+            ],
+        )
+
+    def test_inputs(self) -> None:
+        raw = _FOLDER / "raw.bin"
+        raw.write_bytes(b"".join(map(bytes, [b"\x00\x00\x80\x3f"] * 6)))  # 1.0 in little-endian float32.
+        for spec, doubled in (
+            ("ones", "2 2 2 2 2 2"),
+            ("zeros", "0 0 0 0 0 0"),
+            ("arange", "0 2 4 6 8 10"),
+            ("1,2,3,-4,5e-1,inf", "2 4 6 -8 1 inf"),
+            ("@raw.bin", "2 2 2 2 2 2"),
+        ):
+            with self.subTest(spec):
+                text = self.succeed("--program=dynamic.pte", f"--input=2x3:{spec}")
+                self.assertEqual(self.outputs(text), [f"float32 [2, 3]: {doubled}"])
+
+    def test_default_inputs_are_ones_of_the_largest_shape(self) -> None:
+        text = self.succeed("--program=dynamic.pte", "--print=1")
+        self.assertEqual(self.outputs(text), ["float32 [8, 3]: 2 ..."])
+
+    def test_random_inputs_depend_on_the_seed_only(self) -> None:
+        first, again, other = (
+            self.outputs(self.succeed("--program=dynamic.pte", f"--input=1x3:rand:{seed}"))[0] for seed in (1, 1, 2)
+        )
+        self.assertEqual(first, again)
+        self.assertNotEqual(first, other)
+        self.assertTrue(all(0 <= float(v) < 2 for v in first.partition(": ")[2].split()), first)
+
+    def test_inputs_that_are_no_tensors(self) -> None:
+        inputs = [f"--input={spec}" for spec in ("1,2", "3", "0.5", "true", "none")]
+        text = self.succeed("--program=scalars.pte", *inputs)
+        self.assertEqual(self.outputs(text), ["float32 [2]: 3.5 6.5", "int64 []: 3", "None"])
+
+    def test_list_methods(self) -> None:
+        self.assertEqual(
+            self.succeed("--program=add.pte", "--list_methods"),
+            "forward\n  input 0   float32 [2, 3]\n  input 1   float32 [2, 3]\n  output 0  float32 [2, 3]\n",
+        )
+        text = self.succeed("--program=scalars.pte", "--list_methods")
+        self.assertEqual(re.findall(r"input \d +(.*)", text), ["float32 [2]", "int", "float", "bool", "None"])
+
+    def test_list_operators(self) -> None:
+        operators = self.succeed("--list_operators").splitlines()
+        self.assertIn("aten::add.out", operators)
+        self.assertEqual(operators, sorted(set(operators)))
+        self.assertEqual(PRIM_OPS & set(operators), set())
+
+    def test_times(self) -> None:
+        text = self.check("state", "--iterations=3", "--warmup=0")
+        self.assertRegex(
+            text, r"time load [\d.]+ ms, first run [\d.]+ ms, then 3 times all 4: min [\d.]+ ms, median [\d.]+ ms\n"
+        )
+
+    def test_help(self) -> None:
+        text = self.succeed("--help")
+        for flag in ("program", "method", "input", "samples", "check", "rtol", "atol", "print", "iterations", "warmup"):
+            self.assertIn(f"--{flag}", text)
+        self.assertTrue(all(len(line) <= 120 for line in text.splitlines()))
+
+
+class CheckTest(RunnerTest):
+    def altered(self, name: str, key: str, value: torch.Tensor) -> str:
+        """The samples with one tensor replaced, as if PyTorch had computed that."""
+        payload = FlatTensorSerializer().deserialize((_FOLDER / f"{name}.ptd").read_bytes())
+        buffers = list(payload.buffers)
+        buffers[payload.named_data[key].buffer_index] = bytes(value.contiguous().untyped_storage())
+        payload.buffers = buffers
+        (_FOLDER / "altered.ptd").write_bytes(bytes(FlatTensorSerializer().serialize(payload)))
+        return "--samples=altered.ptd"
+
+    def differ(self, name: str, *arguments: str) -> str:
+        result = self.run_runner(f"--program={name}.pte", "--check", *arguments)
+        self.assertEqual((result.returncode, result.stderr), (1, ""), result.stdout)
+        return result.stdout
+
+    def test_difference_is_found(self) -> None:
+        expected = torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]])
+        text = self.differ("add", self.altered("add", "forward/0/output/0", expected))
+        self.assertIn("DIFFERS, max |difference| 0.5\n", text)
+        self.assertIn("1 of 6 elements differ, first [1, 1]: PyTorch 5.5, this binary 5\n", text)
+        self.assertIn("\nFAILED: 1 samples, 1 outputs each", text)
+
+    def test_tolerances(self) -> None:
+        samples = self.altered("add", "forward/0/output/0", torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]]))
+        self.succeed("--program=add.pte", samples, "--check", "--atol=0.5", "--rtol=0")
+        self.succeed("--program=add.pte", samples, "--check", "--atol=0", "--rtol=0.1")
+        self.differ("add", samples, "--atol=0.4", "--rtol=0")
+
+    def test_nan_equals_nan_only(self) -> None:
+        self.assertIn("PASSED", self.check("add", "--rtol=0", "--atol=0"))
+        expected = torch.tensor([[1.5, 2.0, 3.0], [float("nan"), 5.0, float("nan")]])
+        text = self.differ("add", self.altered("add", "forward/0/output/0", expected), "--atol=100")
+        self.assertIn("max |difference| nan", text)
+        self.assertIn("first [1, 0]: PyTorch nan, this binary 4", text)
+
+    def test_infinity_is_not_within_any_tolerance(self) -> None:
+        expected = torch.tensor([[1.5, 2.0, 3.0], [4.0, float("inf"), float("nan")]])
+        text = self.differ("add", self.altered("add", "forward/0/output/0", expected), "--rtol=1")
+        self.assertIn("PyTorch inf, this binary 5", text)
+
+    def test_integers_have_no_tolerance(self) -> None:
+        expected = torch.tensor([[0, 1, 2], [3, 4, 6]])
+        text = self.differ("dtypes", self.altered("dtypes", "forward/0/output/8", expected), "--atol=10")
+        self.assertIn("first [1, 2]: PyTorch 6, this binary 5", text)
+
+    def test_side_by_side(self) -> None:
+        text = self.check("state", "--verbose")
+        self.assertRegex(text, r"element +PyTorch +this binary +difference\n +\[0\] +5 +5 +0\n +\[1\] +7 +7 +0\n")
+
+
+class ErrorTest(RunnerTest):
+    def test_program_cannot_be_read(self) -> None:
+        self.fail_with(["--program=missing.pte"], "cannot read the program missing.pte", "--program=FILE")
+        self.fail_with([f"--program={_FOLDER}"], "cannot read the program")
+
+    def test_no_program(self) -> None:
+        self.fail_with([], "no program to run", "--program=FILE")
+
+    def test_not_a_program(self) -> None:
+        whole = (_FOLDER / "add.pte").read_bytes()
+        for name, data in (
+            ("empty", b""),
+            ("truncated", whole[: len(whole) // 2]),
+            ("short", whole[:40]),
+            ("random", bytes(range(256)) * 20),
+            ("samples", (_FOLDER / "add.ptd").read_bytes()),
+            ("other identifier", whole[:4] + b"XX00" + whole[8:]),
+        ):
+            with self.subTest(name):
+                (_FOLDER / "bad.pte").write_bytes(data)
+                self.fail_with(["--program=bad.pte"], "bad.pte is not an ExecuTorch program", "export the model again")
+
+    def test_no_such_method(self) -> None:
+        self.fail_with(["--program=methods.pte", "--method=sub"], "no method sub; it has: add, mul")
+
+    def test_missing_operator(self) -> None:
+        text = self.fail_with(["--program=custom.pte"], "runner_test::triple.out", "executorch_generated_lib")
+        self.assertNotIn("aten::", text.partition("\n")[0])
+
+    def test_kernel_fails(self) -> None:
+        self.fail_with(["--program=embedding.pte", "--input=0,4"], "see the log below")
+
+    def test_samples(self) -> None:
+        (_FOLDER / "bad.ptd").write_bytes(b"no samples")
+        add = "--program=add.pte"
+        self.fail_with([add, "--samples=missing.ptd"], "cannot read the samples missing.ptd")
+        self.fail_with([add, "--samples=bad.ptd"], "not a .ptd file")
+        self.fail_with([add, "--samples=scalars.ptd"], "forward/0/input/2, but method forward has 2 inputs")
+        self.fail_with([add, "--samples=methods.ptd"], "have none for method forward")
+        self.fail_with([add, "--check"], "--check needs samples")
+        self.fail_with([add, "--check", "--samples=add.ptd", "--input=ones"], "--check and --input exclude each other")
+
+    def test_inputs(self) -> None:
+        add, dynamic = "--program=add.pte", "--program=dynamic.pte"
+        self.fail_with([add, "--input=ones"], "has 2 inputs (float32 [2, 3]; float32 [2, 3]), and 1 are given")
+        self.fail_with([add, *["--input=ones"] * 3], "and 3 are given")
+        self.fail_with([add, "--input=1,2", "--input=ones"], "input 0 (float32 [2, 3]): 2 values for 6 elements")
+        self.fail_with([add, "--input=ones", "--input=1,2,3,4,5,x"], "for input 1", "'x' is no float32")
+        self.fail_with([add, "--input=ones", "--input=@none.bin"], "cannot read none.bin")
+        self.fail_with([add, "--input=1x3:ones", "--input=ones"], "has another shape, and the program allows one only")
+        self.fail_with([dynamic, "--input=9x3:ones"], "is larger in dimension 0", "float32 [8, 3] at most")
+        self.fail_with([dynamic, "--input=3:ones"], "the shape has 1 dimensions, the input has 2")
+        (_FOLDER / "short.bin").write_bytes(b"\0" * 5)
+        self.fail_with([dynamic, "--input=1x3:@short.bin"], "short.bin has 5 bytes; float32 [1, 3] needs 12")
+        self.fail_with(["--program=embedding.pte", "--input=0,1.5"], "'1.5' is no int64")
+
+    def test_inputs_that_are_no_tensors(self) -> None:
+        specs = ["ones", "3", "0.5", "true", "none"]
+        for index, wrong, expected in (
+            (1, "4", "is not the value that the program was exported with"),
+            (1, "x", "'x' is no int64"),
+            (4, "1", "exported with None"),
+        ):
+            given = [*specs[:index], wrong, *specs[index + 1 :]]
+            self.fail_with(["--program=scalars.pte", *(f"--input={spec}" for spec in given)], expected)
+
+    def test_samples_of_another_program(self) -> None:
+        self.fail_with(["--program=state.pte", "--samples=embedding.ptd"], "has another dtype", "takes float32 [2]")
+        self.fail_with(["--program=dynamic.pte", "--samples=state.ptd"], "has another number of dimensions")
+
+    def test_flags(self) -> None:
+        self.fail_with(["--nope"], "there is no flag --nope", "--help")
+        self.fail_with(["--program"], "--program needs a value")
+        self.fail_with(["add.pte"], "unexpected argument add.pte")
+        self.fail_with(["--print=-1"], "--print=-1 is no whole number")
+        self.fail_with(["--iterations=many"], "--iterations=many is no whole number")
+        self.fail_with(["--atol=nan"], "--atol=nan is no number")
+
+
+if __name__ == "__main__":
+    absltest.main()
