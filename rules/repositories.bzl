@@ -16,6 +16,7 @@ def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
         codegen_python = codegen_python,
     )
 
+# buildifier: disable=unnamed-macro
 def executorch_register_toolchains():
     """Registers the code generator, the wheel's runtime and the machine's Python."""
     native.register_toolchains(

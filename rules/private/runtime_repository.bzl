@@ -76,7 +76,7 @@ environment (`site_packages`). No dependency of the wheel is installed.""",
         "requirements": attr.label(doc = "A pip requirements file that pins `executorch` with hashes."),
         "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory that holds `executorch`."),
         "wheel": attr.label(allow_single_file = [".whl"], doc = "An executorch wheel, e.g. out of a pip.parse hub."),
-        "_build_file": attr.label(default = "//rules/private:runtime.BUILD.bazel"),
+        "_build_file": attr.label(default = "//rules/private:BUILD.runtime.bazel"),
     },
     environ = PYTHON_ENVIRON,
 )

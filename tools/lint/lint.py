@@ -8,29 +8,25 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+import clang_format
 from absl import app, flags
 
+_BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend, instead of only checking.")
 
 _STARLARK = (".bazel", ".bzl", "WORKSPACE")
 _CPP = (".cpp", ".h")
-
-
-def _runfile(path: str) -> str:
-    """A file of this program's runfiles, in bzlmod mode or not."""
-    root = pathlib.Path(sys.argv[0]).resolve().with_name("lint.runfiles")
-    root = pathlib.Path(os.environ.get("RUNFILES_DIR", root))
-    repository, _, rest = path.partition("/")
-    for directory in sorted(root.iterdir()):
-        if directory.name == repository or directory.name.endswith(("~" + repository, "+" + repository)):
-            return str(directory / rest)
-    raise SystemExit(f"lint: {path} is missing from the runfiles; run it with: tools/bazel run //tools/lint")
+_OTHER_WORKSPACE = "tests/downstream/app/"  # imports by its own root
 
 
 def _tracked(tree: pathlib.Path, endings: tuple[str, ...]) -> list[str]:
     """Files of the tree that git tracks or would, with one of the endings."""
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=tree, check=True, capture_output=True, text=True
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=tree,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout.split("\n")
     return sorted(f for f in listed if f.endswith(endings) and (tree / f).is_file())
 
@@ -38,13 +34,13 @@ def _tracked(tree: pathlib.Path, endings: tuple[str, ...]) -> list[str]:
 def _commands(tree: pathlib.Path, fix: bool) -> dict[str, list[str]]:
     python = [sys.executable, "-m"]
     starlark, cpp, sources = _tracked(tree, _STARLARK), _tracked(tree, _CPP), _tracked(tree, (".py",))
-    buildifier = [_runfile("lint_buildifier/buildifier"), "-lint=fix" if fix else "-lint=warn"]
+    buildifier = [str(pathlib.Path(_BUILDIFIER.value).resolve()), "-lint=fix" if fix else "-lint=warn"]
     return {
         "buildifier": [*buildifier, "-mode=fix" if fix else "-mode=check", *starlark],
         "ruff check": [*python, "ruff", "check", *(["--fix"] if fix else []), *sources],
         "ruff format": [*python, "ruff", "format", *([] if fix else ["--check"]), *sources],
-        "clang-format": [*python, "clang_format", "-i" if fix else "--dry-run", "-Werror", *cpp],
-        "mypy": [*python, "mypy", *sources],
+        "clang-format": [clang_format.get_executable("clang-format"), "-i" if fix else "--dry-run", "-Werror", *cpp],
+        "mypy": [*python, "mypy", *(s for s in sources if not s.startswith(_OTHER_WORKSPACE))],
     }
 
 
