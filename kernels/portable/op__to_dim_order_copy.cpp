@@ -1,0 +1,23 @@
+#include "kernels/portable/util/copy.h"
+#include "kernels/portable/util/dim_order.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+
+Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool non_blocking,
+                               std::optional<ArrayRef<int64_t>> dim_order, Tensor& out) {
+  // Check: nothing here is asynchronous.
+  (void)non_blocking;
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, has_dim_order(out, dim_order), InvalidArgument, out);
+
+  // Compute
+  copy(in, out);
+  return out;
+}
+
+}  // namespace torch::executor::native

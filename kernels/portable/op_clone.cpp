@@ -1,0 +1,13 @@
+#include "kernels/portable/util/memory_format.h"
+#include "kernels/portable/util/view_copy.h"
+
+namespace torch::executor::native {
+
+Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<MemoryFormat> memory_format, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, memory_format_exists(memory_format, in.dim()), InvalidArgument, out);
+
+  return view_copy(ctx, StridedView(in), out);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,32 @@
+#include "kernels/portable/util/copy.h"
+#include "kernels/portable/util/resize.h"
+#include "kernels/portable/util/view_shape.h"
+
+namespace torch::executor::native {
+
+Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& source, bool non_blocking) {
+  // Check: nothing here is asynchronous.
+  (void)non_blocking;
+  const StridedView self_view(self);
+  const StridedView source_view(source);
+  ET_KERNEL_CHECK(ctx, is_supported(self.scalar_type()), InvalidArgument, self);
+  ET_KERNEL_CHECK(ctx, is_supported(source.scalar_type()), InvalidArgument, self);
+  ET_KERNEL_CHECK(ctx, broadcasts_to(source_view, self_view), InvalidArgument, self);
+
+  // Compute
+  copy(source_view.broadcast_to(self_view), self_view);
+  return self;
+}
+
+Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& source, bool non_blocking, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute: of `in`, only shape and dtype matter.
+  return copy_(ctx, out, source, non_blocking);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,47 @@
+#include "kernels/portable/util/indexed_view.h"
+#include "kernels/portable/util/view_shape.h"
+
+namespace torch::executor::native {
+namespace {
+
+template <typename Index>
+bool positions_exist(const Tensor& indices, int64_t size) {
+  const Index* const data = indices.const_data_ptr<Index>();
+  for (ssize_t i = 0; i < indices.numel(); ++i) {
+    ET_CHECK_OR_RETURN_FALSE(data[i] >= 0 && data[i] < size, "index %lld is out of bounds for %lld embeddings",
+                             static_cast<long long>(data[i]), static_cast<long long>(size));
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& indices, int64_t padding_idx,
+                      bool scale_grad_by_freq, bool sparse, Tensor& out) {
+  // Check: what only matters to gradients does not matter here.
+  (void)padding_idx;
+  (void)scale_grad_by_freq;
+  (void)sparse;
+  ET_KERNEL_CHECK(ctx, is_supported(weight.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(weight, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, weight.dim() == 2, InvalidArgument, out);
+  const int64_t count = weight.sizes()[0];
+  const ScalarType type = indices.scalar_type();
+  ET_KERNEL_CHECK(ctx, type == ScalarType::Long || type == ScalarType::Int, InvalidArgument, out);
+  ET_KERNEL_CHECK(
+      ctx,
+      type == ScalarType::Long ? positions_exist<int64_t>(indices, count) : positions_exist<int32_t>(indices, count),
+      InvalidArgument, out);
+  const std::optional<Tensor> index(indices);
+  IndexedView view;
+  ET_KERNEL_CHECK(ctx, view.init(StridedView(weight), {&index, 1}), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to_shape_of(out, view.shape()), InvalidArgument, out);
+
+  // Compute
+  copy(view, StridedView(out));
+  return out;
+}
+
+}  // namespace torch::executor::native

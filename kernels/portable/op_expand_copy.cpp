@@ -1,0 +1,34 @@
+#include "kernels/portable/util/view_copy.h"
+#include "kernels/portable/util/view_shape.h"
+
+namespace torch::executor::native {
+namespace {
+
+/// The shape that `size` asks for, in which -1 keeps the size of one of view's dimensions. False where there is none.
+bool make_expanded_shape(const StridedView& view, const ArrayRef<int64_t>& size, StridedView& shape) {
+  shape.dim = static_cast<int64_t>(size.size());
+  const int64_t leading = shape.dim - view.dim;
+  ET_CHECK_OR_RETURN_FALSE(leading >= 0 && size.size() <= kTensorDimensionLimit,
+                           "a tensor of %d dimensions does not expand to %d", int(view.dim), int(shape.dim));
+  for (int64_t d = 0; d < shape.dim; ++d) {
+    shape.sizes[d] = size[d] == -1 && d >= leading ? view.sizes[d - leading] : size[d];
+    ET_CHECK_OR_RETURN_FALSE(shape.sizes[d] >= 0, "dimension %d cannot have size %d", int(d), int(size[d]));
+  }
+  return true;
+}
+
+}  // namespace
+
+Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> size, bool implicit,
+                        Tensor& out) {
+  // Check: `implicit` tells tracers where an expand comes from.
+  (void)implicit;
+  const StridedView view(in);
+  StridedView shape;
+  ET_KERNEL_CHECK(ctx, make_expanded_shape(view, size, shape), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, broadcasts_to(view, shape), InvalidArgument, out);
+
+  return view_copy(ctx, view.broadcast_to(shape), out);
+}
+
+}  // namespace torch::executor::native

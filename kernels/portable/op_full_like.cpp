@@ -1,0 +1,20 @@
+#include "kernels/portable/util/fill.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+
+Tensor& full_like_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& fill_value,
+                      std::optional<MemoryFormat> memory_format, Tensor& out) {
+  // Check: the memory format has been settled by the dim order that out was given.
+  (void)memory_format;
+  ET_KERNEL_CHECK(ctx, can_fill(out.scalar_type(), in.numel(), fill_value), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  fill(StridedView(out), fill_value);
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,38 @@
+#include "kernels/portable/util/elementwise.h"
+#include "kernels/portable/util/resize.h"
+#include "kernels/portable/util/scalar.h"
+
+namespace torch::executor::native {
+
+Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& min, const Scalar& max, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "hardtanh.out");
+
+  // Common dtype: the bounds do not take part.
+  const ScalarType common_type = in.scalar_type();
+
+  // Check
+  ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx,
+                  common_type != ScalarType::Byte || (scalar_cast<int64_t>(min) >= 0 && scalar_cast<int64_t>(max) >= 0),
+                  InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, scalar_fits(min, common_type) && scalar_fits(max, common_type), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_REALHBF16_TYPES(common_type, ctx, op_name, CTYPE, [&] {
+    const CTYPE low = scalar_cast<CTYPE>(min);
+    const CTYPE high = scalar_cast<CTYPE>(max);
+    elementwise(
+        [low, high](CTYPE x) -> CTYPE {
+          const CTYPE raised = x < low ? low : x;
+          return raised > high ? high : raised;
+        },
+        out, in);
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native

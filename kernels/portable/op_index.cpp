@@ -1,0 +1,22 @@
+#include "kernels/portable/util/indexed_view.h"
+#include "kernels/portable/util/view_shape.h"
+
+namespace torch::executor::native {
+
+Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<std::optional<Tensor>> indices,
+                         Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  IndexedView view;
+  ET_KERNEL_CHECK(ctx, view.init(StridedView(in), indices), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to_shape_of(out, view.shape()), InvalidArgument, out);
+
+  // Compute
+  copy(view, StridedView(out));
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,17 @@
+#include <functional>
+
+#include "kernels/portable/util/comparison.h"
+
+namespace torch::executor::native {
+
+Tensor& le_tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "le.Tensor_out");
+  return comparison_tensor_out<op_name>(ctx, a, b, out, std::less_equal<>());
+}
+
+Tensor& le_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "le.Scalar_out");
+  return comparison_scalar_out<op_name>(ctx, a, b, out, std::less_equal<>());
+}
+
+}  // namespace torch::executor::native

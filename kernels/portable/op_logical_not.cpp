@@ -1,0 +1,19 @@
+#include "kernels/portable/util/elementwise.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+
+Tensor& logical_not_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(ScalarType::Bool, out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute: every dtype is read as Bool.
+  elementwise([](bool x) -> bool { return !x; }, out, in);
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,26 @@
+#include "kernels/portable/util/matmul.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+
+Tensor& mm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "mm.out");
+
+  // Check
+  ET_KERNEL_CHECK(ctx, ::executorch::runtime::isRealHBF16Type(a.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(a, b, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensor_is_rank(a, 2) && tensor_is_rank(b, 2), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_size_at_dims(a, 1, b, 0), InvalidArgument, out);
+
+  // Resize
+  const Tensor::SizesType sizes[] = {a.sizes()[0], b.sizes()[1]};
+  ET_KERNEL_CHECK(ctx, resize_to(out, sizes), InvalidArgument, out);
+
+  // Compute
+  const ScalarType type = compute_type(a.scalar_type());
+  const ViewProduct product(type, StridedView(a), StridedView(b), StridedView(out));
+  ET_SWITCH_REAL_TYPES(type, ctx, op_name, CTYPE, [&] { product.compute(&multiply_add<CTYPE>); });
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,28 @@
+#include "kernels/portable/util/copy.h"
+#include "kernels/portable/util/dims.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+
+Tensor& permute_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> dims, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, static_cast<ssize_t>(dims.size()) == in.dim(), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, DimSet().insert(dims, in.dim()), InvalidArgument, out);
+
+  // Resize
+  int64_t order[kTensorDimensionLimit];
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  for (size_t i = 0; i < dims.size(); ++i) {
+    order[i] = dims[i] < 0 ? dims[i] + in.dim() : dims[i];
+    sizes[i] = in.sizes()[order[i]];
+  }
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, dims.size()}), InvalidArgument, out);
+
+  // Compute
+  copy(StridedView(in).permute(order), StridedView(out));
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,18 @@
+#include "kernels/portable/util/fill.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+
+Tensor& scalar_tensor_out(KernelRuntimeContext& ctx, const Scalar& value, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, can_fill(out.scalar_type(), 1, value), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to(out, {}), InvalidArgument, out);
+
+  // Compute
+  fill(StridedView(out), value);
+  return out;
+}
+
+}  // namespace torch::executor::native

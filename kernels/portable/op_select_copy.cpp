@@ -1,0 +1,16 @@
+#include "kernels/portable/util/dims.h"
+#include "kernels/portable/util/view_copy.h"
+
+namespace torch::executor::native {
+
+Tensor& select_copy_int_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, int64_t index, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, in.dim() > 0, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
+  const int64_t size = in.sizes()[dim];
+  ET_KERNEL_CHECK(ctx, index >= -size && index < size, InvalidArgument, out);
+
+  return view_copy(ctx, StridedView(in).select(dim, index < 0 ? index + size : index), out);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,12 @@
+#include <cmath>
+
+#include "kernels/portable/util/unary_float.h"
+
+namespace torch::executor::native {
+
+Tensor& sin_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "sin.out");
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return std::sin(x); });
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,31 @@
+#include <algorithm>
+
+#include "kernels/portable/util/dims.h"
+#include "kernels/portable/util/view_copy.h"
+
+namespace torch::executor::native {
+namespace {
+
+/// A bound of a slice as Python has it: counted from the end where negative, and cut off at the dimension's.
+int64_t clamp_bound(int64_t bound, int64_t size) {
+  return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
+}
+
+}  // namespace
+
+Tensor& slice_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, std::optional<int64_t> start,
+                              std::optional<int64_t> end, int64_t step, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, in.dim() > 0, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, step > 0, InvalidArgument, out);
+
+  const int64_t size = in.sizes()[dim];
+  const int64_t first = clamp_bound(start.value_or(0), size);
+  const int64_t span = clamp_bound(end.value_or(size), size) - first;
+  const int64_t length = span > 0 ? (span - 1) / step + 1 : 0;
+  // A step beyond the dimension is never taken; as large as it may be, it must not overflow the stride.
+  return view_copy(ctx, StridedView(in).slice(dim, first, length, std::min(step, size + 1)), out);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,13 @@
+#include "kernels/portable/util/view_copy.h"
+
+namespace torch::executor::native {
+
+Tensor& t_copy_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, in.dim() <= 2, InvalidArgument, out);
+
+  const int64_t reversed[] = {1, 0};
+  return view_copy(ctx, in.dim() == 2 ? StridedView(in).permute(reversed) : StridedView(in), out);
+}
+
+}  // namespace torch::executor::native

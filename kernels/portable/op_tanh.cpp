@@ -1,0 +1,12 @@
+#include <cmath>
+
+#include "kernels/portable/util/unary_float.h"
+
+namespace torch::executor::native {
+
+Tensor& tanh_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "tanh.out");
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return std::tanh(x); });
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,23 @@
+#include "kernels/portable/util/copy.h"
+#include "kernels/portable/util/memory_format.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+
+Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool non_blocking,
+                    std::optional<MemoryFormat> memory_format, Tensor& out) {
+  // Check: nothing here is asynchronous.
+  (void)non_blocking;
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, memory_format_exists(memory_format, in.dim()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  copy(in, out);
+  return out;
+}
+
+}  // namespace torch::executor::native

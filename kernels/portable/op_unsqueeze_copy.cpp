@@ -1,0 +1,14 @@
+#include "kernels/portable/util/dims.h"
+#include "kernels/portable/util/view_copy.h"
+
+namespace torch::executor::native {
+
+Tensor& unsqueeze_copy_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim() + 1), InvalidArgument, out);
+
+  return view_copy(ctx, StridedView(in).unsqueeze(dim), out);
+}
+
+}  // namespace torch::executor::native

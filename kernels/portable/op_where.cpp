@@ -1,0 +1,52 @@
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+
+#include "kernels/portable/util/elementwise.h"
+#include "kernels/portable/util/promotion.h"
+#include "kernels/portable/util/resize.h"
+
+namespace torch::executor::native {
+namespace {
+
+/// condition ? x : y without a branch, which would be mispredicted where conditions are irregular.
+template <typename T>
+T select(bool condition, T x, T y) {
+  using Bits = std::conditional_t<
+      sizeof(T) == 1, uint8_t,
+      std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
+  Bits x_bits;
+  Bits y_bits;
+  std::memcpy(&x_bits, &x, sizeof(T));
+  std::memcpy(&y_bits, &y, sizeof(T));
+  const Bits mask = static_cast<Bits>(-static_cast<Bits>(condition));
+  const Bits bits = static_cast<Bits>((x_bits & mask) | (y_bits & ~mask));
+  std::memcpy(&x, &bits, sizeof(T));
+  return x;
+}
+
+}  // namespace
+
+Tensor& where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "where.self_out");
+
+  // Common dtype
+  const ScalarType common_type = result_type(a, b);
+
+  // Check
+  ET_KERNEL_CHECK(ctx, condition.scalar_type() == ScalarType::Bool || condition.scalar_type() == ScalarType::Byte,
+                  InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(common_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == common_type, InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, condition, a, b), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_REALHBBF16_TYPES(common_type, ctx, op_name, CTYPE, [&] {
+    elementwise([](bool c, CTYPE x, CTYPE y) -> CTYPE { return select(c, x, y); }, out, condition, a, b);
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,31 @@
+"""Tests of op_add.cpp: add.out, add.Scalar_out."""
+
+from absl.testing import absltest
+
+from kernels.testing import op_tester
+
+
+class OpAddTest(op_tester.OpTest):
+    def test_out(self) -> None:
+        self.check_binary(self.op("aten::add.out"))
+
+    def test_out_alpha(self) -> None:
+        add = self.op("aten::add.out")
+        for dtype in op_tester.ALL_DTYPES:
+            x = op_tester.make_tensor((2, 3), dtype)
+            for alpha in (2, -1, 1.5, True, 300, 1e39):
+                add.judge(x, x, alpha=alpha)
+
+    def test_scalar_out(self) -> None:
+        for scalar in (3, 1.5, True):
+            self.check_unary(self.op("aten::add.Scalar_out"), scalar)
+
+    def test_scalar_out_alpha(self) -> None:
+        add = self.op("aten::add.Scalar_out")
+        for dtype in op_tester.ALL_DTYPES:
+            for scalar, alpha in ((3, 2), (1.5, 2), (3, 1.5), (True, True)):
+                add.judge(op_tester.make_tensor((2, 3), dtype), scalar, alpha)
+
+
+if __name__ == "__main__":
+    absltest.main()

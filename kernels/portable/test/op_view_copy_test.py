@@ -1,0 +1,61 @@
+"""Tests of op_view_copy.cpp: view_copy.out."""
+
+import torch
+from absl.testing import absltest
+
+from kernels.testing import op_tester
+
+
+class OpViewCopyTest(op_tester.OpTest):
+    def test_shapes_and_dim_orders(self) -> None:
+        tester = self.op("aten::view_copy.out")
+        sizes: tuple[list[int], ...] = (
+            [],
+            [1],
+            [-1],
+            [120],
+            [2, 60],
+            [60, -1],
+            [5, 4, 3, 2],
+            [4, 5, 6],
+            [-1, 3, 1, 2],
+            [3, 5],
+            [15],
+            [5, 3],
+            [0],
+            [0, 3],
+            [0, -1],
+            [0, 0, 0],
+            [1, 1, 1, 1, 1],
+            [4, 1],
+            [2, 1, 2],
+            [-1, -1],
+            [-2],
+            [7, -1],
+            [6, 2, -1],
+        )
+        for shape in op_tester.SHAPES:
+            for order in op_tester.dim_orders(len(shape)):
+                x = op_tester.make_tensor(shape, torch.float32, dim_order=order)
+                for size in sizes:
+                    for out_order in op_tester.dim_orders(len(size)):
+                        tester.judge(x, size, out_dim_order=out_order, exact=True)
+
+    def test_impossible_sizes(self) -> None:
+        x = op_tester.make_tensor((2, 3), torch.float32)
+        for size in ([1 << 32, 1 << 32], [1 << 62, 1 << 62, -1], [(1 << 63) - 1], [-1 << 63], [1] * 15 + [2, 3]):
+            self.op("aten::view_copy.out").check_rejected(x, size, outs=[x])
+
+    def test_dtypes(self) -> None:
+        tester = self.op("aten::view_copy.out")
+        for dtype in op_tester.ALL_DTYPES:
+            x = op_tester.make_tensor((3, 5), dtype)
+            tester.check(x, [5, 3], out_dim_order=[1, 0], static=True, exact=True)
+            self.judge_out_dtype(tester, x, [5, 3], out_dtype=torch.float32, exact=True)
+        for dtype in op_tester.UNSUPPORTED_DTYPES:
+            x = torch.ones((3, 5), dtype=dtype)
+            tester.check_rejected(x, [5, 3], outs=tester.expect(x, [5, 3]))
+
+
+if __name__ == "__main__":
+    absltest.main()
