@@ -196,9 +196,10 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults) {
 }
 
 std::string HelpText(const std::string& binary, const RunnerDefaults& defaults) {
+  const std::string name = binary.substr(binary.rfind('/') + 1);
   const auto or_none = [](const std::string& text) { return text.empty() ? "none." : text.c_str(); };
   const auto format = [&](char* buffer, size_t size) {
-    return std::snprintf(buffer, size, kHelp, binary.c_str(), or_none(defaults.program), or_none(defaults.samples),
+    return std::snprintf(buffer, size, kHelp, name.c_str(), or_none(defaults.program), or_none(defaults.samples),
                          defaults.check ? " The default here." : "", defaults.rtol, defaults.atol);
   };
   std::string text(static_cast<size_t>(format(nullptr, 0)), '\0');

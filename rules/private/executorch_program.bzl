@@ -18,6 +18,17 @@ def _import_paths(ctx):
         paths[ctx.bin_dir.path + "/" + source] = None
     return paths.keys()
 
+def _inputs(ctx):
+    """The model's code and what it needs, less what the export tool brings along itself, such as torch."""
+    brought = {file: None for file in ctx.attr._export[DefaultInfo].default_runfiles.files.to_list()}
+    needed = depset(
+        [ctx.file.model],
+        transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps] +
+                     [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps] +
+                     [target[DefaultInfo].files for target in ctx.attr.data],
+    )
+    return [file for file in needed.to_list() if file not in brought]
+
 def _executorch_program_impl(ctx):
     program = ctx.actions.declare_file(ctx.label.name + ".pte")
     samples = ctx.actions.declare_file(ctx.label.name + ".ptd")
@@ -31,12 +42,7 @@ def _executorch_program_impl(ctx):
     ctx.actions.run(
         executable = ctx.executable._export,
         arguments = [args],
-        inputs = depset(
-            [ctx.file.model],
-            transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps] +
-                         [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps] +
-                         [target[DefaultInfo].files for target in ctx.attr.data],
-        ),
+        inputs = _inputs(ctx),
         outputs = [program, samples],
         env = {"PYTHONHASHSEED": "0"},
         mnemonic = "EtExport",

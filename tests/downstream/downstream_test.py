@@ -14,7 +14,8 @@ from tests.downstream import nested_bazel
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 _MODES = {
     "bzlmod": ["--enable_bzlmod", "--noenable_workspace"],
-    "workspace": ["--noenable_bzlmod", "--enable_workspace"],
+    # The C++ toolchain that Bazel 7 configures there is for C++14.
+    "workspace": ["--noenable_bzlmod", "--enable_workspace", "--cxxopt=-std=c++17"],
 }
 _MODE = sys.argv.pop(1)
 
@@ -50,6 +51,8 @@ class DownstreamTest(absltest.TestCase):
         self.assertNotIn("Traceback", result.stderr)
 
     def test_runs_and_equals_pytorch(self) -> None:
+        build = self.bazel("build", "//:model_test")
+        self.assertNotIn("WARNING", build.stderr)
         self.bazel("test", "//:model_test")
         self.assertIn("3 -6 1.5", self.bazel("run", "//:runner").stdout)
 

@@ -1,0 +1,31 @@
+"""The sources, functions.yaml and operators.bzl name the same files and operators."""
+
+import json
+import pathlib
+
+import yaml
+from absl.testing import absltest
+
+_PORTABLE = pathlib.Path(__file__).parents[1]
+
+
+class OperatorsTest(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        files = json.loads((_PORTABLE / "operator_files.json").read_text())
+        self.operators: dict[str, list[str]] = files["operators"]
+        self.sources: list[str] = files["sources"]
+
+    def test_every_source_is_listed(self) -> None:
+        self.assertCountEqual(self.operators, self.sources)
+
+    def test_every_operator_is_bound(self) -> None:
+        bound = []
+        for entry in yaml.safe_load((_PORTABLE / "functions.yaml").read_text()):
+            name = entry["op"] if "op" in entry else entry["func"].partition("(")[0]
+            bound.append(name if "::" in name else f"aten::{name}")
+        self.assertCountEqual([op for operators in self.operators.values() for op in operators], bound)
+
+
+if __name__ == "__main__":
+    absltest.main()
