@@ -70,7 +70,6 @@ def cold() -> None:
             ("codegen's packages: pip install", ["query", "@executorch_codegen_python//:all"]),
             ("torch, executorch: pip install", ["query", "@executorch_python//:all"]),
             ("analysis", ["build", "--nobuild", _TARGET]),
-            ("kernels and runner: compile", ["build", "//kernels/portable:operators", "//runtime:runner"]),
             ("export", ["build", "//examples/quickstart:model"]),
             ("select, generate, compile, link", ["build", _TARGET]),
             ("run", ["run", _TARGET]),
