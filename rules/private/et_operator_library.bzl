@@ -1,7 +1,7 @@
 """Rule et_operator_library."""
 
 load(":et_operator_info.bzl", "EtOperatorInfo")
-load(":et_program_info.bzl", "EtProgramInfo")
+load(":et_program_info.bzl", "program_of")
 load(":label_text.bzl", "label_text")
 load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 
@@ -17,7 +17,7 @@ def _et_operator_library_impl(ctx):
     if not (models or ctx.attr.ops or ctx.attr.deps or ctx.attr.include_all_operators):
         fail(EMPTY_SELECTION_ERR.format(label = ctx.label))
     output = ctx.actions.declare_file(ctx.label.name + "/selected_operators.yaml")
-    programs = [(model.label, _program(model)) for model in models]
+    programs = [(model.label, program_of(model).program) for model in models]
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps]
 
     args = ctx.actions.args()
@@ -44,9 +44,6 @@ def _et_operator_library_impl(ctx):
         DefaultInfo(files = depset([output])),
         EtOperatorInfo(selected_operators = output),
     ]
-
-def _program(model):
-    return model[EtProgramInfo].program if EtProgramInfo in model else model[DefaultInfo].files.to_list()[0]
 
 _MODEL_DOC = "an `executorch_program` or a .pte file; all operators of all its methods are selected, those inside delegates excepted"
 

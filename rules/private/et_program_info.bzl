@@ -15,3 +15,15 @@ EtProgramInfo, _new_et_program_info = provider(
     },
     init = _init,
 )
+
+def program_of(target):
+    """The program of a target: an `executorch_program`, or a .pte file.
+
+    Args:
+      target: Target.
+    Returns:
+      EtProgramInfo
+    """
+    if EtProgramInfo in target:
+        return target[EtProgramInfo]
+    return EtProgramInfo(program = target[DefaultInfo].files.to_list()[0])

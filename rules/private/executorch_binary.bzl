@@ -3,7 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
-load(":et_program_info.bzl", "EtProgramInfo")
+load(":et_program_info.bzl", "program_of")
 load(":label_text.bzl", "label_text")
 load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 
@@ -35,12 +35,6 @@ def _runfiles_path(ctx, file):
         return ""
     path = file.short_path
     return path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
-
-def _program(target):
-    """(program, samples) of an executorch_program or a .pte file."""
-    if EtProgramInfo in target:
-        return target[EtProgramInfo].program, target[EtProgramInfo].samples
-    return target[DefaultInfo].files.to_list()[0], None
 
 def _check_operators(ctx, program):
     """A validation: every operator of the program is registered by one of the libraries."""
@@ -119,7 +113,9 @@ def _check_tolerances(ctx):
             fail(BAD_TOLERANCE_ERR.format(label = ctx.label, attribute = attribute, value = value))
 
 def _executable(ctx, check):
-    program, samples = _program(ctx.attr.program) if ctx.attr.program else (None, None)
+    info = program_of(ctx.attr.program) if ctx.attr.program else None
+    program = info.program if info else None
+    samples = info.samples if info else None
     if check and not samples:
         fail(NO_SAMPLES_ERR.format(label = ctx.label, program = ctx.attr.program.label))
     if check:
