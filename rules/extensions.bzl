@@ -13,7 +13,7 @@ _runtime = tag_class(
 
 _PACKAGES = {
     "allow_cuda": attr.bool(doc = "Accept a CUDA build of torch. Default: False."),
-    "deps": attr.string_dict(doc = "Distribution to py_library label, e.g. {\"torch\": \"@pypi//torch\"}: your own pip.parse hub's."),
+    "deps": attr.label_keyed_string_dict(doc = "py_library to its distribution, e.g. {\"@pypi//torch\": \"torch\"}: your own pip.parse hub's."),
     "requirements": attr.label(doc = "pip requirements file: all packages (also indirect ones) with hashes."),
     "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory."),
 }

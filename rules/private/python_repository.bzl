@@ -21,6 +21,11 @@ MISFIT_ERR = """rules_executorch: executorch {executorch} of @{name} does not fi
 Likely cause: one of the two was pinned or installed anew without the other.
 Fix: use executorch {executorch} with {other} {expected}, or change the one pin."""
 
+MISSING_DEPS_ERR = """rules_executorch: @{name}: executorch.{tag}(deps = ...) names no target for {missing}.
+
+Likely cause: the dict was written for another version of these rules, or holds only direct dependencies of your own.
+Fix: give a py_library for each of {packages}."""
+
 NO_PACKAGE_ERR = """rules_executorch: @{name}: {site_packages} holds no package {package}.
 
 Likely cause: site_packages names another directory than the environment's lib/python3.X/site-packages.
@@ -125,7 +130,7 @@ def misfit(name, installed, runtime, place):
     Args:
       name: name of the repository.
       installed: dict[str, str], distribution to version.
-      runtime: version of the executorch wheel that the runtime comes from, or None.
+      runtime: version of the executorch wheel that the runtime comes from, or empty.
       place: where the packages come from, for the message.
     Returns:
       str: the message, or None if all fits.
@@ -135,7 +140,7 @@ def misfit(name, installed, runtime, place):
     if not executorch:
         return None
     release = executorch.split("+")[0]
-    if runtime and release != runtime:
+    if runtime and release != runtime.split("+")[0]:
         return MISFIT_ERR.format(
             executorch = executorch,
             name = name,
@@ -183,10 +188,30 @@ alias(
 )
 """
 
+def missing_deps(name, tag, packages, deps):
+    """What a user's own targets lack.
+
+    Args:
+      name: name of the repository.
+      tag: the module extension's tag.
+      packages: list[str], distributions that must be there.
+      deps: dict[Label, str], py_library to distribution.
+    Returns:
+      str: the message, or None if all are there.
+    """
+    given = [_normalized(package) for package in deps.values()]
+    missing = [package for package in packages if package not in given]
+    if not missing:
+        return None
+    return MISSING_DEPS_ERR.format(name = name, tag = tag, missing = ", ".join(missing), packages = ", ".join(packages))
+
 def _python_repository_impl(rctx):
     if rctx.attr.deps:
+        message = missing_deps(rctx.name, rctx.attr.tag, rctx.attr.packages, rctx.attr.deps)
+        if message:
+            fail(message)
         build = _HEADER
-        for package, label in rctx.attr.deps.items():
+        for label, package in rctx.attr.deps.items():
             build += _ALIAS.format(name = _normalized(package), actual = label)
         rctx.file("BUILD.bazel", build)
         return
@@ -202,7 +227,7 @@ def _python_repository_impl(rctx):
     for package in rctx.attr.packages:
         if package not in installed:
             fail(NO_PACKAGE_ERR.format(name = rctx.name, site_packages = place, package = package))
-    runtime = _pinned(rctx, rctx.attr.runtime_requirements, "executorch") if rctx.attr.runtime_requirements else None
+    runtime = rctx.read(rctx.attr.runtime_version) if rctx.attr.runtime_version else ""
     message = misfit(rctx.name, installed, runtime, place)
     if message:
         fail(message)
@@ -219,11 +244,11 @@ out of an existing environment (`site_packages`), or are aliases of a user's own
     implementation = _python_repository_impl,
     attrs = {
         "allow_cuda": attr.bool(doc = "Accept a CUDA build of torch on Linux x86-64. Default: False."),
-        "deps": attr.string_dict(doc = "Distribution name to the label of a py_library, e.g. {\"torch\": \"@pypi//torch\"}."),
+        "deps": attr.label_keyed_string_dict(doc = "py_library to its distribution's name, e.g. {\"@pypi//torch\": \"torch\"}."),
         "packages": attr.string_list(doc = "Distributions that must be there."),
         "precompile": attr.string_list(doc = "Modules whose imports get their bytecode compiled at install."),
         "requirements": attr.label(doc = "A pip requirements file: every package with its version and hashes."),
-        "runtime_requirements": attr.label(doc = "The runtime's lock, whose version the executorch package must have."),
+        "runtime_version": attr.label(doc = "A file that holds the version of the runtime, which the executorch package must have."),
         "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory."),
         "tag": attr.string(doc = "The module extension's tag that made this repository, for messages."),
     },

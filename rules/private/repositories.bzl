@@ -61,9 +61,9 @@ def declare_repositories(runtime, python, codegen_python):
     python_repository(
         name = "executorch_python",
         tag = "python",
-        packages = ["executorch", "torch"],
+        packages = ["absl_py", "executorch", "torch"],
         precompile = ["torch", "executorch.exir", "executorch.extension.flat_tensor.serialize.serialize"],
-        runtime_requirements = runtime.get("requirements"),
+        runtime_version = Label("@executorch_runtime//:VERSION"),
         **python
     )
     python_repository(

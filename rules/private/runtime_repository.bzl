@@ -18,10 +18,19 @@ Fix: use executorch 1.5 or newer."""
 # What a runtime needs of the wheel; the rest (exporter, backends) is of no use without torch.
 _NEEDED = ["data", "devtools", "include", "kernels", "lib", "schema"]
 
+def _version(directory):
+    """The version of the executorch distribution whose metadata lies in a directory; empty if there is none."""
+    for entry in directory.readdir():
+        if entry.basename.startswith("executorch-") and entry.basename.endswith(".dist-info"):
+            return entry.basename.removeprefix("executorch-").removesuffix(".dist-info")
+    return ""
+
 def _runtime_repository_impl(rctx):
     if rctx.attr.site_packages:
         package = rctx.path(rctx.attr.site_packages + "/executorch")
         where = str(package)
+        if not package.exists:
+            fail(NO_WHEEL_CONTENT_ERR.format(where = rctx.attr.site_packages))
         for part in _NEEDED:
             if package.get_child(part).exists:
                 rctx.symlink(package.get_child(part), "executorch/" + part)
@@ -40,6 +49,8 @@ def _runtime_repository_impl(rctx):
         rctx.delete("wheel")
     if not rctx.path("executorch/lib/libexecutorch.so").exists:
         fail(NO_WHEEL_CONTENT_ERR.format(where = where))
+    metadata = rctx.path(rctx.attr.site_packages) if rctx.attr.site_packages else rctx.path(".")
+    rctx.file("VERSION", _version(metadata))
     rctx.execute(["chmod", "+x", "executorch/data/bin/flatc"])
     cpu = {"amd64": "x86_64", "arm64": "aarch64"}.get(rctx.os.arch, rctx.os.arch)
     rctx.file("platform.bzl", """CONSTRAINTS = ["@platforms//os:linux", "@platforms//cpu:{}"]\n""".format(cpu))

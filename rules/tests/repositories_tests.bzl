@@ -3,7 +3,7 @@
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:python_repository.bzl", "misfit")
+load("//rules/private:python_repository.bzl", "misfit", "missing_deps")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private:repositories.bzl", "with_source")
@@ -11,6 +11,8 @@ load("//rules/private:repositories.bzl", "with_source")
 def _misfit_test_impl(ctx):
     env = unittest.begin(ctx)
     asserts.equals(env, None, misfit("env", {"executorch": "1.5.1+cpu", "torch": "2.13.0+cpu"}, "1.5.1", "lock.txt"))
+    asserts.equals(env, None, misfit("env", {"executorch": "1.5.1", "torch": "2.13.0"}, "1.5.1+cpu", "lock.txt"))
+    asserts.equals(env, None, misfit("env", {"executorch": "1.5.1", "torch": "2.13.0"}, "", "lock.txt"))
     asserts.equals(env, None, misfit("env", {"yaml": "6"}, "1.5.1", "lock.txt"))
     runtime = misfit("env", {"executorch": "1.5.0", "torch": "2.13.0"}, "1.5.1", "lock.txt")
     asserts.true(env, runtime.startswith("rules_executorch: executorch 1.5.0 of @env does not fit the runtime 1.5.1 "), runtime)
@@ -20,6 +22,16 @@ def _misfit_test_impl(ctx):
     return unittest.end(env)
 
 _misfit_test = unittest.make(_misfit_test_impl)
+
+def _missing_deps_test_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.equals(env, None, missing_deps("env", "python", ["absl_py"], {Label("//pypi:absl_py"): "absl-py"}))
+    message = missing_deps("env", "python", ["absl_py", "torch"], {Label("//pypi:absl_py"): "absl-py"})
+    asserts.true(env, message.startswith("rules_executorch: @env: executorch.python(deps = ...) names no target for torch."), message)
+    asserts.true(env, "Fix: give a py_library for each of absl_py, torch." in message, message)
+    return unittest.end(env)
+
+_missing_deps_test = unittest.make(_missing_deps_test_impl)
 
 def _with_source_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -39,4 +51,4 @@ def repositories_test_suite(name):
     Args:
       name: name of the test suite.
     """
-    unittest.suite(name, _misfit_test, _with_source_test)
+    unittest.suite(name, _misfit_test, _missing_deps_test, _with_source_test)
