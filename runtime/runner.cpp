@@ -158,7 +158,8 @@ int Run(Program* program, const Options& options, double load_ms) {
   load_ms += Milliseconds(load_start);
 
   std::ifstream file(program->path(), std::ios::binary | std::ios::ate);
-  std::printf("program %s, %lld bytes, method %s\n", program->path().c_str(), static_cast<long long>(file.tellg()),
+  const std::string name = program->path().substr(program->path().rfind('/') + 1);
+  std::printf("program %s, %lld bytes, method %s\n", name.c_str(), static_cast<long long>(file.tellg()),
               options.method.c_str());
   size_t different = 0;
   double first_run = 0;
