@@ -67,6 +67,7 @@ def _undefined(operator: Operator, label: str, defined: list[symbols.Symbol]) ->
         details.append("found:")
         details += [f"  {signatures.readable(str(symbol))} in {symbol.library}" for symbol in near[:_MAX_NEAR_MISSES]]
     return Finding(
+        id="undefined-kernel",
         where=operator.kernel_location,
         found=f"the kernel {operator.kernel} of {operator.name} is defined nowhere"
         + (f" in the kernel libraries of {label} ({libraries})" if libraries else ""),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,7 @@ class Finding:
         cause: the likely cause, as one sentence.
         fix: what to do, as one sentence.
         details: further lines to show, one item each.
+        id: the name of this kind of finding, which docs/errors.md explains; one of codegen/error_list.py.
     """
 
     where: Location | str
@@ -35,12 +36,15 @@ class Finding:
     cause: str
     fix: str
     details: tuple[str, ...] = ()
+    _: KW_ONLY
+    id: str
 
     def __str__(self) -> str:
         lines = [f"{self.where}: error: {self.found}"]
         lines += [f"    {detail}" for detail in self.details]
         lines.append(f"  Likely cause: {self.cause}")
         lines.append(f"  Fix: {self.fix}")
+        lines.append(f"  See: docs/errors.md#{self.id}")
         return "\n".join(lines)
 
 

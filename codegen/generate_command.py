@@ -53,6 +53,7 @@ def run() -> None:
     if not yaml_paths:
         raise CodegenError(
             Finding(
+                id="no-yaml",
                 where=_LABEL.value,
                 found="neither --functions_yaml nor --custom_ops_yaml is given",
                 cause="the target names no YAML file",

@@ -66,6 +66,7 @@ def read(path: str) -> Manifest:
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise CodegenError(
             Finding(
+                id="not-a-manifest",
                 where=path,
                 found=f"not a manifest of registered operators: {type(error).__name__}: {error}",
                 cause="another file was given, or one that another version of the code generator wrote",

@@ -30,6 +30,7 @@ def finding(
     else:
         cause = "the library has no kernel for the operator"
     return Finding(
+        id="missing-operator",
         where=where,
         found=f"{name}{f', which {labels} asks for,' if labels else ''} is not provided by {providers}"
         f"{suggest.did_you_mean(near)}",

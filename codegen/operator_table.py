@@ -108,6 +108,7 @@ def _entries(path: str) -> tuple[yaml_reader.Node, ...]:
     if root is None or (isinstance(root, yaml_reader.Sequence) and not root.items):
         raise CodegenError(
             Finding(
+                id="empty-yaml",
                 where=path,
                 found="the file has no entries",
                 cause="it is empty, or all of it is commented out",
@@ -124,6 +125,7 @@ def _add(operator: Operator, operators: dict[str, Operator]) -> None:
     if first is not operator:
         raise CodegenError(
             Finding(
+                id="duplicate-operator",
                 where=operator.location,
                 found=f"duplicate operator {operator.name}, first given at {first.location}",
                 cause="an entry was copied, or both YAML files of the target provide it",
@@ -144,6 +146,7 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
             if signatures.demangled_parameters(operator.schema) == signatures.demangled_parameters(first.schema):
                 findings.append(
                     Finding(
+                        id="conflicting-kernel",
                         where=operator.kernel_location,
                         found=f"the kernel {operator.kernel} of {operator.name} returns {returned}, "
                         f"but for {first.name}, with the same parameters, {first_returned}",
@@ -164,6 +167,7 @@ def _operator(entry: yaml_reader.Node, allow_op: bool) -> Operator:
     if len(str(function_schema.name)) > _MAX_OPERATOR_NAME:
         findings.append(
             Finding(
+                id="name-too-long",
                 where=location,
                 found=f"the operator's name {function_schema.name} has more than {_MAX_OPERATOR_NAME} characters",
                 cause="ExecuTorch's runtime looks operators up by names of at most that length",
@@ -182,6 +186,7 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
         has = "both 'op' and 'func'" if "op" in entry.entries else "neither 'op' nor 'func'"
         raise CodegenError(
             Finding(
+                id="op-or-func",
                 where=entry.location,
                 found=f"the entry has {has}",
                 cause="an entry names its operator in exactly one way",
@@ -196,6 +201,7 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
     if not allow_op:
         raise CodegenError(
             Finding(
+                id="op-in-custom-ops",
                 where=entry.key_locations["op"],
                 found=f"'op: {op.text}' in custom_ops.yaml",
                 cause="'op' names an operator of PyTorch, and custom_ops.yaml holds those that PyTorch does not have",
@@ -214,7 +220,11 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
         fix = "correct the name, or give the operator's whole schema with 'func:' instead"
     near = suggest.nearest_operators(str(name) if name else op.text, aten_operators.names())
     near = tuple(suggestion.removeprefix("aten::") for suggestion in near)
-    raise CodegenError(Finding(op.location, f"unknown operator '{op.text}'{suggest.did_you_mean(near)}", cause, fix))
+    raise CodegenError(
+        Finding(
+            op.location, f"unknown operator '{op.text}'{suggest.did_you_mean(near)}", cause, fix, id="unknown-operator"
+        )
+    )
 
 
 def _kernel(entry: yaml_reader.Mapping, operator: str) -> tuple[str, Location]:
@@ -225,6 +235,7 @@ def _kernel(entry: yaml_reader.Mapping, operator: str) -> tuple[str, Location]:
     if "kernels" in entry.entries and dispatch is not None and not is_empty:
         raise CodegenError(
             Finding(
+                id="kernels-and-dispatch",
                 where=entry.key_locations["dispatch"],
                 found=f"{operator} has both 'kernels' and 'dispatch'",
                 cause="'dispatch' is the legacy form of 'kernels', and it is not clear which of the two is meant",
@@ -242,6 +253,7 @@ def _kernel(entry: yaml_reader.Mapping, operator: str) -> tuple[str, Location]:
     if not _QUALIFIED_NAME.fullmatch(name.text):
         raise CodegenError(
             Finding(
+                id="bad-kernel-name",
                 where=name.location,
                 found=f"'{name.text}', the kernel of {operator}, is not a C++ name",
                 cause="a typo, or parentheses or template arguments after the name",
@@ -295,6 +307,7 @@ def _kernel_of_dispatch(entry: yaml_reader.Mapping, operator: str) -> yaml_reade
 def _check_keys(mapping: yaml_reader.Mapping, known: frozenset[str], what: str) -> None:
     findings = [
         Finding(
+            id="unknown-key",
             where=mapping.key_locations[key],
             found=f"unknown key '{key}' in {what}{suggest.did_you_mean(suggest.nearest(key, known))}",
             cause="a typo, or wrong indentation that puts the key in the wrong place",
@@ -319,6 +332,7 @@ def _string(mapping: yaml_reader.Mapping, key: str) -> yaml_reader.Scalar:
 def _wrong_type(what: str, expected: str, node: yaml_reader.Node, cause: str) -> CodegenError:
     return CodegenError(
         Finding(
+            id="wrong-yaml-type",
             where=node.location,
             found=f"{what} is {yaml_reader.kind(node)}, not {expected}",
             cause=cause,
@@ -330,6 +344,7 @@ def _wrong_type(what: str, expected: str, node: yaml_reader.Node, cause: str) ->
 def _missing_kernel(location: Location, found: str) -> CodegenError:
     return CodegenError(
         Finding(
+            id="missing-kernel-name",
             where=location,
             found=f"missing kernel name: {found}",
             cause="the line was forgotten, or is indented as part of another entry",
@@ -340,6 +355,7 @@ def _missing_kernel(location: Location, found: str) -> CodegenError:
 
 def _specialised(location: Location, found: str) -> Finding:
     return Finding(
+        id="specialised-kernel",
         where=location,
         found=f"not supported yet: {found}, for kernels specialised by dtype or dim order",
         cause="each operator binds one kernel, which handles every dtype and dim order",

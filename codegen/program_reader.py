@@ -44,6 +44,7 @@ def operators(path: str, name: str) -> frozenset[str]:
     except OSError as error:
         raise CodegenError(
             Finding(
+                id="unreadable-file",
                 where=name,
                 found=f"cannot read the program {Path(path).name}: {error.strerror}",
                 cause="the path is wrong, or the file was not declared as an input",
@@ -108,6 +109,7 @@ def _check_is_program(data: Buffer, name: str) -> None:
         other = _OTHER_FILES.get(identifier)
         raise CodegenError(
             Finding(
+                id="not-a-program",
                 where=name,
                 found=f"not an ExecuTorch program: {other or 'the file'} "
                 f"has the identifier {identifier!r} and not the one of program.fbs",
@@ -137,6 +139,7 @@ def _expected_size(data: Buffer) -> int:
 def _damaged(name: str, found: str) -> CodegenError:
     return CodegenError(
         Finding(
+            id="damaged-program",
             where=name,
             found=found,
             cause="the export or a copy of the file was broken off, or the file was changed afterwards",

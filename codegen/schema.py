@@ -255,6 +255,7 @@ def _type(text: str, type_text: str, offset: int, locate: Locator) -> tuple[Type
         near = suggest.nearest(parsed, BASE_TYPES)
         raise CodegenError(
             Finding(
+                id="unknown-type",
                 where=locate(offset),
                 found=f"'{parsed}' in the schema '{text.strip()}' is not a type{suggest.did_you_mean(near)}",
                 cause="a typo, or a C++ or Python type in place of the schema's own",
@@ -326,6 +327,7 @@ def _closing(text: str, start: int, locate: Locator) -> int:
 def _malformed(text: str, offset: int, problem: str, locate: Locator) -> CodegenError:
     return CodegenError(
         Finding(
+            id="malformed-schema",
             where=locate(offset),
             found=f"malformed schema '{text.strip()}': {problem}",
             cause="the text does not follow the grammar of PyTorch's native_functions.yaml",

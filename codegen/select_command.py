@@ -34,6 +34,7 @@ def run() -> None:
     if len(_MODELS.value) != len(_MODEL_NAMES.value):
         raise CodegenError(
             Finding(
+                id="wrong-flags",
                 where="--model_name",
                 found=f"{len(_MODELS.value)} models, but {len(_MODEL_NAMES.value)} names",
                 cause="a --model is given without a --model_name",
@@ -66,6 +67,7 @@ def _check_name(name: str) -> Finding | None:
     if parsed and str(parsed) == name:
         return None
     return Finding(
+        id="bad-operator-name",
         where=_LABEL.value,
         found=f"'{name}' is not an operator's full name" + (f"; did you mean {parsed}?" if parsed else ""),
         cause="the namespace was forgotten" if parsed else "a typo, or several names in one",

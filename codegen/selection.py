@@ -161,6 +161,7 @@ def _expect(node: yaml_reader.Node, type_: type[_T], what: str, expected: str) -
 def _not_a_selection(where: object, found: str) -> CodegenError:
     return CodegenError(
         Finding(
+            id="not-a-selection",
             where=str(where),
             found=f"not a selection of operators: {found}",
             cause="the file was written by hand, or is another YAML file",

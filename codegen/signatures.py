@@ -140,6 +140,7 @@ def unsupported(function: schema.FunctionSchema, location: Location) -> list[Fin
     """What of a schema no kernel can be called with."""
     findings = [
         Finding(
+            id="unsupported-type",
             where=location,
             found=f"the argument '{argument}' of {function.name} has a type that ExecuTorch's runtime has no value for",
             cause="the schema is of an operator that runs in PyTorch only",
@@ -154,6 +155,7 @@ def unsupported(function: schema.FunctionSchema, location: Location) -> list[Fin
         if len(returned) != 1 or returned[0] not in _RETURNED_BY_VALUE:
             findings.append(
                 Finding(
+                    id="unsupported-return",
                     where=location,
                     found=f"{function.name} has no out argument and returns {', '.join(returned) or 'nothing'}",
                     cause="a program holds one value for what an operator returns, and that is a Tensor or a number",

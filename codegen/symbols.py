@@ -71,6 +71,7 @@ def _run(command: list[str]) -> str:
     except OSError as error:
         raise CodegenError(
             Finding(
+                id="unreadable-symbols",
                 where=command[0],
                 found=f"cannot run nm: {error.strerror}",
                 cause="the C++ toolchain names no nm, or one that is not on this machine",
@@ -82,6 +83,7 @@ def _run(command: list[str]) -> str:
     if result.returncode != 0 or problems:
         raise CodegenError(
             Finding(
+                id="unreadable-symbols",
                 where=Path(command[0]).name,
                 found="cannot read the symbols of the kernel libraries",
                 cause="a file is no object file, archive or shared library of this platform, or was compiled with "
@@ -101,6 +103,7 @@ def _parse(output: str) -> list[Symbol]:
         if text == _LTO_MARK:
             raise CodegenError(
                 Finding(
+                    id="link-time-optimisation",
                     where=library,
                     found="the object file holds no machine code, only the compiler's own form of it",
                     cause="it was compiled with link-time optimisation (-flto)",

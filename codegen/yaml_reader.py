@@ -58,6 +58,7 @@ def read(path: str) -> Node | None:
     except OSError as error:
         raise CodegenError(
             Finding(
+                id="unreadable-file",
                 where=path,
                 found=f"cannot read the file: {error.strerror}",
                 cause="the path is wrong, or the file was not declared as an input",
@@ -110,6 +111,7 @@ def _convert(node: yaml.Node, path: str) -> Node:
         if key.text in entries:
             raise CodegenError(
                 Finding(
+                    id="duplicate-key",
                     where=key.location,
                     found=f"the key '{key.text}' appears twice in one mapping, first at {key_locations[key.text]}",
                     cause="an entry was copied, or the '-' that starts the next entry is missing",
@@ -124,6 +126,7 @@ def _convert(node: yaml.Node, path: str) -> Node:
 def _syntax_error(location: Location, problem: str) -> CodegenError:
     return CodegenError(
         Finding(
+            id="malformed-yaml",
             where=location,
             found=f"not valid YAML: {problem}",
             cause="wrong indentation, a tab, an unclosed quote or bracket, or a missing ':' at or before this place",

@@ -96,6 +96,7 @@ class ModelFile:
                 cause or "the model's own code is at fault, or something that it needs is not there.",
                 fix or f"make `python {self.path}` and a call of its functions work by hand first.",
                 tuple(details),
+                id="model-raised",
             )
         )
 
@@ -173,6 +174,7 @@ def _run(file: ModelFile) -> ModuleType:
                 f"cannot read the model file: {error.strerror}",
                 "the path is wrong, or it is no file.",
                 "give the Python file that has the entry point.",
+                id="unreadable-file",
             )
         ) from error
     module = ModuleType(_MODULE_NAME)
@@ -211,6 +213,7 @@ def _no_entry_point(file: ModelFile, module: ModuleType, entry_point: str) -> Ex
             f"no function {entry_point}(); {found}{did_you_mean(nearest(entry_point, functions))}",
             "the function has another name, or this is not the model file.",
             f"define `def {entry_point}():` that returns {_CONTRACT}, or name your function with `entry_point`.",
+            id="no-entry-point",
         )
     )
 
@@ -310,6 +313,7 @@ def _nonsense(at: Location, what: str, found: Any, expected: str) -> ExportError
             f"{what} is {found if isinstance(found, str) else describe(found)}; expected {expected}",
             "the function returns something else than the contract of a model file says.",
             f"return {expected}.",
+            id="wrong-model",
         )
     )
 

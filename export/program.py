@@ -99,6 +99,7 @@ def _export(method: Method) -> torch.export.ExportedProgram:
                 f"{method.name}() writes to tensors that are no buffers of the module: {', '.join(written)}",
                 "the module keeps state in a plain attribute, a list, or a global.",
                 "make each of them a buffer: self.register_buffer(name, tensor).",
+                id="state-outside-buffers",
             )
         )
     return exported
@@ -144,6 +145,7 @@ def _check_outputs(method: Method, exported: torch.export.ExportedProgram, sampl
                     f" {sample.output_spec}, but the exported program {exported.call_spec.out_spec}",
                     "what the module returns depends on its inputs or on its state.",
                     "return the same structure from every call.",
+                    id="varying-outputs",
                 )
             )
 
@@ -182,6 +184,7 @@ def _lowering_failure(method: Method, error: Exception) -> ExportError:
             "an ExecuTorch program calls operators by their out variants, and only the functional ones are registered.",
             "register these too with torch.library, in a module that the model file imports (one of its `deps`).",
             tuple(_out_schema(name) for name in sorted(missing)),
+            id="no-out-variant",
         )
     )
 

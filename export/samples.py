@@ -117,6 +117,7 @@ def _unsupported(method: Method, found: str) -> ExportError:
             "a program takes and gives dense CPU tensors (no complex ones), bool, int, float and None.",
             "have forward() take and return these; tuples, lists and dicts of them are fine, and so are classes"
             " registered with torch.export.register_dataclass.",
+            id="unsupported-value",
         )
     )
 

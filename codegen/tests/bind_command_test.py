@@ -102,6 +102,7 @@ ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeCon
             "ops/custom_ops.yaml:5:20: error: the kernel a::native::mul3_out of my_ops::mul3.out is defined nowhere in "
             f"the kernel libraries of //ops:lib (libops.a)\n{_SIGNATURES}  Likely cause: the kernel's source is not ",
         )
+        self.assert_id(finding, "undefined-kernel")
 
     def test_other_parameter(self) -> None:
         finding = self._finding(f"T a::native::mul3_out({_CONTEXT}, {_TENSOR} const&, int, {_TENSOR}&)")
@@ -153,6 +154,7 @@ ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeCon
         finding = self._finding("C __gnu_lto_slim")
         self.assert_starts_with(finding, "libops.a(op.o): error: the object file holds no machine code, ")
         self.assertIn("Likely cause: it was compiled with link-time optimisation (-flto)\n", finding)
+        self.assert_id(finding, "link-time-optimisation")
 
     def test_nm_fails(self) -> None:
         nm = self.write("nm", "#!/bin/sh\necho 'nm: ops.o: file format not recognized' >&2\nexit 1\n")
@@ -167,12 +169,14 @@ ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeCon
             arguments = (f"--manifest={self._manifest()}", f"--nm={tool}", "--library=ops.o", "--output=unused")
             finding = self.finding(lambda arguments=arguments: self.run_command("bind", *arguments))  # type: ignore[misc]
             self.assert_starts_with(finding, expected)
+            self.assert_id(finding, "unreadable-symbols")
 
     def test_no_manifest(self) -> None:
         manifest = self.write("registered.json", "{}")
         arguments = (f"--manifest={manifest}", "--nm=nm", "--output=unused")
         finding = self.finding(lambda: self.run_command("bind", *arguments))
         self.assert_starts_with(finding, "registered.json: error: not a manifest of registered operators: KeyError: ")
+        self.assert_id(finding, "not-a-manifest")
 
 
 if __name__ == "__main__":

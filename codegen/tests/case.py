@@ -42,6 +42,7 @@ class TestCase(absltest.TestCase):
         for finding in findings:
             self.assertIn("\n  Likely cause: ", finding)
             self.assertIn("\n  Fix: ", finding)
+            self.assertIn("\n  See: docs/errors.md#", finding)
         return findings
 
     def finding(self, function: Callable[[], object]) -> str:
@@ -49,6 +50,9 @@ class TestCase(absltest.TestCase):
         findings = self.findings(function)
         self.assertEqual(len(findings), 1, findings)
         return findings[0]
+
+    def assert_id(self, finding: str, id_: str) -> None:
+        self.assertEqual(finding.rpartition("docs/errors.md#")[2], id_)
 
     def assert_starts_with(self, text: str, start: str) -> None:
         self.assertEqual(text[: len(start)], start)

@@ -59,10 +59,12 @@ my_ops::mul3.out: //ops:mine
     def test_no_libraries(self) -> None:
         finding = self.finding(lambda: self._check(programs.build({"f": [["aten::add.out"]]})))
         self.assertIn("is not provided by any library: the binary links none\n", finding)
+        self.assert_id(finding, "missing-operator")
 
     def test_no_program(self) -> None:
         finding = self.finding(lambda: self._check(b"", self._manifest("//ops:aten")))
         self.assert_starts_with(finding, "//m:m: error: the program is an empty file\n")
+        self.assert_id(finding, "damaged-program")
 
 
 if __name__ == "__main__":

@@ -186,6 +186,7 @@ class GenerateCommandTest(case.TestCase):
             lambda: self.run_command("generate", "--label=//ops:lib", f"--selection={selection}", *flags)
         )
         self.assert_starts_with(finding, "//ops:lib: error: neither --functions_yaml nor --custom_ops_yaml is given\n")
+        self.assert_id(finding, "no-yaml")
 
 
 if __name__ == "__main__":

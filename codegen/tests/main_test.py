@@ -60,6 +60,7 @@ class MainTest(case.TestCase):
 //a:b: error: 'add.out' is not an operator's full name; did you mean aten::add.out?
   Likely cause: the namespace was forgotten
   Fix: write it as namespace::name.overload, such as aten::add.out
+  See: docs/errors.md#bad-operator-name
 """,
         )
 

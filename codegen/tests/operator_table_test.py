@@ -277,6 +277,7 @@ class OperatorTableTest(case.TestCase):
         self.assert_starts_with(
             findings[2], "functions.yaml:5:7: error: not supported yet: 'arg_meta' of aten::add.out "
         )
+        self.assert_id(findings[2], "specialised-kernel")
 
     def test_kernel_shared_by_operators_that_return_other_things(self) -> None:
         finding = self._finding(

@@ -86,6 +86,7 @@ class ProgramReaderTest(case.TestCase):
         error = self._error(bytes(data))
         self.assert_starts_with(error, "//models:m: error: not an ExecuTorch program: ")
         self.assertIn("the file has the identifier b'ET99'", error)
+        self.assert_id(error, "not-a-program")
         data[4:8] = b"BP08"
         self.assertIn("a bundled program (.bpte) has the identifier b'BP08'", self._error(bytes(data)))
 
@@ -95,6 +96,7 @@ class ProgramReaderTest(case.TestCase):
     def test_missing_file(self) -> None:
         error = self.finding(lambda: program_reader.operators("no/such.pte", "//models:m"))
         self.assert_starts_with(error, "//models:m: error: cannot read the program such.pte: No such file or directory")
+        self.assert_id(error, "unreadable-file")
 
 
 if __name__ == "__main__":

@@ -133,10 +133,12 @@ operators:
             selection = self.write("bad.yaml", text)
             finding = self.finding(lambda selection=selection: self._select("--selection", selection))  # type: ignore[misc]
             self.assert_starts_with(finding, f"bad.yaml{expected}")
+            self.assert_id(finding, "not-a-selection")
 
     def test_model_without_a_name(self) -> None:
         finding = self.finding(lambda: self._select("--model", "model.pte"))
         self.assert_starts_with(finding, "--model_name: error: 1 models, but 0 names\n")
+        self.assert_id(finding, "wrong-flags")
 
 
 if __name__ == "__main__":

@@ -244,7 +244,7 @@ class ErrorTest(_Files):
         message = str(caught.exception)
         where = f"{self.model}:{line}:" if line else f"{self.model}: "
         self.assertEqual(message[: len(where)], where)
-        for text in (*expected, "Likely cause: ", "Fix: "):
+        for text in (*expected, "Likely cause: ", "Fix: ", "See: docs/errors.md#"):
             self.assertIn(text, message)
         self.assertNotIn("site-packages", message)
         self.assertNotIn("Traceback", message)
@@ -263,7 +263,9 @@ class ErrorTest(_Files):
         self.assert_error("import no_such_module\n", 1, "no_such_module", "`deps`")
 
     def test_raises_in_get_model(self) -> None:
-        self.assert_error("def get_model():\n    return {}['weights']\n", 2, "get_model() raised KeyError: 'weights'")
+        self.assert_error(
+            "def get_model():\n    return {}['weights']\n", 2, "get_model() raised KeyError: 'weights'", "#model-raised"
+        )
 
     def test_get_model_takes_arguments(self) -> None:
         self.assert_error(
@@ -272,13 +274,15 @@ class ErrorTest(_Files):
 
     def test_no_entry_point(self) -> None:
         source = "def get_modl(): pass\ndef other(): pass\n"
-        self.assert_error(source, 0, "no function get_model()", "get_modl, other", "did you mean get_modl?")
+        self.assert_error(
+            source, 0, "no function get_model()", "get_modl, other", "did you mean get_modl?", "#no-entry-point"
+        )
 
     def test_no_function_at_all(self) -> None:
         self.assert_error("x = 1\n", 0, "defines no function")
 
     def test_entry_point_is_no_function(self) -> None:
-        self.assert_error("get_model = 3\n", 0, "get_model is 3; expected a function")
+        self.assert_error("get_model = 3\n", 0, "get_model is 3; expected a function", "#wrong-model")
 
     def test_nonsense(self) -> None:
         for value, expected in (
@@ -327,7 +331,9 @@ class ErrorTest(_Files):
 
     def test_output_of_unknown_class(self) -> None:
         source = _module("def forward(self, x): return object()", "(torch.ones(1),)")
-        self.assert_error(source, 5, "output 0 of forward() on sample 0 is a object", "register_dataclass")
+        self.assert_error(
+            source, 5, "output 0 of forward() on sample 0 is a object", "register_dataclass", "#unsupported-value"
+        )
 
     def test_complex(self) -> None:
         source = _module("def forward(self, x): return x.abs()", "(torch.ones(1, dtype=torch.cfloat),)")
@@ -356,7 +362,7 @@ class ErrorTest(_Files):
             """,
         )
         schema = "no_out::twice.out(Tensor x, int by, *, Tensor(a!) out) -> Tensor(a!)"
-        self.assert_error(source, 9, "no out variant of no_out::twice", schema, "torch.library")
+        self.assert_error(source, 9, "no out variant of no_out::twice", schema, "torch.library", "#no-out-variant")
 
     def test_operator_without_fake(self) -> None:
         source = _module(
@@ -382,7 +388,13 @@ class ErrorTest(_Files):
             """,
             "(torch.ones(2),)",
         )
-        self.assert_error(source, 10, "no buffers of the module", "register_buffer")
+        self.assert_error(source, 10, "no buffers of the module", "#state-outside-buffers")
+
+    def test_outputs_that_vary(self) -> None:
+        source = _module(
+            "def forward(self, x): return (x + 1, x) if torch.compiler.is_compiling() else x + 1", "(torch.ones(2),)"
+        )
+        self.assert_error(source, 5, "forward() returns 1 values on sample 0", "#varying-outputs")
 
     def test_no_such_file(self) -> None:
         with self.assertRaisesRegex(ExportError, "cannot read the model file: No such file"):

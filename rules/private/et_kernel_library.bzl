@@ -10,7 +10,8 @@ visibility(["//rules/..."])
 NOT_A_SOURCE_ERR = """{label}: attribute operators names {file}, which is not in srcs.
 
 Likely cause: the file was renamed, or the key lacks its ending.
-Fix: use one of {srcs} as key."""
+Fix: use one of {srcs} as key.
+See: docs/errors.md#not-a-source"""
 
 def _et_kernel_library_impl(ctx):
     sources = {src.basename: src for src in ctx.files.srcs}

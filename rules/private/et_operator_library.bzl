@@ -10,7 +10,8 @@ visibility(["//rules/..."])
 EMPTY_SELECTION_ERR = """{label} selects no operator: ops, model, models, deps are empty and include_all_operators is False.
 
 Likely cause: the attribute that names the model or the operators was left out.
-Fix: give one of them, e.g. model = ":model" or ops = ["aten::add.out"]."""
+Fix: give one of them, e.g. model = ":model" or ops = ["aten::add.out"].
+See: docs/errors.md#empty-selection"""
 
 def _et_operator_library_impl(ctx):
     models = ctx.attr.models + ([ctx.attr.model] if ctx.attr.model else [])

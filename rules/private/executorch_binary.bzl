@@ -12,11 +12,13 @@ visibility(["//rules/..."])
 NO_SAMPLES_ERR = """{label}: {program} has no sample inputs with outputs to test against.
 
 Likely cause: program is a plain .pte file.
-Fix: use an executorch_program, which gives the samples, or executorch_binary to only run it."""
+Fix: use an executorch_program, which gives the samples, or executorch_binary to only run it.
+See: docs/errors.md#no-samples"""
 
 BAD_TOLERANCE_ERR = """{label}: attribute {attribute} is "{value}", not a number.
 
-Fix: give a decimal number of at least 0, e.g. {attribute} = "1e-4"."""
+Fix: give a decimal number of at least 0, e.g. {attribute} = "1e-4".
+See: docs/errors.md#bad-tolerance"""
 
 _DEFAULT_TOLERANCE = "1e-5"
 

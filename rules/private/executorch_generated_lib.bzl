@@ -13,12 +13,14 @@ NO_YAML_ERR = """{label} has neither functions_yaml_target nor custom_ops_yaml_t
 
 Likely cause: the YAML that binds operators to kernels was left out.
 Fix: give functions_yaml_target for ATen operators (e.g. "//kernels/portable:functions.yaml"),
-custom_ops_yaml_target for your own."""
+custom_ops_yaml_target for your own.
+See: docs/errors.md#no-yaml"""
 
 NO_SELECTION_ERR = """{label} depends on no et_operator_library, so it would register nothing.
 
 Likely cause: deps lacks the selection.
-Fix: add an et_operator_library to deps; one with include_all_operators = True takes all that the YAMLs provide."""
+Fix: add an et_operator_library to deps; one with include_all_operators = True takes all that the YAMLs provide.
+See: docs/errors.md#no-selection"""
 
 def _executorch_generated_lib_impl(ctx):
     if not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target):

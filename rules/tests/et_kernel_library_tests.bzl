@@ -67,6 +67,7 @@ def et_kernel_library_test_suite(name):
         expected = [
             "//rules/tests:kernels_misnamed: attribute operators names op_a, which is not in srcs",
             "Fix: use one of op_a.cpp as key",
+            "See: docs/errors.md#not-a-source",
         ],
         target_under_test = ":kernels_misnamed",
     )

@@ -75,6 +75,7 @@ def et_operator_library_test_suite(name):
         expected = [
             "//rules/tests:selection_empty selects no operator",
             "Fix: give one of them",
+            "See: docs/errors.md#empty-selection",
         ],
         target_under_test = ":selection_empty",
     )

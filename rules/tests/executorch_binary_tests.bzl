@@ -88,6 +88,7 @@ def executorch_binary_test_suite(name):
         expected = [
             "//rules/tests:program_without_samples: @@//rules/tests:a.pte has no sample inputs",
             "Fix: use an executorch_program",
+            "See: docs/errors.md#no-samples",
         ],
         target_under_test = ":program_without_samples",
     )
@@ -97,6 +98,7 @@ def executorch_binary_test_suite(name):
         expected = [
             "//rules/tests:program_bad_tolerance: attribute rtol is \"small\", not a number",
             "Fix: give a decimal number",
+            "See: docs/errors.md#bad-tolerance",
         ],
         target_under_test = ":program_bad_tolerance",
     )

@@ -114,6 +114,7 @@ def executorch_generated_lib_test_suite(name):
         expected = [
             "//rules/tests:generated_without_yaml has neither functions_yaml_target nor custom_ops_yaml_target",
             "Fix: give functions_yaml_target",
+            "See: docs/errors.md#no-yaml",
         ],
         target_under_test = ":generated_without_yaml",
     )
@@ -123,6 +124,7 @@ def executorch_generated_lib_test_suite(name):
         expected = [
             "//rules/tests:generated_without_selection depends on no et_operator_library",
             "Fix: add an et_operator_library to deps",
+            "See: docs/errors.md#no-selection",
         ],
         target_under_test = ":generated_without_selection",
     )

@@ -1,0 +1,370 @@
+"""Every kind of finding that a build can report. docs/errors.md is made of this list:
+
+tools/bazel run //codegen:update_errors
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from absl import app
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """One kind of finding.
+
+    Attributes:
+        id: its name, which every message of the kind ends with.
+        step: the step of the build that finds it.
+        meaning: what is wrong and what it would lead to.
+        example: an input that has the mistake.
+        fix: what to do.
+    """
+
+    id: str
+    step: str
+    meaning: str
+    example: str
+    fix: str
+
+
+_SELECT = "Selecting operators"
+_YAML = "Reading functions.yaml and custom_ops.yaml"
+_LIBRARY = "Generating a library and binding its kernels"
+_BINARY = "Checking a binary"
+_PROGRAM = "Reading a program"
+_EXPORT = "Exporting a model"
+
+KINDS = (
+    Kind(
+        "bad-operator-name",
+        _SELECT,
+        "An operator is not given by its full name. The runtime knows operators by namespace, name and overload only.",
+        'ops = ["add.out"]',
+        "Write `aten::add.out`.",
+    ),
+    Kind(
+        "not-a-selection",
+        _SELECT,
+        "A file that should be a `selected_operators.yaml` has another structure.",
+        "operators: [aten::add.out]  # a list, where ExecuTorch's format has a mapping",
+        "Give an `et_operator_library`, or a file that ExecuTorch's `gen_oplist` wrote.",
+    ),
+    Kind(
+        "empty-selection",
+        _SELECT,
+        "An `et_operator_library` selects nothing.",
+        'et_operator_library(name = "operators")',
+        "Give `ops`, a model, `deps` or `include_all_operators`.",
+    ),
+    Kind(
+        "wrong-flags",
+        _SELECT,
+        "The flags of a codegen command do not fit together. Rules never cause it.",
+        "codegen select --model=m.pte --output=s.yaml  # without --model_name",
+        "Give the flags that the message names; `codegen <subcommand> --help` lists all.",
+    ),
+    Kind(
+        "unreadable-file",
+        _YAML,
+        "A file is not there or may not be read.",
+        "--functions_yaml=no/such.yaml",
+        "Name an existing file, and let the target declare it.",
+    ),
+    Kind(
+        "malformed-yaml",
+        _YAML,
+        "A file is not YAML. The place is where the parser gave up, which may be after the mistake.",
+        "- op: add.out\n\tkernels: []  # a tab",
+        "Correct the syntax at or before the place.",
+    ),
+    Kind(
+        "duplicate-key",
+        _YAML,
+        "A mapping has a key twice. YAML readers keep one of the two without a word.",
+        "- op: add.out\n  op: mul.out",
+        "Keep one, or start another entry with `-`.",
+    ),
+    Kind(
+        "empty-yaml",
+        _YAML,
+        "A file of operators has no entries.",
+        "# - op: add.out",
+        "Add an operator, or take the file out of the target.",
+    ),
+    Kind(
+        "wrong-yaml-type",
+        _YAML,
+        "A value is of another type than the key asks for.",
+        "- op: add.out\n  kernels: my::add_out",
+        "Write it in the form that the message shows.",
+    ),
+    Kind(
+        "unknown-key",
+        _YAML,
+        "A key that means nothing here. Elsewhere it may be ignored, and the kernel that it was to choose never runs.",
+        "- op: add.out\n  kernels:\n    - arg_metas: null\n      kernel_name: my::add_out",
+        "Correct the spelling or the indentation.",
+    ),
+    Kind(
+        "op-or-func",
+        _YAML,
+        "An entry names its operator in no way or in two.",
+        "- op: add.out\n  func: my_ops::add.out(Tensor x) -> Tensor",
+        "Keep `op` for an operator of PyTorch, `func` with a schema for your own.",
+    ),
+    Kind(
+        "op-in-custom-ops",
+        _YAML,
+        "custom_ops.yaml names an operator without its schema.",
+        "- op: mul3.out",
+        "Give the schema with `func:`, or move the entry to functions.yaml.",
+    ),
+    Kind(
+        "unknown-operator",
+        _YAML,
+        "`op:` names an operator that PyTorch does not have.",
+        "- op: add.outt",
+        "Correct the name, or give a schema with `func:`.",
+    ),
+    Kind(
+        "malformed-schema",
+        _YAML,
+        "A schema does not follow PyTorch's grammar.",
+        "- func: my_ops::mul3.out(Tensor) -> Tensor  # the argument has no name",
+        "Write it as `ns::name.overload(Type name, *, Tensor(a!) out) -> Tensor(a!)`.",
+    ),
+    Kind(
+        "unknown-type",
+        _YAML,
+        "A schema has a type that PyTorch's schemas do not know.",
+        "- func: my_ops::mul3.out(Tensr x, *, Tensor(a!) out) -> Tensor(a!)",
+        "Use one of the types that the message lists.",
+    ),
+    Kind(
+        "unsupported-type",
+        _YAML,
+        "An argument has a type that a program cannot hold, so that no program could call the operator.",
+        "- func: my_ops::f.out(Tensor x, Generator g, *, Tensor(a!) out) -> Tensor(a!)",
+        "Use a type that the message lists.",
+    ),
+    Kind(
+        "unsupported-return",
+        _YAML,
+        "An operator returns what a program has no value for.",
+        "- func: my_ops::f(Tensor x) -> Tensor[]",
+        "Add an out argument for each result.",
+    ),
+    Kind(
+        "name-too-long",
+        _YAML,
+        "An operator's name does not fit into the buffer in which the runtime builds it; loading a program would fail.",
+        "- func: my_ops::<a name of 100 letters>.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+        "Choose a shorter namespace, name or overload.",
+    ),
+    Kind(
+        "duplicate-operator",
+        _YAML,
+        "The YAML files of one library provide an operator twice. Registering both aborts the program when it starts.",
+        "- op: add.out\n  kernels: [{kernel_name: a::add_out}]\n- op: add.out\n  kernels: [{kernel_name: b::add_out}]",
+        "Keep one of the two.",
+    ),
+    Kind(
+        "kernels-and-dispatch",
+        _YAML,
+        "An entry binds a kernel in both forms, and they may differ.",
+        "- op: add.out\n  kernels: [{kernel_name: a::add_out}]\n  dispatch: {CPU: b::add_out}",
+        "Remove `dispatch`.",
+    ),
+    Kind(
+        "missing-kernel-name",
+        _YAML,
+        "An operator has no kernel.",
+        "- op: add.out",
+        "Add `kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]`.",
+    ),
+    Kind(
+        "bad-kernel-name",
+        _YAML,
+        "A kernel's name is no C++ name.",
+        "- op: add.out\n  kernels: [{kernel_name: my::add_out()}]",
+        "Give the qualified name alone.",
+    ),
+    Kind(
+        "conflicting-kernel",
+        _YAML,
+        "Two operators share a kernel, but need it with other return types; C++ cannot declare both.",
+        "- func: a::b(Tensor x) -> int\n  kernels: [{kernel_name: k::f}]\n"
+        "- func: a::c(Tensor x) -> float\n  kernels: [{kernel_name: k::f}]",
+        "Give one of them another kernel.",
+    ),
+    Kind(
+        "specialised-kernel",
+        _YAML,
+        "A kernel is declared for some dtypes or dim orders only.",
+        "- op: add.out\n  type_alias: {T0: [Float]}",
+        "Bind one kernel for all of them.",
+    ),
+    Kind(
+        "no-yaml",
+        _LIBRARY,
+        "A library names no file that binds operators to kernels.",
+        'executorch_generated_lib(name = "lib", deps = [":operators"])',
+        "Give `functions_yaml_target`, `custom_ops_yaml_target` or both.",
+    ),
+    Kind(
+        "no-selection",
+        _LIBRARY,
+        "A library depends on no selection, and would register nothing.",
+        'executorch_generated_lib(name = "lib", functions_yaml_target = "functions.yaml")',
+        "Add an `et_operator_library` to `deps`.",
+    ),
+    Kind(
+        "not-a-source",
+        _LIBRARY,
+        "An `et_kernel_library` says what a file implements that is not among its sources.",
+        'et_kernel_library(name = "kernels", srcs = ["op_add.cpp"], operators = {"op_add": ["aten::add.out"]})',
+        "Use the file's name, with its ending.",
+    ),
+    Kind(
+        "missing-operator",
+        _LIBRARY,
+        "An operator is selected, or called by a program, and nothing provides it. A device would refuse the program.",
+        'et_operator_library(name = "operators", ops = ["aten::add.ou"])',
+        "Correct the name, add the operator with its kernel to a YAML, or select it for the binary's library.",
+    ),
+    Kind(
+        "undefined-kernel",
+        _LIBRARY,
+        "A YAML names a kernel that no library of `kernel_deps` defines, or that has other parameters there.",
+        "void add_out(const Tensor& self, Tensor& out);  // the schema has `other` and `alpha` too",
+        "Define the kernel with a signature that the message shows, or correct its name in the YAML.",
+    ),
+    Kind(
+        "unreadable-symbols",
+        _LIBRARY,
+        "The toolchain's nm is missing, or cannot read a library of kernels.",
+        "kernel_deps = [a library for another platform]",
+        "Compile the kernels with the toolchain of the build, and use one that has nm.",
+    ),
+    Kind(
+        "link-time-optimisation",
+        _LIBRARY,
+        "An object file of kernels holds the compiler's intermediate form, whose functions nm does not see.",
+        'copts = ["-flto"]',
+        "Compile the kernels without link-time optimisation.",
+    ),
+    Kind(
+        "no-samples",
+        _BINARY,
+        "An `executorch_program_test` has nothing to compare with.",
+        'executorch_program_test(name = "test", program = "model.pte")',
+        "Use an `executorch_program`, which comes with inputs and PyTorch's outputs.",
+    ),
+    Kind(
+        "bad-tolerance",
+        _BINARY,
+        "A tolerance is no number.",
+        'rtol = "small"',
+        'Give a decimal number: `rtol = "1e-4"`.',
+    ),
+    Kind(
+        "not-a-manifest",
+        _BINARY,
+        "A file that should say what a library registers has another structure. Rules never cause it.",
+        "codegen check --manifest=selected_operators.yaml ...",
+        "Give the `registered.json` of an `executorch_generated_lib`.",
+    ),
+    Kind(
+        "not-a-program",
+        _PROGRAM,
+        "A file is not an ExecuTorch program, or one of a format that this runtime does not read.",
+        'model = "model.ptd"',
+        "Export the model with the version of ExecuTorch that the runtime is of.",
+    ),
+    Kind(
+        "damaged-program",
+        _PROGRAM,
+        "A program is empty, shorter than it says, or leads nowhere.",
+        "head -c 1000 model.pte > copy.pte",
+        "Export the model again.",
+    ),
+    Kind(
+        "model-raised",
+        _EXPORT,
+        "A function of the model file raised an exception.",
+        "def get_model():\n    raise ValueError",
+        "Make the function work by hand first: `python model.py`.",
+    ),
+    Kind(
+        "no-entry-point",
+        _EXPORT,
+        "The model file has no function of the expected name.",
+        "def get_modle(): ...",
+        "Define `get_model()`, or name your function with `entry_point`.",
+    ),
+    Kind(
+        "wrong-model",
+        _EXPORT,
+        "The model file's function returns something else than a module and its inputs.",
+        "def get_model():\n    return torch.nn.Linear(2, 2)  # and the inputs?",
+        "Return what the message says.",
+    ),
+    Kind(
+        "state-outside-buffers",
+        _EXPORT,
+        "The model writes to tensors that are no buffers, which an exported program cannot do.",
+        "self.cache = torch.zeros(4)",
+        'Use `self.register_buffer("cache", torch.zeros(4))`.',
+    ),
+    Kind(
+        "varying-outputs",
+        _EXPORT,
+        "The model returns other structures for other samples.",
+        "return (x, y) if x.sum() > 0 else x",
+        "Return the same structure from every call.",
+    ),
+    Kind(
+        "no-out-variant",
+        _EXPORT,
+        "The model calls a custom operator of which only the functional variant is registered.",
+        'library.define("mul3(Tensor x) -> Tensor")',
+        "Register the out variant too, in a module that the model file imports.",
+    ),
+    Kind(
+        "unsupported-value",
+        _EXPORT,
+        "The model takes or gives a value that a program has no form for.",
+        "example inputs of complex tensors",
+        "Take and give dense tensors, bool, int, float, None, and tuples, lists and dicts of them.",
+    ),
+)
+
+
+def document() -> str:
+    """The text of docs/errors.md."""
+    parts = [
+        "# What the build can find wrong\n",
+        "Every message has the same form: where, what was found, the likely cause, the fix, and the id under which it"
+        " is listed here.\n",
+        "<!-- Made of codegen/error_list.py by `tools/bazel run //codegen:update_errors`. -->",
+    ]
+    for step in dict.fromkeys(kind.step for kind in KINDS):
+        parts.append(f"\n## {step}\n")
+        for kind in KINDS:
+            if kind.step == step:
+                parts.append(f"### {kind.id}\n\n{kind.meaning}\n\n```\n{kind.example}\n```\n\nFix: {kind.fix}\n")
+    return "\n".join(parts)
+
+
+def main(argv: Sequence[str]) -> None:
+    del argv
+    (Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs" / "errors.md").write_text(document())
+
+
+if __name__ == "__main__":
+    app.run(main)
