@@ -1,82 +1,10 @@
 """Tests of op_index_put.cpp: index_put_, index_put.out."""
 
-from typing import Any
-
 import torch
 from absl.testing import absltest
 
+from kernels.portable.test.index_cases import INDICES, long
 from kernels.testing import op_tester
-
-
-def _long(values: Any) -> torch.Tensor:
-    return torch.tensor(values, dtype=torch.int64)
-
-
-def _mask(*shape: int, seed: int = 0) -> torch.Tensor:
-    return torch.rand(shape, generator=torch.Generator().manual_seed(seed)) < 0.5
-
-
-# Indices for a tensor of shape (3, 4, 5, 2), valid ones and others.
-_INDICES: tuple[list[torch.Tensor | None], ...] = (
-    [_long(1)],
-    [_long([0, 2, 2, -1])],
-    [_long([0, 2, -3]).int()],
-    [_long([[0, 1, 2], [2, 1, 0]])],
-    [_long([[0, 1, 2], [2, 1, 0]]).T.contiguous().T],
-    [None, _long([3, 0, -4])],
-    [None, None, None, _long([[1], [0]])],
-    [None, None, _long([4, 0]), None],
-    [_long([0, 1]), _long([3, 2])],
-    [_long([[0], [1], [2]]), _long([3, 2])],
-    [_long([[0], [1], [2]]), _long(3).int()],
-    [None, _long([0, 1]), _long([4])],
-    [_long([0, 1]), None, _long([4, -5])],
-    [_long([0, 1]), None, None, _long([[0], [1], [1]])],
-    [_long([1]), _long([2]), _long([3]), _long([0])],
-    [_long(1), _long(2), _long(3), _long(0)],
-    [_long([])],
-    [None, _long([]), _long([0])],
-    [_mask(3)],
-    [None, _mask(4)],
-    [_mask(3, 4)],
-    [None, _mask(4, 5)],
-    [_mask(3, 4, 5, 2)],
-    [op_tester.with_dim_order(_mask(3, 4, 5, 2), (0, 2, 3, 1))],
-    [_mask(3, 4, 5), None],
-    [_mask(3, 4), _long(4)],
-    [_mask(3, 4), None, _long([1])],
-    [torch.tensor([True, False, True]), _long([[3, 2]])],
-    [torch.tensor([False, True, False]), _long([3, 2, 1])],
-    [torch.tensor([True, False, True]), None, _mask(5, seed=1) & False],
-    [torch.tensor([True, False, True]), None, torch.tensor([True, False, False, True, False])],
-    [torch.tensor([True, False, True]), None, torch.tensor([False, False, False, True, False])],
-    [torch.zeros(3, dtype=torch.bool)],
-    # Refused: out of bounds,
-    [_long([0, 3])],
-    [_long([0, -4])],
-    [_long([0, (1 << 63) - 1])],
-    [_long([0, -1 << 63])],
-    [_long([4]).int()],
-    [None, _long([[4]])],
-    [_long([0]), _long([0]), _long([5])],
-    # not broadcast,
-    [_long([0, 1]), _long([0, 1, 2])],
-    [torch.tensor([True, True, True]), _long([0, 1])],
-    # too many,
-    [_long([0])] * 5,
-    [None, None, None, None, _long([0])],
-    [_mask(3, 4, 5), _long([0]), _long([0])],
-    [_mask(3, 4), _mask(5, 2), None],
-    # masks of another shape,
-    [_mask(4)],
-    [_mask(1)],
-    [_mask(3, 5)],
-    # not indices.
-    [],
-    [None],
-    [torch.tensor([1.0])],
-    [_long([1]).short()],
-)
 
 
 def _values_for(x: torch.Tensor, indices: list[torch.Tensor | None]) -> list[torch.Tensor]:
@@ -94,7 +22,7 @@ class OpIndexPutTest(op_tester.OpTest):
         tester = self.op("aten::index_put.out")
         for order in op_tester.dim_orders(4):
             x = op_tester.make_tensor((3, 4, 5, 2), torch.float32, dim_order=order)
-            for indices in _INDICES:
+            for indices in INDICES:
                 for values in _values_for(x, indices):
                     for accumulate in (False, True):
                         tester.judge(x, indices, values, accumulate, exact=True)
@@ -104,18 +32,18 @@ class OpIndexPutTest(op_tester.OpTest):
         x = op_tester.make_tensor((3, 4, 5, 2), torch.float32)
         values = op_tester.make_tensor((3, 2, 2, 5, 2), torch.float32, dim_order=(0, 2, 3, 4, 1))
         for order in op_tester.dim_orders(4):
-            tester.check(x, [None, _long([[0, 1], [2, 3]])], values, out_dim_order=order, static=True, exact=True)
+            tester.check(x, [None, long([[0, 1], [2, 3]])], values, out_dim_order=order, static=True, exact=True)
 
     def test_repeated_positions_are_added_up(self) -> None:
         tester = self.op("aten::index_put.out")
         for dtype in op_tester.ALL_DTYPES:
             x = op_tester.make_tensor((3, 5), dtype)
-            tester.check(x, [_long([0, 2, 0, 0])], op_tester.make_tensor((4, 5), dtype), True, exact=True)
-            tester.check(x, [_long([0, 2, 0, 0]), _long(1)], op_tester.make_tensor((), dtype), True, exact=True)
+            tester.check(x, [long([0, 2, 0, 0])], op_tester.make_tensor((4, 5), dtype), True, exact=True)
+            tester.check(x, [long([0, 2, 0, 0]), long(1)], op_tester.make_tensor((), dtype), True, exact=True)
 
     def test_dtypes(self) -> None:
         tester = self.op("aten::index_put.out")
-        indices = [_long([2, 0])]
+        indices = [long([2, 0])]
         for dtype in op_tester.ALL_DTYPES:
             x = op_tester.make_tensor((3, 5), dtype)
             for values_dtype in op_tester.ALL_DTYPES:
@@ -129,12 +57,12 @@ class OpIndexPutTest(op_tester.OpTest):
         tester = self.op("aten::index_put.out")
         x = op_tester.make_tensor((3, 4), torch.float32)
         for shape in ((3,), (1, 2, 4), (4, 1), (2, 3), (0,)):
-            tester.check_rejected(x, [_long([2, 0])], torch.ones(shape))
+            tester.check_rejected(x, [long([2, 0])], torch.ones(shape))
 
     def test_in_place(self) -> None:
         tester = self.op("aten::index_put_")
         for order in op_tester.dim_orders(4):
-            for indices in _INDICES:
+            for indices in INDICES:
                 for accumulate in (False, True):
                     x = op_tester.make_tensor((3, 4, 5, 2), torch.float32, dim_order=order)
                     values = _values_for(x, indices)[0]

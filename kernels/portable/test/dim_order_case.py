@@ -1,0 +1,70 @@
+"""What the tests of the operators that take a dim order have in common."""
+
+from collections.abc import Callable, Sequence
+
+import torch
+
+from kernels.testing import op_tester
+
+
+class DimOrderCase(op_tester.OpTest):
+    """Tests of `dim_order_ops::<name>.out`.
+
+    PyTorch's own operator has memory formats in place of dim orders: `aten`(x, memory_format=...) is the judge.
+    """
+
+    name: str
+    aten: Callable[..., torch.Tensor]
+
+    def make_tester(self) -> op_tester.OpTester:
+        schema = "(Tensor self, *, bool non_blocking=False, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)"
+
+        def reference(
+            x: torch.Tensor, *, non_blocking: bool = False, dim_order: Sequence[int] | None = None
+        ) -> torch.Tensor:
+            del non_blocking  # It does not change the result.
+            if dim_order is None:
+                memory_format = torch.preserve_format
+            elif list(dim_order) == list(range(x.dim())):
+                memory_format = torch.contiguous_format
+            else:
+                memory_format = torch.channels_last
+            return type(self).aten(x, memory_format=memory_format)
+
+        operator = f"dim_order_ops::{self.name}.out"
+        return self.op(operator, schema=operator + schema, reference=reference)
+
+    def test_shapes_and_dim_orders(self) -> None:
+        tester = self.make_tester()
+        for dtype in op_tester.ALL_DTYPES:
+            for shape in op_tester.SHAPES:
+                for order in op_tester.dim_orders(len(shape)):
+                    x = op_tester.make_tensor(shape, dtype, dim_order=order)
+                    tester.check(x, out_dim_order=order, exact=True)
+                    tester.check(x, dim_order=list(range(len(shape))), static=True, exact=True)
+            x = op_tester.make_tensor((2, 3, 4, 5), dtype)
+            tester.check(x, dim_order=[0, 2, 3, 1], out_dim_order=[0, 2, 3, 1], exact=True)
+            tester.check(op_tester.special_values(dtype), non_blocking=True, exact=True)
+
+    def test_rejected(self) -> None:
+        tester = self.make_tester()
+        x = op_tester.make_tensor((2, 3, 4, 5), torch.float32)
+        for dim_order in (
+            [],
+            [0, 1, 2],
+            [0, 1, 2, 3, 4],
+            [0, 1, 2, 4],
+            [0, 1, 2, -1],
+            [0, 1, 1, 2],
+            [1 << 32, 1, 2, 3],
+        ):
+            tester.check_rejected(x, dim_order=dim_order, outs=[x])
+        tester.check_rejected(x, outs=[x[0]])
+        for dtype in op_tester.UNSUPPORTED_DTYPES:
+            tester.check_rejected(x.to(dtype), outs=[x.to(dtype)])
+
+    def test_other_dim_order_than_outs_is_rejected(self) -> None:
+        tester = self.make_tester()
+        x = op_tester.make_tensor((2, 3, 4, 5), torch.float32)
+        tester.check_rejected(x, dim_order=[0, 2, 3, 1], outs=[x])
+        tester.check_rejected(x, dim_order=[0, 1, 2, 3], outs=[x], out_dim_order=[0, 2, 3, 1])
