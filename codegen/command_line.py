@@ -1,10 +1,41 @@
-"""The flags of the subcommands, kept apart from each other: each module has a set of its own."""
+"""The subcommands with their flags, which are kept apart from each other: each module has a set of its own."""
 
 from __future__ import annotations
 
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
 from absl import flags
+
+COMMANDS = {
+    "select": "unites lists of operators, models and other selections",
+    "generate": "writes the C++ that registers the selected operators' kernels",
+    "bind": "finds the kernels in the libraries and adapts those without a context",
+    "check": "checks that a program's operators are all registered",
+}
 
 
 def flag_values() -> flags.FlagValues:
     """An empty set of flags."""
     return flags.FlagValues()  # type: ignore[no-untyped-call]
+
+
+def module(command: str) -> Any:
+    """The module of a subcommand. Only the one that runs is imported, since a build starts this program often."""
+    return importlib.import_module(f"codegen.{command}_command")
+
+
+def run(command: str, arguments: Sequence[str]) -> None:
+    """Runs a subcommand, with none of the flags of an earlier run.
+
+    Raises:
+        CodegenError: what the subcommand finds wrong.
+        flags.Error: the arguments are not its flags.
+    """
+    values = module(command).FLAGS
+    values.unparse_flags()
+    rest = values([f"codegen {command}", *arguments])[1:]
+    if rest:
+        raise flags.Error(f"'{rest[0]}' belongs to no flag.")
+    module(command).run()

@@ -174,6 +174,7 @@ def _boxed_names(operators: Iterable[Operator]) -> list[str]:
     return list(names)
 
 
+@functools.cache
 def _boxed(operator: Operator, function_name: str) -> str:
     function = operator.schema
     names = signatures.parameter_names(function)
@@ -227,6 +228,7 @@ def _declarations(operators: Sequence[Operator]) -> Iterator[str]:
         yield "\n".join([*comments, *_declaration(users[0], False), *_declaration(users[0], True), ""])
 
 
+@functools.cache
 def _declaration(operator: Operator, with_context: bool) -> list[str]:
     namespace, _, kernel = operator.kernel.rpartition("::")
     parameters = _parameters(operator.schema, with_context, namespace)
@@ -264,18 +266,24 @@ def _wrappers(operators: Sequence[Operator]) -> Iterator[str]:
     first_users: dict[tuple[str, tuple[str, ...]], Operator] = {}
     for operator in operators:
         function = operator.schema
-        namespace = _wrapper_namespace(function)
-        name = signatures.wrapper_name(function)
-        comment = _comment_lines(str(function))
-        first = first_users.setdefault((name, signatures.parameter_types(function)), operator)
+        key = (signatures.wrapper_name(function), signatures.parameter_types(function))
+        first = first_users.setdefault(key, operator)
         if first is not operator:
             note = f"The same function as that of {first.name} in C++; call its kernel {operator.kernel} instead."
-            yield "\n".join([*comment, *_comment_lines(note), ""])
+            yield "\n".join([*_comment_lines(str(function)), *_comment_lines(note), ""])
             continue
-        parameters = _parameters(function, True, namespace)
-        head = _declare(f"inline {_return_type(function, namespace)}", name, parameters, ") {")
-        names = ["context", *signatures.parameter_names(function)]
-        yield "\n".join([*comment, *_define(head, _call(f"  return ::{operator.kernel}(", names, ");")), ""])
+        yield _wrapper(operator)
+
+
+@functools.cache
+def _wrapper(operator: Operator) -> str:
+    function = operator.schema
+    namespace = _wrapper_namespace(function)
+    parameters = _parameters(function, True, namespace)
+    head = _declare(f"inline {_return_type(function, namespace)}", signatures.wrapper_name(function), parameters, ") {")
+    names = ["context", *signatures.parameter_names(function)]
+    body = _call(f"  return ::{operator.kernel}(", names, ");")
+    return "\n".join([*_comment_lines(str(function)), *_define(head, body), ""])
 
 
 def _adapters(operators: Sequence[Operator]) -> Iterator[str]:

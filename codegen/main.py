@@ -1,62 +1,69 @@
 """The code generator: from YAML files and selections of operators to the C++ that registers their kernels.
 
-Each step of the build is one subcommand; `codegen <subcommand> --help` tells about its flags.
+Each step of the build is one subcommand; `codegen <subcommand> --help` tells about its flags. `codegen @<file>` takes
+the subcommand and its flags from a file, one a line; `codegen --persistent_worker` takes them from Bazel.
 """
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
-from absl import app, flags
+from absl import flags
 
+from codegen import command_line
 from codegen.errors import CodegenError
 
-_COMMANDS = {
-    "select": "unites lists of operators, models and other selections",
-    "generate": "writes the C++ that registers the selected operators' kernels",
-    "bind": "finds the kernels in the libraries and adapts those without a context",
-    "check": "checks that a program's operators are all registered",
-}
 _HELP = ("help", "-h", "-help", "--help", "-?")
+_WORKER = "--persistent_worker"
 
 
 def _usage() -> str:
-    commands = "\n".join(f"  {name:<10}{summary}" for name, summary in _COMMANDS.items())
+    commands = "\n".join(f"  {name:<10}{summary}" for name, summary in command_line.COMMANDS.items())
     return f"{__doc__}\nUsage: codegen <subcommand> --flag value ...\n\n{commands}\n"
 
 
-def _parse_flags(argv: Sequence[str]) -> list[str]:
-    """Parses the subcommand's own flags, or prints help. Leaves the subcommand's name as the only argument."""
-    flags.FLAGS(argv[:1])  # absl wants its own flags parsed too; none of them are offered.
-    if len(argv) < 2 or argv[1] in _HELP:
+def run(arguments: Sequence[str]) -> int:
+    """Runs one command line and returns its exit code; tells on stderr what is wrong."""
+    if not arguments or arguments[0] in _HELP:
         print(_usage())
-        sys.exit(0 if len(argv) > 1 else 2)
-    name = argv[1]
-    if name not in _COMMANDS:
-        sys.exit(f"codegen: there is no subcommand '{name}', only {', '.join(_COMMANDS)}. See codegen --help.")
-    # Only the subcommand that runs is imported, since a build starts this program often.
-    command = importlib.import_module(f"codegen.{name}_command")
-    if any(argument in _HELP for argument in argv[2:]):
+        return 0 if arguments else 2
+    name, *rest = arguments
+    if name not in command_line.COMMANDS:
+        commands = ", ".join(command_line.COMMANDS)
+        return _fail(f"codegen: there is no subcommand '{name}', only {commands}. See codegen --help.")
+    if any(argument in _HELP for argument in rest):
+        command = command_line.module(name)
         print(f"{command.__doc__}\nFlags:\n{command.FLAGS.get_help(include_special_flags=False)}")
-        sys.exit(0)
+        return 0
     try:
-        rest = command.FLAGS([f"codegen {name}", *argv[2:]])[1:]
+        command_line.run(name, rest)
     except flags.Error as error:
-        sys.exit(f"codegen {name}: {error} See codegen {name} --help.")
-    if rest:
-        sys.exit(f"codegen {name}: '{rest[0]}' belongs to no flag. See codegen {name} --help.")
-    return [argv[0], name]
-
-
-def main(argv: Sequence[str]) -> None:
-    command = importlib.import_module(f"codegen.{argv[1]}_command")
-    try:
-        command.run()
+        return _fail(f"codegen {name}: {error} See codegen {name} --help.")
     except CodegenError as error:
-        sys.exit(str(error))
+        return _fail(str(error))
+    return 0
+
+
+def _fail(message: str) -> int:
+    print(message, file=sys.stderr)
+    return 1
+
+
+def main(arguments: Sequence[str]) -> int:
+    if _WORKER in arguments:
+        from codegen import worker  # A process that runs once needs no protocol.
+
+        worker.serve(run)
+        return 0
+    return run([line for argument in arguments for line in _expanded(argument)])
+
+
+def _expanded(argument: str) -> Sequence[str]:
+    """The lines of the file that an argument such as `@file` names, or the argument itself."""
+    return Path(argument[1:]).read_text().splitlines() if argument.startswith("@") else [argument]
 
 
 if __name__ == "__main__":
-    app.run(main, flags_parser=_parse_flags)
+    sys.exit(main(sys.argv[1:]))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen import schema
+from codegen import memory, schema
 from codegen.errors import CodegenError, Finding, Location
 from codegen.operator_table import Operator
 
@@ -29,22 +30,13 @@ class Manifest:
 
 def write(manifest: Manifest, path: str) -> None:
     """Writes a manifest; equal manifests give equal bytes."""
-    operators = [
-        json.dumps(
-            {
-                "schema": str(operator.schema),
-                "kernel": operator.kernel,
-                "location": _location_to_json(operator.location),
-                "kernel_location": _location_to_json(operator.kernel_location),
-            }
-        )
-        for operator in manifest.operators
-    ]
+    operators = [_operator_to_json(operator) for operator in manifest.operators]
     head = json.dumps({"label": manifest.label, "yaml_names": manifest.yaml_names})
     # One operator on each line, so that two manifests can be compared by eye.
     Path(path).write_text(f'{head[:-1]}, "operators": [\n' + ",\n".join(operators) + "\n]}\n")
 
 
+@memory.by_content
 def read(path: str) -> Manifest:
     """Reads a manifest that `codegen generate` wrote.
 
@@ -73,6 +65,18 @@ def read(path: str) -> Manifest:
                 fix="give the registered.json that 'codegen generate' writes",
             )
         ) from error
+
+
+@functools.cache
+def _operator_to_json(operator: Operator) -> str:
+    return json.dumps(
+        {
+            "schema": str(operator.schema),
+            "kernel": operator.kernel,
+            "location": _location_to_json(operator.location),
+            "kernel_location": _location_to_json(operator.kernel_location),
+        }
+    )
 
 
 def _location_to_json(location: Location) -> Sequence[str | int]:

@@ -19,10 +19,10 @@ As in ExecuTorch, a kernel's C++ name is the one given with `native::` put befor
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen import aten_operators, schema, signatures, suggest, yaml_reader
+from codegen import aten_operators, memory, schema, signatures, suggest, yaml_reader
 from codegen.errors import CodegenError, Finding, Location
 
 _KERNEL_FORM = "'kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]'"
@@ -87,13 +87,13 @@ def read(functions_yaml: str | None, custom_ops_yaml: str | None) -> Mapping[str
         if path is None:
             continue
         try:
-            entries = _entries(path)
+            found, wrong = _operators(path, allow_op)
         except CodegenError as error:
             findings += error.findings
             continue
-        for entry in entries:
+        findings += wrong
+        for operator in found:
             try:
-                operator = _operator(entry, allow_op)
                 _add(operator, operators)
             except CodegenError as error:
                 findings += error.findings
@@ -101,6 +101,19 @@ def read(functions_yaml: str | None, custom_ops_yaml: str | None) -> Mapping[str
     if findings:
         raise CodegenError(findings)
     return operators
+
+
+@memory.by_content
+def _operators(path: str, allow_op: bool) -> tuple[Sequence[Operator], Sequence[Finding]]:
+    """The operators of one file, and what is wrong with the others."""
+    operators: list[Operator] = []
+    findings: list[Finding] = []
+    for entry in _entries(path):
+        try:
+            operators.append(_operator(entry, allow_op))
+        except CodegenError as error:
+            findings += error.findings
+    return operators, findings
 
 
 def _entries(path: str) -> tuple[yaml_reader.Node, ...]:

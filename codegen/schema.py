@@ -141,6 +141,9 @@ class FunctionSchema:
     def __str__(self) -> str:
         return self._text
 
+    def __hash__(self) -> int:
+        return hash(self._text)
+
     @functools.cached_property
     def _text(self) -> str:
         keyword_only = [str(a) for a in self.keyword_only + self.out]

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 import yaml
 
-from codegen import suggest, yaml_reader
+from codegen import memory, suggest, yaml_reader
 from codegen.errors import CodegenError, Finding
 
 # The metadata of an operator whose kernels are wanted for every dtype and dim order.
@@ -99,6 +99,7 @@ def write(selection: Selection, path: str) -> None:
     Path(path).write_text(yaml.dump(content, Dumper=dumper, default_flow_style=False))
 
 
+@memory.by_content
 def read(path: str) -> Selection:
     """Reads a selection that this module or ExecuTorch's gen_oplist wrote.
 

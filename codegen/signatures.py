@@ -93,6 +93,7 @@ def cpp_type(type_: schema.Type) -> CppType | None:
     return CppType(f"std::optional<{element.name}>", f"std::optional<{element.demangled}>", element.by_reference)
 
 
+@functools.cache
 def parameter_types(function: schema.FunctionSchema) -> tuple[str, ...]:
     """The types of a kernel's parameters, without the context."""
     return tuple(f"{t.name}&" if written else t.parameter for t, written in _types(function))
@@ -103,6 +104,7 @@ def demangled_parameters(function: schema.FunctionSchema) -> tuple[str, ...]:
     return tuple(f"{t.demangled}&" if written else t.demangled_parameter for t, written in _types(function))
 
 
+@functools.cache
 def parameter_names(function: schema.FunctionSchema) -> tuple[str, ...]:
     """C++ names for the parameters: the schema's, with a `_` where C++ reserves the name."""
     return tuple(cpp_name(argument.name) for argument in function.arguments)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from pathlib import Path
 
 from absl.testing import absltest
 
+from codegen import command_line
 from codegen.errors import CodegenError
 
 
@@ -28,11 +28,7 @@ class TestCase(absltest.TestCase):
         Raises:
             CodegenError: what the subcommand finds wrong.
         """
-        command = importlib.import_module(f"codegen.{name}_command")
-        for flag in command.FLAGS:
-            command.FLAGS[flag].unparse()
-        command.FLAGS([f"codegen {name}", *arguments])
-        command.run()
+        command_line.run(name, arguments)
 
     def findings(self, function: Callable[[], object]) -> list[str]:
         """What the function finds wrong, as the user sees it, with written files' paths shortened to their names."""

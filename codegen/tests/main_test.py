@@ -66,10 +66,11 @@ class MainTest(case.TestCase):
 
     def test_flags_from_a_file(self) -> None:
         output = self.directory / "selected_operators.yaml"
-        flags = self.write("flags", f"--output={output}\n--ops=aten::add.out\n--ops=aten::mul.out\n")
-        result = _run("select", f"--flagfile={flags}")
+        lines = ("select", "--label", "//ops:lib", f"--output={output}", "--ops=aten::add.out", "--ops=aten::mul.out")
+        result = _run("@" + self.write("params", "\n".join(lines)))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("aten::mul.out", output.read_text())
+        self.assertIn("//ops:lib", output.read_text())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 """Rule et_operator_library."""
 
+load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":et_operator_info.bzl", "EtOperatorInfo")
 load(":et_program_info.bzl", "program_of")
 load(":label_text.bzl", "label_text")
@@ -21,11 +22,10 @@ def _et_operator_library_impl(ctx):
     programs = [(model.label, program_of(model).program) for model in models]
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps]
 
-    args = ctx.actions.args()
-    args.add("select")
+    args = codegen_args(ctx, "select")
     args.add("--label", label_text(ctx.label))
     args.add("--output", output)
-    args.add_all(ctx.attr.ops, before_each = "--ops")
+    args.add_all(ctx.attr.ops, format_each = "--ops=%s")
     if ctx.attr.include_all_operators:
         args.add("--include_all_operators")
     for label, program in programs:
@@ -33,9 +33,9 @@ def _et_operator_library_impl(ctx):
         args.add("--model_name", label_text(label))
     args.add_all(selections, before_each = "--selection")
 
-    ctx.actions.run(
-        executable = ctx.toolchains[CODEGEN_TOOLCHAIN_TYPE].codegen,
-        arguments = [args],
+    run_codegen(
+        ctx,
+        args,
         inputs = [program for _, program in programs] + selections,
         outputs = [output],
         mnemonic = "EtSelect",

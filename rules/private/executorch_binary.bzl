@@ -2,6 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load(":et_program_info.bzl", "program_of")
 load(":label_text.bzl", "label_text")
@@ -42,15 +43,14 @@ def _check_operators(ctx, program):
     """A validation: every operator of the program is registered by one of the libraries."""
     report = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
     manifests = depset(transitive = [dep[EtGeneratedLibInfo].registered for dep in ctx.attr.deps if EtGeneratedLibInfo in dep])
-    args = ctx.actions.args()
-    args.add("check")
+    args = codegen_args(ctx, "check")
     args.add("--program", program)
     args.add("--program_name", label_text(ctx.attr.program.label))
     args.add_all(manifests, before_each = "--manifest")
     args.add("--output", report)
-    ctx.actions.run(
-        executable = ctx.toolchains[CODEGEN_TOOLCHAIN_TYPE].codegen,
-        arguments = [args],
+    run_codegen(
+        ctx,
+        args,
         inputs = depset([program], transitive = [manifests]),
         outputs = [report],
         mnemonic = "EtCheck",

@@ -2,6 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load(":et_operator_info.bzl", "EtOperatorInfo")
 load(":label_text.bzl", "label_text")
@@ -66,8 +67,7 @@ def _generate(ctx, selections):
         manifest = ctx.actions.declare_file(directory + "registered.json"),
     )
     yamls = []
-    args = ctx.actions.args()
-    args.add("generate")
+    args = codegen_args(ctx, "generate")
     args.add("--label", label_text(ctx.label))
     for flag, yaml in [
         ("--functions_yaml", ctx.file.functions_yaml_target),
@@ -81,9 +81,9 @@ def _generate(ctx, selections):
     args.add("--native_functions", outputs.native_functions)
     args.add("--functions", outputs.functions)
     args.add("--manifest", outputs.manifest)
-    ctx.actions.run(
-        executable = ctx.toolchains[CODEGEN_TOOLCHAIN_TYPE].codegen,
-        arguments = [args],
+    run_codegen(
+        ctx,
+        args,
         inputs = yamls + selections,
         outputs = [outputs.registration, outputs.native_functions, outputs.functions, outputs.manifest],
         mnemonic = "EtGenerate",
@@ -108,16 +108,14 @@ def _bind(ctx, manifest, kernels):
         for library in linker_input.libraries
         for file in _symbol_files(library)
     ]
-    args = ctx.actions.args()
+    args = codegen_args(ctx, "bind")
     args.add(manifest, format = "--manifest=%s")
     args.add(cc_toolchain.nm_executable, format = "--nm=%s")
     args.add(adapters, format = "--output=%s")
     args.add_all(libraries, format_each = "--library=%s")
-    args.use_param_file("--flagfile=%s")
-    args.set_param_file_format("multiline")
-    ctx.actions.run(
-        executable = ctx.toolchains[CODEGEN_TOOLCHAIN_TYPE].codegen,
-        arguments = ["bind", args],
+    run_codegen(
+        ctx,
+        args,
         inputs = depset([manifest] + libraries, transitive = [cc_toolchain.all_files]),
         outputs = [adapters],
         mnemonic = "EtBindKernels",

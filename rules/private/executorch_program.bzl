@@ -2,21 +2,10 @@
 
 load("@rules_python//python:defs.bzl", "PyInfo")
 load(":et_program_info.bzl", "EtProgramInfo")
+load(":import_paths.bzl", "import_paths")
 load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
-
-def _import_paths(ctx):
-    """Where Python finds the dependencies' modules: repository roots (sources and generated), then their `imports`."""
-    main = ctx.workspace_name
-    paths = {".": None, ctx.bin_dir.path: None}
-    imports = depset(transitive = [dep[PyInfo].imports for dep in ctx.attr.deps])
-    for path in imports.to_list():
-        repository, _, rest = path.partition("/")
-        source = rest if repository == main else "external/" + path
-        paths[source or "."] = None
-        paths[ctx.bin_dir.path + "/" + source] = None
-    return paths.keys()
 
 def _inputs(ctx):
     """The model's code and what it needs, less what the export tool brings along itself, such as torch."""
@@ -36,7 +25,7 @@ def _executorch_program_impl(ctx):
     args.add("--label", label_text(ctx.label))
     args.add("--model", ctx.file.model)
     args.add("--entry_point", ctx.attr.entry_point)
-    args.add_all(_import_paths(ctx), before_each = "--import_path")
+    args.add_all(import_paths(ctx, ctx.attr.deps), before_each = "--import_path")
     args.add("--program", program)
     args.add("--samples", samples)
     ctx.actions.run(

@@ -1,5 +1,6 @@
 """The two toolchain types: what generates code (exec), and the runtime that it is generated for (target)."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 
 visibility(["//rules/..."])
@@ -7,9 +8,23 @@ visibility(["//rules/..."])
 CODEGEN_TOOLCHAIN_TYPE = Label("//rules:codegen_toolchain_type")
 RUNTIME_TOOLCHAIN_TYPE = Label("//rules:runtime_toolchain_type")
 
+# One worker serves every subcommand, and keeps what it has read for all of them.
+_WORKER = {
+    "requires-worker-protocol": "json",
+    "supports-multiplex-sandboxing": "1",
+    "supports-multiplex-workers": "1",
+    "supports-workers": "1",
+    "worker-key-mnemonic": "EtCodegen",
+}
+
+# Bazel 7 starts a multiplex worker by the mapped path of its tool, where there is none: it is the one or the other.
+_PATH_MAPPING = {"supports-path-mapping": "1"}
+
 def _executorch_codegen_toolchain_impl(ctx):
     return [platform_common.ToolchainInfo(
         codegen = ctx.attr.codegen[DefaultInfo].files_to_run,
+        codegen_files = ctx.attr.codegen[DefaultInfo].files,
+        execution_requirements = _PATH_MAPPING if ctx.attr._path_mapping[BuildSettingInfo].value else _WORKER,
     )]
 
 executorch_codegen_toolchain = rule(
@@ -21,6 +36,10 @@ executorch_codegen_toolchain = rule(
             mandatory = True,
             executable = True,
             cfg = "exec",
+        ),
+        "_path_mapping": attr.label(
+            default = "//rules:path_mapping",
+            providers = [BuildSettingInfo],
         ),
     },
 )

@@ -1,0 +1,145 @@
+"""The code generator in workers, without, and with mapped paths: the same bytes, and errors where they belong."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pathlib
+import shutil
+
+from absl.testing import absltest
+
+from tests.downstream import nested_bazel
+
+_TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
+_OUTPUTS = ("RegisterKernels.cpp", "NativeFunctions.h", "Functions.h", "registered.json", "selected_operators.yaml")
+_BUILD = """
+load("@rules_executorch//rules:defs.bzl", "et_operator_library", "executorch_generated_lib")
+
+[
+    et_operator_library(
+        name = "operators_{}".format(i),
+        ops = ops,
+    )
+    for i, ops in enumerate([["aten::add.out"], ["aten::mul.out", "aten::add.out"], ["aten::nonsense.out"]])
+]
+
+[
+    executorch_generated_lib(
+        name = "lib_{}".format(i),
+        functions_yaml_target = "@rules_executorch//kernels/portable:functions.yaml",
+        deps = [":operators_{}".format(i)],
+    )
+    for i in range(3)
+]
+"""
+_GOOD = ("//:lib_0", "//:lib_1")
+_MNEMONICS = ("EtSelect", "EtGenerate")
+_SANDBOXED_WORKERS = ("--worker_sandboxing", "--experimental_worker_multiplex_sandboxing")
+_PATH_MAPPING = ("--experimental_output_paths=strip", "--@rules_executorch//rules:path_mapping")
+
+
+class WorkersTest(absltest.TestCase):
+    _place: pathlib.Path
+    _workspace: nested_bazel.Workspace
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls._place = _TMP / "place"
+        nested_bazel.fill(
+            pathlib.Path(__file__).parents[1] / "downstream/app",
+            cls._place / "app",
+            {
+                "rules_executorch": str(nested_bazel.copy_rules(cls._place / "rules_executorch")),
+                "runtime": nested_bazel.runtime_site_packages(),
+                "python": nested_bazel.site_packages("executorch_python"),
+                "codegen_python": nested_bazel.site_packages("executorch_codegen_python"),
+            },
+        )
+        (cls._place / "app/BUILD.bazel").write_text(_BUILD)
+        cls._workspace = nested_bazel.Workspace(cls._place / "app", cls._place / "output", "--enable_bzlmod")
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        cls._workspace.__exit__()
+        super().tearDownClass()
+
+    def _build(self, *options: str, targets: tuple[str, ...] = _GOOD, code: int = 0) -> str:
+        """Builds what the code generator makes, and compiles none of it; returns stderr."""
+        result = self._workspace.bazel("build", "--keep_going", "--output_groups=manifest", *options, *targets)
+        self.assertEqual(result.returncode, code, result.stderr)
+        return result.stderr
+
+    def _runners(self, log: pathlib.Path) -> dict[str, set[str]]:
+        """How each of the code generator's actions ran, by mnemonic, out of an execution log."""
+        runners: dict[str, set[str]] = {}
+        for text in log.read_text().replace("}{", "}\0{").split("\0"):
+            spawn = json.loads(text)
+            if spawn["mnemonic"] in _MNEMONICS:
+                runners.setdefault(spawn["mnemonic"], set()).add(spawn["runner"])
+        return runners
+
+    def _fresh(self, *options: str) -> tuple[dict[str, str], dict[str, set[str]]]:
+        """Builds from nothing; returns the outputs' digests, and how the actions ran."""
+        self._workspace.bazel("clean")
+        log = self._place / "log.json"
+        self._build(f"--execution_log_json_file={log}", *options)
+        root = (self._place / "app/bazel-bin").resolve()
+        digests = {
+            str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest()
+            for file in sorted(root.rglob("*"))
+            if file.name in _OUTPUTS
+        }
+        self.assertEqual(len(digests), 2 * len(_OUTPUTS))
+        return digests, self._runners(log)
+
+    def test_same_bytes_however_it_runs(self) -> None:
+        without = [f"--strategy={mnemonic}=sandboxed" for mnemonic in _MNEMONICS]
+        expected, runners = self._fresh(*without)
+        self.assertEqual(runners, {mnemonic: {"linux-sandbox"} for mnemonic in _MNEMONICS})
+        only_workers = [f"--strategy={mnemonic}=worker" for mnemonic in _MNEMONICS]
+        for options in (
+            (),
+            _SANDBOXED_WORKERS,
+            ("--noworker_multiplex", "--worker_sandboxing"),
+        ):
+            with self.subTest(options):
+                digests, runners = self._fresh(*only_workers, *options)
+                self.assertEqual(digests, expected)
+                self.assertEqual(runners, {mnemonic: {"worker"} for mnemonic in _MNEMONICS})
+        with self.subTest("mapped paths"):
+            digests, runners = self._fresh(*_PATH_MAPPING)
+            self.assertEqual(digests, expected)
+            self.assertEqual(runners, {mnemonic: {"linux-sandbox"} for mnemonic in _MNEMONICS})
+
+    def test_an_error_appears_with_its_action_and_the_worker_goes_on(self) -> None:
+        self._workspace.bazel("clean")
+        stderr = self._build(*_SANDBOXED_WORKERS, targets=(*_GOOD, "//:lib_2"), code=1)
+        self.assertIn("Generating kernel registration for //:lib_2 failed", stderr)
+        self.assertIn("//:lib_2: error: aten::nonsense.out, which //:operators_2 asks for, is not provided", stderr)
+        self.assertNotIn("did not return a WorkResponse", stderr)
+        self._build(*_SANDBOXED_WORKERS)
+
+    def test_two_configurations_share_what_has_mapped_paths(self) -> None:
+        cache = self._place / "cache"
+        for options, shared in ((_PATH_MAPPING, True), ((), False)):
+            with self.subTest(options):
+                shutil.rmtree(cache, ignore_errors=True)
+                log = self._place / "log.json"
+                for mode in ("opt", "dbg"):
+                    self._workspace.bazel("clean")
+                    self._build(
+                        *options,
+                        *(f"--strategy={mnemonic}=sandboxed" for mnemonic in _MNEMONICS),
+                        f"--disk_cache={cache}",
+                        f"--compilation_mode={mode}",
+                        f"--execution_log_json_file={log}",
+                    )
+                runner = "disk cache hit" if shared else "linux-sandbox"
+                self.assertEqual(self._runners(log), {mnemonic: {runner} for mnemonic in _MNEMONICS})
+
+
+if __name__ == "__main__":
+    absltest.main()
