@@ -62,6 +62,27 @@ KINDS = (
         "Give `ops`, a model, `deps` or `include_all_operators`.",
     ),
     Kind(
+        "server-generated-beside-others",
+        _SELECT,
+        "An `et_operator_library` has `server_generated_yaml_target` beside others; such a file is taken as it is.",
+        'server_generated_yaml_target = "selected.yaml", ops = ["aten::add.out"]',
+        "Give the file to an `et_operator_library` of its own, and that one to `deps`.",
+    ),
+    Kind(
+        "bad-ops-dict",
+        _SELECT,
+        "What `ops_dict` wants of an operator is neither a dtype of the runtime nor a kernel key in its rendering.",
+        'ops_dict = {"aten::add.out": ["Flaot", "v1/6;0,"]}',
+        "Take dtypes from `ScalarType`; write keys as `v1/6;0,1|6;0`, one dtype number and dim order for each tensor.",
+    ),
+    Kind(
+        "not-a-matrix",
+        _SELECT,
+        "A file that should be the `op_matrix.json` of a selection is another one. Rules never cause it.",
+        "codegen select --matrix=selected_operators.yaml",
+        "Give the file that `codegen select --matrix_json` wrote.",
+    ),
+    Kind(
         "wrong-flags",
         _SELECT,
         "The flags of a codegen command do not fit together. Rules never cause it.",

@@ -81,12 +81,11 @@ def _select(wanted: selection.Selection, provided: Mapping[str, Operator], provi
     selected = set(provided) if wanted.include_all else set()
     findings: list[Finding] = []
     for name, operator in sorted(wanted.operators.items()):
-        if name in prim_ops.PRIM_OPS:
+        if name in prim_ops.PRIM_OPS or not operator.is_root:
             continue
         names = [name] if name in provided else []
-        if operator.all_overloads:
-            base = name.partition(".")[0]
-            names = [candidate for candidate in provided if candidate.partition(".")[0] == base]
+        if operator.all_overloads and "." not in name:
+            names = [candidate for candidate in provided if candidate.partition(".")[0] == name]
         if not names:
             findings.append(
                 missing_operators.finding(

@@ -103,6 +103,24 @@ def read(functions_yaml: str | None, custom_ops_yaml: str | None) -> Mapping[str
     return operators
 
 
+def names(path: str) -> list[str]:
+    """The full names of the operators that a YAML file lists, in its order, whatever else it says of them.
+
+    Raises:
+        CodegenError: with every finding in the file.
+    """
+    found: list[str] = []
+    findings: list[Finding] = []
+    for entry in _entries(path):
+        try:
+            found.append(str(_schema(_mapping(entry), allow_op=True)[0].name))
+        except CodegenError as error:
+            findings += error.findings
+    if findings:
+        raise CodegenError(findings)
+    return found
+
+
 @memory.by_content
 def _operators(path: str, allow_op: bool) -> tuple[Sequence[Operator], Sequence[Finding]]:
     """The operators of one file, and what is wrong with the others."""
@@ -172,8 +190,7 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
 
 
 def _operator(entry: yaml_reader.Node, allow_op: bool) -> Operator:
-    if not isinstance(entry, yaml_reader.Mapping):
-        raise _wrong_type("the entry", "a mapping with 'op' or 'func'", entry, "the key before ':' is missing")
+    entry = _mapping(entry)
     _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
     function_schema, location = _schema(entry, allow_op)
     findings = signatures.unsupported(function_schema, location)
@@ -191,6 +208,12 @@ def _operator(entry: yaml_reader.Node, allow_op: bool) -> Operator:
         raise CodegenError(findings)
     kernel, kernel_location = _kernel(entry, str(function_schema.name))
     return Operator(function_schema, kernel, location, kernel_location)
+
+
+def _mapping(entry: yaml_reader.Node) -> yaml_reader.Mapping:
+    if not isinstance(entry, yaml_reader.Mapping):
+        raise _wrong_type("the entry", "a mapping with 'op' or 'func'", entry, "the key before ':' is missing")
+    return entry
 
 
 def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.FunctionSchema, Location]:

@@ -1,34 +1,49 @@
-"""Which operators an ExecuTorch program (`.pte`) calls."""
+"""Which operators an ExecuTorch program calls, and with what tensors; of a `.pte` or of a bundled program."""
 
 from __future__ import annotations
 
 import mmap
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TypeVar
 
-from codegen import program_generated
+from codegen import bundled_program_schema_generated, kernel_keys, program_generated
 from codegen.errors import CodegenError, Finding
+from codegen.kernel_keys import TensorKind
 
 _T = TypeVar("_T")
-Buffer = bytes | mmap.mmap
 
 # Identifiers of other files that are easily taken for a program, at the same place in the file.
-_OTHER_FILES = {b"BP08": "a bundled program (.bpte)", b"FT01": "a tensor data file (.ptd)"}
+_OTHER_FILES = {b"FT01": "a tensor data file (.ptd)"}
 # The header between a program's first eight bytes and its content: its magic, its own size, the program's size, and
 # where the segments behind it begin; newer exporters add the segments' size.
 _HEADER_OFFSET = 8
 _HEADER_MAGIC = b"eh00"
 _HEADER = struct.Struct("<4sIQQ")
 _SEGMENTS_SIZE = struct.Struct("<Q")
+# How many dimensions the runtime lets a tensor have.
+_MAX_DIMENSIONS = 16
+# The place of a tensor that is not given, in a list of optional tensors.
+_NONE = -1
 # What flatbuffers' accessors raise when offsets in the file lead nowhere.
 _BROKEN = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError)
 
 
 def operators(path: str, name: str) -> frozenset[str]:
     """The full names of the operators that any method of a program calls: `aten::add.out`.
+
+    Args and errors are those of `calls`.
+    """
+    return frozenset(calls(path, name))
+
+
+def calls(path: str, name: str) -> Mapping[str, frozenset[str]]:
+    """The operators that any method of a program calls, each with the kernel keys of its calls.
+
+    A call's key is the one that the runtime looks a kernel up by. Where a list among the call's values holds tensors of
+    a dtype that the key does not name, there is a key of that dtype alone besides: the kernel meets it, too.
 
     What a delegate runs is not among them: it brings its own.
 
@@ -51,42 +66,131 @@ def operators(path: str, name: str) -> frozenset[str]:
                 fix="name an existing .pte file",
             )
         ) from error
-    _check_is_program(data, name)
+    found: dict[str, set[str]] = {}
     try:
+        data = _unbundled(data, name)
+        _check_is_program(data, name)
         program = program_generated.Program.GetRootAs(data)
-        called = frozenset(_called_operators(program))
+        for p in range(program.ExecutionPlanLength()):
+            for operator, keys in _calls_of_method(_present(program.ExecutionPlan(p))):
+                found.setdefault(operator, set()).update(keys)
         has_methods = program.ExecutionPlanLength() > 0
     except _BROKEN as error:
         raise _damaged(name, f"the program is damaged: its content cannot be followed ({error})") from error
     if not has_methods:
         raise _damaged(name, "the program has no methods")
-    return called
+    return {operator: frozenset(keys) for operator, keys in found.items()}
 
 
-def _map(path: str) -> Buffer:
+def _map(path: str) -> memoryview:
     """The file's content; of a large program only what is looked at is read, which leaves the weights on the disk."""
     with Path(path).open("rb") as file:
         is_empty = file.seek(0, os.SEEK_END) == 0
-        return b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return memoryview(b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
-def _called_operators(program: program_generated.Program) -> Iterator[str]:
-    for p in range(program.ExecutionPlanLength()):
-        plan = _present(program.ExecutionPlan(p))
-        names = [_operator_name(_present(plan.Operators(o))) for o in range(plan.OperatorsLength())]
-        for c in range(plan.ChainsLength()):
-            chain = _present(plan.Chains(c))
-            for i in range(chain.InstructionsLength()):
-                instruction = _present(chain.Instructions(i))
-                if instruction.InstrArgsType() != program_generated.InstructionArguments.KernelCall:
-                    continue
-                arguments = _present(instruction.InstrArgs())
-                call = program_generated.KernelCall()
-                call.Init(arguments.Bytes, arguments.Pos)
-                index = call.OpIndex()
-                if not 0 <= index < len(names):
-                    raise ValueError(f"operator {index} of {len(names)}")
-                yield names[index]
+def _unbundled(data: memoryview, name: str) -> memoryview:
+    """The program within a bundled program, or the data as they are."""
+    bundled = bundled_program_schema_generated.BundledProgram
+    if len(data) < _HEADER_OFFSET or not bundled.BundledProgramBufferHasIdentifier(data, 0):
+        return data
+    bundle = bundled.GetRootAs(data)
+    size = bundle.ProgramLength()
+    if size == 0:
+        raise _damaged(name, "the bundled program holds no program")
+    # flatc gives bytes one by one, or as numpy's array; this is where `program`, the table's third field, begins.
+    start = bundle._tab.Vector(bundle._tab.Offset(8))
+    if start + size > len(data):
+        raise _damaged(name, f"the program is truncated: the file has {len(data)} bytes of at least {start + size}")
+    return data[start : start + size]
+
+
+def _calls_of_method(plan: program_generated.ExecutionPlan) -> Iterator[tuple[str, set[str]]]:
+    """The operators of a method's calls with the keys of each call."""
+    names = [_operator_name(_present(plan.Operators(o))) for o in range(plan.OperatorsLength())]
+    values = _Values(plan)
+    for c in range(plan.ChainsLength()):
+        chain = _present(plan.Chains(c))
+        for i in range(chain.InstructionsLength()):
+            instruction = _present(chain.Instructions(i))
+            if instruction.InstrArgsType() != program_generated.InstructionArguments.KernelCall:
+                continue
+            arguments = _present(instruction.InstrArgs())
+            call = program_generated.KernelCall()
+            call.Init(arguments.Bytes, arguments.Pos)
+            index = call.OpIndex()
+            if not 0 <= index < len(names):
+                raise ValueError(f"operator {index} of {len(names)}")
+            yield names[index], _keys(values, [call.Args(a) for a in range(call.ArgsLength())])
+
+
+def _keys(values: _Values, arguments: list[int]) -> set[str]:
+    """The key of a call with these values, and those of dtypes that only the tensors of a list have."""
+    tensors: list[TensorKind] = []
+    listed: set[int] = set()
+    for argument in arguments:
+        value = values.tensors(argument)
+        if isinstance(value, TensorKind):
+            tensors.append(value)
+        else:
+            listed.update(tensor.dtype for tensor in value)
+    return {
+        kernel_keys.render(tensors),
+        *(kernel_keys.of_dtype(dtype) for dtype in listed.difference(tensor.dtype for tensor in tensors)),
+    }
+
+
+class _Values:
+    """The values of a method, each of which is read once."""
+
+    def __init__(self, plan: program_generated.ExecutionPlan) -> None:
+        self._plan = plan
+        self._length = plan.ValuesLength()
+        self._read: dict[int, TensorKind | tuple[TensorKind, ...]] = {}
+
+    def tensors(self, index: int) -> TensorKind | tuple[TensorKind, ...]:
+        """The value, if it is a tensor, or else the tensors in it."""
+        if index not in self._read:
+            value = self._value(index)
+            self._read[index] = _tensor(value) or tuple(self._listed(value))
+        return self._read[index]
+
+    def _listed(self, value: program_generated.EValue) -> Iterator[TensorKind]:
+        """The tensors of a list; of other values none."""
+        kind = value.ValType()
+        if kind == program_generated.KernelTypes.TensorList:
+            items = program_generated.TensorList()
+        elif kind == program_generated.KernelTypes.OptionalTensorList:
+            items = program_generated.OptionalTensorList()
+        else:
+            return
+        table = _present(value.Val())
+        items.Init(table.Bytes, table.Pos)
+        for i in range(items.ItemsLength()):
+            index = items.Items(i)
+            tensor = None if index == _NONE else _tensor(self._value(index))
+            if tensor:
+                yield tensor
+
+    def _value(self, index: int) -> program_generated.EValue:
+        if not 0 <= index < self._length:
+            raise ValueError(f"value {index} of {self._length}")
+        return _present(self._plan.Values(index))
+
+
+def _tensor(value: program_generated.EValue) -> TensorKind | None:
+    """A value as a tensor, if it is one."""
+    if value.ValType() != program_generated.KernelTypes.Tensor:
+        return None
+    table = _present(value.Val())
+    tensor = program_generated.Tensor()
+    tensor.Init(table.Bytes, table.Pos)
+    dtype, dimensions = tensor.ScalarType(), tensor.DimOrderLength()
+    if not kernel_keys.is_dtype(dtype):
+        raise ValueError(f"a tensor of dtype {dtype}")
+    if dimensions > _MAX_DIMENSIONS:
+        raise ValueError(f"a tensor of {dimensions} dimensions")
+    return TensorKind(dtype, tuple(tensor.DimOrder(d) for d in range(dimensions)))
 
 
 def _operator_name(operator: program_generated.Operator) -> str:
@@ -100,11 +204,11 @@ def _present(value: _T | None) -> _T:
     return value
 
 
-def _check_is_program(data: Buffer, name: str) -> None:
+def _check_is_program(data: memoryview, name: str) -> None:
     """Checks what can be told without following the content: the identifier, and that the file has its full length."""
     if not data:
         raise _damaged(name, "the program is an empty file")
-    identifier = data[4:8]
+    identifier = bytes(data[4:8])
     if len(data) < _HEADER_OFFSET or not program_generated.Program.ProgramBufferHasIdentifier(data, 0):
         other = _OTHER_FILES.get(identifier)
         raise CodegenError(
@@ -122,7 +226,7 @@ def _check_is_program(data: Buffer, name: str) -> None:
         raise _damaged(name, f"the program is truncated: the file has {len(data)} bytes of at least {expected}")
 
 
-def _expected_size(data: Buffer) -> int:
+def _expected_size(data: memoryview) -> int:
     """How long a program is at least, by what its beginning says."""
     root = int.from_bytes(data[:4], "little")
     if data[_HEADER_OFFSET : _HEADER_OFFSET + len(_HEADER_MAGIC)] != _HEADER_MAGIC:

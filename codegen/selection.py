@@ -11,13 +11,14 @@ import yaml
 
 from codegen import memory, suggest, yaml_reader
 from codegen.errors import CodegenError, Finding
+from codegen.kernel_keys import DEFAULT
 
-# The metadata of an operator whose kernels are wanted for every dtype and dim order.
-_ANY_KERNEL = "default"
+# `debug_info` and the build's features, classes and tags are PyTorch's own; ExecuTorch makes no use of them.
 _KEYS = frozenset(
     {
         "build_features",
         "custom_classes",
+        "debug_info",
         "et_kernel_metadata",
         "include_all_non_op_selectives",
         "include_all_operators",
@@ -25,7 +26,7 @@ _KEYS = frozenset(
         "operators",
     }
 )
-_OPERATOR_KEYS = frozenset({"debug_info", "include_all_overloads", "is_root_operator", "is_used_for_training"})
+_OPERATOR_KEYS = frozenset({"debug_info", "include_all_overloads", "is_root_operator", "is_used_for_training", "name"})
 _T = TypeVar("_T", bound=yaml_reader.Node)
 
 
@@ -35,19 +36,25 @@ class SelectedOperator:
 
     Attributes:
         asked_by: the labels of the targets or models that want it.
-        all_overloads: whether the overloads of the same name are wanted too.
-        kernel_keys: the kernels that are wanted by ExecuTorch's kernel keys; `default` for any.
+        all_overloads: whether a name without an overload stands for all overloads.
+        kernel_keys: the kernels that are wanted, see codegen/kernel_keys.py.
+        is_root: whether anything calls the operator; if not, nothing need provide it.
+        is_used_for_training: what PyTorch selects by, and ExecuTorch does not.
     """
 
     asked_by: frozenset[str] = frozenset()
     all_overloads: bool = False
-    kernel_keys: frozenset[str] = frozenset({_ANY_KERNEL})
+    kernel_keys: frozenset[str] = frozenset({DEFAULT})
+    is_root: bool = True
+    is_used_for_training: bool = True
 
     def __or__(self, other: SelectedOperator) -> SelectedOperator:
         return SelectedOperator(
             self.asked_by | other.asked_by,
             self.all_overloads or other.all_overloads,
             self.kernel_keys | other.kernel_keys,
+            self.is_root or other.is_root,
+            self.is_used_for_training or other.is_used_for_training,
         )
 
 
@@ -59,9 +66,10 @@ class Selection:
     include_all: bool = False
 
 
-def of(names: Iterable[str], asked_by: str) -> Selection:
-    """The selection of some operators that one target or model asks for."""
-    return Selection({name: SelectedOperator(frozenset({asked_by})) for name in names})
+def of(wanted: Mapping[str, Iterable[str]], asked_by: str) -> Selection:
+    """The selection of operators, each with kernel keys, that one target or model asks for."""
+    source = frozenset({asked_by})
+    return Selection({name: SelectedOperator(source, kernel_keys=frozenset(keys)) for name, keys in wanted.items()})
 
 
 def unite(selections: Iterable[Selection]) -> Selection:
@@ -89,8 +97,8 @@ def write(selection: Selection, path: str) -> None:
             name: {
                 "debug_info": sorted(operator.asked_by),
                 "include_all_overloads": operator.all_overloads,
-                "is_root_operator": True,
-                "is_used_for_training": True,
+                "is_root_operator": operator.is_root,
+                "is_used_for_training": operator.is_used_for_training,
             }
             for name, operator in operators
         },
@@ -116,16 +124,14 @@ def read(path: str) -> Selection:
         metadata = _mapping(fields["et_kernel_metadata"], "et_kernel_metadata") if has_metadata else {}
         for name, node in _mapping(fields["operators"], "operators").items():
             keys = _fields(node, name, _OPERATOR_KEYS)
-            if "is_root_operator" in keys and not _bool(keys["is_root_operator"], "is_root_operator"):
-                continue
             operators[name] = SelectedOperator(
                 asked_by=_strings(keys["debug_info"], "debug_info") if "debug_info" in keys else frozenset(),
-                all_overloads="include_all_overloads" in keys
-                and _bool(keys["include_all_overloads"], "include_all_overloads"),
-                kernel_keys=_strings(metadata[name], name) if name in metadata else frozenset({_ANY_KERNEL}),
+                all_overloads=_bool(keys, "include_all_overloads", default=True),
+                kernel_keys=_strings(metadata[name], name) if name in metadata else frozenset({DEFAULT}),
+                is_root=_bool(keys, "is_root_operator", default=True),
+                is_used_for_training=_bool(keys, "is_used_for_training", default=True),
             )
-    include_all = "include_all_operators" in fields and _bool(fields["include_all_operators"], "include_all_operators")
-    return Selection(operators, include_all)
+    return Selection(operators, _bool(fields, "include_all_operators", default=False))
 
 
 def _fields(node: yaml_reader.Node, what: str, known: frozenset[str]) -> dict[str, yaml_reader.Node]:
@@ -146,10 +152,12 @@ def _strings(node: yaml_reader.Node, what: str) -> frozenset[str]:
     return frozenset(scalar.text for scalar in scalars if scalar.tag != "null")
 
 
-def _bool(node: yaml_reader.Node, what: str) -> bool:
-    scalar = _expect(node, yaml_reader.Scalar, f"'{what}'", "true or false")
+def _bool(fields: Mapping[str, yaml_reader.Node], key: str, default: bool) -> bool:
+    if key not in fields:
+        return default
+    scalar = _expect(fields[key], yaml_reader.Scalar, f"'{key}'", "true or false")
     if scalar.tag != "bool":
-        raise _not_a_selection(scalar.location, f"'{what}' is {yaml_reader.kind(scalar)}, not true or false")
+        raise _not_a_selection(scalar.location, f"'{key}' is {yaml_reader.kind(scalar)}, not true or false")
     return scalar.text.lower() in ("true", "yes", "on")
 
 

@@ -6,6 +6,7 @@ load(":executorch_binary.bzl", _executorch_binary = "executorch_binary")
 load(":executorch_generated_lib.bzl", _executorch_generated_lib = "executorch_generated_lib")
 load(":executorch_program.bzl", _executorch_program = "executorch_program")
 load(":executorch_program_test.bzl", _executorch_program_test = "executorch_program_test")
+load(":scalar_type.bzl", _ScalarType = "ScalarType")
 load(
     ":toolchains.bzl",
     _executorch_codegen_toolchain = "executorch_codegen_toolchain",
@@ -13,6 +14,8 @@ load(
     _executorch_runtime_toolchain = "executorch_runtime_toolchain",
 )
 
+# buildifier: disable=name-conventions
+ScalarType = _ScalarType
 et_kernel_library = _et_kernel_library
 et_operator_library = _et_operator_library
 executorch_binary = _executorch_binary

@@ -2,9 +2,19 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import itertools
+import json
+import os
 import re
+import subprocess
+import sys
+import types
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import executorch.codegen
 import torch
@@ -13,11 +23,13 @@ from absl.testing import absltest
 from executorch.codegen import gen
 from executorch.codegen.api.types import ExecutorchCppSignature
 from executorch.codegen.tools import gen_oplist
-from executorch.exir import to_edge
+from executorch.exir import EdgeCompileConfig, to_edge
+from executorch.exir import scalar_type as exir_scalar_type
 from torchgen.context import native_function_manager
-from torchgen.selective_build.selector import SelectiveBuilder
+from torchgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
 
-from codegen import operator_table, program_reader, signatures
+from codegen import kernel_keys, operator_table, program_reader, signatures
+from codegen.prim_ops import PRIM_OPS
 from codegen.tests import case
 
 _KERNELS = Path(executorch.codegen.__file__).parents[1] / "kernels"
@@ -45,6 +57,51 @@ def _plain(cpp_type: str) -> str:
     """A C++ type without the namespaces and spaces that differ without a difference."""
     plain = re.sub(r"(?:torch::executor|executorch::aten|::std|std|at)::", "", cpp_type).replace(" ", "")
     return plain.replace("TensorList", "ArrayRef<Tensor>")
+
+
+class _Model(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        values, indices = torch.topk(x + 1, 2)
+        return torch.softmax(values, -1), indices
+
+
+class _ManyKinds(torch.nn.Module):
+    """Calls with tensors of several dtypes, ranks and dim orders, with scalars, and with lists of tensors."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.convolution = torch.nn.Conv2d(3, 2, 3)
+
+    def forward(
+        self,
+        floats: torch.Tensor,
+        halves: torch.Tensor,
+        bfloats: torch.Tensor,
+        integers: torch.Tensor,
+        image: torch.Tensor,
+    ) -> tuple[torch.Tensor, ...]:
+        first, second = torch.split(floats, 2, dim=1)
+        return (
+            floats + halves,
+            bfloats * 2.5,
+            torch.cat([floats, halves]),
+            torch.cat([first, second]),
+            floats[torch.tensor([2, 0])],
+            torch.topk(floats.sum(dim=0), 2)[1],
+            floats.sum().reshape(()) + 1,
+            (integers > 1).any(),
+            torch.where(integers > 1, halves, floats),
+            self.convolution(image).relu(),
+        )
+
+
+def _meaning(selector: SelectiveBuilder) -> dict[str, Any]:
+    """What ExecuTorch takes from a selection; of an operator without kernels any kernel is meant."""
+    operators = {name: operator.to_dict() for name, operator in selector.operators.items()}
+    for operator in operators.values():
+        operator.pop("debug_info", None)
+    kernels = {name: set(selector.et_kernel_metadata.get(name, ["default"])) for name in operators}
+    return {"operators": operators, "kernels": kernels, "include_all_operators": selector.include_all_operators}
 
 
 class ExecutorchCompatibilityTest(case.TestCase):
@@ -75,29 +132,117 @@ class ExecutorchCompatibilityTest(case.TestCase):
     def test_quantized_operators(self) -> None:
         self._check_signatures(_KERNELS / "quantized" / "quantized.yaml", None)
 
+    def _select(self, *flags: str, name: str = "selected_operators.yaml") -> str:
+        path = str(self.directory / name)
+        self.run_command("select", f"--output={path}", *flags)
+        return path
+
     def test_selection_is_read_by_torchgen(self) -> None:
-        path = str(self.directory / "selected_operators.yaml")
-        self.run_command("select", f"--output={path}", "--ops=aten::add.out", "--ops=my_ops::mul3.out")
-        selector = SelectiveBuilder.from_yaml_path(path)
-        for name, selected in (("aten::add.out", True), ("my_ops::mul3.out", True), ("aten::mul.out", False)):
-            self.assertEqual(selector.is_root_operator(name), selected)
+        ops_dict = {"aten::relu.out": ["Float"], "aten::sub.out": ["v1/6;0|6;0|6;0|6;0"], "aten::div.out": []}
+        selector = SelectiveBuilder.from_yaml_path(
+            self._select("--ops=aten::add.out", "--ops=my_ops::mul3.out", f"--ops_dict={json.dumps(ops_dict)}")
+        )
+        selected = {"aten::add.out", "my_ops::mul3.out", *ops_dict}
+        for name in (*selected, "aten::mul.out", "aten::add.Scalar_out", "aten::add"):
+            for is_selected in (selector.is_root_operator, selector.is_operator_selected):
+                self.assertEqual(is_selected(name), name in selected, name)
+        self.assertFalse(selector.include_all_operators)
+        kernels = ["v1/6;0|6;0|6;0|6;0", "v1/5;0|5;0|5;0|5;0", "default"]
+        for name, expected in (("aten::sub.out", kernels[:1]), ("aten::relu.out", ["default"]), ("aten::mul.out", [])):
+            self.assertEqual(selector.et_get_selected_kernels(name, kernels), expected)
         self.assertEqual(selector.et_get_selected_kernels("aten::add.out", ["default"]), ["default"])
 
+    def test_everything_is_read_by_torchgen(self) -> None:
+        selector = SelectiveBuilder.from_yaml_path(self._select("--include_all_operators"))
+        self.assertTrue(selector.is_root_operator("aten::mul.out"))
+        self.assertEqual(selector.et_get_selected_kernels("aten::mul.out", ["default"]), ["default"])
+
     def test_selection_of_gen_oplist(self) -> None:
+        """gen_oplist means the same by lists and dictionaries, where it knows the dtypes."""
+        ops_dict = json.dumps({"aten::add.out": ["Float", "v1/4;0|4;0|4;0|4;0"], "aten::sub.out": []})
         theirs = str(self.directory / "theirs.yaml")
-        gen_oplist.gen_oplist(theirs, root_ops="aten::add.out,aten::mul.out")
-        output = self.directory / "selected_operators.yaml"
-        self.run_command("select", f"--output={output}", f"--selection={theirs}")
-        selector = SelectiveBuilder.from_yaml_path(str(output))
-        self.assertEqual(set(selector.operators), {"aten::add.out", "aten::mul.out"})
+        gen_oplist.gen_oplist(theirs, root_ops="aten::add.out,aten::mul.out", ops_dict=ops_dict)
+        ours = self._select("--ops=aten::add.out", "--ops=aten::mul.out", f"--ops_dict={ops_dict}")
+        through = self._select(f"--selection={theirs}", name="through.yaml")
+        expected = _meaning(SelectiveBuilder.from_yaml_path(theirs))
+        self.assertEqual(_meaning(SelectiveBuilder.from_yaml_path(ours)), expected)
+        self.assertEqual(_meaning(SelectiveBuilder.from_yaml_path(through)), expected)
+
+    def test_union_is_torchgens(self) -> None:
+        texts = (
+            "operators: {'aten::add': {debug_info: [a]}, 'aten::mul.out': {is_root_operator: false, debug_info: [a]}}\n"
+            "et_kernel_metadata: {'aten::add': [default], 'aten::mul.out': ['v1/6;']}\n",
+            "operators: {'aten::mul.out': {include_all_overloads: false, is_used_for_training: false}}\n"
+            "et_kernel_metadata: {'aten::mul.out': ['v1/5;', 'v1/6;']}\n",
+            "operators: {'aten::add.out': {is_root_operator: false, is_used_for_training: false}}\n"
+            "et_kernel_metadata: {'aten::add.out': ['v1/3;0']}\ninclude_all_non_op_selectives: true\n",
+            "include_all_operators: true\ndebug_info: [server]\n",
+        )
+        paths = [self.write(f"{i}.yaml", text) for i, text in enumerate(texts)]
+        for size in range(1, len(paths) + 1):
+            for some in itertools.combinations(paths, size):
+                ours = SelectiveBuilder.from_yaml_path(self._select(*(f"--selection={path}" for path in some)))
+                theirs = functools.reduce(combine_selective_builders, map(SelectiveBuilder.from_yaml_path, some))
+                self.assertEqual(_meaning(ours), _meaning(theirs), some)
+
+    def test_dtypes(self) -> None:
+        """The runtime's dtypes have the numbers of those that ExecuTorch exports with."""
+        complex_names = {"COMPLEX32": "ComplexHalf", "COMPLEX64": "ComplexFloat", "COMPLEX128": "ComplexDouble"}
+        for dtype in exir_scalar_type.ScalarType:
+            name = complex_names.get(dtype.name, dtype.name.replace("FLOAT8", "FLOAT8_"))
+            self.assertEqual(kernel_keys.find_dtype(name), dtype.value, dtype.name)
+
+    def test_bundled_program(self) -> None:
+        # All of devtools would import pandas, which nothing here needs.
+        devtools = types.ModuleType("executorch.devtools")
+        devtools.__path__ = [str(_KERNELS.parent / "devtools")]
+        with mock.patch.dict(sys.modules, {"executorch.devtools": devtools}):
+            bundled_program: Any = importlib.import_module("executorch.devtools.bundled_program.core")
+            config: Any = importlib.import_module("executorch.devtools.bundled_program.config")
+            serialize: Any = importlib.import_module("executorch.devtools.bundled_program.serialize")
+        exported = torch.export.export(_Model(), (torch.randn(3, 4),))
+        program = to_edge(exported).to_executorch()
+        suite = config.MethodTestSuite("forward", [config.MethodTestCase((torch.randn(3, 4),))])
+        bundled = bundled_program.BundledProgram(program, [suite])
+        path = self.write("model.bpte", serialize.serialize_from_bundled_program_to_flatbuffer(bundled))
+        plain = self.write("model.pte", program.buffer)
+        self.assertEqual(program_reader.calls(path, "//m:m"), program_reader.calls(plain, "//m:m"))
+        self.assertEqual(program_reader.operators(path, "//m:m"), set(gen_oplist._get_operators(path)))
+
+    def _loads(self, program: str, kernels: Iterable[tuple[str, str]]) -> bool:
+        """Whether the runtime finds a kernel for every call of a program among these operators with their keys."""
+        lines = "".join(f"{operator} {key}\n" for operator, key in kernels)
+        result = subprocess.run([os.environ["LOAD_PROGRAM"], program], input=lines, text=True, capture_output=True)
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        return result.returncode == 0
+
+    def test_runtime_finds_the_selected_kernels(self) -> None:
+        """Each call reaches a kernel with a selected key, and each key of a call is needed by one."""
+        floats, image = torch.randn(3, 4), torch.randn(1, 3, 8, 8)
+        inputs = (floats, floats.half(), floats.bfloat16(), floats.int(), image)
+        channels_last = (*inputs[:-1], image.to(memory_format=torch.channels_last))
+        methods = {
+            name: torch.export.export(_ManyKinds(), values)
+            for name, values in (("forward", inputs), ("channels_last", channels_last))
+        }
+        config = EdgeCompileConfig(_check_ir_validity=False)
+        program = self.write("model.pte", to_edge(methods, compile_config=config).to_executorch().buffer)
+        calls = program_reader.calls(program, "//m:m")
+        kernels = {(operator, key) for operator, keys in calls.items() for key in keys if operator not in PRIM_OPS}
+        self.assertTrue(self._loads(program, kernels))
+        only_dtypes = {("aten::cat.out", "v1/5;"), ("aten::index.Tensor_out", "v1/4;")}
+        self.assertLess(only_dtypes, kernels)
+        for kernel in kernels:
+            self.assertEqual(self._loads(program, kernels - {kernel}), kernel in only_dtypes, kernel)
+        dim_orders = {tensor.dim_order for _, key in kernels for tensor in kernel_keys.parse(key) or ()}
+        self.assertLessEqual({(), (0,), (0, 1), (0, 1, 2, 3), (0, 2, 3, 1)}, dim_orders)
+        dtypes = kernel_keys.dtypes(key for _, key in kernels)
+        self.assertEqual(
+            {kernel_keys.dtype_name(d) for d in dtypes or ()}, {"Float", "Half", "BFloat16", "Int", "Long", "Bool"}
+        )
 
     def test_operators_of_an_exported_model(self) -> None:
-        class Model(torch.nn.Module):
-            def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-                values, indices = torch.topk(x + 1, 2)
-                return torch.softmax(values, -1), indices
-
-        exported = torch.export.export(Model(), (torch.randn(3, 4),))
+        exported = torch.export.export(_Model(), (torch.randn(3, 4),))
         program = self.write("model.pte", to_edge(exported).to_executorch().buffer)
         ours = program_reader.operators(program, "//m:m")
         self.assertEqual(ours, set(gen_oplist._get_operators(program)))

@@ -8,6 +8,9 @@ from absl.testing import absltest
 from codegen import program_reader
 from codegen.errors import CodegenError
 from codegen.tests import case, programs
+from codegen.tests.programs import Call, OptionalTensorList, Tensor, TensorList
+
+_FLOAT, _HALF, _LONG = 6, 5, 4
 
 
 class ProgramReaderTest(case.TestCase):
@@ -32,6 +35,70 @@ class ProgramReaderTest(case.TestCase):
 
     def test_operator_without_overload(self) -> None:
         self.assertEqual(self._operators(programs.build({"forward": [["aten::copy_"]]})), {"aten::copy_"})
+
+    def _calls(self, *chain: Call) -> dict[str, list[str]]:
+        data = programs.build({"forward": [chain]})
+        calls = program_reader.calls(self.write("model.pte", data), "//models:m")
+        return {operator: sorted(keys) for operator, keys in calls.items()}
+
+    def test_every_tensor_of_a_call_is_part_of_its_key(self) -> None:
+        """Scalars, None and lists are not; 0-dim tensors and the return value are."""
+        tensors = (
+            Tensor(_FLOAT, (0, 1)),
+            Tensor(_LONG, (0,)),
+            7,
+            None,
+            Tensor(_FLOAT, ()),
+            Tensor(_HALF, (0, 2, 3, 1)),
+        )
+        self.assertEqual(self._calls(Call("aten::add.out", tensors)), {"aten::add.out": ["v1/6;0,1|4;0|6;|5;0,2,3,1"]})
+
+    def test_calls_of_one_operator(self) -> None:
+        calls = [Call("aten::relu.out", (Tensor(dtype, (0,)),) * 3) for dtype in (_FLOAT, _HALF, _FLOAT)]
+        self.assertEqual(self._calls(*calls), {"aten::relu.out": ["v1/5;0|5;0|5;0", "v1/6;0|6;0|6;0"]})
+
+    def test_call_without_tensors(self) -> None:
+        self.assertEqual(
+            self._calls(Call("executorch_prim::add.Scalar", (1, 2, 3))), {"executorch_prim::add.Scalar": ["default"]}
+        )
+
+    def test_dtypes_in_lists_are_kept_beside_the_key(self) -> None:
+        floats, halves = Tensor(_FLOAT, (0, 1)), Tensor(_HALF, (0,))
+        self.assertEqual(
+            self._calls(
+                Call("aten::cat.out", (TensorList((floats, halves)), 0, floats, floats)),
+                Call("aten::stack.out", (TensorList((floats, floats)), 0, floats, floats)),
+                Call(
+                    "aten::index.Tensor_out", (floats, OptionalTensorList((None, Tensor(_LONG, (0,)))), floats, floats)
+                ),
+            ),
+            {
+                "aten::cat.out": ["v1/5;", "v1/6;0,1|6;0,1"],
+                "aten::stack.out": ["v1/6;0,1|6;0,1"],
+                "aten::index.Tensor_out": ["v1/4;", "v1/6;0,1|6;0,1|6;0,1"],
+            },
+        )
+
+    def test_bundled_program(self) -> None:
+        program = programs.build({"forward": [["aten::add.out"]], "encode": [["aten::mul.out"]]})
+        bundle = programs.bundle(program)
+        self.assertEqual(self._operators(bundle), {"aten::add.out", "aten::mul.out"})
+        for data, expected in (
+            (bundle[:-8], "the program is truncated: the file has "),
+            (programs.bundle(b""), "the bundled program holds no program"),
+            (programs.bundle(program[:50]), "the program is truncated: the file has 50 bytes"),
+            (bundle[:20], "the program is damaged: "),
+        ):
+            self.assert_starts_with(self._error(data), f"//models:m: error: {expected}")
+        self.assertIn("not an ExecuTorch program", self._error(programs.bundle(bytes(100))))
+
+    def test_impossible_tensors(self) -> None:
+        for tensor, expected in (
+            (Tensor(99, (0,)), "a tensor of dtype 99"),
+            (Tensor(_FLOAT, tuple(range(17))), "a tensor of 17 dimensions"),
+        ):
+            data = programs.build({"forward": [[Call("aten::add.out", (tensor,))]]})
+            self.assertIn(f"its content cannot be followed ({expected})", self._error(data))
 
     def test_delegates_bring_their_own_operators(self) -> None:
         data = programs.build({"forward": [["delegate", "aten::add.out", "delegate"]]}, unused=["aten::mm.out"])
@@ -71,7 +138,9 @@ class ProgramReaderTest(case.TestCase):
 
     def test_damaged_program(self) -> None:
         """A program with one changed byte is read or refused, and never anything else."""
-        data = programs.build({"forward": [["aten::add.out", "aten::mul.out"]]})
+        floats = Tensor(_FLOAT, (0, 1))
+        values = (floats, TensorList((floats,)), OptionalTensorList((None, floats)), 3, None, floats)
+        data = programs.build({"forward": [[Call("aten::add.out", values), "aten::mul.out"]]})
         for position in range(40, len(data)):
             damaged = bytearray(data)
             damaged[position] ^= 0xFF
@@ -87,8 +156,8 @@ class ProgramReaderTest(case.TestCase):
         self.assert_starts_with(error, "//models:m: error: not an ExecuTorch program: ")
         self.assertIn("the file has the identifier b'ET99'", error)
         self.assert_id(error, "not-a-program")
-        data[4:8] = b"BP08"
-        self.assertIn("a bundled program (.bpte) has the identifier b'BP08'", self._error(bytes(data)))
+        data[4:8] = b"FT01"
+        self.assertIn("a tensor data file (.ptd) has the identifier b'FT01'", self._error(bytes(data)))
 
     def test_no_methods(self) -> None:
         self.assertIn("the program has no methods", self._error(programs.build({})))

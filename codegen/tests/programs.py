@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import flatbuffers
@@ -13,17 +14,49 @@ import flatbuffers
 _schema: Any = importlib.import_module("codegen.program_generated")
 
 
-def build(methods: Mapping[str, Sequence[Sequence[str]]], unused: Sequence[str] = (), header: bool = True) -> bytes:
+@dataclass(frozen=True)
+class Tensor:
+    dtype: int
+    dim_order: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class TensorList:
+    tensors: tuple[Tensor, ...]
+
+
+@dataclass(frozen=True)
+class OptionalTensorList:
+    tensors: tuple[Tensor | None, ...]
+
+
+Value = Tensor | TensorList | OptionalTensorList | int | None
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of an operator, with all its values: the arguments, and what it returns."""
+
+    operator: str
+    values: tuple[Value, ...] = ()
+
+
+def build(
+    methods: Mapping[str, Sequence[Sequence[str | Call]]], unused: Sequence[str] = (), header: bool = True
+) -> bytes:
     """A program's bytes.
 
     Args:
-        methods: for each method its chains, each of which is the operators that it calls, in order. `delegate` stands
-            for a call of a delegate.
+        methods: for each method its chains, each of which is the calls that it makes, in order. An operator's name
+            stands for a call without values, `delegate` for a call of a delegate.
         unused: operators that each method lists and does not call.
         header: whether to put the extended header behind the identifier, as exporters do.
     """
     builder = flatbuffers.Builder()
-    plans = [_plan(builder, name, chains, unused) for name, chains in methods.items()]
+    plans = [
+        _plan(builder, name, [[Call(c) if isinstance(c, str) else c for c in chain] for chain in chains], unused)
+        for name, chains in methods.items()
+    ]
     plan_vector = _vector(builder, _schema.ProgramStartExecutionPlanVector, plans)
     _schema.ProgramStart(builder)
     _schema.ProgramAddExecutionPlan(builder, plan_vector)
@@ -39,21 +72,85 @@ def build(methods: Mapping[str, Sequence[Sequence[str]]], unused: Sequence[str] 
     return struct.pack("<I", root + size) + data[4:8] + extended + data[8:] + bytes(16)
 
 
-def _plan(builder: Any, name: str, chains: Sequence[Sequence[str]], unused: Sequence[str]) -> int:
-    called = [operator for chain in chains for operator in chain if operator != "delegate"]
-    operators = list(dict.fromkeys([*unused, *called]))
+def bundle(program: bytes) -> bytes:
+    """A bundled program around a program, without test cases."""
+    bundled: Any = importlib.import_module("codegen.bundled_program_schema_generated")
+    builder = flatbuffers.Builder()
+    vector = builder.CreateByteVector(program)
+    bundled.BundledProgramStart(builder)
+    bundled.BundledProgramAddProgram(builder, vector)
+    builder.Finish(bundled.BundledProgramEnd(builder), b"BP08")
+    return bytes(builder.Output())
+
+
+def _plan(builder: Any, name: str, chains: Sequence[Sequence[Call]], unused: Sequence[str]) -> int:
+    calls = [call for chain in chains for call in chain]
+    operators = list(dict.fromkeys([*unused, *(call.operator for call in calls if call.operator != "delegate")]))
+    values = _Values(builder)
+    arguments = {id(call): [values.add(value) for value in call.values] for call in calls}
+    value_vector = _vector(builder, _schema.ExecutionPlanStartValuesVector, values.offsets)
     operator_vector = _vector(
         builder, _schema.ExecutionPlanStartOperatorsVector, [_operator(builder, operator) for operator in operators]
     )
     chain_vector = _vector(
-        builder, _schema.ExecutionPlanStartChainsVector, [_chain(builder, chain, operators) for chain in chains]
+        builder,
+        _schema.ExecutionPlanStartChainsVector,
+        [_chain(builder, chain, operators, arguments) for chain in chains],
     )
     name_offset = builder.CreateString(name)
     _schema.ExecutionPlanStart(builder)
     _schema.ExecutionPlanAddName(builder, name_offset)
+    _schema.ExecutionPlanAddValues(builder, value_vector)
     _schema.ExecutionPlanAddOperators(builder, operator_vector)
     _schema.ExecutionPlanAddChains(builder, chain_vector)
     return int(_schema.ExecutionPlanEnd(builder))
+
+
+class _Values:
+    """The values of a method, as they are written."""
+
+    def __init__(self, builder: Any) -> None:
+        self._builder = builder
+        self.offsets: list[int] = []
+
+    def add(self, value: Value) -> int:
+        """Writes a value and gives its index."""
+        kinds = _schema.KernelTypes
+        if isinstance(value, Tensor):
+            kind, offset = kinds.Tensor, self._tensor(value)
+        elif isinstance(value, TensorList):
+            kind, offset = kinds.TensorList, self._list("TensorList", value.tensors)
+        elif isinstance(value, OptionalTensorList):
+            kind, offset = kinds.OptionalTensorList, self._list("OptionalTensorList", value.tensors)
+        elif value is None:
+            _schema.NullStart(self._builder)
+            kind, offset = kinds.Null, _schema.NullEnd(self._builder)
+        else:
+            _schema.IntStart(self._builder)
+            _schema.IntAddIntVal(self._builder, value)
+            kind, offset = kinds.Int, _schema.IntEnd(self._builder)
+        _schema.EValueStart(self._builder)
+        _schema.EValueAddValType(self._builder, kind)
+        _schema.EValueAddVal(self._builder, offset)
+        self.offsets.append(_schema.EValueEnd(self._builder))
+        return len(self.offsets) - 1
+
+    def _tensor(self, tensor: Tensor) -> int:
+        dim_order = self._builder.CreateByteVector(bytes(tensor.dim_order))
+        _schema.TensorStart(self._builder)
+        _schema.TensorAddScalarType(self._builder, tensor.dtype)
+        _schema.TensorAddDimOrder(self._builder, dim_order)
+        return int(_schema.TensorEnd(self._builder))
+
+    def _list(self, table: str, tensors: Sequence[Tensor | None]) -> int:
+        items = _ints(
+            self._builder,
+            getattr(_schema, f"{table}StartItemsVector"),
+            [-1 if tensor is None else self.add(tensor) for tensor in tensors],
+        )
+        getattr(_schema, f"{table}Start")(self._builder)
+        getattr(_schema, f"{table}AddItems")(self._builder, items)
+        return int(getattr(_schema, f"{table}End")(self._builder))
 
 
 def _operator(builder: Any, full_name: str) -> int:
@@ -65,28 +162,39 @@ def _operator(builder: Any, full_name: str) -> int:
     return int(_schema.OperatorEnd(builder))
 
 
-def _chain(builder: Any, called: Sequence[str], operators: Sequence[str]) -> int:
-    instructions = [_instruction(builder, operator, operators) for operator in called]
+def _chain(
+    builder: Any, calls: Sequence[Call], operators: Sequence[str], arguments: Mapping[int, Sequence[int]]
+) -> int:
+    instructions = [_instruction(builder, call, operators, arguments[id(call)]) for call in calls]
     vector = _vector(builder, _schema.ChainStartInstructionsVector, instructions)
     _schema.ChainStart(builder)
     _schema.ChainAddInstructions(builder, vector)
     return int(_schema.ChainEnd(builder))
 
 
-def _instruction(builder: Any, operator: str, operators: Sequence[str]) -> int:
-    if operator == "delegate":
+def _instruction(builder: Any, call: Call, operators: Sequence[str], arguments: Sequence[int]) -> int:
+    if call.operator == "delegate":
         kind = _schema.InstructionArguments.DelegateCall
         _schema.DelegateCallStart(builder)
-        arguments = _schema.DelegateCallEnd(builder)
+        called = _schema.DelegateCallEnd(builder)
     else:
         kind = _schema.InstructionArguments.KernelCall
+        vector = _ints(builder, _schema.KernelCallStartArgsVector, arguments)
         _schema.KernelCallStart(builder)
-        _schema.KernelCallAddOpIndex(builder, operators.index(operator))
-        arguments = _schema.KernelCallEnd(builder)
+        _schema.KernelCallAddOpIndex(builder, operators.index(call.operator))
+        _schema.KernelCallAddArgs(builder, vector)
+        called = _schema.KernelCallEnd(builder)
     _schema.InstructionStart(builder)
     _schema.InstructionAddInstrArgsType(builder, kind)
-    _schema.InstructionAddInstrArgs(builder, arguments)
+    _schema.InstructionAddInstrArgs(builder, called)
     return int(_schema.InstructionEnd(builder))
+
+
+def _ints(builder: Any, start: Any, numbers: Sequence[int]) -> int:
+    start(builder, len(numbers))
+    for number in reversed(numbers):
+        builder.PrependInt32(number)
+    return int(builder.EndVector())
 
 
 def _vector(builder: Any, start: Any, offsets: Sequence[int]) -> int:

@@ -2,15 +2,19 @@
 
 visibility(["//rules/..."])
 
-def _init(*, selected_operators):
-    if type(selected_operators) != "File":
-        fail("EtOperatorInfo.selected_operators: expected a File, got a {}".format(type(selected_operators)))
-    return {"selected_operators": selected_operators}
+def _init(*, selected_operators, op_matrix, selected_prim_ops):
+    fields = {"op_matrix": op_matrix, "selected_operators": selected_operators, "selected_prim_ops": selected_prim_ops}
+    for name, value in fields.items():
+        if type(value) != "File":
+            fail("EtOperatorInfo.{}: expected a File, got a {}".format(name, type(value)))
+    return fields
 
 EtOperatorInfo, _new_et_operator_info = provider(
     doc = "The operators that an `et_operator_library` selects, those of its `deps` included.",
     fields = {
+        "op_matrix": "File: op_matrix.json, which model or list asks for which operator with which dtypes.",
         "selected_operators": "File: selected_operators.yaml, in ExecuTorch's own format.",
+        "selected_prim_ops": "File: selected_prim_ops.h, the runtime's own operators among them, for a runtime built from source.",
     },
     init = _init,
 )

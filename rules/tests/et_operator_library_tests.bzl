@@ -1,7 +1,9 @@
 """Analysis tests of et_operator_library."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:defs.bzl", "et_operator_library")
+load("@bazel_skylib//rules:common_settings.bzl", "bool_flag")
+load("@rules_python//python:defs.bzl", "py_test")
+load("//rules:defs.bzl", "ScalarType", "et_operator_library")
 load("//rules:providers.bzl", "EtOperatorInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
@@ -12,14 +14,25 @@ def _union_test_impl(ctx):
     argv = action.argv
     asserts.equals(env, ["aten::add.out", "my_ops::mul3.out"], values_of(argv, "--ops"))
     asserts.equals(env, ["//rules/tests:selection_union"], values_of(argv, "--label"))
-    assert_ends(env, ["rules/tests/a.pte", "rules/tests/b.pte"], values_of(argv, "--model"))
-    asserts.equals(env, ["//rules/tests:a.pte", "//rules/tests:b.pte"], values_of(argv, "--model_name"))
+    asserts.equals(env, [{"aten::mul.out": ["Half", "v1/6;0|6;0|6;0|6;0"], "aten::sub.out": []}], [json.decode(text) for text in values_of(argv, "--ops_dict")])
+    assert_ends(env, ["rules/tests/a.pte", "rules/tests/b.bpte"], values_of(argv, "--model"))
+    asserts.equals(env, ["//rules/tests:a.pte", "//rules/tests:b.bpte"], values_of(argv, "--model_name"))
+    assert_ends(env, ["rules/tests/ops.yaml"], values_of(argv, "--ops_schema_yaml"))
+    asserts.equals(env, ["//rules/tests:ops.yaml"], values_of(argv, "--ops_schema_yaml_name"))
     assert_ends(env, ["rules/tests/selection_all/selected_operators.yaml"], values_of(argv, "--selection"))
+    assert_ends(env, ["rules/tests/selection_all/op_matrix.json"], values_of(argv, "--matrix"))
     asserts.false(env, "--include_all_operators" in argv)
     asserts.equals(env, "select", argv[1])
-    assert_ends(env, ["rules/tests/selection_union/selected_operators.yaml"], [f.path for f in action.outputs.to_list()])
-    asserts.equals(env, action.outputs.to_list()[0], target[EtOperatorInfo].selected_operators)
-    asserts.equals(env, action.outputs.to_list(), target[DefaultInfo].files.to_list())
+    outputs = {f.basename: f for f in action.outputs.to_list()}
+    asserts.equals(env, ["op_matrix.json", "op_matrix.txt", "selected_operators.yaml", "selected_prim_ops.h"], sorted(outputs))
+    info = target[EtOperatorInfo]
+    asserts.equals(env, outputs["selected_operators.yaml"], info.selected_operators)
+    asserts.equals(env, outputs["selected_prim_ops.h"], info.selected_prim_ops)
+    asserts.equals(env, outputs["op_matrix.json"], info.op_matrix)
+    asserts.equals(env, [info.selected_operators], target[DefaultInfo].files.to_list())
+    groups = target[OutputGroupInfo]
+    asserts.equals(env, [info.op_matrix, outputs["op_matrix.txt"]], groups.op_matrix.to_list())
+    asserts.equals(env, [info.selected_prim_ops], groups.selected_prim_ops.to_list())
     return analysistest.end(env)
 
 _union_test = analysistest.make(_union_test_impl)
@@ -30,6 +43,38 @@ def _all_test_impl(ctx):
     return analysistest.end(env)
 
 _all_test = analysistest.make(_all_test_impl)
+
+def _server_generated_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtSelect").argv
+    assert_ends(env, ["rules/tests/server.yaml"], values_of(argv, "--server_generated_yaml"))
+    asserts.equals(env, ["//rules/tests:server.yaml"], values_of(argv, "--server_generated_yaml_name"))
+    for flag in ["--include_all_operators", "--model", "--ops", "--ops_dict", "--ops_schema_yaml", "--selection"]:
+        asserts.false(env, flag in argv, flag)
+    return analysistest.end(env)
+
+_server_generated_test = analysistest.make(_server_generated_test_impl)
+
+def _selected(env):
+    argv = action_with_mnemonic(env, "EtSelect").argv
+    return (values_of(argv, "--ops"), values_of(argv, "--model_name"), "--include_all_operators" in argv)
+
+def _flag_off_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, (["aten::add.out"], ["//rules/tests:a.pte"], False), _selected(env))
+    return analysistest.end(env)
+
+_flag_off_test = analysistest.make(_flag_off_test_impl)
+
+def _flag_on_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, (["aten::mul.out"], ["//rules/tests:b.bpte"], True), _selected(env))
+    return analysistest.end(env)
+
+_flag_on_test = analysistest.make(
+    _flag_on_test_impl,
+    config_settings = {str(Label("//rules/tests:selection_flag")): True},
+)
 
 def et_operator_library_test_suite(name):
     """Tests of et_operator_library.
@@ -46,18 +91,92 @@ def et_operator_library_test_suite(name):
         name = "selection_union",
         models = [
             "a.pte",
-            "b.pte",
+            "b.bpte",
         ],
         ops = [
             "aten::add.out",
             "my_ops::mul3.out",
         ],
+        ops_dict = {
+            "aten::mul.out": [ScalarType.Half, "v1/6;0|6;0|6;0|6;0"],
+            "aten::sub.out": [],
+        },
+        ops_schema_yaml_target = "ops.yaml",
         tags = ["manual"],
         deps = [":selection_all"],
     )
     et_operator_library(
         name = "selection_empty",
         tags = ["manual"],
+    )
+    et_operator_library(
+        name = "selection_server_generated",
+        server_generated_yaml_target = "server.yaml",
+        tags = ["manual"],
+    )
+    et_operator_library(
+        name = "selection_server_generated_and_more",
+        ops = ["aten::add.out"],
+        server_generated_yaml_target = "server.yaml",
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    bool_flag(
+        name = "selection_flag",
+        build_setting_default = False,
+    )
+    native.config_setting(
+        name = "selection_flag_is_on",
+        flag_values = {":selection_flag": "True"},
+    )
+    et_operator_library(
+        name = "selection_by_flag",
+        include_all_operators = select({
+            ":selection_flag_is_on": True,
+            "//conditions:default": False,
+        }),
+        model = select({
+            ":selection_flag_is_on": "b.bpte",
+            "//conditions:default": "a.pte",
+        }),
+        ops = select({
+            ":selection_flag_is_on": ["aten::mul.out"],
+            "//conditions:default": ["aten::add.out"],
+        }),
+        tags = ["manual"],
+    )
+    _flag_off_test(
+        name = "selection_flag_off_test",
+        size = "small",
+        target_under_test = ":selection_by_flag",
+    )
+    _flag_on_test(
+        name = "selection_flag_on_test",
+        size = "small",
+        target_under_test = ":selection_by_flag",
+    )
+    _server_generated_test(
+        name = "selection_server_generated_test",
+        size = "small",
+        target_under_test = ":selection_server_generated",
+    )
+    failure_test(
+        name = "selection_server_generated_and_more_test",
+        size = "small",
+        expected = [
+            "//rules/tests:selection_server_generated_and_more has server_generated_yaml_target, and deps, ops besides",
+            "Fix: remove deps, ops, or put server_generated_yaml_target into an et_operator_library of its own",
+            "See: docs/errors.md#server-generated-beside-others",
+        ],
+        target_under_test = ":selection_server_generated_and_more",
+    )
+    py_test(
+        name = "scalar_type_test",
+        size = "small",
+        srcs = ["scalar_type_test.py"],
+        # Without the methods that Bazel's structs still have.
+        args = ["{}={}".format(name, getattr(ScalarType, name)) for name in dir(ScalarType) if not name.startswith("to_")],
+        deps = ["//codegen:codegen_lib"],
     )
     _union_test(
         name = "selection_union_test",
@@ -82,8 +201,13 @@ def et_operator_library_test_suite(name):
     native.test_suite(
         name = name,
         tests = [
+            ":scalar_type_test",
             ":selection_all_test",
             ":selection_empty_test",
+            ":selection_flag_off_test",
+            ":selection_flag_on_test",
+            ":selection_server_generated_and_more_test",
+            ":selection_server_generated_test",
             ":selection_union_test",
         ],
     )

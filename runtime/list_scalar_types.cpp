@@ -1,0 +1,13 @@
+// Prints the runtime's dtypes, each with its number: "Float 6".
+
+#include <executorch/runtime/core/portable_type/scalar_type.h>
+
+#include <cstdio>
+
+int main() {
+#define PRINT(type, name) \
+  std::printf("%s %d\n", #name, static_cast<int>(executorch::runtime::etensor::ScalarType::name));
+  ET_FORALL_SCALAR_TYPES(PRINT)
+#undef PRINT
+  return 0;
+}
