@@ -1,51 +1,194 @@
-"""Checks that every operator a program calls is registered by one of the libraries it is linked with.
+"""Checks what a binary links against itself, and against the program that it runs.
 
-    codegen check --program model.pte --program_name //models:model --manifest registered.json --output report.txt
+    codegen check --label //models:runner --program model.pte --program_name //models:model \\
+        --manifest registered.json --output report.txt
 
-Writes a report of the operators and of the libraries that register them.
+No kernel may be registered twice, nor more of them than the runtime's registry holds. With a program, every operator
+that it calls must be registered. Writes a report of the operators and of what registers them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from absl import flags
 
-from codegen import command_line, manifest, missing_operators, prim_ops, program_reader
-from codegen.errors import CodegenError
+from codegen import command_line, manifest, missing_operators, object_files, prim_ops
+from codegen.errors import CodegenError, Finding
 
 FLAGS = command_line.flag_values()
 
-_PROGRAM = flags.DEFINE_string("program", None, "The ExecuTorch program (.pte).", required=True, flag_values=FLAGS)
+_LABEL = flags.DEFINE_string("label", None, "The binary's label.", required=True, flag_values=FLAGS)
+_PROGRAM = flags.DEFINE_string("program", None, "The ExecuTorch program (.pte) that it runs.", flag_values=FLAGS)
 _PROGRAM_NAME = flags.DEFINE_string(
-    "program_name", None, "What to call the program in errors, such as its label.", required=True, flag_values=FLAGS
+    "program_name", "--program", "What to call the program in errors, such as its label.", flag_values=FLAGS
 )
 _MANIFESTS = flags.DEFINE_multi_string(
-    "manifest", [], "The registered.json of a library that the program is linked with.", flag_values=FLAGS
+    "manifest", [], "The registered.json of a library that the binary links.", flag_values=FLAGS
+)
+_LISTINGS = flags.DEFINE_multi_string(
+    "listing",
+    [],
+    "The label of a library without a manifest, a space, and a file with the operators that it registers, one on a "
+    "line.",
+    flag_values=FLAGS,
+)
+_WHOLE_OBJECTS = flags.DEFINE_multi_string(
+    "whole_object",
+    [],
+    "The label of a library, a space, and an object file or archive of it that is linked whole, to look for uses of "
+    "EXECUTORCH_LIBRARY in.",
+    flag_values=FLAGS,
+)
+_OBJECTS = flags.DEFINE_multi_string(
+    "object", [], "As --whole_object, of what the linker leaves out when nothing refers to it.", flag_values=FLAGS
+)
+_MAX_KERNELS = flags.DEFINE_integer(
+    "max_kernels", 2000, "How many kernels the runtime's registry holds.", flag_values=FLAGS
 )
 _OUTPUT = flags.DEFINE_string("output", None, "Where to write the report.", required=True, flag_values=FLAGS)
 
+_DEFAULT_KEY = "default"
+_RUNTIME = "the runtime"
+
+
+@dataclass(frozen=True, slots=True)
+class _Registration:
+    """One kernel that is registered when the binary starts.
+
+    Attributes:
+        operator: the operator's full name.
+        key: the kernel key; `default` for the kernel of every dtype and dim order.
+        library: the label of the library that registers it.
+        place: where its source says so; empty if that is not known.
+        is_whole: whether the library is linked whole, so that the registration is never left out.
+    """
+
+    operator: str
+    key: str
+    library: str
+    place: str = ""
+    is_whole: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.library} ({self.place})" if self.place else self.library
+
 
 def run() -> None:
-    program = _PROGRAM_NAME.value
-    called = program_reader.operators(_PROGRAM.value, program)
-    manifests = [manifest.read(path) for path in _MANIFESTS.value]
-    registered_by = {operator.name: library.label for library in manifests for operator in library.operators}
-    providers = " or ".join(library.label for library in manifests) or "any library: the binary links none"
-    missing = sorted(called - registered_by.keys() - prim_ops.PRIM_OPS)
-    if missing:
-        findings = [
-            missing_operators.finding(
+    registrations = list(_registrations())
+    linked = {r.operator: r.library for r in registrations if r.is_whole}
+    findings = _registered_twice(registrations) + _too_many(registrations)
+    called: Collection[str] = linked
+    if _PROGRAM.value:
+        from codegen import program_reader  # Without a program, flatbuffers is not needed.
+
+        try:
+            called = program_reader.operators(_PROGRAM.value, _PROGRAM_NAME.value)
+        except CodegenError as error:
+            findings += error.findings
+        else:
+            findings += _missing(called, linked, registrations)
+    if findings:
+        raise CodegenError(findings)
+    report = [f"{name}: {linked[name]}\n" for name in sorted(called)]
+    of = f" of {_PROGRAM_NAME.value}" if _PROGRAM.value else ""
+    headline = f"The {len(report)} operators{of}, and what registers them:\n"
+    Path(_OUTPUT.value).write_text(headline + "".join(report))
+
+
+def _registrations() -> Iterator[_Registration]:
+    for name in sorted(prim_ops.PRIM_OPS):
+        yield _Registration(name, _DEFAULT_KEY, _RUNTIME)
+    for path in _MANIFESTS.value:
+        library = manifest.read(path)
+        for operator in library.operators:
+            yield _Registration(operator.name, _DEFAULT_KEY, library.label, str(operator.location))
+    for label, path in _labelled(_LISTINGS.value):
+        for name in Path(path).read_text().split():
+            if name not in prim_ops.PRIM_OPS:
+                yield _Registration(name, _DEFAULT_KEY, label)
+    for paths, is_whole in ((_WHOLE_OBJECTS.value, True), (_OBJECTS.value, False)):
+        for label, path in _labelled(paths):
+            for found in object_files.registrations(path):
+                yield _Registration(found.operator, _DEFAULT_KEY, label, found.place, is_whole)
+
+
+def _labelled(values: list[str]) -> Iterator[tuple[str, str]]:
+    for value in values:
+        label, _, path = value.partition(" ")
+        yield label, path
+
+
+def _registered_twice(registrations: list[_Registration]) -> list[Finding]:
+    """One finding for each group of libraries that register the same kernels."""
+    by_kernel: dict[tuple[str, str], list[_Registration]] = {}
+    for registration in registrations:
+        by_kernel.setdefault((registration.operator, registration.key), []).append(registration)
+    by_libraries: dict[tuple[str, ...], list[str]] = {}
+    for (operator, key), of_kernel in sorted(by_kernel.items()):
+        if len(of_kernel) > 1:
+            kernel = operator if key == _DEFAULT_KEY else f"{operator} for {key}"
+            places = " and by ".join(str(registration) for registration in of_kernel)
+            libraries = tuple(sorted({registration.library for registration in of_kernel}))
+            by_libraries.setdefault(libraries, []).append(f"{kernel}: by {places}")
+    return [
+        Finding(
+            id="registered-twice",
+            where=_LABEL.value,
+            found=f"{len(kernels)} {'kernel is' if len(kernels) == 1 else 'kernels are'} registered more than once, by "
+            f"{' and '.join(libraries)}; the binary would abort when it starts",
+            cause="two libraries of the binary select the same operators",
+            fix="leave each operator in the selection of one library, or depend on one of the libraries only",
+            details=tuple(kernels),
+        )
+        for libraries, kernels in by_libraries.items()
+    ]
+
+
+def _too_many(registrations: list[_Registration]) -> list[Finding]:
+    if len(registrations) <= _MAX_KERNELS.value:
+        return []
+    counts: dict[str, int] = {}
+    for registration in registrations:
+        counts[registration.library] = counts.get(registration.library, 0) + 1
+    return [
+        Finding(
+            id="too-many-kernels",
+            where=_LABEL.value,
+            found=f"{len(registrations)} kernels are registered, but the runtime's registry holds {_MAX_KERNELS.value}"
+            "; the binary would abort when it starts",
+            cause="a library registers more than the program needs, such as include_all_operators does",
+            fix="select what the program needs, or build the runtime with a larger MAX_KERNEL_NUM and give it as "
+            "max_kernels of its toolchain",
+            details=tuple(f"{count} by {library}" for library, count in sorted(counts.items())),
+        )
+    ]
+
+
+def _missing(
+    called: Collection[str], linked: Mapping[str, str], registrations: list[_Registration]
+) -> Iterator[Finding]:
+    libraries = dict.fromkeys(r.library for r in registrations if r.is_whole and r.library != _RUNTIME)
+    providers = " or ".join(libraries) or "any library: the binary links none"
+    provided = {name for name, library in linked.items() if library != _RUNTIME}
+    left_out = {r.operator: r for r in registrations if not r.is_whole}
+    for name in sorted(set(called) - linked.keys()):
+        if name in left_out:
+            yield Finding(
+                id="registration-left-out",
+                where=_PROGRAM_NAME.value,
+                found=f"{name} is registered by {left_out[name]}, which is not linked whole",
+                cause="nothing refers to a registration by EXECUTORCH_LIBRARY, so the linker leaves its file out",
+                fix=f"set alwayslink = True in {left_out[name].library}",
+            )
+        else:
+            yield missing_operators.finding(
                 name,
-                asked_by=[program],
-                provided=registered_by,
+                asked_by=[_PROGRAM_NAME.value],
+                provided=provided,
                 providers=providers,
-                where=program,
+                where=_PROGRAM_NAME.value,
                 fix="select the operator for the binary's library, for example with models = [the program]",
             )
-            for name in missing
-        ]
-        raise CodegenError(findings)
-    report = [f"{name}: {registered_by.get(name, 'the runtime')}\n" for name in sorted(called)]
-    headline = f"The {len(report)} operators of {program}, and what registers them:\n"
-    Path(_OUTPUT.value).write_text(headline + "".join(report))

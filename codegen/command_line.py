@@ -12,7 +12,7 @@ COMMANDS = {
     "select": "unites lists of operators, models and other selections",
     "generate": "writes the C++ that registers the selected operators' kernels",
     "bind": "finds the kernels in the libraries and adapts those without a context",
-    "check": "checks that a program's operators are all registered",
+    "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
 }
 
 

@@ -280,6 +280,30 @@ KINDS = (
         "Compile the kernels without link-time optimisation.",
     ),
     Kind(
+        "registered-twice",
+        _BINARY,
+        "Two libraries of a binary register a kernel for the same operator and key. The binary would abort when it "
+        "starts.",
+        'executorch_binary(name = "runner", deps = [":lib", ":other_lib"])  # both select aten::add.out',
+        "Leave the operator in the selection of one library.",
+    ),
+    Kind(
+        "registration-left-out",
+        _BINARY,
+        "A library registers an operator by `EXECUTORCH_LIBRARY`, but is not linked whole: the linker drops the "
+        "registration, and the program cannot be loaded.",
+        'cc_library(name = "kernels", srcs = ["kernels.cpp"])  # EXECUTORCH_LIBRARY(my_ops, "mul3.out", mul3_out);',
+        "Set `alwayslink = True` in the library.",
+    ),
+    Kind(
+        "too-many-kernels",
+        _BINARY,
+        "A binary registers more kernels than the runtime's registry holds, and would abort when it starts.",
+        "include_all_operators = True  # in every selection",
+        "Select what the program needs. For a runtime of your own, raise `MAX_KERNEL_NUM`, and `max_kernels` of its "
+        "`executorch_runtime_toolchain`.",
+    ),
+    Kind(
         "no-samples",
         _BINARY,
         "An `executorch_program_test` has nothing to compare with.",

@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+from unittest import mock
 
 from absl.testing import absltest
 
+from codegen import object_files
 from codegen.tests import case, programs
 
 
@@ -24,7 +26,9 @@ class CheckCommandTest(case.TestCase):
     def _check(self, program: bytes, *manifests: str) -> str:
         output = self.directory / "report.txt"
         path = self.write("model.pte", program)
-        self.run_command("check", f"--program={path}", "--program_name=//m:m", f"--output={output}", *manifests)
+        self.run_command(
+            "check", "--label=//m:runner", f"--program={path}", "--program_name=//m:m", f"--output={output}", *manifests
+        )
         return output.read_text()
 
     def test_every_operator_is_registered(self) -> None:
@@ -56,12 +60,80 @@ my_ops::mul3.out: //ops:mine
             ],
         )
 
+    def _check_libraries(self, *arguments: str) -> str:
+        output = self.directory / "report.txt"
+        self.run_command("check", "--label=//m:runner", f"--output={output}", *arguments)
+        return output.read_text()
+
+    def _listing(self, label: str, *operators: str) -> str:
+        return f"--listing={label} " + self.write(f"{label.rpartition(':')[2]}.operators", "\n".join(operators))
+
+    def test_no_program(self) -> None:
+        report = self._check_libraries(self._manifest("//ops:a", "aten::add.out"), self._listing("//ops:b", "my::f"))
+        self.assertIn("\naten::add.out: //ops:a\n", report)
+        self.assertIn("\naten::sym_numel: the runtime\n", report)
+        self.assertIn("\nmy::f: //ops:b\n", report)
+
+    def test_registered_twice(self) -> None:
+        arguments = (
+            self._manifest("//ops:a", "aten::add.out", "aten::mul.out", "aten::sub.out"),
+            self._manifest("//ops:b", "aten::add.out", "aten::sub.out"),
+            self._listing("//ops:c", "aten::mul.out", "aten::sym_numel"),
+        )
+        first, second = self.findings(lambda: self._check_libraries(*arguments))
+        self.assert_starts_with(
+            first,
+            "//m:runner: error: 2 kernels are registered more than once, by //ops:a and //ops:b; the binary would "
+            "abort when it starts\n"
+            "    aten::add.out: by //ops:a (a.yaml:1:1) and by //ops:b (a.yaml:1:1)\n"
+            "    aten::sub.out: by //ops:a (a.yaml:1:1) and by //ops:b (a.yaml:1:1)\n",
+        )
+        self.assert_starts_with(second, "//m:runner: error: 1 kernel is registered more than once, by //ops:a and ")
+        self.assertIn("\n    aten::mul.out: by //ops:a (a.yaml:1:1) and by //ops:c\n", second)
+        self.assert_id(second, "registered-twice")
+
+    def test_prim_op_registered_by_a_library(self) -> None:
+        finding = self.finding(lambda: self._check_libraries(self._manifest("//ops:a", "aten::sym_numel")))
+        self.assertIn("\n    aten::sym_numel: by the runtime and by //ops:a (a.yaml:1:1)\n", finding)
+
+    def test_all_findings_at_once(self) -> None:
+        arguments = (self._manifest("//ops:a", "aten::add.out"), self._manifest("//ops:b", "aten::add.out"))
+        findings = self.findings(lambda: self._check(programs.build({"f": [["aten::mul.out"]]}), *arguments))
+        self.assertEqual(len(findings), 2)
+
+    def test_too_many_kernels(self) -> None:
+        manifest = self._manifest("//ops:a", "aten::add.out", "aten::mul.out")
+        self._check_libraries(manifest, "--max_kernels=30")
+        finding = self.finding(lambda: self._check_libraries(manifest, "--max_kernels=29"))
+        self.assert_starts_with(
+            finding, "//m:runner: error: 30 kernels are registered, but the runtime's registry holds 29; "
+        )
+        self.assertIn("\n    2 by //ops:a\n    28 by the runtime\n", finding)
+        self.assert_id(finding, "too-many-kernels")
+
+    def test_object_files(self) -> None:
+        program = programs.build({"f": [["my_ops::twice.out"]]})
+        found = [object_files.Registration("my_ops::twice.out", "twice.cpp:7")]
+        with mock.patch.object(object_files, "registrations", return_value=found):
+            self.assertIn("my_ops::twice.out: //ops:c\n", self._check(program, "--whole_object=//ops:c x.lo"))
+            finding = self.finding(lambda: self._check(program, "--object=//ops:c x.a"))
+            self.assert_starts_with(
+                finding,
+                "//m:m: error: my_ops::twice.out is registered by //ops:c (twice.cpp:7), which is not linked whole\n",
+            )
+            self.assertIn("Fix: set alwayslink = True in //ops:c\n", finding)
+            self.assert_id(finding, "registration-left-out")
+            finding = self.finding(
+                lambda: self._check(program, "--object=//ops:c x.a", self._manifest("//ops:a", "my_ops::twice.out"))
+            )
+            self.assertIn("twice.out: by //ops:a (a.yaml:1:1) and by //ops:c (twice.cpp:7)\n", finding)
+
     def test_no_libraries(self) -> None:
         finding = self.finding(lambda: self._check(programs.build({"f": [["aten::add.out"]]})))
         self.assertIn("is not provided by any library: the binary links none\n", finding)
         self.assert_id(finding, "missing-operator")
 
-    def test_no_program(self) -> None:
+    def test_empty_program(self) -> None:
         finding = self.finding(lambda: self._check(b"", self._manifest("//ops:aten")))
         self.assert_starts_with(finding, "//m:m: error: the program is an empty file\n")
         self.assert_id(finding, "damaged-program")

@@ -24,6 +24,7 @@ class SelectionTest(absltest.TestCase):
             [
                 _CODEGEN,
                 "check",
+                "--label=//examples/custom_ops:runner_without_mul3",
                 f"--program={_HERE / 'model.pte'}",
                 "--program_name=//examples/custom_ops:model",
                 f"--manifest={_HERE / 'mul4_lib/registered.json'}",

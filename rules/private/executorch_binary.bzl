@@ -2,11 +2,10 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
-load(":codegen_action.bzl", "codegen_args", "run_codegen")
-load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load(":et_program_info.bzl", "program_of")
 load(":label_text.bzl", "label_text")
-load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+load(":registrations.bzl", "check_registrations", "registrations_aspect")
+load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -38,25 +37,6 @@ def _runfiles_path(ctx, file):
         return ""
     path = file.short_path
     return path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
-
-def _check_operators(ctx, program):
-    """A validation: every operator of the program is registered by one of the libraries."""
-    report = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
-    manifests = depset(transitive = [dep[EtGeneratedLibInfo].registered for dep in ctx.attr.deps if EtGeneratedLibInfo in dep])
-    args = codegen_args(ctx, "check")
-    args.add("--program", program)
-    args.add("--program_name", label_text(ctx.attr.program.label))
-    args.add_all(manifests, before_each = "--manifest")
-    args.add("--output", report)
-    run_codegen(
-        ctx,
-        args,
-        inputs = depset([program], transitive = [manifests]),
-        outputs = [report],
-        mnemonic = "EtCheck",
-        progress_message = "Checking operators of %{label}",
-    )
-    return report
 
 def _dynamic_libraries(linking_contexts):
     return [
@@ -123,7 +103,7 @@ def _executable(ctx, check):
     if check:
         _check_tolerances(ctx)
     executable, libraries = _link(ctx, program, samples, check)
-    validations = [_check_operators(ctx, program)] if program else []
+    report = check_registrations(ctx, ctx.attr.deps, program, ctx.attr.program.label if program else None)
     files = [f for f in [program, samples] if f] + libraries + ctx.files.data
     return [
         DefaultInfo(
@@ -134,7 +114,7 @@ def _executable(ctx, check):
                 for dep in ctx.attr.deps + ctx.attr.data + [ctx.attr._runner]
             ]),
         ),
-        OutputGroupInfo(_validation = depset(validations), operators = depset(validations)),
+        OutputGroupInfo(_validation = depset([report]), operators = depset([report])),
     ]
 
 _ATTRS = {
@@ -144,6 +124,7 @@ _ATTRS = {
     ),
     "deps": attr.label_list(
         doc = "Libraries that register operators: `executorch_generated_lib`, or any C++ library.",
+        aspects = [registrations_aspect],
         providers = [CcInfo],
     ),
     "linkopts": attr.string_list(doc = "Options for the linker."),
@@ -156,8 +137,8 @@ _ATTRS = {
 executorch_binary = rule(
     doc = """A runner for a program: loads it, runs it, prints shapes, dtypes, values and times; `--help` says all.
 
-With `program`, the build fails if the program needs an operator that no library in `deps` registers; the report of the
-operators and where each comes from is the output group `operators`.""",
+The build fails if two libraries of `deps` register the same kernel, or if `program` needs an operator that none of them
+registers; the report of the operators and where each comes from is the output group `operators`.""",
     implementation = lambda ctx: _executable(ctx, check = False),
     attrs = _ATTRS | {
         "program": attr.label(
@@ -167,7 +148,7 @@ operators and where each comes from is the output group `operators`.""",
     },
     executable = True,
     fragments = ["cpp"],
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
 )
 
 executorch_program_test = rule(
@@ -192,5 +173,5 @@ The samples and PyTorch's eager outputs come from the `executorch_program`.""",
     },
     fragments = ["cpp"],
     test = True,
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
 )

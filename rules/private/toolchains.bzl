@@ -47,6 +47,7 @@ executorch_codegen_toolchain = rule(
 def _executorch_runtime_toolchain_impl(ctx):
     return [platform_common.ToolchainInfo(
         kernel_includes = ctx.attr.kernel_includes[CcInfo],
+        max_kernels = ctx.attr.max_kernels,
         program = ctx.attr.program[CcInfo],
         module = ctx.attr.module[CcInfo],
         default_runfiles = ctx.runfiles().merge_all([
@@ -66,6 +67,10 @@ one of these with their own targets and registers it.""",
             doc = "What a kernel includes: `executorch/runtime/kernel/kernel_includes.h` and what that needs. Headers only.",
             mandatory = True,
             providers = [CcInfo],
+        ),
+        "max_kernels": attr.int(
+            doc = "How many kernels the operator registry holds: MAX_KERNEL_NUM of a runtime built from source. Default: 2000.",
+            default = 2000,
         ),
         "module": attr.label(
             doc = "`executorch::extension::Module`, TensorPtr, data loaders, with the runtime itself.",

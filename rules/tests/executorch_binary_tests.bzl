@@ -1,7 +1,14 @@
 """Analysis tests of executorch_binary and executorch_program_test."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("//rules:defs.bzl", "executorch_binary", "executorch_program_test")
+load("@rules_cc//cc:defs.bzl", "cc_library")
+load(
+    "//rules:defs.bzl",
+    "executorch_binary",
+    "executorch_ops_check",
+    "executorch_prebuilt_kernels",
+    "executorch_program_test",
+)
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "main_source", "values_of")
 
 def _binary_test_impl(ctx):
@@ -27,6 +34,31 @@ def _binary_test_impl(ctx):
     return analysistest.end(env)
 
 _binary_test = analysistest.make(_binary_test_impl)
+
+def _ops_check_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    check = action_with_mnemonic(env, "EtCheck")
+    asserts.equals(env, [], values_of(check.argv, "--program"))
+    asserts.equals(env, ["//rules/tests:ops_check"], values_of(check.argv, "--label"))
+    asserts.equals(env, ["2000"], values_of(check.argv, "--max_kernels"))
+    assert_ends(env, ["rules/tests/generated/registered.json"], values_of(check.argv, "--manifest"))
+    listings = values_of(check.argv, "--listing")
+    assert_ends(env, ["rules/tests/prebuilt_kernels.operators"], listings)
+    asserts.true(env, listings[0].startswith("//rules/tests:prebuilt_kernels "), listings[0])
+    whole = [value.partition(" ")[0] for value in values_of(check.argv, "--whole_object")]
+    asserts.true(env, "//rules/tests:whole_library" in whole, "{}".format(whole))
+    asserts.true(env, "//rules/tests:generated" in whole, "{}".format(whole))
+    objects = [value.partition(" ")[0] for value in values_of(check.argv, "--object")]
+    asserts.true(env, "//rules/tests:plain_library" in objects, "{}".format(objects))
+    asserts.equals(env, check.outputs.to_list(), target[OutputGroupInfo]._validation.to_list())
+    asserts.equals(env, check.outputs.to_list(), target[DefaultInfo].files.to_list())
+    return analysistest.end(env)
+
+_ops_check_test = analysistest.make(
+    _ops_check_test_impl,
+    doc = "A check sees generated and prebuilt libraries behind plain C++ ones, and the objects of these.",
+)
 
 def _program_test_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -72,6 +104,38 @@ def executorch_binary_test_suite(name):
         tags = ["manual"],
         deps = [":generated"],
     )
+    cc_library(
+        name = "plain_library",
+        srcs = ["op_a.cpp"],
+        tags = ["manual"],
+        deps = [":whole_library"],
+    )
+    cc_library(
+        name = "whole_library",
+        srcs = ["op_a.cpp"],
+        alwayslink = True,
+        tags = ["manual"],
+        deps = [
+            ":generated",
+            ":prebuilt_kernels",
+        ],
+    )
+    executorch_prebuilt_kernels(
+        name = "prebuilt_kernels",
+        library = "//runtime:program",
+        lister = "//runtime:list_registered_operators",
+        tags = ["manual"],
+    )
+    executorch_ops_check(
+        name = "ops_check",
+        tags = ["manual"],
+        deps = [":plain_library"],
+    )
+    _ops_check_test(
+        name = "ops_check_test",
+        size = "small",
+        target_under_test = ":ops_check",
+    )
     _binary_test(
         name = "binary_test",
         size = "small",
@@ -106,6 +170,7 @@ def executorch_binary_test_suite(name):
         name = name,
         tests = [
             ":binary_test",
+            ":ops_check_test",
             ":program_bad_tolerance_test",
             ":program_judged_test",
             ":program_without_samples_test",
