@@ -71,8 +71,9 @@ def calls(path: str, name: str) -> Mapping[str, frozenset[str]]:
         data = _unbundled(data, name)
         _check_is_program(data, name)
         program = program_generated.Program.GetRootAs(data)
-        for p in range(program.ExecutionPlanLength()):
-            for operator, keys in _calls_of_method(_present(program.ExecutionPlan(p))):
+        budget = _Budget(len(data))
+        for p in budget.range(program.ExecutionPlanLength()):
+            for operator, keys in _calls_of_method(_present(program.ExecutionPlan(p)), budget):
                 found.setdefault(operator, set()).update(keys)
         has_methods = program.ExecutionPlanLength() > 0
     except _BROKEN as error:
@@ -105,13 +106,34 @@ def _unbundled(data: memoryview, name: str) -> memoryview:
     return data[start : start + size]
 
 
-def _calls_of_method(plan: program_generated.ExecutionPlan) -> Iterator[tuple[str, set[str]]]:
+class _Budget:
+    """Bounds the work by the file's size.
+
+    A file that holds each part once cannot hold more parts than words. One that names the same parts over and over can
+    ask for years of work in a few kilobytes, and so can a length that no file has.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = size // 4
+
+    def spend(self, parts: int) -> None:
+        self._left -= parts
+        if self._left < 0:
+            raise ValueError("it names more parts than it can hold")
+
+    def range(self, length: int) -> range:
+        """The indices of a vector of parts."""
+        self.spend(length)
+        return range(length)
+
+
+def _calls_of_method(plan: program_generated.ExecutionPlan, budget: _Budget) -> Iterator[tuple[str, set[str]]]:
     """The operators of a method's calls with the keys of each call."""
-    names = [_operator_name(_present(plan.Operators(o))) for o in range(plan.OperatorsLength())]
-    values = _Values(plan)
-    for c in range(plan.ChainsLength()):
+    names = [_operator_name(_present(plan.Operators(o)), budget) for o in budget.range(plan.OperatorsLength())]
+    values = _Values(plan, budget)
+    for c in budget.range(plan.ChainsLength()):
         chain = _present(plan.Chains(c))
-        for i in range(chain.InstructionsLength()):
+        for i in budget.range(chain.InstructionsLength()):
             instruction = _present(chain.Instructions(i))
             if instruction.InstrArgsType() != program_generated.InstructionArguments.KernelCall:
                 continue
@@ -121,10 +143,10 @@ def _calls_of_method(plan: program_generated.ExecutionPlan) -> Iterator[tuple[st
             index = call.OpIndex()
             if not 0 <= index < len(names):
                 raise ValueError(f"operator {index} of {len(names)}")
-            yield names[index], _keys(values, [call.Args(a) for a in range(call.ArgsLength())])
+            yield names[index], _keys(values, [call.Args(a) for a in budget.range(call.ArgsLength())], budget)
 
 
-def _keys(values: _Values, arguments: list[int]) -> set[str]:
+def _keys(values: _Values, arguments: list[int], budget: _Budget) -> set[str]:
     """The key of a call with these values, and those of dtypes that only the tensors of a list have."""
     tensors: list[TensorKind] = []
     listed: set[int] = set()
@@ -133,6 +155,7 @@ def _keys(values: _Values, arguments: list[int]) -> set[str]:
         if isinstance(value, TensorKind):
             tensors.append(value)
         else:
+            budget.spend(len(value))
             listed.update(tensor.dtype for tensor in value)
     return {
         kernel_keys.render(tensors),
@@ -143,8 +166,9 @@ def _keys(values: _Values, arguments: list[int]) -> set[str]:
 class _Values:
     """The values of a method, each of which is read once."""
 
-    def __init__(self, plan: program_generated.ExecutionPlan) -> None:
+    def __init__(self, plan: program_generated.ExecutionPlan, budget: _Budget) -> None:
         self._plan = plan
+        self._budget = budget
         self._length = plan.ValuesLength()
         self._read: dict[int, TensorKind | tuple[TensorKind, ...]] = {}
 
@@ -166,7 +190,7 @@ class _Values:
             return
         table = _present(value.Val())
         items.Init(table.Bytes, table.Pos)
-        for i in range(items.ItemsLength()):
+        for i in self._budget.range(items.ItemsLength()):
             index = items.Items(i)
             tensor = None if index == _NONE else _tensor(self._value(index))
             if tensor:
@@ -193,8 +217,9 @@ def _tensor(value: program_generated.EValue) -> TensorKind | None:
     return TensorKind(dtype, tuple(tensor.DimOrder(d) for d in range(dimensions)))
 
 
-def _operator_name(operator: program_generated.Operator) -> str:
+def _operator_name(operator: program_generated.Operator, budget: _Budget) -> str:
     name, overload = _present(operator.Name()).decode(), (operator.Overload() or b"").decode()
+    budget.spend((len(name) + len(overload)) // 4)
     return f"{name}.{overload}" if overload else name
 
 

@@ -45,6 +45,9 @@ _ARGUMENT = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)\s+([A-Za-z_]\w*)\s*
 _RETURN = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)(?:\s+([A-Za-z_]\w*))?$")
 _TYPE = re.compile(r"(\w+)(?:\(([^()]*)\))?((?:\[\d*\]|\?)*)")
 _SUFFIX = re.compile(r"\[(\d*)\]|\?")
+# `Tensor?[]?`, `bool[1000]`: far beyond both, nothing is a type.
+_MAX_SUFFIXES = 4
+_MAX_SUFFIX_LENGTH = 8
 _STRUCTURE = re.compile(r"[()\[\],]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 
@@ -277,7 +280,10 @@ def _parse_type(text: str) -> tuple[Type, str | None] | str:
     if match[1] not in BASE_TYPES:
         return match[1]
     type_: Type = BaseType(match[1])
-    for suffix in _SUFFIX.finditer(match[3]):
+    suffixes = list(_SUFFIX.finditer(match[3]))
+    if len(suffixes) > _MAX_SUFFIXES or any(len(suffix[0]) > _MAX_SUFFIX_LENGTH for suffix in suffixes):
+        return text
+    for suffix in suffixes:
         type_ = OptionalType(type_) if suffix[0] == "?" else ListType(type_, int(suffix[1]) if suffix[1] else None)
     return type_, match[2]
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import yaml
 
 from codegen.errors import CodegenError, Finding, Location
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+# No file of operators or selections needs more than five.
+_MAX_DEPTH = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +72,14 @@ def read(path: str) -> Node | None:
     except UnicodeDecodeError as error:
         raise _syntax_error(Location(path), f"byte {error.start} is not UTF-8 text") from error
     try:
-        node = yaml.compose(text, Loader=_LOADER)
-        converted = None if node is None else _convert(node, path)
+        node = _Parser(text, path).document()
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         location = Location(path, mark.line + 1, mark.column + 1) if mark else Location(path)
         raise _syntax_error(location, ", ".join(filter(None, [error.context, error.problem]))) from error
     except yaml.YAMLError as error:
         raise _syntax_error(Location(path), " ".join(str(error).split())) from error
-    except RecursionError as error:
-        raise _syntax_error(
-            Location(path), "lists or mappings are nested too deeply, or an alias is part of itself"
-        ) from error
-    return None if isinstance(converted, Scalar) and converted.tag == "null" else converted
+    return None if isinstance(node, Scalar) and node.tag == "null" else node
 
 
 def kind(node: Node) -> str:
@@ -92,35 +91,90 @@ def kind(node: Node) -> str:
     return "nothing" if node.tag == "null" else f"'{node.text}'"
 
 
-def _convert(node: yaml.Node, path: str) -> Node:
-    mark = node.start_mark
-    location = Location(path, mark.line + 1, mark.column + 1)
-    if isinstance(node, yaml.ScalarNode):
-        on_one_line = mark.line == node.end_mark.line and node.style not in ("|", ">")
-        quotes = 1 if node.style in ("'", '"') else 0
-        as_written = on_one_line and node.end_mark.column - mark.column == len(node.value) + 2 * quotes
-        return Scalar(node.value, node.tag.rpartition(":")[2], location, quotes if as_written else None)
-    if isinstance(node, yaml.SequenceNode):
-        return Sequence(tuple(_convert(item, path) for item in node.value), location)
-    entries: dict[str, Node] = {}
-    key_locations: dict[str, Location] = {}
-    for key_node, value_node in node.value:
-        key = _convert(key_node, path)
-        if not isinstance(key, Scalar):
-            raise _syntax_error(key.location, f"{kind(key)} is used as a key")
-        if key.text in entries:
-            raise CodegenError(
-                Finding(
-                    id="duplicate-key",
-                    where=key.location,
-                    found=f"the key '{key.text}' appears twice in one mapping, first at {key_locations[key.text]}",
-                    cause="an entry was copied, or the '-' that starts the next entry is missing",
-                    fix="keep one of the two",
+class _Parser:
+    """Builds one document's nodes from libyaml's events.
+
+    PyYAML's own composer overflows the C stack on a few kilobytes of brackets. An alias is the anchored node itself, so
+    that a few lines of aliases of aliases are not a million nodes.
+    """
+
+    def __init__(self, text: str, path: str) -> None:
+        self._events: Any = _LOADER(text)
+        self._path = path
+        self._anchors: dict[str, Node] = {}
+
+    def document(self) -> Node | None:
+        self._events.get_event()  # The stream's start.
+        if self._events.check_event(yaml.StreamEndEvent):
+            return None
+        self._events.get_event()  # The document's.
+        node = self._node(0)
+        self._events.get_event()
+        if not self._events.check_event(yaml.StreamEndEvent):
+            raise _syntax_error(self._location(self._events.peek_event()), "a second document begins here")
+        return node
+
+    def _node(self, depth: int) -> Node:
+        event = self._events.get_event()
+        location = self._location(event)
+        if depth > _MAX_DEPTH:
+            raise _syntax_error(location, f"lists or mappings are nested more than {_MAX_DEPTH} deep")
+        if isinstance(event, yaml.AliasEvent):
+            if event.anchor not in self._anchors:
+                raise _syntax_error(location, f"the alias '*{event.anchor}' has no anchor before it")
+            return self._anchors[event.anchor]
+        node: Node
+        if isinstance(event, yaml.ScalarEvent):
+            node = self._scalar(event, location)
+        elif isinstance(event, yaml.SequenceStartEvent):
+            node = self._sequence(location, depth)
+        else:
+            node = self._mapping(location, depth)
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node
+        return node
+
+    def _scalar(self, event: Any, location: Location) -> Scalar:
+        start, end, text = event.start_mark, event.end_mark, event.value
+        on_one_line = start.line == end.line and event.style not in ("|", ">")
+        quotes = 1 if event.style in ("'", '"') else 0
+        as_written = on_one_line and end.column - start.column == len(text) + 2 * quotes
+        tag = event.tag
+        if tag is None or tag == "!":
+            tag = self._events.resolve(yaml.ScalarNode, text, event.implicit)
+        return Scalar(text, tag.rpartition(":")[2], location, quotes if as_written else None)
+
+    def _sequence(self, location: Location, depth: int) -> Sequence:
+        items: list[Node] = []
+        while not self._events.check_event(yaml.SequenceEndEvent):
+            items.append(self._node(depth + 1))
+        self._events.get_event()
+        return Sequence(tuple(items), location)
+
+    def _mapping(self, location: Location, depth: int) -> Mapping:
+        entries: dict[str, Node] = {}
+        key_locations: dict[str, Location] = {}
+        while not self._events.check_event(yaml.MappingEndEvent):
+            key = self._node(depth + 1)
+            if not isinstance(key, Scalar):
+                raise _syntax_error(key.location, f"{kind(key)} is used as a key")
+            if key.text in entries:
+                raise CodegenError(
+                    Finding(
+                        id="duplicate-key",
+                        where=key.location,
+                        found=f"the key '{key.text}' appears twice in one mapping, first at {key_locations[key.text]}",
+                        cause="an entry was copied, or the '-' that starts the next entry is missing",
+                        fix="keep one of the two",
+                    )
                 )
-            )
-        entries[key.text] = _convert(value_node, path)
-        key_locations[key.text] = key.location
-    return Mapping(entries, location, key_locations)
+            entries[key.text] = self._node(depth + 1)
+            key_locations[key.text] = key.location
+        self._events.get_event()
+        return Mapping(entries, location, key_locations)
+
+    def _location(self, event: Any) -> Location:
+        return Location(self._path, event.start_mark.line + 1, event.start_mark.column + 1)
 
 
 def _syntax_error(location: Location, problem: str) -> CodegenError:

@@ -219,10 +219,26 @@ class OperatorTableTest(case.TestCase):
         )
 
     def test_endless_nesting(self) -> None:
-        for text in ("- &a\n  op: *a\n", "[" * 5000 + "]" * 5000):
-            self.assert_starts_with(
-                self._finding(text), "functions.yaml: error: not valid YAML: lists or mappings are "
-            )
+        """Whose end PyYAML's own composer does not live to see."""
+        for text in ("[" * 1_000_000, "{a: " * 300_000, "- " * 300_000, "[" * 5000 + "]" * 5000):
+            finding = self._finding(text)
+            self.assert_starts_with(finding, "functions.yaml:1:")
+            self.assertIn("not valid YAML: lists or mappings are nested more than 64 deep", finding)
+
+    def test_alias_without_an_anchor(self) -> None:
+        for text, place in (("- &a\n  op: *a\n", "2:7"), ("&a [*a]\n", "1:5"), ("- *b\n", "1:3")):
+            finding = self._finding(text)
+            self.assert_starts_with(finding, f"functions.yaml:{place}: error: not valid YAML: the alias '*")
+            self.assertIn("has no anchor before it", finding)
+
+    def test_aliases_of_aliases(self) -> None:
+        """10^1000 entries in as many lines."""
+        lines = ["- &a0 [x]", *(f"- &a{i} [{','.join([f'*a{i - 1}'] * 10)}]" for i in range(1, 1000))]
+        self.assertEqual(len(self._findings("\n".join(lines))), 1000)
+
+    def test_second_document(self) -> None:
+        finding = self._finding("- op: add.out\n---\n- op: mul.out\n")
+        self.assert_starts_with(finding, "functions.yaml:2:1: error: not valid YAML: a second document begins here\n")
 
     def test_not_text(self) -> None:
         path = self.write("functions.yaml", b"- op: \xff\n")

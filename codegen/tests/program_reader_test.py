@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import random
 import struct
+import time
 
 from absl.testing import absltest
 
@@ -158,6 +159,33 @@ class ProgramReaderTest(case.TestCase):
         self.assert_id(error, "not-a-program")
         data[4:8] = b"FT01"
         self.assertIn("a tensor data file (.ptd) has the identifier b'FT01'", self._error(bytes(data)))
+
+    def _assert_refused_at_once(self, data: bytes) -> None:
+        start = time.process_time()
+        self.assertIn("it names more parts than it can hold", self._error(data))
+        self.assertLess(time.process_time() - start, 1)
+
+    def test_the_same_parts_over_and_over(self) -> None:
+        """A few kilobytes that ask for 10^9 calls: each method, chain and instruction is one and the same."""
+        for methods, chains, instructions in ((1000, 1000, 1000), (3000, 3000, 1), (1, 3000, 3000)):
+            self._assert_refused_at_once(programs.repeat(methods, chains, instructions))
+
+    def test_a_long_name_over_and_over(self) -> None:
+        self._assert_refused_at_once(programs.repeat(1, 1, 1, operators=20_000, name="aten::" + "a" * 80_000))
+
+    def test_lengths_that_no_file_has(self) -> None:
+        """Whatever four bytes of a program become the greatest length, the answer comes at once."""
+        data = programs.build({"forward": [["aten::add.out", "aten::mul.out"], ["aten::relu.out"]]})
+        start = time.process_time()
+        for position in range(40, len(data) - 4, 4):
+            for length in (2**31 - 1, 2**32 - 1, 2**24):
+                damaged = bytearray(data)
+                struct.pack_into("<I", damaged, position, length)
+                try:
+                    self._operators(bytes(damaged))
+                except CodegenError as error:
+                    self.assert_starts_with(str(error), "//models:m: error: the program ")
+        self.assertLess(time.process_time() - start, len(data) // 4)
 
     def test_no_methods(self) -> None:
         self.assertIn("the program has no methods", self._error(programs.build({})))

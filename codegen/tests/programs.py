@@ -72,6 +72,32 @@ def build(
     return struct.pack("<I", root + size) + data[4:8] + extended + data[8:] + bytes(16)
 
 
+def repeat(methods: int, chains: int, instructions: int, operators: int = 1, name: str = "aten::add") -> bytes:
+    """A program in which every vector holds one part as often as is said, which takes a word each."""
+    builder = flatbuffers.Builder()
+    operator = _vector(builder, _schema.ExecutionPlanStartOperatorsVector, [_operator(builder, name)] * operators)
+    _schema.KernelCallStart(builder)
+    call = _schema.KernelCallEnd(builder)
+    _schema.InstructionStart(builder)
+    _schema.InstructionAddInstrArgsType(builder, _schema.InstructionArguments.KernelCall)
+    _schema.InstructionAddInstrArgs(builder, call)
+    instruction = _schema.InstructionEnd(builder)
+    vector = _vector(builder, _schema.ChainStartInstructionsVector, [instruction] * instructions)
+    _schema.ChainStart(builder)
+    _schema.ChainAddInstructions(builder, vector)
+    chain = _schema.ChainEnd(builder)
+    vector = _vector(builder, _schema.ExecutionPlanStartChainsVector, [chain] * chains)
+    _schema.ExecutionPlanStart(builder)
+    _schema.ExecutionPlanAddOperators(builder, operator)
+    _schema.ExecutionPlanAddChains(builder, vector)
+    plan = _schema.ExecutionPlanEnd(builder)
+    vector = _vector(builder, _schema.ProgramStartExecutionPlanVector, [plan] * methods)
+    _schema.ProgramStart(builder)
+    _schema.ProgramAddExecutionPlan(builder, vector)
+    builder.Finish(_schema.ProgramEnd(builder), b"ET12")
+    return bytes(builder.Output())
+
+
 def bundle(program: bytes) -> bytes:
     """A bundled program around a program, without test cases."""
     bundled: Any = importlib.import_module("codegen.bundled_program_schema_generated")

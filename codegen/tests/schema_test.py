@@ -76,6 +76,13 @@ class SchemaTest(case.TestCase):
         self.assert_starts_with(error, "ops.yaml:3:20: error: 'Tensr' in the schema")
         self.assertIn("is not a type; did you mean Tensor", error)
 
+    def test_endless_type(self) -> None:
+        for type_ in ("Tensor" + "?" * 10_000, "int" + "[]" * 10_000, f"int[{'9' * 10_000}]"):
+            for text in (f"f({type_} x) -> Tensor", f"f() -> {type_}"):
+                with self.assertRaises(CodegenError) as raised:
+                    schema.parse(text, lambda offset: Location("ops.yaml", 1, offset))
+                self.assertIn("is not a type", str(raised.exception))
+
     def test_operator_name(self) -> None:
         for name in ("aten::add.out", "my_ops::add.out", "aten::copy_", "aten::__and__.Scalar"):
             self.assertEqual(str(schema.parse_operator_name(name)), name)

@@ -2,7 +2,7 @@
 
 load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
 
-visibility(["//rules/...", "//tests/...", "//tools/lint/..."])
+visibility(["//codegen/fuzz/...", "//rules/...", "//tests/...", "//tools/lint/..."])
 
 INSTALL_ERR = """rules_executorch: pip could not install {requirements} for @{name}:
 {stderr}

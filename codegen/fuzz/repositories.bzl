@@ -1,0 +1,12 @@
+"""The fuzzer as a repository, from a lock."""
+
+# buildifier: disable=bzl-visibility
+load("//rules/private:python_repository.bzl", "python_repository")
+
+def fuzz_repositories():
+    """Declares `fuzz_python`."""
+    python_repository(
+        name = "fuzz_python",
+        packages = ["atheris"],
+        requirements = Label("//requirements:fuzz.txt"),
+    )

@@ -1,0 +1,38 @@
+"""Fuzzes the parser of operators' schemas. What it parses must read the same when it is written and parsed again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import atheris
+
+from codegen.fuzz import fuzzing
+
+with atheris.instrument_imports(include=["codegen"]):
+    from codegen import schema, signatures
+    from codegen.errors import Location
+
+
+def _locate(offset: int) -> Location:
+    return Location("functions.yaml", 1, offset + 1)
+
+
+def _test(data: bytes) -> None:
+    text = data.decode(errors="replace")
+    schema.parse_operator_name(text)
+    with fuzzing.answer():
+        parsed = schema.parse(text, _locate)
+        again = schema.parse(str(parsed), _locate)
+        if again != parsed:
+            raise AssertionError(f"{parsed} and {again}")
+        signatures.unsupported(parsed, _locate(0))
+
+
+def _seeds(file: Path) -> Iterator[bytes]:
+    """Each of the file's lines."""
+    yield from file.read_bytes().splitlines()[1:]
+
+
+if __name__ == "__main__":
+    fuzzing.run(_test, _seeds)
