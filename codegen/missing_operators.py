@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 
-from codegen import suggest
+from codegen import prim_ops, suggest
 from codegen.errors import Finding
 
 
@@ -22,7 +22,9 @@ def finding(
         fix: what to do.
     """
     labels = ", ".join(sorted(asked_by))
-    near = suggest.nearest_operators(name, provided)
+    # Of the runtime's own operators, those of the same name: executorch_prim::add.Scalar is nobody's aten::add.
+    own = tuple(sorted(own for own in prim_ops.PRIM_OPS if own.partition(".")[0] == name.partition(".")[0]))
+    near = own or suggest.nearest_operators(name, provided)
     if not name.partition("::")[1]:
         cause = "the operator's namespace was forgotten"
     elif near:

@@ -7,6 +7,12 @@ flatc writes the module itself in the build: `flatc --python --gen-onefile progr
 
 _Buffer = bytes | memoryview
 
+class _Table:
+    Bytes: _Buffer
+    Pos: int
+    def Offset(self, vtableOffset: int) -> int: ...  # noqa: N803
+    def Vector(self, off: int) -> int: ...
+
 class InstructionArguments:
     KernelCall: int
 
@@ -16,9 +22,9 @@ class KernelTypes:
     OptionalTensorList: int
 
 class Tensor:
+    _tab: _Table
     def Init(self, buf: _Buffer, pos: int) -> None: ...
     def ScalarType(self) -> int: ...
-    def DimOrder(self, j: int) -> int: ...
     def DimOrderLength(self) -> int: ...
 
 class TensorList:
@@ -37,14 +43,10 @@ class Operator:
     def Overload(self) -> bytes | None: ...
 
 class KernelCall:
+    _tab: _Table
     def Init(self, buf: _Buffer, pos: int) -> None: ...
     def OpIndex(self) -> int: ...
-    def Args(self, j: int) -> int: ...
     def ArgsLength(self) -> int: ...
-
-class _Table:
-    Bytes: _Buffer
-    Pos: int
 
 class Instruction:
     def InstrArgsType(self) -> int: ...

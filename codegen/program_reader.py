@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,6 +27,9 @@ _SEGMENTS_SIZE = struct.Struct("<Q")
 _MAX_DIMENSIONS = 16
 # The place of a tensor that is not given, in a list of optional tensors.
 _NONE = -1
+# flatc reads a vector's elements one by one, which is most of the time that a model takes. Where a vector's field is in
+# its table never changes, or older programs could not be read.
+_BUNDLED_PROGRAM, _KERNEL_CALL_ARGS, _TENSOR_DIM_ORDER = 8, 6, 10
 # What flatbuffers' accessors raise when offsets in the file lead nowhere.
 _BROKEN = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError)
 
@@ -99,8 +102,7 @@ def _unbundled(data: memoryview, name: str) -> memoryview:
     size = bundle.ProgramLength()
     if size == 0:
         raise _damaged(name, "the bundled program holds no program")
-    # flatc gives bytes one by one, or as numpy's array; this is where `program`, the table's third field, begins.
-    start = bundle._tab.Vector(bundle._tab.Offset(8))
+    start = bundle._tab.Vector(bundle._tab.Offset(_BUNDLED_PROGRAM))
     if start + size > len(data):
         raise _damaged(name, f"the program is truncated: the file has {len(data)} bytes of at least {start + size}")
     return data[start : start + size]
@@ -143,10 +145,12 @@ def _calls_of_method(plan: program_generated.ExecutionPlan, budget: _Budget) -> 
             index = call.OpIndex()
             if not 0 <= index < len(names):
                 raise ValueError(f"operator {index} of {len(names)}")
-            yield names[index], _keys(values, [call.Args(a) for a in budget.range(call.ArgsLength())], budget)
+            length = call.ArgsLength()
+            budget.spend(length)
+            yield names[index], _keys(values, _vector(call, _KERNEL_CALL_ARGS, length, "i"), budget)
 
 
-def _keys(values: _Values, arguments: list[int], budget: _Budget) -> set[str]:
+def _keys(values: _Values, arguments: Sequence[int], budget: _Budget) -> set[str]:
     """The key of a call with these values, and those of dtypes that only the tensors of a list have."""
     tensors: list[TensorKind] = []
     listed: set[int] = set()
@@ -214,7 +218,16 @@ def _tensor(value: program_generated.EValue) -> TensorKind | None:
         raise ValueError(f"a tensor of dtype {dtype}")
     if dimensions > _MAX_DIMENSIONS:
         raise ValueError(f"a tensor of {dimensions} dimensions")
-    return TensorKind(dtype, tuple(tensor.DimOrder(d) for d in range(dimensions)))
+    return TensorKind(dtype, _vector(tensor, _TENSOR_DIM_ORDER, dimensions, "B"))
+
+
+def _vector(
+    table: program_generated.KernelCall | program_generated.Tensor, field: int, length: int, format_: str
+) -> tuple[int, ...]:
+    """The elements of one of a table's vectors, of which the format is that of `struct`."""
+    if length == 0:
+        return ()
+    return struct.unpack_from(f"<{length}{format_}", table._tab.Bytes, table._tab.Vector(table._tab.Offset(field)))
 
 
 def _operator_name(operator: program_generated.Operator, budget: _Budget) -> str:

@@ -164,6 +164,10 @@ class GenerateCommandTest(case.TestCase):
         self.assertIn("Fix: correct the name where it is selected, or add the operator with its kernel", findings[0])
         self.assertFalse(os.path.exists(self.directory / "RegisterKernels.cpp"))
 
+    def test_misspelled_prim_op(self) -> None:
+        finding = self.finding(lambda: self._generate(self._select("a.yaml", "--ops=aten::sym_numel.int")))
+        self.assertIn("; did you mean aten::sym_numel?\n", finding)
+
     def test_kernel_shared_by_two_operators_is_declared_once(self) -> None:
         custom_ops = _CUSTOM_OPS.replace("mul4_out_impl", "mul3_out_impl")
         outputs = self._generate(self._select("a.yaml", "--include_all_operators"), custom_ops=custom_ops)

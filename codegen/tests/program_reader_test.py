@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import os
 import random
+import resource
 import struct
 import time
 
@@ -12,6 +14,11 @@ from codegen.tests import case, programs
 from codegen.tests.programs import Call, OptionalTensorList, Tensor, TensorList
 
 _FLOAT, _HALF, _LONG = 6, 5, 4
+
+
+def _memory() -> int:
+    """The most memory that this process has had, in bytes."""
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
 class ProgramReaderTest(case.TestCase):
@@ -92,6 +99,19 @@ class ProgramReaderTest(case.TestCase):
         ):
             self.assert_starts_with(self._error(data), f"//models:m: error: {expected}")
         self.assertIn("not an ExecuTorch program", self._error(programs.bundle(bytes(100))))
+
+    def test_large_program_is_not_copied(self) -> None:
+        """A program of 1 GiB, nearly all of it a hole in the file, takes no memory of that size."""
+        path = str(self.directory / "large.pte")
+        programs.write_large(path, programs.build({"forward": [["aten::add.out"]]}), 1 << 30)
+        self.assertEqual(os.path.getsize(path), 1 << 30)
+        before = _memory()
+        self.assertEqual(program_reader.operators(path, "//models:m"), {"aten::add.out"})
+        self.assertLess(_memory() - before, 16 << 20)
+        with open(path, "r+b") as file:
+            file.truncate((1 << 30) - 1)
+        error = self.finding(lambda: program_reader.operators(path, "//models:m"))
+        self.assertIn(f"the file has {(1 << 30) - 1} bytes of at least {1 << 30}", error)
 
     def test_impossible_tensors(self) -> None:
         for tensor, expected in (

@@ -12,6 +12,9 @@ import flatbuffers
 
 # flatc generates no types.
 _schema: Any = importlib.import_module("codegen.program_generated")
+# The size of the segments at the end of a program, and where its header says so.
+_LAST_SEGMENT = 16
+_SEGMENTS_SIZE = 32
 
 
 @dataclass(frozen=True)
@@ -68,8 +71,17 @@ def build(
     size = 32
     (root,) = struct.unpack_from("<I", data)
     segments = len(data) + size
-    extended = struct.pack("<4sIQQQ", b"eh00", size, segments, segments, 16)
-    return struct.pack("<I", root + size) + data[4:8] + extended + data[8:] + bytes(16)
+    extended = struct.pack("<4sIQQQ", b"eh00", size, segments, segments, _LAST_SEGMENT)
+    return struct.pack("<I", root + size) + data[4:8] + extended + data[8:] + bytes(_LAST_SEGMENT)
+
+
+def write_large(path: str, program: bytes, size: int) -> None:
+    """Writes a program with a header so that its segments fill the file up to a size; they are a hole in the file."""
+    with open(path, "wb") as file:
+        file.write(program[:_SEGMENTS_SIZE])
+        file.write(struct.pack("<Q", size - len(program) + _LAST_SEGMENT))
+        file.write(program[_SEGMENTS_SIZE + 8 :])
+        file.truncate(size)
 
 
 def repeat(methods: int, chains: int, instructions: int, operators: int = 1, name: str = "aten::add") -> bytes:
@@ -138,9 +150,15 @@ class _Values:
     def __init__(self, builder: Any) -> None:
         self._builder = builder
         self.offsets: list[int] = []
+        self._indices: dict[int, int] = {}
 
     def add(self, value: Value) -> int:
-        """Writes a value and gives its index."""
+        """Writes a value, unless it is an object that was written before, and gives its index."""
+        if id(value) not in self._indices:
+            self._indices[id(value)] = self._write(value)
+        return self._indices[id(value)]
+
+    def _write(self, value: Value) -> int:
         kinds = _schema.KernelTypes
         if isinstance(value, Tensor):
             kind, offset = kinds.Tensor, self._tensor(value)
