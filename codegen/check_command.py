@@ -4,7 +4,8 @@
         --manifest registered.json --output report.txt
 
 No kernel may be registered twice, nor more of them than the runtime's registry holds. With a program, every operator
-that it calls must be registered. Writes a report of the operators and of what registers them.
+that it calls must be registered, with a schema that fits the calls. Writes a report of the operators and of what
+registers them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen import command_line, manifest, missing_operators, object_files, prim_ops
+from codegen import call_check, command_line, manifest, missing_operators, object_files, prim_ops
 from codegen.errors import CodegenError, Finding
 
 FLAGS = command_line.flag_values()
@@ -77,7 +78,8 @@ class _Registration:
 
 
 def run() -> None:
-    registrations = list(_registrations())
+    manifests = [manifest.read(path) for path in _MANIFESTS.value]
+    registrations = list(_registrations(manifests))
     linked = {r.operator: r.library for r in registrations if r.is_whole}
     findings = _registered_twice(registrations) + _too_many(registrations)
     called: Collection[str] = linked
@@ -85,11 +87,13 @@ def run() -> None:
         from codegen import program_reader  # Without a program, flatbuffers is not needed.
 
         try:
-            called = program_reader.operators(_PROGRAM.value, _PROGRAM_NAME.value)
+            calls = program_reader.signatures(_PROGRAM.value, _PROGRAM_NAME.value)
         except CodegenError as error:
             findings += error.findings
         else:
+            called = calls
             findings += _missing(called, linked, registrations)
+            findings += _other_schemas(calls, manifests)
     if findings:
         raise CodegenError(findings)
     report = [f"{name}: {linked[name]}\n" for name in sorted(called)]
@@ -98,11 +102,10 @@ def run() -> None:
     Path(_OUTPUT.value).write_text(headline + "".join(report))
 
 
-def _registrations() -> Iterator[_Registration]:
+def _registrations(manifests: list[manifest.Manifest]) -> Iterator[_Registration]:
     for name in sorted(prim_ops.PRIM_OPS):
         yield _Registration(name, _DEFAULT_KEY, _RUNTIME)
-    for path in _MANIFESTS.value:
-        library = manifest.read(path)
+    for library in manifests:
         for operator in library.operators:
             yield _Registration(operator.name, _DEFAULT_KEY, library.label, str(operator.location))
     for label, path in _labelled(_LISTINGS.value):
@@ -192,3 +195,14 @@ def _missing(
                 where=_PROGRAM_NAME.value,
                 fix="select the operator for the binary's library, for example with models = [the program]",
             )
+
+
+def _other_schemas(
+    calls: Mapping[str, Collection[tuple[str, ...]]], manifests: list[manifest.Manifest]
+) -> Iterator[Finding]:
+    for library in manifests:
+        for operator in library.operators:
+            for kinds in sorted(calls.get(operator.name, ())):
+                finding = call_check.finding(operator, kinds, library.label, _PROGRAM_NAME.value)
+                if finding:
+                    yield finding

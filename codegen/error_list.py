@@ -296,6 +296,15 @@ KINDS = (
         "Set `alwayslink = True` in the library.",
     ),
     Kind(
+        "other-schema",
+        _BINARY,
+        "A program calls an operator with other values than the kernel's schema says. The kernel would refuse them, or "
+        "read one argument as another. Only the number and the kinds of the values are known, so that two tensors in "
+        "another order are not found.",
+        "- func: my_ops::mul3.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)  # in Python: (Tensor x, float by, ...)",
+        "Make the schema in the YAML the one in Python, and export the model again.",
+    ),
+    Kind(
         "too-many-kernels",
         _BINARY,
         "A binary registers more kernels than the runtime's registry holds, and would abort when it starts.",
@@ -330,6 +339,13 @@ KINDS = (
         "A file is not an ExecuTorch program, or one of a format that this runtime does not read.",
         'model = "model.ptd"',
         "Export the model with the version of ExecuTorch that the runtime is of.",
+    ),
+    Kind(
+        "newer-program",
+        _PROGRAM,
+        "A program is of a newer format than the runtime reads.",
+        "a model that was exported by a newer ExecuTorch",
+        "Export with the version of ExecuTorch that the runtime is of.",
     ),
     Kind(
         "damaged-program",

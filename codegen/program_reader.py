@@ -5,7 +5,7 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -30,8 +30,11 @@ _NONE = -1
 # flatc reads a vector's elements one by one, which is most of the time that a model takes. Where a vector's field is in
 # its table never changes, or older programs could not be read.
 _BUNDLED_PROGRAM, _KERNEL_CALL_ARGS, _TENSOR_DIM_ORDER = 8, 6, 10
+# The newest schema version that the runtime knows: ExecuTorch raises it when older runtimes cannot read its programs.
+MAX_VERSION = 0
+_KIND_NAMES = {number: kind for kind, number in vars(program_generated.KernelTypes).items() if isinstance(number, int)}
 # What flatbuffers' accessors raise when offsets in the file lead nowhere.
-_BROKEN = (struct.error, IndexError, TypeError, ValueError, OverflowError, AttributeError)
+_BROKEN = (struct.error, LookupError, TypeError, ValueError, OverflowError, AttributeError)
 
 
 def operators(path: str, name: str) -> frozenset[str]:
@@ -57,6 +60,38 @@ def calls(path: str, name: str) -> Mapping[str, frozenset[str]]:
     Raises:
         CodegenError: the file is not a whole program.
     """
+    found: dict[str, set[str]] = {}
+
+    def visit(plan: program_generated.ExecutionPlan, budget: _Budget) -> None:
+        values = _Values(plan, budget)
+        for operator, arguments in _calls_of_method(plan, budget):
+            found.setdefault(operator, set()).update(_keys(values, arguments, budget))
+
+    _read(path, name, visit)
+    return {operator: frozenset(keys) for operator, keys in found.items()}
+
+
+def signatures(path: str, name: str) -> Mapping[str, frozenset[tuple[str, ...]]]:
+    """The operators that any method of a program calls, each with the kinds of its calls' values.
+
+    A kind is named as in program.fbs, such as `Tensor`; the last value of a call is what it returns. Args and errors
+    are those of `calls`.
+    """
+    found: dict[str, set[tuple[str, ...]]] = {}
+
+    def visit(plan: program_generated.ExecutionPlan, budget: _Budget) -> None:
+        kinds = [_KIND_NAMES[_present(plan.Values(v)).ValType()] for v in budget.range(plan.ValuesLength())]
+        for operator, arguments in _calls_of_method(plan, budget):
+            if not all(0 <= argument < len(kinds) for argument in arguments):
+                raise ValueError(f"a call of {operator} with values that are not there")
+            found.setdefault(operator, set()).add(tuple(kinds[argument] for argument in arguments))
+
+    _read(path, name, visit)
+    return {operator: frozenset(of_operator) for operator, of_operator in found.items()}
+
+
+def _read(path: str, name: str, visit: Callable[[program_generated.ExecutionPlan, _Budget], None]) -> None:
+    """Reads each method of a program."""
     try:
         data = _map(path)
     except OSError as error:
@@ -69,21 +104,20 @@ def calls(path: str, name: str) -> Mapping[str, frozenset[str]]:
                 fix="name an existing .pte file",
             )
         ) from error
-    found: dict[str, set[str]] = {}
     try:
         data = _unbundled(data, name)
         _check_is_program(data, name)
         program = program_generated.Program.GetRootAs(data)
+        if program.Version() > MAX_VERSION:
+            raise CodegenError(_newer(name, program.Version()))
         budget = _Budget(len(data))
         for p in budget.range(program.ExecutionPlanLength()):
-            for operator, keys in _calls_of_method(_present(program.ExecutionPlan(p)), budget):
-                found.setdefault(operator, set()).update(keys)
+            visit(_present(program.ExecutionPlan(p)), budget)
         has_methods = program.ExecutionPlanLength() > 0
     except _BROKEN as error:
         raise _damaged(name, f"the program is damaged: its content cannot be followed ({error})") from error
     if not has_methods:
         raise _damaged(name, "the program has no methods")
-    return {operator: frozenset(keys) for operator, keys in found.items()}
 
 
 def _map(path: str) -> memoryview:
@@ -129,10 +163,9 @@ class _Budget:
         return range(length)
 
 
-def _calls_of_method(plan: program_generated.ExecutionPlan, budget: _Budget) -> Iterator[tuple[str, set[str]]]:
-    """The operators of a method's calls with the keys of each call."""
+def _calls_of_method(plan: program_generated.ExecutionPlan, budget: _Budget) -> Iterator[tuple[str, Sequence[int]]]:
+    """The operators of a method's calls with the indices of each call's values."""
     names = [_operator_name(_present(plan.Operators(o)), budget) for o in budget.range(plan.OperatorsLength())]
-    values = _Values(plan, budget)
     for c in budget.range(plan.ChainsLength()):
         chain = _present(plan.Chains(c))
         for i in budget.range(chain.InstructionsLength()):
@@ -147,7 +180,7 @@ def _calls_of_method(plan: program_generated.ExecutionPlan, budget: _Budget) -> 
                 raise ValueError(f"operator {index} of {len(names)}")
             length = call.ArgsLength()
             budget.spend(length)
-            yield names[index], _keys(values, _vector(call, _KERNEL_CALL_ARGS, length, "i"), budget)
+            yield names[index], _vector(call, _KERNEL_CALL_ARGS, length, "i")
 
 
 def _keys(values: _Values, arguments: Sequence[int], budget: _Budget) -> set[str]:
@@ -276,6 +309,16 @@ def _expected_size(data: memoryview) -> int:
     if header_size >= _HEADER.size + _SEGMENTS_SIZE.size and len(data) >= end + _SEGMENTS_SIZE.size:
         segments += _SEGMENTS_SIZE.unpack_from(data, end)[0]
     return int(max(root, program_size, segments))
+
+
+def _newer(name: str, version: int) -> Finding:
+    return Finding(
+        id="newer-program",
+        where=name,
+        found=f"the program has schema version {version}, but the runtime reads up to {MAX_VERSION}",
+        cause="the model was exported by a newer version of ExecuTorch than the runtime is of",
+        fix="export with the version of ExecuTorch that the runtime is of, or use a newer runtime",
+    )
 
 
 def _damaged(name: str, found: str) -> CodegenError:

@@ -6,14 +6,22 @@ from unittest import mock
 from absl.testing import absltest
 
 from codegen import object_files
+from codegen.errors import CodegenError
 from codegen.tests import case, programs
+
+_TENSOR = programs.Tensor(6, (0,))
+
+
+def _call(operator: str) -> programs.Call:
+    """A call of an operator that takes a tensor and returns one."""
+    return programs.Call(operator, (_TENSOR, _TENSOR))
 
 
 class CheckCommandTest(case.TestCase):
-    def _manifest(self, label: str, *operators: str) -> str:
+    def _manifest(self, label: str, *operators: str, arguments: str = "Tensor x") -> str:
         entries = [
             {
-                "schema": f"{operator}(Tensor x) -> Tensor",
+                "schema": f"{operator}({arguments}) -> Tensor",
                 "kernel": "a::native::f",
                 "location": ["a.yaml", 1, 1],
                 "kernel_location": ["a.yaml", 1, 1],
@@ -32,7 +40,9 @@ class CheckCommandTest(case.TestCase):
         return output.read_text()
 
     def test_every_operator_is_registered(self) -> None:
-        program = programs.build({"f": [["my_ops::mul3.out", "aten::add.out"]], "g": [["aten::sym_size.int"]]})
+        program = programs.build(
+            {"f": [[_call("my_ops::mul3.out"), _call("aten::add.out")]], "g": [["aten::sym_size.int"]]}
+        )
         manifests = (
             self._manifest("//ops:aten", "aten::add.out", "aten::mul.out"),
             self._manifest("//ops:mine", "my_ops::mul3.out"),
@@ -48,7 +58,7 @@ my_ops::mul3.out: //ops:mine
         )
 
     def test_missing_operators(self) -> None:
-        program = programs.build({"f": [["my_ops::mul3.out", "aten::add.out", "aten::sub.out"]]})
+        program = programs.build({"f": [[_call("my_ops::mul3.out"), _call("aten::add.out"), "aten::sub.out"]]})
         findings = self.findings(lambda: self._check(program, self._manifest("//ops:aten", "aten::add.Scalar_out")))
         self.assertEqual(
             [finding.partition("\n")[0] for finding in findings],
@@ -101,6 +111,46 @@ my_ops::mul3.out: //ops:mine
         findings = self.findings(lambda: self._check(programs.build({"f": [["aten::mul.out"]]}), *arguments))
         self.assertEqual(len(findings), 2)
 
+    def _other_schema(self, arguments: str, *values: programs.Value) -> str:
+        """The finding about a call with these values and a result; empty if they fit."""
+        program = programs.build({"f": [[programs.Call("my_ops::f.out", (*values, _TENSOR))]]})
+        manifest = self._manifest("//ops:a", "my_ops::f.out", arguments=arguments)
+        try:
+            self._check(program, manifest)
+        except CodegenError:
+            return self.finding(lambda: self._check(program, manifest))
+        return ""
+
+    def test_other_schema(self) -> None:
+        tensors = programs.TensorList((_TENSOR,))
+        for arguments, values, expected in (
+            ("Tensor x, Tensor y", (_TENSOR,), "with 1 arguments, but its kernel takes 2"),
+            ("Tensor x", (_TENSOR, 1), "with 2 arguments, but its kernel takes 1"),
+            ("Tensor x, int n", (1, _TENSOR), "with an Int as argument 1, but its kernel takes 'Tensor x' there"),
+            ("int n, float x", (1, 1), "with an Int as argument 2, but its kernel takes 'float x' there"),
+            ("Tensor[] x", (_TENSOR,), "with a Tensor as argument 1, but its kernel takes 'Tensor[] x' there"),
+            ("Tensor?[] x", (tensors,), "with a TensorList as argument 1, but its kernel takes 'Tensor?[] x' there"),
+            ("Tensor x", (None,), "with a Null as argument 1, but its kernel takes 'Tensor x' there"),
+            ("int[2]? n", (1,), "with an Int as argument 1, but its kernel takes 'int[2]? n' there"),
+        ):
+            with self.subTest(arguments):
+                finding = self._other_schema(arguments, *values)
+                self.assert_starts_with(finding, f"//m:m: error: the program calls my_ops::f.out {expected}\n")
+                self.assertIn(f"\n    the schema of //ops:a: my_ops::f.out({arguments}) -> Tensor\n", finding)
+                self.assertIn("Fix: make the schema at a.yaml:1:1 the one that ", finding)
+                self.assert_id(finding, "other-schema")
+
+    def test_schemas_that_fit(self) -> None:
+        optional = programs.OptionalTensorList((None, _TENSOR))
+        for arguments, values in (
+            ("Tensor x, Tensor? y, Tensor? z", (_TENSOR, None, _TENSOR)),
+            ("Scalar a, int b, SymInt c, ScalarType d, int? e, int? f", (1, 1, 1, 6, None, 1)),
+            ("Tensor[] x, Tensor?[] y", (programs.TensorList((_TENSOR,)), optional)),
+            ("", ()),
+        ):
+            with self.subTest(arguments):
+                self.assertEqual(self._other_schema(arguments, *values), "")
+
     def test_too_many_kernels(self) -> None:
         manifest = self._manifest("//ops:a", "aten::add.out", "aten::mul.out")
         self._check_libraries(manifest, "--max_kernels=30")
@@ -112,7 +162,7 @@ my_ops::mul3.out: //ops:mine
         self.assert_id(finding, "too-many-kernels")
 
     def test_object_files(self) -> None:
-        program = programs.build({"f": [["my_ops::twice.out"]]})
+        program = programs.build({"f": [[_call("my_ops::twice.out")]]})
         found = [object_files.Registration("my_ops::twice.out", "twice.cpp:7")]
         with mock.patch.object(object_files, "registrations", return_value=found):
             self.assertIn("my_ops::twice.out: //ops:c\n", self._check(program, "--whole_object=//ops:c x.lo"))

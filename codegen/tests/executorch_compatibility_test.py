@@ -28,7 +28,7 @@ from executorch.exir import scalar_type as exir_scalar_type
 from torchgen.context import native_function_manager
 from torchgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
 
-from codegen import kernel_keys, operator_table, program_reader, signatures
+from codegen import call_check, kernel_keys, operator_table, program_reader, signatures
 from codegen.prim_ops import PRIM_OPS
 from codegen.tests import case
 
@@ -63,6 +63,34 @@ class _Model(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
         values, indices = torch.topk(x + 1, 2)
         return torch.softmax(values, -1), indices
+
+
+class _ManyTypes(torch.nn.Module):
+    """Calls with an argument of most of the types that a schema can have."""
+
+    def forward(self, x: torch.Tensor, image: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        values, indices = torch.topk(x, 2)
+        first, second = torch.split(x, 2, dim=1)
+        return (
+            values,
+            indices,
+            torch.cat([first, second], dim=1),
+            torch.nn.functional.gelu(x, approximate="tanh"),
+            torch.clamp(x, min=0.5),
+            torch.clamp(x, max=1),
+            x[:, torch.tensor([0, 1])],
+            torch.nn.functional.avg_pool2d(image, [2, 2], ceil_mode=True, divisor_override=3),
+            torch.nn.functional.layer_norm(x, [4]),
+            x.var(dim=1, correction=1),
+            x.sum(dim=[0, 1], keepdim=True, dtype=torch.float32),
+            torch.full_like(x, 2, dtype=torch.int64),
+            torch.arange(0, 4, 1),
+            x.add(1, alpha=2),
+            x.to(torch.int32),
+            torch.nn.functional.interpolate(image, scale_factor=2.0, mode="bilinear"),
+            x.any(),
+            image.permute(0, 2, 3, 1),
+        )
 
 
 class _ManyKinds(torch.nn.Module):
@@ -240,6 +268,64 @@ class ExecutorchCompatibilityTest(case.TestCase):
         self.assertEqual(
             {kernel_keys.dtype_name(d) for d in dtypes or ()}, {"Float", "Half", "BFloat16", "Int", "Long", "Bool"}
         )
+
+    def _signatures(self, model: torch.nn.Module, *inputs: torch.Tensor) -> dict[str, list[tuple[str, ...]]]:
+        program = to_edge(
+            torch.export.export(model, inputs), compile_config=EdgeCompileConfig(_check_ir_validity=False)
+        )
+        path = self.write("model.pte", program.to_executorch().buffer)
+        return {name: sorted(kinds) for name, kinds in program_reader.signatures(path, "//m:m").items()}
+
+    def test_calls_of_exported_models_fit_the_schemas(self) -> None:
+        operators = operator_table.read(str(_KERNELS / "portable" / "functions.yaml"), None)
+        checked = set()
+        floats = torch.randn(3, 4)
+        for model, inputs in (
+            (_Model(), (floats,)),
+            (_ManyKinds(), (floats, floats.half(), floats.bfloat16(), floats.int(), torch.randn(1, 3, 8, 8))),
+            (_ManyTypes(), (floats, torch.randn(1, 2, 6, 6))),
+        ):
+            for name, kinds in self._signatures(model, *inputs).items():
+                if name in operators:
+                    checked.add(name)
+                    for of_call in kinds:
+                        self.assertIsNone(call_check.finding(operators[name], of_call, "//o:o", "//m:m"))
+        expected = "topk.values index.Tensor_out split_with_sizes_copy.out gelu.out clamp.out avg_pool2d.out"
+        self.assertLessEqual({f"aten::{name}" for name in expected.split()}, checked)
+
+    def test_calls_of_an_operator_with_another_schema(self) -> None:
+        library = torch.library.Library("checks", "DEF")
+        library.define("scale(Tensor x, float by, int[] dims, bool flag) -> Tensor")
+        library.define("scale.out(Tensor x, float by, int[] dims, bool flag, *, Tensor(a!) out) -> Tensor(a!)")
+        library.impl("scale", lambda x, by, dims, flag: x * by, "CompositeExplicitAutograd")
+        library.impl("scale.out", lambda x, by, dims, flag, out: out.copy_(x * by), "CompositeExplicitAutograd")
+
+        class Scale(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                scaled: torch.Tensor = torch.ops.checks.scale(x, 0.5, [0, 1], True)
+                return scaled
+
+        ((name, (kinds,)),) = self._signatures(Scale(), torch.ones(2)).items()
+        self.assertEqual(name, "checks::scale.out")
+        for arguments, fits in (
+            ("Tensor x, float by, int[] dims, bool flag", True),
+            ("Tensor x, Scalar by, SymInt[2] dims, bool? flag", True),
+            ("float by, Tensor x, int[] dims, bool flag", False),
+            ("Tensor x, float by, int[] dims", False),
+            ("Tensor x, float by, int[] dims, bool flag, bool other", False),
+            ("Tensor x, int by, int[] dims, bool flag", False),
+            ("Tensor x, float by, float[] dims, bool flag", False),
+            ("Tensor x, float by, int[] dims, str flag", False),
+        ):
+            schema = f"checks::scale.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)"
+            yaml = f"- func: {schema}\n  kernels: [{{arg_meta: null, kernel_name: a::f}}]\n"
+            operators = operator_table.read(None, self.write("custom_ops.yaml", yaml))
+            finding = call_check.finding(operators[name], kinds, "//o:o", "//m:m")
+            self.assertEqual(finding is None, fits, schema)
+
+    def test_version_of_programs(self) -> None:
+        exir_version: Any = importlib.import_module("executorch.exir.version")
+        self.assertEqual(program_reader.MAX_VERSION, exir_version.EXECUTORCH_SCHEMA_VERSION)
 
     def test_operators_of_an_exported_model(self) -> None:
         exported = torch.export.export(_Model(), (torch.randn(3, 4),))

@@ -207,6 +207,22 @@ class ProgramReaderTest(case.TestCase):
                     self.assert_starts_with(str(error), "//models:m: error: the program ")
         self.assertLess(time.process_time() - start, len(data) // 4)
 
+    def test_newer_version(self) -> None:
+        error = self._error(programs.build({"forward": [["aten::add.out"]]}, version=1))
+        self.assert_starts_with(
+            error, "//models:m: error: the program has schema version 1, but the runtime reads up to 0"
+        )
+        self.assert_id(error, "newer-program")
+
+    def test_kinds_of_values(self) -> None:
+        tensor = Tensor(_FLOAT, (0,))
+        call = Call("aten::add.out", (tensor, 3, None, TensorList((tensor,)), tensor))
+        path = self.write("model.pte", programs.build({"f": [[call, call]], "g": [["aten::mul.out"]]}))
+        self.assertEqual(
+            program_reader.signatures(path, "//models:m"),
+            {"aten::add.out": {("Tensor", "Int", "Null", "TensorList", "Tensor")}, "aten::mul.out": {()}},
+        )
+
     def test_no_methods(self) -> None:
         self.assertIn("the program has no methods", self._error(programs.build({})))
 

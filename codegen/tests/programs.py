@@ -45,7 +45,10 @@ class Call:
 
 
 def build(
-    methods: Mapping[str, Sequence[Sequence[str | Call]]], unused: Sequence[str] = (), header: bool = True
+    methods: Mapping[str, Sequence[Sequence[str | Call]]],
+    unused: Sequence[str] = (),
+    header: bool = True,
+    version: int = 0,
 ) -> bytes:
     """A program's bytes.
 
@@ -54,6 +57,7 @@ def build(
             stands for a call without values, `delegate` for a call of a delegate.
         unused: operators that each method lists and does not call.
         header: whether to put the extended header behind the identifier, as exporters do.
+        version: the version of the schema that the program says it has.
     """
     builder = flatbuffers.Builder()
     plans = [
@@ -62,6 +66,7 @@ def build(
     ]
     plan_vector = _vector(builder, _schema.ProgramStartExecutionPlanVector, plans)
     _schema.ProgramStart(builder)
+    _schema.ProgramAddVersion(builder, version)
     _schema.ProgramAddExecutionPlan(builder, plan_vector)
     builder.Finish(_schema.ProgramEnd(builder), b"ET12")
     data = bytes(builder.Output())
