@@ -4,8 +4,8 @@
         --manifest registered.json --output report.txt
 
 No kernel may be registered twice, nor more of them than the runtime's registry holds. With a program, every operator
-that it calls must be registered, with a schema that fits the calls. Writes a report of the operators and of what
-registers them.
+that it calls must be registered, with a schema that fits the calls, and by a kernel that handles the dtypes of their
+tensors. Writes a report of the operators and of what registers them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,16 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen import call_check, command_line, manifest, missing_operators, object_files, prim_ops
+from codegen import (
+    call_check,
+    command_line,
+    kernel_keys,
+    manifest,
+    missing_operators,
+    object_files,
+    prim_ops,
+    selective_build,
+)
 from codegen.errors import CodegenError, Finding
 
 FLAGS = command_line.flag_values()
@@ -48,6 +57,9 @@ _OBJECTS = flags.DEFINE_multi_string(
 )
 _MAX_KERNELS = flags.DEFINE_integer(
     "max_kernels", 2000, "How many kernels the runtime's registry holds.", flag_values=FLAGS
+)
+_DTYPES = flags.DEFINE_multi_string(
+    "dtypes", [], "The dtypes.json of a library with dtype_selective_build that the binary links.", flag_values=FLAGS
 )
 _OUTPUT = flags.DEFINE_string("output", None, "Where to write the report.", required=True, flag_values=FLAGS)
 
@@ -88,12 +100,14 @@ def run() -> None:
 
         try:
             calls = program_reader.signatures(_PROGRAM.value, _PROGRAM_NAME.value)
+            keys = program_reader.calls(_PROGRAM.value, _PROGRAM_NAME.value)
         except CodegenError as error:
             findings += error.findings
         else:
             called = calls
             findings += _missing(called, linked, registrations)
             findings += _other_schemas(calls, manifests)
+            findings += _missing_dtypes(keys)
     if findings:
         raise CodegenError(findings)
     report = [f"{name}: {linked[name]}\n" for name in sorted(called)]
@@ -206,3 +220,26 @@ def _other_schemas(
                 finding = call_check.finding(operator, kinds, library.label, _PROGRAM_NAME.value)
                 if finding:
                     yield finding
+
+
+def _missing_dtypes(calls: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+    """The dtypes of calls, given by their kernel keys, that a library left out of the operator's kernel.
+
+    It is the one that is linked also where another library registers the operator.
+    """
+    builds = [selective_build.read(path) for path in _DTYPES.value]
+    for name, keys in sorted(calls.items()):
+        needed = kernel_keys.dtypes(keys) or frozenset()
+        for build in builds:
+            dtypes = build.operators.get(name)
+            if dtypes is not None and not needed <= dtypes:
+                missing, left = (", ".join(selective_build.dtype_names(d)) for d in (needed - dtypes, dtypes))
+                yield Finding(
+                    id="dtype-not-selected",
+                    where=_PROGRAM_NAME.value,
+                    found=f"{name} is called with {missing}, and {build.label} has its kernel for "
+                    f"{left or 'no dtype'} only",
+                    cause="the library has dtype_selective_build, and was not selected for this program",
+                    fix=f"add the program to the selection of {build.label}, for example to its models, or leave out "
+                    "its dtype_selective_build",
+                )

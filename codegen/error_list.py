@@ -238,6 +238,14 @@ KINDS = (
         "Give `functions_yaml_target`, `custom_ops_yaml_target` or both.",
     ),
     Kind(
+        "no-kernel-sources",
+        _LIBRARY,
+        "A library should have its kernels built for the selected dtypes, but nothing says which file implements which"
+        " operator.",
+        'executorch_generated_lib(name = "lib", dtype_selective_build = True, kernel_deps = [":a_cc_library"], ...)',
+        "Put the kernels into an `et_kernel_library` with `operators`, or leave `dtype_selective_build` out.",
+    ),
+    Kind(
         "no-selection",
         _LIBRARY,
         "A library depends on no selection, and would register nothing.",
@@ -311,6 +319,22 @@ KINDS = (
         "include_all_operators = True  # in every selection",
         "Select what the program needs. For a runtime of your own, raise `MAX_KERNEL_NUM`, and `max_kernels` of its "
         "`executorch_runtime_toolchain`.",
+    ),
+    Kind(
+        "dtype-not-selected",
+        _BINARY,
+        "A program calls an operator with a dtype that a library with `dtype_selective_build` left out of the"
+        " operator's kernel. The call would fail when the program runs.",
+        'executorch_generated_lib(name = "lib", dtype_selective_build = True, deps = [":another_models_ops"], ...)',
+        "Add the program to the selection, or leave `dtype_selective_build` out.",
+    ),
+    Kind(
+        "not-a-selective-build",
+        _BINARY,
+        "A file that should say which dtypes a library's kernels are built for has another structure. Rules never cause"
+        " it.",
+        "codegen check --dtypes=registered.json ...",
+        "Give the `dtypes.json` of an `executorch_generated_lib` with `dtype_selective_build`.",
     ),
     Kind(
         "no-samples",

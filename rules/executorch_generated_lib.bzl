@@ -14,7 +14,7 @@ def executorch_generated_lib(name, visibility = None, testonly = None, tags = []
       visibility: visibility of both targets.
       testonly: whether only tests may use both.
       tags: tags of both targets.
-      **kwargs: functions_yaml_target, custom_ops_yaml_target, deps, kernel_deps and the common attributes.
+      **kwargs: functions_yaml_target, custom_ops_yaml_target, deps, kernel_deps, dtype_selective_build and the common attributes.
     """
     _executorch_generated_lib(
         name = name,

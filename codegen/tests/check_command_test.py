@@ -5,11 +5,12 @@ from unittest import mock
 
 from absl.testing import absltest
 
-from codegen import object_files
+from codegen import object_files, scalar_types
 from codegen.errors import CodegenError
 from codegen.tests import case, programs
 
 _TENSOR = programs.Tensor(6, (0,))
+_HALF, _LONG = scalar_types.SCALAR_TYPES["Half"], scalar_types.SCALAR_TYPES["Long"]
 
 
 def _call(operator: str) -> programs.Call:
@@ -56,6 +57,29 @@ aten::sym_size.int: the runtime
 my_ops::mul3.out: //ops:mine
 """,
         )
+
+    def _dtypes(self, label: str, **operators: list[str] | None) -> str:
+        content = {"label": label, "operators": {f"aten::{name}.out": dtypes for name, dtypes in operators.items()}}
+        return "--dtypes=" + self.write(f"{label.rpartition(':')[2]}.dtypes.json", json.dumps(content))
+
+    def test_dtypes_that_are_left_out(self) -> None:
+        tensors = programs.Tensor(_HALF, (0, 1)), programs.Tensor(_LONG, (0,))
+        names = ("aten::add.out", "aten::mul.out", "aten::neg.out", "aten::sub.out")
+        program = programs.build({"f": [[programs.Call(name, tensors) for name in names]]})
+        libraries = (
+            self._manifest("//ops:all", *names),
+            self._dtypes("//ops:some", add=["Half", "Float"], mul=["Long", "Half"], sub=None),
+            self._dtypes("//ops:one", neg=[]),
+        )
+        findings = self.findings(lambda: self._check(program, *libraries))
+        self.assertEqual(
+            [finding.partition("\n")[0] for finding in findings],
+            [
+                "//m:m: error: aten::add.out is called with Long, and //ops:some has its kernel for Half, Float only",
+                "//m:m: error: aten::neg.out is called with Long, Half, and //ops:one has its kernel for no dtype only",
+            ],
+        )
+        self.assertIn("See: docs/errors.md#dtype-not-selected", findings[0])
 
     def test_missing_operators(self) -> None:
         program = programs.build({"f": [[_call("my_ops::mul3.out"), _call("aten::add.out"), "aten::sub.out"]]})

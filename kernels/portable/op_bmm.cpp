@@ -21,6 +21,9 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Ten
   const ScalarType type = compute_type(a.scalar_type());
   MultiplyAdd function = nullptr;
   ET_SWITCH_REAL_TYPES(type, ctx, op_name, CTYPE, [&] { function = &multiply_add<CTYPE>; });
+  if (function == nullptr) {
+    return out;  // The switch has failed.
+  }
   const StridedView a_view(a);
   const StridedView b_view(b);
   const StridedView out_view(out);

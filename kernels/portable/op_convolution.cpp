@@ -360,6 +360,9 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const Tenso
     multiply = &multiply_add<CTYPE>;
     add = &add_bias<CTYPE>;
   });
+  if (multiply == nullptr) {
+    return out;  // The switch has failed.
+  }
   const int64_t size = in_view.element_size();
   for (int64_t n = 0; n < in_view.sizes[0]; ++n) {
     for (int64_t g = 0; g < groups; ++g) {

@@ -50,7 +50,13 @@ def _et_kernel_library_impl(ctx):
     )
     library = linking_outputs.library_to_link
     own = [
-        struct(file = sources[file], operators = tuple(operators))
+        struct(
+            file = sources[file],
+            operators = tuple(operators),
+            compilation_context = compilation_context,
+            copts = tuple(ctx.attr.copts),
+            defines = tuple(compilation_context.defines.to_list()),
+        )
         for file, operators in ctx.attr.operators.items()
     ]
     return [
@@ -66,7 +72,8 @@ et_kernel_library = rule(
     doc = """A C++ library of kernels that also says which file implements which operators.
 
 The runtime's `kernel_includes` come by themselves. A plain `cc_library` that depends on `//runtime:kernel_includes`
-serves as `kernel_deps` too; what this rule adds is the map from operators to files.""",
+serves as `kernel_deps` too; what this rule adds is the map from operators to files, which a dtype-selective build needs:
+it compiles these files once more, with the selected dtypes only (see docs/dtype_selection.md for what a kernel does for it).""",
     implementation = _et_kernel_library_impl,
     attrs = {
         "copts": attr.string_list(doc = "Options for the C++ compiler."),
@@ -80,7 +87,8 @@ serves as `kernel_deps` too; what this rule adds is the map from operators to fi
             allow_files = [".h"],
         ),
         "operators": attr.string_list_dict(
-            doc = "File name to the operators that it implements, e.g. {\"op_add.cpp\": [\"aten::add.out\"]}.",
+            doc = """File name to the operators that it implements, e.g. {"op_add.cpp": ["aten::add.out"]}; to none for a file that
+operators share and that leaves out dtypes by `should_include_dtype`.""",
         ),
         "srcs": attr.label_list(
             doc = "Kernel sources.",

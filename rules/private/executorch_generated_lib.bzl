@@ -6,6 +6,7 @@ load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load(":et_operator_info.bzl", "EtOperatorInfo")
 load(":label_text.bzl", "label_text")
+load(":selective_kernels.bzl", "compile_selective_kernels")
 load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
@@ -34,7 +35,8 @@ def _executorch_generated_lib_impl(ctx):
     libraries = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep]
     generated = _generate(ctx, selections)
     adapters = _bind(ctx, generated.manifest, kernels)
-    headers, registration = _compile(ctx, generated, adapters, kernels + libraries)
+    headers, registration, selective = _compile(ctx, generated, adapters, selections, kernels + libraries)
+    inner = [dep[EtGeneratedLibInfo] for dep in ctx.attr.deps if EtGeneratedLibInfo in dep]
 
     return [
         DefaultInfo(
@@ -49,11 +51,16 @@ def _executorch_generated_lib_impl(ctx):
             headers = headers,
             registered = depset(
                 [generated.manifest],
-                transitive = [dep[EtGeneratedLibInfo].registered for dep in ctx.attr.deps if EtGeneratedLibInfo in dep],
+                transitive = [info.registered for info in inner],
+            ),
+            dtypes = depset(
+                [selective.dtypes] if selective else [],
+                transitive = [info.dtypes for info in inner],
             ),
         ),
         OutputGroupInfo(
             manifest = depset([generated.manifest]),
+            selective_build = depset([selective.header, selective.dtypes] if selective else []),
         ),
     ]
 
@@ -123,8 +130,8 @@ def _bind(ctx, manifest, kernels):
     )
     return adapters
 
-def _compile(ctx, generated, adapters, deps):
-    """Returns CcInfo of the headers alone, and of the whole."""
+def _compile(ctx, generated, adapters, selections, deps):
+    """Returns CcInfo of the headers alone and of the whole, and the dtype-selective build if there is one."""
     cc_toolchain = find_cc_toolchain(ctx)
     feature_configuration = cc_common.configure_features(
         ctx = ctx,
@@ -142,6 +149,10 @@ def _compile(ctx, generated, adapters, deps):
         public_hdrs = [generated.native_functions, generated.functions],
         compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
     )
+    selective = None
+    if ctx.attr.dtype_selective_build:
+        selective = compile_selective_kernels(ctx, cc_toolchain, feature_configuration, generated.manifest, selections)
+        objects = cc_common.merge_compilation_outputs(compilation_outputs = [objects, selective.objects])
     linking_context, _ = cc_common.create_linking_context_from_compilation_outputs(
         name = ctx.label.name,
         actions = ctx.actions,
@@ -149,13 +160,15 @@ def _compile(ctx, generated, adapters, deps):
         feature_configuration = feature_configuration,
         compilation_outputs = objects,
         linking_contexts = [dep.linking_context for dep in deps] + [runtime.linking_context],
-        # Nothing refers to a registration, so a linker would drop it.
+        # Nothing refers to a registration, so a linker would drop it. Selective kernels that are linked whole leave the
+        # shared ones behind them with nothing to define.
         alwayslink = True,
         disallow_dynamic_library = True,
     )
     return (
         CcInfo(compilation_context = compilation_context),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+        selective,
     )
 
 _ATTRS = {
@@ -167,12 +180,20 @@ _ATTRS = {
         doc = "Selections (`et_operator_library`; united if several), and C++ libraries to link with.",
         providers = [[EtOperatorInfo], [CcInfo]],
     ),
+    "dtype_selective_build": attr.bool(
+        doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` once more for this library, with the selected
+operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smaller. Default: False.""",
+    ),
     "functions_yaml_target": attr.label(
         doc = "YAML that binds ATen operators, by name (`op:`), to kernels.",
         allow_single_file = [".yaml", ".yml"],
     ),
     "kernel_deps": attr.label_list(
         doc = "Libraries that define the kernels: `et_kernel_library`, or any `cc_library`.",
+        providers = [CcInfo],
+    ),
+    "_selective_build": attr.label(
+        default = "//runtime:selective_build",
         providers = [CcInfo],
     ),
 }

@@ -15,6 +15,7 @@ _EDGES = ["deps", "kernel_deps", "implementation_deps", "interface_deps", "expor
 _RegistrationsInfo = provider(
     doc = "What a target and all that it links register with the runtime.",
     fields = {
+        "dtypes": "depset[File]: of generated libraries with dtype_selective_build.",
         "listings": "depset[struct(label: str, operators: File)]: of prebuilt libraries.",
         "manifests": "depset[File]: of generated libraries.",
     },
@@ -27,6 +28,9 @@ def _registrations_aspect_impl(target, ctx):
         values = value if type(value) == "list" else [value]
         linked += [dep[_RegistrationsInfo] for dep in values if type(dep) == "Target" and _RegistrationsInfo in dep]
     return [_RegistrationsInfo(
+        dtypes = depset(transitive = [info.dtypes for info in linked] + (
+            [target[EtGeneratedLibInfo].dtypes] if EtGeneratedLibInfo in target else []
+        )),
         manifests = depset(transitive = [info.manifests for info in linked] + (
             [target[EtGeneratedLibInfo].registered] if EtGeneratedLibInfo in target else []
         )),
@@ -51,6 +55,8 @@ def _linked_files(linker_input):
         for file in library.pic_objects or library.objects or [f for f in [
             library.pic_static_library or library.static_library,
         ] if f]
+        # A dtype-selective build's kernels: what else their sources hold is found in the library that they come from.
+        if not file.is_directory
     ]
 
 def _object_flags(linker_input):
@@ -63,7 +69,7 @@ def _listing_flag(listing):
     return "--listing={} {}".format(listing.label, listing.operators.path)
 
 def check_registrations(ctx, deps, program = None, program_label = None):
-    """A validation: no kernel is registered twice, and a program's operators are all registered.
+    """A validation: no kernel is registered twice, and a program's operators all are, for the dtypes that it needs.
 
     Args:
       ctx: of a rule with both toolchains, and with `registrations_aspect` on what it links.
@@ -76,6 +82,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
     report = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
     manifests = depset(transitive = [dep[_RegistrationsInfo].manifests for dep in deps])
     listings = depset(transitive = [dep[_RegistrationsInfo].listings for dep in deps])
+    dtypes = depset(transitive = [dep[_RegistrationsInfo].dtypes for dep in deps])
     linker_inputs = depset(transitive = [dep[CcInfo].linking_context.linker_inputs for dep in deps])
     args = codegen_args(ctx, "check")
     args.add(label_text(ctx.label), format = "--label=%s")
@@ -85,6 +92,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
         args.add(program, format = "--program=%s")
         args.add(label_text(program_label), format = "--program_name=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
+    args.add_all(dtypes, format_each = "--dtypes=%s")
     args.add_all(listings, map_each = _listing_flag)
     args.add_all(linker_inputs, map_each = _object_flags)
     run_codegen(
@@ -94,6 +102,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
             [program] if program else [],
             transitive = [
                 manifests,
+                dtypes,
                 depset([listing.operators for listing in listings.to_list()]),
                 depset([file for linker_input in linker_inputs.to_list() for file, _ in _linked_files(linker_input)]),
             ],

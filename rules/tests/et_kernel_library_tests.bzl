@@ -13,7 +13,11 @@ def _providers_test_impl(ctx):
     asserts.equals(env, {
         "op_a.cpp": ("aten::a.out", "aten::a.Scalar_out"),
         "op_b.cpp": ("aten::b.out",),
+        "shared.cpp": (),
     }, sources)
+    copts = {s.file.basename: s.copts for s in target[EtKernelInfo].sources.to_list()}
+    asserts.equals(env, ("-fwrapv",), copts["shared.cpp"])
+    asserts.equals(env, (), copts["op_a.cpp"])
     libraries = [
         library
         for linker_input in target[CcInfo].linking_context.linker_inputs.to_list()
@@ -36,8 +40,15 @@ def et_kernel_library_test_suite(name):
     """
     et_kernel_library(
         name = "kernels_b",
-        srcs = ["op_b.cpp"],
-        operators = {"op_b.cpp": ["aten::b.out"]},
+        srcs = [
+            "op_b.cpp",
+            "shared.cpp",
+        ],
+        copts = ["-fwrapv"],
+        operators = {
+            "op_b.cpp": ["aten::b.out"],
+            "shared.cpp": [],
+        },
         tags = ["manual"],
     )
     et_kernel_library(

@@ -60,6 +60,18 @@ _ops_check_test = analysistest.make(
     doc = "A check sees generated and prebuilt libraries behind plain C++ ones, and the objects of these.",
 )
 
+def _selective_binary_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    check = action_with_mnemonic(env, "EtCheck")
+    assert_ends(
+        env,
+        ["rules/tests/generated_selective/selective_build/dtypes.json"],
+        values_of(check.argv, "--dtypes"),
+    )
+    return analysistest.end(env)
+
+_selective_binary_test = analysistest.make(_selective_binary_test_impl)
+
 def _program_test_test_impl(ctx):
     env = analysistest.begin(ctx)
     main = main_source(env)
@@ -80,6 +92,17 @@ def executorch_binary_test_suite(name):
         program = ":program",
         tags = ["manual"],
         deps = [":generated"],
+    )
+    cc_library(
+        name = "linking_selective",
+        tags = ["manual"],
+        deps = [":generated_selective"],
+    )
+    executorch_binary(
+        name = "binary_selective",
+        program = ":program",
+        tags = ["manual"],
+        deps = [":linking_selective"],
     )
     executorch_program_test(
         name = "program_judged",
@@ -141,6 +164,11 @@ def executorch_binary_test_suite(name):
         size = "small",
         target_under_test = ":binary",
     )
+    _selective_binary_test(
+        name = "binary_selective_test",
+        size = "small",
+        target_under_test = ":binary_selective",
+    )
     _program_test_test(
         name = "program_judged_test",
         size = "small",
@@ -169,6 +197,7 @@ def executorch_binary_test_suite(name):
     native.test_suite(
         name = name,
         tests = [
+            ":binary_selective_test",
             ":binary_test",
             ":ops_check_test",
             ":program_bad_tolerance_test",

@@ -66,6 +66,43 @@ def _headers_test_impl(ctx):
 
 _headers_test = analysistest.make(_headers_test_impl)
 
+def _selective_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    argv = action_with_mnemonic(env, "EtPruneKernels").argv
+    asserts.equals(env, "prune", argv[1])
+    asserts.equals(env, ["//rules/tests:generated_selective"], values_of(argv, "--label"))
+    assert_ends(env, ["rules/tests/generated_selective/registered.json"], values_of(argv, "--manifest"))
+    assert_ends(env, ["rules/tests/selection_all/selected_operators.yaml"], values_of(argv, "--selection"))
+    asserts.equals(
+        env,
+        [
+            "0:rules/tests/op_b.cpp:aten::b.out",
+            "0:rules/tests/shared.cpp:",
+            "1:rules/tests/op_a.cpp:aten::a.out,aten::a.Scalar_out",
+        ],
+        sorted(values_of(argv, "--source")),
+        "what is compiled alike is in one directory",
+    )
+    assert_ends(env, ["sources_0", "sources_1"], values_of(argv, "--directory"))
+    assert_ends(
+        env,
+        ["generated_selective/selective_build/executorch/kernels/portable/cpu/selected_op_variants.h"],
+        values_of(argv, "--header"),
+    )
+    asserts.equals(env, ["dtypes.json"], [f.basename for f in target[EtGeneratedLibInfo].dtypes.to_list()])
+    own = [
+        library
+        for linker_input in target[CcInfo].linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        if linker_input.owner == target.label
+    ]
+    asserts.equals(env, 1, len(own))
+    asserts.true(env, own[0].alwayslink, "its kernels come before the shared ones")
+    return analysistest.end(env)
+
+_selective_test = analysistest.make(_selective_test_impl)
+
 def executorch_generated_lib_test_suite(name):
     """Tests of executorch_generated_lib.
 
@@ -92,6 +129,37 @@ def executorch_generated_lib_test_suite(name):
         name = "generated_without_selection",
         functions_yaml_target = "functions.yaml",
         tags = ["manual"],
+    )
+    executorch_generated_lib(
+        name = "generated_selective",
+        dtype_selective_build = True,
+        functions_yaml_target = "functions.yaml",
+        kernel_deps = [":kernels_a"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
+        name = "generated_selective_without_sources",
+        dtype_selective_build = True,
+        functions_yaml_target = "functions.yaml",
+        kernel_deps = ["//runtime:program"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    _selective_test(
+        name = "generated_selective_test",
+        size = "small",
+        target_under_test = ":generated_selective",
+    )
+    failure_test(
+        name = "generated_selective_without_sources_test",
+        size = "small",
+        expected = [
+            "//rules/tests:generated_selective_without_sources: dtype_selective_build = True, but no kernel_deps say",
+            "Fix: put them into an et_kernel_library",
+            "docs/errors.md#no-kernel-sources",
+        ],
+        target_under_test = ":generated_selective_without_sources",
     )
     _actions_test(
         name = "generated_actions_test",
@@ -134,6 +202,8 @@ def executorch_generated_lib_test_suite(name):
             ":generated_actions_test",
             ":generated_headers_test",
             ":generated_providers_test",
+            ":generated_selective_test",
+            ":generated_selective_without_sources_test",
             ":generated_without_selection_test",
             ":generated_without_yaml_test",
         ],

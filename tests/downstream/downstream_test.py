@@ -76,6 +76,12 @@ class DownstreamTest(absltest.TestCase):
     def test_program_needs_an_operator_that_the_binary_lacks(self) -> None:
         self.assert_does_not_build("//:runner_without_scale", "app::scale.out", "//:model", "//:add_lib")
 
+    def test_program_needs_a_dtype_that_the_binary_lacks(self) -> None:
+        self.assert_does_not_build(
+            "//:runner_without_float",
+            "//:model: error: aten::add.out is called with Float, and //:double_lib has its kernel for Double only",
+        )
+
     def test_kernel_defined_nowhere(self) -> None:
         self.assert_does_not_build(
             "//:undefined_kernel_lib", "custom_ops.yaml:4:20", "app::native::scale_out", "double factor"

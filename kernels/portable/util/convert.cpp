@@ -8,6 +8,17 @@
 namespace torch::executor::native {
 namespace {
 
+// Which dtypes are worth loops of their own: in a dtype-selective build those of its operators, else all.
+#ifdef EXECUTORCH_SELECTIVE_BUILD_DTYPE
+constexpr bool is_selected(ScalarType type) { return should_include_dtype(type); }
+#else
+constexpr bool is_selected(ScalarType) { return true; }
+#endif
+
+#define AND_SELECTED(ctype, name) &&is_selected(ScalarType::name)
+constexpr bool kAllSelected = true ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, AND_SELECTED);
+#undef AND_SELECTED
+
 /// How elements of dtype T lie in memory, and what they are calculated with. Compilers vectorize loops over bits, not
 /// over classes.
 template <typename T>
@@ -53,12 +64,53 @@ void convert_loop(const void* source, void* target, int64_t n) {
   }
 }
 
+/// False, with nothing done, for a dtype that is not selected.
 template <typename From>
-void convert_from(const void* source, ScalarType to, void* target, int64_t n) {
+bool convert_from(const void* source, ScalarType to, void* target, int64_t n) {
   switch (to) {
-#define CASE(ctype, name)                         \
-  case ScalarType::name:                          \
-    convert_loop<ctype, From>(source, target, n); \
+#define CASE(ctype, name)                           \
+  case ScalarType::name:                            \
+    if constexpr (is_selected(ScalarType::name)) {  \
+      convert_loop<ctype, From>(source, target, n); \
+      return true;                                  \
+    }                                               \
+    return false;
+    ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
+#undef CASE
+    default:
+      return false;
+  }
+}
+
+/// An element of any dtype: every integer and Bool is an int64_t, every other a double. Not inlined: that would make a
+/// loop of every pair of dtypes again.
+struct AnyValue {
+  bool is_integral;
+  int64_t integer;
+  double real;
+};
+
+[[gnu::noinline]] AnyValue load_any(ScalarType from, const void* source, int64_t i) {
+  switch (from) {
+#define CASE(ctype, name)                                                                           \
+  case ScalarType::name: {                                                                          \
+    const auto value = Element<ctype>::load(static_cast<const Element<ctype>::Stored*>(source)[i]); \
+    return {std::is_integral_v<ctype>, std::is_integral_v<ctype> ? static_cast<int64_t>(value) : 0, \
+            static_cast<double>(value)};                                                            \
+  }
+    ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
+#undef CASE
+    default:
+      return {};
+  }
+}
+
+[[gnu::noinline]] void store_any(const AnyValue& value, ScalarType to, void* target, int64_t i) {
+  switch (to) {
+#define CASE(ctype, name)                                                                             \
+  case ScalarType::name:                                                                              \
+    static_cast<Element<ctype>::Stored*>(target)[i] =                                                 \
+        value.is_integral ? Element<ctype>::store(value.integer) : Element<ctype>::store(value.real); \
     return;
     ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
 #undef CASE
@@ -88,15 +140,24 @@ void convert_elements(ScalarType from, const void* source, ScalarType to, void* 
     std::memcpy(target, source, n * elementSize(from));
     return;
   }
+  bool converted = false;
   switch (from) {
-#define CASE(ctype, name)                       \
-  case ScalarType::name:                        \
-    convert_from<ctype>(source, to, target, n); \
-    return;
+#define CASE(ctype, name)                                     \
+  case ScalarType::name:                                      \
+    if constexpr (is_selected(ScalarType::name)) {            \
+      converted = convert_from<ctype>(source, to, target, n); \
+    }                                                         \
+    break;
     ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
 #undef CASE
     default:
-      return;
+      break;
+  }
+  if constexpr (!kAllSelected) {
+    // Not expected, and not worth loops: one by one.
+    for (int64_t i = 0; !converted && i < n; ++i) {
+      store_any(load_any(from, source, i), to, target, i);
+    }
   }
 }
 

@@ -1,0 +1,63 @@
+"""Leaves out of kernels the dtypes that are not selected: writes what a dtype-selective build compiles.
+
+    codegen prune --label //ops:lib --manifest registered.json --selection selected_operators.yaml \\
+        --source 0:op_add.cpp:aten::add.out,aten::add.Scalar_out --source 0:convert.cpp: --directory sources \\
+        --header selected_op_variants.h --dtypes dtypes.json
+
+A directory gets one source for each --source of its number that implements a selected operator, or none at all: what
+operators share. Each compiles the original behind the header.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from absl import flags
+
+from codegen import command_line, dtypes, manifest, selection, selective_build
+
+FLAGS = command_line.flag_values()
+
+_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_MANIFEST = flags.DEFINE_string(
+    "manifest", None, "The registered.json of 'codegen generate'.", required=True, flag_values=FLAGS
+)
+_SELECTIONS = flags.DEFINE_multi_string(
+    "selection", None, "A selected_operators.yaml; several are united.", required=True, flag_values=FLAGS
+)
+_SOURCES = flags.DEFINE_multi_string(
+    "source",
+    [],
+    "A source, as the number of its --directory from 0, its path, and the operators that it implements: "
+    "number:path:operator,operator.",
+    flag_values=FLAGS,
+)
+_DIRECTORIES = flags.DEFINE_multi_string("directory", [], "Where to write sources to compile.", flag_values=FLAGS)
+_HEADER = flags.DEFINE_string(
+    "header", None, "Where to write the header that says which dtypes to handle.", required=True, flag_values=FLAGS
+)
+_DTYPES = flags.DEFINE_string(
+    "dtypes", None, "Where to write which operators handle which dtypes, as JSON.", required=True, flag_values=FLAGS
+)
+
+
+def run() -> None:
+    wanted = selection.unite([selection.read(path) for path in _SELECTIONS.value])
+    registered = manifest.read(_MANIFEST.value).operators
+    selected = {operator.name: dtypes.selected(operator.schema, wanted) for operator in registered}
+    sources: list[tuple[int, str]] = []
+    operators = dict(selected)
+    for text in _SOURCES.value:
+        number_text, path, names = text.split(":", 2)
+        implemented = names.split(",") if names else []
+        if implemented and not selected.keys() & set(implemented):
+            continue
+        sources.append((int(number_text), path))
+        # What else the source implements is compiled too, for no dtype.
+        operators |= {name: frozenset() for name in implemented if name not in selected}
+    build = selective_build.SelectiveBuild(_LABEL.value, operators)
+    Path(_HEADER.value).write_text(selective_build.header(build))
+    selective_build.write(build, _DTYPES.value)
+    for number, path in sources:
+        target = Path(_DIRECTORIES.value[number]) / path.replace("/", "_")
+        target.write_text(selective_build.wrapper(build, path))

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import json
+
+from absl.testing import absltest
+
+from codegen import kernel_keys, selective_build
+from codegen.tests import case
+
+_SCHEMAS = {
+    "aten::add.out": "Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out",
+    "aten::mm.out": "Tensor self, Tensor mat2, *, Tensor(a!) out",
+    "my_ops::mul3.out": "Tensor x, *, Tensor(a!) out",
+}
+
+
+class PruneCommandTest(case.TestCase):
+    def _prune(self, keys: dict[str, list[str]], *sources: str) -> selective_build.SelectiveBuild:
+        """Prunes the kernels of _SCHEMAS for the operators of a selection, by their kernel keys."""
+        for directory in ("first", "second"):
+            (self.directory / directory).mkdir()
+        operators = [
+            {
+                "schema": f"{name}({_SCHEMAS[name]}) -> Tensor(a!)",
+                "kernel": "a::native::f",
+                "location": ["a.yaml", 1, 1],
+                "kernel_location": ["a.yaml", 1, 1],
+            }
+            for name in keys
+        ]
+        manifest = {"label": "//ops:lib", "yaml_names": ["a.yaml"], "operators": operators}
+        selected = {"operators": {name: {"is_root_operator": True} for name in keys}, "et_kernel_metadata": keys}
+        self.run_command(
+            "prune",
+            "--label=//ops:lib",
+            "--manifest=" + self.write("registered.json", json.dumps(manifest)),
+            "--selection=" + self.write("selected_operators.yaml", json.dumps(selected)),
+            *(f"--source={source}" for source in sources),
+            f"--directory={self.directory}/first",
+            f"--directory={self.directory}/second",
+            f"--header={self.directory}/selected_op_variants.h",
+            f"--dtypes={self.directory}/dtypes.json",
+        )
+        return selective_build.read(f"{self.directory}/dtypes.json")
+
+    def _dtypes(self, build: selective_build.SelectiveBuild) -> dict[str, list[str] | None]:
+        return {
+            name: None if dtypes is None else [kernel_keys.dtype_name(dtype) for dtype in sorted(dtypes)]
+            for name, dtypes in build.operators.items()
+        }
+
+    def test_sources_of_selected_operators_and_what_they_share(self) -> None:
+        build = self._prune(
+            {"aten::add.out": ["v1/6;0|6;0|6;0|6;0"]},
+            "0:kernels/op_add.cpp:aten::add.out,aten::add.Scalar_out",
+            "0:kernels/op_mm.cpp:aten::mm.out",
+            "1:kernels/util/convert.cpp:",
+        )
+        self.assertEqual(build.label, "//ops:lib")
+        self.assertEqual(self._dtypes(build), {"aten::add.out": ["Float"], "aten::add.Scalar_out": []})
+        self.assertEqual([path.name for path in (self.directory / "first").iterdir()], ["kernels_op_add.cpp"])
+        self.assertEqual([path.name for path in (self.directory / "second").iterdir()], ["kernels_util_convert.cpp"])
+        self.assertEqual(
+            (self.directory / "first/kernels_op_add.cpp").read_text(),
+            """\
+// op_add.cpp with the dtypes that //ops:lib selects. Generated; do not edit.
+#include "runtime/selective_build.h"
+
+#include "kernels/op_add.cpp"
+""",
+        )
+
+    def test_dtypes(self) -> None:
+        build = self._prune(
+            {
+                "aten::add.out": ["default"],
+                "aten::mm.out": ["v1/5;"],
+                "my_ops::mul3.out": ["v1/6;0|6;0|6;0", "v1/4;0|4;0|4;0"],
+            },
+        )
+        self.assertEqual(
+            self._dtypes(build),
+            {
+                "aten::add.out": None,
+                "aten::mm.out": ["Half", "Float"],
+                "my_ops::mul3.out": ["Long", "Float"],
+            },
+        )
+
+    def test_not_the_dtypes_of_a_build(self) -> None:
+        for content, found in (
+            ("[]", "TypeError: list indices must be integers or slices, not str"),
+            ('{"label": "//a:a", "operators": {"a::b": ["Flat"]}}', "ValueError: Flat is no dtype"),
+        ):
+            path = self.write("dtypes.json", content)
+            finding = self.finding(lambda path=path: selective_build.read(path))  # type: ignore[misc]
+            self.assertIn("#not-a-selective-build", finding)
+            self.assert_starts_with(
+                finding, f"dtypes.json: error: not the dtypes of a dtype-selective build: {found}\n"
+            )
+
+
+if __name__ == "__main__":
+    absltest.main()
