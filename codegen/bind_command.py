@@ -32,7 +32,7 @@ _MAX_NEAR_MISSES = 3
 
 def run() -> None:
     library = manifest.read(_MANIFEST.value)
-    defined = symbols.read(_NM.value, _LIBRARIES.value)
+    defined = symbols.read(tuple(_LIBRARIES.value), _NM.value)
     linkable = {(symbol.name, symbol.parameters) for symbol in defined if not symbol.is_local}
     adapted: dict[tuple[str, str], Operator] = {}
     findings: list[Finding] = []

@@ -9,8 +9,9 @@ from typing import Concatenate, ParamSpec, TypeVar
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
-# How many files' results each function keeps.
-_FILES = 256
+_Paths = TypeVar("_Paths", str, tuple[str, ...])
+# How many results each function keeps.
+_RESULTS = 64
 
 _digests: Mapping[str, str] = {}
 
@@ -26,24 +27,23 @@ def inputs(digests: Mapping[str, str]) -> Iterator[None]:
         _digests = {}
 
 
-def by_content(read: Callable[Concatenate[str, _P], _T]) -> Callable[Concatenate[str, _P], _T]:
-    """Makes a function of a file's path, and of further hashable arguments, remember its results for the path and the
-    content, if that has a name.
+def by_content(read: Callable[Concatenate[_Paths, _P], _T]) -> Callable[Concatenate[_Paths, _P], _T]:
+    """Makes a function of a file's path, or of those of several, remember its results for the paths and their contents.
 
-    The results are shared, so nobody may change them.
+    It reads anew what is no input of the request. Further arguments must be hashable; nobody may change the results.
     """
     results: dict[object, _T] = {}
 
     @functools.wraps(read)
-    def remembering(path: str, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        digest = _digests.get(path)
-        if not digest:
-            return read(path, *args, **kwargs)
-        key = (path, digest, args, tuple(kwargs.items()))
+    def remembering(paths: _Paths, /, *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        digests = [_digests.get(path) for path in ([paths] if isinstance(paths, str) else paths)]
+        if not all(digests):
+            return read(paths, *args, **kwargs)
+        key = (paths, tuple(digests), args, tuple(kwargs.items()))
         if key not in results:
-            while len(results) >= _FILES:
+            while len(results) >= _RESULTS:
                 del results[next(iter(results))]  # The oldest.
-            results[key] = read(path, *args, **kwargs)
+            results[key] = read(paths, *args, **kwargs)
         return results[key]
 
     return remembering

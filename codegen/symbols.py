@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen import memory
 from codegen.errors import CodegenError, Finding
 
 # nm's letters for functions that other files can link with: in the text section, weak, indirect.
@@ -43,7 +43,8 @@ class Symbol:
         return f"{self.name}({self.parameters})" if self.parameters is not None else f'extern "C" {self.name}'
 
 
-def read(nm: str, paths: Sequence[str]) -> list[Symbol]:
+@memory.by_content
+def read(paths: tuple[str, ...], nm: str) -> list[Symbol]:
     """Every function that the files define; of a shared library, every one that it exports.
 
     Raises:

@@ -104,6 +104,19 @@ class WorkerTest(case.TestCase):
             registered = json.loads((self.directory / "registered.json").read_text())["operators"]
             self.assertEqual([o["kernel"] for o in registered], [f"my::native::{name}_out" for name in names])
 
+    def test_symbols_are_read_once_for_the_same_libraries(self) -> None:
+        """However often a library is bound to the same kernels, nm runs once; to changed ones, again."""
+        self._write_functions("add")
+        self._one_shot("select", "--ops=aten::add.out", "--output=s.yaml")
+        self._one_shot(*self._generate("s.yaml"))
+        nm = Path(self.write("nm", "#!/bin/sh\necho run >>runs\n"))
+        nm.chmod(0o755)
+        bind = ("bind", "--manifest=registered.json", "--nm=./nm", "--library=kernels.o", "--output=Adapters.cpp")
+        for content, runs in (("one", 1), ("one", 1), ("two", 2), ("one", 2)):
+            self.write("kernels.o", content)
+            self.assertIn("is defined nowhere", self._request(*bind)["output"])
+            self.assertEqual((self.directory / "runs").read_text().count("run"), runs)
+
     def test_errors_belong_to_their_request(self) -> None:
         """The answer to bad input is what a user sees; the next request is answered as if nothing had been."""
         self._write_functions("add")

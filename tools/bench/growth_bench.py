@@ -1,0 +1,273 @@
+"""Measures how the time of the code generator and of whole builds grows, and writes docs/benchmarks.md.
+
+    tools/bazel run //tools/bench:growth_bench
+
+The CPU time of a process is that of the tool as an action starts it, launcher included; of a worker, the time from a
+request to its response. The builds are of packages made for the purpose below tools/bench, which are removed.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from absl import app, flags
+
+from codegen.tests import programs
+from tools.bench import report
+
+_CODEGEN = flags.DEFINE_string("codegen", None, "The code generator.", required=True)
+_FUNCTIONS_YAML = flags.DEFINE_string("functions_yaml", None, "A functions.yaml.", required=True)
+_RUNS = flags.DEFINE_integer("runs", 25, "How often to measure each command.", lower_bound=1)
+_LIBRARIES = flags.DEFINE_multi_integer("libraries", [20, 60, 200], "How many libraries to build.")
+_TARGETS = flags.DEFINE_multi_integer("targets", [250, 500, 1000], "How many libraries to analyse.")
+
+_OPERATORS = (1, 2, 5, 10, 20, 50, 100)
+_CALLS = (10, 100, 1000, 5000)
+_PACKAGE = "tools/bench/growth"
+_ONE_SHOT = ("--strategy=EtSelect=sandboxed", "--strategy=EtGenerate=sandboxed")
+_BUILD = """\
+load("//rules:defs.bzl", "et_operator_library", "executorch_generated_lib")
+
+_OPERATORS = {operators}
+
+[
+    et_operator_library(
+        name = "operators_{{}}".format(i),
+        ops = [_OPERATORS[(i * 7 + k * 3) % len(_OPERATORS)] for k in range(1, 4 + i % 8)],
+    )
+    for i in range({count})
+]
+
+[
+    executorch_generated_lib(
+        name = "lib_{{}}".format(i),
+        functions_yaml_target = "//kernels/portable:functions.yaml",
+        kernel_deps = ["//kernels/portable:operators"],
+        deps = [":operators_{{}}".format(i)],
+    )
+    for i in range({count})
+]
+"""
+
+
+class Worker:
+    """The code generator as a persistent worker."""
+
+    def __init__(self, codegen: str, directory: str) -> None:
+        self._process = subprocess.Popen(
+            [codegen, "--persistent_worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=directory
+        )
+
+    def request(self, arguments: Sequence[str], inputs: Sequence[str]) -> float:
+        """Sends a command line with its input files; returns the seconds to its response."""
+        assert self._process.stdin and self._process.stdout
+        # Bazel names each file's content by a digest; here no file changes.
+        request = {"arguments": arguments, "inputs": [{"path": path, "digest": path} for path in inputs]}
+        start = time.perf_counter()
+        self._process.stdin.write(json.dumps(request) + "\n")
+        self._process.stdin.flush()
+        response: dict[str, Any] = json.loads(self._process.stdout.readline())
+        seconds = time.perf_counter() - start
+        if response["exitCode"] != 0:
+            raise SystemExit(response["output"])
+        return seconds
+
+    def stop(self) -> None:
+        self._process.communicate()
+
+
+def _cpu_seconds(command: Sequence[str], directory: str) -> float:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(command, check=True, cwd=directory)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _least(measure: Callable[[], float]) -> float:
+    """The least of some runs: what the machine does besides only ever adds to it."""
+    measure()  # Fills caches, the file system's and the worker's.
+    return min(measure() for _ in range(_RUNS.value))
+
+
+def _operator_names(codegen: str, functions_yaml: str, directory: str) -> list[str]:
+    """The operators that a YAML provides, by the manifest of a library of all of them."""
+    subprocess.run([codegen, "select", "--include_all_operators", "--output=all.yaml"], check=True, cwd=directory)
+    subprocess.run([codegen, *_generate(functions_yaml, "all.yaml")], check=True, cwd=directory)
+    operators = json.loads(Path(directory, "registered.json").read_text())["operators"]
+    return [operator["schema"].partition("(")[0] for operator in operators]
+
+
+def _generate(functions_yaml: str, selection: str) -> list[str]:
+    return [
+        "generate",
+        "--label=//:lib",
+        f"--functions_yaml={functions_yaml}",
+        f"--selection={selection}",
+        "--registration=RegisterKernels.cpp",
+        "--native_functions=NativeFunctions.h",
+        "--functions=Functions.h",
+        "--manifest=registered.json",
+    ]
+
+
+Rows = list[tuple[int, float, float]]
+
+
+def _commands() -> tuple[Rows, Rows]:
+    """Seconds of `generate` by operators and of `select` by a model's calls: of a process of its own, of a worker."""
+    codegen, functions_yaml = os.path.abspath(_CODEGEN.value), os.path.abspath(_FUNCTIONS_YAML.value)
+    generated: Rows = []
+    selected: Rows = []
+    with tempfile.TemporaryDirectory() as directory:
+        worker = Worker(codegen, directory)
+        names = _operator_names(codegen, functions_yaml, directory)
+        for count in (*(count for count in _OPERATORS if count < len(names)), len(names)):
+            selection = f"{count}.yaml"
+            ops = [f"--ops={name}" for name in names[:count]]
+            subprocess.run([codegen, "select", *ops, f"--output={selection}"], check=True, cwd=directory)
+            command = _generate(functions_yaml, selection)
+            once = _least(lambda command=command: _cpu_seconds([codegen, *command], directory))  # type: ignore[misc]
+            served = _least(
+                lambda command=command, selection=selection: worker.request(command, [functions_yaml, selection])  # type: ignore[misc]
+            )
+            generated.append((count, once, served))
+        for calls in _CALLS:
+            tensor = programs.Tensor(6, (0, 1, 2, 3))
+            chain = [programs.Call(names[i % len(names)], (tensor, tensor, 1, tensor)) for i in range(calls)]
+            Path(directory, f"{calls}.pte").write_bytes(programs.build({"forward": [chain]}))
+            command = ["select", f"--model={calls}.pte", "--model_name=//:model", "--output=model.yaml"]
+            once = _least(lambda command=command: _cpu_seconds([codegen, *command], directory))  # type: ignore[misc]
+            served = _least(lambda command=command: worker.request(command, []))  # type: ignore[misc]
+            selected.append((calls, once, served))
+        worker.stop()
+    return generated, selected
+
+
+class Tree:
+    """This repository, with packages of many libraries in it."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        operators = (root / "kernels/portable/functions.yaml").read_text().split("- op: ")[1:]
+        self._operators = [f"aten::{entry.split()[0]}" for entry in operators]
+        self._made = 0
+
+    def package(self, count: int) -> str:
+        """A package of this many libraries and selections, never built before."""
+        self._made += 1
+        package = f"{_PACKAGE}/{os.getpid()}_{self._made}"
+        directory = self.root / package
+        directory.mkdir(parents=True)
+        (directory / "BUILD.bazel").write_text(_BUILD.format(operators=json.dumps(self._operators), count=count))
+        return f"//{package}:all"
+
+    def build(self, *arguments: str) -> float:
+        """The seconds of one build."""
+        start = time.monotonic()
+        result = subprocess.run(
+            ["tools/bazel", "build", *arguments], cwd=self.root, capture_output=True, text=True, check=False
+        )
+        if result.returncode != 0:
+            raise SystemExit(result.stderr)
+        return time.monotonic() - start
+
+
+@contextlib.contextmanager
+def _tree() -> Iterator[Tree]:
+    tree = Tree(Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]))
+    try:
+        yield tree
+    finally:
+        shutil.rmtree(tree.root / _PACKAGE, ignore_errors=True)
+
+
+def _builds(tree: Tree) -> tuple[Rows, list[tuple[int, float]]]:
+    """Seconds of builds by libraries, with workers and without; of analysis by libraries."""
+    manifests = "--output_groups=manifest"
+    tree.build(manifests, tree.package(1))
+    tree.build(manifests, *_ONE_SHOT, tree.package(1))
+    built = [
+        (count, tree.build(manifests, *_ONE_SHOT, tree.package(count)), tree.build(manifests, tree.package(count)))
+        for count in _LIBRARIES.value
+    ]
+    analysed = [(count, tree.build("--nobuild", tree.package(count))) for count in _TARGETS.value]
+    return built, analysed
+
+
+def main(argv: Sequence[str]) -> None:
+    if len(argv) > 1:
+        raise app.UsageError(f"unknown argument: {argv[1]}")
+    generated, selected = _commands()
+    with _tree() as tree:
+        built, analysed = _builds(tree)
+        docs = tree.root / "docs"
+    docs.mkdir(exist_ok=True)
+
+    def milliseconds(rows: Rows) -> list[tuple[str, str, str]]:
+        return [(str(n), f"{once * 1e3:.0f} ms", f"{served * 1e3:.1f} ms") for n, once, served in rows]
+
+    text = "\n\n".join(
+        [
+            "## Time, and how it grows",
+            "Made by `tools/bazel run //tools/bench:growth_bench`; the least of some runs, on a machine with "
+            f"{os.cpu_count()} CPUs. A process's time is CPU time, the launcher's included; a warm worker's is from "
+            "the request to the response.",
+            "![growth](growth.svg)",
+            "`generate`, by the operators selected out of ExecuTorch's portable `functions.yaml`:",
+            report.table(("operators", "process", "worker"), milliseconds(generated)),
+            "`select`, by the calls of a model:",
+            report.table(("calls", "process", "worker"), milliseconds(selected)),
+            "A build of libraries, each with a selection of its own, from analysis to the generated sources "
+            "(`EtSelect` and `EtGenerate`, no C++ compiled):",
+            report.table(
+                ("libraries", "a process each", "worker"),
+                [(n, f"{once:.1f} s", f"{served:.1f} s") for n, once, served in built],
+            ),
+            "Loading and analysis of a package of libraries (`build --nobuild`), two targets and a selection each:",
+            report.table(("libraries", "time"), [(n, f"{seconds:.1f} s") for n, seconds in analysed]),
+        ]
+    )
+    report.replace_section(docs / "benchmarks.md", "growth", text)
+    charts = {
+        "generate": (
+            "operators",
+            "ms",
+            {
+                "process": [(n, once * 1e3) for n, once, _ in generated],
+                "worker": [(n, served * 1e3) for n, _, served in generated],
+            },
+        ),
+        "select": (
+            "calls of a model",
+            "ms",
+            {
+                "process": [(n, once * 1e3) for n, once, _ in selected],
+                "worker": [(n, served * 1e3) for n, _, served in selected],
+            },
+        ),
+        "build": (
+            "libraries",
+            "s",
+            {
+                "process": [(n, once) for n, once, _ in built],
+                "worker": [(n, served) for n, _, served in built],
+            },
+        ),
+        "analysis": ("libraries", "s", {"analysis": analysed}),
+    }
+    (docs / "growth.svg").write_text(report.plot(charts))
+    print(text)
+
+
+if __name__ == "__main__":
+    app.run(main)
