@@ -14,7 +14,7 @@ from absl import flags
 
 from codegen import command_line, emit, manifest, signatures, suggest, symbols
 from codegen.errors import CodegenError, Finding
-from codegen.operator_table import Operator
+from codegen.operator_table import Kernel, Operator
 
 FLAGS = command_line.flag_values()
 
@@ -38,16 +38,17 @@ def run() -> None:
     findings: list[Finding] = []
     for operator in library.operators:
         plain, with_context = _expected_parameters(operator)
-        if (operator.kernel, with_context) in linkable:
-            continue
-        if (operator.kernel, plain) in linkable:
-            adapted.setdefault((operator.kernel, plain), operator)
-        else:
-            findings.append(_undefined(operator, library.label, defined))
+        for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
+            if (kernel.function, with_context) in linkable:
+                continue
+            if (kernel.function, plain) in linkable:
+                adapted.setdefault((kernel.function, plain), operator)
+            else:
+                findings.append(_undefined(operator, kernel, library.label, defined))
     if findings:
         raise CodegenError(findings)
     source = emit.Source(library.label, library.yaml_names)
-    Path(_OUTPUT.value).write_text(emit.adapters(source, list(adapted.values())))
+    Path(_OUTPUT.value).write_text(emit.adapters(source, [(name, operator) for (name, _), operator in adapted.items()]))
 
 
 def _expected_parameters(operator: Operator) -> tuple[str, str]:
@@ -56,20 +57,20 @@ def _expected_parameters(operator: Operator) -> tuple[str, str]:
     return ", ".join(parameters), ", ".join([signatures.DEMANGLED_CONTEXT, *parameters])
 
 
-def _undefined(operator: Operator, label: str, defined: list[symbols.Symbol]) -> Finding:
+def _undefined(operator: Operator, kernel: Kernel, label: str, defined: list[symbols.Symbol]) -> Finding:
     libraries = ", ".join(dict.fromkeys(Path(path).name for path in _LIBRARIES.value))
-    near, cause = _near_misses(operator, defined)
+    near, cause = _near_misses(operator, kernel, defined)
     if not _LIBRARIES.value:
         cause = "the library has no kernel libraries: kernel_deps is empty, or holds headers only"
     details = ["expected one of:"]
-    details += [f"  {emit.kernel_signature(operator.schema, operator.kernel, context)}" for context in (False, True)]
+    details += [f"  {emit.kernel_signature(operator.schema, kernel.function, context)}" for context in (False, True)]
     if near:
         details.append("found:")
         details += [f"  {signatures.readable(str(symbol))} in {symbol.library}" for symbol in near[:_MAX_NEAR_MISSES]]
     return Finding(
         id="undefined-kernel",
-        where=operator.kernel_location,
-        found=f"the kernel {operator.kernel} of {operator.name} is defined nowhere"
+        where=kernel.location,
+        found=f"the kernel {kernel.function} of {operator.name} is defined nowhere"
         + (f" in the kernel libraries of {label} ({libraries})" if libraries else ""),
         cause=cause,
         fix="define the kernel with an expected signature in a library of kernel_deps, or correct its name in the YAML",
@@ -77,11 +78,11 @@ def _undefined(operator: Operator, label: str, defined: list[symbols.Symbol]) ->
     )
 
 
-def _near_misses(operator: Operator, defined: list[symbols.Symbol]) -> tuple[list[symbols.Symbol], str]:
+def _near_misses(operator: Operator, kernel: Kernel, defined: list[symbols.Symbol]) -> tuple[list[symbols.Symbol], str]:
     """What was probably meant to be the kernel, and why it is not."""
-    base_name = operator.kernel.rpartition("::")[2]
+    base_name = kernel.function.rpartition("::")[2]
     same_base = [symbol for symbol in defined if symbol.base_name == base_name]
-    same_name = [symbol for symbol in same_base if symbol.name == operator.kernel]
+    same_name = [symbol for symbol in same_base if symbol.name == kernel.function]
     expected = _expected_parameters(operator)
     local = [
         symbol
@@ -95,7 +96,7 @@ def _near_misses(operator: Operator, defined: list[symbols.Symbol]) -> tuple[lis
     if any(symbol.parameters is None for symbol in same_base):
         return same_base, 'the kernel is declared extern "C"'
     if same_base:
-        namespace = operator.kernel.rpartition("::")[0]
+        namespace = kernel.function.rpartition("::")[0]
         without_native = [s for s in same_base if f"{s.name.rpartition('::')[0]}::native" == namespace]
         if without_native:
             return without_native, f"the kernel is not in {namespace}: codegen appends 'native' to the YAML's namespace"

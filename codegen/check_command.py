@@ -63,7 +63,6 @@ _DTYPES = flags.DEFINE_multi_string(
 )
 _OUTPUT = flags.DEFINE_string("output", None, "Where to write the report.", required=True, flag_values=FLAGS)
 
-_DEFAULT_KEY = "default"
 _RUNTIME = "the runtime"
 
 
@@ -108,6 +107,7 @@ def run() -> None:
             findings += _missing(called, linked, registrations)
             findings += _other_schemas(calls, manifests)
             findings += _missing_dtypes(keys)
+            findings += _missing_kernels(keys, registrations)
     if findings:
         raise CodegenError(findings)
     report = [f"{name}: {linked[name]}\n" for name in sorted(called)]
@@ -118,18 +118,20 @@ def run() -> None:
 
 def _registrations(manifests: list[manifest.Manifest]) -> Iterator[_Registration]:
     for name in sorted(prim_ops.PRIM_OPS):
-        yield _Registration(name, _DEFAULT_KEY, _RUNTIME)
+        yield _Registration(name, kernel_keys.DEFAULT, _RUNTIME)
     for library in manifests:
         for operator in library.operators:
-            yield _Registration(operator.name, _DEFAULT_KEY, library.label, str(operator.location))
+            for kernel in operator.kernels:
+                for key in kernel.keys:
+                    yield _Registration(operator.name, key, library.label, str(kernel.location))
     for label, path in _labelled(_LISTINGS.value):
         for name in Path(path).read_text().split():
             if name not in prim_ops.PRIM_OPS:
-                yield _Registration(name, _DEFAULT_KEY, label)
+                yield _Registration(name, kernel_keys.DEFAULT, label)
     for paths, is_whole in ((_WHOLE_OBJECTS.value, True), (_OBJECTS.value, False)):
         for label, path in _labelled(paths):
             for found in object_files.registrations(path):
-                yield _Registration(found.operator, _DEFAULT_KEY, label, found.place, is_whole)
+                yield _Registration(found.operator, kernel_keys.DEFAULT, label, found.place, is_whole)
 
 
 def _labelled(values: list[str]) -> Iterator[tuple[str, str]]:
@@ -146,7 +148,7 @@ def _registered_twice(registrations: list[_Registration]) -> list[Finding]:
     by_libraries: dict[tuple[str, ...], list[str]] = {}
     for (operator, key), of_kernel in sorted(by_kernel.items()):
         if len(of_kernel) > 1:
-            kernel = operator if key == _DEFAULT_KEY else f"{operator} for {key}"
+            kernel = operator if key == kernel_keys.DEFAULT else f"{operator} for {key}"
             places = " and by ".join(str(registration) for registration in of_kernel)
             libraries = tuple(sorted({registration.library for registration in of_kernel}))
             by_libraries.setdefault(libraries, []).append(f"{kernel}: by {places}")
@@ -243,3 +245,18 @@ def _missing_dtypes(calls: Mapping[str, Collection[str]]) -> Iterator[Finding]:
                     fix=f"add the program to the selection of {build.label}, for example to its models, or leave out "
                     "its dtype_selective_build",
                 )
+
+
+def _missing_kernels(calls: Mapping[str, Collection[str]], registrations: list[_Registration]) -> Iterator[Finding]:
+    """Calls of registered operators with dtypes and dim orders that none of their kernels is for."""
+    declared: dict[str, set[str]] = {}
+    for registration in registrations:
+        if registration.is_whole:
+            declared.setdefault(registration.operator, set()).add(registration.key)
+    for name, keys in sorted(calls.items()):
+        kernels = declared.get(name, {kernel_keys.DEFAULT})
+        unmatched = missing_operators.unmatched_keys(kernels, keys)
+        if unmatched and kernel_keys.DEFAULT not in kernels:
+            yield missing_operators.kernel_finding(
+                name, unmatched, sorted(kernels), [_PROGRAM_NAME.value], _PROGRAM_NAME.value
+            )

@@ -6,12 +6,13 @@ The output reads as if written by hand: clang-format with Google's style and 120
 from __future__ import annotations
 
 import functools
+import hashlib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen import schema, signatures
-from codegen.operator_table import Operator
+from codegen import kernel_keys, schema, signatures
+from codegen.operator_table import Kernel, Operator
 
 _COLUMNS = 120
 # What clang-format's line breaks cost with Google's style: after a comma or the parenthesis of a call; before the
@@ -29,56 +30,78 @@ class Source:
     label: str
     yaml_names: tuple[str, ...]
 
+    @property
+    def library(self) -> str:
+        """The name of the label's target as a C++ name."""
+        return re.sub(r"\W", "_", self.label.rpartition(":")[2])
+
+    @property
+    def namespace(self) -> str:
+        """Of what only the library's own files call; the digest keeps apart libraries of one name in two packages."""
+        return f"{self.library}_{hashlib.sha256(self.label.encode()).hexdigest()[:8]}"
+
     def header(self, what: str) -> str:
         yaml_names = " and ".join(self.yaml_names)
         return _comment(f"{what} of {self.label}.") + _comment(f"Generated from {yaml_names}; do not edit.")
 
 
-def registration(source: Source, operators: Sequence[Operator], native_functions: str) -> str:
-    """RegisterKernels.cpp: unboxes each operator's values and calls its kernel; registers all at program start.
+@dataclass(frozen=True, slots=True)
+class Boxed:
+    """A kernel behind a function that the runtime can call, which unboxes the values of a call."""
+
+    function: str
+    operator: Operator
+    kernel: Kernel
+
+
+def boxed_kernels(operators: Iterable[Operator]) -> list[Boxed]:
+    """The kernels of operators with names for their functions: `aten_add_out`, `aten_add_out_by_fast_add_out`."""
+    named: dict[str, Boxed] = {}
+    for operator in operators:
+        functions = {kernel.function: kernel for kernel in operator.kernels}
+        for kernel in functions.values():
+            name = str(operator.name)
+            if len(functions) > 1:
+                name += "_by_" + kernel.function.replace("::native::", "::")
+            name = re.sub(r"\W+", "_", name).lstrip("_")
+            while name in named:
+                name += "_"
+            named[name] = Boxed(name, operator, kernel)
+    return list(named.values())
+
+
+def boxed(source: Source, kernels: Sequence[Boxed], native_functions: str) -> str:
+    """BoxedKernels.cpp, one of several: unboxes the values of calls for some kernels.
 
     Args:
         source: what the file is made from.
-        operators: the operators to register, in the order of the output.
+        kernels: the kernels, in the order of the output.
         native_functions: how to include NativeFunctions.h.
     """
-    header = source.header("Registers the kernels")
-    if not operators:
-        return header + _comment("No operator is selected, so there is nothing to register.")
-    functions = _boxed_names(operators)
-    boxed = [_boxed(operator, function) for operator, function in zip(operators, functions, strict=True)]
-    body = "".join(boxed)
-    types = " ".join(type_ for operator in operators for type_ in signatures.parameter_types(operator.schema))
+    types = " ".join(type_ for kernel in kernels for type_ in signatures.parameter_types(kernel.operator.schema))
     used = sorted(set(re.findall(r"executorch::aten::(\w+)", types)))
-    table = "".join(
-        f'    Kernel("{operator.name}", {function}),\n' for operator, function in zip(operators, functions, strict=True)
-    )
-    message = f'"cannot register the %zu kernels of {source.label}: error 0x%x"'
-    values = ["error == Error::Ok", message, "std::size(kKernels)", "static_cast<unsigned>(error)"]
-    check = "\n".join(_call("  ET_CHECK_MSG(", values, ");"))
-    return f"""{header}
+    body = "".join(_boxed(kernel) for kernel in kernels)
+    return f"""{source.header("Calls the kernels with a program's values, for some operators")}
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/event_tracer_hooks.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
-#include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/profiler.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <iterator>
 #include <optional>
 #include <string_view>
 
 #include "{native_functions}"
 
+namespace {source.namespace} {{
 namespace {{
 
 {"".join(f"using executorch::aten::{name};{chr(10)}" for name in used)}\
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
-using executorch::runtime::Kernel;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::Span;
 using executorch::runtime::internal::event_tracer_log_evalue;
@@ -92,25 +115,216 @@ bool has_values(KernelRuntimeContext& context, const char* name, Span<EValue*> s
   return true;
 }}
 
+}}  // namespace
+
 {body}\
-const Kernel kKernels[] = {{
+}}  // namespace {source.namespace}
+"""
+
+
+def kernel_table(source: Source, kernels: Sequence[Boxed], manual: bool, exception_boundary: bool) -> str:
+    """KernelTable.cpp: the table of the kernels that the runtime looks them up in.
+
+    Args:
+        source: what the file is made from.
+        kernels: the kernels.
+        manual: whether the program's own code may ask for the table.
+        exception_boundary: whether what a kernel throws becomes the call's failure.
+    """
+    table = "".join(entry for kernel in kernels for entry in _table_entries(kernel, exception_boundary))
+    declarations = "".join(
+        f"void {kernel.function}(KernelRuntimeContext& context, Span<EValue*> stack);\n" for kernel in kernels
+    )
+    accessor = f"{source.library}_kernels" if manual else "kernels"
+    body = f"""\
+using executorch::runtime::EValue;
+using executorch::runtime::Kernel;
+using executorch::runtime::KernelRuntimeContext;
+using executorch::runtime::Span;
+
+// In BoxedKernels<n>.cpp.
+{declarations}
+namespace {{
+{_GUARD if exception_boundary else ""}
+constexpr Kernel kKernels[] = {{
 {table}}};
 
-// Runs before main(). The runtime itself ends the program if an operator is registered twice.
+}}  // namespace
+"""
+    content = "{kKernels, std::size(kKernels)}"
+    if not kernels:
+        body = _comment("No operator is selected.") + "using executorch::runtime::Kernel;\n"
+        body += "using executorch::runtime::Span;\n"
+        content = "{}"
+    includes = ["core/evalue.h", "kernel/kernel_runtime_context.h", "kernel/operator_registry.h", "platform/log.h"]
+    include_lines = "".join(f"#include <executorch/runtime/{path}>\n" for path in includes)
+    own_function = f"\nSpan<const Kernel> kernels() {{ return {content}; }}\n"
+    public_function = ""
+    if manual:
+        public_function = f"""
+namespace torch::executor {{
+
+executorch::runtime::Span<const executorch::runtime::Kernel> {accessor}() {{ return {source.namespace}::kernels(); }}
+
+}}  // namespace torch::executor
+"""
+    return f"""{source.header("The table of the kernels")}
+{include_lines}
+#include <exception>
+#include <iterator>
+
+namespace {source.namespace} {{
+
+{body}{own_function}
+}}  // namespace {source.namespace}
+{public_function}"""
+
+
+_GUARD = """
+using executorch::runtime::Error;
+using executorch::runtime::OpFunction;
+
+// Where a kernel, or a value that it cannot be called with, throws, the call fails.
+void call_guarded(OpFunction kernel, KernelRuntimeContext& context, Span<EValue*> stack) {
+#ifdef __cpp_exceptions
+  try {
+    kernel(context, stack);
+  } catch (const std::exception& error) {
+    ET_LOG(Error, "a kernel threw an exception: %s", error.what());
+    context.fail(Error::Internal);
+  } catch (...) {
+    ET_LOG(Error, "a kernel threw something that is no std::exception");
+    context.fail(Error::Internal);
+  }
+#else
+  kernel(context, stack);
+#endif
+}
+
+template <OpFunction kKernel>
+void guarded(KernelRuntimeContext& context, Span<EValue*> stack) {
+  call_guarded(kKernel, context, stack);
+}
+"""
+
+
+def registration(source: Source, kernels: Sequence[Boxed]) -> str:
+    """RegisterKernels.cpp: registers the table at program start."""
+    header = source.header("Registers the kernels")
+    if not kernels:
+        return header + _comment("No operator is selected, so there is nothing to register.")
+    message = f'"cannot register the %zu kernels of {source.label}: error 0x%x"'
+    values = ["error == Error::Ok", message, "kernels().size()", "static_cast<unsigned>(error)"]
+    check = "\n".join(_call("  ET_CHECK_MSG(", values, ");"))
+    return f"""{header}
+#include <executorch/runtime/kernel/operator_registry.h>
+#include <executorch/runtime/platform/assert.h>
+
+{_registered_names(kernels)}
+namespace {source.namespace} {{
+
+using executorch::runtime::Error;
+using executorch::runtime::Kernel;
+using executorch::runtime::Span;
+
+// In KernelTable.cpp.
+Span<const Kernel> kernels();
+
+namespace {{
+
+// Runs before main(), in whatever order: the registry and the table are there from the start.
 [[maybe_unused]] const bool kRegistered = [] {{
-  const Error error = executorch::runtime::register_kernels({{kKernels, std::size(kKernels)}});
+  const Error error = executorch::runtime::register_kernels(kernels());
 {check}
   return true;
 }}();
 
 }}  // namespace
+}}  // namespace {source.namespace}
 """
+
+
+def manual_registration(source: Source, kernels: Sequence[Boxed], header: str) -> str:
+    """RegisterKernels.cpp of a library that registers nothing by itself."""
+    return f"""{source.header("Registers the kernels on request")}
+#include "{header}"
+
+{_registered_names(kernels)}
+namespace torch::executor {{
+
+executorch::runtime::Error register_{source.library}_kernels() {{
+  return executorch::runtime::register_kernels({source.library}_kernels());
+}}
+
+}}  // namespace torch::executor
+"""
+
+
+def registration_header(source: Source) -> str:
+    """RegisterKernels.h of a library that registers nothing by itself."""
+    return f"""{source.header("Gives the kernels to register, or to load a method with,")}
+#pragma once
+
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/core/span.h>
+#include <executorch/runtime/kernel/operator_registry.h>
+
+namespace torch::executor {{
+
+// Registers the kernels for every program. A second call, or another library that registers one of them, ends the
+// program.
+executorch::runtime::Error register_{source.library}_kernels();
+
+// The kernels, for `kernel_registry` of Module::load_method() and Program::load_method(): one method then uses them,
+// and nothing is registered.
+executorch::runtime::Span<const executorch::runtime::Kernel> {source.library}_kernels();
+
+}}  // namespace torch::executor
+"""
+
+
+def registered_name(operator: str, key: str) -> str:
+    """What a library defines for a kernel that it registers: `aten__add_out__for_any`."""
+    key = "any" if key == kernel_keys.DEFAULT else key.removeprefix("v1/").replace("|", "__")
+    return re.sub(r"\W", "_", f"{operator.replace('::', '__')}__for_{key}")
+
+
+def _registered_names(kernels: Sequence[Boxed]) -> str:
+    names = "".join(
+        f"char {registered_name(boxed.operator.name, key)};\n"
+        for boxed in kernels
+        for kernel in boxed.operator.kernels
+        if kernel.function == boxed.kernel.function
+        for key in kernel.keys
+    )
+    return f"""\
+// Another library that registers one of these kernels defines the same name, so that no binary links with both.
+namespace kernel_registered_by_two_libraries {{
+
+{names}
+}}  // namespace kernel_registered_by_two_libraries
+"""
+
+
+def _table_entries(boxed: Boxed, exception_boundary: bool) -> Iterator[str]:
+    function = f"guarded<{boxed.function}>" if exception_boundary else boxed.function
+    for kernel in boxed.operator.kernels:
+        if kernel.function != boxed.kernel.function:
+            continue
+        for key in kernel.keys:
+            quoted = [] if key == kernel_keys.DEFAULT else [f'"{key}"']
+            yield "\n".join(_call("    Kernel(", [f'"{boxed.operator.name}"', *quoted, function], "),")) + "\n"
 
 
 def native_functions(source: Source, operators: Sequence[Operator]) -> str:
     """NativeFunctions.h: declares each kernel with and without the context, of which a library defines either."""
+    kernels = [
+        (name, operator)
+        for operator in operators
+        for name in dict.fromkeys(kernel.function for kernel in operator.kernels)
+    ]
     blocks = "".join(
-        _namespace(namespace, "\n".join(_declarations(group))) for namespace, group in _by_namespace(operators)
+        _namespace(namespace, "\n".join(_declarations(group))) for namespace, group in _by_namespace(kernels)
     )
     return f"""{source.header("Declares the kernels")}
 #pragma once
@@ -138,14 +352,17 @@ def functions(source: Source, operators: Sequence[Operator], native_functions: s
 {blocks}"""
 
 
-def adapters(source: Source, operators: Sequence[Operator]) -> str:
-    """KernelAdapters.cpp: the overload with a context of each kernel that is defined only without one."""
+def adapters(source: Source, kernels: Sequence[tuple[str, Operator]]) -> str:
+    """KernelAdapters.cpp: the overload with a context of each kernel that is defined only without one.
+
+    Args:
+        source: what the file is made from.
+        kernels: the kernels' C++ names, each with an operator that it computes.
+    """
     header = source.header("Adapts the kernels without a context")
-    if not operators:
+    if not kernels:
         return header + _comment("Every kernel takes a context, so there is nothing to adapt.")
-    blocks = "".join(
-        _namespace(namespace, "\n".join(_adapters(group))) for namespace, group in _by_namespace(operators)
-    )
+    blocks = "".join(_namespace(namespace, "\n".join(_adapters(group))) for namespace, group in _by_namespace(kernels))
     return f"""{header}
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
@@ -163,24 +380,14 @@ def kernel_signature(function: schema.FunctionSchema, name: str, with_context: b
     return f"{signatures.return_type(function)} {name}({', '.join(_parameters(function, with_context))})"
 
 
-def _boxed_names(operators: Iterable[Operator]) -> list[str]:
-    """A function's name for each operator, such as `aten_add_out`, made unique where two would be the same."""
-    names: dict[str, None] = {}
-    for operator in operators:
-        name = str(operator.schema.name).replace("::", "_").replace(".", "_").lstrip("_")
-        while name in names:
-            name += "_"
-        names[name] = None
-    return list(names)
-
-
 @functools.cache
-def _boxed(operator: Operator, function_name: str) -> str:
+def _boxed(boxed: Boxed) -> str:
+    operator, kernel = boxed.operator, boxed.kernel.function
     function = operator.schema
     names = signatures.parameter_names(function)
     lines = [
         *_comment_lines(str(function)),
-        f"void {function_name}(KernelRuntimeContext& context, Span<EValue*> stack) {{",
+        f"void {boxed.function}(KernelRuntimeContext& context, Span<EValue*> stack) {{",
         f'  if (!has_values(context, "{operator.name}", stack, {len(names) + 1})) return;',
     ]
     for i, (argument, name) in enumerate(zip(function.arguments, names, strict=True)):
@@ -191,12 +398,12 @@ def _boxed(operator: Operator, function_name: str) -> str:
     )
     lines.append(f"  EXECUTORCH_SCOPE_PROF({traced});")
     if function.out:
-        lines += _call(f"  {operator.kernel}(", ["context", *names], ");")
+        lines += _call(f"  {kernel}(", ["context", *names], ");")
         first_out = len(names) - len(function.out)
         logged = range(first_out, len(names))
     else:
         result = "auto&" if function.returns[0].alias is not None else "const auto"
-        lines += _call(f"  {result} result = {operator.kernel}(", ["context", *names], ");")
+        lines += _call(f"  {result} result = {kernel}(", ["context", *names], ");")
         lines.append(f"  *stack[{len(names)}] = EValue(result);")
         logged = range(len(names), len(names) + 1)
     lines += [f"  event_tracer_log_evalue(context.internal_event_tracer(), *stack[{i}]);" for i in logged]
@@ -217,20 +424,19 @@ def _unboxed(argument: schema.Argument, name: str, value: str) -> str:
     return f"const {short} {name} = {value}->to<{short}>();"
 
 
-def _declarations(operators: Sequence[Operator]) -> Iterator[str]:
+def _declarations(kernels: Sequence[tuple[str, Operator]]) -> Iterator[str]:
     """Each kernel of one namespace in both forms, under the operators that it computes."""
-    kernels: dict[tuple[str, tuple[str, ...]], list[Operator]] = {}
-    for operator in operators:
-        key = (operator.kernel, signatures.parameter_types(operator.schema))
-        kernels.setdefault(key, []).append(operator)
-    for users in kernels.values():
+    declared: dict[tuple[str, tuple[str, ...]], list[Operator]] = {}
+    for name, operator in kernels:
+        declared.setdefault((name, signatures.parameter_types(operator.schema)), []).append(operator)
+    for (name, _), users in declared.items():
         comments = [line for operator in users for line in _comment_lines(str(operator.schema))]
-        yield "\n".join([*comments, *_declaration(users[0], False), *_declaration(users[0], True), ""])
+        yield "\n".join([*comments, *_declaration(name, users[0], False), *_declaration(name, users[0], True), ""])
 
 
 @functools.cache
-def _declaration(operator: Operator, with_context: bool) -> list[str]:
-    namespace, _, kernel = operator.kernel.rpartition("::")
+def _declaration(name: str, operator: Operator, with_context: bool) -> list[str]:
+    namespace, _, kernel = name.rpartition("::")
     parameters = _parameters(operator.schema, with_context, namespace)
     return _declare(_return_type(operator.schema, namespace), kernel, parameters, ");")
 
@@ -267,42 +473,46 @@ def _wrappers(operators: Sequence[Operator]) -> Iterator[str]:
     for operator in operators:
         function = operator.schema
         key = (signatures.wrapper_name(function), signatures.parameter_types(function))
-        first = first_users.setdefault(key, operator)
-        if first is not operator:
-            note = f"The same function as that of {first.name} in C++; call its kernel {operator.kernel} instead."
+        default = operator.default
+        first = first_users.setdefault(key, operator) if default else operator
+        if default is None:
+            note = "Has no kernel for every dtype and dim order; call one of its kernels instead."
+        else:
+            note = f"The same function as that of {first.name} in C++; call its kernel {default.function} instead."
+        if default is None or first is not operator:
             yield "\n".join([*_comment_lines(str(function)), *_comment_lines(note), ""])
             continue
-        yield _wrapper(operator)
+        yield _wrapper(operator, default.function)
 
 
 @functools.cache
-def _wrapper(operator: Operator) -> str:
+def _wrapper(operator: Operator, kernel: str) -> str:
     function = operator.schema
     namespace = _wrapper_namespace(function)
     parameters = _parameters(function, True, namespace)
     head = _declare(f"inline {_return_type(function, namespace)}", signatures.wrapper_name(function), parameters, ") {")
     names = ["context", *signatures.parameter_names(function)]
-    body = _call(f"  return ::{operator.kernel}(", names, ");")
+    body = _call(f"  return ::{kernel}(", names, ");")
     return "\n".join([*_comment_lines(str(function)), *_define(head, body), ""])
 
 
-def _adapters(operators: Sequence[Operator]) -> Iterator[str]:
-    for operator in operators:
+def _adapters(kernels: Sequence[tuple[str, Operator]]) -> Iterator[str]:
+    for name, operator in kernels:
         function = operator.schema
-        namespace, _, kernel = operator.kernel.rpartition("::")
+        namespace, _, kernel = name.rpartition("::")
         context = _spelled(f"{signatures.CONTEXT}&", namespace)
         parameters = [context, *_parameters(function, False, namespace)]
         head = _declare(f"ET_WEAK {_return_type(function, namespace)}", kernel, parameters, ") {")
         body = _call(f"  return {kernel}(", signatures.parameter_names(function), ");")
         comment = _comment_lines(str(function))
-        yield "\n".join([*comment, *_declaration(operator, False), *_define(head, body), ""])
+        yield "\n".join([*comment, *_declaration(name, operator, False), *_define(head, body), ""])
 
 
-def _by_namespace(operators: Iterable[Operator]) -> list[tuple[str, list[Operator]]]:
-    """The operators by the namespaces of their kernels."""
-    groups: dict[str, list[Operator]] = {}
-    for operator in operators:
-        groups.setdefault(operator.kernel.rpartition("::")[0], []).append(operator)
+def _by_namespace(kernels: Iterable[tuple[str, Operator]]) -> list[tuple[str, list[tuple[str, Operator]]]]:
+    """Kernels' C++ names, each with an operator that it computes, by namespace."""
+    groups: dict[str, list[tuple[str, Operator]]] = {}
+    for name, operator in kernels:
+        groups.setdefault(name.rpartition("::")[0], []).append((name, operator))
     return sorted(groups.items())
 
 

@@ -224,11 +224,63 @@ KINDS = (
         "Give one of them another kernel.",
     ),
     Kind(
-        "specialised-kernel",
+        "bad-alias",
         _YAML,
-        "A kernel is declared for some dtypes or dim orders only.",
-        "- op: add.out\n  type_alias: {T0: [Float]}",
-        "Bind one kernel for all of them.",
+        "`arg_meta` names a dtype or dim order that is neither an alias of the entry nor a dtype, or an alias is "
+        "called as a dtype is.",
+        "type_alias: {T0: [Float]}\nkernels: [{arg_meta: {self: [T1, D0]}, kernel_name: k::f}]",
+        "Define the alias in the same entry.",
+    ),
+    Kind(
+        "bad-arg-meta",
+        _YAML,
+        "`arg_meta` names something that is no tensor argument, leaves one out, or gives it no dtype and dim order. "
+        "ExecuTorch accepts it, and the kernel is never called.",
+        "arg_meta: {sefl: [T0, D0], other: [T0, D0], out: [T0, D0]}",
+        "Name every tensor of the schema once; leave out only an optional tensor that is None.",
+    ),
+    Kind(
+        "unknown-dtype",
+        _YAML,
+        "A dtype of `type_alias` or `arg_meta` is none of ExecuTorch's `ScalarType`.",
+        "type_alias: {T0: [float32]}",
+        "Write `Float`.",
+    ),
+    Kind(
+        "bad-dim-order",
+        _YAML,
+        "A dim order does not name each dimension exactly once.",
+        "dim_order_alias: {D0: [0, 2, 3]}",
+        "Write `[0, 2, 3, 1]` for channels last.",
+    ),
+    Kind(
+        "duplicate-kernel",
+        _YAML,
+        "Two kernels of an operator are for the same dtypes and dim orders.",
+        "kernels:\n- {arg_meta: null, kernel_name: k::f}\n- {arg_meta: null, kernel_name: k::g}",
+        "Keep one of the two.",
+    ),
+    Kind(
+        "too-many-combinations",
+        _YAML,
+        "The aliases of a kernel vary independently, and have more combinations than the runtime's registry holds.",
+        "type_alias: {T0: [all 22 dtypes], T1: [the same], T2: [the same]}",
+        "Use one alias for arguments that always agree.",
+    ),
+    Kind(
+        "long-kernel-key",
+        _YAML,
+        "A kernel is for more tensors or dimensions than the runtime can look up: its buffer holds 16 tensors of 16 "
+        "dimensions.",
+        "arg_meta with 40 tensors of 8 dimensions",
+        "Bind one kernel with `arg_meta: null`.",
+    ),
+    Kind(
+        "missing-kernel-key",
+        _LIBRARY,
+        "All kernels of an operator are for certain dtypes and dim orders, and a model calls it with others.",
+        "a model that adds Half tensors; kernels: [{arg_meta: {self: [Float, [0]], ...}, kernel_name: k::f}]",
+        "Add a kernel with `arg_meta: null`, or one for these dtypes and dim orders.",
     ),
     Kind(
         "no-yaml",

@@ -9,16 +9,30 @@ Reads no kernels, so that it can run beside their compilation; `codegen bind` co
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from absl import flags
 
-from codegen import command_line, emit, manifest, missing_operators, operator_table, prim_ops, selection
+from codegen import (
+    command_line,
+    emit,
+    kernel_keys,
+    manifest,
+    missing_operators,
+    operator_table,
+    prim_ops,
+    selection,
+)
 from codegen.errors import CodegenError, Finding
 from codegen.operator_table import Operator
 
 FLAGS = command_line.flag_values()
+
+# Where the kernels take as long to compile as the headers that they include.
+_KERNELS_PER_SOURCE = 32
 
 _LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
 _FUNCTIONS_YAML = flags.DEFINE_string(
@@ -29,6 +43,28 @@ _CUSTOM_OPS_YAML = flags.DEFINE_string(
 )
 _SELECTIONS = flags.DEFINE_multi_string(
     "selection", None, "A selected_operators.yaml; several are united.", required=True, flag_values=FLAGS
+)
+_FALLBACK_YAML = flags.DEFINE_string(
+    "fallback_yaml", None, "The kernels of the operators that --functions_yaml does not have.", flag_values=FLAGS
+)
+_SUPPORT_EXCEPTIONS = flags.DEFINE_bool(
+    "support_exceptions", True, "Turns what a kernel throws into the failure of its call.", flag_values=FLAGS
+)
+_BOXED_KERNELS = flags.DEFINE_string(
+    "boxed_kernels",
+    None,
+    "The directory to write the sources that call the kernels to.",
+    required=True,
+    flag_values=FLAGS,
+)
+_KERNEL_TABLE = flags.DEFINE_string(
+    "kernel_table", None, "Where to write the source with the table of the kernels.", required=True, flag_values=FLAGS
+)
+_REGISTRATION_HEADER = flags.DEFINE_string(
+    "registration_header",
+    None,
+    "Where to write the header of a function that registers the kernels; without it, they register themselves.",
+    flag_values=FLAGS,
 )
 _REGISTRATION = flags.DEFINE_string(
     "registration", None, "Where to write the source that registers the kernels.", required=True, flag_values=FLAGS
@@ -49,7 +85,8 @@ _MANIFEST = flags.DEFINE_string(
 
 
 def run() -> None:
-    yaml_paths = [path for path in (_FUNCTIONS_YAML.value, _CUSTOM_OPS_YAML.value) if path is not None]
+    flags_with_yaml = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML)
+    yaml_paths = [flag.value for flag in flags_with_yaml if flag.value is not None]
     if not yaml_paths:
         raise CodegenError(
             Finding(
@@ -60,16 +97,37 @@ def run() -> None:
                 fix="give at least one of the two",
             )
         )
-    provided = operator_table.read(_FUNCTIONS_YAML.value, _CUSTOM_OPS_YAML.value)
+    provided = operator_table.read(_FUNCTIONS_YAML.value, _CUSTOM_OPS_YAML.value, _FALLBACK_YAML.value)
     wanted = selection.unite([selection.read(path) for path in _SELECTIONS.value])
     yaml_names = tuple(Path(path).name for path in yaml_paths)
     operators = _select(wanted, provided, " or ".join(yaml_names))
     source = emit.Source(_LABEL.value, yaml_names)
     header = Path(_NATIVE_FUNCTIONS.value).name
-    Path(_REGISTRATION.value).write_text(emit.registration(source, operators, header))
+    kernels = emit.boxed_kernels(operators)
+    _write_boxed(source, kernels)
+    Path(_KERNEL_TABLE.value).write_text(
+        emit.kernel_table(source, kernels, _REGISTRATION_HEADER.value is not None, _SUPPORT_EXCEPTIONS.value)
+    )
+    if _REGISTRATION_HEADER.value is not None:
+        registration_header = Path(_REGISTRATION_HEADER.value)
+        registration_header.write_text(emit.registration_header(source))
+        Path(_REGISTRATION.value).write_text(emit.manual_registration(source, kernels, registration_header.name))
+    else:
+        Path(_REGISTRATION.value).write_text(emit.registration(source, kernels))
     Path(_NATIVE_FUNCTIONS.value).write_text(emit.native_functions(source, operators))
     Path(_FUNCTIONS.value).write_text(emit.functions(source, operators, header))
     manifest.write(manifest.Manifest(_LABEL.value, yaml_names, tuple(operators)), _MANIFEST.value)
+
+
+def _write_boxed(source: emit.Source, kernels: Sequence[emit.Boxed]) -> None:
+    """Writes the sources that call the kernels, of about one size, so that they compile side by side."""
+    directory = Path(_BOXED_KERNELS.value)
+    directory.mkdir(parents=True, exist_ok=True)
+    header = os.path.relpath(_NATIVE_FUNCTIONS.value, directory)
+    count = -(-len(kernels) // _KERNELS_PER_SOURCE)
+    for i in range(count):
+        part = kernels[i * len(kernels) // count : (i + 1) * len(kernels) // count]
+        (directory / f"BoxedKernels{i}.cpp").write_text(emit.boxed(source, part, header))
 
 
 def _select(wanted: selection.Selection, provided: Mapping[str, Operator], providers: str) -> list[Operator]:
@@ -79,6 +137,8 @@ def _select(wanted: selection.Selection, provided: Mapping[str, Operator], provi
         CodegenError: names every operator that is wanted and not provided.
     """
     selected = set(provided) if wanted.include_all else set()
+    # Those of which only some kernels may be wanted.
+    by_key = set(wanted.operators) - selected
     findings: list[Finding] = []
     for name, operator in sorted(wanted.operators.items()):
         if name in prim_ops.PRIM_OPS or not operator.is_root:
@@ -86,6 +146,7 @@ def _select(wanted: selection.Selection, provided: Mapping[str, Operator], provi
         names = [name] if name in provided else []
         if operator.all_overloads and "." not in name:
             names = [candidate for candidate in provided if candidate.partition(".")[0] == name]
+            by_key.difference_update(names)
         if not names:
             findings.append(
                 missing_operators.finding(
@@ -98,6 +159,28 @@ def _select(wanted: selection.Selection, provided: Mapping[str, Operator], provi
                 )
             )
         selected.update(names)
+    operators = []
+    for name in sorted(selected):
+        whole = provided[name]
+        operators.append(_select_kernels(whole, wanted.operators[name], findings) if name in by_key else whole)
     if findings:
         raise CodegenError(findings)
-    return [provided[name] for name in sorted(selected)]
+    return operators
+
+
+def _select_kernels(operator: Operator, wanted: selection.SelectedOperator, findings: list[Finding]) -> Operator:
+    """The operator with the kernels that calls of the wanted dtypes and dim orders reach."""
+    declared = [key for kernel in operator.kernels for key in kernel.keys]
+    unmatched = missing_operators.unmatched_keys(declared, wanted.kernel_keys)
+    if unmatched and operator.default is None:
+        findings.append(
+            missing_operators.kernel_finding(operator.name, unmatched, declared, wanted.asked_by, operator.location)
+        )
+    if not all(map(kernel_keys.is_call, wanted.kernel_keys)):
+        return operator
+    reached = wanted.kernel_keys | {kernel_keys.DEFAULT} if unmatched else wanted.kernel_keys
+    kernels = [
+        dataclasses.replace(kernel, keys=tuple(key for key in kernel.keys if key in reached))
+        for kernel in operator.kernels
+    ]
+    return dataclasses.replace(operator, kernels=tuple(kernel for kernel in kernels if kernel.keys))

@@ -62,6 +62,12 @@ def of_dtype(dtype: int) -> str:
     return _VERSION + str(TensorKind(dtype, ()))
 
 
+def is_call(key: str) -> bool:
+    """Whether a key is that of a call, and not `default` or of a dtype; `v1/6;` may be both, and is no call's here."""
+    tensors = parse(key)
+    return tensors is not None and (len(tensors) > 1 or bool(tensors[0].dim_order))
+
+
 def dtypes(keys: Iterable[str]) -> frozenset[int] | None:
     """The numbers of the dtypes that keys name; None if they take every dtype, or tell of none."""
     found: set[int] = set()

@@ -1,4 +1,4 @@
-"""registered.json: which operators a generated library registers, with which kernels."""
+"""registered.json: which operators a generated library registers, with which kernels, for which kernel keys."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codegen import memory, schema
 from codegen.errors import CodegenError, Finding, Location
-from codegen.operator_table import Operator
+from codegen.operator_table import Kernel, Operator
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,11 @@ def read(path: str) -> Manifest:
         operators = tuple(
             Operator(
                 schema=schema.parse(entry["schema"], lambda offset: Location(path)),
-                kernel=entry["kernel"],
+                kernels=tuple(
+                    Kernel(kernel["function"], tuple(kernel["keys"]), Location(*kernel["location"]))
+                    for kernel in entry["kernels"]
+                ),
                 location=Location(*entry["location"]),
-                kernel_location=Location(*entry["kernel_location"]),
             )
             for entry in content["operators"]
         )
@@ -72,9 +74,15 @@ def _operator_to_json(operator: Operator) -> str:
     return json.dumps(
         {
             "schema": str(operator.schema),
-            "kernel": operator.kernel,
             "location": _location_to_json(operator.location),
-            "kernel_location": _location_to_json(operator.kernel_location),
+            "kernels": [
+                {
+                    "function": kernel.function,
+                    "keys": kernel.keys,
+                    "location": _location_to_json(kernel.location),
+                }
+                for kernel in operator.kernels
+            ],
         }
     )
 

@@ -1,11 +1,14 @@
-"""What to say about operators that are asked for and that nothing provides."""
+"""What to say about operators and kernels that are asked for and that nothing provides."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
-from codegen import prim_ops, suggest
-from codegen.errors import Finding
+from codegen import kernel_keys, prim_ops, specialisation, suggest
+from codegen.errors import Finding, Location
+
+# How many declared kernels an error lists.
+_MAX_DECLARED = 8
 
 
 def finding(
@@ -38,4 +41,35 @@ def finding(
         f"{suggest.did_you_mean(near)}",
         cause=cause,
         fix=fix,
+    )
+
+
+def unmatched_keys(declared: Collection[str], keys: Iterable[str]) -> list[str]:
+    """The keys of calls that no kernel is for by itself, given the keys of the kernels."""
+    return sorted(key for key in keys if kernel_keys.is_call(key) and key not in declared)
+
+
+def kernel_finding(
+    operator: str, keys: Sequence[str], declared: Sequence[str], asked_by: Iterable[str], where: Location | str
+) -> Finding:
+    """Calls of an operator that no kernel is for.
+
+    Args:
+        operator: the operator's full name.
+        keys: the calls' kernel keys.
+        declared: the kernel keys that there are; `default` is not among them.
+        asked_by: the labels of the targets or models that make the calls.
+        where: the place or label to name.
+    """
+    details = ["needed for:", *(f"  {specialisation.readable(key)}" for key in keys)]
+    details += ["declared for:", *(f"  {specialisation.readable(key)}" for key in declared[:_MAX_DECLARED])]
+    if len(declared) > _MAX_DECLARED:
+        details.append(f"  and {len(declared) - _MAX_DECLARED} more")
+    return Finding(
+        id="missing-kernel-key",
+        where=where,
+        found=f"{operator} has no kernel for dtypes and dim orders that {', '.join(sorted(asked_by))} calls it with",
+        cause="each kernel of the operator is for certain dtypes and dim orders, and none is for all others",
+        fix="add a kernel with 'arg_meta: null' to the operator in the YAML, or one for what is needed",
+        details=tuple(details),
     )

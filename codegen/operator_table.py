@@ -12,6 +12,8 @@ to it in ExecuTorch's form or in the legacy one; both may stand in one file:
       dispatch:
         CPU: custom::mul3_out
 
+Kernels may be bound to certain dtypes and dim orders, see codegen/specialisation.py.
+
 As in ExecuTorch, a kernel's C++ name is the one given with `native::` put before its last part:
 `custom::native::add_out`; a name without a namespace is in `at::native`.
 """
@@ -22,7 +24,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen import aten_operators, memory, schema, signatures, suggest, yaml_reader
+from codegen import aten_operators, kernel_keys, memory, schema, signatures, specialisation, suggest, yaml_reader
 from codegen.errors import CodegenError, Finding, Location
 
 _KERNEL_FORM = "'kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]'"
@@ -55,35 +57,60 @@ _MAX_OPERATOR_NAME = 99
 
 
 @dataclass(frozen=True, slots=True)
+class Kernel:
+    """A function that computes an operator.
+
+    Attributes:
+        function: the qualified C++ name, `custom::native::add_out`.
+        keys: which calls it is for, see codegen/kernel_keys.py.
+        location: where the YAML names the function.
+    """
+
+    function: str
+    keys: tuple[str, ...]
+    location: Location
+
+
+@dataclass(frozen=True, slots=True)
 class Operator:
-    """An operator with the kernel that computes it.
+    """An operator with the kernels that compute it.
 
     Attributes:
         schema: the operator's schema.
-        kernel: the kernel's qualified C++ name, `custom::native::add_out`.
+        kernels: the kernels, in the YAML's order. No two have a key in common.
         location: where the YAML names the operator.
-        kernel_location: where the YAML names the kernel.
     """
 
     schema: schema.FunctionSchema
-    kernel: str
+    kernels: tuple[Kernel, ...]
     location: Location
-    kernel_location: Location
 
     @property
     def name(self) -> str:
         return str(self.schema.name)
 
+    @property
+    def default(self) -> Kernel | None:
+        """The kernel for every call that no other is for."""
+        return next((kernel for kernel in self.kernels if kernel_keys.DEFAULT in kernel.keys), None)
 
-def read(functions_yaml: str | None, custom_ops_yaml: str | None) -> Mapping[str, Operator]:
-    """Reads the operators of one or two YAML files, by their full names, in the files' order.
+
+def read(
+    functions_yaml: str | None, custom_ops_yaml: str | None, fallback_yaml: str | None = None
+) -> Mapping[str, Operator]:
+    """Reads the operators of YAML files, by their full names, in the files' order.
+
+    Args:
+        functions_yaml: the kernels of PyTorch's own operators.
+        custom_ops_yaml: the schemas and kernels of custom operators.
+        fallback_yaml: as functions_yaml, for the operators that it does not have.
 
     Raises:
-        CodegenError: with every finding in both files.
+        CodegenError: with every finding in the files.
     """
     operators: dict[str, Operator] = {}
     findings: list[Finding] = []
-    for path, allow_op in ((functions_yaml, True), (custom_ops_yaml, False)):
+    for path, allow_op in ((functions_yaml, True), (custom_ops_yaml, False), (fallback_yaml, True)):
         if path is None:
             continue
         try:
@@ -92,7 +119,10 @@ def read(functions_yaml: str | None, custom_ops_yaml: str | None) -> Mapping[str
             findings += error.findings
             continue
         findings += wrong
+        overridden = frozenset(operators) if path == fallback_yaml else frozenset()
         for operator in found:
+            if operator.name in overridden:
+                continue
             try:
                 _add(operator, operators)
             except CodegenError as error:
@@ -170,22 +200,25 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
     findings: list[Finding] = []
     users: dict[str, list[Operator]] = {}
     for operator in operators:
-        for first in users.setdefault(operator.kernel, []):
-            returned, first_returned = signatures.return_type(operator.schema), signatures.return_type(first.schema)
-            if returned == first_returned:
-                continue
-            if signatures.demangled_parameters(operator.schema) == signatures.demangled_parameters(first.schema):
-                findings.append(
-                    Finding(
-                        id="conflicting-kernel",
-                        where=operator.kernel_location,
-                        found=f"the kernel {operator.kernel} of {operator.name} returns {returned}, "
-                        f"but for {first.name}, with the same parameters, {first_returned}",
-                        cause="two operators share a kernel although their schemas return different things",
-                        fix=f"use another kernel for {operator.name}, or the same return type as at {first.location}",
+        # By function, since one may be given for several keys.
+        for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
+            for first in users.setdefault(kernel.function, []):
+                returned, first_returned = signatures.return_type(operator.schema), signatures.return_type(first.schema)
+                if returned == first_returned:
+                    continue
+                if signatures.demangled_parameters(operator.schema) == signatures.demangled_parameters(first.schema):
+                    findings.append(
+                        Finding(
+                            id="conflicting-kernel",
+                            where=kernel.location,
+                            found=f"the kernel {kernel.function} of {operator.name} returns {returned}, "
+                            f"but for {first.name}, with the same parameters, {first_returned}",
+                            cause="two operators share a kernel although their schemas return different things",
+                            fix=f"use another kernel for {operator.name}, or the same return type as at "
+                            f"{first.location}",
+                        )
                     )
-                )
-        users[operator.kernel].append(operator)
+            users[kernel.function].append(operator)
     return findings
 
 
@@ -206,8 +239,7 @@ def _operator(entry: yaml_reader.Node, allow_op: bool) -> Operator:
         )
     if findings:
         raise CodegenError(findings)
-    kernel, kernel_location = _kernel(entry, str(function_schema.name))
-    return Operator(function_schema, kernel, location, kernel_location)
+    return Operator(function_schema, _kernels(entry, function_schema), location)
 
 
 def _mapping(entry: yaml_reader.Node) -> yaml_reader.Mapping:
@@ -263,8 +295,8 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
     )
 
 
-def _kernel(entry: yaml_reader.Mapping, operator: str) -> tuple[str, Location]:
-    """The kernel's qualified C++ name, and the place of its name in the YAML."""
+def _kernels(entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema) -> tuple[Kernel, ...]:
+    operator = str(function_schema.name)
     dispatch = entry.entries.get("dispatch")
     # ExecuTorch's own functions.yaml has an entry with `kernels` and an empty `dispatch`.
     is_empty = isinstance(dispatch, yaml_reader.Mapping) and not dispatch.entries
@@ -279,11 +311,15 @@ def _kernel(entry: yaml_reader.Mapping, operator: str) -> tuple[str, Location]:
             )
         )
     if "kernels" in entry.entries:
-        name = _kernel_of_kernels(entry, operator)
-    elif "dispatch" in entry.entries:
+        return _kernels_of_kernels(entry, function_schema)
+    if "dispatch" in entry.entries:
         name = _kernel_of_dispatch(entry, operator)
-    else:
-        raise _missing_kernel(entry.location, f"{operator} has no 'kernels'")
+        return (Kernel(_qualified(name, operator), (kernel_keys.DEFAULT,), name.location),)
+    raise _missing_kernel(entry.location, f"{operator} has no 'kernels'")
+
+
+def _qualified(name: yaml_reader.Scalar, operator: str) -> str:
+    """A kernel's C++ name."""
     if not name.text:
         raise _missing_kernel(name.location, f"the kernel's name of {operator} is empty")
     if not _QUALIFIED_NAME.fullmatch(name.text):
@@ -297,36 +333,59 @@ def _kernel(entry: yaml_reader.Mapping, operator: str) -> tuple[str, Location]:
             )
         )
     namespace, _, function = name.text.removeprefix("::").rpartition("::")
-    return f"{namespace or 'at'}::native::{function}", name.location
+    return f"{namespace or 'at'}::native::{function}"
 
 
-def _kernel_of_kernels(entry: yaml_reader.Mapping, operator: str) -> yaml_reader.Scalar:
-    kernels = entry.entries["kernels"]
-    if not isinstance(kernels, yaml_reader.Sequence):
-        raise _wrong_type(f"'kernels' of {operator}", "a list", kernels, "the '-' before 'arg_meta' is missing")
-    if not kernels.items:
-        raise _missing_kernel(kernels.location, f"'kernels' of {operator} is empty")
+def _kernels_of_kernels(entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema) -> tuple[Kernel, ...]:
+    operator = str(function_schema.name)
+    nodes = entry.entries["kernels"]
+    if not isinstance(nodes, yaml_reader.Sequence):
+        raise _wrong_type(f"'kernels' of {operator}", "a list", nodes, "the '-' before 'arg_meta' is missing")
+    if not nodes.items:
+        raise _missing_kernel(nodes.location, f"'kernels' of {operator} is empty")
+    aliases = specialisation.aliases(entry.entries.get("type_alias"), entry.entries.get("dim_order_alias"))
+    kernels: list[Kernel] = []
     findings: list[Finding] = []
-    if len(kernels.items) > 1:
-        findings.append(_specialised(kernels.items[1].location, f"{operator} has {len(kernels.items)} kernels"))
-    for alias in ("type_alias", "dim_order_alias"):
-        if alias in entry.entries:
-            findings.append(_specialised(entry.key_locations[alias], f"{operator} has '{alias}'"))
-    names: list[yaml_reader.Scalar] = []
-    for kernel in kernels.items:
-        if not isinstance(kernel, yaml_reader.Mapping):
-            cause = "'kernel_name:' is missing before the name"
-            raise _wrong_type(f"the kernel of {operator}", "a mapping with 'kernel_name'", kernel, cause)
-        _check_keys(kernel, _KERNEL_KEYS, "an entry of 'kernels'")
-        arg_meta = kernel.entries.get("arg_meta")
-        if arg_meta is not None and not (isinstance(arg_meta, yaml_reader.Scalar) and arg_meta.tag == "null"):
-            findings.append(_specialised(kernel.key_locations["arg_meta"], f"'arg_meta' of {operator} is not null"))
-        if "kernel_name" not in kernel.entries:
-            raise _missing_kernel(kernel.location, f"the kernel of {operator} has no 'kernel_name'")
-        names.append(_string(kernel, "kernel_name"))
+    first_users: dict[str, Kernel] = {}
+    for node in nodes.items:
+        try:
+            kernel = _kernel(node, function_schema, aliases)
+        except CodegenError as error:
+            findings += error.findings
+            continue
+        kernels.append(kernel)
+        twice = [key for key in kernel.keys if first_users.setdefault(key, kernel) is not kernel]
+        if twice:
+            findings.append(
+                Finding(
+                    id="duplicate-kernel",
+                    where=kernel.location,
+                    found=f"{operator} has two kernels for {specialisation.readable(twice[0])}: {kernel.function}, and "
+                    f"{first_users[twice[0]].function} at {first_users[twice[0]].location}",
+                    cause="an entry of 'kernels' was copied, or the alternatives of two aliases overlap",
+                    fix="keep one of the two, or take the dtypes and dim orders out of one that the other is for",
+                )
+            )
     if findings:
         raise CodegenError(findings)
-    return names[0]
+    return tuple(kernels)
+
+
+def _kernel(node: yaml_reader.Node, function_schema: schema.FunctionSchema, aliases: specialisation.Aliases) -> Kernel:
+    operator = str(function_schema.name)
+    if not isinstance(node, yaml_reader.Mapping):
+        cause = "'kernel_name:' is missing before the name"
+        raise _wrong_type(f"the kernel of {operator}", "a mapping with 'kernel_name'", node, cause)
+    _check_keys(node, _KERNEL_KEYS, "an entry of 'kernels'")
+    if "kernel_name" not in node.entries:
+        raise _missing_kernel(node.location, f"the kernel of {operator} has no 'kernel_name'")
+    name = _string(node, "kernel_name")
+    arg_meta = node.entries.get("arg_meta")
+    if arg_meta is None or (isinstance(arg_meta, yaml_reader.Scalar) and arg_meta.tag == "null"):
+        keys: tuple[str, ...] = (kernel_keys.DEFAULT,)
+    else:
+        keys = specialisation.keys(function_schema, arg_meta, aliases)
+    return Kernel(_qualified(name, operator), keys, name.location)
 
 
 def _kernel_of_dispatch(entry: yaml_reader.Mapping, operator: str) -> yaml_reader.Scalar:
@@ -386,14 +445,4 @@ def _missing_kernel(location: Location, found: str) -> CodegenError:
             cause="the line was forgotten, or is indented as part of another entry",
             fix=f"name the kernel with {_KERNEL_FORM}",
         )
-    )
-
-
-def _specialised(location: Location, found: str) -> Finding:
-    return Finding(
-        id="specialised-kernel",
-        where=location,
-        found=f"not supported yet: {found}, for kernels specialised by dtype or dim order",
-        cause="each operator binds one kernel, which handles every dtype and dim order",
-        fix=f"bind one kernel with {_KERNEL_FORM}, and select the specialised one inside it",
     )

@@ -27,9 +27,8 @@ class BindCommandTest(case.TestCase):
     def _manifest(self, schema: str = _SCHEMA, kernel: str = "a::native::mul3_out") -> str:
         operator = {
             "schema": schema,
-            "kernel": kernel,
             "location": ["ops/custom_ops.yaml", 2, 9],
-            "kernel_location": ["ops/custom_ops.yaml", 5, 20],
+            "kernels": [{"function": kernel, "keys": ["default"], "location": ["ops/custom_ops.yaml", 5, 20]}],
         }
         content = {"label": "//ops:lib", "yaml_names": ["custom_ops.yaml"], "operators": [operator]}
         return self.write("registered.json", json.dumps(content))

@@ -23,9 +23,8 @@ class CheckCommandTest(case.TestCase):
         entries = [
             {
                 "schema": f"{operator}({arguments}) -> Tensor",
-                "kernel": "a::native::f",
                 "location": ["a.yaml", 1, 1],
-                "kernel_location": ["a.yaml", 1, 1],
+                "kernels": [{"function": "a::native::f", "keys": ["default"], "location": ["a.yaml", 1, 1]}],
             }
             for operator in operators
         ]

@@ -145,7 +145,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
                     arguments = signature.arguments(include_context=False)
                     return_type = signature.returns_type().cpp_type()
                 self.assertEqual(str(operator.schema), f"{function.namespace}::{function.func}")
-                self.assertEqual(operator.kernel, kernel)
+                self.assertEqual([own.function for own in operator.kernels], [kernel])
                 self.assertEqual(signatures.wrapper_name(operator.schema), signature.name())
                 self.assertEqual(
                     [_plain(type_) for type_ in signatures.parameter_types(operator.schema)],

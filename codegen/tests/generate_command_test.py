@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
 
 from absl.testing import absltest
@@ -9,6 +10,7 @@ from absl.testing import absltest
 from codegen.tests import case
 
 _OUTPUTS = {
+    "kernel_table": "KernelTable.cpp",
     "registration": "RegisterKernels.cpp",
     "native_functions": "NativeFunctions.h",
     "functions": "Functions.h",
@@ -26,6 +28,20 @@ _FUNCTIONS = """
 - op: topk.values
   dispatch:
     CPU: custom::topk_values
+"""
+# As the runtime renders the keys of aten::add.out(self, other, *, alpha, out) and its returned slot.
+_FLOAT, _HALF, _DOUBLE = ("v1/" + "|".join([f"{dtype};0,1"] * 4) for dtype in (6, 5, 7))
+_SPECIALISED = """
+- op: add.out
+  type_alias: {T0: [Float], T1: [Half]}
+  dim_order_alias: {D0: [0, 1]}
+  kernels:
+    - arg_meta: {self: [T0, D0], other: [T0, D0], out: [T0, D0]}
+      kernel_name: fast::add_float
+    - arg_meta: {self: [T1, D0], other: [T1, D0], out: [T1, D0]}
+      kernel_name: fast::add_half
+    - arg_meta: null
+      kernel_name: slow::add
 """
 _CUSTOM_OPS = """
 - func: my_ops::mul3.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)
@@ -45,17 +61,23 @@ class GenerateCommandTest(case.TestCase):
         self.run_command("select", "--output", output, *arguments)
         return output
 
-    def _generate(self, *selections: str, functions: str = _FUNCTIONS, custom_ops: str = _CUSTOM_OPS) -> dict[str, str]:
+    def _generate(
+        self, *selections: str, functions: str = _FUNCTIONS, custom_ops: str = _CUSTOM_OPS, flags: Sequence[str] = ()
+    ) -> dict[str, str]:
         """The texts of the outputs."""
+        boxed_kernels = self.directory / "boxed_kernels"
         self.run_command(
             "generate",
             "--label=//ops:lib",
             f"--functions_yaml={self.write('functions.yaml', functions)}",
             f"--custom_ops_yaml={self.write('custom_ops.yaml', custom_ops)}",
             *(f"--selection={selection}" for selection in selections),
+            f"--boxed_kernels={boxed_kernels}",
             *(f"--{flag}={self.directory / name}" for flag, name in _OUTPUTS.items()),
+            *flags,
         )
-        return {name: (self.directory / name).read_text() for name in _OUTPUTS.values()}
+        sources = [self.directory / name for name in _OUTPUTS.values()] + sorted(boxed_kernels.iterdir())
+        return {source.name: source.read_text() for source in sources}
 
     def test_only_the_selected_operators(self) -> None:
         selections = (
@@ -66,17 +88,23 @@ class GenerateCommandTest(case.TestCase):
         manifest = json.loads(outputs["registered.json"])
         self.assertEqual(manifest["label"], "//ops:lib")
         self.assertEqual(
-            {operator["schema"].partition("(")[0]: operator["kernel"] for operator in manifest["operators"]},
             {
-                "aten::add.out": "torch::executor::native::add_out",
-                "my_ops::mul3.out": "custom::native::mul3_out_impl",
+                operator["schema"].partition("(")[0]: [
+                    (kernel["function"], kernel["keys"]) for kernel in operator["kernels"]
+                ]
+                for operator in manifest["operators"]
+            },
+            {
+                "aten::add.out": [("torch::executor::native::add_out", ["default"])],
+                "my_ops::mul3.out": [("custom::native::mul3_out_impl", ["default"])],
             },
         )
-        registration = outputs["RegisterKernels.cpp"]
-        self.assertIn('    Kernel("aten::add.out", aten_add_out),\n', registration)
-        self.assertIn('    Kernel("my_ops::mul3.out", my_ops_mul3_out),\n', registration)
-        self.assertIn("  custom::native::mul3_out_impl(context, input, output);\n", registration)
-        self.assertIn('if (!has_values(context, "my_ops::mul3.out", stack, 3)) return;', registration)
+        self.assertIn('    Kernel("aten::add.out", guarded<aten_add_out>),\n', outputs["KernelTable.cpp"])
+        self.assertIn('    Kernel("my_ops::mul3.out", guarded<my_ops_mul3_out>),\n', outputs["KernelTable.cpp"])
+        self.assertIn("\nchar aten__add_out__for_any;\n", outputs["RegisterKernels.cpp"])
+        boxed = outputs["BoxedKernels0.cpp"]
+        self.assertIn("  custom::native::mul3_out_impl(context, input, output);\n", boxed)
+        self.assertIn('if (!has_values(context, "my_ops::mul3.out", stack, 3)) return;', boxed)
         for text in outputs.values():
             self.assertNotIn("mul4", text)
             self.assertNotIn("topk", text)
@@ -109,7 +137,7 @@ class GenerateCommandTest(case.TestCase):
 
     def test_said_what_from(self) -> None:
         outputs = self._generate(self._select("a.yaml", "--include_all_operators"))
-        for name in ("RegisterKernels.cpp", "NativeFunctions.h", "Functions.h"):
+        for name in ("RegisterKernels.cpp", "KernelTable.cpp", "BoxedKernels0.cpp", "NativeFunctions.h", "Functions.h"):
             header = outputs[name].split("\n\n")[0]
             self.assertIn(" of //ops:lib.\n", header)
             self.assertIn("Generated from functions.yaml and custom_ops.yaml; do not edit.", header)
@@ -183,9 +211,101 @@ class GenerateCommandTest(case.TestCase):
             outputs["Functions.h"],
         )
 
+    def _kernels(self, functions: str, *keys: str) -> dict[str, list[str]]:
+        """Of aten::add.out, the kernels with the keys that are registered for a selection of keys."""
+        selection = self.write(
+            "a.yaml",
+            f"et_kernel_metadata: {{'aten::add.out': {json.dumps(keys)}}}\n"
+            "operators: {'aten::add.out': {debug_info: ['//a:model'], include_all_overloads: false}}\n",
+        )
+        manifest = json.loads(self._generate(selection, functions=functions)["registered.json"])
+        return {kernel["function"]: kernel["keys"] for kernel in manifest["operators"][0]["kernels"]}
+
+    def test_specialised_kernels(self) -> None:
+        outputs = self._generate(self._select("a.yaml", "--ops=aten::add.out"), functions=_SPECIALISED)
+        self.assertIn(
+            f'    Kernel("aten::add.out", "{_FLOAT}", guarded<aten_add_out_by_fast_add_float>),\n'
+            f'    Kernel("aten::add.out", "{_HALF}", guarded<aten_add_out_by_fast_add_half>),\n'
+            '    Kernel("aten::add.out", guarded<aten_add_out_by_slow_add>),\n',
+            outputs["KernelTable.cpp"],
+        )
+        self.assertIn("\nchar aten__add_out__for_6_0_1__6_0_1__6_0_1__6_0_1;\n", outputs["RegisterKernels.cpp"])
+        self.assertIn("  fast::native::add_half(context, self, other, alpha, out);\n", outputs["BoxedKernels0.cpp"])
+        self.assertIn("  return ::slow::native::add(context, self, other, alpha, out);", outputs["Functions.h"])
+
+    def test_kernels_that_the_selected_keys_reach(self) -> None:
+        float_kernel, half_kernel = "fast::native::add_float", "fast::native::add_half"
+        self.assertEqual(self._kernels(_SPECIALISED, _FLOAT), {float_kernel: [_FLOAT]})
+        self.assertEqual(self._kernels(_SPECIALISED, _DOUBLE), {"slow::native::add": ["default"]})
+        self.assertEqual(
+            self._kernels(_SPECIALISED, _HALF, _DOUBLE), {half_kernel: [_HALF], "slow::native::add": ["default"]}
+        )
+        for keys in (["default"], ["v1/6;"], ["default", _FLOAT]):
+            self.assertEqual(len(self._kernels(_SPECIALISED, *keys)), 3)
+
+    def test_no_kernel_for_a_selected_key(self) -> None:
+        functions = _SPECIALISED.partition("    - arg_meta: null")[0]
+        self.assertEqual(len(self._kernels(functions, _FLOAT, _HALF)), 2)
+        finding = self.finding(lambda: self._kernels(functions, _FLOAT, _DOUBLE))
+        self.assert_starts_with(
+            finding,
+            "functions.yaml:2:7: error: aten::add.out has no kernel for dtypes and dim orders that //a:model calls it "
+            "with\n    needed for:\n      Double[0, 1], Double[0, 1], Double[0, 1], Double[0, 1]\n    declared for:\n"
+            "      Float[0, 1], Float[0, 1], Float[0, 1], Float[0, 1]\n",
+        )
+        self.assert_id(finding, "missing-kernel-key")
+
+    def test_operator_without_a_default_kernel_has_no_function(self) -> None:
+        functions = _SPECIALISED.partition("    - arg_meta: null")[0]
+        outputs = self._generate(self._select("a.yaml", "--ops=aten::add.out"), functions=functions)
+        self.assertIn("// Has no kernel for every dtype and dim order; call one of its kernels", outputs["Functions.h"])
+
+    def test_fallback(self) -> None:
+        fallback = self.write(
+            "fallback.yaml",
+            "".join(f"- op: {name}\n  kernels: [{{kernel_name: portable::k}}]\n" for name in ("add.out", "sub.out")),
+        )
+        selection = self._select("a.yaml", "--ops=aten::add.out", "--ops=aten::sub.out")
+        outputs = self._generate(selection, flags=[f"--fallback_yaml={fallback}"])
+        manifest = json.loads(outputs["registered.json"])
+        self.assertEqual(
+            [operator["kernels"][0]["function"] for operator in manifest["operators"]],
+            ["torch::executor::native::add_out", "portable::native::k"],
+        )
+
+    def test_manual_registration(self) -> None:
+        header = self.directory / "RegisterKernels.h"
+        outputs = self._generate(
+            self._select("a.yaml", "--ops=aten::add.out"),
+            flags=[f"--registration_header={header}"],
+        )
+        self.assertIn("executorch::runtime::Error register_lib_kernels();\n", header.read_text())
+        self.assertIn("Span<const executorch::runtime::Kernel> lib_kernels();\n", header.read_text())
+        self.assertNotIn("kRegistered", outputs["RegisterKernels.cpp"])
+        self.assertNotIn("kernel_registered_by_two_libraries", outputs["KernelTable.cpp"])
+
+    def test_without_exception_boundary(self) -> None:
+        selection = self._select("a.yaml", "--ops=aten::add.out")
+        table = self._generate(selection, flags=["--nosupport_exceptions"])["KernelTable.cpp"]
+        self.assertIn('    Kernel("aten::add.out", aten_add_out),\n', table)
+        self.assertNotIn("catch", table)
+
+    def test_many_kernels_are_spread_over_sources(self) -> None:
+        custom_ops = "".join(
+            f"- func: my_ops::op{i}.out(*, Tensor(a!) out) -> Tensor(a!)\n  kernels: [{{kernel_name: k::f}}]\n"
+            for i in range(100)
+        )
+        outputs = self._generate(self._select("a.yaml", "--include_all_operators"), custom_ops=custom_ops)
+        boxed = [text for name, text in outputs.items() if name.startswith("BoxedKernels")]
+        self.assertGreater(len(boxed), 1)
+        calls = [text.count("k::native::f(context") for text in boxed]
+        self.assertEqual(sum(calls), 100)
+        self.assertLess(max(calls) - min(calls), 5)
+
     def test_no_yaml(self) -> None:
         selection = self._select("a.yaml", "--include_all_operators")
         flags = [f"--{flag}={self.directory / name}" for flag, name in _OUTPUTS.items()]
+        flags.append(f"--boxed_kernels={self.directory / 'boxed_kernels'}")
         finding = self.finding(
             lambda: self.run_command("generate", "--label=//ops:lib", f"--selection={selection}", *flags)
         )

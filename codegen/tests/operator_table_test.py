@@ -14,7 +14,7 @@ class OperatorTableTest(case.TestCase):
         operators = operator_table.read(
             functions and self.write("functions.yaml", functions), custom_ops and self.write("custom.yaml", custom_ops)
         )
-        return {name: operator.kernel for name, operator in operators.items()}
+        return {name: operator.kernels[0].function for name, operator in operators.items()}
 
     def _findings(self, functions: str | None = None, custom_ops: str | None = None) -> list[str]:
         return self.findings(lambda: self._read(functions, custom_ops))
@@ -71,7 +71,7 @@ class OperatorTableTest(case.TestCase):
             "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
         )
         self.assertEqual((operator.location.line, operator.location.column), (1, 7))
-        self.assertEqual((operator.kernel_location.line, operator.kernel_location.column), (4, 20))
+        self.assertEqual((operator.kernels[0].location.line, operator.kernels[0].location.column), (4, 20))
 
     # What they may not say.
 
@@ -273,27 +273,20 @@ class OperatorTableTest(case.TestCase):
         finding = self._finding(f"- op: add.out\n{_KERNELS}a::add\n  dispatch:\n    CPU: a::add\n")
         self.assert_starts_with(finding, "functions.yaml:5:3: error: aten::add.out has both 'kernels' and 'dispatch'\n")
 
-    def test_specialised_kernels(self) -> None:
-        findings = self._findings("""
+    def test_two_kernels_for_one_key(self) -> None:
+        finding = self._finding("""
 - op: add.out
-  type_alias: {T0: [Float]}
   kernels:
-    - arg_meta: {self: [T0, D0]}
-      kernel_name: a::add_float
     - arg_meta: null
       kernel_name: a::add
+    - kernel_name: b::add
 """)
-        self.assertEqual(len(findings), 3)
         self.assert_starts_with(
-            findings[0], "functions.yaml:7:7: error: not supported yet: aten::add.out has 2 kernels, "
+            finding,
+            "functions.yaml:6:20: error: aten::add.out has two kernels for every dtype and dim order: b::native::add, "
+            "and a::native::add at functions.yaml:5:20\n",
         )
-        self.assert_starts_with(
-            findings[1], "functions.yaml:3:3: error: not supported yet: aten::add.out has 'type_alias'"
-        )
-        self.assert_starts_with(
-            findings[2], "functions.yaml:5:7: error: not supported yet: 'arg_meta' of aten::add.out "
-        )
-        self.assert_id(findings[2], "specialised-kernel")
+        self.assert_id(finding, "duplicate-kernel")
 
     def test_kernel_shared_by_operators_that_return_other_things(self) -> None:
         finding = self._finding(

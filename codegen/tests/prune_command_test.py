@@ -22,9 +22,8 @@ class PruneCommandTest(case.TestCase):
         operators = [
             {
                 "schema": f"{name}({_SCHEMAS[name]}) -> Tensor(a!)",
-                "kernel": "a::native::f",
                 "location": ["a.yaml", 1, 1],
-                "kernel_location": ["a.yaml", 1, 1],
+                "kernels": [{"function": "a::native::f", "keys": ["default"], "location": ["a.yaml", 1, 1]}],
             }
             for name in keys
         ]

@@ -25,7 +25,7 @@ Fix: add an et_operator_library to deps; one with include_all_operators = True t
 See: docs/errors.md#no-selection"""
 
 def _executorch_generated_lib_impl(ctx):
-    if not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target):
+    if not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or ctx.file.fallback_yaml_target):
         fail(NO_YAML_ERR.format(label = ctx.label))
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
     if not selections:
@@ -40,7 +40,7 @@ def _executorch_generated_lib_impl(ctx):
 
     return [
         DefaultInfo(
-            files = depset([generated.registration, generated.native_functions, generated.functions, adapters]),
+            files = depset(_headers(generated) + [generated.boxed_kernels, generated.kernel_table, generated.registration, adapters]),
             runfiles = ctx.runfiles().merge_all([
                 dep[DefaultInfo].default_runfiles
                 for dep in ctx.attr.kernel_deps + ctx.attr.deps
@@ -50,7 +50,7 @@ def _executorch_generated_lib_impl(ctx):
         EtGeneratedLibInfo(
             headers = headers,
             registered = depset(
-                [generated.manifest],
+                [] if ctx.attr.manual_registration else [generated.manifest],
                 transitive = [info.registered for info in inner],
             ),
             dtypes = depset(
@@ -68,6 +68,9 @@ def _generate(ctx, selections):
     """Registration source, headers and manifest, from YAMLs and selections alone."""
     directory = ctx.label.name + "/"
     outputs = struct(
+        boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
+        kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
+        registration_header = ctx.actions.declare_file(directory + "RegisterKernels.h") if ctx.attr.manual_registration else None,
         registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
         native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
         functions = ctx.actions.declare_file(directory + "Functions.h"),
@@ -78,12 +81,20 @@ def _generate(ctx, selections):
     args.add("--label", label_text(ctx.label))
     for flag, yaml in [
         ("--functions_yaml", ctx.file.functions_yaml_target),
+        ("--fallback_yaml", ctx.file.fallback_yaml_target),
         ("--custom_ops_yaml", ctx.file.custom_ops_yaml_target),
     ]:
         if yaml:
             args.add(flag, yaml)
             yamls.append(yaml)
     args.add_all(selections, before_each = "--selection")
+    args.add("--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions")
+    if ctx.attr.manual_registration:
+        args.add("--registration_header", outputs.registration_header)
+
+    # A directory that is not expanded, since it has nothing in it yet.
+    args.add_all([outputs.boxed_kernels], before_each = "--boxed_kernels", expand_directories = False)
+    args.add("--kernel_table", outputs.kernel_table)
     args.add("--registration", outputs.registration)
     args.add("--native_functions", outputs.native_functions)
     args.add("--functions", outputs.functions)
@@ -92,11 +103,23 @@ def _generate(ctx, selections):
         ctx,
         args,
         inputs = yamls + selections,
-        outputs = [outputs.registration, outputs.native_functions, outputs.functions, outputs.manifest],
+        outputs = [file for file in [
+            outputs.boxed_kernels,
+            outputs.kernel_table,
+            outputs.registration,
+            outputs.registration_header,
+            outputs.native_functions,
+            outputs.functions,
+            outputs.manifest,
+        ] if file],
         mnemonic = "EtGenerate",
         progress_message = "Generating kernel registration for %{label}",
     )
     return outputs
+
+def _headers(generated):
+    headers = [generated.native_functions, generated.functions, generated.registration_header]
+    return [header for header in headers if header]
 
 def _symbol_files(library):
     """Of one library to link, the files whose symbols tell what it defines."""
@@ -145,8 +168,8 @@ def _compile(ctx, generated, adapters, selections, deps):
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
         feature_configuration = feature_configuration,
-        srcs = [generated.registration, adapters],
-        public_hdrs = [generated.native_functions, generated.functions],
+        srcs = [generated.registration, generated.kernel_table, generated.boxed_kernels, adapters],
+        public_hdrs = _headers(generated),
         compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
     )
     selective = None
@@ -160,9 +183,9 @@ def _compile(ctx, generated, adapters, selections, deps):
         feature_configuration = feature_configuration,
         compilation_outputs = objects,
         linking_contexts = [dep.linking_context for dep in deps] + [runtime.linking_context],
-        # Nothing refers to a registration, so a linker would drop it. Selective kernels that are linked whole leave the
-        # shared ones behind them with nothing to define.
-        alwayslink = True,
+        # Nothing refers to a registration that runs by itself, so a linker would drop it. Selective kernels come before the
+        # shared ones, and leave them with nothing to define.
+        alwayslink = not ctx.attr.manual_registration,
         disallow_dynamic_library = True,
     )
     return (
@@ -184,6 +207,10 @@ _ATTRS = {
         doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` once more for this library, with the selected
 operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smaller. Default: False.""",
     ),
+    "fallback_yaml_target": attr.label(
+        doc = "As functions_yaml_target, for the operators that it does not have: a few kernels of your own before the portable ones.",
+        allow_single_file = [".yaml", ".yml"],
+    ),
     "functions_yaml_target": attr.label(
         doc = "YAML that binds ATen operators, by name (`op:`), to kernels.",
         allow_single_file = [".yaml", ".yml"],
@@ -191,6 +218,16 @@ operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smalle
     "kernel_deps": attr.label_list(
         doc = "Libraries that define the kernels: `et_kernel_library`, or any `cc_library`.",
         providers = [CcInfo],
+    ),
+    "manual_registration": attr.bool(
+        doc = """Register nothing by itself. `RegisterKernels.h` declares, in the namespace `torch::executor`,
+`register_<name>_kernels()`, which registers the kernels for all programs, and `<name>_kernels()`, which gives them for the
+`kernel_registry` of `Module::load_method` or `Program::load_method`, so that one method uses them. Default: False.""",
+    ),
+    "support_exceptions": attr.bool(
+        doc = """Whether what a kernel throws, or the reading of its arguments, becomes the failure of the call; otherwise it goes
+through the runtime, which was not written for it. No difference where the toolchain compiles without exceptions. Default: True.""",
+        default = True,
     ),
     "_selective_build": attr.label(
         default = "//runtime:selective_build",
@@ -201,7 +238,7 @@ operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smalle
 executorch_generated_lib = rule(
     doc = """A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.
 
-It links whole: depending on it is enough. `<name>_headers` gives `NativeFunctions.h` (the kernels' declarations) and
+It links whole: depending on it is enough, unless `manual_registration`. `<name>_headers` gives `NativeFunctions.h` (the kernels' declarations) and
 `Functions.h` (typed wrappers, `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without registering.""",
     implementation = _executorch_generated_lib_impl,
     attrs = _ATTRS,

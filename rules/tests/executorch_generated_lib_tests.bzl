@@ -18,12 +18,17 @@ def _actions_test_impl(ctx):
         "rules/tests/selection_union/selected_operators.yaml",
     ], values_of(argv, "--selection"))
     for flag, file in {
+        "--boxed_kernels": "boxed_kernels",
         "--functions": "Functions.h",
+        "--kernel_table": "KernelTable.cpp",
         "--manifest": "registered.json",
         "--native_functions": "NativeFunctions.h",
         "--registration": "RegisterKernels.cpp",
     }.items():
         assert_ends(env, ["rules/tests/generated/" + file], values_of(argv, flag))
+
+    asserts.true(env, "--support_exceptions" in argv)
+    asserts.equals(env, [], values_of(argv, "--registration_header"))
 
     bind = action_with_mnemonic(env, "EtBindKernels")
     asserts.equals(env, "bind", bind.argv[1])
@@ -56,6 +61,29 @@ def _providers_test_impl(ctx):
     return analysistest.end(env)
 
 _providers_test = analysistest.make(_providers_test_impl)
+
+def _manual_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    argv = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.true(env, "--nosupport_exceptions" in argv)
+    assert_ends(env, ["rules/tests/generated_manually/RegisterKernels.h"], values_of(argv, "--registration_header"))
+    assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--fallback_yaml"))
+    own = [
+        library
+        for linker_input in target[CcInfo].linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        if linker_input.owner.name == "generated_manually"
+    ]
+    asserts.false(env, own[0].alwayslink, "only what calls RegisterKernels.h needs the library")
+    asserts.equals(env, [], target[EtGeneratedLibInfo].registered.to_list(), "nothing is registered by itself")
+    asserts.true(
+        env,
+        "RegisterKernels.h" in [f.basename for f in target[EtGeneratedLibInfo].headers.compilation_context.direct_public_headers],
+    )
+    return analysistest.end(env)
+
+_manual_test = analysistest.make(_manual_test_impl)
 
 def _headers_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -121,6 +149,17 @@ def executorch_generated_lib_test_suite(name):
         ],
     )
     executorch_generated_lib(
+        name = "generated_manually",
+        define_static_targets = True,
+        fallback_yaml_target = "custom_ops.yaml",
+        functions_yaml_target = "functions.yaml",
+        kernel_deps = [":kernels_a"],
+        manual_registration = True,
+        support_exceptions = False,
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
         name = "generated_without_yaml",
         tags = ["manual"],
         deps = [":selection_all"],
@@ -171,6 +210,11 @@ def executorch_generated_lib_test_suite(name):
         size = "small",
         target_under_test = ":generated",
     )
+    _manual_test(
+        name = "generated_manually_test",
+        size = "small",
+        target_under_test = ":generated_manually_static",
+    )
     _headers_test(
         name = "generated_headers_test",
         size = "small",
@@ -201,6 +245,7 @@ def executorch_generated_lib_test_suite(name):
         tests = [
             ":generated_actions_test",
             ":generated_headers_test",
+            ":generated_manually_test",
             ":generated_providers_test",
             ":generated_selective_test",
             ":generated_selective_without_sources_test",

@@ -13,7 +13,14 @@ from absl.testing import absltest
 from tests.downstream import nested_bazel
 
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
-_OUTPUTS = ("RegisterKernels.cpp", "NativeFunctions.h", "Functions.h", "registered.json", "selected_operators.yaml")
+_OUTPUTS = (
+    "KernelTable.cpp",
+    "RegisterKernels.cpp",
+    "NativeFunctions.h",
+    "Functions.h",
+    "registered.json",
+    "selected_operators.yaml",
+)
 _BUILD = """
 load("@rules_executorch//rules:defs.bzl", "et_operator_library", "executorch_generated_lib")
 

@@ -57,6 +57,8 @@ def main(argv: Sequence[str]) -> None:
             "generate",
             "--label=//:portable",
             f"--functions_yaml={_PORTABLE}",
+            f"--boxed_kernels={directory}/boxed_kernels",
+            f"--kernel_table={directory}/KernelTable.cpp",
             f"--registration={directory}/RegisterKernels.cpp",
             f"--native_functions={directory}/NativeFunctions.h",
             f"--functions={directory}/Functions.h",

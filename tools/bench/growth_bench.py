@@ -113,6 +113,8 @@ def _generate(functions_yaml: str, selection: str) -> list[str]:
         "--label=//:lib",
         f"--functions_yaml={functions_yaml}",
         f"--selection={selection}",
+        "--boxed_kernels=boxed_kernels",
+        "--kernel_table=KernelTable.cpp",
         "--registration=RegisterKernels.cpp",
         "--native_functions=NativeFunctions.h",
         "--functions=Functions.h",

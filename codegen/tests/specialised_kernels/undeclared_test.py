@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from absl.testing import absltest
+
+from codegen import manifest
+from codegen.tests import case
+
+_YAML = Path(__file__).parent / "functions.yaml"
+
+
+class UndeclaredTest(case.TestCase):
+    def _generate(self, yaml: str, *arguments: str) -> manifest.Manifest:
+        selection = str(self.directory / "selected_operators.yaml")
+        self.run_command("select", f"--output={selection}", *arguments)
+        outputs = ("boxed_kernels", "kernel_table", "registration", "native_functions", "functions", "manifest")
+        self.run_command(
+            "generate",
+            "--label=//a:lib",
+            f"--functions_yaml={self.write('functions.yaml', yaml)}",
+            f"--selection={selection}",
+            *(f"--{name}={self.directory / name}" for name in outputs),
+        )
+        return manifest.read(str(self.directory / "manifest"))
+
+    def _model(self) -> tuple[str, str]:
+        return f"--model={os.environ['MODEL']}", "--model_name=//a:model"
+
+    def test_the_model_reaches_every_kernel(self) -> None:
+        (operator,) = self._generate(_YAML.read_text(), *self._model()).operators
+        self.assertEqual(len(operator.kernels), 8)
+        self.assertEqual(len([key for kernel in operator.kernels for key in kernel.keys]), 9)
+
+    def test_without_a_default(self) -> None:
+        without = re.sub(r"    - arg_meta: null\n.*\n", "", _YAML.read_text())
+        finding = self.finding(lambda: self._generate(without, *self._model()))
+        self.assert_starts_with(
+            finding,
+            "functions.yaml:3:7: error: aten::add.out has no kernel for dtypes and dim orders that //a:model calls "
+            "it with\n    needed for:\n",
+        )
+        self.assert_id(finding, "missing-kernel-key")
+        needed = finding.partition("needed for:\n")[2].partition("    declared for:\n")[0]
+        self.assertEqual(
+            needed.split("\n")[:-1],
+            [
+                "      " + ", ".join(["Half[0, 2, 3, 1]"] * 4),
+                "      " + ", ".join(["Double[0, 1]"] * 4),
+            ],
+        )
+
+
+if __name__ == "__main__":
+    absltest.main()
