@@ -88,7 +88,8 @@ def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest
             cc_toolchain = cc_toolchain,
             feature_configuration = feature_configuration,
             srcs = [trees[i]],
-            user_compile_flags = list(options[0]),
+            # Bazel tells C++ by a file's ending, and a tree has none.
+            user_compile_flags = ctx.fragments.cpp.cxxopts + list(options[0]),
             local_defines = ["EXECUTORCH_SELECTIVE_BUILD_DTYPE"],
             compilation_contexts = [
                 selection_context,
