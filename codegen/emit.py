@@ -284,9 +284,10 @@ executorch::runtime::Span<const executorch::runtime::Kernel> {source.library}_ke
 
 
 def registered_name(operator: str, key: str) -> str:
-    """What a library defines for a kernel that it registers: `aten__add_out__for_any`."""
+    """What a library defines for a kernel that it registers: `aten__add__out__for_any`."""
     key = "any" if key == kernel_keys.DEFAULT else key.removeprefix("v1/").replace("|", "__")
-    return re.sub(r"\W", "_", f"{operator.replace('::', '__')}__for_{key}")
+    name = operator.replace("::", "__").replace(".", "__")  # `add.out` is another operator than `add_out`
+    return re.sub(r"\W", "_", f"{name}__for_{key}")
 
 
 def _registered_names(kernels: Sequence[Boxed]) -> str:

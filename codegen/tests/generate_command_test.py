@@ -101,7 +101,7 @@ class GenerateCommandTest(case.TestCase):
         )
         self.assertIn('    Kernel("aten::add.out", guarded<aten_add_out>),\n', outputs["KernelTable.cpp"])
         self.assertIn('    Kernel("my_ops::mul3.out", guarded<my_ops_mul3_out>),\n', outputs["KernelTable.cpp"])
-        self.assertIn("\nchar aten__add_out__for_any;\n", outputs["RegisterKernels.cpp"])
+        self.assertIn("\nchar aten__add__out__for_any;\n", outputs["RegisterKernels.cpp"])
         boxed = outputs["BoxedKernels0.cpp"]
         self.assertIn("  custom::native::mul3_out_impl(context, input, output);\n", boxed)
         self.assertIn('if (!has_values(context, "my_ops::mul3.out", stack, 3)) return;', boxed)
@@ -229,7 +229,7 @@ class GenerateCommandTest(case.TestCase):
             '    Kernel("aten::add.out", guarded<aten_add_out_by_slow_add>),\n',
             outputs["KernelTable.cpp"],
         )
-        self.assertIn("\nchar aten__add_out__for_6_0_1__6_0_1__6_0_1__6_0_1;\n", outputs["RegisterKernels.cpp"])
+        self.assertIn("\nchar aten__add__out__for_6_0_1__6_0_1__6_0_1__6_0_1;\n", outputs["RegisterKernels.cpp"])
         self.assertIn("  fast::native::add_half(context, self, other, alpha, out);\n", outputs["BoxedKernels0.cpp"])
         self.assertIn("  return ::slow::native::add(context, self, other, alpha, out);", outputs["Functions.h"])
 

@@ -168,8 +168,11 @@ def _compile(ctx, generated, adapters, selections, deps):
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
         feature_configuration = feature_configuration,
+        # Bazel links a tree's objects like an archive's: after the table that refers to them.
         srcs = [generated.registration, generated.kernel_table, generated.boxed_kernels, adapters],
         public_hdrs = _headers(generated),
+        # Bazel tells C++ by a file's ending, and a tree has none.
+        user_compile_flags = ctx.fragments.cpp.cxxopts,
         compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
     )
     selective = None

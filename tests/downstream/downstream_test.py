@@ -83,6 +83,9 @@ class DownstreamTest(absltest.TestCase):
             "//:double_lib has its kernel for Double only",
         )
 
+    def test_binary_by_hand_with_a_kernel_twice(self) -> None:
+        self.assert_does_not_build("//:by_hand_twice", "kernel_registered_by_two_libraries::aten__add__out__for_any")
+
     def test_kernel_defined_nowhere(self) -> None:
         self.assert_does_not_build(
             "//:undefined_kernel_lib", "custom_ops.yaml:4:20", "app::native::scale_out", "double factor"
