@@ -54,8 +54,3 @@ class CodegenError(Exception):
     def __init__(self, findings: Finding | Sequence[Finding]) -> None:
         self.findings: tuple[Finding, ...] = (findings,) if isinstance(findings, Finding) else tuple(findings)
         super().__init__("\n".join(str(finding) for finding in self.findings))
-
-
-def one_of(names: Sequence[str]) -> str:
-    """Names as a phrase: `a`, `a or b`, `a, b or c`."""
-    return " or ".join(filter(None, [", ".join(names[:-1]), *names[-1:]]))
