@@ -14,6 +14,8 @@ load(
     _executorch_codegen_toolchain = "executorch_codegen_toolchain",
     _executorch_runtime_component = "executorch_runtime_component",
     _executorch_runtime_toolchain = "executorch_runtime_toolchain",
+    _executorch_torch_component = "executorch_torch_component",
+    _executorch_torch_toolchain = "executorch_torch_toolchain",
 )
 
 # buildifier: disable=name-conventions
@@ -29,3 +31,5 @@ executorch_program = _executorch_program
 executorch_program_test = _executorch_program_test
 executorch_runtime_component = _executorch_runtime_component
 executorch_runtime_toolchain = _executorch_runtime_toolchain
+executorch_torch_component = _executorch_torch_component
+executorch_torch_toolchain = _executorch_torch_toolchain

@@ -18,9 +18,10 @@ def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
 
 # buildifier: disable=unnamed-macro
 def executorch_register_toolchains():
-    """Registers the code generator, the wheel's runtime and the machine's Python."""
+    """Registers the code generator, the runtime and PyTorch of the wheels, and the machine's Python."""
     native.register_toolchains(
         "@rules_executorch//codegen:toolchain",
         "@rules_executorch//runtime:toolchain",
+        "@rules_executorch//runtime:torch_toolchain",
         "@executorch_host_python//:toolchain",
     )

@@ -3,6 +3,7 @@
 load(":host_python.bzl", "host_python_repository")
 load(":python_repository.bzl", "python_repository")
 load(":runtime_repository.bzl", "runtime_repository")
+load(":torch_repository.bzl", "torch_repository")
 
 visibility(["//rules/...", "//tests/..."])
 
@@ -46,7 +47,7 @@ def with_source(tag, given, default, fail = fail):
     return given if sources else dict(given, requirements = default)
 
 def declare_repositories(runtime, python, codegen_python):
-    """Declares `executorch_runtime`, `executorch_python`, `executorch_codegen_python`, `executorch_host_python`.
+    """Declares the repositories `executorch_runtime`, `_python`, `_torch`, `_codegen_python` and `_host_python`.
 
     Args:
       runtime: dict of runtime_repository's attributes that were given.
@@ -65,6 +66,10 @@ def declare_repositories(runtime, python, codegen_python):
         precompile = ["torch", "executorch.exir", "executorch.extension.flat_tensor.serialize.serialize"],
         runtime_version = Label("@executorch_runtime//:VERSION"),
         **python
+    )
+    torch_repository(
+        name = "executorch_torch",
+        python = Label("@executorch_python//:BUILD.bazel"),
     )
     python_repository(
         name = "executorch_codegen_python",

@@ -1,4 +1,4 @@
-"""The two toolchain types: what generates code (exec), and the runtime that it is generated for (target)."""
+"""The toolchain types: what generates code (exec), and the runtime and the PyTorch that it is for (target)."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:defs.bzl", "CcInfo")
@@ -7,6 +7,7 @@ visibility(["//rules/..."])
 
 CODEGEN_TOOLCHAIN_TYPE = Label("//rules:codegen_toolchain_type")
 RUNTIME_TOOLCHAIN_TYPE = Label("//rules:runtime_toolchain_type")
+TORCH_TOOLCHAIN_TYPE = Label("//rules:torch_toolchain_type")
 
 # One worker serves every subcommand, and keeps what it has read for all of them.
 _WORKER = {
@@ -104,4 +105,61 @@ executorch_runtime_component = rule(
     },
     provides = [CcInfo],
     toolchains = [RUNTIME_TOOLCHAIN_TYPE],
+)
+
+def _executorch_torch_toolchain_impl(ctx):
+    return [platform_common.ToolchainInfo(
+        cxx_standard = ctx.attr.cxx_standard,
+        default_runfiles = ctx.attr.libtorch[DefaultInfo].default_runfiles,
+        libtorch = ctx.attr.libtorch[CcInfo],
+        torch_headers = ctx.attr.headers[CcInfo],
+        version = ctx.attr.version,
+    )]
+
+executorch_torch_toolchain = rule(
+    doc = """A toolchain of type `//rules:torch_toolchain_type`: PyTorch for C++ on a target platform.
+
+`//runtime:torch_toolchain` is that of the torch wheel which Python has, so that a process holds one libtorch.""",
+    implementation = _executorch_torch_toolchain_impl,
+    attrs = {
+        "cxx_standard": attr.string(
+            doc = "The C++ standard that PyTorch compiles its extensions with.",
+            default = "c++20",
+        ),
+        "headers": attr.label(
+            doc = "`ATen/`, `c10/` and `torch/`, with the definition of the C++ ABI. Headers only.",
+            mandatory = True,
+            providers = [CcInfo],
+        ),
+        "libtorch": attr.label(
+            doc = "libtorch_cpu and libc10 (and their CUDA sisters where there are), with the headers; without libtorch_python.",
+            mandatory = True,
+            providers = [CcInfo],
+        ),
+        "version": attr.string(
+            doc = "PyTorch's version, e.g. 2.13.0.",
+            mandatory = True,
+        ),
+    },
+)
+
+def _executorch_torch_component_impl(ctx):
+    toolchain = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
+    return [
+        DefaultInfo(runfiles = toolchain.default_runfiles if ctx.attr.component == "libtorch" else ctx.runfiles()),
+        getattr(toolchain, ctx.attr.component),
+    ]
+
+executorch_torch_component = rule(
+    doc = "A part of PyTorch for C++, of the toolchain that fits the target platform, as a C++ library.",
+    implementation = _executorch_torch_component_impl,
+    attrs = {
+        "component": attr.string(
+            doc = "Which part.",
+            values = ["libtorch", "torch_headers"],
+            mandatory = True,
+        ),
+    },
+    provides = [CcInfo],
+    toolchains = [TORCH_TOOLCHAIN_TYPE],
 )

@@ -2,7 +2,9 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_library")
-load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain")
+load("@rules_python//python:defs.bzl", "py_test")
+load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain", "executorch_torch_component")
+load("//rules/private:toolchains.bzl", "TORCH_TOOLCHAIN_TYPE")
 
 def _own_runtime_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -24,6 +26,42 @@ def _wheel_runtime_test_impl(ctx):
     return analysistest.end(env)
 
 _wheel_runtime_test = analysistest.make(_wheel_runtime_test_impl)
+
+def _libraries(info):
+    return [
+        library.dynamic_library.basename
+        for linker_input in info.linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+    ]
+
+def _torch_headers_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    info = analysistest.target_under_test(env)[CcInfo]
+    asserts.equals(env, [], _libraries(info), "torch_headers has no libraries")
+    asserts.true(env, "_GLIBCXX_USE_CXX11_ABI=1" in info.compilation_context.defines.to_list())
+    return analysistest.end(env)
+
+_torch_headers_test = analysistest.make(_torch_headers_test_impl)
+
+def _libtorch_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    libraries = _libraries(analysistest.target_under_test(env)[CcInfo])
+    asserts.true(env, "libtorch_cpu.so" in libraries and "libc10.so" in libraries, "found {}".format(libraries))
+    asserts.false(env, "libtorch_python.so" in libraries, "a C++ binary has no Python in it")
+    return analysistest.end(env)
+
+_libtorch_test = analysistest.make(_libtorch_test_impl)
+
+def _torch_version_impl(ctx):
+    version = ctx.actions.declare_file(ctx.label.name + ".txt")
+    ctx.actions.write(version, ctx.toolchains[TORCH_TOOLCHAIN_TYPE].version)
+    return [DefaultInfo(files = depset([version]))]
+
+torch_version = rule(
+    doc = "The version that the toolchain says, as a file for torch_version_test.",
+    implementation = _torch_version_impl,
+    toolchains = [TORCH_TOOLCHAIN_TYPE],
+)
 
 def toolchains_test_suite(name):
     """Tests of the toolchains.
@@ -65,10 +103,40 @@ def toolchains_test_suite(name):
         size = "small",
         target_under_test = ":component",
     )
+    for component in ["libtorch", "torch_headers"]:
+        executorch_torch_component(
+            name = component + "_component",
+            component = component,
+            tags = ["manual"],
+        )
+    _libtorch_test(
+        name = "libtorch_test",
+        size = "small",
+        target_under_test = ":libtorch_component",
+    )
+    _torch_headers_test(
+        name = "torch_headers_test",
+        size = "small",
+        target_under_test = ":torch_headers_component",
+    )
+    torch_version(name = "torch_version")
+    py_test(
+        name = "torch_version_test",
+        size = "small",
+        srcs = ["torch_version_test.py"],
+        data = [":torch_version"],
+        deps = [
+            "@executorch_codegen_python//:absl_py",
+            "@executorch_python//:torch",
+        ],
+    )
     native.test_suite(
         name = name,
         tests = [
+            ":libtorch_test",
             ":own_runtime_test",
+            ":torch_headers_test",
+            ":torch_version_test",
             ":wheel_runtime_test",
         ],
     )
