@@ -290,6 +290,13 @@ KINDS = (
         "Give `functions_yaml_target`, `custom_ops_yaml_target` or both.",
     ),
     Kind(
+        "buck-only",
+        _LIBRARY,
+        "A library has a parameter of ExecuTorch's macro that means something to Buck only.",
+        'executorch_generated_lib(name = "lib", platforms = [ANDROID], ...)',
+        "Use what the message names, such as `target_compatible_with`.",
+    ),
+    Kind(
         "no-kernel-sources",
         _LIBRARY,
         "A library should have its kernels built for the selected dtypes, but nothing says which file implements which"

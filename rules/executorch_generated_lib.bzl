@@ -2,12 +2,16 @@
 
 load(
     "//rules/private:executorch_generated_lib.bzl",
+    "BUCK_ONLY",
     "executorch_generated_headers",
     _executorch_generated_lib = "executorch_generated_lib",
 )
+load("//rules/private:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")
 
 def executorch_generated_lib(
         name,
+        deps = [],
+        include_all_prim_ops = True,
         define_static_targets = False,
         visibility = None,
         testonly = None,
@@ -19,14 +23,19 @@ def executorch_generated_lib(
 
     Args:
       name: name of the library.
+      deps: selections (`et_operator_library`; united if several), and C++ libraries to link with.
+      include_all_prim_ops: False: `<name>_combined_prim_ops_header` is a library of `selected_prim_ops.h` with those of the
+        runtime's own operators that the selections have. A runtime that is built from source keeps only these if its
+        register_prim_ops.cpp is compiled with the library in deps.
       define_static_targets: whether `<name>_static` is another name of the library, which is static anyway.
       visibility: visibility of all targets.
       testonly: whether only tests may use them.
       tags: tags of all targets.
       compatible_with: environments of all targets.
       target_compatible_with: constraints of all targets.
-      **kwargs: functions_yaml_target, custom_ops_yaml_target, fallback_yaml_target, deps, kernel_deps,
-        manual_registration, support_exceptions, dtype_selective_build and the common attributes.
+      **kwargs: functions_yaml_target, custom_ops_yaml_target, fallback_yaml_target, kernel_deps, manual_registration,
+        support_exceptions, dtype_selective_build, custom_ops_requires_runtime_registration, compiler_flags,
+        expose_operator_symbols and the common attributes.
     """
     common = dict(
         visibility = visibility,
@@ -37,7 +46,9 @@ def executorch_generated_lib(
     )
     _executorch_generated_lib(
         name = name,
-        **(kwargs | common)
+        deps = deps,
+        buck_only = [parameter for parameter in BUCK_ONLY if parameter in kwargs],
+        **({attribute: value for attribute, value in kwargs.items() if attribute not in BUCK_ONLY} | common)
     )
     executorch_generated_headers(
         name = name + "_headers",
@@ -48,5 +59,11 @@ def executorch_generated_lib(
         native.alias(
             name = name + "_static",
             actual = ":" + name,
+            **common
+        )
+    if not include_all_prim_ops:
+        executorch_selected_prim_ops(
+            name = name + "_combined_prim_ops_header",
+            deps = deps,
             **common
         )

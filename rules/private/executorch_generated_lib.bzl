@@ -24,7 +24,23 @@ Likely cause: deps lacks the selection.
 Fix: add an et_operator_library to deps; one with include_all_operators = True takes all that the YAMLs provide.
 See: docs/errors.md#no-selection"""
 
+# What ExecuTorch's macro takes for Buck alone, and what says it in Bazel.
+BUCK_ONLY = {
+    "fbcode_deps": "deps, with a select() where they differ by platform",
+    "feature": "tags",
+    "platforms": "target_compatible_with",
+    "xplat_deps": "deps, with a select() where they differ by platform",
+}
+
+BUCK_ONLY_ERR = """{label} has {parameter}, which only Buck knows.
+
+Likely cause: the target comes from a BUCK file of ExecuTorch.
+Fix: use {replacement} instead.
+See: docs/errors.md#buck-only"""
+
 def _executorch_generated_lib_impl(ctx):
+    for parameter in ctx.attr.buck_only:
+        fail(BUCK_ONLY_ERR.format(label = ctx.label, parameter = parameter, replacement = BUCK_ONLY[parameter]))
     if not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or ctx.file.fallback_yaml_target):
         fail(NO_YAML_ERR.format(label = ctx.label))
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
@@ -34,6 +50,8 @@ def _executorch_generated_lib_impl(ctx):
     kernels = [dep[CcInfo] for dep in ctx.attr.kernel_deps]
     libraries = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep]
     generated = _generate(ctx, selections)
+    if not (ctx.attr.custom_ops_requires_runtime_registration or ctx.file.functions_yaml_target or ctx.file.fallback_yaml_target):
+        return _declared(ctx, generated, kernels + libraries)
     adapters = _bind(ctx, generated.manifest, kernels)
     headers, registration, selective = _compile(ctx, generated, adapters, selections, kernels + libraries)
     inner = [dep[EtGeneratedLibInfo] for dep in ctx.attr.deps if EtGeneratedLibInfo in dep]
@@ -153,15 +171,38 @@ def _bind(ctx, manifest, kernels):
     )
     return adapters
 
-def _compile(ctx, generated, adapters, selections, deps):
-    """Returns CcInfo of the headers alone and of the whole, and the dtype-selective build if there is one."""
+def _configure(ctx):
     cc_toolchain = find_cc_toolchain(ctx)
-    feature_configuration = cc_common.configure_features(
+    return cc_toolchain, cc_common.configure_features(
         ctx = ctx,
         cc_toolchain = cc_toolchain,
         requested_features = ctx.features,
         unsupported_features = ctx.disabled_features,
     )
+
+def _declared(ctx, generated, deps):
+    """The providers of a library that registers nothing: its headers alone."""
+    cc_toolchain, feature_configuration = _configure(ctx)
+    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    compilation_context, _ = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        public_hdrs = _headers(generated),
+        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
+    )
+    headers = CcInfo(compilation_context = compilation_context)
+    return [
+        DefaultInfo(files = depset(_headers(generated))),
+        headers,
+        EtGeneratedLibInfo(headers = headers, registered = depset()),
+        OutputGroupInfo(manifest = depset([generated.manifest])),
+    ]
+
+def _compile(ctx, generated, adapters, selections, deps):
+    """Returns CcInfo of the headers alone and of the whole, and the dtype-selective build if there is one."""
+    cc_toolchain, feature_configuration = _configure(ctx)
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
     compilation_context, objects = cc_common.compile(
         name = ctx.label.name,
@@ -172,7 +213,7 @@ def _compile(ctx, generated, adapters, selections, deps):
         srcs = [generated.registration, generated.kernel_table, generated.boxed_kernels, adapters],
         public_hdrs = _headers(generated),
         # Bazel tells C++ by a file's ending, and a tree has none.
-        user_compile_flags = ctx.fragments.cpp.cxxopts,
+        user_compile_flags = ctx.fragments.cpp.cxxopts + ctx.attr.compiler_flags,
         compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
     )
     selective = None
@@ -198,6 +239,15 @@ def _compile(ctx, generated, adapters, selections, deps):
     )
 
 _ATTRS = {
+    "buck_only": attr.string_list(
+        doc = "The parameters of ExecuTorch's macro that were given and that only Buck knows; it is an error to have any.",
+    ),
+    "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
+    "custom_ops_requires_runtime_registration": attr.bool(
+        doc = """False: without functions_yaml_target, the library has the headers alone and registers nothing, for custom operators
+that only PyTorch calls. Default: True.""",
+        default = True,
+    ),
     "custom_ops_yaml_target": attr.label(
         doc = "YAML that binds custom operators, by full schema (`func:`), to kernels.",
         allow_single_file = [".yaml", ".yml"],
@@ -209,6 +259,9 @@ _ATTRS = {
     "dtype_selective_build": attr.bool(
         doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` once more for this library, with the selected
 operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smaller. Default: False.""",
+    ),
+    "expose_operator_symbols": attr.bool(
+        doc = "For ExecuTorch's BUCK files: whether others can link with a dtype-selective build's kernels, which here they always can.",
     ),
     "fallback_yaml_target": attr.label(
         doc = "As functions_yaml_target, for the operators that it does not have: a few kernels of your own before the portable ones.",

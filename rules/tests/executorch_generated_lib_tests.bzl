@@ -1,8 +1,8 @@
 """Analysis tests of executorch_generated_lib."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_cc//cc:defs.bzl", "CcInfo")
-load("//rules:defs.bzl", "executorch_generated_lib")
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_test")
+load("//rules:defs.bzl", "et_operator_library", "executorch_generated_lib")
 load("//rules:providers.bzl", "EtGeneratedLibInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
@@ -131,6 +131,36 @@ def _selective_test_impl(ctx):
 
 _selective_test = analysistest.make(_selective_test_impl)
 
+def _declared_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    asserts.equals(env, [], target[CcInfo].linking_context.linker_inputs.to_list())
+    asserts.equals(env, [], target[EtGeneratedLibInfo].registered.to_list())
+    asserts.equals(
+        env,
+        ["Functions.h", "NativeFunctions.h"],
+        sorted([f.basename for f in target[CcInfo].compilation_context.direct_public_headers]),
+    )
+    asserts.equals(
+        env,
+        ["EtGenerate"],
+        [a.mnemonic for a in analysistest.target_actions(env)],
+        "no kernel is looked for, and nothing compiled",
+    )
+    return analysistest.end(env)
+
+_declared_test = analysistest.make(_declared_test_impl)
+
+def _compiler_flags_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    compiled = [a for a in analysistest.target_actions(env) if a.mnemonic == "CppCompile"]
+    asserts.true(env, compiled, "sources are compiled")
+    for action in compiled:
+        asserts.true(env, "-DA_FLAG" in action.argv, "a source without the flag: {}".format(action.argv))
+    return analysistest.end(env)
+
+_compiler_flags_test = analysistest.make(_compiler_flags_test_impl)
+
 def executorch_generated_lib_test_suite(name):
     """Tests of executorch_generated_lib.
 
@@ -184,6 +214,72 @@ def executorch_generated_lib_test_suite(name):
         kernel_deps = ["//runtime:program"],
         tags = ["manual"],
         deps = [":selection_all"],
+    )
+    executorch_generated_lib(
+        name = "generated_declared",
+        custom_ops_requires_runtime_registration = False,
+        custom_ops_yaml_target = "custom_ops.yaml",
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
+        name = "generated_with_flags",
+        compiler_flags = ["-DA_FLAG"],
+        custom_ops_requires_runtime_registration = False,  # the ATen operators are registered
+        expose_operator_symbols = True,
+        functions_yaml_target = "functions.yaml",
+        kernel_deps = [":kernels_a"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
+        name = "generated_for_buck",
+        functions_yaml_target = "functions.yaml",
+        platforms = ["CXX"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
+        name = "generated_prim",
+        functions_yaml_target = "functions.yaml",
+        include_all_prim_ops = False,
+        tags = ["manual"],
+        deps = [
+            ":kernels_a",
+            ":output_dtypes",
+            ":output_prim",
+            ":output_view",
+        ],
+    )
+    et_operator_library(
+        name = "output_view",
+        ops = ["executorch_prim::et_view.default"],
+    )
+    cc_test(
+        name = "generated_prim_test",
+        size = "small",
+        srcs = ["prim_ops_header_test.cpp"],
+        deps = [":generated_prim_combined_prim_ops_header"],
+    )
+    _declared_test(
+        name = "generated_declared_test",
+        size = "small",
+        target_under_test = ":generated_declared",
+    )
+    _compiler_flags_test(
+        name = "generated_with_flags_test",
+        size = "small",
+        target_under_test = ":generated_with_flags",
+    )
+    failure_test(
+        name = "generated_for_buck_test",
+        size = "small",
+        expected = [
+            "//rules/tests:generated_for_buck has platforms, which only Buck knows",
+            "Fix: use target_compatible_with instead",
+            "docs/errors.md#buck-only",
+        ],
+        target_under_test = ":generated_for_buck",
     )
     _selective_test(
         name = "generated_selective_test",
@@ -244,11 +340,15 @@ def executorch_generated_lib_test_suite(name):
         name = name,
         tests = [
             ":generated_actions_test",
+            ":generated_declared_test",
+            ":generated_for_buck_test",
             ":generated_headers_test",
             ":generated_manually_test",
+            ":generated_prim_test",
             ":generated_providers_test",
             ":generated_selective_test",
             ":generated_selective_without_sources_test",
+            ":generated_with_flags_test",
             ":generated_without_selection_test",
             ":generated_without_yaml_test",
         ],
