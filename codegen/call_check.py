@@ -43,15 +43,17 @@ def finding(operator: Operator, kinds: Sequence[str], library: str, program: str
 
     Args:
         operator: the operator as the library registers it.
-        kinds: the kind of each value of the call, by its name in program.fbs; the last one is what it returns.
+        kinds: the kind of each value of the call, by its name in program.fbs; the last one is what it returns, and may
+            be left out where that is nothing.
         library: the label of the library.
         program: the label of the program.
     """
     arguments = operator.schema.arguments
     problem = ""
-    if len(kinds) != len(arguments) + 1:
-        problem = f"with {len(kinds) - 1} arguments, but its kernel takes {len(arguments)}"
-    for position, (argument, kind) in enumerate(zip(arguments, kinds, strict=False), start=1):
+    given = kinds if operator.schema.gives_nothing and len(kinds) <= len(arguments) else kinds[:-1]
+    if len(given) != len(arguments):
+        problem = f"with {len(given)} arguments, but its kernel takes {len(arguments)}"
+    for position, (argument, kind) in enumerate(zip(arguments, given, strict=False), start=1):
         expected = _expected(argument.type)
         if expected and kind not in expected and not problem:
             problem = f"with {_article(kind)} as argument {position}, but its kernel takes '{argument}' there"
@@ -63,7 +65,7 @@ def finding(operator: Operator, kinds: Sequence[str], library: str, program: str
         found=f"the program calls {operator.name} {problem}",
         cause="the operator's schema in Python and the one in the YAML differ, or the program is of an older schema",
         fix=f"make the schema at {operator.location} the one that the operator has in Python, and export again",
-        details=(f"the program's values: {', '.join(kinds[:-1])}", f"the schema of {library}: {operator.schema}"),
+        details=(f"the program's values: {', '.join(given)}", f"the schema of {library}: {operator.schema}"),
     )
 
 

@@ -386,10 +386,12 @@ def _boxed(boxed: Boxed) -> str:
     operator, kernel = boxed.operator, boxed.kernel.function
     function = operator.schema
     names = signatures.parameter_names(function)
+    # A program may have a value for nothing, or none.
+    or_without_slot = f"stack.size() != {len(names)} && " if function.gives_nothing else ""
     lines = [
         *_comment_lines(str(function)),
         f"void {boxed.function}(KernelRuntimeContext& context, Span<EValue*> stack) {{",
-        f'  if (!has_values(context, "{operator.name}", stack, {len(names) + 1})) return;',
+        f'  if ({or_without_slot}!has_values(context, "{operator.name}", stack, {len(names) + 1})) return;',
     ]
     for i, (argument, name) in enumerate(zip(function.arguments, names, strict=True)):
         lines.append(f"  {_unboxed(argument, name, f'stack[{i}]')}")
@@ -398,15 +400,15 @@ def _boxed(boxed: Boxed) -> str:
         "  EventTracerProfileOpScope event_tracer_op_scope(", ["context.internal_event_tracer()", traced], ");"
     )
     lines.append(f"  EXECUTORCH_SCOPE_PROF({traced});")
-    if function.out:
+    if function.out or function.gives_nothing:
         lines += _call(f"  {kernel}(", ["context", *names], ");")
-        first_out = len(names) - len(function.out)
-        logged = range(first_out, len(names))
+        written = function.out or [argument for argument in function.arguments if argument.is_written]
+        logged = [i for i, argument in enumerate(function.arguments) if argument in written]
     else:
         result = "auto&" if function.returns[0].alias is not None else "const auto"
         lines += _call(f"  {result} result = {kernel}(", ["context", *names], ");")
         lines.append(f"  *stack[{len(names)}] = EValue(result);")
-        logged = range(len(names), len(names) + 1)
+        logged = [len(names)]
     lines += [f"  event_tracer_log_evalue(context.internal_event_tracer(), *stack[{i}]);" for i in logged]
     return "\n".join([*lines, "}", "", ""])
 

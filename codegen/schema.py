@@ -141,6 +141,11 @@ class FunctionSchema:
         """Every argument in the order of the schema, which is also the order of the values of a kernel call."""
         return self.positional + self.keyword_only + self.out
 
+    @property
+    def gives_nothing(self) -> bool:
+        """Whether nothing comes out of a call but what the operator writes to, `-> ()`."""
+        return not self.returns and not self.out
+
     def __str__(self) -> str:
         return self._text
 

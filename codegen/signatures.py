@@ -87,7 +87,7 @@ def cpp_type(type_: schema.Type) -> CppType | None:
         return CppType(
             f"executorch::aten::ArrayRef<{element.name}>", f"executorch::runtime::ArrayRef<{element.demangled}>"
         )
-    if isinstance(type_.element, schema.OptionalType) or str(type_.element) == "Tensor?[]":
+    if isinstance(type_.element, schema.OptionalType):
         return None
     # As in ExecuTorch: an optional is passed as its element is, except that a list is passed by value.
     return CppType(f"std::optional<{element.name}>", f"std::optional<{element.demangled}>", element.by_reference)
@@ -152,14 +152,14 @@ def unsupported(function: schema.FunctionSchema, location: Location) -> list[Fin
         for argument in function.arguments
         if cpp_type(argument.type) is None or (argument.is_written and not _is_writable(argument.type))
     ]
-    if not function.out:
+    if function.returns and not function.out:
         returned = [str(r.type) for r in function.returns]
         if len(returned) != 1 or returned[0] not in _RETURNED_BY_VALUE:
             findings.append(
                 Finding(
                     id="unsupported-return",
                     where=location,
-                    found=f"{function.name} has no out argument and returns {', '.join(returned) or 'nothing'}",
+                    found=f"{function.name} has no out argument and returns {', '.join(returned)}",
                     cause="a program holds one value for what an operator returns, and that is a Tensor or a number",
                     fix="add an out argument for each result: '*, Tensor(a!) out) -> Tensor(a!)'",
                 )

@@ -181,9 +181,9 @@ def _returned_slot(function: schema.FunctionSchema, location: Location) -> str |
     """
     if function.out:
         return function.out[0].name if len(function.out) == 1 else None
-    returned = function.returns[0]
-    if str(returned.type) != "Tensor":
+    if [str(returned.type) for returned in function.returns] != ["Tensor"]:
         return None
+    returned = function.returns[0]
     for argument in function.arguments:
         if returned.alias is not None and argument.alias == returned.alias:
             return argument.name

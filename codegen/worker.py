@@ -4,8 +4,8 @@ Requests are answered one after the other, also where Bazel sends many at once (
 milliseconds of work for one CPU, which threads would not make less. What the subcommands read is kept between requests
 by its digest, see codegen/memory.py.
 
-Where Bazel ends a multiplex worker, since the generator changed or `--worker_quit_after_build`, it takes the closed stdout
-for a response and prints "Could not parse json work request correctly" (bazelbuild/bazel#21972). Nothing is wrong then.
+Where Bazel ends a multiplex worker, since the generator changed or `--worker_quit_after_build`, it takes the closed
+stdout for a response and prints "Could not parse json work request correctly" (bazelbuild/bazel#21972). That is all.
 """
 
 from __future__ import annotations

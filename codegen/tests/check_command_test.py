@@ -19,10 +19,10 @@ def _call(operator: str) -> programs.Call:
 
 
 class CheckCommandTest(case.TestCase):
-    def _manifest(self, label: str, *operators: str, arguments: str = "Tensor x") -> str:
+    def _manifest(self, label: str, *operators: str, types: str = "(Tensor x) -> Tensor") -> str:
         entries = [
             {
-                "schema": f"{operator}({arguments}) -> Tensor",
+                "schema": operator + types,
                 "location": ["a.yaml", 1, 1],
                 "kernels": [{"function": "a::native::f", "keys": ["default"], "location": ["a.yaml", 1, 1]}],
             }
@@ -136,8 +136,12 @@ my_ops::mul3.out: //ops:mine
 
     def _other_schema(self, arguments: str, *values: programs.Value) -> str:
         """The finding about a call with these values and a result; empty if they fit."""
-        program = programs.build({"f": [[programs.Call("my_ops::f.out", (*values, _TENSOR))]]})
-        manifest = self._manifest("//ops:a", "my_ops::f.out", arguments=arguments)
+        return self._misfit(f"({arguments}) -> Tensor", *values, _TENSOR)
+
+    def _misfit(self, types: str, *values: programs.Value) -> str:
+        """The finding about a call with all of these values; empty if they fit."""
+        program = programs.build({"f": [[programs.Call("my_ops::f.out", values)]]})
+        manifest = self._manifest("//ops:a", "my_ops::f.out", types=types)
         try:
             self._check(program, manifest)
         except CodegenError:
@@ -162,6 +166,14 @@ my_ops::mul3.out: //ops:mine
                 self.assertIn(f"\n    the schema of //ops:a: my_ops::f.out({arguments}) -> Tensor\n", finding)
                 self.assertIn("Fix: make the schema at a.yaml:1:1 the one that ", finding)
                 self.assert_id(finding, "other-schema")
+
+    def test_nothing_returned(self) -> None:
+        """A program may or may not have a value for it."""
+        types = "(Tensor(a!) x, int n) -> ()"
+        self.assertEqual(self._misfit(types, _TENSOR, 1), "")
+        self.assertEqual(self._misfit(types, _TENSOR, 1, None), "")
+        self.assertIn("with 1 arguments, but its kernel takes 2\n", self._misfit(types, _TENSOR))
+        self.assertIn("with 3 arguments, but its kernel takes 2\n", self._misfit(types, _TENSOR, 1, 1, None))
 
     def test_schemas_that_fit(self) -> None:
         optional = programs.OptionalTensorList((None, _TENSOR))

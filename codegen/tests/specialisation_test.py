@@ -29,6 +29,10 @@ class SpecialisationTest(case.TestCase):
         keys = self._keys(f"a::{_ADD}", "{out: [Double, [0]], other: [Int, [1, 0]], self: [Float, []]}")
         self.assertEqual(keys, ["v1/6;|3;1,0|7;0|7;0"])
 
+    def test_nothing_returned(self) -> None:
+        keys = self._keys("a::b_(Tensor(a!) x, Tensor y) -> ()", "{x: [Float, [0]], y: [Half, []]}")
+        self.assertEqual(keys, ["v1/6;0|5;"])
+
     def test_aliases(self) -> None:
         keys = self._keys(
             f"a::{_ADD}",

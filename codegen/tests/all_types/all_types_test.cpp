@@ -66,16 +66,21 @@ class Values {
   TensorImpl impl_{ScalarType::Double, 1, sizes_.data(), data_.data(), dim_order_.data(), strides_.data()};
 };
 
-// Calls an operator with its arguments and a slot for what it returns, which it gives back.
-EValue call(const char* name, std::vector<EValue> values) {
+// Calls an operator with all values that a program gives it.
+Error call_with(const char* name, std::vector<EValue>& values) {
   const Result<OpFunction> op = executorch::runtime::get_op_function_from_registry(name);
   CHECK(op.ok());
-  values.emplace_back();
   std::vector<EValue*> stack;
   for (EValue& value : values) stack.push_back(&value);
   KernelRuntimeContext context;
   (*op)(context, Span<EValue*>(stack.data(), stack.size()));
-  CHECK(context.failure_state() == Error::Ok);
+  return context.failure_state();
+}
+
+// Calls an operator with its arguments and a slot for what it returns, which it gives back.
+EValue call(const char* name, std::vector<EValue> values) {
+  values.emplace_back();
+  CHECK(call_with(name, values) == Error::Ok);
   return values.back();
 }
 
@@ -87,11 +92,11 @@ void test_tensors() {
   std::array<std::optional<Tensor>, 2> gaps_memory;
   BoxedEvalueList<Tensor> boxed_list(list.data(), list_memory.data(), 2);
   BoxedEvalueList<std::optional<Tensor>> boxed_gaps(gaps.data(), gaps_memory.data(), 2);
-  call("types::tensors.out", {two, none, EValue(&boxed_list), EValue(&boxed_gaps), none, EValue(out.tensor())});
-  CHECK(out.start_with({2, -1, 5, 1003, -1}));
-  call("types::tensors.out",
-       {two, three, EValue(&boxed_list), EValue(&boxed_gaps), EValue(&boxed_list), EValue(out.tensor())});
-  CHECK(out.start_with({2, 3, 5, 1003, 2}));
+  call("types::tensors.out", {two, none, EValue(&boxed_list), EValue(&boxed_gaps), none, none, EValue(out.tensor())});
+  CHECK(out.start_with({2, -1, 5, 1003, -1, -1}));
+  call("types::tensors.out", {two, three, EValue(&boxed_list), EValue(&boxed_gaps), EValue(&boxed_list),
+                              EValue(&boxed_gaps), EValue(out.tensor())});
+  CHECK(out.start_with({2, 3, 5, 1003, 2, 2}));
 }
 
 void test_numbers() {
@@ -150,6 +155,24 @@ void test_outputs() {
   CHECK(right.start_with({10}));
 }
 
+void test_nothing_returned() {
+  Values x{10};
+  CHECK(call("types::double_", {EValue(x.tensor())}).isNone());
+  CHECK(x.start_with({20}));
+  std::vector<EValue> without_slot{EValue(x.tensor())};
+  CHECK(call_with("types::double_", without_slot) == Error::Ok);
+  CHECK(x.start_with({40}));
+
+  Values y{1};
+  EValue first(x.tensor()), second(y.tensor());
+  std::array<EValue*, 2> list{&first, &second};
+  std::vector<Tensor> memory(2, x.tensor());
+  BoxedEvalueList<Tensor> boxed(list.data(), memory.data(), 2);
+  call("types::add_to_all_", {EValue(&boxed), EValue(2.5)});
+  CHECK(x.start_with({42.5}));
+  CHECK(y.start_with({3.5}));
+}
+
 void test_returned_values() {
   Values x{10, 30, 20}, empty({}, 0);
   const EValue tensor(x.tensor());
@@ -177,13 +200,11 @@ void test_names_of_cpp() {
 
 void test_wrong_number_of_values() {
   Values x{10};
-  EValue value(x.tensor());
-  std::array<EValue*, 1> stack{&value};
-  KernelRuntimeContext context;
-  const Result<OpFunction> op = executorch::runtime::get_op_function_from_registry("types::same");
-  CHECK(op.ok());
-  (*op)(context, Span<EValue*>(stack.data(), stack.size()));
-  CHECK(context.failure_state() == Error::InvalidProgram);
+  std::vector<EValue> one{EValue(x.tensor())}, none, three(3, EValue(x.tensor()));
+  CHECK(call_with("types::same", one) == Error::InvalidProgram);
+  CHECK(call_with("types::double_", none) == Error::InvalidProgram);
+  CHECK(call_with("types::double_", three) == Error::InvalidProgram);
+  CHECK(x.start_with({10}));
 }
 
 void test_functions() {
@@ -196,6 +217,9 @@ void test_functions() {
   CHECK(&std::get<1>(returned) == &second_tensor);
   CHECK(second.start_with({12}));
   CHECK(torch::executor::types::count(context, x.tensor()) == 16);
+  Tensor x_tensor = x.tensor();
+  torch::executor::types::double_(context, x_tensor);
+  CHECK(x.start_with({20}));
   torch::executor::types_a::b_outf(context, 7, first_tensor);
   CHECK(first.start_with({-7}));
 }
@@ -209,6 +233,7 @@ int main() {
   test_lists();
   test_names();
   test_outputs();
+  test_nothing_returned();
   test_returned_values();
   test_names_of_cpp();
   test_wrong_number_of_values();

@@ -45,11 +45,12 @@ double sum(ArrayRef<T> list) {
 namespace types::native {
 
 Tensor& tensors_out(KernelRuntimeContext&, const Tensor& a, const std::optional<Tensor>& b, TensorList list,
-                    ArrayRef<std::optional<Tensor>> gaps, std::optional<TensorList> none, Tensor& out) {
+                    ArrayRef<std::optional<Tensor>> gaps, std::optional<TensorList> none,
+                    std::optional<ArrayRef<std::optional<Tensor>>> gaps2, Tensor& out) {
   double in_gaps = 0;
   for (const std::optional<Tensor>& tensor : gaps) in_gaps += tensor ? first_of(*tensor) : 1000;
   return write(out, {first_of(a), b ? first_of(*b) : -1, first_of(list[0]) + first_of(list[1]), in_gaps,
-                     none ? static_cast<double>(none->size()) : -1});
+                     none ? static_cast<double>(none->size()) : -1, gaps2 ? static_cast<double>(gaps2->size()) : -1});
 }
 
 Tensor& numbers_out(const Scalar& s, const std::optional<Scalar>& s2, int64_t i, std::optional<int64_t> i2, int64_t n,
@@ -87,6 +88,12 @@ void split_out(KernelRuntimeContext&, const Tensor& x, TensorList out) {
 }
 
 Tensor& increment_(Tensor& self, double by) { return write(self, {first_of(self) + by}); }
+
+void double_(KernelRuntimeContext&, Tensor& self) { write(self, {first_of(self) * 2}); }
+
+void add_to_all_(TensorList self, double value) {
+  for (Tensor tensor : self) write(tensor, {first_of(tensor) + value});
+}
 
 Tensor same(KernelRuntimeContext&, const Tensor& x) { return x; }
 
