@@ -92,7 +92,8 @@ def run() -> None:
     manifests = [manifest.read(path) for path in _MANIFESTS.value]
     registrations = list(_registrations(manifests))
     linked = {r.operator: r.library for r in registrations if r.is_whole}
-    findings = _registered_twice(registrations) + _too_many(registrations)
+    builds = [selective_build.read(path) for path in _DTYPES.value]
+    findings = _registered_twice(registrations) + _built_twice(builds) + _too_many(registrations)
     called: Collection[str] = linked
     if _PROGRAM.value:
         from codegen import program_reader  # Without a program, flatbuffers is not needed.
@@ -106,7 +107,7 @@ def run() -> None:
             called = calls
             findings += _missing(called, linked, registrations)
             findings += _other_schemas(calls, manifests)
-            findings += _missing_dtypes(keys)
+            findings += _missing_dtypes(keys, builds)
             findings += _missing_kernels(keys, registrations)
     if findings:
         raise CodegenError(findings)
@@ -163,6 +164,30 @@ def _registered_twice(registrations: list[_Registration]) -> list[Finding]:
             details=tuple(kernels),
         )
         for libraries, kernels in by_libraries.items()
+    ]
+
+
+def _built_twice(builds: list[selective_build.SelectiveBuild]) -> list[Finding]:
+    """One finding for each group of libraries that compile the same kernels, each for its dtypes."""
+    by_source: dict[str, list[str]] = {}
+    for build in builds:
+        for source in build.kernel_sources:
+            by_source.setdefault(source, []).append(build.label)
+    by_libraries: dict[tuple[str, ...], list[str]] = {}
+    for source, libraries in sorted(by_source.items()):
+        if len(libraries) > 1:
+            by_libraries.setdefault(tuple(sorted(libraries)), []).append(source)
+    return [
+        Finding(
+            id="built-twice",
+            where=_LABEL.value,
+            found=f"{' and '.join(libraries)} build the same kernels for different dtypes, and a binary can link each "
+            "kernel once only",
+            cause="two libraries with dtype_selective_build have operators that a file implements together",
+            fix="give one library both selections, or have the operators of one file in one of the libraries only",
+            details=tuple(sources),
+        )
+        for libraries, sources in by_libraries.items()
     ]
 
 
@@ -224,12 +249,13 @@ def _other_schemas(
                     yield finding
 
 
-def _missing_dtypes(calls: Mapping[str, Collection[str]]) -> Iterator[Finding]:
+def _missing_dtypes(
+    calls: Mapping[str, Collection[str]], builds: list[selective_build.SelectiveBuild]
+) -> Iterator[Finding]:
     """The dtypes of calls, given by their kernel keys, that a library left out of the operator's kernel.
 
     It is the one that is linked also where another library registers the operator.
     """
-    builds = [selective_build.read(path) for path in _DTYPES.value]
     for name, keys in sorted(calls.items()):
         needed = kernel_keys.dtypes(keys) or frozenset()
         for build in builds:

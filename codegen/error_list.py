@@ -355,6 +355,15 @@ KINDS = (
         "Leave the operator in the selection of one library.",
     ),
     Kind(
+        "built-twice",
+        _BINARY,
+        "Two libraries with `dtype_selective_build` compile the same file with kernels, each for its dtypes. A binary "
+        "links one of the two, and calls of the other library would fail with dtypes that are left out there. A "
+        "`cc_binary` does not link then: `multiple definition of kernel_built_for_dtypes_by_two_libraries::...`.",
+        'executorch_binary(name = "runner", deps = [":add_lib", ":add_scalar_lib"])  # both use op_add.cpp',
+        "Give one library both selections.",
+    ),
+    Kind(
         "registration-left-out",
         _BINARY,
         "A library registers an operator by `EXECUTORCH_LIBRARY`, but is not linked whole: the linker drops the "

@@ -2,7 +2,7 @@
 
     codegen prune --label //ops:lib --manifest registered.json --selection selected_operators.yaml \\
         --source 0:op_add.cpp:aten::add.out,aten::add.Scalar_out --source 0:convert.cpp: --directory sources \\
-        --header selected_op_variants.h --dtypes dtypes.json
+        --header selected_op_variants.h --dtypes dtypes.json --marks SelectedKernels.cpp
 
 A directory gets one source for each --source of its number that implements a selected operator, or none at all: what
 operators share. Each compiles the original behind the header.
@@ -39,6 +39,13 @@ _HEADER = flags.DEFINE_string(
 _DTYPES = flags.DEFINE_string(
     "dtypes", None, "Where to write which operators handle which dtypes, as JSON.", required=True, flag_values=FLAGS
 )
+_MARKS = flags.DEFINE_string(
+    "marks",
+    None,
+    "Where to write a source that keeps two libraries with the same kernels out of one binary.",
+    required=True,
+    flag_values=FLAGS,
+)
 
 
 def run() -> None:
@@ -46,6 +53,7 @@ def run() -> None:
     registered = manifest.read(_MANIFEST.value).operators
     selected = {operator.name: dtypes.selected(operator.schema, wanted) for operator in registered}
     sources: list[tuple[int, str]] = []
+    kernel_sources: list[str] = []
     operators = dict(selected)
     for text in _SOURCES.value:
         number_text, path, names = text.split(":", 2)
@@ -53,11 +61,14 @@ def run() -> None:
         if implemented and not selected.keys() & set(implemented):
             continue
         sources.append((int(number_text), path))
+        if implemented:
+            kernel_sources.append(path)
         # What else the source implements is compiled too, for no dtype.
         operators |= {name: frozenset() for name in implemented if name not in selected}
-    build = selective_build.SelectiveBuild(_LABEL.value, operators)
+    build = selective_build.SelectiveBuild(_LABEL.value, operators, tuple(kernel_sources))
     Path(_HEADER.value).write_text(selective_build.header(build))
     selective_build.write(build, _DTYPES.value)
+    Path(_MARKS.value).write_text(selective_build.marks(build))
     for number, path in sources:
         target = Path(_DIRECTORIES.value[number]) / path.replace("/", "_")
         target.write_text(selective_build.wrapper(build, path))

@@ -21,7 +21,7 @@ from codegen.errors import CodegenError, Finding
 FLAGS = command_line.flag_values()
 _T = TypeVar("_T")
 
-_OUTPUT = flags.DEFINE_string("output", None, "Where to write the selection.", flag_values=FLAGS)
+_OUTPUT = flags.DEFINE_string("output", None, "Where to write the selection.", required=True, flag_values=FLAGS)
 _LABEL = flags.DEFINE_string(
     "label", "--ops", "Who asks for the operators of --ops and --ops_dict, for errors.", flag_values=FLAGS
 )
@@ -95,9 +95,9 @@ def run() -> None:
         raise CodegenError(findings)
 
     united = selection.unite([*own.values(), *others])
-    if _OUTPUT.value and server_generated is not None:
+    if server_generated is not None:
         Path(_OUTPUT.value).write_bytes(Path(server_generated).read_bytes())
-    elif _OUTPUT.value:
+    else:
         selection.write(united, _OUTPUT.value)
     matrix = op_matrix.unite(own, *matrices)
     if _MATRIX_JSON.value:

@@ -6,6 +6,7 @@ Also the record of it, `dtypes.json`, which `codegen check` compares with progra
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -24,10 +25,12 @@ class SelectiveBuild:
     Attributes:
         label: the library's label.
         operators: the dtypes of each operator, by its full name.
+        kernel_sources: the files of the operators' kernels, without what they share.
     """
 
     label: str
     operators: Mapping[str, Dtypes]
+    kernel_sources: tuple[str, ...]
 
 
 def header(build: SelectiveBuild) -> str:
@@ -79,13 +82,28 @@ def wrapper(build: SelectiveBuild, source: str) -> str:
 """
 
 
+def marks(build: SelectiveBuild) -> str:
+    """A source with a name for each kernel's file, since a binary would link the kernel of one library for both."""
+    # Two paths may be one name.
+    names = dict.fromkeys(re.sub(r"\W", "_", source) for source in build.kernel_sources)
+    definitions = "".join(f"char {name};\n" for name in names)
+    return f"""\
+// The files that {build.label} compiles for its dtypes. Generated; do not edit.
+// Another library that compiles one of them for its dtypes defines the same name, so that no binary links with both.
+namespace kernel_built_for_dtypes_by_two_libraries {{
+
+{definitions}
+}}  // namespace kernel_built_for_dtypes_by_two_libraries
+"""
+
+
 def write(build: SelectiveBuild, path: str) -> None:
     """Writes dtypes.json; equal builds give equal bytes."""
     operators = [
         f"{json.dumps(name)}: {json.dumps(None if dtypes is None else dtype_names(dtypes))}"
         for name, dtypes in sorted(build.operators.items())
     ]
-    head = json.dumps({"label": build.label})
+    head = json.dumps({"label": build.label, "kernel_sources": build.kernel_sources})
     Path(path).write_text(f'{head[:-1]}, "operators": {{\n' + ",\n".join(operators) + "\n}}\n")
 
 
@@ -101,7 +119,7 @@ def read(path: str) -> SelectiveBuild:
             name: None if dtypes is None else frozenset(_number(dtype) for dtype in dtypes)
             for name, dtypes in content["operators"].items()
         }
-        return SelectiveBuild(content["label"], operators)
+        return SelectiveBuild(content["label"], operators, tuple(content["kernel_sources"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise CodegenError(
             Finding(

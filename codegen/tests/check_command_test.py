@@ -58,7 +58,11 @@ my_ops::mul3.out: //ops:mine
         )
 
     def _dtypes(self, label: str, **operators: list[str] | None) -> str:
-        content = {"label": label, "operators": {f"aten::{name}.out": dtypes for name, dtypes in operators.items()}}
+        content = {
+            "label": label,
+            "kernel_sources": [f"kernels/op_{name}.cpp" for name in operators],
+            "operators": {f"aten::{name}.out": dtypes for name, dtypes in operators.items()},
+        }
         return "--dtypes=" + self.write(f"{label.rpartition(':')[2]}.dtypes.json", json.dumps(content))
 
     def test_dtypes_that_are_left_out(self) -> None:
@@ -79,6 +83,21 @@ my_ops::mul3.out: //ops:mine
             ],
         )
         self.assertIn("See: docs/errors.md#dtype-not-selected", findings[0])
+
+    def test_kernels_that_two_libraries_build_for_their_dtypes(self) -> None:
+        libraries = [
+            self._dtypes("//ops:a", add=["Half"], mul=["Half"]),
+            self._dtypes("//ops:b", add=["Float"], mul=None),
+            self._dtypes("//ops:c", sub=["Half"]),
+        ]
+        self._check_libraries(*libraries[1:])
+        finding = self.finding(lambda: self._check_libraries(*libraries))
+        self.assert_starts_with(
+            finding,
+            "//m:runner: error: //ops:a and //ops:b build the same kernels for different dtypes, and a binary can link "
+            "each kernel once only\n    kernels/op_add.cpp\n    kernels/op_mul.cpp\n",
+        )
+        self.assert_id(finding, "built-twice")
 
     def test_missing_operators(self) -> None:
         program = programs.build({"f": [[_call("my_ops::mul3.out"), _call("aten::add.out"), "aten::sub.out"]]})

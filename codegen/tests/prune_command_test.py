@@ -39,6 +39,7 @@ class PruneCommandTest(case.TestCase):
             f"--directory={self.directory}/second",
             f"--header={self.directory}/selected_op_variants.h",
             f"--dtypes={self.directory}/dtypes.json",
+            f"--marks={self.directory}/SelectedKernels.cpp",
         )
         return selective_build.read(f"{self.directory}/dtypes.json")
 
@@ -57,6 +58,9 @@ class PruneCommandTest(case.TestCase):
         )
         self.assertEqual(build.label, "//ops:lib")
         self.assertEqual(self._dtypes(build), {"aten::add.out": ["Float"], "aten::add.Scalar_out": []})
+        self.assertEqual(build.kernel_sources, ("kernels/op_add.cpp",))
+        marks = (self.directory / "SelectedKernels.cpp").read_text()
+        self.assertRegex(marks, r"\{\n\nchar kernels_op_add_cpp;\n\n\}")
         self.assertEqual([path.name for path in (self.directory / "first").iterdir()], ["kernels_op_add.cpp"])
         self.assertEqual([path.name for path in (self.directory / "second").iterdir()], ["kernels_util_convert.cpp"])
         self.assertEqual(
@@ -89,7 +93,10 @@ class PruneCommandTest(case.TestCase):
     def test_not_the_dtypes_of_a_build(self) -> None:
         for content, found in (
             ("[]", "TypeError: list indices must be integers or slices, not str"),
-            ('{"label": "//a:a", "operators": {"a::b": ["Flat"]}}', "ValueError: Flat is no dtype"),
+            (
+                '{"label": "//a:a", "kernel_sources": [], "operators": {"a::b": ["Flat"]}}',
+                "ValueError: Flat is no dtype",
+            ),
         ):
             path = self.write("dtypes.json", content)
             finding = self.finding(lambda path=path: selective_build.read(path))  # type: ignore[misc]

@@ -226,7 +226,8 @@ def _compile(ctx, generated, adapters, selections, deps):
         cc_toolchain = cc_toolchain,
         feature_configuration = feature_configuration,
         compilation_outputs = objects,
-        linking_contexts = [dep.linking_context for dep in deps] + [runtime.linking_context],
+        linking_contexts = ([selective.linking_context] if selective else []) +
+                           [dep.linking_context for dep in deps] + [runtime.linking_context],
         # Nothing refers to a registration that runs by itself, so a linker would drop it. Selective kernels come before the
         # shared ones, and leave them with nothing to define.
         alwayslink = not ctx.attr.manual_registration,

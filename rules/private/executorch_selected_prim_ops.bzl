@@ -9,17 +9,19 @@ load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 visibility(["//rules/..."])
 
 def _executorch_selected_prim_ops_impl(ctx):
+    united = ctx.actions.declare_file(ctx.label.name + "/selected_operators.yaml")
     header = ctx.actions.declare_file(ctx.label.name + "/selected_prim_ops.h")
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
     args = codegen_args(ctx, "select")
     args.add("--label", label_text(ctx.label))
+    args.add("--output", united)
     args.add("--prim_ops_header", header)
     args.add_all(selections, before_each = "--selection")
     run_codegen(
         ctx,
         args,
         inputs = selections,
-        outputs = [header],
+        outputs = [united, header],
         mnemonic = "EtSelect",
         progress_message = "Selecting the runtime's own operators for %{label}",
     )

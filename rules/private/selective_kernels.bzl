@@ -36,7 +36,7 @@ def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest
       selections: list[File].
 
     Returns:
-      struct(objects: CcCompilationOutputs, header: File, dtypes: File)
+      struct(objects: CcCompilationOutputs, linking_context: LinkingContext, header: File, dtypes: File)
     """
     sources = depset(transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.kernel_deps if EtKernelInfo in dep]).to_list()
     if not [source for source in sources if source.operators]:
@@ -50,6 +50,7 @@ def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest
     trees = [ctx.actions.declare_directory("{}sources_{}".format(directory, i)) for i in range(len(groups))]
     header = ctx.actions.declare_file(directory + _HEADER)
     dtypes = ctx.actions.declare_file(directory + "dtypes.json")
+    marks = ctx.actions.declare_file(directory + "SelectedKernels.cpp")
 
     args = codegen_args(ctx, "prune")
     args.add("--label", label_text(ctx.label))
@@ -67,11 +68,12 @@ def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest
     args.add_all(trees, before_each = "--directory", expand_directories = False)
     args.add("--header", header)
     args.add("--dtypes", dtypes)
+    args.add("--marks", marks)
     run_codegen(
         ctx,
         args,
         inputs = [manifest] + selections,
-        outputs = trees + [header, dtypes],
+        outputs = trees + [header, dtypes, marks],
         mnemonic = "EtPruneKernels",
         progress_message = "Selecting dtypes of the kernels of %{label}",
     )
@@ -104,6 +106,28 @@ def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest
         compiled.append(objects)
     return struct(
         objects = cc_common.merge_compilation_outputs(compilation_outputs = compiled),
+        linking_context = _link_whole(ctx, cc_toolchain, feature_configuration, marks),
         header = header,
         dtypes = dtypes,
     )
+
+def _link_whole(ctx, cc_toolchain, feature_configuration, source):
+    """Of a source that nothing refers to, also where the kernels are registered on request."""
+    name = ctx.label.name + "_selected_kernels"
+    _, objects = cc_common.compile(
+        name = name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = [source],
+    )
+    linking_context, _ = cc_common.create_linking_context_from_compilation_outputs(
+        name = name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        alwayslink = True,
+        disallow_dynamic_library = True,
+    )
+    return linking_context

@@ -86,6 +86,11 @@ class DownstreamTest(absltest.TestCase):
     def test_binary_by_hand_with_a_kernel_twice(self) -> None:
         self.assert_does_not_build("//:by_hand_twice", "kernel_registered_by_two_libraries::aten__add__out__for_any")
 
+    def test_binary_by_hand_with_a_kernel_for_two_dtypes(self) -> None:
+        self.assert_does_not_build(
+            "//:by_hand_with_two_dtypes", "kernel_built_for_dtypes_by_two_libraries::", "_kernels_portable_op_add_cpp"
+        )
+
     def test_kernel_defined_nowhere(self) -> None:
         self.assert_does_not_build(
             "//:undefined_kernel_lib", "custom_ops.yaml:4:20", "app::native::scale_out", "double factor"
