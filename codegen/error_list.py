@@ -38,6 +38,7 @@ _LIBRARY = "Generating a library and binding its kernels"
 _BINARY = "Checking a binary"
 _PROGRAM = "Reading a program"
 _EXPORT = "Exporting a model"
+_TORCH_OP = "Testing an operator for PyTorch"
 
 KINDS = (
     Kind(
@@ -447,25 +448,33 @@ KINDS = (
         "Export the model again.",
     ),
     Kind(
-        "model-raised",
+        "user-code-raised",
         _EXPORT,
-        "A function of the model file raised an exception.",
+        "A model file, or a sample file of a `torch_op_test`, or a function of it, raised an exception.",
         "def get_model():\n    raise ValueError",
         "Make the function work by hand first: `python model.py`.",
     ),
     Kind(
         "no-entry-point",
         _EXPORT,
-        "The model file has no function of the expected name.",
+        "The model or sample file has no function of the expected name.",
         "def get_modle(): ...",
         "Define `get_model()`, or name your function with `entry_point`.",
     ),
     Kind(
-        "wrong-model",
+        "wrong-return-value",
         _EXPORT,
-        "The model file's function returns something else than a module and its inputs.",
+        "A function of a model or sample file returns something else than its contract says.",
         "def get_model():\n    return torch.nn.Linear(2, 2)  # and the inputs?",
         "Return what the message says.",
+    ),
+    Kind(
+        "no-fake-kernel",
+        _EXPORT,
+        "An operator has no kernel that tells the shape of its result without computing it, which torch.export and"
+        " torch.compile need.",
+        'library.impl("mul3", mul3, "CPU")  # and nothing else',
+        "Register one: `torch.library.register_fake` in Python, the dispatch key Meta in C++.",
     ),
     Kind(
         "state-outside-buffers",
@@ -494,6 +503,77 @@ KINDS = (
         "The model takes or gives a value that a program has no form for.",
         "example inputs of complex tensors",
         "Take and give dense tensors, bool, int, float, None, and tuples, lists and dicts of them.",
+    ),
+    Kind(
+        "unknown-torch-operator",
+        _TORCH_OP,
+        "No operator of that name is registered with PyTorch when the sample file has run, or several are.",
+        'torch_op_test(op = "my_ops::mul33", ...)',
+        "Name the library that defines it in `deps`, and import it in the sample file.",
+    ),
+    Kind(
+        "undeclared-mutation",
+        _TORCH_OP,
+        "The kernel writes to an argument that the schema says it only reads. A compiled program may lose the write.",
+        '@torch.library.custom_op("my_ops::bump", mutates_args=())\ndef bump(x: torch.Tensor) -> torch.Tensor:\n'
+        "    return x.add_(1).clone()",
+        "Declare the argument, or write to a copy.",
+    ),
+    Kind(
+        "returned-argument",
+        _TORCH_OP,
+        "The operator returns one of its arguments or a view of one. Compiled programs take results for new tensors.",
+        "def bump(x):\n    return x.add_(1)",
+        "Return a copy; an operator that writes to an argument returns nothing in its place.",
+    ),
+    Kind(
+        "wrong-fake-kernel",
+        _TORCH_OP,
+        "The fake kernel's result differs from the real one in shape, dtype, strides or device.",
+        "@join.register_fake\ndef _(x, y):\n    return torch.empty_like(x)",
+        "Make the two agree.",
+    ),
+    Kind(
+        "no-autograd-formula",
+        _TORCH_OP,
+        "Samples require grad, and the operator has no backward.",
+        "return [(torch.ones(3, requires_grad=True),)]",
+        "Register one with `torch.library.register_autograd`, or leave `requires_grad` out.",
+    ),
+    Kind(
+        "autograd-in-kernel",
+        _TORCH_OP,
+        "A kernel of a backend does autograd's work, which then is wrong in other compositions.",
+        'library.impl("scale", Scale.apply, "CPU")  # a torch.autograd.Function',
+        "Register the formula with `torch.library.register_autograd`.",
+    ),
+    Kind(
+        "wrong-gradient",
+        _TORCH_OP,
+        "The autograd formula is not the kernel's derivative.",
+        "def backward(ctx, grad):\n    return grad  # of 2 * x",
+        "Correct the formula.",
+    ),
+    Kind(
+        "no-gradcheck-sample",
+        _TORCH_OP,
+        "`gradcheck = True`, and no sample is of float64 and requires grad.",
+        "return [(torch.randn(3),)]",
+        "Add a sample `torch.randn(3, dtype=torch.float64, requires_grad=True)`.",
+    ),
+    Kind(
+        "no-vmap-rule",
+        _TORCH_OP,
+        "`vmap = True`, the operator has no rule for it, and PyTorch can make none up.",
+        'library.define("join(Tensor[] parts) -> Tensor")',
+        "Register one with `torch.library.register_vmap`.",
+    ),
+    Kind(
+        "operator-check-failed",
+        _TORCH_OP,
+        "A check failed in another way, which the message quotes.",
+        "a backward that raises",
+        "Follow the message; run the check by hand to see all that PyTorch says.",
     ),
 )
 

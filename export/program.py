@@ -9,17 +9,11 @@ from typing import Any
 import torch
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 
+from export import fake_kernel
 from export.errors import ExportError, Finding
 from export.model_file import Method
+from export.pytorch_message import condense
 from export.samples import Sample
-
-# Parts of torch.export's messages that advise on debugging PyTorch itself, to the end of the line.
-_ADVICE = re.compile(r"\s*(For (more|extended|C\+\+)|Caused by: \(|If you suspect|Set TORCH).*")
-# Where the message is over: what follows repeats the user's frames.
-_END = re.compile(
-    r"^(Here is the node in the graph|The following call raised|The error above occurred|User code:|from user code)",
-    re.M | re.I,
-)
 
 # What torch.export says when a model cannot be exported as it is -> (likely cause, fix).
 _HINTS = (
@@ -32,11 +26,6 @@ _HINTS = (
         re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I),
         "get_dynamic_shapes() asks for more freedom than the model's code leaves, or does not match its inputs.",
         "follow the suggested fixes above, or make that dimension static.",
-    ),
-    (
-        re.compile(r"UnsupportedOperatorException|no fake impl|Meta tensors", re.I),
-        "the operator does not tell the shape of its result without running.",
-        "register it with torch.library.register_fake, or implement it under CompositeExplicitAutograd.",
     ),
     (
         re.compile(r"numpy|\.tolist\(\)|tensor subclass", re.I),
@@ -84,12 +73,15 @@ def _export(method: Method) -> torch.export.ExportedProgram:
         if _written_constants(exported):
             exported = _trace(method, strict=True)
     except Exception as error:
+        what = f"torch.export of {method.name}()"
+        operator = fake_kernel.operator_without_fake_kernel(error)
+        if operator:
+            at, details = method.source.frames(error)
+            raise ExportError(fake_kernel.finding(at or method.at, what, operator, details)) from error
         message = condense(str(error))
         text = f"{type(error).__name__} {message}"
         cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
-        raise method.source.failure(
-            f"torch.export of {method.name}()", error, at=method.at, cause=cause, fix=fix, message=message
-        ) from error
+        raise method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message) from error
 
     written = _written_constants(exported)
     if written:
@@ -126,13 +118,6 @@ def _written_constants(exported: torch.export.ExportedProgram) -> list[str]:
                 if argument.is_write and getattr(value, "name", None) in constants:
                     written[constants[value.name]] = None
     return list(written)
-
-
-def condense(message: str, lines: int = 12) -> str:
-    """The part of PyTorch's message that speaks of the model, without its advice on PyTorch's own debug logs."""
-    text = _END.split(message.strip(), maxsplit=1)[0]
-    kept = [line for line in (_ADVICE.sub("", line).rstrip() for line in text.splitlines()) if line]
-    return "\n    ".join(kept[:lines])
 
 
 def _check_outputs(method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample]) -> None:

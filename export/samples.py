@@ -20,7 +20,8 @@ from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSeria
 from torch.utils import _pytree as pytree
 
 from export.errors import ExportError, Finding
-from export.model_file import Inputs, Method, describe
+from export.model_file import Method
+from export.user_file import Inputs, describe
 
 # What a .ptd file can hold; it has no complex numbers.
 _SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}

@@ -17,6 +17,7 @@ load(
     _executorch_torch_component = "executorch_torch_component",
     _executorch_torch_toolchain = "executorch_torch_toolchain",
 )
+load(":torch_op_test.bzl", _torch_op_test = "torch_op_test")
 
 # buildifier: disable=name-conventions
 ScalarType = _ScalarType
@@ -33,3 +34,4 @@ executorch_runtime_component = _executorch_runtime_component
 executorch_runtime_toolchain = _executorch_runtime_toolchain
 executorch_torch_component = _executorch_torch_component
 executorch_torch_toolchain = _executorch_torch_toolchain
+torch_op_test = _torch_op_test

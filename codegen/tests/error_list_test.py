@@ -29,14 +29,20 @@ class ErrorListTest(case.TestCase):
     def test_ids_are_those_that_the_code_uses(self) -> None:
         listed = [kind.id for kind in error_list.KINDS]
         self.assertEqual(len(set(listed)), len(listed))
-        sources = [*_ROOT.glob("codegen/*.py"), *_ROOT.glob("export/*.py"), *_ROOT.glob("rules/private/*.bzl")]
+        patterns = ("codegen/*.py", "export/*.py", "torch_ops/*.py", "rules/private/*.bzl")
+        sources = [path for pattern in patterns for path in _ROOT.glob(pattern)]
         sources.remove(_ROOT / "codegen" / "error_list.py")
         self.assertEqual(sorted(_ids(sources)), sorted(listed))
 
     def test_each_id_is_tested(self) -> None:
         tests = [
             path
-            for pattern in ("codegen/tests/*_test.py", "export/tests/*_test.py", "rules/tests/*.bzl")
+            for pattern in (
+                "codegen/tests/*_test.py",
+                "export/tests/*_test.py",
+                "torch_ops/tests/*_test.py",
+                "rules/tests/*.bzl",
+            )
             for path in _ROOT.glob(pattern)
         ]
         text = "\n".join(path.read_text() for path in tests if path.name != Path(__file__).name)

@@ -264,7 +264,10 @@ class ErrorTest(_Files):
 
     def test_raises_in_get_model(self) -> None:
         self.assert_error(
-            "def get_model():\n    return {}['weights']\n", 2, "get_model() raised KeyError: 'weights'", "#model-raised"
+            "def get_model():\n    return {}['weights']\n",
+            2,
+            "get_model() raised KeyError: 'weights'",
+            "#user-code-raised",
         )
 
     def test_get_model_takes_arguments(self) -> None:
@@ -282,7 +285,7 @@ class ErrorTest(_Files):
         self.assert_error("x = 1\n", 0, "defines no function")
 
     def test_entry_point_is_no_function(self) -> None:
-        self.assert_error("get_model = 3\n", 0, "get_model is 3; expected a function", "#wrong-model")
+        self.assert_error("get_model = 3\n", 0, "get_model is 3; expected a function", "#wrong-return-value")
 
     def test_nonsense(self) -> None:
         for value, expected in (
@@ -374,7 +377,26 @@ class ErrorTest(_Files):
             library.impl("twice", lambda x: x * 2, "CPU")
             """,
         )
-        self.assert_error(source, 8, "no_fake.twice", "register_fake")
+        self.assert_error(
+            source,
+            8,
+            "torch.export of forward() needs a fake kernel of no_fake::twice, which has none",
+            '@torch.library.register_fake("no_fake::twice")',
+            'TORCH_LIBRARY_IMPL(no_fake, Meta, m) { m.impl("twice", ...); }',
+            "#no-fake-kernel",
+        )
+
+    def test_python_operator_without_fake(self) -> None:
+        source = _module(
+            "def forward(self, x): return twice(x)",
+            "(torch.ones(3),)",
+            before="""
+            @torch.library.custom_op("no_fake::python_twice", mutates_args=())
+            def twice(x: torch.Tensor) -> torch.Tensor:
+                return x * 2
+            """,
+        )
+        self.assert_error(source, 8, 'register_fake("no_fake::python_twice")', "#no-fake-kernel")
 
     def test_write_to_a_tensor_that_is_no_buffer(self) -> None:
         source = _module(

@@ -1,0 +1,51 @@
+"""Operators that have no fake kernel: none that tells the shape of the result without computing it."""
+
+from __future__ import annotations
+
+import re
+
+from torch._subclasses.fake_tensor import UnsupportedOperatorException
+
+from export.errors import Finding, Location
+
+_NAMED = (
+    re.compile(r"no fake impl registered for <CustomOpDef\(([\w:.]+)\)>"),
+    re.compile(r"unsupported operator: ([\w.]+)"),
+)
+
+
+def operator_without_fake_kernel(error: BaseException) -> str | None:
+    """The operator, as in `my_ops::mul3`, whose missing fake kernel an exception of PyTorch is about."""
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, UnsupportedOperatorException):
+            return str(seen.func.name())
+        for pattern in _NAMED:
+            if match := pattern.search(str(seen)):
+                namespace, _, name = match[1].replace("::", ".").partition(".")
+                return f"{namespace}::{name.removesuffix('.default')}"
+        seen = seen.__cause__ or seen.__context__
+    return None
+
+
+def finding(where: Location | str, what: str, operator: str, details: tuple[str, ...]) -> Finding:
+    """What to say of it.
+
+    Args:
+        where: where the operator is called.
+        what: what needs the kernel, e.g. `torch.export of forward()`.
+        operator: its name.
+        details: more lines to show.
+    """
+    namespace, _, name = operator.partition("::")
+    return Finding(
+        where,
+        f"{what} needs a fake kernel of {operator}, which has none",
+        "torch.compile and torch.export run an operator on tensors without data to know the shapes of its results, and"
+        " only kernels for real data are registered.",
+        f'register one in Python, @torch.library.register_fake("{operator}") on a function that takes the operator\'s'
+        " arguments and returns an empty result, e.g. torch.empty_like(x); or one in C++,"
+        f' TORCH_LIBRARY_IMPL({namespace}, Meta, m) {{ m.impl("{name}", ...); }}.',
+        details,
+        id="no-fake-kernel",
+    )

@@ -1,0 +1,23 @@
+"""PyTorch's error messages, made short."""
+
+from __future__ import annotations
+
+import re
+
+# Parts of torch.export's messages that advise on debugging PyTorch itself, to the end of the line.
+_ADVICE = re.compile(r"\s*(For (more|extended|C\+\+)|Caused by: \(|If you suspect|Set TORCH).*")
+# Where an operator is implemented, which for one in Python is PyTorch's own file.
+_IMPLEMENTATION = re.compile(r" \(with implementation in [^)]*\)")
+# Where the message is over: what follows repeats the user's frames.
+_END = re.compile(
+    r"^(Here is the node in the graph|The following call raised|The error above occurred|While executing %|User code:"
+    r"|from user code)",
+    re.M | re.I,
+)
+
+
+def condense(message: str, lines: int = 12) -> str:
+    """The part of PyTorch's message that speaks of the model, without its advice on PyTorch's own debug logs."""
+    text = _IMPLEMENTATION.sub("", _END.split(message.strip(), maxsplit=1)[0])
+    kept = [line for line in (_ADVICE.sub("", line).rstrip() for line in text.splitlines()) if line]
+    return "\n    ".join(kept[:lines])

@@ -1,0 +1,242 @@
+"""A Python file of the user's that a tool runs: running it, calling its functions, and saying where it went wrong."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import site
+import sys
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+from codegen.suggest import did_you_mean, nearest
+from export.errors import ExportError, Finding, Location
+
+# Folders beside the user's code whose frames are not the user's.
+_TOOLS = tuple(Path(__file__).absolute().parents[1] / tool for tool in ("codegen", "export", "torch_ops"))
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """The arguments of one call."""
+
+    args: tuple[Any, ...]
+    kwargs: Mapping[str, Any] = field(default_factory=dict)
+
+    def flatten(self) -> tuple[list[Any], pytree.TreeSpec]:
+        return pytree.tree_flatten((self.args, dict(self.kwargs)))
+
+    def shown(self) -> str:
+        """The arguments in a few words, as in a call."""
+        arguments = [describe(value) for value in self.args]
+        return f"({', '.join([*arguments, *(f'{key}={describe(value)}' for key, value in self.kwargs.items())])})"
+
+
+@dataclass(frozen=True)
+class UserFile:
+    """A Python file, and where in it something went wrong.
+
+    Attributes:
+        path: the file.
+        import_paths: folders whose modules are the user's own, for errors.
+        kind: what errors call it, e.g. `model` for a model file.
+        rule: the rule that it is for, in whose `deps` its imports are looked up.
+    """
+
+    path: Path
+    import_paths: tuple[Path, ...] = ()
+    kind: str = "model"
+    rule: str = "executorch_program"
+
+    def run(self) -> ModuleType:
+        """Runs the file.
+
+        Raises:
+            ExportError: it cannot be read, is no Python, or raised.
+        """
+        try:
+            source = self.path.read_bytes()
+        except OSError as error:
+            raise ExportError(
+                Finding(
+                    Location(str(self.path)),
+                    f"cannot read the {self.kind} file: {error.strerror}",
+                    "the path is wrong, or it is no file.",
+                    "give the Python file that has the entry point.",
+                    id="unreadable-file",
+                )
+            ) from error
+        module = ModuleType(f"executorch_{self.kind}")
+        module.__file__ = str(self.path)
+        # Dataclasses, pickle and torch.export look a function's module up here.
+        sys.modules[module.__name__] = module
+        running = f"running the {self.kind} file"
+        try:
+            exec(compile(source, str(self.path), "exec"), module.__dict__)
+        except (SyntaxError, ValueError) as error:
+            what = f"the {self.kind} file" if getattr(error, "filename", None) == str(self.path) else running
+            fix = "correct the syntax." if isinstance(error, SyntaxError) else ""
+            cause = "the file is not valid Python." if fix else ""
+            raise self.failure(what, error, at=self.location(), cause=cause, fix=fix) from error
+        except ImportError as error:
+            cause = f"the module is in no library that the {self.kind} file depends on."
+            fix = f"add the library to `deps` of the {self.rule} (by hand: its folder with --import_path)."
+            raise self.failure(running, error, at=self.location(), cause=cause, fix=fix) from error
+        except (Exception, SystemExit) as error:
+            raise self.failure(running, error, at=self.location()) from error
+        return module
+
+    def function(self, module: ModuleType, name: str) -> Callable[[], Any] | None:
+        """The function of that name, if the file has it."""
+        function = getattr(module, name, None)
+        if function is None or callable(function):
+            return function
+        raise self.nonsense(self.location(), name, function, "a function")
+
+    def entry_point(self, module: ModuleType, name: str, returns: str) -> Callable[[], Any]:
+        """The function of that name, which must be there.
+
+        Args:
+            module: what `run` returned.
+            name: the function's name.
+            returns: what it returns, for the error.
+        """
+        function = self.function(module, name)
+        if function is not None:
+            return function
+        functions = [n for n, v in vars(module).items() if inspect.isfunction(v) and v.__module__ == module.__name__]
+        found = f"functions found: {', '.join(functions)}" if functions else "the file defines no function"
+        raise ExportError(
+            Finding(
+                self.location(),
+                f"no function {name}(); {found}{did_you_mean(nearest(name, functions))}",
+                f"the function has another name, or this is not the {self.kind} file.",
+                f"define `def {name}():` that returns {returns}, or name your function with `entry_point`.",
+                id="no-entry-point",
+            )
+        )
+
+    def call(self, function: Callable[[], Any]) -> Any:
+        """What the function returns."""
+        name = getattr(function, "__name__", repr(function))
+        try:
+            return function()
+        except (Exception, SystemExit) as error:
+            raise self.failure(f"{name}()", error, at=self.location(function)) from error
+
+    def location(self, function: Callable[..., Any] | None = None) -> Location:
+        """Where the function is defined; without one, the file."""
+        code = getattr(inspect.unwrap(function), "__code__", None) if function else None
+        if code and Path(code.co_filename) == self.path:
+            return Location(str(self.path), code.co_firstlineno, 1)
+        return Location(str(self.path))
+
+    def is_users(self, filename: str) -> bool:
+        """Whether a source file is the user's own, rather than PyTorch's or another package's."""
+        path = Path(filename).absolute()
+        if path == self.path.absolute():
+            return True
+        packages = [*site.getsitepackages(), sys.base_prefix, str(Path(torch.__file__ or "").parents[1])]
+        return any(path.is_relative_to(folder.absolute()) for folder in self.import_paths) and not (
+            any(path.is_relative_to(Path(folder).absolute()) for folder in packages)
+            or {"site-packages", "dist-packages"} & set(path.parts)
+            or any(path.is_relative_to(tool) for tool in _TOOLS)
+        )
+
+    def frames(self, error: BaseException) -> tuple[Location | None, tuple[str, ...]]:
+        """The innermost of the user's own frames that the error passed, and all of them as lines to show."""
+        frames = [f for f in traceback.extract_tb(error.__traceback__) if self.is_users(f.filename)]
+        lines = [line for f in frames for line in (f"{_shown(f.filename)}:{f.lineno}, in {f.name}", f"    {f.line}")]
+        if not frames:
+            return None, ()
+        last = frames[-1]
+        at = Location(_shown(last.filename), last.lineno or 0, (getattr(last, "colno", 0) or 0) + 1)
+        return at, tuple(line for line in lines if line.strip())
+
+    def failure(
+        self, what: str, error: BaseException, *, at: Location, cause: str = "", fix: str = "", message: str = ""
+    ) -> ExportError:
+        """The error that `what` raised, with the user's own frames.
+
+        Args:
+            what: what was being done, e.g. `get_model()`.
+            error: what it raised.
+            at: the place to name if none of the user's frames took part.
+            cause: the likely cause; by default that the user's code raised it.
+            fix: what to do.
+            message: what to say instead of the error's own text.
+        """
+        if isinstance(error, SyntaxError) and error.filename:
+            at = Location(error.filename, error.lineno or 0, error.offset or 0)
+            details = tuple(line.rstrip() for line in traceback.format_exception_only(error)[1:-1])
+        else:
+            innermost, details = self.frames(error)
+            at = innermost or at
+        message = message or first_lines(str(error.args[0] if isinstance(error, SyntaxError) else error))
+        return ExportError(
+            Finding(
+                at,
+                f"{what} raised {type(error).__name__}" + (f": {message}" if message else ""),
+                cause or f"the {self.kind} file's own code is at fault, or something that it needs is not there.",
+                fix or f"make `python {self.path}` and a call of its functions work by hand first.",
+                details,
+                id="user-code-raised",
+            )
+        )
+
+    def inputs(self, at: Location, what: str, value: Any) -> Inputs:
+        """The arguments that a function gave: a tuple, or a dict by keyword."""
+        if isinstance(value, tuple):
+            return Inputs(value)
+        if isinstance(value, dict) and all(isinstance(key, str) for key in value):
+            return Inputs((), value)
+        hint = " (a tuple of one is written `(x,)`)" if isinstance(value, torch.Tensor) else ""
+        raise self.nonsense(at, what, value, f"a tuple of arguments{hint}, or a dict of keyword arguments")
+
+    def nonsense(self, at: Location, what: str, found: Any, expected: str) -> ExportError:
+        """The error that a function returned something else than the file's contract says."""
+        return ExportError(
+            Finding(
+                at,
+                f"{what} is {found if isinstance(found, str) else describe(found)}; expected {expected}",
+                f"the function returns something else than the contract of a {self.kind} file says.",
+                f"return {expected}.",
+                id="wrong-return-value",
+            )
+        )
+
+
+def describe(value: Any, depth: int = 2) -> str:
+    """A value in a few words: types, shapes and dtypes rather than data."""
+    if isinstance(value, torch.Tensor):
+        return f"Tensor {str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
+    if isinstance(value, type):
+        return f"the class {value.__name__} (not an instance)"
+    if isinstance(value, (tuple, list, dict)) and value and depth:
+        if isinstance(value, dict):
+            items = [f"{key!r}: {describe(item, depth - 1)}" for key, item in value.items()]
+        else:
+            items = [describe(item, depth - 1) for item in value]
+        return f"{type(value).__name__} of {len(value)} ({', '.join([*items[:6], *['...'] * (len(items) > 6)])})"
+    if value is None or isinstance(value, (bool, int, float, str, tuple, list, dict)):
+        return first_lines(repr(value))
+    return f"an instance of {type(value).__name__}" if callable(value) else f"a {type(value).__name__}"
+
+
+def first_lines(text: str, lines: int = 6, characters: int = 600) -> str:
+    """The beginning of a text, indented to stand in an error."""
+    kept = text.strip().splitlines()[:lines]
+    return "\n    ".join(kept)[:characters]
+
+
+def _shown(filename: str) -> str:
+    """A file's path as errors name it: relative to the working directory if it is below."""
+    path = Path(os.path.relpath(filename))
+    return filename if ".." in path.parts else str(path)

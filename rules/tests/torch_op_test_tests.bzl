@@ -1,0 +1,82 @@
+"""Analysis tests of torch_op_test."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_python//python:defs.bzl", "py_library")
+load("//rules:defs.bzl", "torch_op_test")
+load(":analysis.bzl", "failure_test")
+
+def _launcher_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    script = [a.content for a in analysistest.target_actions(env) if a.mnemonic == "FileWrite"][0]
+    for flag in [
+        "'--op=my_ops::mul3.out'",
+        "'--samples=rules/tests/samples.py'",
+        "'--entry_point=mul3_samples'",
+        "'--backend=inductor'",
+        "'--gradcheck' '--export'",
+        "'--import_path=.'",
+    ]:
+        asserts.true(env, flag in script, flag + " in " + script)
+    for flag in ["--vmap", "--compile"]:
+        asserts.false(env, flag in script, flag + " in " + script)
+    asserts.true(env, script.endswith(' "$@"\n'), "the test's own arguments are passed on: " + script)
+    files = [f.short_path for f in target[DefaultInfo].default_runfiles.files.to_list()]
+    for file in ["samples.py", "operator.py", "weights.bin"]:
+        asserts.true(env, "rules/tests/" + file in files, file + " is there when the test runs")
+    return analysistest.end(env)
+
+_launcher_test = analysistest.make(_launcher_test_impl)
+
+def torch_op_test_test_suite(name):
+    """Tests of torch_op_test.
+
+    Args:
+      name: name of the test suite.
+    """
+    py_library(
+        name = "torch_operator",
+        srcs = ["operator.py"],
+        tags = ["manual"],
+    )
+    torch_op_test(
+        name = "torch_op",
+        backend = "inductor",
+        data = ["weights.bin"],
+        entry_point = "mul3_samples",
+        export = True,
+        gradcheck = True,
+        op = "my_ops::mul3.out",
+        samples = "samples.py",
+        tags = ["manual"],
+        deps = [":torch_operator"],
+    )
+    torch_op_test(
+        name = "torch_op_without_namespace",
+        op = "mul3.out",
+        samples = "samples.py",
+        tags = ["manual"],
+    )
+    _launcher_test(
+        name = "torch_op_launcher_test",
+        size = "small",
+        target_under_test = ":torch_op",
+    )
+    failure_test(
+        name = "torch_op_without_namespace_test",
+        size = "small",
+        expected = [
+            "//rules/tests:torch_op_without_namespace: attribute op is \"mul3.out\"",
+            "Likely cause: the namespace is missing",
+            "Fix: give namespace::name",
+            "docs/errors.md#bad-operator-name",
+        ],
+        target_under_test = ":torch_op_without_namespace",
+    )
+    native.test_suite(
+        name = name,
+        tests = [
+            ":torch_op_launcher_test",
+            ":torch_op_without_namespace_test",
+        ],
+    )

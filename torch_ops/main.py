@@ -1,0 +1,76 @@
+"""Tests a PyTorch operator over sample inputs: torch.library.opcheck in full, and what else is asked for.
+
+The samples come from a Python file with an entry point; README.md beside this file has the contract. Prints one line
+for each check, and one error for each thing that is wrong; exits with status 1 if there is any.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import app, flags
+
+_OP = flags.DEFINE_string("op", None, "The operator: namespace::name, or namespace::name.overload.", required=True)
+_SAMPLES = flags.DEFINE_string("samples", None, "Python file that has the entry point.", required=True)
+_ENTRY_POINT = flags.DEFINE_string("entry_point", "get_samples", "Function in the file that returns the samples.")
+_IMPORT_PATHS = flags.DEFINE_multi_string(
+    "import_path", [], "Folder in which the sample file's imports are looked up first. May be given several times."
+)
+_GRADCHECK = flags.DEFINE_bool("gradcheck", False, "Check the autograd formula by numerical differentiation.")
+_VMAP = flags.DEFINE_bool("vmap", False, "Check torch.vmap against a loop.")
+_COMPILE = flags.DEFINE_bool("compile", False, "Check torch.compile(fullgraph=True) against eager.")
+_EXPORT = flags.DEFINE_bool("export", False, "Check torch.export against eager.")
+_BACKEND = flags.DEFINE_string("backend", "aot_eager", "Backend of torch.compile.")
+_VERBOSE = flags.DEFINE_bool("verbose", False, "Show PyTorch's warnings.")
+
+
+def main(argv: Sequence[str]) -> int:
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
+    sys.dont_write_bytecode = True  # The operator's folder is not ours to write to.
+    sys.path[:0] = [os.path.abspath(path) for path in _IMPORT_PATHS.value]
+    if "TEST_TMPDIR" in os.environ:
+        os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.environ["TEST_TMPDIR"], "inductor"))
+    if not _VERBOSE.value:
+        warnings.simplefilter("ignore")
+    # PyTorch takes seconds to import, so not for --help.
+    import torch
+
+    from export.errors import ExportError
+    from export.user_file import UserFile
+    from torch_ops import checks, operators, report, sample_file
+
+    torch.set_num_threads(1)
+    file = UserFile(
+        Path(_SAMPLES.value), tuple(Path(path) for path in _IMPORT_PATHS.value), kind="sample", rule="torch_op_test"
+    )
+    try:
+        samples = sample_file.load(file, _ENTRY_POINT.value)
+        operator = operators.find(_OP.value, samples.at)
+    except ExportError as error:
+        print(error)
+        return 1
+    print(f"{operator._schema}: {len(samples.inputs)} samples")
+    options = checks.Options(
+        gradcheck=_GRADCHECK.value,
+        vmap=_VMAP.value,
+        compile=_COMPILE.value,
+        export=_EXPORT.value,
+        backend=_BACKEND.value,
+    )
+    results = []
+    for result in checks.run(operator, samples, options):
+        print(report.line(result), flush=True)
+        results.append(result)
+    print("\n" + report.summary(operator.name(), results))
+    if xml := os.environ.get("XML_OUTPUT_FILE"):
+        Path(xml).write_text(report.xml(operator.name(), results))
+    return int(any(result.finding for result in results))
+
+
+if __name__ == "__main__":
+    app.run(main)

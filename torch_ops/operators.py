@@ -1,0 +1,62 @@
+"""Operators that are registered with PyTorch, by name."""
+
+from __future__ import annotations
+
+import torch
+
+from codegen.suggest import did_you_mean, nearest_operators
+from export.errors import ExportError, Finding, Location
+
+_SHOWN = 10
+
+
+def find(name: str, where: Location) -> torch._ops.OpOverload:
+    """The operator of a name, `namespace::name` or `namespace::name.overload`.
+
+    Args:
+        name: the name; without an overload where the operator has only one, or one without a name.
+        where: what to give as the place in errors.
+    Raises:
+        ExportError: there is none, or there are several.
+    """
+    registered = torch._C._dispatch_get_all_op_names()
+    overloads = [other for other in registered if other.partition(".")[0] == name]
+    if name in registered:
+        found = name
+    elif len(overloads) == 1:
+        found = overloads[0]
+    elif overloads:
+        raise ExportError(
+            Finding(
+                where,
+                f"{name} is {len(overloads)} operators: {', '.join(sorted(overloads))}",
+                "the operator is overloaded, and each overload is tested by itself.",
+                f'name the one to test: op = "{min(overloads)}".',
+                id="unknown-torch-operator",
+            )
+        )
+    else:
+        raise _unknown(name, registered, where)
+    namespace, _, rest = found.partition("::")
+    base, _, overload = rest.partition(".")
+    operator: torch._ops.OpOverload = getattr(getattr(getattr(torch.ops, namespace), base), overload or "default")
+    return operator
+
+
+def _unknown(name: str, registered: list[str], where: Location) -> ExportError:
+    namespace = name.partition("::")[0]
+    beside = sorted(other for other in registered if other.startswith(f"{namespace}::"))
+    more = f", and {len(beside) - _SHOWN} more" if len(beside) > _SHOWN else ""
+    details = f"registered in {namespace}: " + (", ".join(beside[:_SHOWN]) + more if beside else "nothing")
+    near = nearest_operators(name, [other for other in registered if not other.startswith("aten::")] or registered)
+    return ExportError(
+        Finding(
+            where,
+            f"no operator {name} is registered{did_you_mean(near)}",
+            "a typo, or nothing that the sample file imports loads the library that defines the operator.",
+            "name the library that defines it in `deps` (of a torch_op_library its companion py_library), and import"
+            " its module in the sample file.",
+            (details,),
+            id="unknown-torch-operator",
+        )
+    )
