@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from absl import flags
 
@@ -27,6 +28,9 @@ from codegen import (
     selective_build,
 )
 from codegen.errors import CodegenError, Finding
+
+if TYPE_CHECKING:
+    from codegen.program_reader import Calls
 
 FLAGS = command_line.flag_values()
 
@@ -96,19 +100,18 @@ def run() -> None:
     findings = _registered_twice(registrations) + _built_twice(builds) + _too_many(registrations)
     called: Collection[str] = linked
     if _PROGRAM.value:
-        from codegen import program_reader  # Without a program, flatbuffers is not needed.
+        from codegen import program_reader  # Without a program, there is none to read.
 
         try:
-            calls = program_reader.signatures(_PROGRAM.value, _PROGRAM_NAME.value)
-            keys = program_reader.calls(_PROGRAM.value, _PROGRAM_NAME.value)
+            calls = program_reader.calls(_PROGRAM.value, _PROGRAM_NAME.value)
         except CodegenError as error:
             findings += error.findings
         else:
             called = calls
             findings += _missing(called, linked, registrations)
             findings += _other_schemas(calls, manifests)
-            findings += _missing_dtypes(keys, builds)
-            findings += _missing_kernels(keys, registrations)
+            findings += _missing_dtypes(calls, builds)
+            findings += _missing_kernels(calls, registrations)
     if findings:
         raise CodegenError(findings)
     report = [f"{name}: {linked[name]}\n" for name in sorted(called)]
@@ -238,26 +241,22 @@ def _missing(
             )
 
 
-def _other_schemas(
-    calls: Mapping[str, Collection[tuple[str, ...]]], manifests: list[manifest.Manifest]
-) -> Iterator[Finding]:
+def _other_schemas(calls: Mapping[str, Calls], manifests: list[manifest.Manifest]) -> Iterator[Finding]:
     for library in manifests:
         for operator in library.operators:
-            for kinds in sorted(calls.get(operator.name, ())):
+            for kinds in sorted(calls[operator.name].kinds) if operator.name in calls else ():
                 finding = call_check.finding(operator, kinds, library.label, _PROGRAM_NAME.value)
                 if finding:
                     yield finding
 
 
-def _missing_dtypes(
-    calls: Mapping[str, Collection[str]], builds: list[selective_build.SelectiveBuild]
-) -> Iterator[Finding]:
-    """The dtypes of calls, given by their kernel keys, that a library left out of the operator's kernel.
+def _missing_dtypes(calls: Mapping[str, Calls], builds: list[selective_build.SelectiveBuild]) -> Iterator[Finding]:
+    """The dtypes of calls that a library left out of the operator's kernel.
 
     It is the one that is linked also where another library registers the operator.
     """
-    for name, keys in sorted(calls.items()):
-        needed = kernel_keys.dtypes(keys) or frozenset()
+    for name in sorted(calls):
+        needed = calls[name].dtypes
         for build in builds:
             dtypes = build.operators.get(name)
             if dtypes is not None and not needed <= dtypes:
@@ -273,15 +272,15 @@ def _missing_dtypes(
                 )
 
 
-def _missing_kernels(calls: Mapping[str, Collection[str]], registrations: list[_Registration]) -> Iterator[Finding]:
+def _missing_kernels(calls: Mapping[str, Calls], registrations: list[_Registration]) -> Iterator[Finding]:
     """Calls of registered operators with dtypes and dim orders that none of their kernels is for."""
     declared: dict[str, set[str]] = {}
     for registration in registrations:
         if registration.is_whole:
             declared.setdefault(registration.operator, set()).add(registration.key)
-    for name, keys in sorted(calls.items()):
+    for name in sorted(calls):
         kernels = declared.get(name, {kernel_keys.DEFAULT})
-        unmatched = missing_operators.unmatched_keys(kernels, keys)
+        unmatched = missing_operators.unmatched_keys(kernels, calls[name].keys)
         if unmatched and kernel_keys.DEFAULT not in kernels:
             yield missing_operators.kernel_finding(
                 name, unmatched, sorted(kernels), [_PROGRAM_NAME.value], _PROGRAM_NAME.value

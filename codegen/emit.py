@@ -6,8 +6,8 @@ The output reads as if written by hand: clang-format with Google's style and 120
 from __future__ import annotations
 
 import functools
-import hashlib
 import re
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -37,8 +37,8 @@ class Source:
 
     @property
     def namespace(self) -> str:
-        """Of what only the library's own files call; the digest keeps apart libraries of one name in two packages."""
-        return f"{self.library}_{hashlib.sha256(self.label.encode()).hexdigest()[:8]}"
+        """Of what only the library's own files call; the checksum keeps apart libraries of one name in two packages."""
+        return f"{self.library}_{zlib.crc32(self.label.encode()):08x}"
 
     def header(self, what: str) -> str:
         yaml_names = " and ".join(self.yaml_names)

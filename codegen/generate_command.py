@@ -171,16 +171,23 @@ def _select(wanted: selection.Selection, provided: Mapping[str, Operator], provi
 def _select_kernels(operator: Operator, wanted: selection.SelectedOperator, findings: list[Finding]) -> Operator:
     """The operator with the kernels that calls of the wanted dtypes and dim orders reach."""
     declared = [key for kernel in operator.kernels for key in kernel.keys]
-    unmatched = missing_operators.unmatched_keys(declared, wanted.kernel_keys)
+    calls = set(filter(kernel_keys.is_call, wanted.kernel_keys))
+    unmatched = missing_operators.unmatched_keys(declared, calls)
     if unmatched and operator.default is None:
         findings.append(
             missing_operators.kernel_finding(operator.name, unmatched, declared, wanted.asked_by, operator.location)
         )
-    if not all(map(kernel_keys.is_call, wanted.kernel_keys)):
+    if calls == wanted.kernel_keys:
+        dtypes: frozenset[int] | None = frozenset()
+    else:
+        dtypes = kernel_keys.dtypes(wanted.kernel_keys - calls)
+    if dtypes is None:
         return operator
-    reached = wanted.kernel_keys | {kernel_keys.DEFAULT} if unmatched else wanted.kernel_keys
-    kernels = [
-        dataclasses.replace(kernel, keys=tuple(key for key in kernel.keys if key in reached))
-        for kernel in operator.kernels
-    ]
+
+    def is_reached(key: str) -> bool:
+        if key == kernel_keys.DEFAULT:
+            return bool(unmatched or dtypes)
+        return key in calls or not dtypes.isdisjoint(kernel_keys.dtypes([key]) or ())
+
+    kernels = [dataclasses.replace(kernel, keys=tuple(filter(is_reached, kernel.keys))) for kernel in operator.kernels]
     return dataclasses.replace(operator, kernels=tuple(kernel for kernel in kernels if kernel.keys))

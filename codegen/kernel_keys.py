@@ -5,6 +5,7 @@ makes a call's key of every tensor among its values, in order; what the call ret
 are not. It then looks for a kernel with this key, and for one without a key if there is none.
 
 A selection holds such keys, and two shorter forms: `default` for any dtype and dim order, `v1/6;` for a dtype alone.
+That is also the key of a call with one tensor without dimensions; read as a dtype, it takes that call's kernels too.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from codegen import scalar_types, suggest
 
@@ -23,8 +24,7 @@ _VERSION = "v1/"
 _TENSOR = re.compile(r"(\d{1,2});((?:\d{1,2}(?:,\d{1,2})*)?)")
 
 
-@dataclass(frozen=True, slots=True)
-class TensorKind:
+class TensorKind(NamedTuple):
     """What a key says of a tensor: its dtype's number, and its dimensions from the outermost to the innermost."""
 
     dtype: int
@@ -34,7 +34,8 @@ class TensorKind:
         return f"{self.dtype};{','.join(map(str, self.dim_order))}"
 
 
-def render(tensors: Iterable[TensorKind]) -> str:
+@functools.cache
+def render(tensors: tuple[TensorKind, ...]) -> str:
     """The key of a call with these tensors; a call without any can only reach the default kernel."""
     key = "|".join(map(str, tensors))
     return _VERSION + key if key else DEFAULT
@@ -63,7 +64,7 @@ def of_dtype(dtype: int) -> str:
 
 
 def is_call(key: str) -> bool:
-    """Whether a key is that of a call, and not `default` or of a dtype; `v1/6;` may be both, and is no call's here."""
+    """Whether a selection's key is that of a call only; `v1/6;` is a dtype, or a call with one 0-dim tensor."""
     tensors = parse(key)
     return tensors is not None and (len(tensors) > 1 or bool(tensors[0].dim_order))
 

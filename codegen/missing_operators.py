@@ -44,9 +44,9 @@ def finding(
     )
 
 
-def unmatched_keys(declared: Collection[str], keys: Iterable[str]) -> list[str]:
+def unmatched_keys(declared: Iterable[str], calls: Iterable[str]) -> list[str]:
     """The keys of calls that no kernel is for by itself, given the keys of the kernels."""
-    return sorted(key for key in keys if kernel_keys.is_call(key) and key not in declared)
+    return sorted({*calls} - {kernel_keys.DEFAULT, *declared})
 
 
 def kernel_finding(

@@ -5,15 +5,14 @@ from __future__ import annotations
 import mmap
 import os
 import struct
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TypeVar
 
-from codegen import bundled_program_schema_generated, kernel_keys, program_generated
+from codegen import flatbuffer, kernel_keys, program_fields
 from codegen.errors import CodegenError, Finding
 from codegen.kernel_keys import TensorKind
-
-_T = TypeVar("_T")
 
 # Identifiers of other files that are easily taken for a program, at the same place in the file.
 _OTHER_FILES = {b"FT01": "a tensor data file (.ptd)"}
@@ -27,14 +26,58 @@ _SEGMENTS_SIZE = struct.Struct("<Q")
 _MAX_DIMENSIONS = 16
 # The place of a tensor that is not given, in a list of optional tensors.
 _NONE = -1
-# flatc reads a vector's elements one by one, which is most of the time that a model takes. Where a vector's field is in
-# its table never changes, or older programs could not be read.
-_BUNDLED_PROGRAM, _KERNEL_CALL_ARGS, _TENSOR_DIM_ORDER = 8, 6, 10
 # The newest schema version that the runtime knows: ExecuTorch raises it when older runtimes cannot read its programs.
 MAX_VERSION = 0
-_KIND_NAMES = {number: kind for kind, number in vars(program_generated.KernelTypes).items() if isinstance(number, int)}
-# What flatbuffers' accessors raise when offsets in the file lead nowhere.
-_BROKEN = (struct.error, LookupError, TypeError, ValueError, OverflowError, AttributeError)
+
+
+def _numbers(table: str, first: str, second: str) -> tuple[int, int]:
+    return program_fields.FIELDS[f"{table}.{first}"], program_fields.FIELDS[f"{table}.{second}"]
+
+
+# The fields of tables, and the kinds of values, which are numbers in the file.
+_BUNDLED_PROGRAM = program_fields.FIELDS["BundledProgram.Program"]
+_PROGRAM = _numbers("Program", "Version", "ExecutionPlan")
+_VALUES = program_fields.FIELDS["ExecutionPlan.Values"]
+_CHAINS = program_fields.FIELDS["ExecutionPlan.Chains"]
+_OPERATORS = program_fields.FIELDS["ExecutionPlan.Operators"]
+_OPERATOR = _numbers("Operator", "Name", "Overload")
+_INSTRUCTIONS = program_fields.FIELDS["Chain.Instructions"]
+_INSTRUCTION = _numbers("Instruction", "InstrArgsType", "InstrArgs")
+_CALL = _numbers("KernelCall", "OpIndex", "Args")
+_VALUE = _numbers("EValue", "ValType", "Val")
+_TENSOR = _numbers("Tensor", "ScalarType", "DimOrder")
+_KERNEL_CALL = program_fields.INSTRUCTIONS["KernelCall"]
+_KIND_NAMES = {number: kind for kind, number in program_fields.VALUES.items()}
+# The kinds of values with several tensors, and where these are.
+_LISTS = {kind: program_fields.FIELDS[f"{kind}.Items"] for kind in ("TensorList", "OptionalTensorList")}
+# What reading raises when offsets in the file lead nowhere.
+_BROKEN = (struct.error, LookupError, ValueError)
+
+
+@dataclass(slots=True)
+class Calls:
+    """The calls of an operator.
+
+    Attributes:
+        keys: the kernel keys that the runtime looks kernels for them up by.
+        listed: the dtypes that only tensors in lists have, which no key tells of and which the kernel meets, too.
+        kinds: the kinds of the values of each, named as in program.fbs, such as `Tensor`; the last value of a call is
+            what it returns.
+    """
+
+    keys: set[str] = field(default_factory=set)
+    listed: set[int] = field(default_factory=set)
+    kinds: set[tuple[str, ...]] = field(default_factory=set)
+
+    @property
+    def dtypes(self) -> frozenset[int]:
+        """The dtypes of all tensors of the calls."""
+        return frozenset(self.listed).union(*(kernel_keys.dtypes([key]) or () for key in self.keys))
+
+    @property
+    def selected(self) -> frozenset[str]:
+        """What to select for the calls: their keys, and one of each dtype of lists."""
+        return frozenset([*self.keys, *map(kernel_keys.of_dtype, self.listed)])
 
 
 def operators(path: str, name: str) -> frozenset[str]:
@@ -45,11 +88,8 @@ def operators(path: str, name: str) -> frozenset[str]:
     return frozenset(calls(path, name))
 
 
-def calls(path: str, name: str) -> Mapping[str, frozenset[str]]:
-    """The operators that any method of a program calls, each with the kernel keys of its calls.
-
-    A call's key is the one that the runtime looks a kernel up by. Where a list among the call's values holds tensors of
-    a dtype that the key does not name, there is a key of that dtype alone besides: the kernel meets it, too.
+def calls(path: str, name: str) -> Mapping[str, Calls]:
+    """The calls of any method of a program, by the full names of the operators.
 
     What a delegate runs is not among them: it brings its own.
 
@@ -60,38 +100,6 @@ def calls(path: str, name: str) -> Mapping[str, frozenset[str]]:
     Raises:
         CodegenError: the file is not a whole program.
     """
-    found: dict[str, set[str]] = {}
-
-    def visit(plan: program_generated.ExecutionPlan, budget: _Budget) -> None:
-        values = _Values(plan, budget)
-        for operator, arguments in _calls_of_method(plan, budget):
-            found.setdefault(operator, set()).update(_keys(values, arguments, budget))
-
-    _read(path, name, visit)
-    return {operator: frozenset(keys) for operator, keys in found.items()}
-
-
-def signatures(path: str, name: str) -> Mapping[str, frozenset[tuple[str, ...]]]:
-    """The operators that any method of a program calls, each with the kinds of its calls' values.
-
-    A kind is named as in program.fbs, such as `Tensor`; the last value of a call is what it returns. Args and errors
-    are those of `calls`.
-    """
-    found: dict[str, set[tuple[str, ...]]] = {}
-
-    def visit(plan: program_generated.ExecutionPlan, budget: _Budget) -> None:
-        kinds = [_KIND_NAMES[_present(plan.Values(v)).ValType()] for v in budget.range(plan.ValuesLength())]
-        for operator, arguments in _calls_of_method(plan, budget):
-            if not all(0 <= argument < len(kinds) for argument in arguments):
-                raise ValueError(f"a call of {operator} with values that are not there")
-            found.setdefault(operator, set()).add(tuple(kinds[argument] for argument in arguments))
-
-    _read(path, name, visit)
-    return {operator: frozenset(of_operator) for operator, of_operator in found.items()}
-
-
-def _read(path: str, name: str, visit: Callable[[program_generated.ExecutionPlan, _Budget], None]) -> None:
-    """Reads each method of a program."""
     try:
         data = _map(path)
     except OSError as error:
@@ -104,20 +112,24 @@ def _read(path: str, name: str, visit: Callable[[program_generated.ExecutionPlan
                 fix="name an existing .pte file",
             )
         ) from error
+    found: defaultdict[str, Calls] = defaultdict(Calls)
     try:
         data = _unbundled(data, name)
         _check_is_program(data, name)
-        program = program_generated.Program.GetRootAs(data)
-        if program.Version() > MAX_VERSION:
-            raise CodegenError(_newer(name, program.Version()))
+        buffer = flatbuffer.Buffer(data)
+        version_field, plans_field = buffer.fields(buffer.root, _PROGRAM)
+        version = buffer.int32(version_field)
+        if version > MAX_VERSION:
+            raise CodegenError(_newer(name, version))
         budget = _Budget(len(data))
-        for p in budget.range(program.ExecutionPlanLength()):
-            visit(_present(program.ExecutionPlan(p)), budget)
-        has_methods = program.ExecutionPlanLength() > 0
+        plans = buffer.tables(budget.spent(buffer.vector(plans_field)))
+        for plan in plans:
+            _Method(buffer, plan, budget).read(found)
     except _BROKEN as error:
         raise _damaged(name, f"the program is damaged: its content cannot be followed ({error})") from error
-    if not has_methods:
+    if not plans:
         raise _damaged(name, "the program has no methods")
+    return found
 
 
 def _map(path: str) -> memoryview:
@@ -129,14 +141,12 @@ def _map(path: str) -> memoryview:
 
 def _unbundled(data: memoryview, name: str) -> memoryview:
     """The program within a bundled program, or the data as they are."""
-    bundled = bundled_program_schema_generated.BundledProgram
-    if len(data) < _HEADER_OFFSET or not bundled.BundledProgramBufferHasIdentifier(data, 0):
+    bundle = flatbuffer.Buffer(data)
+    if not bundle.has_identifier(program_fields.BUNDLED_PROGRAM_IDENTIFIER):
         return data
-    bundle = bundled.GetRootAs(data)
-    size = bundle.ProgramLength()
+    start, size = bundle.vector(bundle.field(bundle.root, _BUNDLED_PROGRAM))
     if size == 0:
         raise _damaged(name, "the bundled program holds no program")
-    start = bundle._tab.Vector(bundle._tab.Offset(_BUNDLED_PROGRAM))
     if start + size > len(data):
         raise _damaged(name, f"the program is truncated: the file has {len(data)} bytes of at least {start + size}")
     return data[start : start + size]
@@ -157,122 +167,102 @@ class _Budget:
         if self._left < 0:
             raise ValueError("it names more parts than it can hold")
 
-    def range(self, length: int) -> range:
-        """The indices of a vector of parts."""
-        self.spend(length)
-        return range(length)
+    def spent(self, vector: tuple[int, int]) -> tuple[int, int]:
+        """The vector, of which each element is one part."""
+        self.spend(vector[1])
+        return vector
 
 
-def _calls_of_method(plan: program_generated.ExecutionPlan, budget: _Budget) -> Iterator[tuple[str, Sequence[int]]]:
-    """The operators of a method's calls with the indices of each call's values."""
-    names = [_operator_name(_present(plan.Operators(o)), budget) for o in budget.range(plan.OperatorsLength())]
-    for c in budget.range(plan.ChainsLength()):
-        chain = _present(plan.Chains(c))
-        for i in budget.range(chain.InstructionsLength()):
-            instruction = _present(chain.Instructions(i))
-            if instruction.InstrArgsType() != program_generated.InstructionArguments.KernelCall:
-                continue
-            arguments = _present(instruction.InstrArgs())
-            call = program_generated.KernelCall()
-            call.Init(arguments.Bytes, arguments.Pos)
-            index = call.OpIndex()
-            if not 0 <= index < len(names):
-                raise ValueError(f"operator {index} of {len(names)}")
-            length = call.ArgsLength()
-            budget.spend(length)
-            yield names[index], _vector(call, _KERNEL_CALL_ARGS, length, "i")
+class _Method:
+    """A method of a program. Each of its values is read once, when a call has it."""
 
-
-def _keys(values: _Values, arguments: Sequence[int], budget: _Budget) -> set[str]:
-    """The key of a call with these values, and those of dtypes that only the tensors of a list have."""
-    tensors: list[TensorKind] = []
-    listed: set[int] = set()
-    for argument in arguments:
-        value = values.tensors(argument)
-        if isinstance(value, TensorKind):
-            tensors.append(value)
-        else:
-            budget.spend(len(value))
-            listed.update(tensor.dtype for tensor in value)
-    return {
-        kernel_keys.render(tensors),
-        *(kernel_keys.of_dtype(dtype) for dtype in listed.difference(tensor.dtype for tensor in tensors)),
-    }
-
-
-class _Values:
-    """The values of a method, each of which is read once."""
-
-    def __init__(self, plan: program_generated.ExecutionPlan, budget: _Budget) -> None:
+    def __init__(self, buffer: flatbuffer.Buffer, plan: int, budget: _Budget) -> None:
+        self._buffer = buffer
         self._plan = plan
         self._budget = budget
-        self._length = plan.ValuesLength()
-        self._read: dict[int, TensorKind | tuple[TensorKind, ...]] = {}
+        self._values = self._parts(plan, _VALUES)
+        # By the indices of values: their kinds, and the tensors that they are or have.
+        self._kinds: dict[int, str] = {}
+        self._tensors: dict[int, tuple[TensorKind, ...]] = {}
 
-    def tensors(self, index: int) -> TensorKind | tuple[TensorKind, ...]:
-        """The value, if it is a tensor, or else the tensors in it."""
-        if index not in self._read:
-            value = self._value(index)
-            self._read[index] = _tensor(value) or tuple(self._listed(value))
-        return self._read[index]
+    def read(self, found: defaultdict[str, Calls]) -> None:
+        """Adds the method's calls to those found by the operators' names."""
+        operators = [self._operator_name(operator) for operator in self._parts(self._plan, _OPERATORS)]
+        for operator, arguments in self._calls():
+            if not 0 <= operator < len(operators):
+                raise ValueError(f"operator {operator} of {len(operators)}")
+            self._add(arguments, found[operators[operator]])
 
-    def _listed(self, value: program_generated.EValue) -> Iterator[TensorKind]:
-        """The tensors of a list; of other values none."""
-        kind = value.ValType()
-        if kind == program_generated.KernelTypes.TensorList:
-            items = program_generated.TensorList()
-        elif kind == program_generated.KernelTypes.OptionalTensorList:
-            items = program_generated.OptionalTensorList()
-        else:
-            return
-        table = _present(value.Val())
-        items.Init(table.Bytes, table.Pos)
-        for i in self._budget.range(items.ItemsLength()):
-            index = items.Items(i)
-            tensor = None if index == _NONE else _tensor(self._value(index))
-            if tensor:
-                yield tensor
+    def _parts(self, table: int, number: int) -> list[int]:
+        """The tables in a vector."""
+        return self._buffer.tables(self._budget.spent(self._buffer.vector(self._buffer.field(table, number))))
 
-    def _value(self, index: int) -> program_generated.EValue:
-        if not 0 <= index < self._length:
-            raise ValueError(f"value {index} of {self._length}")
-        return _present(self._plan.Values(index))
+    def _indices(self, field: int | None) -> tuple[int, ...]:
+        """The indices of values in a vector."""
+        return self._buffer.numbers(self._budget.spent(self._buffer.vector(field)), "i")
 
+    def _calls(self) -> Iterator[tuple[int, Sequence[int]]]:
+        """Of each call the index of its operator, and those of its values."""
+        buffer = self._buffer
+        for chain in self._parts(self._plan, _CHAINS):
+            for instruction in self._parts(chain, _INSTRUCTIONS):
+                kind, content = buffer.fields(instruction, _INSTRUCTION)
+                if buffer.byte(kind) == _KERNEL_CALL:
+                    operator, arguments = buffer.fields(buffer.follow(content), _CALL)
+                    yield buffer.int32(operator), self._indices(arguments)
 
-def _tensor(value: program_generated.EValue) -> TensorKind | None:
-    """A value as a tensor, if it is one."""
-    if value.ValType() != program_generated.KernelTypes.Tensor:
-        return None
-    table = _present(value.Val())
-    tensor = program_generated.Tensor()
-    tensor.Init(table.Bytes, table.Pos)
-    dtype, dimensions = tensor.ScalarType(), tensor.DimOrderLength()
-    if not kernel_keys.is_dtype(dtype):
-        raise ValueError(f"a tensor of dtype {dtype}")
-    if dimensions > _MAX_DIMENSIONS:
-        raise ValueError(f"a tensor of {dimensions} dimensions")
-    return TensorKind(dtype, _vector(tensor, _TENSOR_DIM_ORDER, dimensions, "B"))
+    def _add(self, arguments: Sequence[int], found: Calls) -> None:
+        tensors: list[TensorKind] = []
+        listed: set[int] = set()
+        for argument in arguments:
+            if argument not in self._kinds:
+                self._read_value(argument)
+            of_value = self._tensors[argument]
+            if self._kinds[argument] == "Tensor":
+                tensors += of_value
+            elif of_value:
+                self._budget.spend(len(of_value))
+                listed.update(tensor.dtype for tensor in of_value)
+        found.keys.add(kernel_keys.render(tuple(tensors)))
+        found.kinds.add(tuple(map(self._kinds.__getitem__, arguments)))
+        if listed:
+            found.listed.update(listed.difference(tensor.dtype for tensor in tensors))
 
+    def _read_value(self, index: int) -> None:
+        kind, value = self._value(index)
+        self._tensors[index] = ()
+        if kind == "Tensor":
+            self._tensors[index] = (self._tensor(value),)
+        elif kind in _LISTS:
+            items = self._indices(self._buffer.field(self._buffer.follow(value), _LISTS[kind]))
+            values = [self._value(item) for item in items if item != _NONE]
+            self._tensors[index] = tuple(self._tensor(place) for of_item, place in values if of_item == "Tensor")
+        self._kinds[index] = kind
 
-def _vector(
-    table: program_generated.KernelCall | program_generated.Tensor, field: int, length: int, format_: str
-) -> tuple[int, ...]:
-    """The elements of one of a table's vectors, of which the format is that of `struct`."""
-    if length == 0:
-        return ()
-    return struct.unpack_from(f"<{length}{format_}", table._tab.Bytes, table._tab.Vector(table._tab.Offset(field)))
+    def _value(self, index: int) -> tuple[str, int | None]:
+        """The kind of a value, and where it is."""
+        if not 0 <= index < len(self._values):
+            raise ValueError(f"value {index} of {len(self._values)}")
+        kind, value = self._buffer.fields(self._values[index], _VALUE)
+        return _KIND_NAMES[self._buffer.byte(kind)], value
 
+    def _tensor(self, value: int | None) -> TensorKind:
+        buffer = self._buffer
+        dtype_field, dim_order_field = buffer.fields(buffer.follow(value), _TENSOR)
+        dtype = buffer.byte(dtype_field)
+        dim_order = buffer.vector(dim_order_field)
+        if not kernel_keys.is_dtype(dtype):
+            raise ValueError(f"a tensor of dtype {dtype}")
+        if dim_order[1] > _MAX_DIMENSIONS:
+            raise ValueError(f"a tensor of {dim_order[1]} dimensions")
+        return TensorKind(dtype, buffer.numbers(dim_order, "B"))
 
-def _operator_name(operator: program_generated.Operator, budget: _Budget) -> str:
-    name, overload = _present(operator.Name()).decode(), (operator.Overload() or b"").decode()
-    budget.spend((len(name) + len(overload)) // 4)
-    return f"{name}.{overload}" if overload else name
-
-
-def _present(value: _T | None) -> _T:
-    if value is None:
-        raise ValueError("a part is missing")
-    return value
+    def _operator_name(self, operator: int) -> str:
+        parts = list(map(self._buffer.vector, self._buffer.fields(operator, _OPERATOR)))
+        self._budget.spend(sum(length for _, length in parts) // 4)
+        if not parts[0][1]:
+            raise ValueError("an operator without a name")
+        return ".".join(filter(None, map(self._buffer.text, parts)))
 
 
 def _check_is_program(data: memoryview, name: str) -> None:
@@ -280,7 +270,7 @@ def _check_is_program(data: memoryview, name: str) -> None:
     if not data:
         raise _damaged(name, "the program is an empty file")
     identifier = bytes(data[4:8])
-    if len(data) < _HEADER_OFFSET or not program_generated.Program.ProgramBufferHasIdentifier(data, 0):
+    if len(data) < _HEADER_OFFSET or identifier != program_fields.PROGRAM_IDENTIFIER:
         other = _OTHER_FILES.get(identifier)
         raise CodegenError(
             Finding(

@@ -215,9 +215,10 @@ def _bad_kernel(name: str, value: str) -> Finding:
 
 
 def _of_model(path: str, name: str) -> op_matrix.Matrix:
-    from codegen import program_reader  # Selecting from lists alone need not wait for flatbuffers.
+    from codegen import program_reader  # Selecting from lists alone need not wait for it.
 
-    return {name: selection.of(program_reader.calls(path, name), name)}
+    calls = program_reader.calls(path, name)
+    return {name: selection.of({operator: found.selected for operator, found in calls.items()}, name)}
 
 
 def _of_ops_schema_yaml(path: str, name: str) -> op_matrix.Matrix:

@@ -157,7 +157,7 @@ def _render(
         for orders in itertools.product(*order_choices.values()):
             order_of = dict(zip(order_choices, orders, strict=True))
             rendered.append(
-                kernel_keys.render(TensorKind(dtype_of[dtype], order_of[order]) for dtype, order in tensors)
+                kernel_keys.render(tuple(TensorKind(dtype_of[dtype], order_of[order]) for dtype, order in tensors))
             )
     longest = max(map(len, rendered))
     if longest > _MAX_KEY:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from unittest import mock
 
 from absl.testing import absltest
@@ -19,12 +20,14 @@ def _call(operator: str) -> programs.Call:
 
 
 class CheckCommandTest(case.TestCase):
-    def _manifest(self, label: str, *operators: str, types: str = "(Tensor x) -> Tensor") -> str:
+    def _manifest(
+        self, label: str, *operators: str, types: str = "(Tensor x) -> Tensor", keys: Sequence[str] = ("default",)
+    ) -> str:
         entries = [
             {
                 "schema": operator + types,
                 "location": ["a.yaml", 1, 1],
-                "kernels": [{"function": "a::native::f", "keys": ["default"], "location": ["a.yaml", 1, 1]}],
+                "kernels": [{"function": "a::native::f", "keys": keys, "location": ["a.yaml", 1, 1]}],
             }
             for operator in operators
         ]
@@ -83,6 +86,19 @@ my_ops::mul3.out: //ops:mine
             ],
         )
         self.assertIn("See: docs/errors.md#dtype-not-selected", findings[0])
+
+    def test_no_kernel_for_a_call(self) -> None:
+        """A call with one tensor without dimensions has the key that elsewhere stands for a dtype."""
+        scalar, vector = programs.Tensor(_HALF, ()), programs.Tensor(_HALF, (0,))
+        program = programs.build({"f": [[programs.Call("my_ops::count", (tensor, 1)) for tensor in (scalar, vector)]]})
+        types = "(Tensor x) -> int"
+        self._check(program, self._manifest("//ops:a", "my_ops::count", types=types, keys=["v1/5;", "v1/5;0"]))
+        self._check(program, self._manifest("//ops:a", "my_ops::count", types=types, keys=["default", "v1/5;0"]))
+        manifest = self._manifest("//ops:a", "my_ops::count", types=types, keys=["v1/5;0", "v1/6;"])
+        finding = self.finding(lambda: self._check(program, manifest))
+        self.assert_starts_with(finding, "//m:m: error: my_ops::count has no kernel for dtypes and dim orders that ")
+        self.assertIn("\n    needed for:\n      Half[]\n    declared for:\n", finding)
+        self.assert_id(finding, "missing-kernel-key")
 
     def test_kernels_that_two_libraries_build_for_their_dtypes(self) -> None:
         libraries = [

@@ -256,7 +256,9 @@ class ExecutorchCompatibilityTest(case.TestCase):
         config = EdgeCompileConfig(_check_ir_validity=False)
         program = self.write("model.pte", to_edge(methods, compile_config=config).to_executorch().buffer)
         calls = program_reader.calls(program, "//m:m")
-        kernels = {(operator, key) for operator, keys in calls.items() for key in keys if operator not in PRIM_OPS}
+        kernels = {
+            (operator, key) for operator, found in calls.items() for key in found.selected if operator not in PRIM_OPS
+        }
         self.assertTrue(self._loads(program, kernels))
         only_dtypes = {("aten::cat.out", "v1/5;"), ("aten::index.Tensor_out", "v1/4;")}
         self.assertLess(only_dtypes, kernels)
@@ -274,7 +276,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
             torch.export.export(model, inputs), compile_config=EdgeCompileConfig(_check_ir_validity=False)
         )
         path = self.write("model.pte", program.to_executorch().buffer)
-        return {name: sorted(kinds) for name, kinds in program_reader.signatures(path, "//m:m").items()}
+        return {name: sorted(found.kinds) for name, found in program_reader.calls(path, "//m:m").items()}
 
     def test_calls_of_exported_models_fit_the_schemas(self) -> None:
         operators = operator_table.read(str(_KERNELS / "portable" / "functions.yaml"), None)

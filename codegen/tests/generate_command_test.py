@@ -240,8 +240,32 @@ class GenerateCommandTest(case.TestCase):
         self.assertEqual(
             self._kernels(_SPECIALISED, _HALF, _DOUBLE), {half_kernel: [_HALF], "slow::native::add": ["default"]}
         )
-        for keys in (["default"], ["v1/6;"], ["default", _FLOAT]):
+        for keys in (["default"], ["default", _FLOAT]):
             self.assertEqual(len(self._kernels(_SPECIALISED, *keys)), 3)
+
+    def test_kernels_of_a_selected_dtype(self) -> None:
+        """All that a tensor of the dtype reaches, in whatever call: beside calls, a model may have it in lists."""
+        float_kernel, half_kernel = {"fast::native::add_float": [_FLOAT]}, {"fast::native::add_half": [_HALF]}
+        default = {"slow::native::add": ["default"]}
+        self.assertEqual(self._kernels(_SPECIALISED, "v1/6;"), float_kernel | default)
+        self.assertEqual(self._kernels(_SPECIALISED, "v1/7;"), default)
+        self.assertEqual(self._kernels(_SPECIALISED, _FLOAT, "v1/5;"), float_kernel | half_kernel | default)
+        functions = _SPECIALISED.partition("    - arg_meta: null")[0]
+        self.assertEqual(self._kernels(functions, _FLOAT, "v1/7;"), float_kernel)
+
+    def test_call_with_one_tensor_without_dimensions(self) -> None:
+        """Its key is also that of a dtype."""
+        custom_ops = """
+- func: my_ops::count(Tensor x) -> int
+  kernels:
+    - {arg_meta: {x: [Float, []]}, kernel_name: fast::count_one}
+    - {arg_meta: {x: [Float, [0]]}, kernel_name: fast::count}
+    - {arg_meta: {x: [Half, []]}, kernel_name: fast::count_half}
+"""
+        selection = self._select("a.yaml", '--ops_dict={"my_ops::count": ["v1/6;"]}')
+        outputs = self._generate(selection, custom_ops=custom_ops)
+        self.assertIn('    Kernel("my_ops::count", "v1/6;", guarded<', outputs["KernelTable.cpp"])
+        self.assertNotIn("count_half", outputs["KernelTable.cpp"])
 
     def test_no_kernel_for_a_selected_key(self) -> None:
         functions = _SPECIALISED.partition("    - arg_meta: null")[0]

@@ -47,7 +47,7 @@ class ProgramReaderTest(case.TestCase):
     def _calls(self, *chain: Call) -> dict[str, list[str]]:
         data = programs.build({"forward": [chain]})
         calls = program_reader.calls(self.write("model.pte", data), "//models:m")
-        return {operator: sorted(keys) for operator, keys in calls.items()}
+        return {operator: sorted(found.selected) for operator, found in calls.items()}
 
     def test_every_tensor_of_a_call_is_part_of_its_key(self) -> None:
         """Scalars, None and lists are not; 0-dim tensors and the return value are."""
@@ -219,7 +219,7 @@ class ProgramReaderTest(case.TestCase):
         call = Call("aten::add.out", (tensor, 3, None, TensorList((tensor,)), tensor))
         path = self.write("model.pte", programs.build({"f": [[call, call]], "g": [["aten::mul.out"]]}))
         self.assertEqual(
-            program_reader.signatures(path, "//models:m"),
+            {name: found.kinds for name, found in program_reader.calls(path, "//models:m").items()},
             {"aten::add.out": {("Tensor", "Int", "Null", "TensorList", "Tensor")}, "aten::mul.out": {()}},
         )
 
