@@ -39,6 +39,7 @@ _BINARY = "Checking a binary"
 _PROGRAM = "Reading a program"
 _EXPORT = "Exporting a model"
 _TORCH_OP = "Testing an operator for PyTorch"
+_TORCH = "Building an operator library for PyTorch"
 
 KINDS = (
     Kind(
@@ -574,6 +575,107 @@ KINDS = (
         "A check failed in another way, which the message quotes.",
         "a backward that raises",
         "Follow the message; run the check by hand to see all that PyTorch says.",
+    ),
+    Kind(
+        "torch-version",
+        _TORCH,
+        "A library wants the stable ABI of a PyTorch that is newer than the one of the build, or of one that had none.",
+        'torch_op_library(name = "ops", api = "stable", torch_target_version = "9.0", ...)',
+        "Choose a version that the message allows, or build with a newer PyTorch.",
+    ),
+    Kind(
+        "registers-nothing",
+        _TORCH,
+        "A library has no `TORCH_LIBRARY` macro, so that loading it does nothing.",
+        'torch_op_library(name = "ops", deps = [":a_cc_library_without_alwayslink"], srcs = ["empty.cpp"])',
+        "Register the operators in a source, or set `alwayslink = True` in the `cc_library` that does.",
+    ),
+    Kind(
+        "reserved-namespace",
+        _TORCH,
+        "A library defines operators in a namespace of PyTorch itself.",
+        "TORCH_LIBRARY(aten, m) { ... }",
+        "Choose a namespace of your own; `TORCH_LIBRARY_IMPL` gives PyTorch's operators other kernels.",
+    ),
+    Kind(
+        "other-namespace",
+        _TORCH,
+        "A library registers in another namespace than its attribute `namespace` says.",
+        'torch_op_library(name = "ops", namespace = "my_ops", ...)  # TORCH_LIBRARY(myops, m)',
+        "Make the two agree.",
+    ),
+    Kind(
+        "duplicate-namespace",
+        _TORCH,
+        "A namespace is defined by `TORCH_LIBRARY` twice, in one library or in two that a process loads. PyTorch "
+        "aborts the process when it loads the second, and Python cannot catch it.",
+        "TORCH_LIBRARY(my_ops, m) { ... }  // in a.cpp, and again in b.cpp",
+        "Leave `TORCH_LIBRARY` in one of them and write `TORCH_LIBRARY_FRAGMENT` in the others.",
+    ),
+    Kind(
+        "namespace-from-macro",
+        _TORCH,
+        "The namespace in `TORCH_LIBRARY` is a preprocessor macro, whose name the symbols have in its place.",
+        "TORCH_LIBRARY(TORCH_EXTENSION_NAME, m) { ... }",
+        "Write the namespace, or have a macro of your own expand it before `TORCH_LIBRARY` gets it.",
+    ),
+    Kind(
+        "stripped-library",
+        _TORCH,
+        "The linker has left out the symbols by which a library's namespaces are known.",
+        'linkopts = ["-s"]',
+        "Leave the option out.",
+    ),
+    Kind(
+        "unstable-symbol",
+        _TORCH,
+        'A library with `api = "stable"` uses parts of PyTorch that change with its version.',
+        'deps = [":a_cc_library_that_includes_ATen"]',
+        "Use the headers under `torch/csrc/stable` and `torch/headeronly` alone.",
+    ),
+    Kind(
+        "schema-mismatch",
+        _TORCH,
+        "The kernel of an operator takes or returns something else than its schema says; loading the library would "
+        "abort the process. A kernel of the stable ABI tells PyTorch no types: for it, `torch_op_test` finds the "
+        "mistake.",
+        'm.def("scale(Tensor a) -> Tensor"); m.impl("scale", TORCH_FN(scale));  // Tensor scale(const Tensor&, double)',
+        "Make the schema and the kernel's signature agree.",
+    ),
+    Kind(
+        "bad-schema",
+        _TORCH,
+        "PyTorch does not accept the schema of an operator; loading the library would abort the process.",
+        'm.def("f(Tensr a) -> Tensor");',
+        "Write it as `name(Type argument, ...) -> Type`.",
+    ),
+    Kind(
+        "undeclared-operator",
+        _TORCH,
+        "A library has a kernel for an operator that nothing defines. PyTorch says nothing, and never calls it.",
+        'm.def("twice(Tensor a) -> Tensor"); m.impl("twise", TORCH_FN(twice));',
+        "Correct the name, or add the library that defines the operator to `deps`.",
+    ),
+    Kind(
+        "undefined-symbol",
+        _TORCH,
+        "A library uses a function that nothing defines, so that it cannot be loaded.",
+        "int Forgotten();  // declared, and defined nowhere",
+        "Define it, or add the library that does to `deps`.",
+    ),
+    Kind(
+        "library-does-not-load",
+        _TORCH,
+        "A library fails to load for another reason, which the message tells.",
+        'static const int value = [] { throw std::runtime_error(""); return 0; }();',
+        "Correct what the message says.",
+    ),
+    Kind(
+        "not-a-torch-manifest",
+        _TORCH,
+        "A file that should say what an operator library registers has another structure. Rules never cause it.",
+        "codegen torch_check --manifest=registered.json ...",
+        "Give the `.torch.json` of a `torch_op_library`.",
     ),
 )
 

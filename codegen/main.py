@@ -20,7 +20,7 @@ _WORKER = "--persistent_worker"
 
 
 def _usage() -> str:
-    commands = "\n".join(f"  {name:<10}{summary}" for name, summary in command_line.COMMANDS.items())
+    commands = "\n".join(f"  {name:<15}{summary}" for name, summary in command_line.COMMANDS.items())
     return f"{__doc__}\nUsage: codegen <subcommand> --flag value ...\n\n{commands}\n"
 
 

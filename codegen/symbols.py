@@ -59,6 +59,42 @@ def read(paths: tuple[str, ...], nm: str) -> list[Symbol]:
     return symbols
 
 
+def defined_names(path: str, nm: str) -> list[str]:
+    """The demangled names of all that one file defines, local ones included; none in a file that was stripped.
+
+    Raises:
+        CodegenError: nm cannot be run, or cannot read the file.
+    """
+    lines = _run([nm, "--demangle", "--defined-only", path]).splitlines()
+    return [fields[2] for line in lines if len(fields := line.split(" ", 2)) == 3]
+
+
+def undefined_names(path: str, nm: str) -> dict[str, str]:
+    """What a shared library takes from others: each name as the linker knows it, with its demangled form.
+
+    Raises:
+        CodegenError: nm cannot be run, or cannot read the file.
+    """
+    # The same order in both, so that the lines correspond.
+    options = ["--dynamic", "--undefined-only", "--no-sort", path]
+    plain, demangled = (
+        [line.strip().split(" ", 1)[1].split("@")[0] for line in _run([nm, *more, *options]).splitlines()]
+        for more in ((), ("--demangle",))
+    )
+    return dict(zip(plain, demangled, strict=True))
+
+
+@memory.by_content
+def exported_names(paths: tuple[str, ...], nm: str) -> frozenset[str]:
+    """The names, as the linker knows them, that shared libraries have for others.
+
+    Raises:
+        CodegenError: nm cannot be run, or cannot read a file.
+    """
+    lines = _run([nm, "--dynamic", "--defined-only", *paths]).splitlines()
+    return frozenset(line.rpartition(" ")[2].split("@")[0] for line in lines)
+
+
 def normalized(text: str) -> str:
     """A demangled name in one spelling: demanglers and standard libraries differ in theirs."""
     for inline_namespace in ("__1::", "__ndk1::", "__cxx11::"):
@@ -86,10 +122,10 @@ def _run(command: list[str]) -> str:
             Finding(
                 id="unreadable-symbols",
                 where=Path(command[0]).name,
-                found="cannot read the symbols of the kernel libraries",
+                found="cannot read the symbols of the libraries",
                 cause="a file is no object file, archive or shared library of this platform, or was compiled with "
                 "link-time optimisation by another compiler than this nm is of",
-                fix="compile the kernels without link-time optimisation, with the toolchain that the build uses",
+                fix="compile them without link-time optimisation, with the toolchain that the build uses",
                 details=tuple(problems[:5]),
             )
         )

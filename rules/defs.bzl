@@ -17,7 +17,9 @@ load(
     _executorch_torch_component = "executorch_torch_component",
     _executorch_torch_toolchain = "executorch_torch_toolchain",
 )
+load(":torch_op_library.bzl", _torch_op_library = "torch_op_library")
 load(":torch_op_test.bzl", _torch_op_test = "torch_op_test")
+load(":torch_ops_check.bzl", _torch_ops_check = "torch_ops_check")
 
 # buildifier: disable=name-conventions
 ScalarType = _ScalarType
@@ -35,3 +37,5 @@ executorch_runtime_toolchain = _executorch_runtime_toolchain
 executorch_torch_component = _executorch_torch_component
 executorch_torch_toolchain = _executorch_torch_toolchain
 torch_op_test = _torch_op_test
+torch_op_library = _torch_op_library
+torch_ops_check = _torch_ops_check

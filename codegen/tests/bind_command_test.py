@@ -161,7 +161,7 @@ ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeCon
         for tool, expected in (
             (
                 nm,
-                "nm: error: cannot read the symbols of the kernel libraries\n    nm: ops.o: file format not rec",
+                "nm: error: cannot read the symbols of the libraries\n    nm: ops.o: file format not rec",
             ),
             ("no/such/nm", "no/such/nm: error: cannot run nm: No such file or directory\n"),
         ):

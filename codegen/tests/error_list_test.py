@@ -38,7 +38,7 @@ class ErrorListTest(case.TestCase):
         tests = [
             path
             for pattern in (
-                "codegen/tests/*_test.py",
+                "codegen/tests/**/*_test.py",
                 "export/tests/*_test.py",
                 "torch_ops/tests/*_test.py",
                 "rules/tests/*.bzl",

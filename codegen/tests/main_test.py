@@ -40,7 +40,11 @@ class MainTest(case.TestCase):
     def test_wrong_usage(self) -> None:
         for arguments, expected in (
             ((), ""),
-            (("gen",), "codegen: there is no subcommand 'gen', only select, generate, bind, prune, check."),
+            (
+                ("gen",),
+                "codegen: there is no subcommand 'gen', only select, generate, bind, prune, check, torch_library, "
+                "torch_check.",
+            ),
             (("select",), "codegen select: flag --output=None: Flag --output must have a value other than None."),
             (("select", "--nm=x"), "codegen select: Unknown command line flag 'nm'"),
             (("select", "--output=x", "aten::add.out"), "codegen select: 'aten::add.out' belongs to no flag."),

@@ -2,6 +2,8 @@
 
 load("@rules_python//python:defs.bzl", "PyInfo")
 load(":label_text.bzl", "label_text")
+load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
 
@@ -64,7 +66,10 @@ def _torch_op_test_impl(ctx):
         target[DefaultInfo].default_runfiles
         for target in ctx.attr.deps + ctx.attr.data + [ctx.attr._tool]
     ])
-    return [DefaultInfo(executable = launcher, files = depset([launcher]), runfiles = runfiles)]
+    return [
+        DefaultInfo(executable = launcher, files = depset([launcher]), runfiles = runfiles),
+        OutputGroupInfo(_validation = depset([check_torch_ops(ctx, ctx.attr.deps + ctx.attr.data)])),
+    ]
 
 torch_op_test = rule(
     doc = """Tests a PyTorch operator over sample inputs: all of `torch.library.opcheck`, and how it composes.
@@ -81,10 +86,12 @@ with; torch_ops/README.md has the whole contract. Every check is reported by nam
         "data": attr.label_list(
             doc = "Files that the operator or the samples read.",
             allow_files = True,
+            aspects = [torch_ops_aspect],
         ),
         "deps": attr.label_list(
             doc = "Python libraries that the sample file imports, among them what registers the operator: in Python, or " +
                   "the companion library of a `torch_op_library`. torch is there.",
+            aspects = [torch_ops_aspect],
             providers = [PyInfo],
         ),
         "entry_point": attr.string(
@@ -110,4 +117,5 @@ with; torch_ops/README.md has the whole contract. Every check is reported by nam
         ),
     },
     test = True,
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
 )

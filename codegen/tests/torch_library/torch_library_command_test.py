@@ -1,0 +1,187 @@
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from pathlib import Path
+from types import ModuleType, SimpleNamespace
+from unittest import mock
+
+from absl.testing import absltest
+
+from codegen import torch_manifest, torch_registrations
+from codegen.errors import Location
+from codegen.tests import case
+from codegen.torch_manifest import FRAGMENT, IMPL, LIBRARY
+
+_HERE = Path(__file__).parent
+_SOURCE = str(_HERE / "registrations.cpp")
+_NM = os.environ["NM"]
+
+
+def _line(text: str, source: str = _SOURCE) -> Location:
+    """Where the line that begins with a text is, the last one if there are several."""
+    lines = Path(source).read_text().splitlines()
+    return Location(source, max(i for i, line in enumerate(lines, 1) if line.startswith(text)), 1)
+
+
+class RegistrationsTest(case.TestCase):
+    """Reads what the build's compiler makes of registrations.cpp."""
+
+    def test_every_kind(self) -> None:
+        found = torch_registrations.read(str(_HERE / "registrations.so"), [_SOURCE], _NM)
+        second = _line("STABLE_TORCH_LIBRARY_FRAGMENT(a_part_2")
+        first = Location(_SOURCE, second.line - 2, 1)
+        self.assertEqual(
+            {(r.kind, r.namespace, r.dispatch_key, r.location) for r in found},
+            {
+                (LIBRARY, "whole", "", _line("STABLE_TORCH_LIBRARY(whole")),
+                (FRAGMENT, "a_part_2", "", first),
+                (FRAGMENT, "a_part_2", "", second),
+                (IMPL, "aten", "CompositeExplicitAutograd", _line("STABLE_TORCH_LIBRARY_IMPL(aten")),
+                (LIBRARY, "aten", "", _line("STABLE_TORCH_LIBRARY(  //")),
+                (LIBRARY, "from_a_macro", "", None),
+            },
+        )
+        self.assertEqual(len(found), 6)
+
+
+class TorchLibraryCommandTest(case.TestCase):
+    def _run(self, library: str, *arguments: str) -> None:
+        self.run_command(
+            "torch_library",
+            "--label=//ops:my_ops",
+            f"--library={library if '/' in library else _HERE / library}",
+            f"--nm={_NM}",
+            f"--manifest={self.directory / 'my_ops.torch.json'}",
+            f"--module={self.directory / 'my_ops.py'}",
+            *arguments,
+        )
+
+    def test_reserved_namespace(self) -> None:
+        finding = self.finding(lambda: self._run("registrations.so", f"--source={_SOURCE}"))
+        self.assert_starts_with(finding, f"{_line('STABLE_TORCH_LIBRARY(  //')}: error: aten is a namespace of PyTorch")
+        self.assertIn("TORCH_LIBRARY_IMPL(aten, <dispatch key>, m)", finding)
+        self.assert_id(finding, "reserved-namespace")
+
+    def test_namespace_defined_twice_in_one_library(self) -> None:
+        again = str(_HERE / "again.cpp")
+        _, finding = self.findings(lambda: self._run("twice.so", f"--source={_SOURCE}", f"--source={again}"))
+        self.assert_starts_with(
+            finding,
+            "//ops:my_ops: error: the namespace whole is defined 2 times; loading the second definition would abort "
+            "the process, which Python cannot catch\n"
+            f"    //ops:my_ops ({_line('STABLE_TORCH_LIBRARY(whole')})\n"
+            f"    //ops:my_ops ({_line('STABLE_TORCH_LIBRARY(whole', again)})\n",
+        )
+        self.assertIn("write TORCH_LIBRARY_FRAGMENT(whole, m) in the others", finding)
+        self.assert_id(finding, "duplicate-namespace")
+
+    def test_other_namespace(self) -> None:
+        finding = self.finding(lambda: self._run("unstable.so", "--namespace=stable"))
+        self.assert_starts_with(
+            finding, "//ops:my_ops: error: the library registers in unstable, not in stable alone\n"
+        )
+        self.assert_id(finding, "other-namespace")
+
+    def test_registers_nothing(self) -> None:
+        finding = self.finding(lambda: self._run(self._libtorch("libc10.so")))
+        self.assert_starts_with(finding, "//ops:my_ops: error: the library registers nothing with PyTorch\n")
+        self.assert_id(finding, "registers-nothing")
+
+    def test_stripped_library(self) -> None:
+        finding = self.finding(lambda: self._run("stripped.so"))
+        self.assert_starts_with(finding, "stripped.so: error: the library has no local symbols")
+        self.assert_id(finding, "stripped-library")
+
+    def test_unstable_symbols(self) -> None:
+        torch = [f"--torch_library={self._libtorch(name)}" for name in ("libtorch_cpu.so", "libc10.so")]
+        finding = self.finding(lambda: self._run("unstable.so", *torch))
+        self.assert_starts_with(
+            finding,
+            "//ops:my_ops: error: the library uses 2 symbols of PyTorch that are not of its stable ABI, so that it "
+            "would fit one version of PyTorch only\n"
+            "    at::set_num_threads(int), likely of ATen/\n"
+            "    c10::detail::torchCheckFail(char const*, char const*, unsigned int, char const*), likely of "
+            "c10/util/Exception.h\n",
+        )
+        self.assert_id(finding, "unstable-symbol")
+        self._run("unstable.so")  # With the aten API, they are welcome.
+
+    def test_manifest(self) -> None:
+        self._run("unstable.so", "--namespace=unstable")
+        manifest = torch_manifest.read(str(self.directory / "my_ops.torch.json"))
+        registration = torch_manifest.Registration(LIBRARY, "unstable")
+        self.assertEqual(manifest, torch_manifest.TorchManifest("//ops:my_ops", (registration,)))
+
+    def test_module(self) -> None:
+        """Against a torch that only notes the calls; //examples/torch_matmul:collision_test has the real one."""
+        self._run("unstable.so")
+        library = self.write("unstable.so", b"")
+        link = self.directory / "link"
+        link.mkdir()
+        (link / "unstable.so").symlink_to(library)
+        module = link / "my_ops.py"
+        module.symlink_to(self.directory / "my_ops.py")
+        calls: list[tuple[str, ...]] = []
+        torch = ModuleType("torch")
+        torch.library = SimpleNamespace(Library=lambda *arguments: calls.append(arguments))  # type: ignore[attr-defined]
+        torch.ops = SimpleNamespace(load_library=lambda path: calls.append((path,)))  # type: ignore[attr-defined]
+        with mock.patch.dict(sys.modules, torch=torch):
+            runpy.run_path(str(module))
+        self.assertEqual(calls, [("unstable", "DEF"), (os.path.realpath(library),)])
+
+    def _libtorch(self, name: str) -> str:
+        """A library of the PyTorch that the build links with."""
+        (found,) = _HERE.parents[2].glob(f"_solib*/*libtorch*/{name}")
+        return str(found)
+
+
+class TorchCheckCommandTest(case.TestCase):
+    def _manifest(self, label: str, kind: str, namespace: str) -> str:
+        path = str(self.directory / f"{label.rpartition(':')[2]}.torch.json")
+        location = Location("ops/a.cpp", 7, 1) if kind == LIBRARY else None
+        registration = torch_manifest.Registration(kind, namespace, "CPU" if kind == IMPL else "", location)
+        torch_manifest.write(torch_manifest.TorchManifest(label, (registration,)), path)
+        return f"--manifest={path}"
+
+    def _run(self, *manifests: str) -> str:
+        output = self.directory / "report.txt"
+        self.run_command("torch_check", "--label=//app:app", f"--output={output}", *manifests)
+        return output.read_text()
+
+    def test_report(self) -> None:
+        manifests = (
+            self._manifest("//ops:a", LIBRARY, "ns"),
+            self._manifest("//ops:b", FRAGMENT, "ns"),
+            self._manifest("//ops:c", IMPL, "ns"),
+        )
+        self.assertEqual(
+            self._run(*manifests),
+            "What the operator libraries register with PyTorch:\n"
+            "ns: fragment of //ops:b\n"
+            "ns: impl CPU of //ops:c\n"
+            "ns: library of //ops:a (ops/a.cpp:7:1)\n",
+        )
+
+    def test_duplicate_namespace(self) -> None:
+        manifests = (self._manifest("//ops:a", LIBRARY, "ns"), self._manifest("//ops:b", LIBRARY, "ns"))
+        finding = self.finding(lambda: self._run(*manifests))
+        self.assert_starts_with(
+            finding,
+            "//app:app: error: the namespace ns is defined 2 times; loading the second definition would abort the "
+            "process, which Python cannot catch\n    //ops:a (ops/a.cpp:7:1)\n    //ops:b (ops/a.cpp:7:1)\n  Likely "
+            "cause: ",
+        )
+        self.assert_id(finding, "duplicate-namespace")
+
+    def test_not_a_manifest(self) -> None:
+        for content in ("{}", "[]", "no JSON", '{"label": "", "registrations": [{}]}'):
+            path = self.write("manifest.json", content)
+            finding = self.finding(lambda path=path: self._run(f"--manifest={path}"))  # type: ignore[misc]
+            self.assert_starts_with(finding, "manifest.json: error: not a manifest of an operator library: ")
+            self.assert_id(finding, "not-a-torch-manifest")
+
+
+if __name__ == "__main__":
+    absltest.main()

@@ -1,0 +1,262 @@
+"""Rule torch_op_library."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load(":codegen_action.bzl", "codegen_args", "run_codegen")
+load(":label_text.bzl", "label_text")
+load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "TORCH_TOOLCHAIN_TYPE")
+load(":torch_op_info.bzl", "TorchOpInfo")
+load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
+
+visibility(["//rules/..."])
+
+BAD_VERSION_ERR = """{label}: attribute torch_target_version is "{value}", not a version of PyTorch.
+
+Fix: give the major and the minor version, e.g. "2.10".
+See: docs/errors.md#torch-version"""
+
+VERSION_ERR = """{label}: torch_target_version {value} does not fit: {misfit}.
+
+Likely cause: the library was written for another PyTorch than the one that executorch.python or the toolchain brings.
+Fix: choose a version from {oldest} to {newest}.
+See: docs/errors.md#torch-version"""
+
+NOT_STABLE_ERR = """{label}: torch_target_version needs api = "stable".
+
+Likely cause: api was left at "aten", whose libraries fit the one version of PyTorch that they are compiled with.
+Fix: set api = "stable", or leave torch_target_version out.
+See: docs/errors.md#torch-version"""
+
+# Before it, the headers of the stable ABI do not know TORCH_TARGET_VERSION.
+_OLDEST_STABLE = (2, 9)
+
+def _numbers(version):
+    """Major and minor version, or None."""
+    parts = version.split(".")
+    return (int(parts[0]), int(parts[1])) if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit() else None
+
+def target_version(label, api, value, torch_version, fail = fail):
+    """The version of PyTorch whose stable ABI a library may use.
+
+    Args:
+      label: Label of the library.
+      api: str, its attribute.
+      value: str, its attribute torch_target_version; empty for the toolchain's version.
+      torch_version: str, the toolchain's version.
+      fail: what to call with a message.
+    Returns:
+      tuple[int, int], or None with the aten API or after a failure.
+    """
+    if api != "stable":
+        return fail(NOT_STABLE_ERR.format(label = label)) if value else None
+    newest = _numbers(torch_version)
+    wanted = _numbers(value) if value else newest
+    if not wanted or value.count(".") > 1:
+        return fail(BAD_VERSION_ERR.format(label = label, value = value))
+    misfit = None
+    if wanted > newest:
+        misfit = "the toolchain has PyTorch {}, whose headers know no newer ABI".format(torch_version)
+    elif wanted < _OLDEST_STABLE:
+        misfit = "the headers give the stable ABI of {}.{} and newer".format(*_OLDEST_STABLE)
+    if misfit:
+        return fail(VERSION_ERR.format(
+            label = label,
+            misfit = misfit,
+            newest = "{}.{}".format(*newest),
+            oldest = "{}.{}".format(*_OLDEST_STABLE),
+            value = value or torch_version,
+        ))
+    return wanted
+
+def _hex_byte(number):
+    return ("0" if number < 16 else "") + "%x" % number
+
+def _stable_libtorch(ctx, libtorch):
+    """The one library that has the stable ABI: which others lie beside it differs from version to version."""
+    return cc_common.create_linking_context(linker_inputs = depset([cc_common.create_linker_input(
+        owner = ctx.label,
+        libraries = depset([
+            library
+            for linker_input in libtorch.linker_inputs.to_list()
+            for library in linker_input.libraries
+            if library.dynamic_library and library.dynamic_library.basename.startswith("libtorch_cpu.")
+        ]),
+    )]))
+
+def _link(ctx, version):
+    """Compiles and links the library; returns it, and CcInfo for C++ that links with it."""
+    torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
+    cc_toolchain = find_cc_toolchain(ctx)
+    feature_configuration = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    deps = [dep[CcInfo] for dep in ctx.attr.deps]
+    libtorch = torch.libtorch.linking_context
+    defines = ctx.attr.local_defines
+    if version:
+        defines = defines + ["TORCH_TARGET_VERSION=0x{}{}000000000000ULL".format(*[_hex_byte(n) for n in version])]
+    compilation_context, objects = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = ctx.files.srcs,
+        public_hdrs = ctx.files.hdrs,
+        local_defines = defines,
+        user_compile_flags = ["-std=" + torch.cxx_standard] + ctx.attr.copts,
+        compilation_contexts = [torch.torch_headers.compilation_context] + [dep.compilation_context for dep in deps],
+        disallow_nopic_outputs = True,
+    )
+    linked = cc_common.link(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        linking_contexts = [dep.linking_context for dep in deps] + [_stable_libtorch(ctx, libtorch) if version else libtorch],
+        output_type = "dynamic_library",
+        user_link_flags = ctx.attr.linkopts,
+    )
+    library = linked.library_to_link
+    inner = [dep[CcInfo].linking_context.linker_inputs for dep in ctx.attr.deps if TorchOpInfo in dep]
+    linking_context = cc_common.create_linking_context(linker_inputs = depset(
+        [cc_common.create_linker_input(owner = ctx.label, libraries = depset([library]))],
+        transitive = inner + [libtorch.linker_inputs],
+        order = "topological",
+    ))
+    return (
+        library.resolved_symlink_dynamic_library or library.dynamic_library,
+        CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+    )
+
+def _shared_libraries(linking_context):
+    return [
+        library.dynamic_library
+        for linker_input in linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        if library.dynamic_library
+    ]
+
+def _describe(ctx, library, version):
+    """The manifest of what a library registers; writes the module that loads it, too."""
+    cc_toolchain = find_cc_toolchain(ctx)
+    manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json")
+    sources = ctx.files.srcs + ctx.files.hdrs
+    torch = _shared_libraries(ctx.toolchains[TORCH_TOOLCHAIN_TYPE].libtorch.linking_context) if version else []
+    args = codegen_args(ctx, "torch_library")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(library, format = "--library=%s")
+    args.add(cc_toolchain.nm_executable, format = "--nm=%s")
+    args.add_all(sources, format_each = "--source=%s")
+    args.add(ctx.attr.namespace, format = "--namespace=%s")
+    args.add_all(torch, format_each = "--torch_library=%s")
+    args.add(manifest, format = "--manifest=%s")
+    args.add(ctx.outputs.module, format = "--module=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = depset([library] + sources + torch, transitive = [cc_toolchain.all_files]),
+        outputs = [manifest, ctx.outputs.module],
+        mnemonic = "EtTorchLibrary",
+        progress_message = "Finding what %{label} registers",
+    )
+    return manifest
+
+def _load(ctx, library, manifest, needed):
+    """A validation: the library loads, and defines what its symbols say. Returns the list of its operators."""
+    operators = ctx.actions.declare_file(ctx.label.name + ".operators.json")
+    args = ctx.actions.args()
+    args.add(library, format = "--library=%s")
+    args.add(manifest, format = "--manifest=%s")
+    args.add(find_cc_toolchain(ctx).nm_executable, format = "--nm=%s")
+    args.add(operators, format = "--output=%s")
+    ctx.actions.run(
+        executable = ctx.executable._load_check,
+        arguments = [args],
+        inputs = depset([library, manifest] + needed, transitive = [find_cc_toolchain(ctx).all_files]),
+        outputs = [operators],
+        mnemonic = "EtTorchLoad",
+        progress_message = "Loading %{label} into PyTorch",
+    )
+    return operators
+
+def _torch_op_library_impl(ctx):
+    torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
+    version = target_version(ctx.label, ctx.attr.api, ctx.attr.torch_target_version, torch.version)
+    library, cc_info = _link(ctx, version)
+    manifest = _describe(ctx, library, version)
+    operators = _load(ctx, library, manifest, _shared_libraries(cc_info.linking_context))
+    report = check_torch_ops(ctx, ctx.attr.deps, [manifest])
+    inner = [dep[TorchOpInfo] for dep in ctx.attr.deps if TorchOpInfo in dep]
+    return [
+        DefaultInfo(
+            files = depset([library]),
+            runfiles = ctx.runfiles([library]).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+        ),
+        cc_info,
+        TorchOpInfo(
+            libraries = depset([library], transitive = [info.libraries for info in inner], order = "postorder"),
+            manifests = depset([manifest], transitive = [info.manifests for info in inner]),
+            operators = depset([operators], transitive = [info.operators for info in inner]),
+        ),
+        OutputGroupInfo(
+            _validation = depset([operators, report]),
+            manifest = depset([manifest]),
+            operators = depset([operators]),
+        ),
+    ]
+
+torch_op_library = rule(
+    doc = """A shared library with operators for PyTorch, which `torch.ops.load_library` loads.
+
+The build loads it once, and fails where that would fail or abort a process (docs/errors.md lists the reasons).""",
+    implementation = _torch_op_library_impl,
+    attrs = {
+        "api": attr.string(
+            doc = """`aten`: all of PyTorch's C++ (`torch/library.h`, `ATen/`); the library fits the one version of PyTorch that it is
+compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/headeronly/`); it fits every version from
+`torch_target_version` on. Default: `aten`.""",
+            default = "aten",
+            values = ["aten", "stable"],
+        ),
+        "copts": attr.string_list(doc = "Options for the C++ compiler. The C++ standard is that of the PyTorch toolchain."),
+        "deps": attr.label_list(
+            doc = """C++ libraries, which are linked in, and other `torch_op_library`s, which are loaded before this one.""",
+            aspects = [torch_ops_aspect],
+            providers = [CcInfo],
+        ),
+        "hdrs": attr.label_list(
+            doc = "Headers.",
+            allow_files = [".h", ".hpp"],
+        ),
+        "linkopts": attr.string_list(doc = "Options for the linker."),
+        "local_defines": attr.string_list(doc = "Preprocessor definitions for this library."),
+        "module": attr.output(
+            doc = "The Python module that loads the library.",
+            mandatory = True,
+        ),
+        "namespace": attr.string(
+            doc = "The one namespace that the library should register in; the build fails if it registers in another.",
+        ),
+        "srcs": attr.label_list(
+            doc = "Sources, with uses of `TORCH_LIBRARY`, `STABLE_TORCH_LIBRARY` and their like.",
+            allow_files = [".cc", ".cpp", ".cxx"],
+            mandatory = True,
+        ),
+        "torch_target_version": attr.string(
+            doc = """With api = "stable": the oldest version of PyTorch that the library should load in, e.g. `2.10`. Default: that of
+the toolchain.""",
+        ),
+        "_load_check": attr.label(
+            default = "//torch_ops:load_check",
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+    fragments = ["cpp"],
+    provides = [CcInfo, TorchOpInfo],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, TORCH_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,82 @@
+"""Rule torch_ops_check, and what rules that load operator libraries check by themselves."""
+
+load(":codegen_action.bzl", "codegen_args", "run_codegen")
+load(":label_text.bzl", "label_text")
+load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+load(":torch_op_info.bzl", "TorchOpInfo")
+
+visibility(["//rules/..."])
+
+_EDGES = ["deps", "data", "implementation_deps", "actual", "exports"]
+
+_LoadedInfo = provider(
+    doc = "The operator libraries that a target and all that it depends on load.",
+    fields = {"manifests": "depset[File]: of each library."},
+)
+
+def _torch_ops_aspect_impl(target, ctx):
+    edges = []
+    for edge in _EDGES:
+        value = getattr(ctx.rule.attr, edge, None)
+        edges += [dep for dep in (value if type(value) == "list" else [value]) if type(dep) == "Target"]
+    return [_LoadedInfo(manifests = depset(
+        transitive = [dep[_LoadedInfo].manifests for dep in edges if _LoadedInfo in dep] +
+                     ([target[TorchOpInfo].manifests] if TorchOpInfo in target else []),
+    ))]
+
+torch_ops_aspect = aspect(
+    doc = "Collects the operator libraries behind Python and C++ targets.",
+    implementation = _torch_ops_aspect_impl,
+    attr_aspects = _EDGES,
+    provides = [_LoadedInfo],
+)
+
+def check_torch_ops(ctx, deps, own = []):
+    """A validation: no namespace of PyTorch is defined by two libraries.
+
+    Args:
+      ctx: of a rule with CODEGEN_TOOLCHAIN_TYPE.
+      deps: list[Target], what is loaded, with `torch_ops_aspect` on it.
+      own: list[File], manifests of the target itself.
+    Returns:
+      File: the report.
+    """
+    report = ctx.actions.declare_file(ctx.label.name + ".namespaces.txt")
+    manifests = depset(own, transitive = [dep[_LoadedInfo].manifests for dep in deps if _LoadedInfo in dep])
+    args = codegen_args(ctx, "torch_check")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add_all(manifests, format_each = "--manifest=%s")
+    args.add(report, format = "--output=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = manifests,
+        outputs = [report],
+        mnemonic = "EtTorchCheck",
+        progress_message = "Checking namespaces of %{label}",
+    )
+    return report
+
+def _torch_ops_check_impl(ctx):
+    report = check_torch_ops(ctx, ctx.attr.deps)
+    return [
+        DefaultInfo(files = depset([report])),
+        OutputGroupInfo(_validation = depset([report])),
+    ]
+
+torch_ops_check = rule(
+    doc = """Fails to build if two operator libraries of `deps`, or of what they depend on, define one namespace of PyTorch.
+
+For a `py_binary` or `py_test` of your own; every `torch_op_library` checks those that it depends on. Gives a report of the
+namespaces and of what registers in them.""",
+    implementation = _torch_ops_check_impl,
+    attrs = {
+        "deps": attr.label_list(
+            doc = "Python targets, C++ libraries, operator libraries: whatever one process loads.",
+            mandatory = True,
+            allow_empty = False,
+            aspects = [torch_ops_aspect],
+        ),
+    },
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,156 @@
+"""Analysis tests of torch_op_library and torch_ops_check."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_python//python:defs.bzl", "py_library")
+load("//rules:defs.bzl", "torch_op_library", "torch_op_test", "torch_ops_check")
+load("//rules:providers.bzl", "TorchOpInfo")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+
+def _names(files):
+    return [file.basename for file in files.to_list()]
+
+def _shared_libraries(info):
+    return [
+        library.dynamic_library.basename
+        for linker_input in info.linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+    ]
+
+def _stable_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    compile = action_with_mnemonic(env, "CppCompile").argv
+    for flag in ["-DTORCH_TARGET_VERSION=0x020a000000000000ULL", "-std=c++20", "-DMINE", "-O1"]:
+        asserts.true(env, flag in compile, "{} in {}".format(flag, compile))
+    describe = action_with_mnemonic(env, "EtTorchLibrary").argv
+    assert_ends(env, ["rules/tests/libtorch_stable.so"], values_of(describe, "--library"))
+    asserts.equals(env, ["my_ops"], values_of(describe, "--namespace"))
+    assert_ends(env, ["op_a.cpp", "op_a.h"], values_of(describe, "--source"))
+    torch = [path.rpartition("/")[2] for path in values_of(describe, "--torch_library")]
+    asserts.true(env, "libtorch_cpu.so" in torch and "libc10.so" in torch, "{}".format(torch))
+
+    info = target[TorchOpInfo]
+    asserts.equals(env, ["libtorch_aten.so", "libtorch_stable.so"], _names(info.libraries), "what is needed comes first")
+    asserts.equals(env, ["torch_aten.operators.json", "torch_stable.operators.json"], _names(info.operators))
+    check = action_with_mnemonic(env, "EtTorchCheck").argv
+    assert_ends(env, ["torch_aten.torch.json", "torch_stable.torch.json"], values_of(check, "--manifest"))
+    validation = target[OutputGroupInfo]._validation.to_list()
+    for mnemonic in ["EtTorchLoad", "EtTorchCheck"]:
+        asserts.true(env, action_with_mnemonic(env, mnemonic).outputs.to_list()[0] in validation, mnemonic + " always runs")
+    return analysistest.end(env)
+
+_stable_test = analysistest.make(_stable_test_impl)
+
+def _aten_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    compile = action_with_mnemonic(env, "CppCompile").argv
+    asserts.equals(env, [], [flag for flag in compile if "TORCH_TARGET_VERSION" in flag])
+    describe = action_with_mnemonic(env, "EtTorchLibrary").argv
+    asserts.equals(env, [], values_of(describe, "--torch_library"), "all of PyTorch may be used")
+    libraries = _shared_libraries(analysistest.target_under_test(env)[CcInfo])
+    asserts.equals(env, "libtorch_aten.so", libraries[0])
+    asserts.true(env, "libtorch_cpu.so" in libraries, "{}".format(libraries))
+    asserts.false(env, "libtorch_python.so" in libraries, "{}".format(libraries))
+    return analysistest.end(env)
+
+_aten_test = analysistest.make(_aten_test_impl)
+
+def _manifests_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    check = action_with_mnemonic(env, "EtTorchCheck")
+    asserts.equals(env, [str(analysistest.target_under_test(env).label).removeprefix("@@")], values_of(check.argv, "--label"))
+    assert_ends(env, ["torch_aten.torch.json"], values_of(check.argv, "--manifest"))
+    validation = analysistest.target_under_test(env)[OutputGroupInfo]._validation.to_list()
+    asserts.true(env, check.outputs.to_list()[0] in validation, "every build of the target runs the check")
+    asserts.true(env, "torch_aten.operators.json" in [file.basename for file in validation], "and loads the libraries")
+    return analysistest.end(env)
+
+_manifests_test = analysistest.make(
+    _manifests_test_impl,
+    doc = "A check sees an operator library behind Python ones, once.",
+)
+
+# Attributes of a library that does not fit the PyTorch of the build, and what the message says.
+_MISFITS = {
+    "torch_bad_version": ({"api": "stable", "torch_target_version": "2.10.1"}, "torch_target_version is \"2.10.1\", not a version"),
+    "torch_newer": ({"api": "stable", "torch_target_version": "9.0"}, "torch_target_version 9.0 does not fit: the toolchain has PyTorch 2."),
+    "torch_not_stable": ({"torch_target_version": "2.10"}, "torch_target_version needs api = \"stable\"."),
+    "torch_older": ({"api": "stable", "torch_target_version": "2.8"}, "torch_target_version 2.8 does not fit: the headers give the stable ABI of 2.9"),
+}
+
+def torch_op_library_test_suite(name):
+    """Tests of torch_op_library and torch_ops_check.
+
+    Args:
+      name: name of the test suite.
+    """
+    torch_op_library(
+        name = "torch_aten",
+        srcs = ["op_a.cpp"],
+        tags = ["manual"],
+    )
+    torch_op_library(
+        name = "torch_stable",
+        srcs = ["op_a.cpp"],
+        hdrs = ["op_a.h"],
+        api = "stable",
+        copts = ["-O1"],
+        local_defines = ["MINE"],
+        namespace = "my_ops",
+        tags = ["manual"],
+        torch_target_version = "2.10",
+        deps = [":torch_aten"],
+    )
+    _aten_test(
+        name = "torch_aten_test",
+        size = "small",
+        target_under_test = ":torch_aten",
+    )
+    _stable_test(
+        name = "torch_stable_test",
+        size = "small",
+        target_under_test = ":torch_stable",
+    )
+    py_library(
+        name = "torch_python",
+        data = [":torch_aten"],
+        tags = ["manual"],
+        deps = [":torch_aten_py"],
+    )
+    torch_ops_check(
+        name = "torch_check",
+        tags = ["manual"],
+        deps = [":torch_python"],
+    )
+    torch_op_test(
+        name = "torch_tested",
+        op = "my_ops::mul3",
+        samples = "samples.py",
+        tags = ["manual"],
+        deps = [":torch_python"],
+    )
+    for checked in ["torch_check", "torch_tested"]:
+        _manifests_test(
+            name = checked + "_test",
+            size = "small",
+            target_under_test = checked,
+        )
+    for misfit, (attributes, message) in _MISFITS.items():
+        torch_op_library(
+            name = misfit,
+            srcs = ["op_a.cpp"],
+            tags = ["manual"],
+            **attributes
+        )
+        failure_test(
+            name = misfit + "_test",
+            size = "small",
+            expected = ["//rules/tests:{}: ".format(misfit), message, "docs/errors.md#torch-version"],
+            target_under_test = misfit,
+        )
+    native.test_suite(
+        name = name,
+        tests = ["torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
+                [misfit + "_test" for misfit in _MISFITS],
+    )

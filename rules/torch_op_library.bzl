@@ -1,0 +1,47 @@
+"""torch_op_library: operators for PyTorch in C++."""
+
+load("@rules_python//python:defs.bzl", "py_library")
+load("//rules/private:torch_op_library.bzl", _torch_op_library = "torch_op_library")
+
+def torch_op_library(
+        name,
+        visibility = None,
+        testonly = None,
+        tags = [],
+        compatible_with = None,
+        target_compatible_with = None,
+        **kwargs):
+    """A shared library with operators for PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
+
+    The py_library has one module, `<package>.<name>`; to import it loads the library: `import examples.torch_matmul.my_ops`.
+
+    Args:
+      name: name of the library, whose file is lib<name>.so, and of the module.
+      visibility: visibility of all targets.
+      testonly: whether only tests may use them.
+      tags: tags of all targets.
+      compatible_with: environments of all targets.
+      target_compatible_with: constraints of all targets.
+      **kwargs: srcs, hdrs, deps, api, torch_target_version, namespace, copts, linkopts, local_defines and the common
+        attributes.
+    """
+    common = dict(
+        visibility = visibility,
+        testonly = testonly,
+        tags = tags,
+        compatible_with = compatible_with,
+        target_compatible_with = target_compatible_with,
+    )
+    module = name + ".py"
+    _torch_op_library(
+        name = name,
+        module = module,
+        **(kwargs | common)
+    )
+    py_library(
+        name = name + "_py",
+        srcs = [module],
+        data = [":" + name],
+        deps = [Label("@executorch_python//:torch")],
+        **common
+    )

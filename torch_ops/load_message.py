@@ -1,0 +1,105 @@
+"""From what PyTorch and the dynamic linker say when a library does not load to what is wrong with the library."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codegen.errors import Finding, Location
+from codegen.torch_manifest import TorchManifest
+
+# What the C++ runtime prints of the exception that ends the process, up to PyTorch's stack of frames.
+_WHAT = re.compile(
+    r"what\(\):\s*(.*?)\s*(?:^Exception raised from|^frame #0|^ ?\(originally from|^bash:|\Z)", re.DOTALL | re.MULTILINE
+)
+_PLACE = re.compile(r"registered at (\S+?):(\d+)")
+_UNDEFINED = re.compile(r"undefined symbol: (\w+)")
+_LINES = 12
+
+
+@dataclass(frozen=True, slots=True)
+class _Mistake:
+    """A mistake that PyTorch's message tells, with the id of its finding."""
+
+    pattern: re.Pattern[str]
+    found: str
+    cause: str
+    fix: str
+    id: str
+
+
+_MISTAKES = (
+    _Mistake(
+        re.compile(r"Inferred operator schema for a C\+\+ kernel function doesn't match|Mismatch in kernel C\+\+"),
+        "an operator's schema and its kernel disagree",
+        "one of the two was changed without the other; a C++ kernel takes int as int64_t, float as double, Tensor as "
+        "const at::Tensor&",
+        "make the schema in m.def and the signature of the kernel agree",
+        id="schema-mismatch",
+    ),
+    _Mistake(
+        re.compile(r"<--- HERE|Tried to register an operator .* with the same name|expected .* but found"),
+        "PyTorch does not accept an operator's schema",
+        "a typo in the string of m.def",
+        "write it as `name(Type argument, ...) -> Type`",
+        id="bad-schema",
+    ),
+)
+_OTHER = _Mistake(
+    re.compile(""),
+    "the library does not load",
+    "a registration, or the initialization of another global object of the library, raised an exception",
+    "correct what the message says; it comes from PyTorch or from the library itself",
+    id="library-does-not-load",
+)
+
+
+def aborted(manifest: TorchManifest, how: str, printed: str) -> Finding:
+    """The finding for a library that ended the process which loaded it.
+
+    Args:
+        manifest: what the library's symbols say.
+        how: what the process does: it aborts, crashes.
+        printed: what it printed.
+    """
+    match = _WHAT.search(printed)
+    message = (match[1] if match else printed).strip()
+    mistake = next((m for m in _MISTAKES if m.pattern.search(message)), _OTHER)
+    place = _PLACE.search(message)
+    return Finding(
+        id=mistake.id,
+        where=Location(place[1], int(place[2]), 1) if place else manifest.label,
+        found=f"{mistake.found}; a process that loads {manifest.label} {how}",
+        cause=mistake.cause,
+        fix=mistake.fix,
+        details=tuple(line.rstrip() for line in message.splitlines() if line.strip())[:_LINES],
+    )
+
+
+def refused(manifest: TorchManifest, error: str, undefined: Mapping[str, str]) -> Finding:
+    """The finding for a library that the dynamic linker does not load.
+
+    Args:
+        manifest: what the library's symbols say.
+        error: what the dynamic linker says.
+        undefined: the names that the library takes from others, with their demangled forms.
+    """
+    symbol = _UNDEFINED.search(error)
+    if symbol:
+        name = undefined.get(symbol[1], symbol[1])
+        return Finding(
+            id="undefined-symbol",
+            where=manifest.label,
+            found=f"the library uses {name}, which neither it nor PyTorch defines",
+            cause="a function that is declared and not defined, a library that is missing in deps, or a function of "
+            "PyTorch's Python binding (libtorch_python), which an operator library must not use",
+            fix="define the function, or add the C++ library that does to deps",
+        )
+    return Finding(
+        id=_OTHER.id,
+        where=manifest.label,
+        found=f"{_OTHER.found}: {error}",
+        cause="it needs a shared library that is not there, or is for another machine than the one that builds",
+        fix="add the C++ library to deps; libraries are loaded once on the platform that builds",
+    )
