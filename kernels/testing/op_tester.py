@@ -183,17 +183,30 @@ def special_values(dtype: torch.dtype) -> torch.Tensor:
 
 
 @dataclasses.dataclass(frozen=True)
-class _Case:
-    """A call, and how to compare its results."""
+class Options:
+    """How to call a kernel, and to compare its results; given by keyword among the operator's own arguments.
 
-    args: Sequence[Any]
-    kwargs: dict[str, Any]
-    out_dtype: torch.dtype | None
+    Attributes:
+      out_dtype: dtype of the out tensors; default: the dtype of PyTorch's result.
+      out_dim_order: of every out tensor; default: contiguous.
+      static: give the kernel out tensors of exactly the shapes that are expected, which cannot be resized; default:
+        tensors that are one larger in every dimension and that it has to resize.
+      rtol, atol: default: of the dtype.
+      exact: floats equal, too.
+    """
+
+    out_dtype: torch.dtype | None = None
     out_dim_order: Sequence[int] | None = None
     static: bool = False
     rtol: float | None = None
     atol: float | None = None
     exact: bool = False
+
+    @classmethod
+    def taken_from(cls, kwargs: dict[str, Any]) -> "Options":
+        """The options among keyword arguments, which lose them."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{name: kwargs.pop(name) for name in names if name in kwargs})
 
 
 class OpTester:
@@ -235,22 +248,14 @@ class OpTester:
         self._overload(*args, **kwargs, **outs)
         return list(outs.values())
 
-    def run(
-        self,
-        *args: Any,
-        outs: Sequence[torch.Tensor],
-        out_dim_order: Sequence[int] | None = None,
-        static: bool = False,
-        **kwargs: Any,
-    ) -> list[torch.Tensor]:
+    def run(self, *args: Any, outs: Sequence[torch.Tensor], **kwargs: Any) -> list[torch.Tensor]:
         """The kernel's results. Raises KernelError where it fails, AssertionError where it writes beyond its output.
 
         Args:
           outs: tensors of the dtypes and shapes that are expected.
-          out_dim_order: of every out tensor; default: contiguous.
-          static: give the kernel out tensors of exactly these shapes, which cannot be resized; default: tensors that
-            are one larger in every dimension and that it has to resize.
+          args, kwargs: the operator's arguments without the out arguments, and Options.
         """
+        options = Options.taken_from(kwargs)
         library = _library()
         handle = library.op_call_new(self.name.encode())
         if not handle:
@@ -260,7 +265,7 @@ class OpTester:
             keep_alive: list[Any] = []
             for argument, value in inputs:
                 _push(library, handle, argument.type, value, keep_alive)
-            buffers = [_OutBuffer(out, out_dim_order, static) for out in outs]
+            buffers = [_OutBuffer(out, options.out_dim_order, options.static) for out in outs]
             for buffer in buffers:
                 buffer.push(library, handle)
             out_is_list = _is_tensor_list(self.schema.arguments[-1])
@@ -282,28 +287,15 @@ class OpTester:
         finally:
             library.op_call_delete(handle)
 
-    def check(
-        self,
-        *args: Any,
-        out_dtype: torch.dtype | None = None,
-        out_dim_order: Sequence[int] | None = None,
-        static: bool = False,
-        rtol: float | None = None,
-        atol: float | None = None,
-        exact: bool = False,
-        **kwargs: Any,
-    ) -> None:
+    def check(self, *args: Any, **kwargs: Any) -> None:
         """The kernel's results equal PyTorch's in values, dtypes and shapes: integers and Bools exactly, floats within
-        tolerance (or exactly too, if `exact`). NaNs equal NaNs.
+        tolerance. NaNs equal NaNs.
 
         Args:
-          args, kwargs: the operator's arguments without the out arguments.
-          out_dtype: dtype of the out tensors; default: the dtype of PyTorch's result.
-          out_dim_order, static: see `run`.
-          rtol, atol: default: of the dtype.
+          args, kwargs: the operator's arguments without the out arguments, and Options.
         """
-        expected = self.expect(*args, out_dtype=out_dtype, **kwargs)
-        self._compare(expected, _Case(args, kwargs, out_dtype, out_dim_order, static, rtol, atol, exact))
+        options = Options.taken_from(kwargs)
+        self._compare(self.expect(*args, out_dtype=options.out_dtype, **kwargs), args, kwargs, options)
 
     def check_rejected(
         self,
@@ -328,24 +320,15 @@ class OpTester:
         else:
             raise AssertionError(f"the kernel accepts what it should reject: {self._describe(args, kwargs)}")
 
-    def judge(
-        self,
-        *args: Any,
-        out_dtype: torch.dtype | None = None,
-        out_dim_order: Sequence[int] | None = None,
-        static: bool = False,
-        rtol: float | None = None,
-        atol: float | None = None,
-        exact: bool = False,
-        **kwargs: Any,
-    ) -> None:
+    def judge(self, *args: Any, **kwargs: Any) -> None:
         """`check` if PyTorch accepts the arguments, else `check_rejected`."""
+        options = Options.taken_from(kwargs)
         try:
-            expected = self.expect(*args, out_dtype=out_dtype, **kwargs)
+            expected = self.expect(*args, out_dtype=options.out_dtype, **kwargs)
         except Exception:  # Whatever type: PyTorch refuses.
-            self.check_rejected(*args, outs=self._placeholders(args, out_dtype), **kwargs)
+            self.check_rejected(*args, outs=self._placeholders(args, options.out_dtype), **kwargs)
         else:
-            self._compare(expected, _Case(args, kwargs, out_dtype, out_dim_order, static, rtol, atol, exact))
+            self._compare(expected, args, kwargs, options)
 
     def check_rejected_or_converted(self, *args: Any, out_dtype: torch.dtype, **kwargs: Any) -> None:
         """The kernel fails, or its results are PyTorch's converted to `out_dtype`, to which they can be cast."""
@@ -358,18 +341,21 @@ class OpTester:
             return
         if not all(torch.can_cast(result.dtype, out_dtype) for result in natural):
             raise AssertionError(f"the kernel casts its result to {out_dtype}: {self._describe(args, kwargs)}")
-        self._compare(expected, _Case(args, kwargs, out_dtype))
+        self._compare(expected, args, kwargs, Options(out_dtype))
 
-    def _compare(self, expected: list[torch.Tensor], case: _Case) -> None:
-        args, kwargs = case.args, case.kwargs
+    def _compare(
+        self, expected: list[torch.Tensor], args: Sequence[Any], kwargs: dict[str, Any], options: Options
+    ) -> None:
         where = f"{self._describe(args, kwargs)} -> {', '.join(_describe_value(e) for e in expected)}"
         try:
-            actual = self.run(*args, outs=expected, out_dim_order=case.out_dim_order, static=case.static, **kwargs)
+            actual = self.run(
+                *args, outs=expected, out_dim_order=options.out_dim_order, static=options.static, **kwargs
+            )
         except KernelError as error:
             raise AssertionError(f"the kernel fails for {where}: {error}") from None
         # Where an out dtype is asked for, PyTorch rounds to the dtype that the result would have by itself, then to it.
         rounded_to: list[torch.dtype] = []
-        if case.out_dtype is not None:
+        if options.out_dtype is not None:
             with contextlib.suppress(Exception):  # Some operators have no result without an out dtype.
                 rounded_to = [result.dtype for result in self.expect(*args, **kwargs)]
 
@@ -378,9 +364,9 @@ class OpTester:
 
         for result, wanted in zip(actual, expected, strict=True):
             dtypes = [wanted.dtype, *rounded_to]
-            rtol, atol = max((0.0, 0.0) if case.exact else _TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in dtypes)
-            rtol = rtol if case.rtol is None else case.rtol
-            atol = atol if case.atol is None else case.atol
+            rtol, atol = max((0.0, 0.0) if options.exact else _TOLERANCES.get(dtype, (0.0, 0.0)) for dtype in dtypes)
+            rtol = rtol if options.rtol is None else options.rtol
+            atol = atol if options.atol is None else options.atol
             torch.testing.assert_close(result, wanted, rtol=rtol, atol=atol, equal_nan=True, msg=prefixed)
         self.accepted += 1
 
