@@ -10,6 +10,7 @@ tensors. Writes a report of the operators and of what registers them.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,12 +53,18 @@ _LISTINGS = flags.DEFINE_multi_string(
 _WHOLE_OBJECTS = flags.DEFINE_multi_string(
     "whole_object",
     [],
-    "The label of a library, a space, and an object file or archive of it that is linked whole, to look for uses of "
-    "EXECUTORCH_LIBRARY in.",
+    "The label of a library, a space, and an object file, archive or shared library of it that is linked whole, to "
+    "look for registrations in.",
     flag_values=FLAGS,
 )
 _OBJECTS = flags.DEFINE_multi_string(
     "object", [], "As --whole_object, of what the linker leaves out when nothing refers to it.", flag_values=FLAGS
+)
+_LISTED = flags.DEFINE_multi_string(
+    "listed",
+    [],
+    "A file among these whose registrations are known: the runtime's, or in a --listing.",
+    flag_values=FLAGS,
 )
 _MAX_KERNELS = flags.DEFINE_integer(
     "max_kernels", 2000, "How many kernels the runtime's registry holds.", flag_values=FLAGS
@@ -92,9 +99,32 @@ class _Registration:
         return f"{self.library} ({self.place})" if self.place else self.library
 
 
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """A linked file.
+
+    Attributes:
+        library: the label of its library.
+        path: its path.
+        is_whole: whether it is linked also where nothing refers to it.
+        registrations: what it registers, as far as it tells.
+    """
+
+    library: str
+    path: str
+    is_whole: bool
+    registrations: object_files.Registrations
+
+
 def run() -> None:
     manifests = [manifest.read(path) for path in _MANIFESTS.value]
-    registrations = list(_registrations(manifests))
+    objects = [
+        _Object(label, path, is_whole, object_files.registrations(path))
+        for paths, is_whole in ((_WHOLE_OBJECTS.value, True), (_OBJECTS.value, False))
+        for label, path in _labelled(paths)
+    ]
+    registrations = list(_registrations(manifests, objects))
+    unknown = _unknown(objects)
     linked = {r.operator: r.library for r in registrations if r.is_whole}
     builds = [selective_build.read(path) for path in _DTYPES.value]
     findings = _registered_twice(registrations) + _built_twice(builds) + _too_many(registrations)
@@ -103,24 +133,38 @@ def run() -> None:
         from codegen import program_reader  # Without a program, there is none to read.
 
         try:
-            calls = program_reader.calls(_PROGRAM.value, _PROGRAM_NAME.value)
+            program = program_reader.read(_PROGRAM.value, _PROGRAM_NAME.value)
         except CodegenError as error:
             findings += error.findings
         else:
-            called = calls
-            findings += _missing(called, linked, registrations)
-            findings += _other_schemas(calls, manifests)
-            findings += _missing_dtypes(calls, builds)
-            findings += _missing_kernels(calls, registrations)
+            called = program.calls
+            findings += _missing(called, linked, registrations, unknown)
+            findings += _other_schemas(program.calls, manifests)
+            findings += _missing_dtypes(program.calls, builds)
+            findings += _missing_kernels(program.calls, registrations)
+            findings += _missing_backends(program.backends)
     if findings:
         raise CodegenError(findings)
     report = [f"{name}: {linked[name]}\n" for name in sorted(called)]
     of = f" of {_PROGRAM_NAME.value}" if _PROGRAM.value else ""
     headline = f"The {len(report)} operators{of}, and what registers them:\n"
-    Path(_OUTPUT.value).write_text(headline + "".join(report))
+    notes = [f"{_LABEL.value}: note: {note}\n" for note in unknown]
+    sys.stderr.write("".join(notes))
+    Path(_OUTPUT.value).write_text(headline + "".join([*report, *notes]))
 
 
-def _registrations(manifests: list[manifest.Manifest]) -> Iterator[_Registration]:
+def _unknown(objects: list[_Object]) -> list[str]:
+    """What to say of files that register kernels which nothing tells of."""
+    listed = set(_LISTED.value)
+    return [
+        f"{Path(linked.path).name} of {linked.library} calls register_kernels(), and which kernels it registers cannot "
+        "be read; give them with an executorch_prebuilt_kernels"
+        for linked in objects
+        if linked.registrations.has_unknown and linked.path not in listed
+    ]
+
+
+def _registrations(manifests: list[manifest.Manifest], objects: list[_Object]) -> Iterator[_Registration]:
     for name in sorted(prim_ops.PRIM_OPS):
         yield _Registration(name, kernel_keys.DEFAULT, _RUNTIME)
     for library in manifests:
@@ -132,10 +176,9 @@ def _registrations(manifests: list[manifest.Manifest]) -> Iterator[_Registration
         for name in Path(path).read_text().split():
             if name not in prim_ops.PRIM_OPS:
                 yield _Registration(name, kernel_keys.DEFAULT, label)
-    for paths, is_whole in ((_WHOLE_OBJECTS.value, True), (_OBJECTS.value, False)):
-        for label, path in _labelled(paths):
-            for found in object_files.registrations(path):
-                yield _Registration(found.operator, kernel_keys.DEFAULT, label, found.place, is_whole)
+    for linked in objects:
+        for found in linked.registrations.known:
+            yield _Registration(found.operator, kernel_keys.DEFAULT, linked.library, found.place, linked.is_whole)
 
 
 def _labelled(values: list[str]) -> Iterator[tuple[str, str]]:
@@ -215,7 +258,7 @@ def _too_many(registrations: list[_Registration]) -> list[Finding]:
 
 
 def _missing(
-    called: Collection[str], linked: Mapping[str, str], registrations: list[_Registration]
+    called: Collection[str], linked: Mapping[str, str], registrations: list[_Registration], unknown: list[str]
 ) -> Iterator[Finding]:
     libraries = dict.fromkeys(r.library for r in registrations if r.is_whole and r.library != _RUNTIME)
     providers = " or ".join(libraries) or "any library: the binary links none"
@@ -238,7 +281,25 @@ def _missing(
                 providers=providers,
                 where=_PROGRAM_NAME.value,
                 fix="select the operator for the binary's library, for example with models = [the program]",
+                details=tuple(unknown),
             )
+
+
+def _missing_backends(names: frozenset[str]) -> list[Finding]:
+    """The backends that a program delegates to and that no linked file can have."""
+    files = [path for _, path in _labelled(_WHOLE_OBJECTS.value + _OBJECTS.value)] if names else []
+    linked = frozenset(name for path in files for name in object_files.backends(path, names))
+    return [
+        Finding(
+            id="missing-backend",
+            where=_PROGRAM_NAME.value,
+            found=f"the program delegates to {name}, which nothing that {_LABEL.value} links registers",
+            cause="the backend's library was left out, or the program was exported for another device",
+            fix="add the library that registers the backend to deps, with alwayslink = True if it is a static one, or "
+            "export the model without the backend's partitioner",
+        )
+        for name in sorted(names - linked)
+    ]
 
 
 def _other_schemas(calls: Mapping[str, Calls], manifests: list[manifest.Manifest]) -> Iterator[Finding]:

@@ -391,6 +391,14 @@ KINDS = (
         "`executorch_runtime_toolchain`.",
     ),
     Kind(
+        "missing-backend",
+        _BINARY,
+        "A program delegates to a backend, and no file that a binary links both knows `register_backend()` and has the "
+        "backend's name. The program could not be loaded.",
+        'executorch_binary(name = "runner", program = ":model", ...)  # lowered with XnnpackPartitioner()',
+        "Add the backend's library to `deps`.",
+    ),
+    Kind(
         "dtype-not-selected",
         _BINARY,
         "A program calls an operator with a dtype that a library with `dtype_selective_build` left out of the"

@@ -12,7 +12,14 @@ _MAX_DECLARED = 8
 
 
 def finding(
-    name: str, *, asked_by: Iterable[str], provided: Collection[str], providers: str, where: str, fix: str
+    name: str,
+    *,
+    asked_by: Iterable[str],
+    provided: Collection[str],
+    providers: str,
+    where: str,
+    fix: str,
+    details: tuple[str, ...] = (),
 ) -> Finding:
     """An operator that is missing.
 
@@ -23,6 +30,7 @@ def finding(
         providers: what provides them, for the sentence.
         where: the label of what is being built.
         fix: what to do.
+        details: what else to say.
     """
     labels = ", ".join(sorted(asked_by))
     # Of the runtime's own operators, those of the same name: executorch_prim::add.Scalar is nobody's aten::add.
@@ -41,6 +49,7 @@ def finding(
         f"{suggest.did_you_mean(near)}",
         cause=cause,
         fix=fix,
+        details=details,
     )
 
 

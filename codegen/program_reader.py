@@ -1,4 +1,4 @@
-"""Which operators an ExecuTorch program calls, and with what tensors; of a `.pte` or of a bundled program."""
+"""What an ExecuTorch program, a `.pte` or a bundled one, calls with what tensors, and what it delegates to."""
 
 from __future__ import annotations
 
@@ -40,6 +40,8 @@ _PROGRAM = _numbers("Program", "Version", "ExecutionPlan")
 _VALUES = program_fields.FIELDS["ExecutionPlan.Values"]
 _CHAINS = program_fields.FIELDS["ExecutionPlan.Chains"]
 _OPERATORS = program_fields.FIELDS["ExecutionPlan.Operators"]
+_DELEGATES = program_fields.FIELDS["ExecutionPlan.Delegates"]
+_BACKEND = program_fields.FIELDS["BackendDelegate.Id"]
 _OPERATOR = _numbers("Operator", "Name", "Overload")
 _INSTRUCTIONS = program_fields.FIELDS["Chain.Instructions"]
 _INSTRUCTION = _numbers("Instruction", "InstrArgsType", "InstrArgs")
@@ -80,18 +82,22 @@ class Calls:
         return frozenset([*self.keys, *map(kernel_keys.of_dtype, self.listed)])
 
 
-def operators(path: str, name: str) -> frozenset[str]:
-    """The full names of the operators that any method of a program calls: `aten::add.out`.
+@dataclass(frozen=True, slots=True)
+class Program:
+    """What any method of a program needs of a binary.
 
-    Args and errors are those of `calls`.
+    Attributes:
+        calls: the calls of operators, by their full names: `aten::add.out`. What a delegate runs is not among them: it
+            brings its own.
+        backends: the names of the backends that it delegates to.
     """
-    return frozenset(calls(path, name))
+
+    calls: Mapping[str, Calls]
+    backends: frozenset[str]
 
 
-def calls(path: str, name: str) -> Mapping[str, Calls]:
-    """The calls of any method of a program, by the full names of the operators.
-
-    What a delegate runs is not among them: it brings its own.
+def read(path: str, name: str) -> Program:
+    """Reads a program.
 
     Args:
         path: the program's file.
@@ -112,7 +118,8 @@ def calls(path: str, name: str) -> Mapping[str, Calls]:
                 fix="name an existing .pte file",
             )
         ) from error
-    found: defaultdict[str, Calls] = defaultdict(Calls)
+    calls: defaultdict[str, Calls] = defaultdict(Calls)
+    backends: set[str] = set()
     try:
         data = _unbundled(data, name)
         _check_is_program(data, name)
@@ -124,12 +131,14 @@ def calls(path: str, name: str) -> Mapping[str, Calls]:
         budget = _Budget(len(data))
         plans = buffer.tables(budget.spent(buffer.vector(plans_field)))
         for plan in plans:
-            _Method(buffer, plan, budget).read(found)
+            method = _Method(buffer, plan, budget)
+            method.read(calls)
+            backends.update(method.backends())
     except _BROKEN as error:
         raise _damaged(name, f"the program is damaged: its content cannot be followed ({error})") from error
     if not plans:
         raise _damaged(name, "the program has no methods")
-    return found
+    return Program(calls, frozenset(backends))
 
 
 def _map(path: str) -> memoryview:
@@ -184,6 +193,12 @@ class _Method:
         # By the indices of values: their kinds, and the tensors that they are or have.
         self._kinds: dict[int, str] = {}
         self._tensors: dict[int, tuple[TensorKind, ...]] = {}
+
+    def backends(self) -> Iterator[str]:
+        for delegate in self._parts(self._plan, _DELEGATES):
+            vector = self._buffer.vector(self._buffer.field(delegate, _BACKEND))
+            self._budget.spend(vector[1] // 4)
+            yield self._buffer.text(vector)
 
     def read(self, found: defaultdict[str, Calls]) -> None:
         """Adds the method's calls to those found by the operators' names."""

@@ -217,7 +217,7 @@ def _bad_kernel(name: str, value: str) -> Finding:
 def _of_model(path: str, name: str) -> op_matrix.Matrix:
     from codegen import program_reader  # Selecting from lists alone need not wait for it.
 
-    calls = program_reader.calls(path, name)
+    calls = program_reader.read(path, name).calls
     return {name: selection.of({operator: found.selected for operator, found in calls.items()}, name)}
 
 

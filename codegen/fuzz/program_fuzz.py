@@ -19,7 +19,7 @@ _FILE = fuzzing.File()
 def _test(data: bytes) -> None:
     _FILE.write(data)
     with fuzzing.answer():
-        program_reader.operators(_FILE.path, "//models:m")
+        program_reader.read(_FILE.path, "//models:m")
 
 
 def _seeds(file: Path) -> Iterator[bytes]:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 from collections.abc import Sequence
 from unittest import mock
@@ -233,7 +235,7 @@ my_ops::mul3.out: //ops:mine
 
     def test_object_files(self) -> None:
         program = programs.build({"f": [[_call("my_ops::twice.out")]]})
-        found = [object_files.Registration("my_ops::twice.out", "twice.cpp:7")]
+        found = object_files.Registrations((object_files.Registration("my_ops::twice.out", "twice.cpp:7"),))
         with mock.patch.object(object_files, "registrations", return_value=found):
             self.assertIn("my_ops::twice.out: //ops:c\n", self._check(program, "--whole_object=//ops:c x.lo"))
             finding = self.finding(lambda: self._check(program, "--object=//ops:c x.a"))
@@ -247,6 +249,36 @@ my_ops::mul3.out: //ops:mine
                 lambda: self._check(program, "--object=//ops:c x.a", self._manifest("//ops:a", "my_ops::twice.out"))
             )
             self.assertIn("twice.out: by //ops:a (a.yaml:1:1) and by //ops:c (twice.cpp:7)\n", finding)
+
+    def test_registrations_that_cannot_be_read(self) -> None:
+        with mock.patch.object(
+            object_files, "registrations", return_value=object_files.Registrations(has_unknown=True)
+        ):
+            output = io.StringIO()
+            with contextlib.redirect_stderr(output):
+                report = self._check_libraries("--whole_object=//ops:c a/x.so")
+            note = "x.so of //ops:c calls register_kernels(), and which kernels it registers cannot be read; "
+            self.assertIn(f"//m:runner: note: {note}", report)
+            self.assertIn(f"//m:runner: note: {note}", output.getvalue())
+            self.assertNotIn("note", self._check_libraries("--whole_object=//ops:c a/x.so", "--listed=a/x.so"))
+            program = programs.build({"f": [[_call("my_ops::twice.out")]]})
+            finding = self.finding(lambda: self._check(program, "--whole_object=//ops:c a/x.so"))
+            self.assertIn(f"    {note}", finding)
+            self.assert_id(finding, "missing-operator")
+
+    def test_backends(self) -> None:
+        program = programs.build({"f": [["delegate"]], "g": []}, backends=("MyBackend", "OtherBackend"))
+        library = f"--whole_object=//ops:backend {self.write('b.so', b'register_backend MyBackend' + bytes(1))}"
+        findings = self.findings(lambda: self._check(program))
+        self.assertEqual(len(findings), 2)
+        (finding,) = self.findings(lambda: self._check(program, library))
+        self.assert_starts_with(
+            finding,
+            "//m:m: error: the program delegates to OtherBackend, which nothing that //m:runner links registers\n",
+        )
+        self.assert_id(finding, "missing-backend")
+        other = f"--object=//ops:other {self.write('other.a', b'register_backend OtherBackend' + bytes(1))}"
+        self._check(program, library, other)
 
     def test_no_libraries(self) -> None:
         finding = self.finding(lambda: self._check(programs.build({"f": [["aten::add.out"]]})))

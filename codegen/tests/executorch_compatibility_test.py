@@ -234,8 +234,8 @@ class ExecutorchCompatibilityTest(case.TestCase):
         bundled = bundled_program.BundledProgram(program, [suite])
         path = self.write("model.bpte", serialize.serialize_from_bundled_program_to_flatbuffer(bundled))
         plain = self.write("model.pte", program.buffer)
-        self.assertEqual(program_reader.calls(path, "//m:m"), program_reader.calls(plain, "//m:m"))
-        self.assertEqual(program_reader.operators(path, "//m:m"), set(gen_oplist._get_operators(path)))
+        self.assertEqual(program_reader.read(path, "//m:m").calls, program_reader.read(plain, "//m:m").calls)
+        self.assertEqual(frozenset(program_reader.read(path, "//m:m").calls), set(gen_oplist._get_operators(path)))
 
     def _loads(self, program: str, kernels: Iterable[tuple[str, str]]) -> bool:
         """Whether the runtime finds a kernel for every call of a program among these operators with their keys."""
@@ -255,7 +255,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
         }
         config = EdgeCompileConfig(_check_ir_validity=False)
         program = self.write("model.pte", to_edge(methods, compile_config=config).to_executorch().buffer)
-        calls = program_reader.calls(program, "//m:m")
+        calls = program_reader.read(program, "//m:m").calls
         kernels = {
             (operator, key) for operator, found in calls.items() for key in found.selected if operator not in PRIM_OPS
         }
@@ -276,7 +276,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
             torch.export.export(model, inputs), compile_config=EdgeCompileConfig(_check_ir_validity=False)
         )
         path = self.write("model.pte", program.to_executorch().buffer)
-        return {name: sorted(found.kinds) for name, found in program_reader.calls(path, "//m:m").items()}
+        return {name: sorted(found.kinds) for name, found in program_reader.read(path, "//m:m").calls.items()}
 
     def test_calls_of_exported_models_fit_the_schemas(self) -> None:
         operators = operator_table.read(str(_KERNELS / "portable" / "functions.yaml"), None)
@@ -332,7 +332,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
     def test_operators_of_an_exported_model(self) -> None:
         exported = torch.export.export(_Model(), (torch.randn(3, 4),))
         program = self.write("model.pte", to_edge(exported).to_executorch().buffer)
-        ours = program_reader.operators(program, "//m:m")
+        ours = frozenset(program_reader.read(program, "//m:m").calls)
         self.assertEqual(ours, set(gen_oplist._get_operators(program)))
         self.assertIn("aten::topk.values", ours)
 

@@ -11,16 +11,15 @@ from codegen.tests import case
 
 
 class ObjectFilesTest(case.TestCase):
-    """Reads what the build's compiler makes of executorch_library.cpp, whose path Bazel passes."""
+    """Reads what the build's compiler and linker make of some sources; Bazel passes the paths."""
 
-    def setUp(self) -> None:
-        super().setUp()
-        paths = sys.argv[1:]
-        self.assertTrue(paths)
-        self.libraries = [Path(path) for path in paths if path.endswith((".a", ".lo"))]
+    def _files(self, name: str) -> list[Path]:
+        """The archives, or shared libraries, of a target."""
+        found = [path for path in map(Path, sys.argv[1:]) if path.name.removeprefix("lib").partition(".")[0] == name]
+        self.assertTrue(found, sys.argv)
+        return found
 
     def test_macro(self) -> None:
-        self.assertTrue(self.libraries)
         source = Path(__file__).with_name("executorch_library.cpp").read_text().splitlines()
         expected = {}
         for line, text in enumerate(source, start=1):
@@ -28,16 +27,36 @@ class ObjectFilesTest(case.TestCase):
                 namespace, name = text.partition("(")[2].split(", ")[:2]
                 expected[f"{namespace}::{name.strip(chr(34))}"] = f"executorch_library.cpp:{line}"
         self.assertEqual(len(expected), 2)
-        for library in self.libraries:
+        for library in self._files("executorch_library") + self._files("executorch_library_shared"):
             found = object_files.registrations(str(library))
-            self.assertEqual({registration.operator: registration.place for registration in found}, expected)
+            self.assertEqual({registration.operator: registration.place for registration in found.known}, expected)
+            self.assertFalse(found.has_unknown)
+
+    def test_what_cannot_be_read(self) -> None:
+        for library in self._files("registered_by_hand") + self._files("executorch_library_stripped"):
+            self.assertEqual(object_files.registrations(str(library)), object_files.Registrations((), True), library)
+
+    def test_generated_library(self) -> None:
+        """Its manifest tells what it registers."""
+        (library,) = self._files("generated_shared")
+        self.assertIn(b"register_kernels", library.read_bytes())
+        self.assertEqual(object_files.registrations(str(library)), object_files.Registrations())
+
+    def test_backends(self) -> None:
+        names = ("MyBackend", "OtherBackend", "my_ops::twice.out")
+        for library in self._files("registered_by_hand"):
+            self.assertEqual(object_files.backends(str(library), names), {"MyBackend"}, library)
+        for library in self._files("executorch_library"):
+            self.assertEqual(object_files.backends(str(library), names), frozenset())
 
     def test_other_files(self) -> None:
         for content in (b"", b"\x7fELF", b"name_of_op_1", b"!<arch>\nname_of_op_", b"#!/bin/sh\n"):
-            self.assertEqual(object_files.registrations(self.write("file", content)), [])
+            path = self.write("file", content)
+            self.assertEqual(object_files.registrations(path), object_files.Registrations())
+            self.assertEqual(object_files.backends(path, ["name"]), frozenset())
 
     def test_damaged_files(self) -> None:
-        data = self.libraries[0].read_bytes()
+        data = self._files("executorch_library")[0].read_bytes()
         noise = random.Random(3)
         for _ in range(50):
             damaged = bytearray(data[: noise.randrange(100, len(data))])

@@ -23,7 +23,7 @@ def _memory() -> int:
 
 class ProgramReaderTest(case.TestCase):
     def _operators(self, data: bytes) -> frozenset[str]:
-        return program_reader.operators(self.write("model.pte", data), "//models:m")
+        return frozenset(program_reader.read(self.write("model.pte", data), "//models:m").calls)
 
     def _error(self, data: bytes) -> str:
         return self.finding(lambda: self._operators(data))
@@ -46,7 +46,7 @@ class ProgramReaderTest(case.TestCase):
 
     def _calls(self, *chain: Call) -> dict[str, list[str]]:
         data = programs.build({"forward": [chain]})
-        calls = program_reader.calls(self.write("model.pte", data), "//models:m")
+        calls = program_reader.read(self.write("model.pte", data), "//models:m").calls
         return {operator: sorted(found.selected) for operator, found in calls.items()}
 
     def test_every_tensor_of_a_call_is_part_of_its_key(self) -> None:
@@ -106,11 +106,11 @@ class ProgramReaderTest(case.TestCase):
         programs.write_large(path, programs.build({"forward": [["aten::add.out"]]}), 1 << 30)
         self.assertEqual(os.path.getsize(path), 1 << 30)
         before = _memory()
-        self.assertEqual(program_reader.operators(path, "//models:m"), {"aten::add.out"})
+        self.assertEqual(program_reader.read(path, "//models:m").calls.keys(), {"aten::add.out"})
         self.assertLess(_memory() - before, 16 << 20)
         with open(path, "r+b") as file:
             file.truncate((1 << 30) - 1)
-        error = self.finding(lambda: program_reader.operators(path, "//models:m"))
+        error = self.finding(lambda: program_reader.read(path, "//models:m"))
         self.assertIn(f"the file has {(1 << 30) - 1} bytes of at least {1 << 30}", error)
 
     def test_impossible_tensors(self) -> None:
@@ -125,6 +125,11 @@ class ProgramReaderTest(case.TestCase):
         data = programs.build({"forward": [["delegate", "aten::add.out", "delegate"]]}, unused=["aten::mm.out"])
         self.assertEqual(self._operators(data), {"aten::add.out"})
         self.assertFalse(self._operators(programs.build({"forward": [["delegate"]]})))
+
+    def test_backends(self) -> None:
+        data = programs.build({"forward": [["delegate"]], "encode": []}, backends=("MyBackend", "OtherBackend"))
+        program = program_reader.read(self.write("model.pte", data), "//models:m")
+        self.assertEqual(program.backends, {"MyBackend", "OtherBackend"})
 
     def test_empty_file(self) -> None:
         error = self._error(b"")
@@ -219,7 +224,7 @@ class ProgramReaderTest(case.TestCase):
         call = Call("aten::add.out", (tensor, 3, None, TensorList((tensor,)), tensor))
         path = self.write("model.pte", programs.build({"f": [[call, call]], "g": [["aten::mul.out"]]}))
         self.assertEqual(
-            {name: found.kinds for name, found in program_reader.calls(path, "//models:m").items()},
+            {name: found.kinds for name, found in program_reader.read(path, "//models:m").calls.items()},
             {"aten::add.out": {("Tensor", "Int", "Null", "TensorList", "Tensor")}, "aten::mul.out": {()}},
         )
 
@@ -227,7 +232,7 @@ class ProgramReaderTest(case.TestCase):
         self.assertIn("the program has no methods", self._error(programs.build({})))
 
     def test_missing_file(self) -> None:
-        error = self.finding(lambda: program_reader.operators("no/such.pte", "//models:m"))
+        error = self.finding(lambda: program_reader.read("no/such.pte", "//models:m"))
         self.assert_starts_with(error, "//models:m: error: cannot read the program such.pte: No such file or directory")
         self.assert_id(error, "unreadable-file")
 

@@ -49,6 +49,7 @@ def build(
     unused: Sequence[str] = (),
     header: bool = True,
     version: int = 0,
+    backends: Sequence[str] = (),
 ) -> bytes:
     """A program's bytes.
 
@@ -58,10 +59,13 @@ def build(
         unused: operators that each method lists and does not call.
         header: whether to put the extended header behind the identifier, as exporters do.
         version: the version of the schema that the program says it has.
+        backends: the names of the backends that each method delegates to.
     """
     builder = flatbuffers.Builder()
     plans = [
-        _plan(builder, name, [[Call(c) if isinstance(c, str) else c for c in chain] for chain in chains], unused)
+        _plan(
+            builder, name, [[Call(c) if isinstance(c, str) else c for c in chain] for chain in chains], unused, backends
+        )
         for name, chains in methods.items()
     ]
     plan_vector = _vector(builder, _schema.ProgramStartExecutionPlanVector, plans)
@@ -126,7 +130,9 @@ def bundle(program: bytes) -> bytes:
     return bytes(builder.Output())
 
 
-def _plan(builder: Any, name: str, chains: Sequence[Sequence[Call]], unused: Sequence[str]) -> int:
+def _plan(
+    builder: Any, name: str, chains: Sequence[Sequence[Call]], unused: Sequence[str], backends: Sequence[str]
+) -> int:
     calls = [call for chain in chains for call in chain]
     operators = list(dict.fromkeys([*unused, *(call.operator for call in calls if call.operator != "delegate")]))
     values = _Values(builder)
@@ -140,13 +146,24 @@ def _plan(builder: Any, name: str, chains: Sequence[Sequence[Call]], unused: Seq
         _schema.ExecutionPlanStartChainsVector,
         [_chain(builder, chain, operators, arguments) for chain in chains],
     )
+    delegate_vector = _vector(
+        builder, _schema.ExecutionPlanStartDelegatesVector, [_delegate(builder, backend) for backend in backends]
+    )
     name_offset = builder.CreateString(name)
     _schema.ExecutionPlanStart(builder)
     _schema.ExecutionPlanAddName(builder, name_offset)
     _schema.ExecutionPlanAddValues(builder, value_vector)
     _schema.ExecutionPlanAddOperators(builder, operator_vector)
     _schema.ExecutionPlanAddChains(builder, chain_vector)
+    _schema.ExecutionPlanAddDelegates(builder, delegate_vector)
     return int(_schema.ExecutionPlanEnd(builder))
+
+
+def _delegate(builder: Any, backend: str) -> int:
+    name = builder.CreateString(backend)
+    _schema.BackendDelegateStart(builder)
+    _schema.BackendDelegateAddId(builder, name)
+    return int(_schema.BackendDelegateEnd(builder))
 
 
 class _Values:

@@ -19,14 +19,19 @@ def _executorch_prebuilt_kernels_impl(ctx):
     return [
         DefaultInfo(runfiles = ctx.attr.library[DefaultInfo].default_runfiles),
         ctx.attr.library[CcInfo],
-        EtPrebuiltKernelsInfo(label = label_text(ctx.label), operators = operators),
+        EtPrebuiltKernelsInfo(
+            label = label_text(ctx.label),
+            linker_inputs = ctx.attr.library[CcInfo].linking_context.linker_inputs,
+            operators = operators,
+        ),
         OutputGroupInfo(operators = depset([operators])),
     ]
 
 executorch_prebuilt_kernels = rule(
-    doc = """A prebuilt library that registers kernels when it is loaded, and what it registers.
+    doc = """A library that registers kernels in a way that cannot be read from its files, and what it registers.
 
-The checks of a binary know a library in this form; in another they cannot look into it.""",
+For a prebuilt library, or one whose own code calls `register_kernels()`. The checks of a binary know the library in this
+form; in another they can only note that it registers something.""",
     implementation = _executorch_prebuilt_kernels_impl,
     attrs = {
         "library": attr.label(

@@ -16,6 +16,7 @@ _RegistrationsInfo = provider(
     doc = "What a target and all that it links register with the runtime.",
     fields = {
         "dtypes": "depset[File]: of generated libraries with dtype_selective_build.",
+        "listed": "depset[LinkerInput]: the prebuilt libraries with all that they link.",
         "listings": "depset[struct(label: str, operators: File)]: of prebuilt libraries.",
         "manifests": "depset[File]: of generated libraries.",
     },
@@ -34,6 +35,9 @@ def _registrations_aspect_impl(target, ctx):
         manifests = depset(transitive = [info.manifests for info in linked] + (
             [target[EtGeneratedLibInfo].registered] if EtGeneratedLibInfo in target else []
         )),
+        listed = depset(transitive = [info.listed for info in linked] + (
+            [target[EtPrebuiltKernelsInfo].linker_inputs] if EtPrebuiltKernelsInfo in target else []
+        )),
         listings = depset(
             [target[EtPrebuiltKernelsInfo].listing] if EtPrebuiltKernelsInfo in target else [],
             transitive = [info.listings for info in linked],
@@ -48,12 +52,12 @@ registrations_aspect = aspect(
 )
 
 def _linked_files(linker_input):
-    """The object files of one library, each with whether it is linked whole."""
+    """The files of one library, each with whether it is linked whole."""
     return [
-        (file, library.alwayslink)
+        (file, library.alwayslink or file == library.dynamic_library)
         for library in linker_input.libraries
         for file in library.pic_objects or library.objects or [f for f in [
-            library.pic_static_library or library.static_library,
+            library.pic_static_library or library.static_library or library.dynamic_library,
         ] if f]
         # A dtype-selective build's kernels: what else their sources hold is found in the library that they come from.
         if not file.is_directory
@@ -64,6 +68,9 @@ def _object_flags(linker_input):
         "--{}={} {}".format("whole_object" if is_whole else "object", label_text(linker_input.owner), file.path)
         for file, is_whole in _linked_files(linker_input)
     ]
+
+def _listed_flags(linker_input):
+    return ["--listed=" + file.path for file, _ in _linked_files(linker_input)]
 
 def _listing_flag(listing):
     return "--listing={} {}".format(listing.label, listing.operators.path)
@@ -83,11 +90,16 @@ def check_registrations(ctx, deps, program = None, program_label = None):
     manifests = depset(transitive = [dep[_RegistrationsInfo].manifests for dep in deps])
     listings = depset(transitive = [dep[_RegistrationsInfo].listings for dep in deps])
     dtypes = depset(transitive = [dep[_RegistrationsInfo].dtypes for dep in deps])
+    toolchain = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE]
+    listed = depset(transitive = [dep[_RegistrationsInfo].listed for dep in deps] + [
+        runtime.linking_context.linker_inputs
+        for runtime in [toolchain.program, toolchain.module]
+    ])
     linker_inputs = depset(transitive = [dep[CcInfo].linking_context.linker_inputs for dep in deps])
     args = codegen_args(ctx, "check")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add(report, format = "--output=%s")
-    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
+    args.add(toolchain.max_kernels, format = "--max_kernels=%s")
     if program:
         args.add(program, format = "--program=%s")
         args.add(label_text(program_label), format = "--program_name=%s")
@@ -95,6 +107,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
     args.add_all(dtypes, format_each = "--dtypes=%s")
     args.add_all(listings, map_each = _listing_flag)
     args.add_all(linker_inputs, map_each = _object_flags)
+    args.add_all(listed, map_each = _listed_flags)
     run_codegen(
         ctx,
         args,

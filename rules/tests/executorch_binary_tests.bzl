@@ -46,6 +46,16 @@ def _ops_check_test_impl(ctx):
     listings = values_of(check.argv, "--listing")
     assert_ends(env, ["rules/tests/prebuilt_kernels.operators"], listings)
     asserts.true(env, listings[0].startswith("//rules/tests:prebuilt_kernels "), listings[0])
+    asserts.true(
+        env,
+        [listed for listed in values_of(check.argv, "--listed") if listed.endswith("libexecutorch.so")],
+        "what the runtime registers is known",
+    )
+    asserts.true(
+        env,
+        [file for file in values_of(check.argv, "--whole_object") if file.endswith("libexecutorch.so")],
+        "shared libraries are looked into",
+    )
     whole = [value.partition(" ")[0] for value in values_of(check.argv, "--whole_object")]
     asserts.true(env, "//rules/tests:whole_library" in whole, "{}".format(whole))
     asserts.true(env, "//rules/tests:generated" in whole, "{}".format(whole))
