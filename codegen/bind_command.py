@@ -3,7 +3,8 @@
     codegen bind --manifest registered.json --nm nm --library libkernels.a --output KernelAdapters.cpp
 
 A kernel may take a leading `KernelRuntimeContext&` or not; generated code always passes one. Where a library defines
-only the form without, the output defines the other. A kernel that is defined in neither form is an error.
+only the form without, the output defines the other. A kernel that is defined in neither form is an error. A kernel that
+takes `at::Tensor` has no context.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen import command_line, emit, manifest, signatures, suggest, symbols
+from codegen import aten_kernels, aten_signatures, command_line, emit, manifest, signatures, suggest, symbols
 from codegen.errors import CodegenError, Finding
 from codegen.operator_table import Kernel, Operator
 
@@ -37,12 +38,12 @@ def run() -> None:
     adapted: dict[tuple[str, str], Operator] = {}
     findings: list[Finding] = []
     for operator in library.operators:
-        plain, with_context = _expected_parameters(operator)
         for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
-            if (kernel.function, with_context) in linkable:
+            expected = _expected_parameters(operator, kernel)
+            if kernel.function == aten_kernels.FUNCTION or (kernel.function, expected[-1]) in linkable:
                 continue
-            if (kernel.function, plain) in linkable:
-                adapted.setdefault((kernel.function, plain), operator)
+            if (kernel.function, expected[0]) in linkable:
+                adapted.setdefault((kernel.function, expected[0]), operator)
             else:
                 findings.append(_undefined(operator, kernel, library.label, defined))
     if findings:
@@ -51,8 +52,10 @@ def run() -> None:
     Path(_OUTPUT.value).write_text(emit.adapters(source, [(name, operator) for (name, _), operator in adapted.items()]))
 
 
-def _expected_parameters(operator: Operator) -> tuple[str, str]:
+def _expected_parameters(operator: Operator, kernel: Kernel) -> tuple[str, ...]:
     """The kernel's parameters without and with the context, as a demangler spells them."""
+    if kernel.is_aten:
+        return (", ".join(aten_signatures.demangled_parameters(operator.schema)),)
     parameters = signatures.demangled_parameters(operator.schema)
     return ", ".join(parameters), ", ".join([signatures.DEMANGLED_CONTEXT, *parameters])
 
@@ -63,7 +66,7 @@ def _undefined(operator: Operator, kernel: Kernel, label: str, defined: list[sym
     if not _LIBRARIES.value:
         cause = "the library has no kernel libraries: kernel_deps is empty, or holds headers only"
     details = ["expected one of:"]
-    details += [f"  {emit.kernel_signature(operator.schema, kernel.function, context)}" for context in (False, True)]
+    details += [f"  {signature}" for signature in emit.kernel_signatures(operator.schema, kernel)]
     if near:
         details.append("found:")
         details += [f"  {signatures.readable(str(symbol))} in {symbol.library}" for symbol in near[:_MAX_NEAR_MISSES]]
@@ -83,7 +86,7 @@ def _near_misses(operator: Operator, kernel: Kernel, defined: list[symbols.Symbo
     base_name = kernel.function.rpartition("::")[2]
     same_base = [symbol for symbol in defined if symbol.base_name == base_name]
     same_name = [symbol for symbol in same_base if symbol.name == kernel.function]
-    expected = _expected_parameters(operator)
+    expected = _expected_parameters(operator, kernel)
     local = [
         symbol
         for symbol in same_base
@@ -118,12 +121,12 @@ def _similar(base_name: str, defined: list[symbols.Symbol]) -> list[symbols.Symb
     return [s for other in dict.fromkeys([*containing, *suggest.nearest(stem, by_stem)]) for s in by_stem[other]]
 
 
-def _parameter_difference(expected: tuple[str, str], symbol: symbols.Symbol) -> str:
+def _parameter_difference(expected: tuple[str, ...], symbol: symbols.Symbol) -> str:
     """Which parameter of a function of the right name is wrong."""
     if symbol.parameters is None:
         return 'the kernel is declared extern "C"'
     found = _split(symbol.parameters)
-    wanted = _split(expected[1] if found and found[0] == signatures.DEMANGLED_CONTEXT else expected[0])
+    wanted = _split(expected[-1] if found and found[0] == signatures.DEMANGLED_CONTEXT else expected[0])
     for position, (got, want) in enumerate(zip(found, wanted, strict=False), start=1):
         if got != want:
             is_, should_be = signatures.readable(got), signatures.readable(want)

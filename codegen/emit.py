@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codegen import kernel_keys, schema, signatures
+from codegen import aten_kernels, aten_signatures, kernel_keys, schema, signatures
 from codegen.operator_table import Kernel, Operator
 
 _COLUMNS = 120
@@ -53,6 +53,11 @@ class Boxed:
     operator: Operator
     kernel: Kernel
 
+    @property
+    def takes_aten_tensors(self) -> bool:
+        """Whether it is a YAML's kernel with PyTorch's tensors."""
+        return self.kernel.is_aten and self.kernel.function != aten_kernels.FUNCTION
+
 
 def boxed_kernels(operators: Iterable[Operator]) -> list[Boxed]:
     """The kernels of operators with names for their functions: `aten_add_out`, `aten_add_out_by_fast_add_out`."""
@@ -78,9 +83,11 @@ def boxed(source: Source, kernels: Sequence[Boxed], native_functions: str) -> st
         kernels: the kernels, in the order of the output.
         native_functions: how to include NativeFunctions.h.
     """
-    types = " ".join(type_ for kernel in kernels for type_ in signatures.parameter_types(kernel.operator.schema))
+    unboxed = [kernel for kernel in kernels if not kernel.kernel.is_aten]
+    types = " ".join(type_ for kernel in unboxed for type_ in signatures.parameter_types(kernel.operator.schema))
     used = sorted(set(re.findall(r"executorch::aten::(\w+)", types)))
-    body = "".join(_boxed(kernel) for kernel in kernels)
+    body = "".join(_boxed_aten(kernel, source) if kernel.kernel.is_aten else _boxed(kernel) for kernel in kernels)
+    own_includes = [native_functions, *([_ATEN_OPERATOR] if len(unboxed) < len(kernels) else [])]
     return f"""{source.header("Calls the kernels with a program's values, for some operators")}
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/event_tracer_hooks.h>
@@ -94,30 +101,86 @@ def boxed(source: Source, kernels: Sequence[Boxed], native_functions: str) -> st
 #include <optional>
 #include <string_view>
 
-#include "{native_functions}"
-
+{"".join(f'#include "{path}"{chr(10)}' for path in own_includes)}
 namespace {source.namespace} {{
 namespace {{
 
 {"".join(f"using executorch::aten::{name};{chr(10)}" for name in used)}\
-using executorch::runtime::Error;
-using executorch::runtime::EValue;
-using executorch::runtime::KernelRuntimeContext;
-using executorch::runtime::Span;
-using executorch::runtime::internal::event_tracer_log_evalue;
-using executorch::runtime::internal::EventTracerProfileOpScope;
-
-// Whether a call has as many values as the operator's schema has arguments, plus one for what it returns. If not, the
-// program was exported with another schema, and the call fails.
-bool has_values(KernelRuntimeContext& context, const char* name, Span<EValue*> stack, size_t expected) {{
-  ET_KERNEL_CHECK_MSG(context, stack.size() == expected, InvalidProgram, false, "%s takes %zu values, not %zu", name,
-                      expected, stack.size());
-  return true;
-}}
-
+{_USED_BY_BOXED}{_HAS_VALUES if unboxed else ""}
 }}  // namespace
 
 {body}\
+}}  // namespace {source.namespace}
+"""
+
+
+_USED_BY_BOXED = """\
+using executorch::ET_RUNTIME_NAMESPACE::KernelRuntimeContext;
+using executorch::ET_RUNTIME_NAMESPACE::internal::event_tracer_log_evalue;
+using executorch::ET_RUNTIME_NAMESPACE::internal::EventTracerProfileOpScope;
+using executorch::runtime::Error;
+using executorch::runtime::EValue;
+using executorch::runtime::Span;
+"""
+
+_ATEN_OPERATOR = "runtime/aten/aten_operator.h"
+
+_HAS_VALUES = """
+// Whether a call has as many values as the operator's schema has arguments, plus one for what it returns. If not, the
+// program was exported with another schema, and the call fails.
+bool has_values(KernelRuntimeContext& context, const char* name, Span<EValue*> stack, size_t expected) {
+  ET_KERNEL_CHECK_MSG(context, stack.size() == expected, InvalidProgram, false, "%s takes %zu values, not %zu", name,
+                      expected, stack.size());
+  return true;
+}
+"""
+
+
+def boxed_aten(source: Source, kernels: Sequence[Boxed]) -> str:
+    """AtenKernels.cpp: calls the kernels that take PyTorch's tensors, by PyTorch's dispatcher.
+
+    Args:
+        source: what the file is made from.
+        kernels: the kernels that take PyTorch's tensors.
+    """
+    header = source.header("Calls the kernels that take PyTorch's tensors")
+    if not kernels:
+        return header + _comment("No operator that is selected has one.")
+    blocks: dict[str, list[str]] = {}
+    for kernel in kernels:
+        namespace, _, name = kernel.kernel.function.rpartition("::")
+        blocks.setdefault(namespace, []).append("\n".join([*_aten_declaration(kernel, name, ");"), ""]))
+    declarations = "".join(_namespace(name, "\n".join(dict.fromkeys(block))) for name, block in sorted(blocks.items()))
+    definitions = "".join(
+        "\n".join(_call("  library.def(", [f'"{_dispatched_schema(kernel)}"', _aten_pointer(kernel)], ");")) + "\n"
+        for kernel in kernels
+    )
+    return f"""{header}
+#include <ATen/core/Tensor.h>
+#include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/event_tracer_hooks.h>
+#include <executorch/runtime/kernel/kernel_runtime_context.h>
+#include <executorch/runtime/platform/profiler.h>
+#include <torch/library.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <tuple>
+
+#include "{_ATEN_OPERATOR}"
+{declarations}
+// By names that PyTorch does not have, so that it can have the operators, too.
+TORCH_LIBRARY_FRAGMENT({source.namespace}, library) {{
+{definitions}}}
+
+namespace {source.namespace} {{
+namespace {{
+
+{_USED_BY_BOXED}
+}}  // namespace
+
+{"".join(_boxed_aten(kernel, source) for kernel in kernels)}\
 }}  // namespace {source.namespace}
 """
 
@@ -137,9 +200,9 @@ def kernel_table(source: Source, kernels: Sequence[Boxed], manual: bool, excepti
     )
     accessor = f"{source.library}_kernels" if manual else "kernels"
     body = f"""\
+using executorch::ET_RUNTIME_NAMESPACE::Kernel;
+using executorch::ET_RUNTIME_NAMESPACE::KernelRuntimeContext;
 using executorch::runtime::EValue;
-using executorch::runtime::Kernel;
-using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::Span;
 
 // In BoxedKernels<n>.cpp.
@@ -153,7 +216,7 @@ constexpr Kernel kKernels[] = {{
 """
     content = "{kKernels, std::size(kKernels)}"
     if not kernels:
-        body = _comment("No operator is selected.") + "using executorch::runtime::Kernel;\n"
+        body = _comment("No operator is selected.") + "using executorch::ET_RUNTIME_NAMESPACE::Kernel;\n"
         body += "using executorch::runtime::Span;\n"
         content = "{}"
     includes = ["core/evalue.h", "kernel/kernel_runtime_context.h", "kernel/operator_registry.h", "platform/log.h"]
@@ -164,7 +227,9 @@ constexpr Kernel kKernels[] = {{
         public_function = f"""
 namespace torch::executor {{
 
-executorch::runtime::Span<const executorch::runtime::Kernel> {accessor}() {{ return {source.namespace}::kernels(); }}
+executorch::runtime::Span<const executorch::ET_RUNTIME_NAMESPACE::Kernel> {accessor}() {{
+  return {source.namespace}::kernels();
+}}
 
 }}  // namespace torch::executor
 """
@@ -181,8 +246,8 @@ namespace {source.namespace} {{
 
 
 _GUARD = """
+using executorch::ET_RUNTIME_NAMESPACE::OpFunction;
 using executorch::runtime::Error;
-using executorch::runtime::OpFunction;
 
 // Where a kernel, or a value that it cannot be called with, throws, the call fails.
 void call_guarded(OpFunction kernel, KernelRuntimeContext& context, Span<EValue*> stack) {
@@ -223,8 +288,8 @@ def registration(source: Source, kernels: Sequence[Boxed]) -> str:
 {_registered_names(kernels)}
 namespace {source.namespace} {{
 
+using executorch::ET_RUNTIME_NAMESPACE::Kernel;
 using executorch::runtime::Error;
-using executorch::runtime::Kernel;
 using executorch::runtime::Span;
 
 // In KernelTable.cpp.
@@ -234,7 +299,7 @@ namespace {{
 
 // Runs before main(), in whatever order: the registry and the table are there from the start.
 [[maybe_unused]] const bool kRegistered = [] {{
-  const Error error = executorch::runtime::register_kernels(kernels());
+  const Error error = executorch::ET_RUNTIME_NAMESPACE::register_kernels(kernels());
 {check}
   return true;
 }}();
@@ -253,7 +318,7 @@ def manual_registration(source: Source, kernels: Sequence[Boxed], header: str) -
 namespace torch::executor {{
 
 executorch::runtime::Error register_{source.library}_kernels() {{
-  return executorch::runtime::register_kernels({source.library}_kernels());
+  return executorch::ET_RUNTIME_NAMESPACE::register_kernels({source.library}_kernels());
 }}
 
 }}  // namespace torch::executor
@@ -277,7 +342,7 @@ executorch::runtime::Error register_{source.library}_kernels();
 
 // The kernels, for `kernel_registry` of Module::load_method() and Program::load_method(): one method then uses them,
 // and nothing is registered.
-executorch::runtime::Span<const executorch::runtime::Kernel> {source.library}_kernels();
+executorch::runtime::Span<const executorch::ET_RUNTIME_NAMESPACE::Kernel> {source.library}_kernels();
 
 }}  // namespace torch::executor
 """
@@ -322,7 +387,7 @@ def native_functions(source: Source, operators: Sequence[Operator]) -> str:
     kernels = [
         (name, operator)
         for operator in operators
-        for name in dict.fromkeys(kernel.function for kernel in operator.kernels)
+        for name in dict.fromkeys(kernel.function for kernel in operator.kernels if not kernel.is_aten)
     ]
     blocks = "".join(
         _namespace(namespace, "\n".join(_declarations(group))) for namespace, group in _by_namespace(kernels)
@@ -376,9 +441,14 @@ def adapters(source: Source, kernels: Sequence[tuple[str, Operator]]) -> str:
 {blocks}"""
 
 
-def kernel_signature(function: schema.FunctionSchema, name: str, with_context: bool) -> str:
-    """The declaration of a kernel on one line, as a user would write it."""
-    return f"{signatures.return_type(function)} {name}({', '.join(_parameters(function, with_context))})"
+def kernel_signatures(function: schema.FunctionSchema, kernel: Kernel) -> list[str]:
+    """The declarations that a kernel may have, each on one line, as a user would write them."""
+    if kernel.is_aten:
+        return [f"{aten_signatures.return_type(function)} {kernel.function}({', '.join(_aten_parameters(function))})"]
+    return [
+        f"{signatures.return_type(function)} {kernel.function}({', '.join(_parameters(function, with_context))})"
+        for with_context in (False, True)
+    ]
 
 
 @functools.cache
@@ -395,11 +465,7 @@ def _boxed(boxed: Boxed) -> str:
     ]
     for i, (argument, name) in enumerate(zip(function.arguments, names, strict=True)):
         lines.append(f"  {_unboxed(argument, name, f'stack[{i}]')}")
-    traced = f'"native_call_{function.name.unqualified}"'
-    lines += _call(
-        "  EventTracerProfileOpScope event_tracer_op_scope(", ["context.internal_event_tracer()", traced], ");"
-    )
-    lines.append(f"  EXECUTORCH_SCOPE_PROF({traced});")
+    lines += _profiled(function)
     if function.out or function.gives_nothing:
         lines += _call(f"  {kernel}(", ["context", *names], ");")
         written = function.out or [argument for argument in function.arguments if argument.is_written]
@@ -411,6 +477,61 @@ def _boxed(boxed: Boxed) -> str:
         logged = [len(names)]
     lines += [f"  event_tracer_log_evalue(context.internal_event_tracer(), *stack[{i}]);" for i in logged]
     return "\n".join([*lines, "}", "", ""])
+
+
+@functools.cache
+def _boxed_aten(boxed: Boxed, source: Source) -> str:
+    function = boxed.operator.schema
+    dispatched = [f'"{function.name.namespace}::{function.name.name}"', f'"{function.name.overload}"']
+    if boxed.takes_aten_tensors:
+        dispatched = [f'"{source.namespace}::{boxed.function}"', '""']
+    lines = [
+        *_comment_lines(str(function)),
+        f"void {boxed.function}(KernelRuntimeContext& context, Span<EValue*> stack) {{",
+        *_call(
+            "  static const rules_executorch::ET_RUNTIME_NAMESPACE::AtenOperator aten_operator(",
+            [f'"{function.name}"', *dispatched],
+            ");",
+        ),
+        *_profiled(function),
+        "  aten_operator.Call(context, stack);",
+    ]
+    written = [i for i, argument in enumerate(function.arguments) if argument in function.out or argument.is_written]
+    lines.append("  if (context.failure_state() != Error::Ok) return;")
+    lines += [f"  event_tracer_log_evalue(context.internal_event_tracer(), *stack[{i}]);" for i in written]
+    return "\n".join([*lines, "}", "", ""])
+
+
+def _profiled(function: schema.FunctionSchema) -> list[str]:
+    """The statements that tell a profiler of a call."""
+    traced = f'"native_call_{function.name.unqualified}"'
+    scope = _call(
+        "  EventTracerProfileOpScope event_tracer_op_scope(", ["context.internal_event_tracer()", traced], ");"
+    )
+    return [*scope, f"  EXECUTORCH_SCOPE_PROF({traced});"]
+
+
+def _aten_declaration(boxed: Boxed, name: str, tail: str) -> list[str]:
+    function = boxed.operator.schema
+    return _declare(aten_signatures.return_type(function), name, _aten_parameters(function), tail)
+
+
+def _aten_parameters(function: schema.FunctionSchema) -> list[str]:
+    types, names = aten_signatures.parameter_types(function), signatures.parameter_names(function)
+    return [f"{type_} {name}" for type_, name in zip(types, names, strict=True)]
+
+
+def _aten_pointer(boxed: Boxed) -> str:
+    """The kernel, of which there may be overloads."""
+    function = boxed.operator.schema
+    types = ", ".join(aten_signatures.parameter_types(function))
+    return f"static_cast<{aten_signatures.return_type(function)} (*)({types})>({boxed.kernel.function})"
+
+
+def _dispatched_schema(boxed: Boxed) -> str:
+    """The schema under the name that the library gives PyTorch's dispatcher."""
+    text = str(boxed.operator.schema).removeprefix(str(boxed.operator.name))
+    return (boxed.function + text).replace('"', '\\"')
 
 
 def _unboxed(argument: schema.Argument, name: str, value: str) -> str:
@@ -475,14 +596,18 @@ def _wrappers(operators: Sequence[Operator]) -> Iterator[str]:
     first_users: dict[tuple[str, tuple[str, ...]], Operator] = {}
     for operator in operators:
         function = operator.schema
-        key = (signatures.wrapper_name(function), signatures.parameter_types(function))
         default = operator.default
-        first = first_users.setdefault(key, operator) if default else operator
-        if default is None:
+        first = operator
+        if default is not None and not default.is_aten:
+            key = (signatures.wrapper_name(function), signatures.parameter_types(function))
+            first = first_users.setdefault(key, operator)
+        if default is not None and default.is_aten:
+            note = "Its kernel takes tensors of PyTorch; call the operator in PyTorch's namespace instead."
+        elif default is None:
             note = "Has no kernel for every dtype and dim order; call one of its kernels instead."
         else:
             note = f"The same function as that of {first.name} in C++; call its kernel {default.function} instead."
-        if default is None or first is not operator:
+        if default is None or default.is_aten or first is not operator:
             yield "\n".join([*_comment_lines(str(function)), *_comment_lines(note), ""])
             continue
         yield _wrapper(operator, default.function)

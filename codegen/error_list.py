@@ -292,6 +292,21 @@ KINDS = (
         "Give `functions_yaml_target`, `custom_ops_yaml_target` or both.",
     ),
     Kind(
+        "functions-yaml-in-aten-mode",
+        _LIBRARY,
+        "A library in ATen mode names kernels for PyTorch's operators, which run with PyTorch's own there.",
+        'executorch_generated_lib(name = "lib", aten_mode = True, functions_yaml_target = "functions.yaml", ...)',
+        'Leave the YAML out, or have both kinds of kernels by `fallback = "aten"` in place of `aten_mode`.',
+    ),
+    Kind(
+        "no-aten-out-variant",
+        _LIBRARY,
+        "A library with PyTorch's own kernels selects an operator that a program cannot call: one that gives new"
+        " tensors, where a program has memory for its outputs from the start, or that takes values no program has.",
+        'et_operator_library(name = "operators", ops = ["aten::add.Tensor"])',
+        "Select the out variant that the message names, or what the exported program calls: `models = [...]`.",
+    ),
+    Kind(
         "buck-only",
         _LIBRARY,
         "A library has a parameter of ExecuTorch's macro that means something to Buck only.",

@@ -17,6 +17,7 @@ from pathlib import Path
 from absl import flags
 
 from codegen import (
+    aten_kernels,
     command_line,
     emit,
     kernel_keys,
@@ -46,6 +47,18 @@ _SELECTIONS = flags.DEFINE_multi_string(
 )
 _FALLBACK_YAML = flags.DEFINE_string(
     "fallback_yaml", None, "The kernels of the operators that --functions_yaml does not have.", flag_values=FLAGS
+)
+_ATEN_KERNELS = flags.DEFINE_bool(
+    "aten_kernels", False, "Takes PyTorch's own kernels for the operators that no YAML has.", flag_values=FLAGS
+)
+_ATEN_CUSTOM_OPS_YAML = flags.DEFINE_string(
+    "aten_custom_ops_yaml", None, "As --custom_ops_yaml, of kernels that take at::Tensor.", flag_values=FLAGS
+)
+_ATEN_FALLBACK_YAML = flags.DEFINE_string(
+    "aten_fallback_yaml",
+    None,
+    "As --aten_custom_ops_yaml, for the operators that no other YAML has.",
+    flag_values=FLAGS,
 )
 _SUPPORT_EXCEPTIONS = flags.DEFINE_bool(
     "support_exceptions", True, "Turns what a kernel throws into the failure of its call.", flag_values=FLAGS
@@ -79,15 +92,21 @@ _FUNCTIONS = flags.DEFINE_string(
     required=True,
     flag_values=FLAGS,
 )
+_ATEN_SOURCE = flags.DEFINE_string(
+    "aten_source",
+    None,
+    "Where to write the source that calls the kernels that take at::Tensor.",
+    flag_values=FLAGS,
+)
 _MANIFEST = flags.DEFINE_string(
     "manifest", None, "Where to write which operators are registered, as JSON.", required=True, flag_values=FLAGS
 )
 
 
 def run() -> None:
-    flags_with_yaml = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML)
+    flags_with_yaml = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML, _ATEN_CUSTOM_OPS_YAML)
     yaml_paths = [flag.value for flag in flags_with_yaml if flag.value is not None]
-    if not yaml_paths:
+    if not yaml_paths and not _ATEN_KERNELS.value:
         raise CodegenError(
             Finding(
                 id="no-yaml",
@@ -97,14 +116,26 @@ def run() -> None:
                 fix="give at least one of the two",
             )
         )
-    provided = operator_table.read(_FUNCTIONS_YAML.value, _CUSTOM_OPS_YAML.value, _FALLBACK_YAML.value)
+    provided = operator_table.read(
+        _FUNCTIONS_YAML.value,
+        _CUSTOM_OPS_YAML.value,
+        _FALLBACK_YAML.value,
+        aten_custom_ops_yaml=_ATEN_CUSTOM_OPS_YAML.value,
+        aten_fallback_yaml=_ATEN_FALLBACK_YAML.value,
+    )
     wanted = selection.unite([selection.read(path) for path in _SELECTIONS.value])
     yaml_names = tuple(Path(path).name for path in yaml_paths)
+    if _ATEN_KERNELS.value:
+        provided = aten_kernels.WithAtenKernels(provided)
+        yaml_names += (aten_kernels.PROVIDER,)
     operators = _select(wanted, provided, " or ".join(yaml_names))
     source = emit.Source(_LABEL.value, yaml_names)
     header = Path(_NATIVE_FUNCTIONS.value).name
     kernels = emit.boxed_kernels(operators)
-    _write_boxed(source, kernels)
+    taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
+    _write_boxed(source, [kernel for kernel in kernels if kernel not in taking_aten])
+    if _ATEN_SOURCE.value is not None:
+        Path(_ATEN_SOURCE.value).write_text(emit.boxed_aten(source, taking_aten))
     Path(_KERNEL_TABLE.value).write_text(
         emit.kernel_table(source, kernels, _REGISTRATION_HEADER.value is not None, _SUPPORT_EXCEPTIONS.value)
     )
@@ -149,7 +180,8 @@ def _select(wanted: selection.Selection, provided: Mapping[str, Operator], provi
             by_key.difference_update(names)
         if not names:
             findings.append(
-                missing_operators.finding(
+                (_ATEN_KERNELS.value and aten_kernels.no_out_variant(name, sorted(operator.asked_by), _LABEL.value))
+                or missing_operators.finding(
                     name,
                     asked_by=operator.asked_by,
                     provided=provided,

@@ -49,7 +49,12 @@ def read(path: str) -> Manifest:
             Operator(
                 schema=schema.parse(entry["schema"], lambda offset: Location(path)),
                 kernels=tuple(
-                    Kernel(kernel["function"], tuple(kernel["keys"]), Location(*kernel["location"]))
+                    Kernel(
+                        function=kernel["function"],
+                        keys=tuple(kernel["keys"]),
+                        location=Location(*kernel["location"]),
+                        is_aten=kernel.get("is_aten", False),
+                    )
                     for kernel in entry["kernels"]
                 ),
                 location=Location(*entry["location"]),
@@ -80,6 +85,7 @@ def _operator_to_json(operator: Operator) -> str:
                     "function": kernel.function,
                     "keys": kernel.keys,
                     "location": _location_to_json(kernel.location),
+                    **({"is_aten": True} if kernel.is_aten else {}),
                 }
                 for kernel in operator.kernels
             ],

@@ -20,11 +20,22 @@ As in ExecuTorch, a kernel's C++ name is the one given with `native::` put befor
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from codegen import aten_operators, kernel_keys, memory, schema, signatures, specialisation, suggest, yaml_reader
+from codegen import (
+    aten_operators,
+    aten_signatures,
+    kernel_keys,
+    memory,
+    schema,
+    signatures,
+    specialisation,
+    suggest,
+    yaml_reader,
+)
 from codegen.errors import CodegenError, Finding, Location
 
 _KERNEL_FORM = "'kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]'"
@@ -64,11 +75,13 @@ class Kernel:
         function: the qualified C++ name, `custom::native::add_out`.
         keys: which calls it is for, see codegen/kernel_keys.py.
         location: where the YAML names the function.
+        is_aten: whether PyTorch's dispatcher calls it, with `at::Tensor`.
     """
 
     function: str
     keys: tuple[str, ...]
     location: Location
+    is_aten: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +109,12 @@ class Operator:
 
 
 def read(
-    functions_yaml: str | None, custom_ops_yaml: str | None, fallback_yaml: str | None = None
+    functions_yaml: str | None,
+    custom_ops_yaml: str | None,
+    fallback_yaml: str | None = None,
+    *,
+    aten_custom_ops_yaml: str | None = None,
+    aten_fallback_yaml: str | None = None,
 ) -> Mapping[str, Operator]:
     """Reads the operators of YAML files, by their full names, in the files' order.
 
@@ -104,22 +122,30 @@ def read(
         functions_yaml: the kernels of PyTorch's own operators.
         custom_ops_yaml: the schemas and kernels of custom operators.
         fallback_yaml: as functions_yaml, for the operators that it does not have.
+        aten_custom_ops_yaml: as custom_ops_yaml, of kernels that take `at::Tensor`.
+        aten_fallback_yaml: as aten_custom_ops_yaml, for the operators that no other file has.
 
     Raises:
         CodegenError: with every finding in the files.
     """
     operators: dict[str, Operator] = {}
     findings: list[Finding] = []
-    for path, allow_op in ((functions_yaml, True), (custom_ops_yaml, False), (fallback_yaml, True)):
+    for path, allow_op, is_aten in (
+        (functions_yaml, True, False),
+        (custom_ops_yaml, False, False),
+        (aten_custom_ops_yaml, False, True),
+        (fallback_yaml, True, False),
+        (aten_fallback_yaml, False, True),
+    ):
         if path is None:
             continue
         try:
-            found, wrong = _operators(path, allow_op)
+            found, wrong = _operators(path, allow_op, is_aten)
         except CodegenError as error:
             findings += error.findings
             continue
         findings += wrong
-        overridden = frozenset(operators) if path == fallback_yaml else frozenset()
+        overridden = frozenset(operators) if path in (fallback_yaml, aten_fallback_yaml) else frozenset()
         for operator in found:
             if operator.name in overridden:
                 continue
@@ -152,13 +178,13 @@ def names(path: str) -> list[str]:
 
 
 @memory.by_content
-def _operators(path: str, allow_op: bool) -> tuple[Sequence[Operator], Sequence[Finding]]:
+def _operators(path: str, allow_op: bool, is_aten: bool) -> tuple[Sequence[Operator], Sequence[Finding]]:
     """The operators of one file, and what is wrong with the others."""
     operators: list[Operator] = []
     findings: list[Finding] = []
     for entry in _entries(path):
         try:
-            operators.append(_operator(entry, allow_op))
+            operators.append(_operator(entry, allow_op, is_aten))
         except CodegenError as error:
             findings += error.findings
     return operators, findings
@@ -222,11 +248,13 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
     return findings
 
 
-def _operator(entry: yaml_reader.Node, allow_op: bool) -> Operator:
+def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool) -> Operator:
     entry = _mapping(entry)
     _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
     function_schema, location = _schema(entry, allow_op)
     findings = signatures.unsupported(function_schema, location)
+    if is_aten and not findings:
+        findings = aten_signatures.unsupported(function_schema, location)
     if len(str(function_schema.name)) > _MAX_OPERATOR_NAME:
         findings.append(
             Finding(
@@ -239,7 +267,10 @@ def _operator(entry: yaml_reader.Node, allow_op: bool) -> Operator:
         )
     if findings:
         raise CodegenError(findings)
-    return Operator(function_schema, _kernels(entry, function_schema), location)
+    kernels = _kernels(entry, function_schema)
+    if is_aten:
+        kernels = tuple(dataclasses.replace(kernel, is_aten=True) for kernel in kernels)
+    return Operator(function_schema, kernels, location)
 
 
 def _mapping(entry: yaml_reader.Node) -> yaml_reader.Mapping:

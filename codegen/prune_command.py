@@ -50,7 +50,11 @@ _MARKS = flags.DEFINE_string(
 
 def run() -> None:
     wanted = selection.unite([selection.read(path) for path in _SELECTIONS.value])
-    registered = manifest.read(_MANIFEST.value).operators
+    registered = [
+        operator
+        for operator in manifest.read(_MANIFEST.value).operators
+        if not all(kernel.is_aten for kernel in operator.kernels)
+    ]
     selected = {operator.name: dtypes.selected(operator.schema, wanted) for operator in registered}
     sources: list[tuple[int, str]] = []
     kernel_sources: list[str] = []

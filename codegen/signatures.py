@@ -93,6 +93,15 @@ def cpp_type(type_: schema.Type) -> CppType | None:
     return CppType(f"std::optional<{element.name}>", f"std::optional<{element.demangled}>", element.by_reference)
 
 
+def has_values(type_: schema.Type) -> bool:
+    """Whether a program has values of a type, or at least None."""
+    if isinstance(type_, schema.OptionalType):
+        return True
+    if isinstance(type_, schema.ListType):
+        return str(type_.element) in _LIST_ELEMENTS or str(type_.element) == "Scalar"
+    return type_.name in _BASE
+
+
 @functools.cache
 def parameter_types(function: schema.FunctionSchema) -> tuple[str, ...]:
     """The types of a kernel's parameters, without the context."""

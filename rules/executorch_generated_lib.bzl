@@ -8,9 +8,15 @@ load(
 )
 load("//rules/private:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")
 
+# What a library with PyTorch's own kernels needs. A library without them must not even name it: PyTorch would be
+# installed for it.
+_ATEN_BRIDGE = Label("//runtime/aten:bridge")
+
 def executorch_generated_lib(
         name,
         deps = [],
+        aten_mode = False,
+        fallback = None,
         include_all_prim_ops = True,
         define_static_targets = False,
         visibility = None,
@@ -24,6 +30,9 @@ def executorch_generated_lib(
     Args:
       name: name of the library.
       deps: selections (`et_operator_library`; united if several), and C++ libraries to link with.
+      aten_mode: True: PyTorch's operators run with PyTorch's own kernels, from the torch wheel, and custom ones with kernels that
+        take `at::Tensor`. There is no functions_yaml_target then.
+      fallback: "aten": operators that no YAML has run with PyTorch's own kernels.
       include_all_prim_ops: False: `<name>_combined_prim_ops_header` is a library of `selected_prim_ops.h` with those of the
         runtime's own operators that the selections have. A runtime that is built from source keeps only these if its
         register_prim_ops.cpp is compiled with the library in deps.
@@ -46,7 +55,10 @@ def executorch_generated_lib(
     )
     _executorch_generated_lib(
         name = name,
+        aten_bridge = _ATEN_BRIDGE if aten_mode or fallback else None,
+        aten_mode = aten_mode,
         deps = deps,
+        fallback = fallback,
         buck_only = [parameter for parameter in BUCK_ONLY if parameter in kwargs],
         **({attribute: value for attribute, value in kwargs.items() if attribute not in BUCK_ONLY} | common)
     )

@@ -304,7 +304,7 @@ class GenerateCommandTest(case.TestCase):
             flags=[f"--registration_header={header}"],
         )
         self.assertIn("executorch::runtime::Error register_lib_kernels();\n", header.read_text())
-        self.assertIn("Span<const executorch::runtime::Kernel> lib_kernels();\n", header.read_text())
+        self.assertIn("Span<const executorch::ET_RUNTIME_NAMESPACE::Kernel> lib_kernels();\n", header.read_text())
         self.assertNotIn("kRegistered", outputs["RegisterKernels.cpp"])
         self.assertNotIn("kernel_registered_by_two_libraries", outputs["KernelTable.cpp"])
 

@@ -3,6 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load(":codegen_action.bzl", "codegen_args", "run_codegen")
+load(":et_aten_info.bzl", "EtAtenInfo")
 load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load(":et_operator_info.bzl", "EtOperatorInfo")
 load(":label_text.bzl", "label_text")
@@ -17,6 +18,12 @@ Likely cause: the YAML that binds operators to kernels was left out.
 Fix: give functions_yaml_target for ATen operators (e.g. "//kernels/portable:functions.yaml"),
 custom_ops_yaml_target for your own.
 See: docs/errors.md#no-yaml"""
+
+FUNCTIONS_YAML_IN_ATEN_MODE_ERR = """{label} has aten_mode = True and {attribute}.
+
+Likely cause: the library was made from one with portable kernels; in ATen mode all operators of PyTorch run with PyTorch's own.
+Fix: leave out {attribute}; or, for these kernels and PyTorch's for the other operators, replace aten_mode by fallback = "aten".
+See: docs/errors.md#functions-yaml-in-aten-mode"""
 
 NO_SELECTION_ERR = """{label} depends on no et_operator_library, so it would register nothing.
 
@@ -41,27 +48,36 @@ See: docs/errors.md#buck-only"""
 def _executorch_generated_lib_impl(ctx):
     for parameter in ctx.attr.buck_only:
         fail(BUCK_ONLY_ERR.format(label = ctx.label, parameter = parameter, replacement = BUCK_ONLY[parameter]))
-    if not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or ctx.file.fallback_yaml_target):
+    if ctx.attr.aten_mode:
+        for attribute in ["functions_yaml_target", "fallback_yaml_target"]:
+            if getattr(ctx.file, attribute):
+                fail(FUNCTIONS_YAML_IN_ATEN_MODE_ERR.format(label = ctx.label, attribute = attribute))
+    elif not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or ctx.file.fallback_yaml_target or ctx.attr.aten_bridge):
         fail(NO_YAML_ERR.format(label = ctx.label))
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
     if not selections:
         fail(NO_SELECTION_ERR.format(label = ctx.label))
 
+    aten = ctx.attr.aten_bridge[EtAtenInfo] if ctx.attr.aten_bridge else None
     kernels = [dep[CcInfo] for dep in ctx.attr.kernel_deps]
     libraries = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep]
-    generated = _generate(ctx, selections)
-    if not (ctx.attr.custom_ops_requires_runtime_registration or ctx.file.functions_yaml_target or ctx.file.fallback_yaml_target):
+    generated = _generate(ctx, selections, aten)
+    if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
+            ctx.file.fallback_yaml_target):
         return _declared(ctx, generated, kernels + libraries)
-    adapters = _bind(ctx, generated.manifest, kernels)
-    headers, registration, selective = _compile(ctx, generated, adapters, selections, kernels + libraries)
+    adapters = _bind(ctx, generated.manifest, kernels, aten)
+    if ctx.attr.aten_mode:
+        # Generated code includes nothing of the kernels, which bring PyTorch's headers.
+        kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
+    headers, registration, selective = _compile(ctx, generated, adapters, selections, kernels + libraries, aten)
     inner = [dep[EtGeneratedLibInfo] for dep in ctx.attr.deps if EtGeneratedLibInfo in dep]
 
     return [
         DefaultInfo(
-            files = depset(_headers(generated) + [generated.boxed_kernels, generated.kernel_table, generated.registration, adapters]),
+            files = depset(_headers(generated) + _sources(generated, adapters)),
             runfiles = ctx.runfiles().merge_all([
                 dep[DefaultInfo].default_runfiles
-                for dep in ctx.attr.kernel_deps + ctx.attr.deps
+                for dep in ctx.attr.kernel_deps + ctx.attr.deps + ([ctx.attr.aten_bridge] if aten else [])
             ]),
         ),
         registration,
@@ -82,7 +98,7 @@ def _executorch_generated_lib_impl(ctx):
         ),
     ]
 
-def _generate(ctx, selections):
+def _generate(ctx, selections, aten):
     """Registration source, headers and manifest, from YAMLs and selections alone."""
     directory = ctx.label.name + "/"
     outputs = struct(
@@ -90,6 +106,7 @@ def _generate(ctx, selections):
         kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
         registration_header = ctx.actions.declare_file(directory + "RegisterKernels.h") if ctx.attr.manual_registration else None,
         registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
+        aten_kernels = ctx.actions.declare_file(directory + "AtenKernels.cpp") if aten else None,
         native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
         functions = ctx.actions.declare_file(directory + "Functions.h"),
         manifest = ctx.actions.declare_file(directory + "registered.json"),
@@ -100,7 +117,8 @@ def _generate(ctx, selections):
     for flag, yaml in [
         ("--functions_yaml", ctx.file.functions_yaml_target),
         ("--fallback_yaml", ctx.file.fallback_yaml_target),
-        ("--custom_ops_yaml", ctx.file.custom_ops_yaml_target),
+        ("--aten_custom_ops_yaml" if ctx.attr.aten_mode else "--custom_ops_yaml", ctx.file.custom_ops_yaml_target),
+        ("--aten_fallback_yaml", aten.kernels_yaml if aten else None),
     ]:
         if yaml:
             args.add(flag, yaml)
@@ -109,6 +127,9 @@ def _generate(ctx, selections):
     args.add("--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions")
     if ctx.attr.manual_registration:
         args.add("--registration_header", outputs.registration_header)
+    if aten:
+        args.add("--aten_kernels")
+        args.add("--aten_source", outputs.aten_kernels)
 
     # A directory that is not expanded, since it has nothing in it yet.
     args.add_all([outputs.boxed_kernels], before_each = "--boxed_kernels", expand_directories = False)
@@ -126,6 +147,7 @@ def _generate(ctx, selections):
             outputs.kernel_table,
             outputs.registration,
             outputs.registration_header,
+            outputs.aten_kernels,
             outputs.native_functions,
             outputs.functions,
             outputs.manifest,
@@ -139,20 +161,32 @@ def _headers(generated):
     headers = [generated.native_functions, generated.functions, generated.registration_header]
     return [header for header in headers if header]
 
+def _sources(generated, adapters):
+    # Bazel links a tree's objects like an archive's: after the table that refers to them.
+    sources = [generated.registration, generated.kernel_table, generated.boxed_kernels, generated.aten_kernels, adapters]
+    return [source for source in sources if source]
+
 def _symbol_files(library):
     """Of one library to link, the files whose symbols tell what it defines."""
     return library.pic_objects or library.objects or [f for f in [
         library.pic_static_library or library.static_library or library.dynamic_library or library.interface_library,
     ] if f]
 
-def _bind(ctx, manifest, kernels):
+def _bind(ctx, manifest, kernels, aten):
     """Checks that the libraries define every kernel, and adapts those that take no context."""
     cc_toolchain = find_cc_toolchain(ctx)
     adapters = ctx.actions.declare_file(ctx.label.name + "/KernelAdapters.cpp")
-    linker_inputs = depset(transitive = [info.linking_context.linker_inputs for info in kernels])
+    linker_inputs = depset(transitive = [
+        info.linking_context.linker_inputs
+        for info in kernels + ([aten.kernels] if aten else [])
+    ])
+
+    # PyTorch's libraries have more symbols than all the rest, and none of them is a kernel of a YAML.
+    not_kernels = aten.torch.linking_context.linker_inputs.to_list() if aten else []
     libraries = [
         file
         for linker_input in linker_inputs.to_list()
+        if linker_input not in not_kernels
         for library in linker_input.libraries
         for file in _symbol_files(library)
     ]
@@ -200,7 +234,7 @@ def _declared(ctx, generated, deps):
         OutputGroupInfo(manifest = depset([generated.manifest])),
     ]
 
-def _compile(ctx, generated, adapters, selections, deps):
+def _compile(ctx, generated, adapters, selections, deps, aten):
     """Returns CcInfo of the headers alone and of the whole, and the dtype-selective build if there is one."""
     cc_toolchain, feature_configuration = _configure(ctx)
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
@@ -209,13 +243,30 @@ def _compile(ctx, generated, adapters, selections, deps):
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
         feature_configuration = feature_configuration,
-        # Bazel links a tree's objects like an archive's: after the table that refers to them.
-        srcs = [generated.registration, generated.kernel_table, generated.boxed_kernels, adapters],
+        srcs = [source for source in _sources(generated, adapters) if source != generated.aten_kernels],
         public_hdrs = _headers(generated),
         # Bazel tells C++ by a file's ending, and a tree has none.
         user_compile_flags = ctx.fragments.cpp.cxxopts + ctx.attr.compiler_flags,
-        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
+        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps] +
+                               ([aten.headers.compilation_context] if aten else []),
     )
+    if aten:
+        # Alone, so that nothing else waits for PyTorch's headers.
+        _, aten_objects = cc_common.compile(
+            name = ctx.label.name + "_aten",
+            actions = ctx.actions,
+            cc_toolchain = cc_toolchain,
+            feature_configuration = feature_configuration,
+            srcs = [generated.aten_kernels],
+            user_compile_flags = ctx.attr.compiler_flags,
+            # PyTorch's headers come first: ExecuTorch brings older copies of some.
+            compilation_contexts = [
+                aten.torch.compilation_context,
+                runtime.compilation_context,
+                aten.headers.compilation_context,
+            ],
+        )
+        objects = cc_common.merge_compilation_outputs(compilation_outputs = [objects, aten_objects])
     selective = None
     if ctx.attr.dtype_selective_build:
         selective = compile_selective_kernels(ctx, cc_toolchain, feature_configuration, generated.manifest, selections)
@@ -227,7 +278,9 @@ def _compile(ctx, generated, adapters, selections, deps):
         feature_configuration = feature_configuration,
         compilation_outputs = objects,
         linking_contexts = ([selective.linking_context] if selective else []) +
-                           [dep.linking_context for dep in deps] + [runtime.linking_context],
+                           [dep.linking_context for dep in deps] +
+                           ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
+                           [runtime.linking_context],
         # Nothing refers to a registration that runs by itself, so a linker would drop it. Selective kernels come before the
         # shared ones, and leave them with nothing to define.
         alwayslink = not ctx.attr.manual_registration,
@@ -240,6 +293,14 @@ def _compile(ctx, generated, adapters, selections, deps):
     )
 
 _ATTRS = {
+    "aten_bridge": attr.label(
+        doc = "What calls PyTorch's own kernels, where they are used at all. The macro gives it.",
+        providers = [EtAtenInfo],
+    ),
+    "aten_mode": attr.bool(
+        doc = """Run PyTorch's operators with PyTorch's own kernels, and those of custom_ops_yaml_target with kernels that take
+`at::Tensor`. Default: False.""",
+    ),
     "buck_only": attr.string_list(
         doc = "The parameters of ExecuTorch's macro that were given and that only Buck knows; it is an error to have any.",
     ),
@@ -263,6 +324,10 @@ operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smalle
     ),
     "expose_operator_symbols": attr.bool(
         doc = "For ExecuTorch's BUCK files: whether others can link with a dtype-selective build's kernels, which here they always can.",
+    ),
+    "fallback": attr.string(
+        doc = """"aten": operators that no YAML has run with PyTorch's own kernels, beside the others. Default: none do.""",
+        values = ["", "aten"],
     ),
     "fallback_yaml_target": attr.label(
         doc = "As functions_yaml_target, for the operators that it does not have: a few kernels of your own before the portable ones.",

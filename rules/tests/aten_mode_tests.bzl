@@ -1,0 +1,115 @@
+"""Analysis tests of executorch_generated_lib with PyTorch's own kernels."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("//rules:defs.bzl", "executorch_generated_lib")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+
+def _aten_mode_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.true(env, "--aten_kernels" in argv)
+    assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--aten_custom_ops_yaml"))
+    asserts.equals(env, [], values_of(argv, "--custom_ops_yaml"))
+    assert_ends(env, ["runtime/aten/dim_order_ops.yaml"], values_of(argv, "--aten_fallback_yaml"))
+    assert_ends(env, ["rules/tests/generated_in_aten_mode/AtenKernels.cpp"], values_of(argv, "--aten_source"))
+
+    read = [f.basename for f in action_with_mnemonic(env, "EtBindKernels").inputs.to_list()]
+    asserts.true(env, [name for name in read if name.startswith("op_a")], "symbols of the kernels are read")
+    asserts.false(env, [name for name in read if name.startswith("libtorch")], "those of PyTorch are not")
+    linked = [
+        library.dynamic_library.basename
+        for linker_input in analysistest.target_under_test(env)[CcInfo].linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        if library.dynamic_library
+    ]
+    asserts.true(env, "libtorch_cpu.so" in linked)
+    return analysistest.end(env)
+
+_aten_mode_test = analysistest.make(_aten_mode_test_impl)
+
+def _aten_fallback_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.true(env, "--aten_kernels" in argv)
+    assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--custom_ops_yaml"))
+    assert_ends(env, ["rules/tests/functions.yaml"], values_of(argv, "--functions_yaml"))
+    asserts.equals(env, [], values_of(argv, "--aten_custom_ops_yaml"))
+    return analysistest.end(env)
+
+_aten_fallback_test = analysistest.make(_aten_fallback_test_impl)
+
+def _without_aten_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.false(env, "--aten_kernels" in argv)
+    for action in analysistest.target_actions(env):
+        for file in action.inputs.to_list():
+            asserts.false(env, "executorch_torch" in file.path, "PyTorch would be installed for " + file.path)
+    return analysistest.end(env)
+
+_without_aten_test = analysistest.make(_without_aten_test_impl)
+
+def aten_mode_test_suite(name):
+    """Tests of executorch_generated_lib with PyTorch's own kernels.
+
+    Args:
+      name: name of the test suite.
+    """
+    executorch_generated_lib(
+        name = "generated_in_aten_mode",
+        aten_mode = True,
+        custom_ops_yaml_target = "custom_ops.yaml",
+        kernel_deps = [":kernels_a"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    _aten_mode_test(
+        name = "aten_mode_test",
+        size = "small",
+        target_under_test = ":generated_in_aten_mode",
+    )
+    executorch_generated_lib(
+        name = "generated_with_aten_fallback",
+        custom_ops_yaml_target = "custom_ops.yaml",
+        fallback = "aten",
+        functions_yaml_target = "functions.yaml",
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    _aten_fallback_test(
+        name = "aten_fallback_test",
+        size = "small",
+        target_under_test = ":generated_with_aten_fallback",
+    )
+    _without_aten_test(
+        name = "without_aten_test",
+        size = "small",
+        target_under_test = ":generated",
+    )
+    executorch_generated_lib(
+        name = "generated_in_aten_mode_with_functions_yaml",
+        aten_mode = True,
+        functions_yaml_target = "functions.yaml",
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    failure_test(
+        name = "functions_yaml_in_aten_mode_test",
+        size = "small",
+        expected = [
+            "//rules/tests:generated_in_aten_mode_with_functions_yaml has aten_mode = True and functions_yaml_target",
+            "Fix: leave out functions_yaml_target; or",
+            "docs/errors.md#functions-yaml-in-aten-mode",
+        ],
+        target_under_test = ":generated_in_aten_mode_with_functions_yaml",
+    )
+    native.test_suite(
+        name = name,
+        tests = [
+            ":aten_fallback_test",
+            ":aten_mode_test",
+            ":functions_yaml_in_aten_mode_test",
+            ":without_aten_test",
+        ],
+    )
