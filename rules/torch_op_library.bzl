@@ -3,8 +3,12 @@
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules/private:torch_op_library.bzl", _torch_op_library = "torch_op_library")
 
+_CUDA_FOUND = Label("@executorch_cuda//:found")
+_CUDA_TOOLKIT = Label("@executorch_cuda//:toolkit")
+
 def torch_op_library(
         name,
+        srcs,
         visibility = None,
         testonly = None,
         tags = [],
@@ -15,16 +19,22 @@ def torch_op_library(
 
     The py_library has one module, `<package>.<name>`; to import it loads the library: `import examples.torch_matmul.my_ops`.
 
+    With sources in CUDA (.cu), all is incompatible, and skipped by `bazel test //...`, where the machine has no CUDA toolkit.
+
     Args:
       name: name of the library, whose file is lib<name>.so, and of the module.
+      srcs: sources, .cpp and .cu.
       visibility: visibility of all targets.
       testonly: whether only tests may use them.
       tags: tags of all targets.
       compatible_with: environments of all targets.
       target_compatible_with: constraints of all targets.
-      **kwargs: srcs, hdrs, deps, api, torch_target_version, namespace, copts, linkopts, local_defines and the common
+      **kwargs: hdrs, deps, api, torch_target_version, namespace, copts, cuda_copts, linkopts, local_defines and the common
         attributes.
     """
+    cuda = type(srcs) == "list" and any([source.endswith(".cu") for source in srcs])
+    if cuda:
+        target_compatible_with = (target_compatible_with or []) + [_CUDA_FOUND]
     common = dict(
         visibility = visibility,
         testonly = testonly,
@@ -35,6 +45,8 @@ def torch_op_library(
     module = name + ".py"
     _torch_op_library(
         name = name,
+        srcs = srcs,
+        cuda = _CUDA_TOOLKIT if cuda else None,
         module = module,
         **(kwargs | common)
     )

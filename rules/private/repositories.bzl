@@ -1,5 +1,6 @@
 """What the module extension and its WORKSPACE twin have in common: the repositories and their defaults."""
 
+load(":cuda_repository.bzl", "cuda_repository")
 load(":host_python.bzl", "host_python_repository")
 load(":python_repository.bzl", "python_repository")
 load(":runtime_repository.bzl", "runtime_repository")
@@ -47,7 +48,7 @@ def with_source(tag, given, default, fail = fail):
     return given if sources else dict(given, requirements = default)
 
 def declare_repositories(runtime, python, codegen_python):
-    """Declares the repositories `executorch_runtime`, `_python`, `_torch`, `_codegen_python` and `_host_python`.
+    """Declares the repositories `executorch_runtime`, `_python`, `_torch`, `_codegen_python`, `_host_python` and `_cuda`.
 
     Args:
       runtime: dict of runtime_repository's attributes that were given.
@@ -57,6 +58,7 @@ def declare_repositories(runtime, python, codegen_python):
     runtime = with_source("runtime", runtime, Label("//requirements:runtime.txt"))
     python = with_source("python", python, Label("//requirements:export.txt"))
     codegen_python = with_source("codegen_python", codegen_python, Label("//requirements:codegen.txt"))
+    cuda_repository(name = "executorch_cuda")
     host_python_repository(name = "executorch_host_python")
     runtime_repository(name = "executorch_runtime", **runtime)
     python_repository(

@@ -3,6 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load(":codegen_action.bzl", "codegen_args", "run_codegen")
+load(":cuda_toolkit.bzl", "CudaToolkitInfo", "compile_cuda")
 load(":label_text.bzl", "label_text")
 load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "TORCH_TOOLCHAIN_TYPE")
 load(":torch_op_info.bzl", "TorchOpInfo")
@@ -29,6 +30,8 @@ See: docs/errors.md#torch-version"""
 
 # Before it, the headers of the stable ABI do not know TORCH_TARGET_VERSION.
 _OLDEST_STABLE = (2, 9)
+
+_STABLE_LIBRARIES = ["libtorch_cpu", "libtorch_cuda"]
 
 def _numbers(version):
     """Major and minor version, or None."""
@@ -71,20 +74,28 @@ def target_version(label, api, value, torch_version, fail = fail):
 def _hex_byte(number):
     return ("0" if number < 16 else "") + "%x" % number
 
+def _shared_libraries(linker_inputs):
+    return [
+        library.dynamic_library
+        for linker_input in linker_inputs.to_list()
+        for library in linker_input.libraries
+        if library.dynamic_library
+    ]
+
 def _stable_libtorch(ctx, libtorch):
-    """The one library that has the stable ABI: which others lie beside it differs from version to version."""
+    """The libraries that have the stable ABI: which others lie beside them differs from version to version."""
     return cc_common.create_linking_context(linker_inputs = depset([cc_common.create_linker_input(
         owner = ctx.label,
         libraries = depset([
             library
             for linker_input in libtorch.linker_inputs.to_list()
             for library in linker_input.libraries
-            if library.dynamic_library and library.dynamic_library.basename.startswith("libtorch_cpu.")
+            if library.dynamic_library and library.dynamic_library.basename.split(".")[0] in _STABLE_LIBRARIES
         ]),
     )]))
 
 def _link(ctx, version):
-    """Compiles and links the library; returns it, and CcInfo for C++ that links with it."""
+    """Compiles and links the library; returns it, the shared libraries it needs beside libtorch, CcInfo for C++ to link."""
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
     cc_toolchain = find_cc_toolchain(ctx)
     feature_configuration = cc_common.configure_features(
@@ -93,7 +104,9 @@ def _link(ctx, version):
         requested_features = ctx.features,
         unsupported_features = ctx.disabled_features,
     )
-    deps = [dep[CcInfo] for dep in ctx.attr.deps]
+    cuda_sources = [source for source in ctx.files.srcs if source.extension == "cu"]
+    cuda = ctx.attr.cuda[CudaToolkitInfo] if cuda_sources else None
+    deps = [dep[CcInfo] for dep in ctx.attr.deps] + ([cuda.runtime] if cuda else [])
     libtorch = torch.libtorch.linking_context
     defines = ctx.attr.local_defines
     if version:
@@ -103,13 +116,22 @@ def _link(ctx, version):
         actions = ctx.actions,
         cc_toolchain = cc_toolchain,
         feature_configuration = feature_configuration,
-        srcs = ctx.files.srcs,
+        srcs = [source for source in ctx.files.srcs if source not in cuda_sources],
         public_hdrs = ctx.files.hdrs,
         local_defines = defines,
         user_compile_flags = ["-std=" + torch.cxx_standard] + ctx.attr.copts,
         compilation_contexts = [torch.torch_headers.compilation_context] + [dep.compilation_context for dep in deps],
         disallow_nopic_outputs = True,
     )
+    if cuda:
+        cuda_objects = [
+            compile_cuda(ctx, cuda, cc_toolchain, source, compilation_context, defines, torch.cxx_standard, ctx.attr.cuda_copts)
+            for source in cuda_sources
+        ]
+        objects = cc_common.merge_compilation_outputs(compilation_outputs = [
+            objects,
+            cc_common.create_compilation_outputs(pic_objects = depset(cuda_objects)),
+        ])
     linked = cc_common.link(
         name = ctx.label.name,
         actions = ctx.actions,
@@ -121,31 +143,25 @@ def _link(ctx, version):
         user_link_flags = ctx.attr.linkopts,
     )
     library = linked.library_to_link
-    inner = [dep[CcInfo].linking_context.linker_inputs for dep in ctx.attr.deps if TorchOpInfo in dep]
+    shared = [dep[CcInfo] for dep in ctx.attr.deps if TorchOpInfo in dep] + ([cuda.runtime] if cuda else [])
+    needed = depset(transitive = [info.linking_context.linker_inputs for info in shared], order = "topological")
     linking_context = cc_common.create_linking_context(linker_inputs = depset(
         [cc_common.create_linker_input(owner = ctx.label, libraries = depset([library]))],
-        transitive = inner + [libtorch.linker_inputs],
+        transitive = [needed, libtorch.linker_inputs],
         order = "topological",
     ))
     return (
         library.resolved_symlink_dynamic_library or library.dynamic_library,
+        _shared_libraries(needed),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
     )
-
-def _shared_libraries(linking_context):
-    return [
-        library.dynamic_library
-        for linker_input in linking_context.linker_inputs.to_list()
-        for library in linker_input.libraries
-        if library.dynamic_library
-    ]
 
 def _describe(ctx, library, version):
     """The manifest of what a library registers; writes the module that loads it, too."""
     cc_toolchain = find_cc_toolchain(ctx)
     manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json")
     sources = ctx.files.srcs + ctx.files.hdrs
-    torch = _shared_libraries(ctx.toolchains[TORCH_TOOLCHAIN_TYPE].libtorch.linking_context) if version else []
+    torch = _shared_libraries(ctx.toolchains[TORCH_TOOLCHAIN_TYPE].libtorch.linking_context.linker_inputs) if version else []
     args = codegen_args(ctx, "torch_library")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add(library, format = "--library=%s")
@@ -186,15 +202,15 @@ def _load(ctx, library, manifest, needed):
 def _torch_op_library_impl(ctx):
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
     version = target_version(ctx.label, ctx.attr.api, ctx.attr.torch_target_version, torch.version)
-    library, cc_info = _link(ctx, version)
+    library, needed, cc_info = _link(ctx, version)
     manifest = _describe(ctx, library, version)
-    operators = _load(ctx, library, manifest, _shared_libraries(cc_info.linking_context))
+    operators = _load(ctx, library, manifest, _shared_libraries(cc_info.linking_context.linker_inputs))
     report = check_torch_ops(ctx, ctx.attr.deps, [manifest])
     inner = [dep[TorchOpInfo] for dep in ctx.attr.deps if TorchOpInfo in dep]
     return [
         DefaultInfo(
             files = depset([library]),
-            runfiles = ctx.runfiles([library]).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+            runfiles = ctx.runfiles([library] + needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
         ),
         cc_info,
         TorchOpInfo(
@@ -223,6 +239,11 @@ compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/head
             values = ["aten", "stable"],
         ),
         "copts": attr.string_list(doc = "Options for the C++ compiler. The C++ standard is that of the PyTorch toolchain."),
+        "cuda": attr.label(
+            doc = "The CUDA toolkit; needed with sources in CUDA.",
+            providers = [CudaToolkitInfo],
+        ),
+        "cuda_copts": attr.string_list(doc = "Options for nvcc, such as `-arch=sm_90`."),
         "deps": attr.label_list(
             doc = """C++ libraries, which are linked in, and other `torch_op_library`s, which are loaded before this one.""",
             aspects = [torch_ops_aspect],
@@ -242,8 +263,8 @@ compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/head
             doc = "The one namespace that the library should register in; the build fails if it registers in another.",
         ),
         "srcs": attr.label_list(
-            doc = "Sources, with uses of `TORCH_LIBRARY`, `STABLE_TORCH_LIBRARY` and their like.",
-            allow_files = [".cc", ".cpp", ".cxx"],
+            doc = "Sources in C++ and CUDA, with uses of `TORCH_LIBRARY`, `STABLE_TORCH_LIBRARY` and their like.",
+            allow_files = [".cc", ".cpp", ".cu", ".cxx"],
             mandatory = True,
         ),
         "torch_target_version": attr.string(

@@ -9,6 +9,9 @@ visibility(["//rules/..."])
 
 _EDGES = ["deps", "data", "implementation_deps", "actual", "exports"]
 
+# The tag of a target that torch_ops_check_aspect leaves alone.
+_UNCHECKED = "no-torch-ops-check"
+
 _LoadedInfo = provider(
     doc = "The operator libraries that a target and all that it depends on load.",
     fields = {"manifests": "depset[File]: of each library."},
@@ -41,8 +44,11 @@ def check_torch_ops(ctx, deps, own = []):
     Returns:
       File: the report.
     """
-    report = ctx.actions.declare_file(ctx.label.name + ".namespaces.txt")
     manifests = depset(own, transitive = [dep[_LoadedInfo].manifests for dep in deps if _LoadedInfo in dep])
+    return _check(ctx, manifests, ctx.label.name + ".namespaces.txt")
+
+def _check(ctx, manifests, name):
+    report = ctx.actions.declare_file(name)
     args = codegen_args(ctx, "torch_check")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
@@ -56,6 +62,24 @@ def check_torch_ops(ctx, deps, own = []):
         progress_message = "Checking namespaces of %{label}",
     )
     return report
+
+def _torch_ops_check_aspect_impl(target, ctx):
+    manifests = target[_LoadedInfo].manifests
+    if len(manifests.to_list()) < 2 or _UNCHECKED in ctx.rule.attr.tags:
+        return []
+    report = _check(ctx, manifests, ctx.label.name + ".loaded_namespaces.txt")
+    return [OutputGroupInfo(_validation = depset([report]))]
+
+torch_ops_check_aspect = aspect(
+    doc = """What `torch_ops_check` does, for every target that is built, a `py_binary` or `py_test` among them. In a .bazelrc:
+
+    build --aspects=@rules_executorch//rules:torch_ops_check.bzl%torch_ops_check_aspect
+
+A target with the tag `no-torch-ops-check` is not checked.""",
+    implementation = _torch_ops_check_aspect_impl,
+    requires = [torch_ops_aspect],
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+)
 
 def _torch_ops_check_impl(ctx):
     report = check_torch_ops(ctx, ctx.attr.deps)

@@ -5,6 +5,7 @@ load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "torch_op_library", "torch_op_test", "torch_ops_check")
 load("//rules:providers.bzl", "TorchOpInfo")
+load("//rules:torch_ops_check.bzl", "torch_ops_check_aspect")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
 def _names(files):
@@ -71,6 +72,23 @@ _manifests_test = analysistest.make(
     doc = "A check sees an operator library behind Python ones, once.",
 )
 
+def _aspect_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    reports = [
+        file.basename
+        for file in analysistest.target_under_test(env)[OutputGroupInfo]._validation.to_list()
+        if file.basename.endswith(".loaded_namespaces.txt")
+    ]
+    asserts.equals(env, ctx.attr.reports, reports)
+    return analysistest.end(env)
+
+_aspect_test = analysistest.make(
+    _aspect_test_impl,
+    doc = "The aspect checks a Python target that loads two libraries, and no other.",
+    attrs = {"reports": attr.string_list()},
+    extra_target_under_test_aspects = [torch_ops_check_aspect],
+)
+
 # Attributes of a library that does not fit the PyTorch of the build, and what the message says.
 _MISFITS = {
     "torch_bad_version": ({"api": "stable", "torch_target_version": "2.10.1"}, "torch_target_version is \"2.10.1\", not a version"),
@@ -130,6 +148,38 @@ def torch_op_library_test_suite(name):
         tags = ["manual"],
         deps = [":torch_python"],
     )
+    py_library(
+        name = "torch_python_of_two",
+        tags = ["manual"],
+        deps = [
+            ":torch_python",
+            ":torch_stable_py",
+        ],
+    )
+    _aspect_test(
+        name = "torch_aspect_test",
+        size = "small",
+        reports = ["torch_python_of_two.loaded_namespaces.txt"],
+        target_under_test = ":torch_python_of_two",
+    )
+    py_library(
+        name = "torch_python_unchecked",
+        tags = [
+            "manual",
+            "no-torch-ops-check",
+        ],
+        deps = [":torch_python_of_two"],
+    )
+    _aspect_test(
+        name = "torch_aspect_unchecked_test",
+        size = "small",
+        target_under_test = ":torch_python_unchecked",
+    )
+    _aspect_test(
+        name = "torch_aspect_of_one_test",
+        size = "small",
+        target_under_test = ":torch_python",
+    )
     for checked in ["torch_check", "torch_tested"]:
         _manifests_test(
             name = checked + "_test",
@@ -151,6 +201,6 @@ def torch_op_library_test_suite(name):
         )
     native.test_suite(
         name = name,
-        tests = ["torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
+        tests = ["torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
                 [misfit + "_test" for misfit in _MISFITS],
     )

@@ -15,7 +15,7 @@ _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", 
 _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend, instead of only checking.")
 
 _STARLARK = (".bazel", ".bzl", "WORKSPACE")
-_CPP = (".cpp", ".h")
+_CPP = (".cpp", ".cu", ".h")
 _OTHER_WORKSPACE = "tests/downstream/app/"  # imports by its own root
 
 
