@@ -94,6 +94,10 @@ def _operator_to_json(operator: Operator) -> str:
 
 
 def _location_to_json(location: Location) -> Sequence[str | int]:
+    return [_path_to_json(location.path), location.line, location.column]
+
+
+@functools.cache
+def _path_to_json(path: str) -> str:
     # An absolute path would make the file differ between machines.
-    path = Path(location.path)
-    return [path.name if path.is_absolute() else location.path, location.line, location.column]
+    return Path(path).name if Path(path).is_absolute() else path

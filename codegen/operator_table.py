@@ -98,6 +98,10 @@ class Operator:
     kernels: tuple[Kernel, ...]
     location: Location
 
+    def __hash__(self) -> int:
+        # What is made of operators is remembered, and hashing all of one takes as long as making some of it.
+        return hash(self.schema)
+
     @property
     def name(self) -> str:
         return str(self.schema.name)

@@ -61,15 +61,15 @@ _LIST_ELEMENTS = frozenset({"Tensor", "Tensor?", "int", "SymInt", "float", "bool
 _RETURNED_BY_VALUE = frozenset({"Tensor", "Scalar", "int", "SymInt", "float", "bool", "SymBool"})
 
 # Words that cannot name a parameter, and the names that the generated code itself uses beside parameters.
-_RESERVED = re.compile(
-    "alignas|alignof|and|and_eq|asm|auto|bitand|bitor|bool|break|case|catch|char|char16_t|char32_t|class|"
-    "compl|const|const_cast|constexpr|continue|decltype|default|delete|do|double|dynamic_cast|else|enum|"
-    "explicit|export|extern|false|float|for|friend|goto|if|inline|int|long|mutable|namespace|new|noexcept|not|"
-    "not_eq|nullptr|operator|or|or_eq|private|protected|public|register|reinterpret_cast|return|short|signed|"
-    "sizeof|static|static_assert|static_cast|struct|switch|template|this|thread_local|throw|true|try|typedef|"
-    "typeid|typename|union|unsigned|using|virtual|void|volatile|wchar_t|while|xor|xor_eq|context|"
-    "event_tracer_op_scope|result|stack|ArrayRef|Device|EValue|Layout|MemoryFormat|Scalar|ScalarType|Tensor|"
-    "TensorList|int64_t|std|executorch"
+_RESERVED = frozenset(
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class "
+    "compl const const_cast constexpr continue decltype default delete do double dynamic_cast else enum "
+    "explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not "
+    "not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short signed "
+    "sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
+    "typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq context "
+    "event_tracer_op_scope result stack ArrayRef Device EValue Layout MemoryFormat Scalar ScalarType Tensor "
+    "TensorList int64_t std executorch".split()
 )
 
 
@@ -139,7 +139,7 @@ def readable(demangled: str) -> str:
 
 
 def cpp_name(name: str) -> str:
-    return f"{name}_" if _RESERVED.fullmatch(name) else name
+    return f"{name}_" if name in _RESERVED else name
 
 
 def wrapper_name(function: schema.FunctionSchema) -> str:
