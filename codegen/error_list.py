@@ -38,6 +38,7 @@ _LIBRARY = "Generating a library and binding its kernels"
 _BINARY = "Checking a binary"
 _PROGRAM = "Reading a program"
 _EXPORT = "Exporting a model"
+_AOTI = "Compiling a model with AOTInductor"
 _TORCH_OP = "Testing an operator for PyTorch"
 _TORCH = "Building an operator library for PyTorch"
 
@@ -527,6 +528,27 @@ KINDS = (
         "The model takes or gives a value that a program has no form for.",
         "example inputs of complex tensors",
         "Take and give dense tensors, bool, int, float, None, and tuples, lists and dicts of them.",
+    ),
+    Kind(
+        "python-only-operator",
+        _AOTI,
+        "The model calls an operator that is registered from Python. A package of AOTInductor runs without Python.",
+        '@torch.library.custom_op("my_ops::mul3", mutates_args=())',
+        "Write the operator's kernel in C++, in a library that the package and the binary have in `deps`.",
+    ),
+    Kind(
+        "missing-torch-operator",
+        _AOTI,
+        "A package of AOTInductor calls an operator that the binary's libraries have no kernel for.",
+        'torch_aoti_binary(name = "runner", package = ":model")  # the model calls my_ops::mul3',
+        "Add the `torch_op_library` that defines it to `deps`.",
+    ),
+    Kind(
+        "several-methods",
+        _AOTI,
+        "The model file gives several methods, or one that is not called `forward`. A package holds one.",
+        'return {"encode": (encoder, inputs), "decode": (decoder, inputs)}',
+        "Write a function for each, and name it with `entry_point` of a `torch_aoti_package` of its own.",
     ),
     Kind(
         "unknown-torch-operator",

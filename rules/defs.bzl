@@ -17,6 +17,9 @@ load(
     _executorch_torch_component = "executorch_torch_component",
     _executorch_torch_toolchain = "executorch_torch_toolchain",
 )
+load(":torch_aoti_binary.bzl", _torch_aoti_binary = "torch_aoti_binary")
+load(":torch_aoti_package.bzl", _torch_aoti_package = "torch_aoti_package")
+load(":torch_aoti_test.bzl", _torch_aoti_test = "torch_aoti_test")
 load(":torch_op_library.bzl", _torch_op_library = "torch_op_library")
 load(":torch_op_test.bzl", _torch_op_test = "torch_op_test")
 load(":torch_ops_check.bzl", _torch_ops_check = "torch_ops_check")
@@ -36,6 +39,9 @@ executorch_runtime_component = _executorch_runtime_component
 executorch_runtime_toolchain = _executorch_runtime_toolchain
 executorch_torch_component = _executorch_torch_component
 executorch_torch_toolchain = _executorch_torch_toolchain
-torch_op_test = _torch_op_test
+torch_aoti_binary = _torch_aoti_binary
+torch_aoti_package = _torch_aoti_package
+torch_aoti_test = _torch_aoti_test
 torch_op_library = _torch_op_library
+torch_op_test = _torch_op_test
 torch_ops_check = _torch_ops_check

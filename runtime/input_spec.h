@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/program.h"
+#include "runtime/model.h"
 #include "runtime/value.h"
 
 namespace rules_executorch {

@@ -51,10 +51,10 @@ constexpr option kFlags[] = {
 
 constexpr char kHelp[] = R"(Usage: %s [flags]
 
-Runs a method of an ExecuTorch program and prints its inputs, outputs and times.
+Runs a method of %s and prints its inputs, outputs and times.
 
 What to run
-  --program=FILE      The .pte file. Default: %s
+  --program=FILE      The %s file. Default: %s
   --method=NAME       Default: forward.
 
 Inputs, in this order of precedence
@@ -85,7 +85,7 @@ Output
 
 Questions
   --list_methods      Prints each method with the dtypes and shapes of its inputs and outputs.
-  --list_operators    Prints the operators that are linked into this binary (without the runtime's own).
+  --list_operators    %s
   -h, --help          Prints this.
 )";
 
@@ -114,7 +114,7 @@ int Count(const char* flag, const char* text) {
 
 }  // namespace
 
-Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults) {
+Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, const RunnerText& text) {
   Options options;
   options.program = defaults.program.empty() ? "" : FindRunfile(defaults.program, argv[0]);
   options.samples = defaults.samples.empty() ? "" : FindRunfile(defaults.samples, argv[0]);
@@ -185,7 +185,8 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults) {
   }
   const bool runs = options.action == Options::Action::kRun;
   if (options.program.empty() && (runs || options.action == Options::Action::kListMethods)) {
-    Fail("no program to run.", "this binary was built without one.", "give a .pte file with --program=FILE.");
+    Fail("no program to run.", "this binary was built without one.",
+         std::string("give a ") + text.extension + " file with --program=FILE.");
   }
   if (options.check && runs && (!options.inputs.empty() || options.samples.empty())) {
     Fail(options.inputs.empty() ? "--check needs samples." : "--check and --input exclude each other.",
@@ -195,16 +196,17 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults) {
   return options;
 }
 
-std::string HelpText(const std::string& binary, const RunnerDefaults& defaults) {
+std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, const RunnerText& text) {
   const std::string name = binary.substr(binary.rfind('/') + 1);
-  const auto or_none = [](const std::string& text) { return text.empty() ? "none." : text.c_str(); };
+  const auto or_none = [](const std::string& path) { return path.empty() ? "none." : path.c_str(); };
   const auto format = [&](char* buffer, size_t size) {
-    return std::snprintf(buffer, size, kHelp, name.c_str(), or_none(defaults.program), or_none(defaults.samples),
-                         defaults.check ? " The default here." : "", defaults.rtol, defaults.atol);
+    return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
+                         or_none(defaults.samples), defaults.check ? " The default here." : "", defaults.rtol,
+                         defaults.atol, text.operators);
   };
-  std::string text(static_cast<size_t>(format(nullptr, 0)), '\0');
-  format(text.data(), text.size() + 1);
-  return text;
+  std::string help(static_cast<size_t>(format(nullptr, 0)), '\0');
+  format(help.data(), help.size() + 1);
+  return help;
 }
 
 }  // namespace rules_executorch

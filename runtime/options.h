@@ -25,10 +25,17 @@ struct Options {
   bool verbose = false;
 };
 
+// What differs in the words of one kind of runner and another.
+struct RunnerText {
+  const char* model;      // What it runs, e.g. `an ExecuTorch program`.
+  const char* extension;  // Of the model's file, e.g. `.pte`.
+  const char* operators;  // What --list_operators does.
+};
+
 // Reads the command line; fails on a flag that does not exist or a value that does not fit.
-Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults);
+Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, const RunnerText& text);
 
 // The text of --help.
-std::string HelpText(const std::string& binary, const RunnerDefaults& defaults);
+std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, const RunnerText& text);
 
 }  // namespace rules_executorch

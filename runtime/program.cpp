@@ -115,21 +115,6 @@ std::string Mismatch(const Value& value, const Port& port) {
 
 }  // namespace
 
-std::string Describe(const Port& port) {
-  switch (port.tag) {
-    case Tag::Tensor:
-      return Describe(port.layout);
-    case Tag::Int:
-      return "int";
-    case Tag::Double:
-      return "float";
-    case Tag::Bool:
-      return "bool";
-    default:
-      return "None";
-  }
-}
-
 Program::Program(const std::string& path) : path_(path), module_(path) {
   if (!IsReadable(path)) {
     Fail("cannot read the program " + path + ".", "the path is wrong, or the binary was moved away from its runfiles.",

@@ -1,50 +1,30 @@
 #pragma once
 
 #include <executorch/extension/module/module.h>
-#include <executorch/runtime/core/tag.h>
 
-#include <cstddef>
 #include <string>
 #include <vector>
 
-#include "runtime/value.h"
+#include "runtime/model.h"
 
 namespace rules_executorch {
 
-// An input or output as the program declares it.
-struct Port {
-  executorch::runtime::Tag tag;
-  Layout layout;  // Of a tensor; a dimension that may vary has its largest size.
-
-  bool is_tensor() const { return tag == executorch::runtime::Tag::Tensor; }
-};
-
-std::string Describe(const Port& port);
-
-struct Signature {
-  std::vector<Port> inputs;
-  std::vector<Port> outputs;
-};
-
-// A loaded program. Everything that goes wrong ends in Fail().
-class Program {
+// A loaded ExecuTorch program.
+class Program : public Model {
  public:
   // Reads the file.
   explicit Program(const std::string& path);
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const override { return path_; }
 
-  // The names of its methods, sorted.
-  std::vector<std::string> MethodNames();
+  std::vector<std::string> MethodNames() override;
 
-  Signature GetSignature(const std::string& method);
+  Signature GetSignature(const std::string& method) override;
 
-  // Makes a method ready to run: resolves its operators and delegates, takes the memory for its tensors.
-  void LoadMethod(const std::string& method);
+  // Resolves the method's operators and delegates, takes the memory for its tensors.
+  void LoadMethod(const std::string& method) override;
 
-  // Runs a method on as many inputs as it has; the state in its mutable buffers stays for the next run.
-  // Returns the outputs, and in `seconds` how long the method itself took.
-  std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds);
+  std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) override;
 
  private:
   std::string path_;

@@ -34,29 +34,38 @@ torch_ops_aspect = aspect(
     provides = [_LoadedInfo],
 )
 
-def check_torch_ops(ctx, deps, own = []):
-    """A validation: no namespace of PyTorch is defined by two libraries.
+def check_torch_ops(ctx, deps, own = [], package = None, needed = None):
+    """A validation: no namespace of PyTorch is defined by two libraries, and what a package calls is defined by one.
 
     Args:
       ctx: of a rule with CODEGEN_TOOLCHAIN_TYPE.
       deps: list[Target], what is loaded, with `torch_ops_aspect` on it.
       own: list[File], manifests of the target itself.
+      package: Label of a package of AOTInductor, or None; `deps` have TorchOpInfo then.
+      needed: File, the operators that the package calls.
     Returns:
       File: the report.
     """
     manifests = depset(own, transitive = [dep[_LoadedInfo].manifests for dep in deps if _LoadedInfo in dep])
-    return _check(ctx, manifests, ctx.label.name + ".namespaces.txt")
+    return _check(ctx, manifests, ctx.label.name + ".namespaces.txt", deps, package, needed)
 
-def _check(ctx, manifests, name):
+def _check(ctx, manifests, name, deps = [], package = None, needed = None):
     report = ctx.actions.declare_file(name)
     args = codegen_args(ctx, "torch_check")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add(report, format = "--output=%s")
+    inputs = [manifests]
+    if package:
+        operators = depset(transitive = [dep[TorchOpInfo].operators for dep in deps])
+        args.add(label_text(package), format = "--package=%s")
+        args.add(needed, format = "--needed=%s")
+        args.add_all(operators, format_each = "--operators=%s")
+        inputs += [operators, depset([needed])]
     run_codegen(
         ctx,
         args,
-        inputs = manifests,
+        inputs = depset(transitive = inputs),
         outputs = [report],
         mnemonic = "EtTorchCheck",
         progress_message = "Checking namespaces of %{label}",

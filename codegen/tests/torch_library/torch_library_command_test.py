@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import runpy
 import sys
@@ -181,6 +182,44 @@ class TorchCheckCommandTest(case.TestCase):
             finding = self.finding(lambda path=path: self._run(f"--manifest={path}"))  # type: ignore[misc]
             self.assert_starts_with(finding, "manifest.json: error: not a manifest of an operator library: ")
             self.assert_id(finding, "not-a-torch-manifest")
+
+
+class TorchCheckOfAPackageTest(case.TestCase):
+    """What a package of AOTInductor calls, against what the libraries of its binary have."""
+
+    def _run(self, *libraries: dict[str, list[str]]) -> str:
+        flags = []
+        for index, operators in enumerate(libraries):
+            path = self.directory / f"ops{index}.operators.json"
+            described = [{"name": name, "schema": "", "kernels": keys} for name, keys in operators.items()]
+            path.write_text(json.dumps({"label": f"//ops:{index}", "operators": described}))
+            flags.append(f"--operators={path}")
+        needed, output = self.directory / "model.operators.txt", self.directory / "report.txt"
+        needed.write_text("ns::add.out\nns::mul\n")
+        package = ("--package=//app:model", f"--needed={needed}")
+        self.run_command("torch_check", "--label=//app:runner", f"--output={output}", *package, *flags)
+        return output.read_text()
+
+    def test_all_there(self) -> None:
+        self._run({"ns::add.out": ["CPU", "Meta"], "ns::other": []}, {"ns::mul": ["CompositeExplicitAutograd"]})
+
+    def test_kernel_in_another_library_than_the_definition(self) -> None:
+        self._run({"ns::add.out": ["CPU"], "ns::mul": ["Meta"]}, {"ns::mul": ["Meta", "CPU"]})
+
+    def test_defined_nowhere(self) -> None:
+        finding = self.finding(lambda: self._run({"ns::add.out": ["CPU"], "ns::mull": ["CPU"]}))
+        self.assert_starts_with(
+            finding,
+            "//app:runner: error: ns::mul, which //app:model calls, is defined by none of the operator libraries "
+            "(//ops:0); did you mean ns::mull?\n  Likely cause: ",
+        )
+        self.assertIn("docs/errors.md#missing-torch-operator", finding)
+
+    def test_no_kernel_for_the_cpu(self) -> None:
+        finding = self.finding(lambda: self._run({"ns::add.out": ["CPU"], "ns::mul": ["CUDA", "Meta"]}))
+        self.assert_starts_with(
+            finding, "//app:runner: error: ns::mul, which //app:model calls, has no kernel for the CPU (//ops:0)"
+        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,226 @@
+"""From a model file to a package of AOTInductor (.pt2) with samples."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch._inductor.package.package import package_aoti
+
+from export import model_file, samples
+from export.errors import ExportError, Finding
+from export.model_file import Method
+from export.pytorch_message import condense
+from export.samples import Sample, Value
+from export.tracing import trace
+from export.user_file import Inputs
+
+# PyTorch's own, as no other library is loaded yet.
+_OF_PYTORCH = frozenset(torch._C._dispatch_get_all_op_names())
+# Those of which AOTInductor makes code.
+_COMPILED_IN = ("aten", "prim", "prims")
+# What a kernel for the CPU is registered under.
+_CPU_KEYS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd")
+_REGISTERED_IN_PYTHON = re.compile(r"^(debug|\w+)(?:\[alias\])?: registered at (.+\.py):(\d+)", re.M)
+
+
+@dataclass(frozen=True)
+class Compiler:
+    """The C++ compiler that AOTInductor is to use.
+
+    Attributes:
+        path: the program.
+        compile_flags: what every call gets.
+        link_flags: what calls that link get, too.
+        native: compile for the processor of this machine; otherwise for any that the flags allow.
+    """
+
+    path: str
+    compile_flags: tuple[str, ...] = ()
+    link_flags: tuple[str, ...] = ()
+    native: bool = False
+
+    def script(self, folders: Sequence[Path]) -> str:
+        """A shell script that is this compiler, and leaves the paths of some folders out of what it writes."""
+        mapped = [f"-ffile-prefix-map={folder}/=" for folder in folders]
+        compile_command = shlex.join([os.path.abspath(self.path) if "/" in self.path else self.path, *mapped])
+        flags, link_flags = shlex.join(self.compile_flags), shlex.join(self.link_flags)
+        return (
+            "#!/bin/sh\n"
+            'for argument; do case "$argument" in -c|-E|-v|--version) compiles=1;; esac; done\n'
+            f'if [ "$compiles" ]; then exec {compile_command} {flags} "$@"; fi\n'
+            # gold writes the output's path where there is no name.
+            f'exec {compile_command} {flags} "$@" {link_flags} -Wl,-soname,model.so\n'
+        )
+
+
+def package(
+    model: Path, entry_point: str, import_paths: Sequence[Path] = (), *, compiler: Compiler, scratch: Path, output: Path
+) -> tuple[bytes, list[str]]:
+    """Compiles a model file into a package.
+
+    Args:
+        model: the Python file.
+        entry_point: the name of the function in it that returns the model.
+        import_paths: folders of the user's own modules, for errors; they must be on sys.path already.
+        compiler: the C++ compiler.
+        scratch: an empty folder, which $TORCHINDUCTOR_CACHE_DIR names.
+        output: where to write the package.
+    Returns:
+        The samples (.ptd), and the names of the operators of other libraries than PyTorch's.
+    Raises:
+        ExportError: the model file is not as it should be, or PyTorch refused the model.
+    """
+    torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
+    method = _only(model_file.load(model, entry_point, import_paths), entry_point)
+    # Before the export, which may change the module.
+    runs = zip(method.samples, samples.record(method), strict=True)
+    recorded = [_tensors_only(inputs, sample) for inputs, sample in runs]
+    cxx = scratch / "cxx"
+    environment = Path(torch.__file__ or "").parents[1]
+    cxx.write_text(compiler.script([scratch, environment, environment.resolve()]))
+    cxx.chmod(0o755)
+    exported = trace(method, recorded)
+    operators = _operators(method, exported)
+    metadata = _metadata(recorded, operators)
+    package_aoti(str(output), {"model": _compile(method, exported, _options(cxx, compiler.native, metadata))})
+    return samples.serialize({method.name: recorded}), operators
+
+
+def _only(methods: Sequence[Method], entry_point: str) -> Method:
+    if len(methods) == 1 and methods[0].name == "forward":
+        return methods[0]
+    raise ExportError(
+        Finding(
+            methods[0].at,
+            f"{entry_point}() gives the methods {', '.join(method.name for method in methods)}; a package holds one,"
+            " forward",
+            "the model file was written for an ExecuTorch program of several methods.",
+            "write a function that returns (module, example inputs) for each method, and name it with `entry_point` of"
+            " a torch_aoti_package of its own.",
+            id="several-methods",
+        )
+    )
+
+
+def _options(cxx: Path, native: bool, metadata: dict[str, str]) -> dict[str, Any]:
+    """AOTInductor's settings; without `native` nothing in them depends on the machine."""
+    options: dict[str, Any] = {
+        "aot_inductor.package": True,
+        "aot_inductor.enable_line_tables": False,  # They hold paths.
+        "aot_inductor.metadata": metadata,
+        "aot_inductor.model_name_for_generated_files": "model",
+        "aot_inductor.precompile_headers": False,  # Which takes as long as the compilation.
+        "compile_threads": 1,
+        "cpp.cxx": (None, str(cxx)),
+        "cpp.dynamic_threads": True,
+    }
+    if not native:
+        options |= {"cpp.march": "", "cpp.simdlen": 1, "cpp.vec_isa_ok": False}
+    return options
+
+
+def _compile(method: Method, exported: torch.export.ExportedProgram, options: dict[str, Any]) -> list[Any]:
+    args, kwargs = exported.example_inputs or ((), {})
+    try:
+        with torch.no_grad():
+            files: Any = torch._inductor.aot_compile(exported.module(check_guards=False), args, kwargs, options=options)
+    except Exception as error:
+        raise method.source.failure(
+            f"AOTInductor's compilation of {method.name}()",
+            error,
+            at=method.at,
+            cause="the exported graph has something that AOTInductor does not support, or the C++ compiler failed.",
+            fix="--verbose and --traceback show where; simplify the module until it compiles.",
+            message=condense(str(error)),
+        ) from error
+    # The generated sources, which hold the commands that compiled them, are of no use to a loader.
+    return [file for file in files if not (isinstance(file, str) and file.endswith(".cpp"))]
+
+
+def _metadata(recorded: Sequence[Sample], operators: Sequence[str]) -> dict[str, str]:
+    """What a runner must know of a method, as the package's metadata; runtime/aoti/runner.cpp reads it."""
+    return {
+        "rules_executorch.inputs": _layouts(recorded[0].inputs),
+        "rules_executorch.operators": ",".join(operators),
+        "rules_executorch.outputs": _layouts(recorded[0].outputs),
+    }
+
+
+def _layouts(values: Sequence[Value | None]) -> str:
+    """`dtype:sizes:dim order;` for each value, with nothing before the semicolon for None."""
+    texts = []
+    for value in values:
+        if value is None:
+            texts.append(";")
+        else:
+            sizes, dim_order = (",".join(map(str, n)) for n in (value.layout.sizes, value.layout.dim_order))
+            texts.append(f"{int(value.layout.scalar_type)}:{sizes}:{dim_order};")
+    return "".join(texts)
+
+
+def _tensors_only(inputs: Inputs, sample: Sample) -> Sample:
+    """A sample without the inputs that are no tensors: torch.export compiles them in, and a package takes none."""
+    pairs = zip(sample.inputs, inputs.flatten()[0], strict=True)
+    return replace(sample, inputs=tuple(value for value, leaf in pairs if isinstance(leaf, torch.Tensor)))
+
+
+def _operators(method: Method, exported: torch.export.ExportedProgram) -> list[str]:
+    """The operators of other libraries than PyTorch's that a method calls.
+
+    Raises:
+        ExportError: one of them exists in Python only.
+    """
+    found = set()
+    # As AOTInductor does, without those that consist of others.
+    for graph_module in exported.run_decompositions().graph_module.modules():
+        for node in graph_module.graph.nodes if isinstance(graph_module, torch.fx.GraphModule) else ():
+            if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in _COMPILED_IN:
+                found.add(node.target.name())
+    for name in sorted(found):
+        place = _in_python(name)
+        if place:
+            raise _python_only(method, name, place)
+    return sorted(found - _OF_PYTORCH)
+
+
+def _in_python(operator: str) -> str:
+    """Where an operator, or its kernel for the CPU, is registered from Python; empty if both are in C++."""
+    places = [
+        (path, line)
+        for key, path, line in _REGISTERED_IN_PYTHON.findall(torch._C._dispatch_dump(operator))
+        if key == "debug" or key in _CPU_KEYS
+    ]
+    definition = torch._library.custom_ops.OPDEFS.get(operator)
+    if definition:
+        code = definition._init_fn.__code__
+        places.insert(0, (code.co_filename, str(code.co_firstlineno)))
+    return ":".join(places[0]) if places else ""
+
+
+def _python_only(method: Method, operator: str, place: str) -> ExportError:
+    namespace, _, name = operator.partition("::")
+    return ExportError(
+        Finding(
+            method.at,
+            f"{method.name}() calls {operator}, which exists in Python only",
+            "it is registered with torch.library; a package of AOTInductor runs without Python, where no such operator"
+            " is.",
+            f'write its kernel in C++, TORCH_LIBRARY_FRAGMENT({namespace}, m) {{ m.def("{name}(...) -> ..."); }} and'
+            f" TORCH_LIBRARY_IMPL({namespace}, CPU, m), in a library for PyTorch that both the package and the binary"
+            " have in `deps`.",
+            (f"registered at {_relative(place)}",),
+            id="python-only-operator",
+        )
+    )
+
+
+def _relative(place: str) -> str:
+    path = os.path.relpath(place)
+    return place if path.startswith("..") else path

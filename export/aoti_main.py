@@ -1,0 +1,58 @@
+"""Compiles a PyTorch model ahead of time with AOTInductor, to a package that C++ runs without Python.
+
+The model is a Python file with an entry point; README.md beside this file has the contract. Beside the package, sample
+inputs and eager outputs to test it against. Success prints nothing; bad input prints one error and exits with status 1.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import app, flags
+
+from export import command
+
+_PACKAGE = flags.DEFINE_string("package", None, "Where to write the package (.pt2).", required=True)
+_SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs and eager outputs (.ptd).")
+_OPERATORS = flags.DEFINE_string("operators", None, "Where to write the names of the operators that are not PyTorch's.")
+_COMPILER = flags.DEFINE_string("compiler", "g++", "The C++ compiler.")
+_COMPILE_FLAGS = flags.DEFINE_multi_string("compile_flag", [], "Flag of every compilation. May be given several times.")
+_LINK_FLAGS = flags.DEFINE_multi_string("link_flag", [], "Flag of linking. May be given several times.")
+_NATIVE = flags.DEFINE_bool("native", False, "Compile for the processor of this machine, with its vector instructions.")
+
+
+def main(argv: Sequence[str]) -> int:
+    with tempfile.TemporaryDirectory() as scratch:
+        # Modules of PyTorch read it when they are imported.
+        os.environ["TORCHINDUCTOR_CACHE_DIR"] = scratch
+
+        def load() -> command.Export:
+            from export import aoti
+
+            def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
+                compiler = aoti.Compiler(
+                    _COMPILER.value, tuple(_COMPILE_FLAGS.value), tuple(_LINK_FLAGS.value), native=_NATIVE.value
+                )
+                samples, operators = aoti.package(
+                    model,
+                    entry_point,
+                    import_paths,
+                    compiler=compiler,
+                    scratch=Path(scratch),
+                    output=Path(_PACKAGE.value),
+                )
+                if _SAMPLES.value:
+                    Path(_SAMPLES.value).write_bytes(samples)
+                if _OPERATORS.value:
+                    Path(_OPERATORS.value).write_text("".join(f"{name}\n" for name in operators))
+
+            return export
+
+        return command.run(argv, load)
+
+
+if __name__ == "__main__":
+    app.run(main)

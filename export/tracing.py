@@ -1,0 +1,121 @@
+"""Runs torch.export on the methods of a model file."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+import torch
+
+from export import fake_kernel
+from export.errors import ExportError, Finding
+from export.model_file import Method
+from export.pytorch_message import condense
+from export.samples import Sample
+
+# What torch.export says when a model cannot be exported as it is -> (likely cause, fix).
+_HINTS = (
+    (
+        re.compile(r"data-dependent|GuardOnDataDependent|unbacked", re.I),
+        "Python's `if`, `int()` or a shape depends on the values of a tensor, which an exported graph cannot follow.",
+        "choose with torch.where or torch.cond; say with torch._check what is known of a value; or use a constant.",
+    ),
+    (
+        re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I),
+        "get_dynamic_shapes() asks for more freedom than the model's code leaves, or does not match its inputs.",
+        "follow the suggested fixes above, or make that dimension static.",
+    ),
+    (
+        re.compile(r"numpy|\.tolist\(\)|tensor subclass", re.I),
+        "the model leaves PyTorch in the middle of its computation.",
+        "compute with torch functions only.",
+    ),
+)
+_NO_HINT = (
+    "the model's code does something that torch.export cannot trace.",
+    "rewrite the lines shown; torch.export.draft_export(module, inputs) lists all such places at once.",
+)
+
+
+def trace(method: Method, samples: Sequence[Sample]) -> torch.export.ExportedProgram:
+    """Exports a method.
+
+    Args:
+        method: what to export.
+        samples: its eager results, which the exported method must agree with in number and nesting.
+    Raises:
+        ExportError: torch.export refused it, or it cannot run as an exported program does.
+    """
+    exported = method.exported or _export(method)
+    _check_outputs(method, exported, samples)
+    return exported
+
+
+def _export(method: Method) -> torch.export.ExportedProgram:
+    try:
+        # Strict tracing knows a tensor that plain Python objects hold, as a KV cache's may, for the buffer that it is;
+        # the faster way takes it for a constant.
+        exported = _trace(method, strict=False)
+        if _written_constants(exported):
+            exported = _trace(method, strict=True)
+    except Exception as error:
+        what = f"torch.export of {method.name}()"
+        operator = fake_kernel.operator_without_fake_kernel(error)
+        if operator:
+            at, details = method.source.frames(error)
+            raise ExportError(fake_kernel.finding(at or method.at, what, operator, details)) from error
+        message = condense(str(error))
+        text = f"{type(error).__name__} {message}"
+        cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
+        raise method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message) from error
+
+    written = _written_constants(exported)
+    if written:
+        raise ExportError(
+            Finding(
+                method.at,
+                f"{method.name}() writes to tensors that are no buffers of the module: {', '.join(written)}",
+                "the module keeps state in a plain attribute, a list, or a global.",
+                "make each of them a buffer: self.register_buffer(name, tensor).",
+                id="state-outside-buffers",
+            )
+        )
+    return exported
+
+
+def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
+    with torch.no_grad():
+        return torch.export.export(
+            method.module,
+            method.example.args,
+            dict(method.example.kwargs),
+            dynamic_shapes=method.dynamic_shapes,
+            strict=strict,
+        )
+
+
+def _written_constants(exported: torch.export.ExportedProgram) -> list[str]:
+    """The constants that an exported graph writes to; such a write would be lost."""
+    constants = exported.graph_signature.inputs_to_lifted_tensor_constants
+    written: dict[str, None] = {}
+    for node in exported.graph.nodes:
+        if isinstance(node.target, torch._ops.OpOverload):
+            for argument, value in zip(node.target._schema.arguments, node.args, strict=False):
+                if argument.is_write and getattr(value, "name", None) in constants:
+                    written[constants[value.name]] = None
+    return list(written)
+
+
+def _check_outputs(method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample]) -> None:
+    for index, sample in enumerate(samples):
+        if sample.output_spec != exported.call_spec.out_spec:
+            raise ExportError(
+                Finding(
+                    method.at,
+                    f"{method.name}() returns {len(sample.outputs)} values on sample {index}, nested as"
+                    f" {sample.output_spec}, but the exported program {exported.call_spec.out_spec}",
+                    "what the module returns depends on its inputs or on its state.",
+                    "return the same structure from every call.",
+                    id="varying-outputs",
+                )
+            )

@@ -1,0 +1,114 @@
+"""Linking a runner with the model that it runs by default."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain")
+load(":label_text.bzl", "label_text")
+
+visibility(["//rules/..."])
+
+BAD_TOLERANCE_ERR = """{label}: attribute {attribute} is "{value}", not a number.
+
+Fix: give a decimal number of at least 0, e.g. {attribute} = "1e-4".
+See: docs/errors.md#bad-tolerance"""
+
+_DEFAULT_TOLERANCE = "1e-5"
+
+TOLERANCE_ATTRS = {
+    "atol": attr.string(
+        doc = "Absolute tolerance, a decimal number. Default: 1e-5.",
+        default = _DEFAULT_TOLERANCE,
+    ),
+    "rtol": attr.string(
+        doc = "Relative tolerance, a decimal number. Default: 1e-5.",
+        default = _DEFAULT_TOLERANCE,
+    ),
+}
+
+_MAIN = """\
+// Generated for {label}.
+#include "{header}"
+
+int main(int argc, char** argv) {{
+  return rules_executorch::{function}(
+      argc, argv, {{/*program=*/"{program}", /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol}, /*atol=*/{atol}}});
+}}
+"""
+
+def _runfiles_path(ctx, file):
+    if not file:
+        return ""
+    path = file.short_path
+    return path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
+
+def _dynamic_libraries(linking_contexts):
+    return [
+        file
+        for context in linking_contexts
+        for linker_input in context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        for file in [library.dynamic_library]
+        if file and not (library.static_library or library.pic_static_library)
+    ]
+
+def _check_tolerances(ctx):
+    for attribute in ["rtol", "atol"]:
+        value = getattr(ctx.attr, attribute)
+        mantissa, _, exponent = value.lower().partition("e")
+        parts = [mantissa.replace(".", "", 1), exponent.removeprefix("-").removeprefix("+") if "e" in value.lower() else "0"]
+        if [part for part in parts if not part.isdigit()]:
+            fail(BAD_TOLERANCE_ERR.format(label = ctx.label, attribute = attribute, value = value))
+
+def link_runner(ctx, header, function, program, samples, check):
+    """Links a runner.
+
+    Args:
+      ctx: the rule's context, with attributes deps, linkopts and _runner, and with `check` TOLERANCE_ATTRS.
+      header: str, the header that declares the runner's main function.
+      function: str, its name.
+      program: File or None, what it runs by default.
+      samples: File or None, the samples of that.
+      check: bool, whether it compares outputs with the samples' by default.
+    Returns:
+      (File, list[File]): the executable, and the shared libraries that it needs.
+    """
+    if check:
+        _check_tolerances(ctx)
+    cc_toolchain = find_cc_toolchain(ctx)
+    feature_configuration = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    main = ctx.actions.declare_file(ctx.label.name + ".main.cpp")
+    ctx.actions.write(main, _MAIN.format(
+        header = header,
+        function = function,
+        label = label_text(ctx.label),
+        program = _runfiles_path(ctx, program),
+        samples = _runfiles_path(ctx, samples),
+        check = "true" if check else "false",
+        rtol = ctx.attr.rtol if check else _DEFAULT_TOLERANCE,
+        atol = ctx.attr.atol if check else _DEFAULT_TOLERANCE,
+    ))
+    runner = ctx.attr._runner[CcInfo]
+    _, objects = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = [main],
+        # Operator libraries have headers that do not go together with ExecuTorch's, such as PyTorch's.
+        compilation_contexts = [runner.compilation_context],
+    )
+    linking_contexts = [runner.linking_context] + [dep[CcInfo].linking_context for dep in ctx.attr.deps]
+    linked = cc_common.link(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        linking_contexts = linking_contexts,
+        user_link_flags = ctx.attr.linkopts,
+    )
+    return linked.executable, _dynamic_libraries(linking_contexts)
