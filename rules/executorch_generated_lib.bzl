@@ -18,6 +18,7 @@ def executorch_generated_lib(
         aten_mode = False,
         fallback = None,
         include_all_prim_ops = True,
+        use_default_aten_ops_lib = True,
         define_static_targets = False,
         visibility = None,
         testonly = None,
@@ -36,6 +37,7 @@ def executorch_generated_lib(
       include_all_prim_ops: False: `<name>_combined_prim_ops_header` is a library of `selected_prim_ops.h` with those of the
         runtime's own operators that the selections have. A runtime that is built from source keeps only these if its
         register_prim_ops.cpp is compiled with the library in deps.
+      use_default_aten_ops_lib: for ExecuTorch's BUCK files; what runs ATen's operators is for the torch toolchain to say.
       define_static_targets: whether `<name>_static` is another name of the library, which is static anyway.
       visibility: visibility of all targets.
       testonly: whether only tests may use them.
@@ -53,14 +55,17 @@ def executorch_generated_lib(
         compatible_with = compatible_with,
         target_compatible_with = target_compatible_with,
     )
+    buck_only = [parameter for parameter in BUCK_ONLY if kwargs.pop(parameter, None)]
+    if not use_default_aten_ops_lib:
+        buck_only.append("use_default_aten_ops_lib")
     _executorch_generated_lib(
         name = name,
         aten_bridge = _ATEN_BRIDGE if aten_mode or fallback else None,
         aten_mode = aten_mode,
         deps = deps,
         fallback = fallback,
-        buck_only = [parameter for parameter in BUCK_ONLY if parameter in kwargs],
-        **({attribute: value for attribute, value in kwargs.items() if attribute not in BUCK_ONLY} | common)
+        buck_only = buck_only,
+        **(kwargs | common)
     )
     executorch_generated_headers(
         name = name + "_headers",

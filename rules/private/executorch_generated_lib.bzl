@@ -36,6 +36,7 @@ BUCK_ONLY = {
     "fbcode_deps": "deps, with a select() where they differ by platform",
     "feature": "tags",
     "platforms": "target_compatible_with",
+    "use_default_aten_ops_lib": "an executorch_torch_toolchain with the libraries that run ATen's operators",
     "xplat_deps": "deps, with a select() where they differ by platform",
 }
 

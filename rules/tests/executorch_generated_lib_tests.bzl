@@ -240,6 +240,14 @@ def executorch_generated_lib_test_suite(name):
         deps = [":selection_all"],
     )
     executorch_generated_lib(
+        name = "generated_with_own_aten",
+        functions_yaml_target = "functions.yaml",
+        tags = ["manual"],
+        use_default_aten_ops_lib = False,
+        xplat_deps = [],  # nothing is no error
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
         name = "generated_prim",
         functions_yaml_target = "functions.yaml",
         include_all_prim_ops = False,
@@ -280,6 +288,15 @@ def executorch_generated_lib_test_suite(name):
             "docs/errors.md#buck-only",
         ],
         target_under_test = ":generated_for_buck",
+    )
+    failure_test(
+        name = "generated_with_own_aten_test",
+        size = "small",
+        expected = [
+            "//rules/tests:generated_with_own_aten has use_default_aten_ops_lib, which only Buck knows",
+            "Fix: use an executorch_torch_toolchain",
+        ],
+        target_under_test = ":generated_with_own_aten",
     )
     _selective_test(
         name = "generated_selective_test",
@@ -349,6 +366,7 @@ def executorch_generated_lib_test_suite(name):
             ":generated_selective_test",
             ":generated_selective_without_sources_test",
             ":generated_with_flags_test",
+            ":generated_with_own_aten_test",
             ":generated_without_selection_test",
             ":generated_without_yaml_test",
         ],
