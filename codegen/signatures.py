@@ -61,7 +61,7 @@ _LIST_ELEMENTS = frozenset({"Tensor", "Tensor?", "int", "SymInt", "float", "bool
 _RETURNED_BY_VALUE = frozenset({"Tensor", "Scalar", "int", "SymInt", "float", "bool", "SymBool"})
 
 # Words that cannot name a parameter, and the names that the generated code itself uses beside parameters.
-_RESERVED = frozenset(
+_RESERVED_WORDS = (
     "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class "
     "compl const const_cast constexpr continue decltype default delete do double dynamic_cast else enum "
     "explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not "
@@ -69,8 +69,9 @@ _RESERVED = frozenset(
     "sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
     "typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq context "
     "event_tracer_op_scope result stack ArrayRef Device EValue Layout MemoryFormat Scalar ScalarType Tensor "
-    "TensorList int64_t std executorch".split()
+    "TensorList int64_t std executorch"
 )
+_RESERVED = frozenset(_RESERVED_WORDS.split())
 
 
 @functools.cache
