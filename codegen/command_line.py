@@ -11,6 +11,7 @@ from absl import flags
 COMMANDS = {
     "select": "unites lists of operators, models and other selections",
     "generate": "writes the C++ that registers the selected operators' kernels",
+    "define": "writes the C++ that defines custom operators in PyTorch",
     "bind": "finds the kernels in the libraries and adapts those without a context",
     "prune": "leaves dtypes that are not selected out of kernels",
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",

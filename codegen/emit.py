@@ -10,8 +10,9 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from codegen import aten_kernels, aten_signatures, kernel_keys, schema, signatures
+from codegen import aten_kernels, aten_signatures, kernel_keys, schema, signatures, torch_schemas
 from codegen.operator_table import Kernel, Operator
 
 _COLUMNS = 120
@@ -348,6 +349,52 @@ executorch::runtime::Span<const executorch::ET_RUNTIME_NAMESPACE::Kernel> {sourc
 """
 
 
+def torch_operators(source: Source, operators: Sequence[Operator]) -> str:
+    """TorchOperators.cpp: has PyTorch define operators when the library is loaded. Includes nothing of PyTorch."""
+    defined = {operator.name for operator in operators}
+    entries = []
+    for operator in operators:
+        functional = torch_schemas.functional(operator.schema)
+        derived = functional if functional and str(functional.name) not in defined else None
+        fields = [
+            _quoted(operator.schema.name.namespace),
+            _quoted(torch_schemas.unqualified(operator.schema)),
+            _quoted(torch_schemas.unqualified(derived)) if derived else "nullptr",
+            _quoted(f"{Path(operator.location.path).name}:{operator.location.line}"),
+        ]
+        entries.append("    {" + ",\n     ".join(fields) + "},\n")
+    return f"""{source.header("The operators for PyTorch")}
+#include "runtime/torch/torch_operators.h"
+
+#include <executorch/runtime/core/span.h>
+#include <executorch/runtime/kernel/operator_registry.h>
+
+#include <iterator>
+
+namespace {source.namespace} {{
+
+using executorch::runtime::Kernel;
+using executorch::runtime::Span;
+using rules_executorch::TorchOperator;
+
+// In KernelTable.cpp.
+Span<const Kernel> kernels();
+
+namespace {{
+
+// clang-format off
+constexpr TorchOperator kOperators[] = {{
+{"".join(entries)}}};
+// clang-format on
+
+[[maybe_unused]] const bool kDefined =
+    rules_executorch::DefineTorchOperators({{kOperators, std::size(kOperators)}}, kernels());
+
+}}  // namespace
+}}  // namespace {source.namespace}
+"""
+
+
 def registered_name(operator: str, key: str) -> str:
     """What a library defines for a kernel that it registers: `aten__add__out__for_any`."""
     key = "any" if key == kernel_keys.DEFAULT else key.removeprefix("v1/").replace("|", "__")
@@ -642,6 +689,11 @@ def _by_namespace(kernels: Iterable[tuple[str, Operator]]) -> list[tuple[str, li
     for name, operator in kernels:
         groups.setdefault(name.rpartition("::")[0], []).append((name, operator))
     return sorted(groups.items())
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
 
 
 def _namespace(name: str, content: str) -> str:

@@ -308,6 +308,14 @@ KINDS = (
         "Select the out variant that the message names, or what the exported program calls: `models = [...]`.",
     ),
     Kind(
+        "nothing-to-define",
+        _LIBRARY,
+        "A library for PyTorch is of a `custom_ops.yaml` whose operators are all in namespaces of PyTorch itself. "
+        "PyTorch defines these operators, so the library leaves them out.",
+        "- func: aten::add.out(...)  # the only entry",
+        "Give operators of your own a namespace of your own. Those of PyTorch need no library.",
+    ),
+    Kind(
         "buck-only",
         _LIBRARY,
         "A library has a parameter of ExecuTorch's macro that means something to Buck only.",

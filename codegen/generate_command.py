@@ -10,8 +10,7 @@ Reads no kernels, so that it can run beside their compilation; `codegen bind` co
 from __future__ import annotations
 
 import dataclasses
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from absl import flags
@@ -21,6 +20,7 @@ from codegen import (
     command_line,
     emit,
     kernel_keys,
+    kernel_sources,
     manifest,
     missing_operators,
     operator_table,
@@ -31,10 +31,6 @@ from codegen.errors import CodegenError, Finding
 from codegen.operator_table import Operator
 
 FLAGS = command_line.flag_values()
-
-# About where the kernels take as long to compile as the headers that they include: with GCC 12 and -O2 0.01 s each, and
-# 0.7 s. For ExecuTorch's 209, that is 5 s of CPU time and 1.6 s on four cores; in one source 2.9 s, in seven 7 and 2.0.
-_KERNELS_PER_SOURCE = 64
 
 _LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
 _FUNCTIONS_YAML = flags.DEFINE_string(
@@ -134,7 +130,8 @@ def run() -> None:
     header = Path(_NATIVE_FUNCTIONS.value).name
     kernels = emit.boxed_kernels(operators)
     taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
-    _write_boxed(source, [kernel for kernel in kernels if kernel not in taking_aten])
+    lean = [kernel for kernel in kernels if kernel not in taking_aten]
+    kernel_sources.write(source, lean, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
     if _ATEN_SOURCE.value is not None:
         Path(_ATEN_SOURCE.value).write_text(emit.boxed_aten(source, taking_aten))
     Path(_KERNEL_TABLE.value).write_text(
@@ -149,17 +146,6 @@ def run() -> None:
     Path(_NATIVE_FUNCTIONS.value).write_text(emit.native_functions(source, operators))
     Path(_FUNCTIONS.value).write_text(emit.functions(source, operators, header))
     manifest.write(manifest.Manifest(_LABEL.value, yaml_names, tuple(operators)), _MANIFEST.value)
-
-
-def _write_boxed(source: emit.Source, kernels: Sequence[emit.Boxed]) -> None:
-    """Writes the sources that call the kernels, of about one size, so that they compile side by side."""
-    directory = Path(_BOXED_KERNELS.value)
-    directory.mkdir(parents=True, exist_ok=True)
-    header = os.path.relpath(_NATIVE_FUNCTIONS.value, directory)
-    count = -(-len(kernels) // _KERNELS_PER_SOURCE)
-    for i in range(count):
-        part = kernels[i * len(kernels) // count : (i + 1) * len(kernels) // count]
-        (directory / f"BoxedKernels{i}.cpp").write_text(emit.boxed(source, part, header))
 
 
 def _select(wanted: selection.Selection, provided: Mapping[str, Operator], providers: str) -> list[Operator]:

@@ -13,9 +13,9 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen import command_line, symbols, torch_manifest, torch_registrations
+from codegen import command_line, symbols, torch_loader, torch_manifest, torch_registrations, torch_schemas
 from codegen.errors import CodegenError, Finding
-from codegen.torch_manifest import LIBRARY, TorchManifest
+from codegen.torch_manifest import TorchManifest
 
 FLAGS = command_line.flag_values()
 
@@ -37,18 +37,6 @@ _TORCH_LIBRARIES = flags.DEFINE_multi_string(
 _MANIFEST = flags.DEFINE_string("manifest", None, "Where to write the manifest.", required=True, flag_values=FLAGS)
 _MODULE = flags.DEFINE_string("module", None, "Where to write the Python module.", required=True, flag_values=FLAGS)
 
-# The namespaces of PyTorch itself.
-RESERVED = frozenset(
-    re.findall(
-        r"\w+",
-        """
-        _c10d_functional _c10d_functional_autograd _dtensor _native _quantized _test aten c10d debug_mode_ops debugprims
-        export higher_order inductor inductor_prims mkl mkldnn mkldnn_prepacked onednn prim prims profiler quantization
-        quantized rngprims sparse static_runtime symm_mem
-        """,
-    )
-)
-
 # The C functions that keep their form from one version of PyTorch to the next.
 _STABLE = re.compile(r"aoti_torch_\w+|torch_\w+")
 # What PyTorch's libraries hold of the C++ library, which the compiler brings anyway.
@@ -67,50 +55,6 @@ _HEADERS = (
 )
 _SHOWN = 10
 
-_LOADER = '''\
-"""Loads {label} into PyTorch: to import this module is all that it takes. Generated.
-
-Namespaces: {namespaces}.
-"""
-
-import ctypes
-import os
-import re
-
-import torch
-
-# The file itself, whatever links lead to it: by another path it would be another library to PyTorch.
-LIBRARY = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "{library}"))
-
-# The namespaces that it defines as a whole, with what to say where another library has done so.
-_DEFINED = {defined}
-
-
-def _is_loaded() -> bool:
-    try:
-        ctypes.CDLL(LIBRARY, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
-    except OSError:
-        return False
-    return True
-
-
-def _check(namespace: str, message: str) -> None:
-    """Raises where PyTorch would abort: it lets a namespace be defined once."""
-    try:
-        torch.library.Library(namespace, "DEF")  # Given up at once.
-    except RuntimeError as error:
-        other = re.search(r"Previous registration of TORCH_LIBRARY was (.*?);", str(error))
-        raise ImportError(message.replace("{other}", other[1] if other else str(error)), path=LIBRARY) from None
-
-
-if not _is_loaded():
-    for _namespace, _message in _DEFINED.items():
-        _check(_namespace, _message)
-torch.ops.load_library(LIBRARY)
-'''
-# Stands for the definition that came first.
-_OTHER = "{other}"
-
 
 def run() -> None:
     registrations = torch_registrations.read(_LIBRARY.value, _SOURCES.value, _NM.value)
@@ -121,19 +65,7 @@ def run() -> None:
     if findings:
         raise CodegenError(findings)
     torch_manifest.write(manifest, _MANIFEST.value)
-    defined = {
-        r.namespace: str(torch_manifest.duplicate(_LABEL.value, r.namespace, [_OTHER, manifest.place(r)]))
-        for r in registrations
-        if r.kind == LIBRARY
-    }
-    module = _LOADER.format(
-        label=_LABEL.value,
-        namespaces=", ".join(manifest.namespaces()),
-        library=Path(_LIBRARY.value).name,
-        defined=defined,
-        other=_OTHER,
-    )
-    Path(_MODULE.value).write_text(module)
+    torch_loader.write(_MODULE.value, Path(_LIBRARY.value).name, manifest)
 
 
 def _nothing(manifest: TorchManifest) -> list[Finding]:
@@ -163,7 +95,7 @@ def _reserved(manifest: TorchManifest) -> list[Finding]:
             f"TORCH_LIBRARY_IMPL({registration.namespace}, <dispatch key>, m)",
         )
         for registration in manifest.registrations
-        if registration.kind != torch_manifest.IMPL and registration.namespace in RESERVED
+        if registration.kind != torch_manifest.IMPL and registration.namespace in torch_schemas.RESERVED_NAMESPACES
     ]
 
 

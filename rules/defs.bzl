@@ -8,6 +8,7 @@ load(":executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check"
 load(":executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executorch_prebuilt_kernels")
 load(":executorch_program.bzl", _executorch_program = "executorch_program")
 load(":executorch_program_test.bzl", _executorch_program_test = "executorch_program_test")
+load(":exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
 load(":scalar_type.bzl", _ScalarType = "ScalarType")
 load(
     ":toolchains.bzl",
@@ -45,3 +46,4 @@ torch_aoti_test = _torch_aoti_test
 torch_op_library = _torch_op_library
 torch_op_test = _torch_op_test
 torch_ops_check = _torch_ops_check
+exir_custom_ops_aot_lib = _exir_custom_ops_aot_lib

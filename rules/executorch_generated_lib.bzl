@@ -7,6 +7,7 @@ load(
     _executorch_generated_lib = "executorch_generated_lib",
 )
 load("//rules/private:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")
+load(":exir_custom_ops_aot_lib.bzl", "exir_custom_ops_aot_lib")
 
 # What a library with PyTorch's own kernels needs. A library without them must not even name it: PyTorch would be
 # installed for it.
@@ -17,6 +18,7 @@ def executorch_generated_lib(
         deps = [],
         aten_mode = False,
         fallback = None,
+        custom_ops_requires_aot_registration = True,
         include_all_prim_ops = True,
         use_default_aten_ops_lib = True,
         define_static_targets = False,
@@ -34,6 +36,9 @@ def executorch_generated_lib(
       aten_mode: True: PyTorch's operators run with PyTorch's own kernels, from the torch wheel, and custom ones with kernels that
         take `at::Tensor`. There is no functions_yaml_target then.
       fallback: "aten": operators that no YAML has run with PyTorch's own kernels.
+      custom_ops_requires_aot_registration: with custom_ops_yaml_target, without aten_mode: `custom_ops_<name>` is a shared library that defines
+        the operators of this YAML, all of them, in PyTorch, with the kernels of kernel_deps, and `custom_ops_<name>_py` a
+        py_library that loads it. Nothing of it is built before something asks for it, nor PyTorch installed.
       include_all_prim_ops: False: `<name>_combined_prim_ops_header` is a library of `selected_prim_ops.h` with those of the
         runtime's own operators that the selections have. A runtime that is built from source keeps only these if its
         register_prim_ops.cpp is compiled with the library in deps.
@@ -72,6 +77,14 @@ def executorch_generated_lib(
         library = ":" + name,
         **common
     )
+    if custom_ops_requires_aot_registration and kwargs.get("custom_ops_yaml_target") and not aten_mode:
+        exir_custom_ops_aot_lib(
+            name = "custom_ops_" + name,
+            compiler_flags = kwargs.get("compiler_flags", []),
+            kernels = kwargs.get("kernel_deps", []),
+            yaml_target = kwargs["custom_ops_yaml_target"],
+            **(common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]})
+        )
     if define_static_targets:
         native.alias(
             name = name + "_static",

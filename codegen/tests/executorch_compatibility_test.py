@@ -19,6 +19,8 @@ from unittest import mock
 import executorch.codegen
 import torch
 import torchgen
+import torchgen.model
+import yaml
 from absl.testing import absltest
 from executorch.codegen import gen
 from executorch.codegen.api.types import ExecutorchCppSignature
@@ -28,7 +30,8 @@ from executorch.exir import scalar_type as exir_scalar_type
 from torchgen.context import native_function_manager
 from torchgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
 
-from codegen import call_check, kernel_keys, operator_table, program_reader, signatures
+from codegen import call_check, kernel_keys, operator_table, program_reader, schema, signatures, torch_schemas
+from codegen.errors import Location
 from codegen.prim_ops import PRIM_OPS
 from codegen.tests import case
 
@@ -243,6 +246,19 @@ class ExecutorchCompatibilityTest(case.TestCase):
         result = subprocess.run([os.environ["LOAD_PROGRAM"], program], input=lines, text=True, capture_output=True)
         self.assertIn(result.returncode, (0, 1), result.stderr)
         return result.returncode == 0
+
+    def test_operators_without_out_arguments(self) -> None:
+        """What an operator is without its out arguments, by torchgen's signatures."""
+        compared = 0
+        for entry in yaml.safe_load((_NATIVE / "native_functions.yaml").read_text()):
+            derived = torch_schemas.functional(schema.parse(entry["func"], lambda offset: Location("native")))
+            if derived is None:
+                continue
+            theirs = torchgen.model.FunctionSchema.parse(entry["func"])
+            ours = torchgen.model.FunctionSchema.parse(torch_schemas.unqualified(derived))
+            self.assertEqual(ours.signature(), theirs.signature())
+            compared += 1
+        self.assertGreater(compared, 500)
 
     def test_runtime_finds_the_selected_kernels(self) -> None:
         """Each call reaches a kernel with a selected key, and each key of a call is needed by one."""

@@ -11,9 +11,10 @@ _CODEGEN = _HERE.parents[1] / "codegen/codegen"
 
 
 class SelectionTest(absltest.TestCase):
-    def test_runner_registers_mul3_only(self) -> None:
-        listed = subprocess.run([_HERE / "runner", "--list_operators"], check=True, capture_output=True, text=True)
-        self.assertEqual(listed.stdout.split(), ["my_ops::mul3.out"])
+    def test_runner_registers_what_its_model_calls_only(self) -> None:
+        for runner, operator in (("runner", "my_ops::mul3.out"), ("mul4_runner", "my_ops::mul4.out")):
+            listed = subprocess.run([_HERE / runner, "--list_operators"], check=True, capture_output=True, text=True)
+            self.assertEqual(listed.stdout.split(), [operator])
 
     def test_other_library_registers_mul4_only(self) -> None:
         manifest = json.loads((_HERE / "mul4_lib/registered.json").read_text())

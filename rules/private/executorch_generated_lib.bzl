@@ -2,6 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load(":bind_kernels.bzl", "bind_kernels")
 load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":et_aten_info.bzl", "EtAtenInfo")
 load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
@@ -66,7 +67,13 @@ def _executorch_generated_lib_impl(ctx):
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
         return _declared(ctx, generated, kernels + libraries)
-    adapters = _bind(ctx, generated.manifest, kernels, aten)
+    adapters = bind_kernels(
+        ctx,
+        generated.manifest,
+        kernels + ([aten.kernels] if aten else []),
+        # PyTorch's libraries have more symbols than all the rest, and none of them is a kernel of a YAML.
+        besides = aten.torch if aten else None,
+    )
     if ctx.attr.aten_mode:
         # Generated code includes nothing of the kernels, which bring PyTorch's headers.
         kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
@@ -166,45 +173,6 @@ def _sources(generated, adapters):
     # Bazel links a tree's objects like an archive's: after the table that refers to them.
     sources = [generated.registration, generated.kernel_table, generated.boxed_kernels, generated.aten_kernels, adapters]
     return [source for source in sources if source]
-
-def _symbol_files(library):
-    """Of one library to link, the files whose symbols tell what it defines."""
-    return library.pic_objects or library.objects or [f for f in [
-        library.pic_static_library or library.static_library or library.dynamic_library or library.interface_library,
-    ] if f]
-
-def _bind(ctx, manifest, kernels, aten):
-    """Checks that the libraries define every kernel, and adapts those that take no context."""
-    cc_toolchain = find_cc_toolchain(ctx)
-    adapters = ctx.actions.declare_file(ctx.label.name + "/KernelAdapters.cpp")
-    linker_inputs = depset(transitive = [
-        info.linking_context.linker_inputs
-        for info in kernels + ([aten.kernels] if aten else [])
-    ])
-
-    # PyTorch's libraries have more symbols than all the rest, and none of them is a kernel of a YAML.
-    not_kernels = aten.torch.linking_context.linker_inputs.to_list() if aten else []
-    libraries = [
-        file
-        for linker_input in linker_inputs.to_list()
-        if linker_input not in not_kernels
-        for library in linker_input.libraries
-        for file in _symbol_files(library)
-    ]
-    args = codegen_args(ctx, "bind")
-    args.add(manifest, format = "--manifest=%s")
-    args.add(cc_toolchain.nm_executable, format = "--nm=%s")
-    args.add(adapters, format = "--output=%s")
-    args.add_all(libraries, format_each = "--library=%s")
-    run_codegen(
-        ctx,
-        args,
-        inputs = depset([manifest] + libraries, transitive = [cc_toolchain.all_files]),
-        outputs = [adapters],
-        mnemonic = "EtBindKernels",
-        progress_message = "Binding operators to kernels for %{label}",
-    )
-    return adapters
 
 def _configure(ctx):
     cc_toolchain = find_cc_toolchain(ctx)

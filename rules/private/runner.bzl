@@ -2,6 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain")
+load(":dynamic_libraries.bzl", "dynamic_libraries")
 load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
@@ -39,16 +40,6 @@ def _runfiles_path(ctx, file):
         return ""
     path = file.short_path
     return path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
-
-def _dynamic_libraries(linking_contexts):
-    return [
-        file
-        for context in linking_contexts
-        for linker_input in context.linker_inputs.to_list()
-        for library in linker_input.libraries
-        for file in [library.dynamic_library]
-        if file and not (library.static_library or library.pic_static_library)
-    ]
 
 def _check_tolerances(ctx):
     for attribute in ["rtol", "atol"]:
@@ -111,4 +102,4 @@ def link_runner(ctx, header, function, program, samples, check):
         linking_contexts = linking_contexts,
         user_link_flags = ctx.attr.linkopts,
     )
-    return linked.executable, _dynamic_libraries(linking_contexts)
+    return linked.executable, dynamic_libraries(linking_contexts)

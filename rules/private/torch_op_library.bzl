@@ -6,6 +6,7 @@ load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":cuda_toolkit.bzl", "CudaToolkitInfo", "compile_cuda")
 load(":label_text.bzl", "label_text")
 load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "TORCH_TOOLCHAIN_TYPE")
+load(":torch_load_check.bzl", "LOAD_CHECK_ATTRS", "load_torch_ops")
 load(":torch_op_info.bzl", "TorchOpInfo")
 load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
@@ -181,30 +182,12 @@ def _describe(ctx, library, version):
     )
     return manifest
 
-def _load(ctx, library, manifest, needed):
-    """A validation: the library loads, and defines what its symbols say. Returns the list of its operators."""
-    operators = ctx.actions.declare_file(ctx.label.name + ".operators.json")
-    args = ctx.actions.args()
-    args.add(library, format = "--library=%s")
-    args.add(manifest, format = "--manifest=%s")
-    args.add(find_cc_toolchain(ctx).nm_executable, format = "--nm=%s")
-    args.add(operators, format = "--output=%s")
-    ctx.actions.run(
-        executable = ctx.executable._load_check,
-        arguments = [args],
-        inputs = depset([library, manifest] + needed, transitive = [find_cc_toolchain(ctx).all_files]),
-        outputs = [operators],
-        mnemonic = "EtTorchLoad",
-        progress_message = "Loading %{label} into PyTorch",
-    )
-    return operators
-
 def _torch_op_library_impl(ctx):
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
     version = target_version(ctx.label, ctx.attr.api, ctx.attr.torch_target_version, torch.version)
     library, needed, cc_info = _link(ctx, version)
     manifest = _describe(ctx, library, version)
-    operators = _load(ctx, library, manifest, _shared_libraries(cc_info.linking_context.linker_inputs))
+    operators = load_torch_ops(ctx, library, manifest, _shared_libraries(cc_info.linking_context.linker_inputs))
     report = check_torch_ops(ctx, ctx.attr.deps, [manifest])
     inner = [dep[TorchOpInfo] for dep in ctx.attr.deps if TorchOpInfo in dep]
     return [
@@ -271,12 +254,7 @@ compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/head
             doc = """With api = "stable": the oldest version of PyTorch that the library should load in, e.g. `2.10`. Default: that of
 the toolchain.""",
         ),
-        "_load_check": attr.label(
-            default = "//torch_ops:load_check",
-            executable = True,
-            cfg = "exec",
-        ),
-    },
+    } | LOAD_CHECK_ATTRS,
     fragments = ["cpp"],
     provides = [CcInfo, TorchOpInfo],
     toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, TORCH_TOOLCHAIN_TYPE],

@@ -6,7 +6,7 @@ from pathlib import Path
 import torch
 from absl.testing import absltest
 
-from codegen import torch_library_command, torch_registrations
+from codegen import torch_registrations, torch_schemas
 from codegen.tests import case
 from codegen.torch_manifest import TorchManifest
 from torch_ops import load_check
@@ -95,9 +95,9 @@ class LoadCheckTest(case.TestCase):
 
     def test_reserved_namespaces_are_all_of_pytorch(self) -> None:
         used = {name.partition("::")[0] for name in torch._C._dispatch_get_all_op_names()}
-        self.assertLessEqual(used, torch_library_command.RESERVED)
+        self.assertLessEqual(used, torch_schemas.RESERVED_NAMESPACES)
         for name in torch.library._reserved_namespaces:
-            self.assertIn(name, torch_library_command.RESERVED)
+            self.assertIn(name, torch_schemas.RESERVED_NAMESPACES)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,96 @@
+"""Generates the C++ that defines the operators of a custom_ops.yaml in PyTorch, with the same kernels.
+
+    codegen define --label //ops:custom_ops_lib --custom_ops_yaml custom_ops.yaml --boxed_kernels boxed_kernels \\
+        --kernel_table KernelTable.cpp --native_functions NativeFunctions.h --torch_operators TorchOperators.cpp \\
+        --manifest registered.json --library libcustom_ops_lib.so --module custom_ops_lib.py \\
+        --torch_manifest custom_ops_lib.torch.json
+
+Takes all operators: those that a model may need are known before the model is. `codegen bind` finds their kernels.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from absl import flags
+
+from codegen import (
+    command_line,
+    emit,
+    kernel_sources,
+    manifest,
+    operator_table,
+    torch_loader,
+    torch_manifest,
+    torch_schemas,
+)
+from codegen.errors import CodegenError, Finding, Location
+from codegen.torch_manifest import FRAGMENT, Registration, TorchManifest
+
+FLAGS = command_line.flag_values()
+
+_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_CUSTOM_OPS_YAML = flags.DEFINE_string(
+    "custom_ops_yaml", None, "The schemas and kernels of the operators.", required=True, flag_values=FLAGS
+)
+_BOXED_KERNELS = flags.DEFINE_string(
+    "boxed_kernels",
+    None,
+    "The directory to write the sources that call the kernels to.",
+    required=True,
+    flag_values=FLAGS,
+)
+_KERNEL_TABLE = flags.DEFINE_string(
+    "kernel_table", None, "Where to write the source with the table of the kernels.", required=True, flag_values=FLAGS
+)
+_NATIVE_FUNCTIONS = flags.DEFINE_string(
+    "native_functions", None, "Where to write the header that declares the kernels.", required=True, flag_values=FLAGS
+)
+_TORCH_OPERATORS = flags.DEFINE_string(
+    "torch_operators", None, "Where to write the source that defines the operators.", required=True, flag_values=FLAGS
+)
+_MANIFEST = flags.DEFINE_string(
+    "manifest", None, "Where to write the operators and their kernels, as JSON.", required=True, flag_values=FLAGS
+)
+_LIBRARY = flags.DEFINE_string("library", None, "The name of the library's file.", required=True, flag_values=FLAGS)
+_MODULE = flags.DEFINE_string(
+    "module", None, "Where to write the Python module that loads the library.", required=True, flag_values=FLAGS
+)
+_TORCH_MANIFEST = flags.DEFINE_string(
+    "torch_manifest", None, "Where to write what is registered with PyTorch, as JSON.", required=True, flag_values=FLAGS
+)
+
+
+def run() -> None:
+    yaml = _CUSTOM_OPS_YAML.value
+    provided = operator_table.read(None, yaml)
+    operators = sorted(
+        (o for o in provided.values() if o.schema.name.namespace not in torch_schemas.RESERVED_NAMESPACES),
+        key=lambda operator: operator.name,
+    )
+    if not operators:
+        first = next(iter(provided.values()))
+        raise CodegenError(
+            Finding(
+                id="nothing-to-define",
+                where=first.location,
+                found=f"{first.name} is in the namespace {first.schema.name.namespace}, and all operators of {yaml} "
+                f"are in such a one, so that {_LABEL.value} has none to define",
+                cause="PyTorch defines the operators of this namespace itself",
+                fix="give your own operators a namespace of your own; those of PyTorch need no library",
+            )
+        )
+    source = emit.Source(_LABEL.value, (Path(yaml).name,))
+    kernels = emit.boxed_kernels(operators)
+    kernel_sources.write(source, kernels, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
+    Path(_KERNEL_TABLE.value).write_text(emit.kernel_table(source, kernels, manual=False, exception_boundary=False))
+    Path(_NATIVE_FUNCTIONS.value).write_text(emit.native_functions(source, operators))
+    Path(_TORCH_OPERATORS.value).write_text(emit.torch_operators(source, operators))
+    manifest.write(manifest.Manifest(_LABEL.value, source.yaml_names, tuple(operators)), _MANIFEST.value)
+    first_of: dict[str, Location] = {}
+    for operator in operators:
+        first_of.setdefault(operator.schema.name.namespace, operator.location)
+    registrations = tuple(Registration(FRAGMENT, ns, location=location) for ns, location in first_of.items())
+    registered = TorchManifest(_LABEL.value, registrations)
+    torch_manifest.write(registered, _TORCH_MANIFEST.value)
+    torch_loader.write(_MODULE.value, _LIBRARY.value, registered)

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from absl.testing import absltest
+
+from codegen import schema, torch_manifest, torch_schemas
+from codegen.errors import Location
+from codegen.tests import case
+
+_CUSTOM_OPS = """
+- func: my_ops::mul4.out(Tensor input, *, str mode="sum", Tensor(a!) output) -> Tensor(a!)
+  kernels:
+    - arg_meta: null
+      kernel_name: custom::mul4_out_impl
+- func: aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+  kernels:
+    - arg_meta: null
+      kernel_name: custom::add_out
+- func: my_ops::mul3(Tensor input) -> Tensor
+  kernels:
+    - arg_meta: null
+      kernel_name: custom::mul3
+- func: my_ops::mul3.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)
+  kernels:
+    - arg_meta: null
+      kernel_name: custom::mul3_out
+"""
+
+
+def _functional(text: str) -> str | None:
+    derived = torch_schemas.functional(schema.parse(text, lambda offset: Location("ops.yaml")))
+    return str(derived) if derived else None
+
+
+class DefineCommandTest(case.TestCase):
+    def _define(self, yaml: str) -> Path:
+        outputs = {
+            "boxed_kernels": "boxed_kernels",
+            "kernel_table": "KernelTable.cpp",
+            "native_functions": "NativeFunctions.h",
+            "torch_operators": "TorchOperators.cpp",
+            "manifest": "registered.json",
+            "module": "custom_ops_lib.py",
+            "torch_manifest": "custom_ops_lib.torch.json",
+        }
+        self.run_command(
+            "define",
+            "--label=//ops:custom_ops_lib",
+            f"--custom_ops_yaml={self.write('custom_ops.yaml', yaml)}",
+            "--library=libcustom_ops_lib.so",
+            *(f"--{flag}={self.directory / name}" for flag, name in outputs.items()),
+        )
+        return self.directory
+
+    def test_operators(self) -> None:
+        directory = self._define(_CUSTOM_OPS)
+        text = (directory / "TorchOperators.cpp").read_text()
+        table = text.partition("kOperators[] = {\n")[2].partition("};\n")[0]
+        self.assertEqual(
+            table,
+            """\
+    {"my_ops",
+     "mul3(Tensor input) -> Tensor",
+     nullptr,
+     "custom_ops.yaml:10"},
+    {"my_ops",
+     "mul3.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)",
+     nullptr,
+     "custom_ops.yaml:14"},
+    {"my_ops",
+     "mul4.out(Tensor input, *, str mode=\\"sum\\", Tensor(a!) output) -> Tensor(a!)",
+     "mul4(Tensor input, *, str mode=\\"sum\\") -> Tensor",
+     "custom_ops.yaml:2"},
+""",
+        )
+        self.assertNotIn("torch/library.h", text)
+        self.assertNotIn("guarded", (directory / "KernelTable.cpp").read_text())
+
+    def test_manifest_is_what_bind_reads(self) -> None:
+        manifest = json.loads((self._define(_CUSTOM_OPS) / "registered.json").read_text())
+        self.assertEqual(manifest["label"], "//ops:custom_ops_lib")
+        self.assertEqual(
+            [operator["kernels"][0]["function"] for operator in manifest["operators"]][-1:],
+            ["custom::native::mul4_out_impl"],
+        )
+
+    def test_fragments(self) -> None:
+        directory = self._define(_CUSTOM_OPS)
+        manifest = torch_manifest.read(str(directory / "custom_ops_lib.torch.json"))
+        self.assertEqual([(r.kind, r.namespace) for r in manifest.registrations], [("fragment", "my_ops")])
+        self.assertIn('"libcustom_ops_lib.so"', (directory / "custom_ops_lib.py").read_text())
+
+    def test_functional(self) -> None:
+        for out, functional in (
+            ("o::f.out(Tensor x, int n=1, *, Tensor(a!) out) -> Tensor(a!)", "o::f(Tensor x, int n=1) -> Tensor"),
+            ("o::f.Scalar_out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "o::f.Scalar(Tensor x) -> Tensor"),
+            (
+                "o::f.values(Tensor(c!) x, *, bool s, Tensor(a!) v, Tensor(b!) i) -> (Tensor(a!) v, Tensor(b!) i)",
+                "o::f(Tensor(c!) x, *, bool s) -> (Tensor, Tensor)",
+            ),
+            ("o::split.out(Tensor x, *, Tensor(a!)[] out) -> ()", None),
+            ("o::add_(Tensor(a!) x) -> Tensor(a!)", None),
+            ("o::count(Tensor x) -> int", None),
+        ):
+            self.assertEqual(_functional(out), functional)
+
+    def test_operators_of_pytorch_alone(self) -> None:
+        finding = self.finding(
+            lambda: self._define(
+                """
+- func: aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
+  kernels:
+    - arg_meta: null
+      kernel_name: custom::add_out
+"""
+            )
+        )
+        self.assert_starts_with(
+            finding, "custom_ops.yaml:2:9: error: aten::add.out is in the namespace aten, and all operators of"
+        )
+        self.assert_id(finding, "nothing-to-define")
+
+
+if __name__ == "__main__":
+    absltest.main()

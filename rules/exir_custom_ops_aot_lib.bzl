@@ -1,0 +1,46 @@
+"""exir_custom_ops_aot_lib: custom operators for PyTorch, with the kernels that programs run with."""
+
+load("@rules_python//python:defs.bzl", "py_library")
+load("//rules/private:exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
+
+def exir_custom_ops_aot_lib(
+        name,
+        visibility = None,
+        testonly = None,
+        tags = [],
+        compatible_with = None,
+        target_compatible_with = None,
+        **kwargs):
+    """A shared library that defines custom operators in PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
+
+    The py_library has one module, `<package>.<name>`; to import it loads the library.
+
+    Args:
+      name: name of the library, whose file is lib<name>.so, and of the module.
+      visibility: visibility of all targets.
+      testonly: whether only tests may use them.
+      tags: tags of all targets.
+      compatible_with: environments of all targets.
+      target_compatible_with: constraints of all targets.
+      **kwargs: yaml_target, kernels, deps, compiler_flags and the common attributes.
+    """
+    common = dict(
+        visibility = visibility,
+        testonly = testonly,
+        tags = tags,
+        compatible_with = compatible_with,
+        target_compatible_with = target_compatible_with,
+    )
+    module = name + ".py"
+    _exir_custom_ops_aot_lib(
+        name = name,
+        module = module,
+        **(kwargs | common)
+    )
+    py_library(
+        name = name + "_py",
+        srcs = [module],
+        data = [":" + name],
+        deps = [Label("@executorch_python//:torch")],
+        **common
+    )

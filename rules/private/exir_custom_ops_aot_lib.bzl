@@ -1,0 +1,164 @@
+"""Rule behind exir_custom_ops_aot_lib."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load(":bind_kernels.bzl", "bind_kernels")
+load(":codegen_action.bzl", "codegen_args", "run_codegen")
+load(":dynamic_libraries.bzl", "dynamic_libraries")
+load(":label_text.bzl", "label_text")
+load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+load(":torch_load_check.bzl", "LOAD_CHECK_ATTRS", "load_torch_ops")
+load(":torch_op_info.bzl", "TorchOpInfo")
+
+visibility(["//rules/..."])
+
+def _library_name(ctx):
+    """The name that Bazel gives a shared library."""
+    return "lib" + ctx.label.name.rpartition("/")[2] + ".so"
+
+def _define(ctx):
+    """The operators as C++ for PyTorch, from the YAML alone."""
+    directory = ctx.label.name + "/"
+    outputs = struct(
+        boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
+        kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
+        native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
+        torch_operators = ctx.actions.declare_file(directory + "TorchOperators.cpp"),
+        manifest = ctx.actions.declare_file(directory + "registered.json"),
+        torch_manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json"),
+    )
+    args = codegen_args(ctx, "define")
+    args.add("--label", label_text(ctx.label))
+    args.add("--custom_ops_yaml", ctx.file.yaml_target)
+
+    # A directory that is not expanded, since it has nothing in it yet.
+    args.add_all([outputs.boxed_kernels], before_each = "--boxed_kernels", expand_directories = False)
+    args.add("--kernel_table", outputs.kernel_table)
+    args.add("--native_functions", outputs.native_functions)
+    args.add("--torch_operators", outputs.torch_operators)
+    args.add("--manifest", outputs.manifest)
+    args.add(_library_name(ctx), format = "--library=%s")
+    args.add("--module", ctx.outputs.module)
+    args.add("--torch_manifest", outputs.torch_manifest)
+    run_codegen(
+        ctx,
+        args,
+        inputs = [ctx.file.yaml_target],
+        outputs = [
+            outputs.boxed_kernels,
+            outputs.kernel_table,
+            outputs.native_functions,
+            outputs.torch_operators,
+            outputs.manifest,
+            outputs.torch_manifest,
+            ctx.outputs.module,
+        ],
+        mnemonic = "EtDefine",
+        progress_message = "Generating operators for PyTorch for %{label}",
+    )
+    return outputs
+
+def _link(ctx, generated, adapters, deps):
+    cc_toolchain = find_cc_toolchain(ctx)
+    feature_configuration = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    bridge = ctx.attr._bridge[CcInfo]
+    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    _, objects = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = [generated.torch_operators, generated.kernel_table, generated.boxed_kernels, adapters],
+        private_hdrs = [generated.native_functions],
+        # Bazel tells C++ by a file's ending, and a tree has none.
+        user_compile_flags = ctx.fragments.cpp.cxxopts + ctx.attr.compiler_flags,
+        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps + [bridge]],
+        disallow_nopic_outputs = True,
+    )
+
+    # The bridge's functions come before the runtime's of the same name.
+    linking_contexts = [bridge.linking_context] + [dep.linking_context for dep in deps] + [runtime.linking_context]
+    linked = cc_common.link(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        linking_contexts = linking_contexts,
+        output_type = "dynamic_library",
+        # What a kernel shares with the runtime must not become another library's of the process.
+        user_link_flags = ["-Wl,--version-script=" + ctx.file._symbols.path],
+        additional_inputs = [ctx.file._symbols],
+    )
+    library = linked.library_to_link
+    return library.resolved_symlink_dynamic_library or library.dynamic_library, dynamic_libraries(linking_contexts)
+
+def _exir_custom_ops_aot_lib_impl(ctx):
+    kernels = [dep[CcInfo] for dep in ctx.attr.kernels]
+    generated = _define(ctx)
+    adapters = bind_kernels(ctx, generated.manifest, kernels)
+    library, needed = _link(ctx, generated, adapters, kernels + [dep[CcInfo] for dep in ctx.attr.deps])
+    operators = load_torch_ops(ctx, library, generated.torch_manifest, needed)
+    return [
+        DefaultInfo(
+            files = depset([library]),
+            runfiles = ctx.runfiles([library] + needed).merge_all([
+                dep[DefaultInfo].default_runfiles
+                for dep in ctx.attr.kernels + ctx.attr.deps
+            ]),
+        ),
+        TorchOpInfo(
+            libraries = depset([library]),
+            manifests = depset([generated.torch_manifest]),
+            operators = depset([operators]),
+        ),
+        OutputGroupInfo(
+            _validation = depset([operators]),
+            generated = depset([generated.boxed_kernels, generated.kernel_table, generated.torch_operators, adapters]),
+            manifest = depset([generated.manifest]),
+            operators = depset([operators]),
+        ),
+    ]
+
+exir_custom_ops_aot_lib = rule(
+    doc = """A shared library that defines the operators of a custom_ops.yaml in PyTorch, with the kernels that programs run with.
+
+`torch.ops.load_library` loads it.""",
+    implementation = _exir_custom_ops_aot_lib_impl,
+    attrs = {
+        "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
+        "deps": attr.label_list(
+            doc = "C++ libraries to link with.",
+            providers = [CcInfo],
+        ),
+        "kernels": attr.label_list(
+            doc = "Libraries that define the kernels: `et_kernel_library`, or any `cc_library`.",
+            providers = [CcInfo],
+        ),
+        "module": attr.output(
+            doc = "The Python module that loads the library.",
+            mandatory = True,
+        ),
+        "yaml_target": attr.label(
+            doc = "YAML that binds custom operators, by full schema (`func:`), to kernels.",
+            allow_single_file = [".yaml", ".yml"],
+            mandatory = True,
+        ),
+        "_bridge": attr.label(
+            default = "//runtime/torch:torch_operators",
+            providers = [CcInfo],
+        ),
+        "_symbols": attr.label(
+            default = "//runtime/torch:symbols.ld",
+            allow_single_file = True,
+        ),
+    } | LOAD_CHECK_ATTRS,
+    fragments = ["cpp"],
+    provides = [TorchOpInfo],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+)

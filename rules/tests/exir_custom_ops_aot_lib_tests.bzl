@@ -1,0 +1,101 @@
+"""Analysis tests of exir_custom_ops_aot_lib, by itself and as a part of executorch_generated_lib."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
+load("//rules:defs.bzl", "executorch_generated_lib", "exir_custom_ops_aot_lib")
+load("//rules:providers.bzl", "TorchOpInfo")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
+
+def _actions_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtDefine").argv
+    asserts.equals(env, "define", argv[1])
+    asserts.equals(env, ["//rules/tests:aot"], values_of(argv, "--label"))
+    for flag, file in {
+        "--boxed_kernels": "aot/boxed_kernels",
+        "--custom_ops_yaml": "custom_ops.yaml",
+        "--module": "aot.py",
+        "--torch_manifest": "aot.torch.json",
+        "--kernel_table": "aot/KernelTable.cpp",
+        "--manifest": "aot/registered.json",
+        "--native_functions": "aot/NativeFunctions.h",
+        "--torch_operators": "aot/TorchOperators.cpp",
+    }.items():
+        assert_ends(env, ["rules/tests/" + file], values_of(argv, flag))
+    asserts.equals(env, ["libaot.so"], values_of(argv, "--library"))
+
+    bind = action_with_mnemonic(env, "EtBindKernels")
+    asserts.true(
+        env,
+        [f for f in bind.inputs.to_list() if f.basename.startswith("op_a")],
+        "the kernels that a program runs with are looked for",
+    )
+    for action in analysistest.target_actions(env):
+        if action.mnemonic == "CppCompile":
+            asserts.true(env, "-DA_FLAG" in action.argv)
+    asserts.equals(
+        env,
+        ["libaot.so"],
+        [f.basename for f in analysistest.target_under_test(env)[DefaultInfo].files.to_list()],
+    )
+    runfiles = [f.basename for f in analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()]
+    for library in ["libaot.so", "libexecutorch.so"]:
+        asserts.true(env, library in runfiles, "{} is not in {}".format(library, runfiles))
+    asserts.equals(
+        env,
+        ["aot.torch.json"],
+        [f.basename for f in analysistest.target_under_test(env)[TorchOpInfo].manifests.to_list()],
+    )
+    asserts.true(env, action_with_mnemonic(env, "EtTorchLoad"), "that it loads is checked")
+    return analysistest.end(env)
+
+_actions_test = analysistest.make(_actions_test_impl)
+
+def _targets_test_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.equals(env, ["custom_ops_aot_of_library", "custom_ops_aot_of_library_py"], ctx.attr.made)
+    return unittest.end(env)
+
+_targets_test = unittest.make(_targets_test_impl, attrs = {
+    "made": attr.string_list(doc = "The targets that the macros have made."),
+})
+
+def exir_custom_ops_aot_lib_test_suite(name):
+    """Tests of exir_custom_ops_aot_lib.
+
+    Args:
+      name: name of the test suite.
+    """
+    exir_custom_ops_aot_lib(
+        name = "aot",
+        compiler_flags = ["-DA_FLAG"],
+        kernels = [":kernels_a"],
+        tags = ["manual"],
+        yaml_target = "custom_ops.yaml",
+    )
+    _actions_test(
+        name = "aot_actions_test",
+        size = "small",
+        target_under_test = ":aot",
+    )
+    for library, attributes in {
+        "aot_of_library": {"custom_ops_yaml_target": "custom_ops.yaml"},
+        "no_aot_of_functions": {"functions_yaml_target": "functions.yaml"},
+        "no_aot_of_library": {"custom_ops_requires_aot_registration": False, "custom_ops_yaml_target": "custom_ops.yaml"},
+    }.items():
+        executorch_generated_lib(
+            name = library,
+            kernel_deps = [":kernels_a"],
+            tags = ["manual"],
+            deps = [":selection_all"],
+            **attributes
+        )
+    made = [rule for rule in native.existing_rules().values() if rule["name"].startswith("custom_ops_") and "aot_of" in rule["name"]]
+    _targets_test(
+        name = "aot_targets_test",
+        size = "small",
+        made = sorted([rule["name"] for rule in made]),
+    )
+    native.test_suite(
+        name = name,
+        tests = [":aot_actions_test", ":aot_targets_test"],
+    )
