@@ -83,17 +83,20 @@ def _shared_libraries(linker_inputs):
         if library.dynamic_library
     ]
 
-def _stable_libtorch(ctx, libtorch):
-    """The libraries that have the stable ABI: which others lie beside them differs from version to version."""
-    return cc_common.create_linking_context(linker_inputs = depset([cc_common.create_linker_input(
-        owner = ctx.label,
-        libraries = depset([
-            library
-            for linker_input in libtorch.linker_inputs.to_list()
-            for library in linker_input.libraries
-            if library.dynamic_library and library.dynamic_library.basename.split(".")[0] in _STABLE_LIBRARIES
-        ]),
-    )]))
+def _stable_linking(ctx, libtorch, deps):
+    """What to link with, of PyTorch's the libraries alone that have the stable ABI: others differ from version to version."""
+    torch = libtorch.linker_inputs.to_list()
+    owners = [linker_input.owner for linker_input in torch]
+    stable = cc_common.create_linker_input(owner = ctx.label, libraries = depset([
+        library
+        for linker_input in torch
+        for library in linker_input.libraries
+        if library.dynamic_library and library.dynamic_library.basename.split(".")[0] in _STABLE_LIBRARIES
+    ]))
+    linked = depset(transitive = [dep.linking_context.linker_inputs for dep in deps], order = "topological").to_list()
+    return cc_common.create_linking_context(linker_inputs = depset(
+        [linker_input for linker_input in linked if linker_input.owner not in owners] + [stable],
+    ))
 
 def _link(ctx, version):
     """Compiles and links the library; returns it, the shared libraries it needs beside libtorch, CcInfo for C++ to link."""
@@ -139,7 +142,9 @@ def _link(ctx, version):
         cc_toolchain = cc_toolchain,
         feature_configuration = feature_configuration,
         compilation_outputs = objects,
-        linking_contexts = [dep.linking_context for dep in deps] + [_stable_libtorch(ctx, libtorch) if version else libtorch],
+        linking_contexts = (
+            [_stable_linking(ctx, libtorch, deps)] if version else [dep.linking_context for dep in deps] + [libtorch]
+        ),
         output_type = "dynamic_library",
         user_link_flags = ctx.attr.linkopts,
     )

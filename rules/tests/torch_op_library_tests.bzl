@@ -31,6 +31,10 @@ def _stable_test_impl(ctx):
     torch = [path.rpartition("/")[2] for path in values_of(describe, "--torch_library")]
     asserts.true(env, "libtorch_cpu.so" in torch and "libc10.so" in torch, "{}".format(torch))
 
+    linked = _names(action_with_mnemonic(env, "CppLink").inputs)
+    asserts.true(env, "libtorch_aten.so" in linked and "libtorch_cpu.so" in linked, "{}".format(linked))
+    asserts.false(env, "libc10.so" in linked, "the stable ABI is in libtorch_cpu, whatever the dependencies link")
+
     info = target[TorchOpInfo]
     asserts.equals(env, ["libtorch_aten.so", "libtorch_stable.so"], _names(info.libraries), "what is needed comes first")
     asserts.equals(env, ["torch_aten.operators.json", "torch_stable.operators.json"], _names(info.operators))
