@@ -192,21 +192,21 @@ def _select_kernels(operator: Operator, wanted: selection.SelectedOperator, find
     declared = [key for kernel in operator.kernels for key in kernel.keys]
     calls = set(filter(kernel_keys.is_call, wanted.kernel_keys))
     unmatched = missing_operators.unmatched_keys(declared, calls)
-    if unmatched and operator.default is None:
-        findings.append(
-            missing_operators.kernel_finding(operator.name, unmatched, declared, wanted.asked_by, operator.location)
-        )
-    if calls == wanted.kernel_keys:
-        dtypes: frozenset[int] | None = frozenset()
-    else:
-        dtypes = kernel_keys.dtypes(wanted.kernel_keys - calls)
-    if dtypes is None:
-        return operator
+    # Those that are wanted in whatever call; None for all.
+    dtypes = kernel_keys.dtypes(wanted.kernel_keys - calls) if wanted.kernel_keys - calls else frozenset[int]()
 
     def is_reached(key: str) -> bool:
+        if dtypes is None:
+            return True
         if key == kernel_keys.DEFAULT:
             return bool(unmatched or dtypes)
         return key in calls or not dtypes.isdisjoint(kernel_keys.dtypes([key]) or ())
 
     kernels = [dataclasses.replace(kernel, keys=tuple(filter(is_reached, kernel.keys))) for kernel in operator.kernels]
-    return dataclasses.replace(operator, kernels=tuple(kernel for kernel in kernels if kernel.keys))
+    reached = tuple(kernel for kernel in kernels if kernel.keys)
+    if operator.default is None and (unmatched or not reached):
+        needed = unmatched or sorted(wanted.kernel_keys)
+        findings.append(
+            missing_operators.kernel_finding(operator.name, needed, declared, wanted.asked_by, operator.location)
+        )
+    return dataclasses.replace(operator, kernels=reached)

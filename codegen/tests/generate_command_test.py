@@ -252,6 +252,9 @@ class GenerateCommandTest(case.TestCase):
         self.assertEqual(self._kernels(_SPECIALISED, _FLOAT, "v1/5;"), float_kernel | half_kernel | default)
         functions = _SPECIALISED.partition("    - arg_meta: null")[0]
         self.assertEqual(self._kernels(functions, _FLOAT, "v1/7;"), float_kernel)
+        finding = self.finding(lambda: self._kernels(functions, "v1/7;"))
+        self.assertIn("\n    needed for:\n      Double[]\n    declared for:\n", finding)
+        self.assert_id(finding, "missing-kernel-key")
 
     def test_call_with_one_tensor_without_dimensions(self) -> None:
         """Its key is also that of a dtype."""
@@ -278,6 +281,8 @@ class GenerateCommandTest(case.TestCase):
             "      Float[0, 1], Float[0, 1], Float[0, 1], Float[0, 1]\n",
         )
         self.assert_id(finding, "missing-kernel-key")
+        # A list that wants every kernel there is makes no kernel for the call.
+        self.assertEqual(finding, self.finding(lambda: self._kernels(functions, "default", _FLOAT, _DOUBLE)))
 
     def test_operator_without_a_default_kernel_has_no_function(self) -> None:
         functions = _SPECIALISED.partition("    - arg_meta: null")[0]
