@@ -48,13 +48,6 @@ def main(argv: Sequence[str]) -> int:
     file = UserFile(
         Path(_SAMPLES.value), tuple(Path(path) for path in _IMPORT_PATHS.value), kind="sample", rule="torch_op_test"
     )
-    try:
-        samples = sample_file.load(file, _ENTRY_POINT.value)
-        operator = operators.find(_OP.value, samples.at)
-    except ExportError as error:
-        print(error)
-        return 1
-    print(f"{operator._schema}: {len(samples.inputs)} samples")
     options = checks.Options(
         gradcheck=_GRADCHECK.value,
         vmap=_VMAP.value,
@@ -63,12 +56,19 @@ def main(argv: Sequence[str]) -> int:
         backend=_BACKEND.value,
     )
     results = []
-    for result in checks.run(operator, samples, options):
-        print(report.line(result), flush=True)
-        results.append(result)
-    print("\n" + report.summary(operator.name(), results))
+    try:
+        samples = sample_file.load(file, _ENTRY_POINT.value)
+        operator = operators.find(_OP.value, samples.at)
+        print(f"{operator._schema}: {len(samples.inputs)} samples")
+        for result in checks.run(operator, samples, options):
+            print(report.line(result), flush=True)
+            results.append(result)
+        print()
+    except ExportError as error:
+        results.append(checks.Result("samples", error.finding))
+    print(report.summary(_OP.value, results))
     if xml := os.environ.get("XML_OUTPUT_FILE"):
-        Path(xml).write_text(report.xml(operator.name(), results))
+        Path(xml).write_text(report.xml(_OP.value, results))
     return int(any(result.finding for result in results))
 
 

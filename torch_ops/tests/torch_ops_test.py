@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import itertools
+import os
+import subprocess
+import sys
 import textwrap
 from pathlib import Path
 from xml.etree import ElementTree
@@ -353,6 +356,28 @@ class ReportTest(_Case):
         self.assertEqual([case.get("name") for case in suite], ["eager", *_OPCHECK])
         self.assertEqual([child.tag for case in suite for child in case], ["skipped", "failure", "failure"])
         self.assertEqual((suite.get("failures"), suite.get("skipped"), suite.get("tests")), ("2", "1", "5"))
+
+
+class CommandTest(_Case):
+    """The tool as a test runs it."""
+
+    def test_failure_to_load_the_samples(self) -> None:
+        self.file.write_text("def get_samples():\n    raise OSError('disk on fire')\n")
+        xml = self.folder / "test.xml"
+        path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), *sys.path]))
+        result = subprocess.run(
+            [sys.executable, "-m", "torch_ops.main", "--op=my_ops::mul3", f"--samples={self.file}"],
+            env={**os.environ, "PYTHONPATH": path, "XML_OUTPUT_FILE": str(xml)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        self.assertEqual((result.returncode, result.stderr), (1, ""))
+        self.assertTrue(result.stdout.startswith(f"{self.file}:2:"), result.stdout)
+        self.assertIn("get_samples() raised OSError: disk on fire", result.stdout)
+        self.assertEqual(result.stdout.splitlines()[-1], "FAILED: samples of my_ops::mul3")
+        (case,) = ElementTree.fromstring(xml.read_text())[0]
+        self.assertEqual((case.get("name"), case[0].tag), ("samples", "failure"))
 
 
 if __name__ == "__main__":
