@@ -637,6 +637,13 @@ KINDS = (
         "Choose a version that the message allows, or build with a newer PyTorch.",
     ),
     Kind(
+        "no-cuda-toolkit",
+        _TORCH,
+        "A library has sources in CUDA that `torch_op_library` did not see, and the machine has no CUDA toolkit.",
+        'srcs = select({":gpu": ["kernels.cu"], "//conditions:default": ["kernels.cpp"]})',
+        'Set `target_compatible_with = ["@rules_executorch//rules:cuda"]` where it has them.',
+    ),
+    Kind(
         "registers-nothing",
         _TORCH,
         "A library has no `TORCH_LIBRARY` macro, so that loading it does nothing.",

@@ -3,8 +3,7 @@
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules/private:torch_op_library.bzl", _torch_op_library = "torch_op_library")
 
-_CUDA_FOUND = Label("@executorch_cuda//:found")
-_CUDA_TOOLKIT = Label("@executorch_cuda//:toolkit")
+_CUDA_FOUND = Label("//rules:cuda")
 
 def torch_op_library(
         name,
@@ -32,8 +31,7 @@ def torch_op_library(
       **kwargs: hdrs, deps, api, torch_target_version, namespace, copts, cuda_copts, linkopts, local_defines and the common
         attributes.
     """
-    cuda = type(srcs) == "list" and any([source.endswith(".cu") for source in srcs])
-    if cuda:
+    if type(srcs) == "list" and any([str(source).endswith(".cu") for source in srcs]):
         target_compatible_with = (target_compatible_with or []) + [_CUDA_FOUND]
     common = dict(
         visibility = visibility,
@@ -46,7 +44,6 @@ def torch_op_library(
     _torch_op_library(
         name = name,
         srcs = srcs,
-        cuda = _CUDA_TOOLKIT if cuda else None,
         module = module,
         **(kwargs | common)
     )

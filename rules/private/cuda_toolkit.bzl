@@ -2,6 +2,13 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 
+NO_TOOLKIT_ERR = """{label} has sources in CUDA, {sources}, and this machine has no CUDA toolkit.
+
+Likely cause: srcs is a select(), in which torch_op_library does not see them; otherwise the target would be skipped.
+Fix: set target_compatible_with = ["@rules_executorch//rules:cuda"] where srcs has them, or install the toolkit and name its folder
+with --repo_env=CUDA_HOME=...
+See: docs/errors.md#no-cuda-toolkit"""
+
 CudaToolkitInfo = provider(
     doc = "A CUDA toolkit that is installed on the machine, as its C++ compiler may be.",
     fields = {
@@ -27,6 +34,21 @@ cuda_toolkit = rule(
     provides = [CudaToolkitInfo],
 )
 
+def toolkit_for(label, sources, toolkit, fail = fail):
+    """The toolkit that sources need.
+
+    Args:
+      label: Label of the library.
+      sources: list[File], the sources in CUDA.
+      toolkit: CudaToolkitInfo.
+      fail: what to call with a message.
+    Returns:
+      CudaToolkitInfo, or None without sources or after a failure.
+    """
+    if sources and not toolkit.home:
+        return fail(NO_TOOLKIT_ERR.format(label = label, sources = ", ".join([source.basename for source in sources])))
+    return toolkit if sources else None
+
 def compile_cuda(ctx, toolkit, cc_toolchain, source, compilation_context, defines, cxx_standard, copts):
     """Compiles one CUDA source to an object file.
 
@@ -42,7 +64,7 @@ def compile_cuda(ctx, toolkit, cc_toolchain, source, compilation_context, define
     Returns:
       File
     """
-    object = ctx.actions.declare_file("_objs/{}/{}.cu.pic.o".format(ctx.label.name, source.basename.removesuffix(".cu")))
+    object = ctx.actions.declare_file("_objs/{}/{}.pic.o".format(ctx.label.name, source.short_path.removeprefix("../")))
     args = ctx.actions.args()
     args.add("-c", source)
     args.add("-o", object)

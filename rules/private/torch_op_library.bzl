@@ -3,7 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
 load(":codegen_action.bzl", "codegen_args", "run_codegen")
-load(":cuda_toolkit.bzl", "CudaToolkitInfo", "compile_cuda")
+load(":cuda_toolkit.bzl", "CudaToolkitInfo", "compile_cuda", "toolkit_for")
 load(":label_text.bzl", "label_text")
 load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "TORCH_TOOLCHAIN_TYPE")
 load(":torch_load_check.bzl", "LOAD_CHECK_ATTRS", "load_torch_ops")
@@ -109,7 +109,7 @@ def _link(ctx, version):
         unsupported_features = ctx.disabled_features,
     )
     cuda_sources = [source for source in ctx.files.srcs if source.extension == "cu"]
-    cuda = ctx.attr.cuda[CudaToolkitInfo] if cuda_sources else None
+    cuda = toolkit_for(ctx.label, cuda_sources, ctx.attr._cuda[CudaToolkitInfo])
     deps = [dep[CcInfo] for dep in ctx.attr.deps] + ([cuda.runtime] if cuda else [])
     libtorch = torch.libtorch.linking_context
     defines = ctx.attr.local_defines
@@ -227,10 +227,6 @@ compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/head
             values = ["aten", "stable"],
         ),
         "copts": attr.string_list(doc = "Options for the C++ compiler. The C++ standard is that of the PyTorch toolchain."),
-        "cuda": attr.label(
-            doc = "The CUDA toolkit; needed with sources in CUDA.",
-            providers = [CudaToolkitInfo],
-        ),
         "cuda_copts": attr.string_list(doc = "Options for nvcc, such as `-arch=sm_90`."),
         "deps": attr.label_list(
             doc = """C++ libraries, which are linked in, and other `torch_op_library`s, which are loaded before this one.""",
@@ -258,6 +254,10 @@ compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/head
         "torch_target_version": attr.string(
             doc = """With api = "stable": the oldest version of PyTorch that the library should load in, e.g. `2.10`. Default: that of
 the toolchain.""",
+        ),
+        "_cuda": attr.label(
+            default = "@executorch_cuda//:toolkit",
+            providers = [CudaToolkitInfo],
         ),
     } | LOAD_CHECK_ATTRS,
     fragments = ["cpp"],

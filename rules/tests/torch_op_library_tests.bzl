@@ -1,11 +1,14 @@
 """Analysis tests of torch_op_library and torch_ops_check."""
 
-load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "torch_op_library", "torch_op_test", "torch_ops_check")
 load("//rules:providers.bzl", "TorchOpInfo")
 load("//rules:torch_ops_check.bzl", "torch_ops_check_aspect")
+
+# buildifier: disable=bzl-visibility
+load("//rules/private:cuda_toolkit.bzl", "toolkit_for")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
 def _names(files):
@@ -92,6 +95,20 @@ _aspect_test = analysistest.make(
     attrs = {"reports": attr.string_list()},
     extra_target_under_test_aspects = [torch_ops_check_aspect],
 )
+
+def _cuda_test_impl(ctx):
+    env = unittest.begin(ctx)
+    label, sources = Label("//ops:lib"), [struct(basename = "a.cu"), struct(basename = "b.cu")]
+    toolkit = struct(home = "/usr/local/cuda")
+    asserts.equals(env, toolkit, toolkit_for(label, sources, toolkit))
+    asserts.equals(env, None, toolkit_for(label, [], struct(home = "")))
+    messages = []
+    asserts.equals(env, None, toolkit_for(label, sources, struct(home = ""), fail = messages.append))
+    asserts.true(env, "//ops:lib has sources in CUDA, a.cu, b.cu, and this machine has no CUDA" in messages[0], messages[0])
+    asserts.true(env, messages[0].endswith("docs/errors.md#no-cuda-toolkit"), messages[0])
+    return unittest.end(env)
+
+_cuda_test = unittest.make(_cuda_test_impl)
 
 # Attributes of a library that does not fit the PyTorch of the build, and what the message says.
 _MISFITS = {
@@ -203,8 +220,12 @@ def torch_op_library_test_suite(name):
             expected = ["//rules/tests:{}: ".format(misfit), message, "docs/errors.md#torch-version"],
             target_under_test = misfit,
         )
+    _cuda_test(
+        name = "torch_cuda_test",
+        size = "small",
+    )
     native.test_suite(
         name = name,
-        tests = ["torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
+        tests = ["torch_cuda_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
                 [misfit + "_test" for misfit in _MISFITS],
     )
