@@ -10,6 +10,7 @@ from absl import flags
 
 COMMANDS = {
     "select": "unites lists of operators, models and other selections",
+    "declare": "finds the operators that C++ declares",
     "generate": "writes the C++ that registers the selected operators' kernels",
     "define": "writes the C++ that defines custom operators in PyTorch",
     "bind": "finds the kernels in the libraries and adapts those without a context",

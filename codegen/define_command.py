@@ -1,4 +1,4 @@
-"""Generates the C++ that defines the operators of a custom_ops.yaml in PyTorch, with the same kernels.
+"""Generates the C++ that defines custom operators in PyTorch, with the same kernels.
 
     codegen define --label //ops:custom_ops_lib --custom_ops_yaml custom_ops.yaml --boxed_kernels boxed_kernels \\
         --kernel_table KernelTable.cpp --native_functions NativeFunctions.h --torch_operators TorchOperators.cpp \\
@@ -10,6 +10,7 @@ Takes all operators: those that a model may need are known before the model is. 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from absl import flags
@@ -25,13 +26,17 @@ from codegen import (
     torch_schemas,
 )
 from codegen.errors import CodegenError, Finding, Location
+from codegen.operator_table import Operator
 from codegen.torch_manifest import FRAGMENT, Registration, TorchManifest
 
 FLAGS = command_line.flag_values()
 
 _LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
 _CUSTOM_OPS_YAML = flags.DEFINE_string(
-    "custom_ops_yaml", None, "The schemas and kernels of the operators.", required=True, flag_values=FLAGS
+    "custom_ops_yaml", None, "The schemas and kernels of the operators.", flag_values=FLAGS
+)
+_DECLARED_OPERATORS = flags.DEFINE_multi_string(
+    "declared_operators", [], "The operators that C++ declares, of 'codegen declare'.", flag_values=FLAGS
 )
 _BOXED_KERNELS = flags.DEFINE_string(
     "boxed_kernels",
@@ -62,25 +67,15 @@ _TORCH_MANIFEST = flags.DEFINE_string(
 
 
 def run() -> None:
-    yaml = _CUSTOM_OPS_YAML.value
-    provided = operator_table.read(None, yaml)
+    provided = operator_table.read(None, _CUSTOM_OPS_YAML.value, declared_operators=_DECLARED_OPERATORS.value)
     operators = sorted(
         (o for o in provided.values() if o.schema.name.namespace not in torch_schemas.RESERVED_NAMESPACES),
         key=lambda operator: operator.name,
     )
     if not operators:
-        first = next(iter(provided.values()))
-        raise CodegenError(
-            Finding(
-                id="nothing-to-define",
-                where=first.location,
-                found=f"{first.name} is in the namespace {first.schema.name.namespace}, and all operators of {yaml} "
-                f"are in such a one, so that {_LABEL.value} has none to define",
-                cause="PyTorch defines the operators of this namespace itself",
-                fix="give your own operators a namespace of your own; those of PyTorch need no library",
-            )
-        )
-    source = emit.Source(_LABEL.value, (Path(yaml).name,))
+        raise CodegenError(_nothing(list(provided.values())))
+    yaml_paths = [path for path in (_CUSTOM_OPS_YAML.value, *_DECLARED_OPERATORS.value) if path is not None]
+    source = emit.Source(_LABEL.value, tuple(Path(path).name for path in yaml_paths))
     kernels = emit.boxed_kernels(operators)
     kernel_sources.write(source, kernels, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
     Path(_KERNEL_TABLE.value).write_text(emit.kernel_table(source, kernels, manual=False, exception_boundary=False))
@@ -94,3 +89,22 @@ def run() -> None:
     registered = TorchManifest(_LABEL.value, registrations)
     torch_manifest.write(registered, _TORCH_MANIFEST.value)
     torch_loader.write(_MODULE.value, _LIBRARY.value, registered)
+
+
+def _nothing(provided: Sequence[Operator]) -> Finding:
+    if not provided:
+        return Finding(
+            id="nothing-to-define",
+            where=_LABEL.value,
+            found="the library has no operators: neither a YAML is given, nor do its kernels declare any",
+            cause="yaml_target was left out, or declares_operators = True in the et_kernel_library",
+            fix="give one of the two",
+        )
+    return Finding(
+        id="nothing-to-define",
+        where=provided[0].location,
+        found=f"{provided[0].name} is in the namespace {provided[0].schema.name.namespace}, and all operators of "
+        f"{_LABEL.value} are in such a one, so that it has none to define",
+        cause="PyTorch defines the operators of this namespace itself",
+        fix="give your own operators a namespace of your own; those of PyTorch need no library",
+    )

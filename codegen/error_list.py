@@ -308,10 +308,17 @@ KINDS = (
         "Select the out variant that the message names, or what the exported program calls: `models = [...]`.",
     ),
     Kind(
+        "declares-nothing",
+        _LIBRARY,
+        "A kernel library should declare operators in C++, and its object files have no declaration.",
+        'et_kernel_library(name = "kernels", srcs = ["mul4.cpp"], declares_operators = True)  # no EXECUTORCH_OPERATOR',
+        "Declare them by `EXECUTORCH_OPERATOR` of `runtime/operator.h`, or leave the attribute out.",
+    ),
+    Kind(
         "nothing-to-define",
         _LIBRARY,
-        "A library for PyTorch is of a `custom_ops.yaml` whose operators are all in namespaces of PyTorch itself. "
-        "PyTorch defines these operators, so the library leaves them out.",
+        "A library for PyTorch has no operators, or all of them are in namespaces of PyTorch itself. PyTorch defines "
+        "the operators of these, so the library leaves them out.",
         "- func: aten::add.out(...)  # the only entry",
         "Give operators of your own a namespace of your own. Those of PyTorch need no library.",
     ),

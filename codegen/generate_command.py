@@ -39,6 +39,9 @@ _FUNCTIONS_YAML = flags.DEFINE_string(
 _CUSTOM_OPS_YAML = flags.DEFINE_string(
     "custom_ops_yaml", None, "The schemas and kernels of custom operators, custom_ops.yaml.", flag_values=FLAGS
 )
+_DECLARED_OPERATORS = flags.DEFINE_multi_string(
+    "declared_operators", [], "The operators that C++ declares, of 'codegen declare'.", flag_values=FLAGS
+)
 _SELECTIONS = flags.DEFINE_multi_string(
     "selection", None, "A selected_operators.yaml; several are united.", required=True, flag_values=FLAGS
 )
@@ -102,7 +105,7 @@ _MANIFEST = flags.DEFINE_string(
 
 def run() -> None:
     flags_with_yaml = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML, _ATEN_CUSTOM_OPS_YAML)
-    yaml_paths = [flag.value for flag in flags_with_yaml if flag.value is not None]
+    yaml_paths = [flag.value for flag in flags_with_yaml if flag.value is not None] + _DECLARED_OPERATORS.value
     if not yaml_paths and not _ATEN_KERNELS.value:
         raise CodegenError(
             Finding(
@@ -119,6 +122,7 @@ def run() -> None:
         _FALLBACK_YAML.value,
         aten_custom_ops_yaml=_ATEN_CUSTOM_OPS_YAML.value,
         aten_fallback_yaml=_ATEN_FALLBACK_YAML.value,
+        declared_operators=_DECLARED_OPERATORS.value,
     )
     wanted = selection.unite([selection.read(path) for path in _SELECTIONS.value])
     yaml_names = tuple(Path(path).name for path in yaml_paths)

@@ -21,9 +21,11 @@ As in ExecuTorch, a kernel's C++ name is the one given with `native::` put befor
 from __future__ import annotations
 
 import dataclasses
+import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from codegen import (
     aten_operators,
@@ -119,6 +121,7 @@ def read(
     *,
     aten_custom_ops_yaml: str | None = None,
     aten_fallback_yaml: str | None = None,
+    declared_operators: Sequence[str] = (),
 ) -> Mapping[str, Operator]:
     """Reads the operators of YAML files, by their full names, in the files' order.
 
@@ -128,12 +131,16 @@ def read(
         fallback_yaml: as functions_yaml, for the operators that it does not have.
         aten_custom_ops_yaml: as custom_ops_yaml, of kernels that take `at::Tensor`.
         aten_fallback_yaml: as aten_custom_ops_yaml, for the operators that no other file has.
+        declared_operators: files of 'codegen declare', of custom operators that C++ declares.
 
     Raises:
         CodegenError: with every finding in the files.
     """
     operators: dict[str, Operator] = {}
     findings: list[Finding] = []
+    for declarations in declared_operators:
+        found, wrong = _declared(declarations)
+        findings += [*wrong, *_added(found, operators)]
     for path, allow_op, is_aten in (
         (functions_yaml, True, False),
         (custom_ops_yaml, False, False),
@@ -150,13 +157,7 @@ def read(
             continue
         findings += wrong
         overridden = frozenset(operators) if path in (fallback_yaml, aten_fallback_yaml) else frozenset()
-        for operator in found:
-            if operator.name in overridden:
-                continue
-            try:
-                _add(operator, operators)
-            except CodegenError as error:
-                findings += error.findings
+        findings += _added((operator for operator in found if operator.name not in overridden), operators)
     findings += _conflicting_kernels(operators.values())
     if findings:
         raise CodegenError(findings)
@@ -194,6 +195,36 @@ def _operators(path: str, allow_op: bool, is_aten: bool) -> tuple[Sequence[Opera
     return operators, findings
 
 
+@memory.by_content
+def _declared(path: str) -> tuple[Sequence[Operator], Sequence[Finding]]:
+    """The operators of a file of 'codegen declare', and what is wrong with the others."""
+    operators: list[Operator] = []
+    findings: list[Finding] = []
+    for text, kernel, file, line in json.loads(Path(path).read_text()):
+        location = Location(Path(file).name if Path(file).is_absolute() else file, int(line), 1)
+        try:
+            operators.append(_declared_operator(text, kernel, location))
+        except CodegenError as error:
+            findings += error.findings
+    return operators, findings
+
+
+def _declared_operator(text: str, kernel: str, location: Location) -> Operator:
+    function_schema = schema.parse(text, lambda offset: location)
+    _check_schema(function_schema, location, is_aten=False)
+    if not _QUALIFIED_NAME.fullmatch(kernel) or "::" not in kernel.removeprefix("::"):
+        raise CodegenError(
+            Finding(
+                id="bad-kernel-name",
+                where=location,
+                found=f"'{kernel}', the kernel of {function_schema.name}, is not the whole name of a C++ function",
+                cause="its namespace was left out, or it is an expression",
+                fix="give it with its namespaces, as in my_namespace::my_kernel, wherever the declaration stands",
+            )
+        )
+    return Operator(function_schema, (Kernel(kernel.removeprefix("::"), (kernel_keys.DEFAULT,), location),), location)
+
+
 def _entries(path: str) -> tuple[yaml_reader.Node, ...]:
     root = yaml_reader.read(path)
     if root is None or (isinstance(root, yaml_reader.Sequence) and not root.items):
@@ -211,18 +242,22 @@ def _entries(path: str) -> tuple[yaml_reader.Node, ...]:
     return root.items
 
 
-def _add(operator: Operator, operators: dict[str, Operator]) -> None:
-    first = operators.setdefault(operator.name, operator)
-    if first is not operator:
-        raise CodegenError(
-            Finding(
-                id="duplicate-operator",
-                where=operator.location,
-                found=f"duplicate operator {operator.name}, first given at {first.location}",
-                cause="an entry was copied, or both YAML files of the target provide it",
-                fix="keep one of the two, or give the other its own namespace or overload",
+def _added(found: Iterable[Operator], operators: dict[str, Operator]) -> list[Finding]:
+    """Adds operators to others; gives the findings that they are there already."""
+    findings: list[Finding] = []
+    for operator in found:
+        first = operators.setdefault(operator.name, operator)
+        if first is not operator:
+            findings.append(
+                Finding(
+                    id="duplicate-operator",
+                    where=operator.location,
+                    found=f"duplicate operator {operator.name}, first given at {first.location}",
+                    cause="an entry was copied, or both YAML files of the target provide it",
+                    fix="keep one of the two, or give the other its own namespace or overload",
+                )
             )
-        )
+    return findings
 
 
 def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
@@ -256,6 +291,15 @@ def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool) -> Operato
     entry = _mapping(entry)
     _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
     function_schema, location = _schema(entry, allow_op)
+    _check_schema(function_schema, location, is_aten)
+    kernels = _kernels(entry, function_schema)
+    if is_aten:
+        kernels = tuple(dataclasses.replace(kernel, is_aten=True) for kernel in kernels)
+    return Operator(function_schema, kernels, location)
+
+
+def _check_schema(function_schema: schema.FunctionSchema, location: Location, is_aten: bool) -> None:
+    """Raises what the runtime, or a kernel, could not do with an operator of a schema."""
     findings = signatures.unsupported(function_schema, location)
     if is_aten and not findings:
         findings = aten_signatures.unsupported(function_schema, location)
@@ -271,10 +315,6 @@ def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool) -> Operato
         )
     if findings:
         raise CodegenError(findings)
-    kernels = _kernels(entry, function_schema)
-    if is_aten:
-        kernels = tuple(dataclasses.replace(kernel, is_aten=True) for kernel in kernels)
-    return Operator(function_schema, kernels, location)
 
 
 def _mapping(entry: yaml_reader.Node) -> yaml_reader.Mapping:

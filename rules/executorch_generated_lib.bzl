@@ -18,7 +18,7 @@ def executorch_generated_lib(
         deps = [],
         aten_mode = False,
         fallback = None,
-        custom_ops_requires_aot_registration = True,
+        custom_ops_requires_aot_registration = None,
         include_all_prim_ops = True,
         use_default_aten_ops_lib = True,
         define_static_targets = False,
@@ -36,9 +36,10 @@ def executorch_generated_lib(
       aten_mode: True: PyTorch's operators run with PyTorch's own kernels, from the torch wheel, and custom ones with kernels that
         take `at::Tensor`. There is no functions_yaml_target then.
       fallback: "aten": operators that no YAML has run with PyTorch's own kernels.
-      custom_ops_requires_aot_registration: with custom_ops_yaml_target, without aten_mode: `custom_ops_<name>` is a shared library that defines
-        the operators of this YAML, all of them, in PyTorch, with the kernels of kernel_deps, and `custom_ops_<name>_py` a
-        py_library that loads it. Nothing of it is built before something asks for it, nor PyTorch installed.
+      custom_ops_requires_aot_registration: whether `custom_ops_<name>` is a shared library that defines in PyTorch all operators
+        of the YAML, and those that kernel_deps declare in C++, with the kernels of kernel_deps, and `custom_ops_<name>_py` a
+        py_library that loads it. Nothing of it is built before something asks for it, nor PyTorch installed. Default: where
+        there is a custom_ops_yaml_target, without aten_mode.
       include_all_prim_ops: False: `<name>_combined_prim_ops_header` is a library of `selected_prim_ops.h` with those of the
         runtime's own operators that the selections have. A runtime that is built from source keeps only these if its
         register_prim_ops.cpp is compiled with the library in deps.
@@ -77,12 +78,14 @@ def executorch_generated_lib(
         library = ":" + name,
         **common
     )
-    if custom_ops_requires_aot_registration and kwargs.get("custom_ops_yaml_target") and not aten_mode:
+    if custom_ops_requires_aot_registration == None:
+        custom_ops_requires_aot_registration = kwargs.get("custom_ops_yaml_target") and not aten_mode
+    if custom_ops_requires_aot_registration:
         exir_custom_ops_aot_lib(
             name = "custom_ops_" + name,
             compiler_flags = kwargs.get("compiler_flags", []),
             kernels = kwargs.get("kernel_deps", []),
-            yaml_target = kwargs["custom_ops_yaml_target"],
+            yaml_target = kwargs.get("custom_ops_yaml_target"),
             **(common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]})
         )
     if define_static_targets:

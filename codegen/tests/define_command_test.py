@@ -35,7 +35,7 @@ def _functional(text: str) -> str | None:
 
 
 class DefineCommandTest(case.TestCase):
-    def _define(self, yaml: str) -> Path:
+    def _define(self, *sources: str) -> Path:
         outputs = {
             "boxed_kernels": "boxed_kernels",
             "kernel_table": "KernelTable.cpp",
@@ -48,14 +48,17 @@ class DefineCommandTest(case.TestCase):
         self.run_command(
             "define",
             "--label=//ops:custom_ops_lib",
-            f"--custom_ops_yaml={self.write('custom_ops.yaml', yaml)}",
+            *sources,
             "--library=libcustom_ops_lib.so",
             *(f"--{flag}={self.directory / name}" for flag, name in outputs.items()),
         )
         return self.directory
 
+    def _yaml(self, content: str) -> str:
+        return f"--custom_ops_yaml={self.write('custom_ops.yaml', content)}"
+
     def test_operators(self) -> None:
-        directory = self._define(_CUSTOM_OPS)
+        directory = self._define(self._yaml(_CUSTOM_OPS))
         text = (directory / "TorchOperators.cpp").read_text()
         table = text.partition("kOperators[] = {\n")[2].partition("};\n")[0]
         self.assertEqual(
@@ -79,7 +82,7 @@ class DefineCommandTest(case.TestCase):
         self.assertNotIn("guarded", (directory / "KernelTable.cpp").read_text())
 
     def test_manifest_is_what_bind_reads(self) -> None:
-        manifest = json.loads((self._define(_CUSTOM_OPS) / "registered.json").read_text())
+        manifest = json.loads((self._define(self._yaml(_CUSTOM_OPS)) / "registered.json").read_text())
         self.assertEqual(manifest["label"], "//ops:custom_ops_lib")
         self.assertEqual(
             [operator["kernels"][0]["function"] for operator in manifest["operators"]][-1:],
@@ -87,7 +90,7 @@ class DefineCommandTest(case.TestCase):
         )
 
     def test_fragments(self) -> None:
-        directory = self._define(_CUSTOM_OPS)
+        directory = self._define(self._yaml(_CUSTOM_OPS))
         manifest = torch_manifest.read(str(directory / "custom_ops_lib.torch.json"))
         self.assertEqual([(r.kind, r.namespace) for r in manifest.registrations], [("fragment", "my_ops")])
         self.assertIn('"libcustom_ops_lib.so"', (directory / "custom_ops_lib.py").read_text())
@@ -109,18 +112,33 @@ class DefineCommandTest(case.TestCase):
     def test_operators_of_pytorch_alone(self) -> None:
         finding = self.finding(
             lambda: self._define(
-                """
+                self._yaml("""
 - func: aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)
   kernels:
     - arg_meta: null
       kernel_name: custom::add_out
-"""
+""")
             )
         )
         self.assert_starts_with(
-            finding, "custom_ops.yaml:2:9: error: aten::add.out is in the namespace aten, and all operators of"
+            finding,
+            "custom_ops.yaml:2:9: error: aten::add.out is in the namespace aten, and all operators of",
         )
         self.assert_id(finding, "nothing-to-define")
+
+    def test_no_operators(self) -> None:
+        finding = self.finding(self._define)
+        self.assert_starts_with(finding, "//ops:custom_ops_lib: error: the library has no operators: neither a YAML")
+        self.assert_id(finding, "nothing-to-define")
+
+    def test_declared_operators(self) -> None:
+        declared = self.write(
+            "kernels.operators.json", '[["o::f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "k::f", "f.cpp", "3"]]'
+        )
+        directory = self._define(self._yaml(_CUSTOM_OPS), f"--declared_operators={declared}")
+        text = (directory / "TorchOperators.cpp").read_text()
+        self.assertIn('"f(Tensor x) -> Tensor",\n     "f.cpp:3"', text)
+        self.assertIn("Generated from custom_ops.yaml and kernels.operators.json", text)
 
 
 if __name__ == "__main__":

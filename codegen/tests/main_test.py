@@ -42,8 +42,8 @@ class MainTest(case.TestCase):
             ((), ""),
             (
                 ("gen",),
-                "codegen: there is no subcommand 'gen', only select, generate, define, bind, prune, check, "
-                "torch_library, torch_check.",
+                "codegen: there is no subcommand 'gen', only select, declare, generate, define, bind, "
+                "prune, check, torch_library, torch_check.",
             ),
             (("select",), "codegen select: flag --output=None: Flag --output must have a value other than None."),
             (("select", "--nm=x"), "codegen select: Unknown command line flag 'nm'"),

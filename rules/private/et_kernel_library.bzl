@@ -2,8 +2,10 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":et_kernel_info.bzl", "EtKernelInfo")
-load(":toolchains.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load(":label_text.bzl", "label_text")
+load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -12,6 +14,24 @@ NOT_A_SOURCE_ERR = """{label}: attribute operators names {file}, which is not in
 Likely cause: the file was renamed, or the key lacks its ending.
 Fix: use one of {srcs} as key.
 See: docs/errors.md#not-a-source"""
+
+def _declared(ctx, objects):
+    """The operators that the sources declare."""
+    declared = ctx.actions.declare_file(ctx.label.name + ".operators.json")
+    files = objects.pic_objects or objects.objects
+    args = codegen_args(ctx, "declare")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add_all(files, format_each = "--object=%s")
+    args.add(declared, format = "--output=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = files,
+        outputs = [declared],
+        mnemonic = "EtDeclare",
+        progress_message = "Finding operators that %{label} declares",
+    )
+    return declared
 
 def _et_kernel_library_impl(ctx):
     sources = {src.basename: src for src in ctx.files.srcs}
@@ -28,6 +48,12 @@ def _et_kernel_library_impl(ctx):
     )
     kernel_includes = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].kernel_includes
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
+    copts = ctx.attr.copts
+    if ctx.attr.declares_operators:
+        deps = deps + [ctx.attr._operator[CcInfo]]
+
+        # Without it, operator.h does not compile: no declaration goes unseen.
+        copts = copts + ["-DRULES_EXECUTORCH_DECLARES_OPERATORS"]
     compilation_context, objects = cc_common.compile(
         name = ctx.label.name,
         actions = ctx.actions,
@@ -35,7 +61,7 @@ def _et_kernel_library_impl(ctx):
         feature_configuration = feature_configuration,
         srcs = ctx.files.srcs,
         public_hdrs = ctx.files.hdrs,
-        user_compile_flags = ctx.attr.copts,
+        user_compile_flags = copts,
         defines = ctx.attr.defines,
         compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps],
     )
@@ -54,7 +80,7 @@ def _et_kernel_library_impl(ctx):
             file = sources[file],
             operators = tuple(operators),
             compilation_context = compilation_context,
-            copts = tuple(ctx.attr.copts),
+            copts = tuple(copts),
             defines = tuple(compilation_context.defines.to_list()),
         )
         for file, operators in ctx.attr.operators.items()
@@ -62,10 +88,16 @@ def _et_kernel_library_impl(ctx):
     return [
         DefaultInfo(files = depset([f for f in [library.static_library, library.pic_static_library] if f] if library else [])),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
-        EtKernelInfo(sources = depset(
-            own,
-            transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.deps if EtKernelInfo in dep],
-        )),
+        EtKernelInfo(
+            declared_operators = depset(
+                [_declared(ctx, objects)] if ctx.attr.declares_operators else [],
+                transitive = [dep[EtKernelInfo].declared_operators for dep in ctx.attr.deps if EtKernelInfo in dep],
+            ),
+            sources = depset(
+                own,
+                transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.deps if EtKernelInfo in dep],
+            ),
+        ),
     ]
 
 et_kernel_library = rule(
@@ -77,6 +109,10 @@ it compiles these files once more, with the selected dtypes only (see docs/dtype
     implementation = _et_kernel_library_impl,
     attrs = {
         "copts": attr.string_list(doc = "Options for the C++ compiler."),
+        "declares_operators": attr.bool(
+            doc = """Whether the sources declare operators by `EXECUTORCH_OPERATOR` of `runtime/operator.h`. An `executorch_generated_lib`
+that has this library in its `kernel_deps` takes them as from a custom_ops.yaml. Default: False.""",
+        ),
         "defines": attr.string_list(doc = "Preprocessor definitions, for this library and what depends on it."),
         "deps": attr.label_list(
             doc = "C++ libraries, and other kernel libraries.",
@@ -94,8 +130,12 @@ operators share and that leaves out dtypes by `should_include_dtype`.""",
             doc = "Kernel sources.",
             allow_files = [".cpp", ".cc"],
         ),
+        "_operator": attr.label(
+            default = "//runtime:operator",
+            providers = [CcInfo],
+        ),
     },
     fragments = ["cpp"],
     provides = [CcInfo, EtKernelInfo],
-    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
 )

@@ -6,6 +6,7 @@ load(":bind_kernels.bzl", "bind_kernels")
 load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":et_aten_info.bzl", "EtAtenInfo")
 load(":et_generated_lib_info.bzl", "EtGeneratedLibInfo")
+load(":et_kernel_info.bzl", "declared_operators")
 load(":et_operator_info.bzl", "EtOperatorInfo")
 load(":label_text.bzl", "label_text")
 load(":selective_kernels.bzl", "compile_selective_kernels")
@@ -17,7 +18,7 @@ NO_YAML_ERR = """{label} has neither functions_yaml_target nor custom_ops_yaml_t
 
 Likely cause: the YAML that binds operators to kernels was left out.
 Fix: give functions_yaml_target for ATen operators (e.g. "//kernels/portable:functions.yaml"),
-custom_ops_yaml_target for your own.
+custom_ops_yaml_target for your own; or declare these in C++, in an et_kernel_library with declares_operators = True.
 See: docs/errors.md#no-yaml"""
 
 FUNCTIONS_YAML_IN_ATEN_MODE_ERR = """{label} has aten_mode = True and {attribute}.
@@ -54,7 +55,9 @@ def _executorch_generated_lib_impl(ctx):
         for attribute in ["functions_yaml_target", "fallback_yaml_target"]:
             if getattr(ctx.file, attribute):
                 fail(FUNCTIONS_YAML_IN_ATEN_MODE_ERR.format(label = ctx.label, attribute = attribute))
-    elif not (ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or ctx.file.fallback_yaml_target or ctx.attr.aten_bridge):
+    declared = declared_operators(ctx.attr.kernel_deps)
+    if not (ctx.attr.aten_mode or ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or
+            ctx.file.fallback_yaml_target or ctx.attr.aten_bridge or declared):
         fail(NO_YAML_ERR.format(label = ctx.label))
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
     if not selections:
@@ -63,7 +66,7 @@ def _executorch_generated_lib_impl(ctx):
     aten = ctx.attr.aten_bridge[EtAtenInfo] if ctx.attr.aten_bridge else None
     kernels = [dep[CcInfo] for dep in ctx.attr.kernel_deps]
     libraries = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep]
-    generated = _generate(ctx, selections, aten)
+    generated = _generate(ctx, selections, declared, aten)
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
         return _declared(ctx, generated, kernels + libraries)
@@ -106,7 +109,7 @@ def _executorch_generated_lib_impl(ctx):
         ),
     ]
 
-def _generate(ctx, selections, aten):
+def _generate(ctx, selections, declared, aten):
     """Registration source, headers and manifest, from YAMLs and selections alone."""
     directory = ctx.label.name + "/"
     outputs = struct(
@@ -131,6 +134,7 @@ def _generate(ctx, selections, aten):
         if yaml:
             args.add(flag, yaml)
             yamls.append(yaml)
+    args.add_all(declared, format_each = "--declared_operators=%s")
     args.add_all(selections, before_each = "--selection")
     args.add("--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions")
     if ctx.attr.manual_registration:
@@ -149,7 +153,7 @@ def _generate(ctx, selections, aten):
     run_codegen(
         ctx,
         args,
-        inputs = yamls + selections,
+        inputs = yamls + declared + selections,
         outputs = [file for file in [
             outputs.boxed_kernels,
             outputs.kernel_table,

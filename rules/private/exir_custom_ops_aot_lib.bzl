@@ -5,6 +5,7 @@ load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolcha
 load(":bind_kernels.bzl", "bind_kernels")
 load(":codegen_action.bzl", "codegen_args", "run_codegen")
 load(":dynamic_libraries.bzl", "dynamic_libraries")
+load(":et_kernel_info.bzl", "declared_operators")
 load(":label_text.bzl", "label_text")
 load(":toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
 load(":torch_load_check.bzl", "LOAD_CHECK_ATTRS", "load_torch_ops")
@@ -29,7 +30,10 @@ def _define(ctx):
     )
     args = codegen_args(ctx, "define")
     args.add("--label", label_text(ctx.label))
-    args.add("--custom_ops_yaml", ctx.file.yaml_target)
+    declared = declared_operators(ctx.attr.kernels)
+    yamls = [ctx.file.yaml_target] if ctx.file.yaml_target else []
+    args.add_all(yamls, before_each = "--custom_ops_yaml")
+    args.add_all(declared, format_each = "--declared_operators=%s")
 
     # A directory that is not expanded, since it has nothing in it yet.
     args.add_all([outputs.boxed_kernels], before_each = "--boxed_kernels", expand_directories = False)
@@ -43,7 +47,7 @@ def _define(ctx):
     run_codegen(
         ctx,
         args,
-        inputs = [ctx.file.yaml_target],
+        inputs = yamls + declared,
         outputs = [
             outputs.boxed_kernels,
             outputs.kernel_table,
@@ -145,9 +149,9 @@ exir_custom_ops_aot_lib = rule(
             mandatory = True,
         ),
         "yaml_target": attr.label(
-            doc = "YAML that binds custom operators, by full schema (`func:`), to kernels.",
+            doc = """YAML that binds custom operators, by full schema (`func:`), to kernels. Not needed where the kernels declare
+operators themselves (`declares_operators`).""",
             allow_single_file = [".yaml", ".yml"],
-            mandatory = True,
         ),
         "_bridge": attr.label(
             default = "//runtime/torch:torch_operators",

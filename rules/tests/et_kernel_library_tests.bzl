@@ -2,9 +2,9 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc:defs.bzl", "CcInfo")
-load("//rules:defs.bzl", "et_kernel_library")
+load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
 load("//rules:providers.bzl", "EtKernelInfo")
-load(":analysis.bzl", "failure_test")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
 def _providers_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -31,6 +31,33 @@ def _providers_test_impl(ctx):
     return analysistest.end(env)
 
 _providers_test = analysistest.make(_providers_test_impl)
+
+def _declaring_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    declare = action_with_mnemonic(env, "EtDeclare")
+    asserts.equals(env, "declare", declare.argv[1])
+    asserts.equals(env, ["//rules/tests:kernels_declaring"], values_of(declare.argv, "--label"))
+    asserts.true(env, values_of(declare.argv, "--object"), "object files are read")
+    for compile in analysistest.target_actions(env):
+        if compile.mnemonic == "CppCompile":
+            asserts.true(env, "-DRULES_EXECUTORCH_DECLARES_OPERATORS" in compile.argv)
+    headers = analysistest.target_under_test(env)[CcInfo].compilation_context.headers.to_list()
+    asserts.true(env, "operator.h" in [f.basename for f in headers])
+    return analysistest.end(env)
+
+_declaring_test = analysistest.make(_declaring_test_impl)
+
+def _declared_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, [], values_of(action_with_mnemonic(env, "EtGenerate").argv, "--custom_ops_yaml"))
+    assert_ends(
+        env,
+        ["rules/tests/kernels_declaring.operators.json"],
+        values_of(action_with_mnemonic(env, "EtGenerate").argv, "--declared_operators"),
+    )
+    return analysistest.end(env)
+
+_declared_test = analysistest.make(_declared_test_impl)
 
 def et_kernel_library_test_suite(name):
     """Tests of et_kernel_library.
@@ -72,6 +99,33 @@ def et_kernel_library_test_suite(name):
         size = "small",
         target_under_test = ":kernels_a",
     )
+    et_kernel_library(
+        name = "kernels_declaring",
+        srcs = ["op_a.cpp"],
+        declares_operators = True,
+        tags = ["manual"],
+    )
+    et_kernel_library(
+        name = "kernels_around_declaring",
+        tags = ["manual"],
+        deps = [":kernels_declaring"],
+    )
+    executorch_generated_lib(
+        name = "generated_of_declared",
+        kernel_deps = [":kernels_around_declaring"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    _declaring_test(
+        name = "kernels_declaring_test",
+        size = "small",
+        target_under_test = ":kernels_declaring",
+    )
+    _declared_test(
+        name = "generated_of_declared_test",
+        size = "small",
+        target_under_test = ":generated_of_declared",
+    )
     failure_test(
         name = "kernels_misnamed_test",
         size = "small",
@@ -85,6 +139,8 @@ def et_kernel_library_test_suite(name):
     native.test_suite(
         name = name,
         tests = [
+            ":generated_of_declared_test",
+            ":kernels_declaring_test",
             ":kernels_misnamed_test",
             ":kernels_test",
         ],
