@@ -118,10 +118,12 @@ class _Object:
 
 def run() -> None:
     manifests = [manifest.read(path) for path in _MANIFESTS.value]
+    listed = set(_LISTED.value)
     objects = [
         _Object(label, path, is_whole, object_files.registrations(path))
         for paths, is_whole in ((_WHOLE_OBJECTS.value, True), (_OBJECTS.value, False))
         for label, path in _labelled(paths)
+        if path not in listed
     ]
     registrations = list(_registrations(manifests, objects))
     unknown = _unknown(objects)
@@ -155,12 +157,11 @@ def run() -> None:
 
 def _unknown(objects: list[_Object]) -> list[str]:
     """What to say of files that register kernels which nothing tells of."""
-    listed = set(_LISTED.value)
     return [
         f"{Path(linked.path).name} of {linked.library} calls register_kernels(), and which kernels it registers cannot "
         "be read; give them with an executorch_prebuilt_kernels"
         for linked in objects
-        if linked.registrations.has_unknown and linked.path not in listed
+        if linked.registrations.has_unknown
     ]
 
 

@@ -268,7 +268,8 @@ my_ops::mul3.out: //ops:mine
 
     def test_backends(self) -> None:
         program = programs.build({"f": [["delegate"]], "g": []}, backends=("MyBackend", "OtherBackend"))
-        library = f"--whole_object=//ops:backend {self.write('b.so', b'register_backend MyBackend' + bytes(1))}"
+        register = b"_ZN10executorch7runtime16register_backendERKNS0_7BackendE"
+        library = f"--whole_object=//ops:backend {self.write('b.so', register + b'MyBackend' + bytes(1))}"
         findings = self.findings(lambda: self._check(program))
         self.assertEqual(len(findings), 2)
         (finding,) = self.findings(lambda: self._check(program, library))
@@ -277,7 +278,7 @@ my_ops::mul3.out: //ops:mine
             "//m:m: error: the program delegates to OtherBackend, which nothing that //m:runner links registers\n",
         )
         self.assert_id(finding, "missing-backend")
-        other = f"--object=//ops:other {self.write('other.a', b'register_backend OtherBackend' + bytes(1))}"
+        other = f"--object=//ops:other {self.write('other.a', register + b'OtherBackend' + bytes(1))}"
         self._check(program, library, other)
 
     def test_no_libraries(self) -> None:
