@@ -291,6 +291,7 @@ class AtenOperator::Signature {
     for (const c10::Argument& argument : schema.arguments()) {
       parameters_.push_back(ParameterOf(argument));
     }
+    gives_ = !schema.returns().empty();
     if (schema.returns().size() != 1) {
       return;  // Nothing, or the outputs.
     }
@@ -306,8 +307,10 @@ class AtenOperator::Signature {
 
   // Throws what PyTorch throws.
   void Call(Span<EValue*> values) const {
-    TORCH_CHECK(values.size() == parameters_.size() + 1, "it takes ", parameters_.size(), " arguments, not ",
-                values.size() - 1);
+    // A program may have a value for nothing, or none.
+    const bool is_complete =
+        values.size() == parameters_.size() + 1 || (values.size() == parameters_.size() && !gives_);
+    TORCH_CHECK(is_complete, "it takes ", parameters_.size(), " arguments, not ", values.size() - 1);
     // Without autograd, tensors are dispatched to the kernels of their device directly.
     const c10::InferenceMode no_autograd;
     struct Call call;
@@ -347,6 +350,7 @@ class AtenOperator::Signature {
   // What a call returns, if that is an argument or a new number.
   std::optional<size_t> returned_argument_;
   bool is_new_ = false;
+  bool gives_ = false;
 };
 
 AtenOperator::AtenOperator(const char* name, const char* dispatched_name, const char* overload) : name_(name) {
