@@ -26,6 +26,7 @@ from codegen import (
     operator_table,
     prim_ops,
     selection,
+    selection_reader,
 )
 from codegen.errors import CodegenError, Finding
 from codegen.operator_table import Operator
@@ -124,7 +125,7 @@ def run() -> None:
         aten_fallback_yaml=_ATEN_FALLBACK_YAML.value,
         declared_operators=_DECLARED_OPERATORS.value,
     )
-    wanted = selection.unite([selection.read(path) for path in _SELECTIONS.value])
+    wanted = selection.unite([selection_reader.read(path) for path in _SELECTIONS.value])
     yaml_names = tuple(Path(path).name for path in yaml_paths)
     if _ATEN_KERNELS.value:
         provided = aten_kernels.WithAtenKernels(provided)

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen import command_line, dtypes, manifest, selection, selective_build
+from codegen import command_line, dtypes, manifest, selection, selection_reader, selective_build
 
 FLAGS = command_line.flag_values()
 
@@ -49,7 +49,7 @@ _MARKS = flags.DEFINE_string(
 
 
 def run() -> None:
-    wanted = selection.unite([selection.read(path) for path in _SELECTIONS.value])
+    wanted = selection.unite([selection_reader.read(path) for path in _SELECTIONS.value])
     registered = [
         operator
         for operator in manifest.read(_MANIFEST.value).operators

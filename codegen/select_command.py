@@ -85,11 +85,11 @@ def run() -> None:
         sources.append(functools.partial(_of_ops_schema_yaml, _OPS_SCHEMA_YAML.value, _OPS_SCHEMA_YAML_NAME.value))
     server_generated = _SERVER_GENERATED_YAML.value
     if server_generated is not None:
-        sources.append(lambda: {_SERVER_GENERATED_YAML_NAME.value: selection.read(server_generated)})
+        sources.append(lambda: {_SERVER_GENERATED_YAML_NAME.value: _of_file(server_generated)})
 
     findings: list[Finding] = []
     own = op_matrix.unite(*_read_all(sources, findings))
-    others = _read_all([functools.partial(selection.read, path) for path in _SELECTIONS.value], findings)
+    others = _read_all([functools.partial(_of_file, path) for path in _SELECTIONS.value], findings)
     matrices = _read_all([functools.partial(op_matrix.read, path) for path in _MATRICES.value], findings)
     if findings:
         raise CodegenError(findings)
@@ -212,6 +212,12 @@ def _bad_kernel(name: str, value: str) -> Finding:
         if is_key
         else "take it from the ScalarType of @rules_executorch//rules:defs.bzl, such as ScalarType.Float",
     )
+
+
+def _of_file(path: str) -> selection.Selection:
+    from codegen import selection_reader  # Selecting from models and lists alone need not wait for PyYAML.
+
+    return selection_reader.read(path)
 
 
 def _of_model(path: str, name: str) -> op_matrix.Matrix:

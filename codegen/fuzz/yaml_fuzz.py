@@ -10,7 +10,7 @@ import atheris
 from codegen.fuzz import fuzzing
 
 with atheris.instrument_imports(include=["codegen"]):
-    from codegen import operator_table, selection
+    from codegen import operator_table, selection_reader
 
 _FILE = fuzzing.File()
 _SELECTION = b"""\
@@ -29,7 +29,7 @@ def _test(data: bytes) -> None:
     with fuzzing.answer():
         operator_table.read(None, _FILE.path)
     with fuzzing.answer():
-        selection.read(_FILE.path)
+        selection_reader.read(_FILE.path)
 
 
 def _seeds(file: Path) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import yaml
 from absl.testing import absltest
 
+from codegen import selection, selection_reader
 from codegen.tests import case, programs
 
 
@@ -43,6 +44,44 @@ class SelectCommandTest(case.TestCase):
             },
         )
         self.assertLess(text.index("aten::add.out"), text.index("aten::mul.out"))
+
+    def test_any_text_is_written_so_that_it_is_read(self) -> None:
+        texts = [
+            "no",
+            "",
+            " x",
+            "a: b",
+            "a::b:",
+            "a/b #c",
+            "é::x",
+            "a::\U0001f600",
+            "\x07\x85",
+            "x\ny",
+            "null",
+            "1/2",
+            "v1",
+        ]
+        texts += [
+            "@repo//a:b",
+            "//a:b",
+            "'a::b'",
+            '"a::b"',
+            "\\a::b",
+            "default",
+            "A::b.c",
+            "v1/6;0,1|5;",
+            "[a/b]",
+            "a/b\t",
+        ]
+        names = {text: selection.SelectedOperator(frozenset(texts), kernel_keys=frozenset({text})) for text in texts}
+        for selected in (selection.Selection(names), selection.Selection({}, include_all=True)):
+            path = str(self.directory / "selected_operators.yaml")
+            selection.write(selected, path)
+            content = yaml.safe_load(Path(path).read_text())
+            self.assertEqual(content["et_kernel_metadata"], {name: [name] for name in selected.operators})
+            for operator in content["operators"].values():
+                self.assertEqual(operator["debug_info"], sorted(texts))
+            self.assertEqual(selection_reader.read(path), selected)
 
     def test_models(self) -> None:
         arguments = []
