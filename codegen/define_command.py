@@ -35,6 +35,10 @@ _LABEL = flags.DEFINE_string("label", None, "The library's label.", required=Tru
 _CUSTOM_OPS_YAML = flags.DEFINE_string(
     "custom_ops_yaml", None, "The schemas and kernels of the operators.", flag_values=FLAGS
 )
+_ATEN_CUSTOM_OPS_YAML = flags.DEFINE_string(
+    "aten_custom_ops_yaml", None, "As --custom_ops_yaml, of kernels that take at::Tensor.", flag_values=FLAGS
+)
+_STUBS = flags.DEFINE_bool("stubs", False, "Defines operators without kernels.", flag_values=FLAGS)
 _DECLARED_OPERATORS = flags.DEFINE_multi_string(
     "declared_operators", [], "The operators that C++ declares, of 'codegen declare'.", flag_values=FLAGS
 )
@@ -43,6 +47,12 @@ _BOXED_KERNELS = flags.DEFINE_string(
     None,
     "The directory to write the sources that call the kernels to.",
     required=True,
+    flag_values=FLAGS,
+)
+_ATEN_SOURCE = flags.DEFINE_string(
+    "aten_source",
+    None,
+    "Where to write the source that calls the kernels that take at::Tensor.",
     flag_values=FLAGS,
 )
 _KERNEL_TABLE = flags.DEFINE_string(
@@ -67,17 +77,30 @@ _TORCH_MANIFEST = flags.DEFINE_string(
 
 
 def run() -> None:
-    provided = operator_table.read(None, _CUSTOM_OPS_YAML.value, declared_operators=_DECLARED_OPERATORS.value)
+    provided = operator_table.read(
+        None,
+        _CUSTOM_OPS_YAML.value,
+        aten_custom_ops_yaml=_ATEN_CUSTOM_OPS_YAML.value,
+        declared_operators=_DECLARED_OPERATORS.value,
+    )
     operators = sorted(
         (o for o in provided.values() if o.schema.name.namespace not in torch_schemas.RESERVED_NAMESPACES),
         key=lambda operator: operator.name,
     )
     if not operators:
         raise CodegenError(_nothing(list(provided.values())))
-    yaml_paths = [path for path in (_CUSTOM_OPS_YAML.value, *_DECLARED_OPERATORS.value) if path is not None]
+    yaml_paths = [
+        path
+        for path in (_CUSTOM_OPS_YAML.value, _ATEN_CUSTOM_OPS_YAML.value, *_DECLARED_OPERATORS.value)
+        if path is not None
+    ]
     source = emit.Source(_LABEL.value, tuple(Path(path).name for path in yaml_paths))
-    kernels = emit.boxed_kernels(operators)
-    kernel_sources.write(source, kernels, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
+    kernels = [] if _STUBS.value else emit.boxed_kernels(operators)
+    taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
+    lean = [kernel for kernel in kernels if kernel not in taking_aten]
+    kernel_sources.write(source, lean, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
+    if _ATEN_SOURCE.value is not None:
+        Path(_ATEN_SOURCE.value).write_text(emit.boxed_aten(source, taking_aten))
     Path(_KERNEL_TABLE.value).write_text(emit.kernel_table(source, kernels, manual=False, exception_boundary=False))
     Path(_NATIVE_FUNCTIONS.value).write_text(emit.native_functions(source, operators))
     Path(_TORCH_OPERATORS.value).write_text(emit.torch_operators(source, operators))
@@ -85,6 +108,8 @@ def run() -> None:
     first_of: dict[str, Location] = {}
     for operator in operators:
         first_of.setdefault(operator.schema.name.namespace, operator.location)
+    if taking_aten:
+        first_of[source.namespace] = taking_aten[0].operator.location
     registrations = tuple(Registration(FRAGMENT, ns, location=location) for ns, location in first_of.items())
     registered = TorchManifest(_LABEL.value, registrations)
     torch_manifest.write(registered, _TORCH_MANIFEST.value)

@@ -19,6 +19,7 @@ def executorch_generated_lib(
         aten_mode = False,
         fallback = None,
         custom_ops_requires_aot_registration = None,
+        custom_ops_aten_kernel_deps = [],
         include_all_prim_ops = True,
         use_default_aten_ops_lib = True,
         define_static_targets = False,
@@ -39,7 +40,9 @@ def executorch_generated_lib(
       custom_ops_requires_aot_registration: whether `custom_ops_<name>` is a shared library that defines in PyTorch all operators
         of the YAML, and those that kernel_deps declare in C++, with the kernels of kernel_deps, and `custom_ops_<name>_py` a
         py_library that loads it. Nothing of it is built before something asks for it, nor PyTorch installed. Default: where
-        there is a custom_ops_yaml_target, without aten_mode.
+        there is a custom_ops_yaml_target.
+      custom_ops_aten_kernel_deps: for PyTorch, libraries that define the YAML's kernels once more, with `at::Tensor`. Default: the
+        kernels of kernel_deps are used there, too.
       include_all_prim_ops: False: `<name>_combined_prim_ops_header` is a library of `selected_prim_ops.h` with those of the
         runtime's own operators that the selections have. A runtime that is built from source keeps only these if its
         register_prim_ops.cpp is compiled with the library in deps.
@@ -79,12 +82,13 @@ def executorch_generated_lib(
         **common
     )
     if custom_ops_requires_aot_registration == None:
-        custom_ops_requires_aot_registration = kwargs.get("custom_ops_yaml_target") and not aten_mode
+        custom_ops_requires_aot_registration = kwargs.get("custom_ops_yaml_target") != None
     if custom_ops_requires_aot_registration:
         exir_custom_ops_aot_lib(
             name = "custom_ops_" + name,
+            aten_kernels = kwargs.get("kernel_deps", []) if aten_mode else custom_ops_aten_kernel_deps,
             compiler_flags = kwargs.get("compiler_flags", []),
-            kernels = kwargs.get("kernel_deps", []),
+            kernels = [] if aten_mode else kwargs.get("kernel_deps", []),
             yaml_target = kwargs.get("custom_ops_yaml_target"),
             **(common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]})
         )

@@ -95,6 +95,23 @@ class DefineCommandTest(case.TestCase):
         self.assertEqual([(r.kind, r.namespace) for r in manifest.registrations], [("fragment", "my_ops")])
         self.assertIn('"libcustom_ops_lib.so"', (directory / "custom_ops_lib.py").read_text())
 
+    def test_kernels_with_tensors_of_pytorch(self) -> None:
+        aten_source = self.directory / "AtenKernels.cpp"
+        # A kernel cannot give PyTorch's tensors away.
+        with_out = _CUSTOM_OPS.replace("mul3(Tensor input) -> Tensor", "mul3_(Tensor(a!) input) -> Tensor(a!)")
+        yaml = self._yaml(with_out).replace("--custom", "--aten_custom")
+        directory = self._define(yaml, f"--aten_source={aten_source}")
+        self.assertIn("const at::Tensor& input", aten_source.read_text())
+        self.assertEqual(list((directory / "boxed_kernels").iterdir()), [])
+        manifest = torch_manifest.read(str(directory / "custom_ops_lib.torch.json"))
+        self.assertEqual(len(manifest.registrations), 2)  # The kernels have names of their own in PyTorch, too.
+
+    def test_stubs(self) -> None:
+        directory = self._define(self._yaml(_CUSTOM_OPS), "--stubs")
+        self.assertEqual(list((directory / "boxed_kernels").iterdir()), [])
+        self.assertIn("mul4.out", (directory / "TorchOperators.cpp").read_text())
+        self.assertNotIn("mul4", (directory / "KernelTable.cpp").read_text())
+
     def test_functional(self) -> None:
         for out, functional in (
             ("o::f.out(Tensor x, int n=1, *, Tensor(a!) out) -> Tensor(a!)", "o::f(Tensor x, int n=1) -> Tensor"),

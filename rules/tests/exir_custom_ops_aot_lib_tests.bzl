@@ -50,6 +50,29 @@ def _actions_test_impl(ctx):
 
 _actions_test = analysistest.make(_actions_test_impl)
 
+def _aten_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtDefine").argv
+    assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--aten_custom_ops_yaml"))
+    asserts.equals(env, [], values_of(argv, "--custom_ops_yaml"))
+    assert_ends(env, ["rules/tests/aot_with_aten_kernels/AtenKernels.cpp"], values_of(argv, "--aten_source"))
+    asserts.false(env, "--stubs" in argv)
+    read = [f.basename for f in action_with_mnemonic(env, "EtBindKernels").inputs.to_list()]
+    asserts.true(env, [name for name in read if name.startswith("op_a")], "symbols of the kernels are read")
+    asserts.false(env, [name for name in read if name.startswith("libtorch")], "those of PyTorch are not")
+    return analysistest.end(env)
+
+_aten_test = analysistest.make(_aten_test_impl)
+
+def _stubs_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.true(env, "--stubs" in action_with_mnemonic(env, "EtDefine").argv)
+    mnemonics = [action.mnemonic for action in analysistest.target_actions(env)]
+    asserts.false(env, "EtBindKernels" in mnemonics, "there is no kernel to look for")
+    return analysistest.end(env)
+
+_stubs_test = analysistest.make(_stubs_test_impl)
+
 def _targets_test_impl(ctx):
     env = unittest.begin(ctx)
     asserts.equals(env, ["custom_ops_aot_of_library", "custom_ops_aot_of_library_py"], ctx.attr.made)
@@ -77,6 +100,27 @@ def exir_custom_ops_aot_lib_test_suite(name):
         size = "small",
         target_under_test = ":aot",
     )
+    exir_custom_ops_aot_lib(
+        name = "aot_with_aten_kernels",
+        aten_kernels = [":kernels_a"],
+        tags = ["manual"],
+        yaml_target = "custom_ops.yaml",
+    )
+    _aten_test(
+        name = "aot_with_aten_kernels_test",
+        size = "small",
+        target_under_test = ":aot_with_aten_kernels",
+    )
+    exir_custom_ops_aot_lib(
+        name = "aot_of_stubs",
+        tags = ["manual"],
+        yaml_target = "custom_ops.yaml",
+    )
+    _stubs_test(
+        name = "aot_of_stubs_test",
+        size = "small",
+        target_under_test = ":aot_of_stubs",
+    )
     for library, attributes in {
         "aot_of_library": {"custom_ops_yaml_target": "custom_ops.yaml"},
         "no_aot_of_functions": {"functions_yaml_target": "functions.yaml"},
@@ -97,5 +141,10 @@ def exir_custom_ops_aot_lib_test_suite(name):
     )
     native.test_suite(
         name = name,
-        tests = [":aot_actions_test", ":aot_targets_test"],
+        tests = [
+            ":aot_actions_test",
+            ":aot_of_stubs_test",
+            ":aot_targets_test",
+            ":aot_with_aten_kernels_test",
+        ],
     )

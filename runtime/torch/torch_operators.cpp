@@ -9,6 +9,7 @@
 #include <ATen/native/Resize.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/core/ScalarType.h>
+#include <c10/core/impl/LocalDispatchKeySet.h>
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <torch/library.h>
 
@@ -134,6 +135,7 @@ class Call {
  private:
   struct Written {
     at::Tensor original;
+    Sizes original_sizes;
     KernelTensor* view;
     bool is_out;
   };
@@ -269,7 +271,7 @@ EValue Call::ConvertTensor(const at::Tensor& tensor, const c10::Argument& argume
   // An empty tensor has no memory to give.
   void* const data = is_direct ? tensor.data_ptr() : nullptr;
   KernelTensor& view = NewTensor(tensor.scalar_type(), wanted ? *wanted : sizes, dim_order, data, true);
-  written_.push_back({tensor, &view, is_out});
+  written_.push_back({tensor, sizes, &view, is_out});
   if (is_made_up) {
     view.Fill(*setting_.values);
   } else if (data == nullptr && !is_out) {
@@ -356,6 +358,12 @@ OpFunction Call::FindKernel() const {
 }
 
 Outcome Call::Run() {
+  // A kernel that takes PyTorch's tensors calls operators, which a fake call must not make fake.
+  const c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();
+  const c10::impl::ForceDispatchKeyGuard real(
+      keys.included_.remove_backend(c10::BackendComponent::MetaBit) -
+          c10::DispatchKeySet({c10::DispatchKey::Python, c10::DispatchKey::PythonTLSSnapshot}),
+      keys.excluded_);
   const OpFunction kernel = FindKernel();
   if (kernel == nullptr) {
     return {executorch::runtime::Error::OperatorMissing, "it has no kernel for these dtypes and dim orders"};
@@ -402,9 +410,10 @@ at::Tensor Call::ToTensor(KernelTensor& kernel_tensor) const {
 
 void Call::Commit() {
   for (const Written& written : written_) {
-    const Sizes lean_sizes = SizesOf(written.view->tensor());
-    const std::vector<int64_t> sizes(lean_sizes.begin(), lean_sizes.end());
-    if (written.view->was_resized()) at::native::resize_output(written.original, sizes);
+    const Sizes sizes = SizesOf(written.view->tensor());
+    if (sizes != written.original_sizes) {
+      at::native::resize_output(written.original, std::vector<int64_t>(sizes.begin(), sizes.end()));
+    }
     if (setting_.values) continue;
     if (written.view->has_memory()) written.original.copy_(ToTensor(*written.view));
     // What autograd would do in the place of an operator that knows it.
@@ -516,6 +525,11 @@ class TorchKernel : public c10::OperatorKernel {
 
  private:
   std::vector<IValue> Run(const FunctionSchema& schema, at::ArrayRef<IValue> arguments) {
+    TORCH_CHECK_NOT_IMPLEMENTED(
+        !op_.kernels.empty(), schema.operator_name(), " (", op_.location, "): it has no kernel\n",
+        "  Likely cause: the library that defines it was given no kernels\n",
+        "  Fix: give it kernels, kernel_deps or custom_ops_aten_kernel_deps, or write a fake, ",
+        "@torch.library.register_fake(\"", schema.name(), "\", allow_override=True), to export ", "with it");
     const std::vector<at::Tensor> tensors = TensorsOf(arguments);
     const bool is_fake =
         std::any_of(tensors.begin(), tensors.end(), [](const at::Tensor& tensor) { return tensor.is_meta(); }) ||
@@ -587,7 +601,7 @@ class TorchKernel : public c10::OperatorKernel {
                 "\n  Fix: call it with others, or extend the kernel");
   }
 
-  // A kernel that takes a result as it is must be one that takes it in no other shape.
+  // A kernel that takes a result as it is must be one that takes it in no other shape, or resizes it to this one.
   void CheckShapesKnown(const FunctionSchema& schema, at::ArrayRef<IValue> arguments, const Call& call,
                         Setting setting) const {
     bool all_known = true;
@@ -600,8 +614,13 @@ class TorchKernel : public c10::OperatorKernel {
     }
     if (all_known) return;
     Call other(op_, schema, arguments, setting);
+    if (!other.Run().ok()) return;
+    bool is_unknown = false;
+    for (size_t i = 0; i < call.fresh().size(); ++i) {
+      is_unknown |= SizesOf(call.fresh()[i]->tensor()) != SizesOf(other.fresh()[i]->tensor());
+    }
     TORCH_CHECK(
-        !other.Run().ok(), schema.operator_name(), " (", op_.location, "): the kernel of ", op_.name,
+        !is_unknown, schema.operator_name(), " (", op_.location, "): the kernel of ", op_.name,
         " takes results of any shape, so that theirs is not known\n",
         "  Likely cause: the kernel does not resize its out arguments\n",
         "  Fix: call executorch::runtime::resize_tensor(out, sizes) in the kernel before it writes, or define \"",
@@ -659,7 +678,7 @@ torch::Library& Fragment(const std::string& ns) {
       .second;
 }
 
-void Define(const TorchOperator& declared, const std::string& schema_text, size_t num_fresh,
+void Define(const TorchOperator& declared, const std::string& schema_text, size_t num_fresh, const std::string& name,
             const std::vector<Kernel>& kernels) {
   const FunctionSchema schema = torch::schema((std::string(declared.ns) + "::" + schema_text).c_str());
   if (const auto defined = c10::Dispatcher::singleton().findSchema(schema.operator_name())) {
@@ -670,16 +689,16 @@ void Define(const TorchOperator& declared, const std::string& schema_text, size_
     return;
   }
   Operator& op = Operators().emplace_back();
-  op.name = kernels.front().name_;
+  op.name = name;
   op.location = declared.location;
   op.kernels = kernels;
   op.num_fresh = num_fresh;
   torch::Library& library = Fragment(declared.ns);
   library.def(schema_text.c_str());
-  const std::string name = schema_text.substr(0, schema_text.find('('));
+  const std::string own_name = schema_text.substr(0, schema_text.find('('));
   // For each device, so that a call without tensors finds it too; a fake has a key of its own.
   for (const c10::DispatchKey key : {c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta}) {
-    library.impl(name.c_str(),
+    library.impl(own_name.c_str(),
                  torch::dispatch(key, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<TorchKernel>(op))));
   }
 }
@@ -694,10 +713,10 @@ bool DefineTorchOperators(Span<const TorchOperator> operators, Span<const Kernel
     for (const Kernel& kernel : kernels) {
       if (name == kernel.name_) own.push_back(kernel);
     }
-    Define(op, schema, 0, own);
+    Define(op, schema, 0, name, own);
     if (op.functional != nullptr) {
       const size_t num_returns = torch::schema((std::string(op.ns) + "::" + op.functional).c_str()).returns().size();
-      Define(op, op.functional, num_returns, own);
+      Define(op, op.functional, num_returns, name, own);
     }
   }
   return true;

@@ -14,8 +14,10 @@ _OWN.define("own(Tensor x) -> Tensor")
 _OWN.impl("own", lambda x: x + 1000, "CPU")
 
 import codegen.tests.all_types.custom_ops_generated  # noqa: E402, F401
+import runtime.torch.tests.custom_ops_both  # noqa: E402
 import runtime.torch.tests.custom_ops_bridge  # noqa: E402
-import runtime.torch.tests.custom_ops_selected  # noqa: E402, F401
+import runtime.torch.tests.custom_ops_selected  # noqa: E402
+import runtime.torch.tests.stubs  # noqa: E402, F401
 
 ops = torch.ops.bridge
 types = torch.ops.types
@@ -75,6 +77,14 @@ class EagerTest(absltest.TestCase):
     def test_kernel_that_checks_its_result(self) -> None:
         x = torch.randn(2, 3)
         torch.testing.assert_close(ops.checked(x), -x)
+
+    def test_kernel_with_tensors_of_pytorch(self) -> None:
+        x = torch.randn(2, 3, 4)
+        torch.testing.assert_close(torch.ops.both.scale(x, 2), x * 2, rtol=0, atol=0)
+        torch.testing.assert_close(torch.ops.both.scale(x.double(), 2), x.double() * 2, rtol=0, atol=0)
+        torch.testing.assert_close(torch.ops.both.largest(x, 1), tuple(x.max(1)), rtol=0, atol=0)
+        out = torch.empty(0)
+        torch.testing.assert_close(torch.ops.both.scale.out(x, 2, out=out), x * 2, rtol=0, atol=0)
 
     def test_hand_written_functional_stays(self) -> None:
         torch.testing.assert_close(ops.own(torch.zeros(2)), torch.full((2,), 1000.0))
@@ -145,6 +155,7 @@ class FakeTest(absltest.TestCase):
             "several": ops.largest,
             "lists": lambda x: ops.join([x, x], [x, None], [1.0, 2.0], [12], [True, True], "sum", None),
             "checked": ops.checked,
+            "kernel with tensors of PyTorch": torch.ops.both.largest,
             "dtype": lambda x: ops.is_even(ops.largest(x)[1]),
             "layout": lambda x: ops.scale(x.reshape(1, 2, 2, 3).to(memory_format=torch.channels_last), 2.0),
             "mutation": lambda x: ops.add_(x.clone(), 2.0),
@@ -209,6 +220,15 @@ class FailureTest(absltest.TestCase):
             r"bridge::positive \(.*\): the shape of what it returns depends on the values of its arguments",
             lambda: ops.positive(torch.zeros(2, device="meta")),
         )
+
+    def test_no_kernel(self) -> None:
+        calls: list[Callable[..., object]] = [
+            torch.ops.stubs.scale,
+            lambda x, by: torch.ops.stubs.scale.out(x, by, out=x),
+        ]
+        for call in calls:
+            with self.assertRaisesRegex(NotImplementedError, r"stubs::scale.* \(stubs.yaml:1\): it has no kernel"):
+                call(torch.zeros(2), 2)
 
     def test_fake_of_a_number(self) -> None:
         self.assert_fails(
