@@ -15,7 +15,9 @@ _SCHEMAS = {
 
 
 class PruneCommandTest(case.TestCase):
-    def _prune(self, keys: dict[str, list[str]], *sources: str) -> selective_build.SelectiveBuild:
+    def _prune(
+        self, keys: dict[str, list[str]], *sources: str, is_aten: bool = False
+    ) -> selective_build.SelectiveBuild:
         """Prunes the kernels of _SCHEMAS for the operators of a selection, by their kernel keys."""
         for directory in ("first", "second"):
             (self.directory / directory).mkdir()
@@ -23,7 +25,14 @@ class PruneCommandTest(case.TestCase):
             {
                 "schema": f"{name}({_SCHEMAS[name]}) -> Tensor(a!)",
                 "location": ["a.yaml", 1, 1],
-                "kernels": [{"function": "a::native::f", "keys": ["default"], "location": ["a.yaml", 1, 1]}],
+                "kernels": [
+                    {
+                        "function": "a::native::f",
+                        "keys": ["default"],
+                        "location": ["a.yaml", 1, 1],
+                        "is_aten": is_aten,
+                    }
+                ],
             }
             for name in keys
         ]
@@ -48,6 +57,10 @@ class PruneCommandTest(case.TestCase):
             name: None if dtypes is None else [kernel_keys.dtype_name(dtype) for dtype in sorted(dtypes)]
             for name, dtypes in build.operators.items()
         }
+
+    def test_pytorchs_own_kernels_have_every_dtype(self) -> None:
+        build = self._prune({"aten::add.out": ["v1/6;0|6;0|6;0|6;0"]}, is_aten=True)
+        self.assertEqual(self._dtypes(build), {})
 
     def test_sources_of_selected_operators_and_what_they_share(self) -> None:
         build = self._prune(

@@ -3,12 +3,15 @@
 #include "runtime/aten/aten_operator.h"
 
 #include <executorch/runtime/core/evalue.h>
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
 #include <executorch/runtime/platform/platform.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <array>
+#include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -44,6 +47,7 @@ class Vector {
 
   operator EValue() { return EValue(executorch::aten::Tensor(&impl_)); }
   float operator[](size_t i) const { return data_[i]; }
+  void fill(float value) { data_.fill(value); }
   int32_t size() const { return static_cast<int32_t>(impl_.size(0)); }
 
  private:
@@ -131,6 +135,30 @@ int main() {
     KernelRuntimeContext other_context;
     AtenOperator("aten::is_nonzero", "aten::is_nonzero", "").Call(other_context, {stack.data(), stack.size()});
     expect(result.isBool() && result.toBool(), "a number is returned");
+  }
+  {
+    // Every dtype that the runtime has, but the quantized ones, is the same to PyTorch.
+    const AtenOperator copy("aten::copy_", "aten::copy_", "");
+    const uint32_t bits = 0x01010101;  // A bool has no other bytes than 0 and 1.
+    float all_bytes_one;
+    std::memcpy(&all_bytes_one, &bits, sizeof(bits));
+    int dtypes = 0;
+    for (int i = 0; i < static_cast<int>(ScalarType::NumOptions); ++i) {
+      const auto dtype = static_cast<ScalarType>(i);
+      const std::string name = executorch::runtime::toString(dtype);
+      if (!executorch::runtime::isValid(dtype) || name[0] == 'Q') {
+        continue;
+      }
+      // As many elements as the bytes of four floats hold.
+      const auto size = static_cast<int32_t>(4 * sizeof(float) / executorch::runtime::elementSize(dtype));
+      Vector from(size, kStatic, dtype), to(size, kStatic, dtype);
+      from.fill(all_bytes_one);
+      to.fill(0);
+      expect(call(copy, {to, from, false}) == Error::Ok, name.c_str());
+      expect(to[0] == all_bytes_one && to[3] == all_bytes_one && to[4] == 0, name.c_str());
+      ++dtypes;
+    }
+    expect(dtypes > 20, "there are that many");
   }
   return all_right ? 0 : 1;
 }
