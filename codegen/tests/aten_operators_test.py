@@ -2,9 +2,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import torch
 from absl.testing import absltest
 
-from codegen import aten_operators, schema, update_aten_operators
+from codegen import aten_kernels, aten_operators, schema, update_aten_operators
 from codegen.errors import Location
 
 
@@ -27,6 +28,15 @@ class AtenOperatorsTest(absltest.TestCase):
         # native_functions.yaml has these only as `autogen: alias_copy.out` and the like.
         for name in ("aten::alias_copy.out", "aten::expand_copy.out"):
             self.assertIn(name, aten_operators.names())
+
+    def test_pytorch_dispatches_what_libraries_with_its_kernels_can_have(self) -> None:
+        operators = aten_kernels.WithAtenKernels({})
+        self.assertGreater(len(operators), 1000)
+        for name in operators:
+            function = operators[name].schema
+            overloads = getattr(torch.ops.aten, function.name.name)
+            dispatched = getattr(overloads, function.name.overload or "default")._schema
+            self.assertEqual([a.name for a in dispatched.arguments], [a.name for a in function.arguments], name)
 
     def test_no_such_operator(self) -> None:
         self.assertIsNone(aten_operators.find(schema.OperatorName("aten", "no_such")))
