@@ -1,17 +1,18 @@
 #include "runtime/aten/aten_operator.h"
 
-// PyTorch's headers come first: ExecuTorch brings older copies of some of them.
 #include <ATen/core/Tensor.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/InferenceMode.h>
 #include <c10/util/Exception.h>
-//
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/platform/log.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <memory>
 #include <optional>
 #include <sstream>
 #include <string>
