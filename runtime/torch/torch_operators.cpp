@@ -558,35 +558,47 @@ class TorchKernel : public c10::OperatorKernel {
   std::unique_ptr<Call> Find(const FunctionSchema& schema, at::ArrayRef<IValue> arguments,
                              const std::vector<at::Tensor>& tensors, Setting& setting) const {
     std::vector<at::ScalarType> dtypes;
-    Sizes sizes;
+    std::vector<Sizes> shapes(1);
     if (op_.num_fresh > 0) {
       dtypes = Dtypes(schema, arguments);
-      sizes = FirstSizes(tensors);
-    }
-    std::vector<size_t> combination(op_.num_fresh);
-    std::optional<Outcome> first;
-    for (size_t offer = 0; offer < kMaxOffers; ++offer) {
-      setting.dtypes.clear();
-      for (const size_t i : combination) setting.dtypes.push_back(dtypes[i]);
-      setting.fresh_sizes.assign(op_.num_fresh, sizes);
-      setting.out_sizes.clear();
-      // Each call may tell the dimensions of one more result.
-      for (size_t calls = 0; calls <= schema.returns().size() + 1; ++calls) {
-        auto call = std::make_unique<Call>(op_, schema, arguments, setting);
-        Outcome outcome = call->Run();
-        if (outcome.ok()) {
-          CheckShapesKnown(schema, arguments, *call, setting);
-          return call;
-        }
-        if (!call->AdoptWanted(setting)) {
-          if (!first) first = std::move(outcome);
-          break;
-        }
-        if (!first && calls == schema.returns().size() + 1) first = std::move(outcome);
+      shapes[0] = FirstSizes(tensors);
+      // Kernels may look at the number of dimensions before they resize.
+      const size_t dim = shapes[0].size();
+      for (size_t other = dim + 2; other-- > 0;) {
+        if (other != dim && other <= kMaxDims) shapes.emplace_back(other, 1);
       }
-      if (!Advance(combination, dtypes.size())) break;
+    }
+    std::optional<Outcome> first;
+    for (const Sizes& sizes : shapes) {
+      std::vector<size_t> combination(op_.num_fresh);
+      size_t offers = 0;
+      do {
+        setting.dtypes.clear();
+        for (const size_t i : combination) setting.dtypes.push_back(dtypes[i]);
+        setting.fresh_sizes.assign(op_.num_fresh, sizes);
+        setting.out_sizes.clear();
+        Outcome outcome;
+        if (auto call = Offer(schema, arguments, setting, outcome)) return call;
+        if (!first) first = std::move(outcome);
+      } while (++offers < kMaxOffers && Advance(combination, dtypes.size()));
     }
     Refuse(schema, *first, dtypes);
+  }
+
+  // A call that the kernel accepts, with results of some dtypes; null, and how it went, if it accepts none.
+  std::unique_ptr<Call> Offer(const FunctionSchema& schema, at::ArrayRef<IValue> arguments, Setting& setting,
+                              Outcome& outcome) const {
+    // Each call may tell the dimensions of one more result.
+    for (size_t calls = 0; calls <= schema.returns().size() + 1; ++calls) {
+      auto call = std::make_unique<Call>(op_, schema, arguments, setting);
+      outcome = call->Run();
+      if (outcome.ok()) {
+        CheckShapesKnown(schema, arguments, *call, setting);
+        return call;
+      }
+      if (!call->AdoptWanted(setting)) break;
+    }
+    return nullptr;
   }
 
   [[noreturn]] void Refuse(const FunctionSchema& schema, const Outcome& outcome,

@@ -1,5 +1,6 @@
 #include <executorch/runtime/kernel/kernel_includes.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
@@ -102,6 +103,15 @@ Tensor& is_even_out(KernelRuntimeContext& context, const Tensor& x, Tensor& out)
   for (ssize_t i = 0; i < x.numel(); ++i) {
     out.mutable_data_ptr<bool>()[i] = x.const_data_ptr<int64_t>()[i] % 2 == 0;
   }
+  return out;
+}
+
+// x[0].
+Tensor& first_out(KernelRuntimeContext& context, const Tensor& x, Tensor& out) {
+  ET_KERNEL_CHECK(context, is_float(x) && is_float(out) && x.dim() > 0, InvalidArgument, out);
+  ET_KERNEL_CHECK(context, out.dim() == x.dim() - 1, InvalidArgument, out);
+  ET_KERNEL_CHECK(context, resize_tensor(out, x.sizes().slice(1)) == Error::Ok, InvalidArgument, out);
+  std::copy_n(x.const_data_ptr<float>(), out.numel(), out.mutable_data_ptr<float>());
   return out;
 }
 

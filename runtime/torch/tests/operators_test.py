@@ -74,6 +74,10 @@ class EagerTest(absltest.TestCase):
     def test_dtype_that_the_kernel_accepts(self) -> None:
         torch.testing.assert_close(ops.is_even(torch.arange(3)), torch.tensor([True, False, True]))
 
+    def test_kernel_that_checks_its_dimensions_first(self) -> None:
+        for x in (torch.randn(3), torch.randn(3, 4), torch.randn(2, 3, 4)):
+            torch.testing.assert_close(ops.first(x), x[0], rtol=0, atol=0)
+
     def test_kernel_that_checks_its_result(self) -> None:
         x = torch.randn(2, 3)
         torch.testing.assert_close(ops.checked(x), -x)
@@ -156,6 +160,7 @@ class FakeTest(absltest.TestCase):
             "lists": lambda x: ops.join([x, x], [x, None], [1.0, 2.0], [12], [True, True], "sum", None),
             "checked": ops.checked,
             "kernel with tensors of PyTorch": torch.ops.both.largest,
+            "dimensions": ops.first,
             "dtype": lambda x: ops.is_even(ops.largest(x)[1]),
             "layout": lambda x: ops.scale(x.reshape(1, 2, 2, 3).to(memory_format=torch.channels_last), 2.0),
             "mutation": lambda x: ops.add_(x.clone(), 2.0),
