@@ -104,6 +104,9 @@ as a table in `<name>/op_matrix.txt`; `selected_prim_ops`, `<name>/selected_prim
 built from source, with ET_PRIM_OPS_SELECTIVE_BUILD, keep only those of its own operators that are selected.""",
     implementation = _et_operator_library_impl,
     attrs = {
+        "define_static_targets": attr.bool(
+            doc = "No effect, as in ExecuTorch's own macro: a selection is no library.",
+        ),
         "deps": attr.label_list(
             doc = "Other selections, to be included.",
             providers = [EtOperatorInfo],

@@ -84,6 +84,7 @@ def et_operator_library_test_suite(name):
     """
     et_operator_library(
         name = "selection_all",
+        define_static_targets = True,
         include_all_ops = True,
         tags = ["manual"],
     )
