@@ -55,10 +55,13 @@ def _python_tool_impl(ctx):
     )
     launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(launcher, _LAUNCHER.format(interpreter = _interpreter(ctx, runtime)), is_executable = True)
+
+    # The runtime's files need not have its interpreter among them.
+    interpreter = [runtime.interpreter] if runtime.interpreter else []
     return [DefaultInfo(
         executable = launcher,
         files = depset([launcher, modules]),
-        runfiles = ctx.runfiles([modules], transitive_files = runtime.files),
+        runfiles = ctx.runfiles([modules] + interpreter, transitive_files = runtime.files),
     )]
 
 python_tool = rule(

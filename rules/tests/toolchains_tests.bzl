@@ -2,7 +2,8 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_library")
-load("@rules_python//python:defs.bzl", "py_test")
+load("@rules_python//python:defs.bzl", "py_runtime", "py_test")
+load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain", "executorch_torch_component")
 load("//rules/private:toolchains.bzl", "TORCH_TOOLCHAIN_TYPE")
 
@@ -51,6 +52,19 @@ def _libtorch_test_impl(ctx):
     return analysistest.end(env)
 
 _libtorch_test = analysistest.make(_libtorch_test_impl)
+
+def _python_file_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    runfiles = analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()
+    names = [file.basename for file in runfiles]
+    asserts.true(env, "interpreter.sh" in names, "the launcher runs the interpreter out of the runfiles: {}".format(names))
+    return analysistest.end(env)
+
+_python_file_test = analysistest.make(
+    _python_file_test_impl,
+    doc = "An interpreter that is a file, as Bazel's own autodetecting toolchain has one.",
+    config_settings = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:python_file_toolchain"))]},
+)
 
 def _torch_version_impl(ctx):
     version = ctx.actions.declare_file(ctx.label.name + ".txt")
@@ -119,6 +133,28 @@ def toolchains_test_suite(name):
         size = "small",
         target_under_test = ":torch_headers_component",
     )
+    py_runtime(
+        name = "python_file",
+        interpreter = "interpreter.sh",
+        python_version = "PY3",
+        tags = ["manual"],
+    )
+    py_runtime_pair(
+        name = "python_file_pair",
+        py3_runtime = ":python_file",
+        tags = ["manual"],
+    )
+    native.toolchain(
+        name = "python_file_toolchain",
+        toolchain = ":python_file_pair",
+        toolchain_type = "@bazel_tools//tools/python:toolchain_type",
+        tags = ["manual"],
+    )
+    _python_file_test(
+        name = "python_file_test",
+        size = "small",
+        target_under_test = "//codegen",
+    )
     torch_version(name = "torch_version")
     py_test(
         name = "torch_version_test",
@@ -135,6 +171,7 @@ def toolchains_test_suite(name):
         tests = [
             ":libtorch_test",
             ":own_runtime_test",
+            ":python_file_test",
             ":torch_headers_test",
             ":torch_version_test",
             ":wheel_runtime_test",
