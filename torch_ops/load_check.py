@@ -52,7 +52,10 @@ def _dangling_name(text: str) -> str:
 
 def _in_child(library: str) -> tuple[dict[str, Any] | None, int, str]:
     """Runs _load in a process of its own; gives its result or None, its status, and what it printed."""
-    with tempfile.TemporaryFile("w+") as printed, tempfile.TemporaryFile("w+") as result:
+    with (
+        tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed,
+        tempfile.TemporaryFile("w+") as result,
+    ):
         child = os.fork()
         if not child:
             for descriptor in (1, 2):
@@ -72,7 +75,9 @@ def _in_child(library: str) -> tuple[dict[str, Any] | None, int, str]:
         status = os.waitstatus_to_exitcode(wait_status)
         result.seek(0)
         printed.seek(0)
-        return (json.load(result) if status == 0 else None), status, printed.read()
+        # A library may end the process with any status.
+        loaded = result.read()
+        return (json.loads(loaded) if loaded else None), status, printed.read()
 
 
 def check(library: str, manifest: TorchManifest, nm: str) -> list[dict[str, Any]]:
@@ -89,8 +94,7 @@ def check(library: str, manifest: TorchManifest, nm: str) -> list[dict[str, Any]
     """
     loaded, status, printed = _in_child(library)
     if loaded is None:
-        how = _SIGNALS.get(-status, "ends") if status < 0 else "fails"
-        raise CodegenError(load_message.aborted(manifest, how, printed))
+        raise CodegenError(load_message.aborted(manifest, _SIGNALS.get(-status, "ends"), printed))
     if "error" in loaded:
         raise CodegenError(load_message.refused(manifest, loaded["error"], symbols.undefined_names(library, nm)))
     operators: list[dict[str, Any]] = loaded["operators"]

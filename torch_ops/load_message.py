@@ -39,7 +39,14 @@ _MISTAKES = (
         id="schema-mismatch",
     ),
     _Mistake(
-        re.compile(r"<--- HERE|Tried to register an operator .* with the same name|expected .* but found"),
+        re.compile(r"Tried to register an operator .* with the same name"),
+        "an operator is defined twice",
+        "two m.def with the same name and overload, in the library or in it and one that it depends on",
+        "leave one of them out, or give each an overload name of its own: name.overload(...)",
+        id="operator-defined-twice",
+    ),
+    _Mistake(
+        re.compile(r"<--- HERE|expected .* but found"),
         "PyTorch does not accept an operator's schema",
         "a typo in the string of m.def",
         "write it as `name(Type argument, ...) -> Type`",
@@ -49,7 +56,8 @@ _MISTAKES = (
 _OTHER = _Mistake(
     re.compile(""),
     "the library does not load",
-    "a registration, or the initialization of another global object of the library, raised an exception",
+    "a registration, or the initialization of another global object of the library, raised an exception or ended the "
+    "process",
     "correct what the message says; it comes from PyTorch or from the library itself",
     id="library-does-not-load",
 )
@@ -60,11 +68,11 @@ def aborted(manifest: TorchManifest, how: str, printed: str) -> Finding:
 
     Args:
         manifest: what the library's symbols say.
-        how: what the process does: it aborts, crashes.
+        how: what the process does: it aborts, crashes, ends.
         printed: what it printed.
     """
     match = _WHAT.search(printed)
-    message = (match[1] if match else printed).strip()
+    message = (match[1] if match else printed).strip() or "it printed nothing"
     mistake = next((m for m in _MISTAKES if m.pattern.search(message)), _OTHER)
     place = _PLACE.search(message)
     return Finding(

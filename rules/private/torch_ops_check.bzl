@@ -12,6 +12,8 @@ _EDGES = ["deps", "data", "implementation_deps", "actual", "exports"]
 # The tag of a target that torch_ops_check_aspect leaves alone.
 _UNCHECKED = "no-torch-ops-check"
 
+_MNEMONIC = "EtTorchCheck"
+
 _LoadedInfo = provider(
     doc = "The operator libraries that a target and all that it depends on load.",
     fields = {"manifests": "depset[File]: of each library."},
@@ -67,7 +69,7 @@ def _check(ctx, manifests, name, deps = [], package = None, needed = None):
         args,
         inputs = depset(transitive = inputs),
         outputs = [report],
-        mnemonic = "EtTorchCheck",
+        mnemonic = _MNEMONIC,
         progress_message = "Checking namespaces of %{label}",
     )
     return report
@@ -76,6 +78,8 @@ def _torch_ops_check_aspect_impl(target, ctx):
     manifests = target[_LoadedInfo].manifests
     if len(manifests.to_list()) < 2 or _UNCHECKED in ctx.rule.attr.tags:
         return []
+    if [action for action in target.actions if action.mnemonic == _MNEMONIC]:
+        return []  # It checks itself.
     report = _check(ctx, manifests, ctx.label.name + ".loaded_namespaces.txt")
     return [OutputGroupInfo(_validation = depset([report]))]
 

@@ -91,7 +91,7 @@ def _aspect_test_impl(ctx):
 
 _aspect_test = analysistest.make(
     _aspect_test_impl,
-    doc = "The aspect checks a Python target that loads two libraries, and no other.",
+    doc = "The aspect checks a Python target that loads two libraries, and no other; not what checks itself.",
     attrs = {"reports": attr.string_list()},
     extra_target_under_test_aspects = [torch_ops_check_aspect],
 )
@@ -201,6 +201,11 @@ def torch_op_library_test_suite(name):
         size = "small",
         target_under_test = ":torch_python",
     )
+    _aspect_test(
+        name = "torch_aspect_of_checked_test",
+        size = "small",
+        target_under_test = ":torch_stable",
+    )
     for checked in ["torch_check", "torch_tested"]:
         _manifests_test(
             name = checked + "_test",
@@ -226,6 +231,6 @@ def torch_op_library_test_suite(name):
     )
     native.test_suite(
         name = name,
-        tests = ["torch_cuda_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
+        tests = ["torch_cuda_test", "torch_aspect_of_checked_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
                 [misfit + "_test" for misfit in _MISFITS],
     )

@@ -52,6 +52,13 @@ class LoadCheckTest(case.TestCase):
         self.assertIn("\n    f(Tensr a) -> Tensor\n", finding)
         self.assert_id(finding, "bad-schema")
 
+    def test_operator_defined_twice(self) -> None:
+        finding = self._refused("defined_twice")
+        self.assertIn(
+            ": error: an operator is defined twice; a process that loads //ops:defined_twice aborts\n", finding
+        )
+        self.assert_id(finding, "operator-defined-twice")
+
     def test_undeclared_operator(self) -> None:
         finding = self._refused("undeclared")
         self.assert_starts_with(
@@ -83,8 +90,17 @@ class LoadCheckTest(case.TestCase):
         finding = self._refused("raises")
         self.assertIn(
             "//ops:raises: error: the library does not load; a process that loads //ops:raises aborts\n"
-            "    no licence for this library\n  Likely cause: ",
+            "    no licence for this library, \N{REPLACEMENT CHARACTER}\n  Likely cause: ",
             finding,
+        )
+        self.assert_id(finding, "library-does-not-load")
+
+    def test_library_that_exits(self) -> None:
+        finding = self._refused("exits")
+        self.assert_starts_with(
+            finding,
+            "//ops:exits: error: the library does not load; a process that loads //ops:exits ends\n"
+            "    it printed nothing\n",
         )
         self.assert_id(finding, "library-does-not-load")
 

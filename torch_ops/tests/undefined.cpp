@@ -1,9 +1,16 @@
-// Uses a function that is defined nowhere, and raises where it is told to.
+// Uses a function that is defined nowhere; raises, or ends the process, where it is told to.
+#include <cstdlib>
 #include <stdexcept>
 
 #ifdef RAISES
 static const int value = [] {
-  throw std::runtime_error("no licence for this library");
+  throw std::runtime_error("no licence for this library, \xa9");  // Not UTF-8.
+  return 0;
+}();
+int Value() { return value; }
+#elif defined(EXITS)
+static const int value = [] {
+  std::exit(0);
   return 0;
 }();
 int Value() { return value; }
