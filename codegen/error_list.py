@@ -568,9 +568,16 @@ KINDS = (
     Kind(
         "unknown-torch-operator",
         _TORCH_OP,
-        "No operator of that name is registered with PyTorch when the sample file has run, or several are.",
+        "No operator of that name is registered with PyTorch when the model or sample file has run, or several are.",
         'torch_op_test(op = "my_ops::mul33", ...)',
-        "Name the library that defines it in `deps`, and import it in the sample file.",
+        "Name the library that defines it in `deps`, and import it in the file.",
+    ),
+    Kind(
+        "operator-ends-process",
+        _TORCH_OP,
+        "The process that tests an operator came to no end: a kernel crashes or aborts, or something calls `exit()`.",
+        "out.mutable_data_ptr<float>()[out.numel()] = 0;",
+        "Correct the kernel; a debugger shows where it is.",
     ),
     Kind(
         "undeclared-mutation",
@@ -715,6 +722,14 @@ KINDS = (
         "PyTorch does not accept the schema of an operator; loading the library would abort the process.",
         'm.def("f(Tensr a) -> Tensor");',
         "Write it as `name(Type argument, ...) -> Type`.",
+    ),
+    Kind(
+        "operator-defined-twice",
+        _TORCH,
+        "A library defines an operator that it, or a library that it depends on, has defined already; loading it would "
+        "abort the process.",
+        'm.def("f(Tensor a) -> Tensor"); m.def("f(Tensor a, int n) -> Tensor");',
+        "Leave one out, or give each an overload name of its own.",
     ),
     Kind(
         "undeclared-operator",

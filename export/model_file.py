@@ -44,17 +44,18 @@ class Method:
     at: Location
 
 
-def load(path: Path, entry_point: str, import_paths: Sequence[Path] = ()) -> tuple[Method, ...]:
+def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: str) -> tuple[Method, ...]:
     """Runs a model file and returns the methods that it describes.
 
     Args:
         path: the Python file.
         entry_point: the name of the function in it that returns the model.
         import_paths: folders whose modules are the user's own, for errors.
+        rule: the rule that the model is for, for errors.
     Raises:
         ExportError: the file, or what its functions return, is not as README.md says.
     """
-    file = UserFile(path, tuple(import_paths))
+    file = UserFile(path, tuple(import_paths), kind="model", rule=rule)
     module = file.run()
     get_model = file.entry_point(module, entry_point, _CONTRACT)
     torch.manual_seed(0)

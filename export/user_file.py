@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 import os
+import re
 import site
 import sys
 import traceback
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,11 +17,14 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from codegen.suggest import did_you_mean, nearest
+from codegen.suggest import did_you_mean, nearest, nearest_operators
 from export.errors import ExportError, Finding, Location
 
 # Folders beside the user's code whose frames are not the user's.
 _TOOLS = tuple(Path(__file__).absolute().parents[1] / tool for tool in ("codegen", "export", "torch_ops"))
+
+# What Python says of torch.ops.<namespace>.<name>.
+_UNKNOWN_OPERATOR = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
 
 
 @dataclass(frozen=True)
@@ -52,8 +56,9 @@ class UserFile:
 
     path: Path
     import_paths: tuple[Path, ...] = ()
-    kind: str = "model"
-    rule: str = "executorch_program"
+    _: KW_ONLY
+    kind: str
+    rule: str
 
     def run(self) -> ModuleType:
         """Runs the file.
@@ -140,6 +145,8 @@ class UserFile:
 
     def is_users(self, filename: str) -> bool:
         """Whether a source file is the user's own, rather than PyTorch's or another package's."""
+        if filename.startswith("<"):  # No file: what PyTorch compiles from a string.
+            return False
         path = Path(filename).absolute()
         if path == self.path.absolute():
             return True
@@ -179,6 +186,8 @@ class UserFile:
         else:
             innermost, details = self.frames(error)
             at = innermost or at
+        if unknown := _UNKNOWN_OPERATOR.search(str(error)):
+            return self._unknown_operator(what, "::".join(unknown.groups()), at, details)
         message = message or first_lines(str(error.args[0] if isinstance(error, SyntaxError) else error))
         return ExportError(
             Finding(
@@ -188,6 +197,20 @@ class UserFile:
                 fix or f"make `python {self.path}` and a call of its functions work by hand first.",
                 details,
                 id="user-code-raised",
+            )
+        )
+
+    def _unknown_operator(self, what: str, name: str, at: Location, details: tuple[str, ...]) -> ExportError:
+        near = nearest_operators(name, torch._C._dispatch_get_all_op_names())
+        return ExportError(
+            Finding(
+                at,
+                f"{what} calls {name}, an operator that is not registered{did_you_mean(near)}",
+                f"a typo, or nothing that the {self.kind} file imports loads the library that defines the operator.",
+                f"import the module that registers it, and name its library in `deps` of the {self.rule} (of a"
+                " torch_op_library its companion py_library).",
+                details,
+                id="unknown-torch-operator",
             )
         )
 

@@ -6,13 +6,19 @@ for each check, and one error for each thing that is wrong; exits with status 1 
 
 from __future__ import annotations
 
+import faulthandler
 import os
+import signal
 import sys
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from absl import app, flags
+
+if TYPE_CHECKING:
+    from torch_ops.checks import Result
 
 _OP = flags.DEFINE_string("op", None, "The operator: namespace::name, or namespace::name.overload.", required=True)
 _SAMPLES = flags.DEFINE_string("samples", None, "Python file that has the entry point.", required=True)
@@ -27,10 +33,53 @@ _EXPORT = flags.DEFINE_bool("export", False, "Check torch.export against eager."
 _BACKEND = flags.DEFINE_string("backend", "aot_eager", "Backend of torch.compile.")
 _VERBOSE = flags.DEFINE_bool("verbose", False, "Show PyTorch's warnings.")
 
+_SIGNALS: dict[int, str] = {signal.SIGABRT: "aborts", signal.SIGSEGV: "crashes"}
+
 
 def main(argv: Sequence[str]) -> int:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
+    # In a process of their own, as a kernel may end the process that calls it.
+    done, tell = os.pipe()
+    if child := os.fork():
+        os.close(tell)
+        return _wait(child, done)
+    faulthandler.disable()  # The parent says what happened.
+    status = _check()
+    os.write(tell, b"done")
+    return status
+
+
+def _wait(child: int, done: int) -> int:
+    """The exit status of the process that checks; where it came to no end, an error says so."""
+    finished = os.read(done, 4)
+    status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if finished and status >= 0:
+        return status
+    from export.errors import Finding, Location
+    from torch_ops import checks
+
+    finding = Finding(
+        Location(_SAMPLES.value),
+        f"the process that calls {_OP.value} {_SIGNALS.get(-status, 'ends')}, in the check after the last one above",
+        "the operator's kernel writes beyond its tensors, or calls abort() or exit(); or the sample file does.",
+        "make the calls work in a Python program that is run by a debugger: gdb --args python3 program.py.",
+        id="operator-ends-process",
+    )
+    _report([checks.Result("process", finding)])
+    return 1
+
+
+def _report(results: Sequence[Result]) -> None:
+    from torch_ops import report
+
+    print(report.summary(_OP.value, results), flush=True)
+    if xml := os.environ.get("XML_OUTPUT_FILE"):
+        Path(xml).write_text(report.xml(_OP.value, results))
+
+
+def _check() -> int:
+    """Runs the checks; returns the exit status."""
     sys.dont_write_bytecode = True  # The operator's folder is not ours to write to.
     sys.path[:0] = [os.path.abspath(path) for path in _IMPORT_PATHS.value]
     if "TEST_TMPDIR" in os.environ:
@@ -59,16 +108,14 @@ def main(argv: Sequence[str]) -> int:
     try:
         samples = sample_file.load(file, _ENTRY_POINT.value)
         operator = operators.find(_OP.value, samples.at)
-        print(f"{operator._schema}: {len(samples.inputs)} samples")
+        print(f"{operator._schema}: {len(samples.inputs)} samples", flush=True)
         for result in checks.run(operator, samples, options):
             print(report.line(result), flush=True)
             results.append(result)
         print()
     except ExportError as error:
         results.append(checks.Result("samples", error.finding))
-    print(report.summary(_OP.value, results))
-    if xml := os.environ.get("XML_OUTPUT_FILE"):
-        Path(xml).write_text(report.xml(_OP.value, results))
+    _report(results)
     return int(any(result.finding for result in results))
 
 

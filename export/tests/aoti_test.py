@@ -45,6 +45,14 @@ class AotiTest(absltest.TestCase):
             self.assertIn(text, message)
         self.assertNotIn("site-packages", message)
 
+    def test_operator_that_is_not_registered(self) -> None:
+        self.assert_error(
+            "",
+            "torch.ops.aoti_test.nowhere(x)",
+            "calls aoti_test::nowhere, an operator that is not registered",
+            "`deps` of the torch_aoti_package",
+        )
+
     def test_operator_in_python(self) -> None:
         custom_op = """
 @torch.library.custom_op("aoti_test::twice", mutates_args=())

@@ -332,6 +332,16 @@ class ErrorTest(_Files):
         source = _LINEAR.replace("torch.ones(2, 4)", "torch.ones(2, 5)")
         self.assert_error(source, 8, "sample 0 raised RuntimeError: mat1 and mat2", "Tensor float32 [2, 5]")
 
+    def test_operator_that_is_not_registered(self) -> None:
+        source = _module("def forward(self, x): return torch.ops.atn.cumsum(x)", "(torch.ones(1),)")
+        self.assert_error(
+            source,
+            4,
+            "forward() on sample 0 calls atn::cumsum, an operator that is not registered; did you mean aten::cumsum",
+            "`deps` of the executorch_program",
+            "#unknown-torch-operator",
+        )
+
     def test_output_of_unknown_class(self) -> None:
         source = _module("def forward(self, x): return object()", "(torch.ones(1),)")
         self.assert_error(

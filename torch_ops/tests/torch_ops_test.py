@@ -286,6 +286,10 @@ class SampleFileTest(_Case):
         for text in (*expected, "Likely cause: ", "Fix: ", f"See: docs/errors.md#{id_}"):
             self.assertIn(text.replace("NS", self.namespace), message)
 
+    def test_code_that_pytorch_compiles_is_not_the_users(self) -> None:
+        file = UserFile(self.file, (Path.cwd(),), kind="sample", rule="torch_op_test")
+        self.assertFalse(file.is_users("<string>"))
+
     def test_raises(self) -> None:
         source = "def helper():\n    return 1 / 0\ndef get_samples():\n    return [helper()]\n"
         self.assert_error(
@@ -361,8 +365,9 @@ class ReportTest(_Case):
 class CommandTest(_Case):
     """The tool as a test runs it."""
 
-    def test_failure_to_load_the_samples(self) -> None:
-        self.file.write_text("def get_samples():\n    raise OSError('disk on fire')\n")
+    def assert_fails(self, source: str, check: str, *expected: str) -> str:
+        """That the one failure is of that check; returns what was printed."""
+        self.file.write_text(source)
         xml = self.folder / "test.xml"
         path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), *sys.path]))
         result = subprocess.run(
@@ -373,11 +378,32 @@ class CommandTest(_Case):
             check=False,
         )
         self.assertEqual((result.returncode, result.stderr), (1, ""))
-        self.assertTrue(result.stdout.startswith(f"{self.file}:2:"), result.stdout)
-        self.assertIn("get_samples() raised OSError: disk on fire", result.stdout)
-        self.assertEqual(result.stdout.splitlines()[-1], "FAILED: samples of my_ops::mul3")
+        for text in expected:
+            self.assertIn(text, result.stdout)
+        self.assertEqual(result.stdout.splitlines()[-1], f"FAILED: {check} of my_ops::mul3")
         (case,) = ElementTree.fromstring(xml.read_text())[0]
-        self.assertEqual((case.get("name"), case[0].tag), ("samples", "failure"))
+        self.assertEqual((case.get("name"), case[0].tag), (check, "failure"))
+        return result.stdout
+
+    def test_failure_to_load_the_samples(self) -> None:
+        source = "def get_samples():\n    raise OSError('disk on fire')\n"
+        printed = self.assert_fails(source, "samples", "get_samples() raised OSError: disk on fire")
+        self.assertTrue(printed.startswith(f"{self.file}:2:"), printed)
+
+    def test_kernel_that_aborts(self) -> None:
+        source = _library(
+            'library.define("mul3(Tensor x) -> Tensor")', 'library.impl("mul3", lambda x: os.abort(), "CPU")'
+        )
+        printed = self.assert_fails(
+            "import os\n" + source.replace("NS", "my_ops"),
+            "process",
+            f"{self.file}: error: the process that calls my_ops::mul3 aborts, in the check after the last one above\n",
+            "See: docs/errors.md#operator-ends-process",
+        )
+        self.assertTrue(printed.startswith("my_ops::mul3(Tensor x) -> Tensor: 1 samples\n"), printed)
+
+    def test_sample_file_that_exits(self) -> None:
+        self.assert_fails("import os\nos._exit(0)\n", "process", "the process that calls my_ops::mul3 ends, in")
 
 
 if __name__ == "__main__":
