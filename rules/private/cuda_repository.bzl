@@ -4,30 +4,36 @@ visibility(["//rules/..."])
 
 _ENVIRON = ["CUDA_HOME", "CUDA_PATH"]
 
-def _toolkit(rctx):
-    """The directory that holds bin/nvcc, or None."""
+def find_toolkit(rctx):
+    """The first toolkit that has both nvcc and the CUDA runtime; an nvcc on the PATH may be a script beside neither.
+
+    Args:
+      rctx: the repository context.
+    Returns:
+      (str, str): the directory that holds bin/nvcc, and the runtime, a shared library, which PyTorch links with, too; or
+      (None, None).
+    """
     nvcc = rctx.which("nvcc")
     places = [rctx.os.environ.get(variable) for variable in _ENVIRON]
     places += [str(nvcc.realpath.dirname.dirname) if nvcc else None, "/usr/local/cuda"]
     for place in places:
-        if place and rctx.path(place + "/bin/nvcc").exists:
-            return place
-    return None
+        runtime = _runtime(rctx, place) if place and rctx.path(place + "/bin/nvcc").exists else None
+        if runtime:
+            return place, runtime
+    return None, None
 
 def _runtime(rctx, toolkit):
-    """The CUDA runtime to link with, as PyTorch does: a shared library."""
     found = [
-        entry
-        for lib in ["lib64", "lib"]
-        if rctx.path(toolkit).get_child(lib).exists
-        for entry in rctx.path(toolkit).get_child(lib).readdir()
+        str(entry)
+        for lib in [rctx.path(toolkit + "/lib64"), rctx.path(toolkit + "/lib")]
+        if lib.exists
+        for entry in lib.readdir()
         if entry.basename.startswith("libcudart.so")
     ]
-    return sorted([str(entry) for entry in found])[0] if found else None
+    return sorted(found)[0] if found else None
 
 def _cuda_repository_impl(rctx):
-    toolkit = _toolkit(rctx)
-    runtime = _runtime(rctx, toolkit) if toolkit else None
+    toolkit, runtime = find_toolkit(rctx)
     if runtime:
         rctx.symlink(runtime, "lib/" + runtime.rpartition("/")[2])
     rctx.file("BUILD.bazel", """\
@@ -52,7 +58,7 @@ cuda_toolkit(
     home = "{home}",
     runtime = ":runtime",
 )
-""".format(compatible = "os:linux" if runtime else ":incompatible", home = toolkit if runtime else ""))
+""".format(compatible = "os:linux" if runtime else ":incompatible", home = toolkit or ""))
 
 cuda_repository = repository_rule(
     doc = """The CUDA toolkit of the machine: in $CUDA_HOME or $CUDA_PATH, the one of the nvcc on the PATH, or /usr/local/cuda.

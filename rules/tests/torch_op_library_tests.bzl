@@ -8,6 +8,9 @@ load("//rules:providers.bzl", "TorchOpInfo")
 load("//rules:torch_ops_check.bzl", "torch_ops_check_aspect")
 
 # buildifier: disable=bzl-visibility
+load("//rules/private:cuda_repository.bzl", "find_toolkit")
+
+# buildifier: disable=bzl-visibility
 load("//rules/private:cuda_toolkit.bzl", "toolkit_for")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
@@ -109,6 +112,33 @@ def _cuda_test_impl(ctx):
     return unittest.end(env)
 
 _cuda_test = unittest.make(_cuda_test_impl)
+
+def _machine(folders, environ = {}):
+    """A repository context of a machine with these folders, whose nvcc on the PATH is /usr/local/bin/nvcc."""
+
+    def path(name):
+        folder, _, file = name.rpartition("/")
+        return struct(
+            exists = name in folders or file in folders.get(folder, []),
+            readdir = lambda: [struct(basename = entry) for entry in folders[name]],
+        )
+
+    nvcc = struct(realpath = struct(dirname = struct(dirname = "/usr/local")))
+    return struct(os = struct(environ = environ), path = path, which = lambda name: nvcc)
+
+def _cuda_machines_test_impl(ctx):
+    env = unittest.begin(ctx)
+    script = {"/usr/local/bin": ["nvcc"], "/usr/local/lib": ["libother.so"]}
+    whole = {"/usr/local/cuda/bin": ["nvcc"], "/usr/local/cuda/lib64": ["libcudart.so", "libcudart.so.13"]}
+    asserts.equals(env, (None, None), find_toolkit(_machine(script)))
+    home, runtime = find_toolkit(_machine(script | whole))
+    asserts.equals(env, "/usr/local/cuda", home, "not that of the script")
+    asserts.true(env, "libcudart.so" in runtime)
+    home, _ = find_toolkit(_machine(script | whole | {"/opt/bin": ["nvcc"], "/opt/lib": ["libcudart.so.12"]}, {"CUDA_HOME": "/opt"}))
+    asserts.equals(env, "/opt", home)
+    return unittest.end(env)
+
+_cuda_machines_test = unittest.make(_cuda_machines_test_impl)
 
 # Attributes of a library that does not fit the PyTorch of the build, and what the message says.
 _MISFITS = {
@@ -229,8 +259,12 @@ def torch_op_library_test_suite(name):
         name = "torch_cuda_test",
         size = "small",
     )
+    _cuda_machines_test(
+        name = "torch_cuda_machines_test",
+        size = "small",
+    )
     native.test_suite(
         name = name,
-        tests = ["torch_cuda_test", "torch_aspect_of_checked_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
+        tests = ["torch_cuda_machines_test", "torch_cuda_test", "torch_aspect_of_checked_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
                 [misfit + "_test" for misfit in _MISFITS],
     )
