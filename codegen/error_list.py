@@ -573,6 +573,13 @@ KINDS = (
         "Name the library that defines it in `deps`, and import it in the file.",
     ),
     Kind(
+        "no-kernel",
+        _TORCH_OP,
+        "The operator has no kernel for the device of the samples.",
+        'library.define("twice(Tensor x) -> Tensor"); library.impl("twice", torch.empty_like, "Meta")',
+        "Register one, for the CPU by `TORCH_LIBRARY_IMPL(my_ops, CPU, m)` or `torch.library.register_kernel`.",
+    ),
+    Kind(
         "operator-ends-process",
         _TORCH_OP,
         "The process that tests an operator came to no end: a kernel crashes or aborts, or something calls `exit()`.",

@@ -49,6 +49,16 @@ def _declare_mutation(operator: torch._ops.OpOverload, groups: tuple[str, ...]) 
 
 _MISTAKES = (
     _Mistake(
+        re.compile(r"Could not run '.+?' with arguments from the '(\w+)' backend"),
+        "has no kernel for {0}",
+        "only kernels for other devices, or for Meta, are registered; or the samples are on another device.",
+        lambda operator, groups: (
+            f'register one: @torch.library.register_kernel("{operator.name()}", "{groups[0].lower()}"), or in C++'
+            f" TORCH_LIBRARY_IMPL({operator.namespace}, {groups[0]}, m)."
+        ),
+        id="no-kernel",
+    ),
+    _Mistake(
         re.compile(r"Argument (\w+) is not defined as mutable but was mutated"),
         "writes to its argument {0}, which its schema does not declare",
         "the kernel computes in place. torch.compile relies on the schema: it would reorder or lose the write.",

@@ -148,6 +148,20 @@ class FailureTest(_Case):
         self.assertNotIn("site-packages", message)
         self.assertNotIn("Traceback", message)
 
+    def test_kernel_for_meta_only(self) -> None:
+        source = _library(
+            'library.define("twice(Tensor x) -> Tensor")', 'library.impl("twice", torch.empty_like, "Meta")'
+        )
+        results = self.run_checks(source, "NS::twice")
+        self.assertEqual([*results], ["eager"])
+        self.assert_finding(
+            results["eager"],
+            "no-kernel",
+            "NS::twice, on sample 0, has no kernel for CPU",
+            'register_kernel("NS::twice", "cpu")',
+            "TORCH_LIBRARY_IMPL(NS, CPU, m)",
+        )
+
     def test_no_fake_kernel(self) -> None:
         source = _library(
             'library.define("twice(Tensor x) -> Tensor")', 'library.impl("twice", lambda x: x * 2, "CPU")'
