@@ -2,6 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules/private:exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
+load("//rules/private:loader_module.bzl", "loader_module")
 
 def exir_custom_ops_aot_lib(
         name,
@@ -13,7 +14,7 @@ def exir_custom_ops_aot_lib(
         **kwargs):
     """A shared library that defines custom operators in PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
-    The py_library has one module, `<package>.<name>`; to import it loads the library.
+    The py_library has one module, `<package>.<name>`, with `_` for `-`; to import it loads the library.
 
     Args:
       name: name of the library, whose file is lib<name>.so, and of the module.
@@ -31,7 +32,7 @@ def exir_custom_ops_aot_lib(
         compatible_with = compatible_with,
         target_compatible_with = target_compatible_with,
     )
-    module = name + ".py"
+    module = loader_module(name)
     _exir_custom_ops_aot_lib(
         name = name,
         module = module,

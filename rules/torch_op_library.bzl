@@ -1,6 +1,7 @@
 """torch_op_library: operators for PyTorch in C++."""
 
 load("@rules_python//python:defs.bzl", "py_library")
+load("//rules/private:loader_module.bzl", "loader_module")
 load("//rules/private:torch_op_library.bzl", _torch_op_library = "torch_op_library")
 
 _CUDA_FOUND = Label("//rules:cuda")
@@ -16,7 +17,8 @@ def torch_op_library(
         **kwargs):
     """A shared library with operators for PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
-    The py_library has one module, `<package>.<name>`; to import it loads the library: `import examples.torch_matmul.my_ops`.
+    The py_library has one module, `<package>.<name>`, with `_` for `-`; to import it loads the library:
+    `import examples.torch_matmul.my_ops`.
 
     With sources in CUDA (.cu), all is incompatible, and skipped by `bazel test //...`, where the machine has no CUDA toolkit.
 
@@ -40,7 +42,7 @@ def torch_op_library(
         compatible_with = compatible_with,
         target_compatible_with = target_compatible_with,
     )
-    module = name + ".py"
+    module = loader_module(name)
     _torch_op_library(
         name = name,
         srcs = srcs,

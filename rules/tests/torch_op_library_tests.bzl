@@ -148,6 +148,14 @@ _MISFITS = {
     "torch_older": ({"api": "stable", "torch_target_version": "2.8"}, "torch_target_version 2.8 does not fit: the headers give the stable ABI of 2.9"),
 }
 
+def _module_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    files = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
+    asserts.equals(env, ["torch_with_hyphens.py"], [file.basename for file in files], "a name that Python can import")
+    return analysistest.end(env)
+
+_module_test = analysistest.make(_module_test_impl)
+
 def torch_op_library_test_suite(name):
     """Tests of torch_op_library and torch_ops_check.
 
@@ -170,6 +178,16 @@ def torch_op_library_test_suite(name):
         tags = ["manual"],
         torch_target_version = "2.10",
         deps = [":torch_aten"],
+    )
+    torch_op_library(
+        name = "torch-with-hyphens",
+        srcs = ["op_a.cpp"],
+        tags = ["manual"],
+    )
+    _module_test(
+        name = "torch_module_test",
+        size = "small",
+        target_under_test = ":torch-with-hyphens_py",
     )
     _aten_test(
         name = "torch_aten_test",
@@ -265,6 +283,6 @@ def torch_op_library_test_suite(name):
     )
     native.test_suite(
         name = name,
-        tests = ["torch_cuda_machines_test", "torch_cuda_test", "torch_aspect_of_checked_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_stable_test", "torch_tested_test"] +
+        tests = ["torch_cuda_machines_test", "torch_cuda_test", "torch_aspect_of_checked_test", "torch_aspect_of_one_test", "torch_aspect_test", "torch_aspect_unchecked_test", "torch_aten_test", "torch_check_test", "torch_module_test", "torch_stable_test", "torch_tested_test"] +
                 [misfit + "_test" for misfit in _MISFITS],
     )
