@@ -5,13 +5,17 @@ load(":codegen_action.bzl", "codegen_args", "run_codegen")
 
 visibility(["//rules/..."])
 
-def _symbol_files(library):
-    """Of one library to link, the files whose symbols tell what it defines."""
-    return library.pic_objects or library.objects or [f for f in [
-        library.pic_static_library or library.static_library or library.dynamic_library or library.interface_library,
+def _symbol_files(library, pic):
+    """Of one library, the files whose symbols tell what it defines: those that are linked, so that no others are compiled."""
+    objects, archive = library.objects, library.static_library
+    pic_objects, pic_archive = library.pic_objects, library.pic_static_library
+    if pic:
+        objects, archive, pic_objects, pic_archive = pic_objects, pic_archive, objects, archive
+    return objects or pic_objects or [f for f in [
+        archive or pic_archive or library.dynamic_library or library.interface_library,
     ] if f]
 
-def bind_kernels(ctx, manifest, kernels, besides = None):
+def bind_kernels(ctx, manifest, kernels, besides = None, pic = False):
     """Checks that the libraries define every kernel, and adapts those that take no context.
 
     Args:
@@ -19,6 +23,7 @@ def bind_kernels(ctx, manifest, kernels, besides = None):
       manifest: File, the registered.json of the operators.
       kernels: list[CcInfo], the libraries.
       besides: CcInfo, of libraries that they depend on and that have no kernels.
+      pic: bool, whether position-independent code is linked, as in a shared library.
     Returns:
       File: the source of the adapters.
     """
@@ -31,7 +36,7 @@ def bind_kernels(ctx, manifest, kernels, besides = None):
         for linker_input in linker_inputs.to_list()
         if linker_input not in not_kernels
         for library in linker_input.libraries
-        for file in _symbol_files(library)
+        for file in _symbol_files(library, pic)
     ]
     args = codegen_args(ctx, "bind")
     args.add(manifest, format = "--manifest=%s")

@@ -18,7 +18,7 @@ See: docs/errors.md#not-a-source"""
 def _declared(ctx, objects):
     """The operators that the sources declare."""
     declared = ctx.actions.declare_file(ctx.label.name + ".operators.json")
-    files = objects.pic_objects or objects.objects
+    files = objects.objects or objects.pic_objects
     args = codegen_args(ctx, "declare")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add_all(files, format_each = "--object=%s")

@@ -131,7 +131,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
     generated = _define(ctx)
     adapters = None
     if kernels or aten_kernels:
-        adapters = bind_kernels(ctx, generated.manifest, kernels + aten_kernels, besides = aten.torch if aten else None)
+        adapters = bind_kernels(ctx, generated.manifest, kernels + aten_kernels, besides = aten.torch if aten else None, pic = True)
 
     # Generated code includes nothing of kernels that bring PyTorch's headers.
     aten_kernels = [CcInfo(linking_context = info.linking_context) for info in aten_kernels]

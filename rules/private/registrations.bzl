@@ -52,12 +52,12 @@ registrations_aspect = aspect(
 )
 
 def _linked_files(linker_input):
-    """The files of one library, each with whether it is linked whole."""
+    """The files of one library that a binary links, each with whether it is linked whole."""
     return [
         (file, library.alwayslink or file == library.dynamic_library)
         for library in linker_input.libraries
-        for file in library.pic_objects or library.objects or [f for f in [
-            library.pic_static_library or library.static_library or library.dynamic_library,
+        for file in library.objects or library.pic_objects or [f for f in [
+            library.static_library or library.pic_static_library or library.dynamic_library,
         ] if f]
         # A dtype-selective build's kernels: what else their sources hold is found in the library that they come from.
         if not file.is_directory
