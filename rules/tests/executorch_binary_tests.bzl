@@ -25,6 +25,8 @@ def _binary_test_impl(ctx):
         target[OutputGroupInfo]._validation.to_list(),
         "every build of the binary runs the check",
     )
+    unlinked = [f.basename for f in check.inputs.to_list() if f.basename.endswith(".pic.o")]
+    asserts.equals(env, [], unlinked, "only what the binary links is read, so that nothing else is compiled")
     main = main_source(env)
     asserts.true(env, "\"{}/rules/tests/program.pte\"".format(ctx.workspace_name) in main, main)
     asserts.true(env, "/*check=*/false" in main)
@@ -33,7 +35,10 @@ def _binary_test_impl(ctx):
         asserts.true(env, file in runfiles, "{} is among the runfiles {}".format(file, runfiles))
     return analysistest.end(env)
 
-_binary_test = analysistest.make(_binary_test_impl)
+_binary_test = analysistest.make(
+    _binary_test_impl,
+    config_settings = {"//command_line_option:compilation_mode": "opt"},
+)
 
 def _ops_check_test_impl(ctx):
     env = analysistest.begin(ctx)

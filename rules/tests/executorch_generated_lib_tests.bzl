@@ -35,11 +35,15 @@ def _actions_test_impl(ctx):
     inputs = [f.basename for f in bind.inputs.to_list()]
     asserts.true(env, "registered.json" in inputs)
     for source in ["op_a", "op_b"]:
-        asserts.true(env, [i for i in inputs if i.startswith(source)], "symbols of {} are read".format(source))
+        objects = [i for i in inputs if i.startswith(source)]
+        asserts.equals(env, [source + ".o"], objects, "symbols are read of what a binary links, so that nothing else is compiled")
     assert_ends(env, ["rules/tests/generated/KernelAdapters.cpp"], [f.path for f in bind.outputs.to_list()])
     return analysistest.end(env)
 
-_actions_test = analysistest.make(_actions_test_impl)
+_actions_test = analysistest.make(
+    _actions_test_impl,
+    config_settings = {"//command_line_option:compilation_mode": "opt"},
+)
 
 def _providers_test_impl(ctx):
     env = analysistest.begin(ctx)
