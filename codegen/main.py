@@ -12,8 +12,9 @@ from pathlib import Path
 
 from absl import flags
 
-from codegen import command_line
-from codegen.errors import CodegenError
+from codegen import worker
+from codegen.commands import command_line
+from diagnostics.errors import InputError
 
 _HELP = ("help", "-h", "-help", "--help", "-?")
 _WORKER = "--persistent_worker"
@@ -41,7 +42,7 @@ def run(arguments: Sequence[str]) -> int:
         command_line.run(name, rest)
     except flags.Error as error:
         return _fail(f"codegen {name}: {error} See codegen {name} --help.")
-    except CodegenError as error:
+    except InputError as error:
         return _fail(str(error))
     return 0
 
@@ -53,8 +54,6 @@ def _fail(message: str) -> int:
 
 def main(arguments: Sequence[str]) -> int:
     if _WORKER in arguments:
-        from codegen import worker  # A process that runs once needs no protocol.
-
         worker.serve(run)
         return 0
     return run([line for argument in arguments for line in _expanded(argument)])

@@ -2,7 +2,7 @@
 
 Requests are answered one after the other, also where Bazel sends many at once (a multiplex worker): each is a few
 milliseconds of work for one CPU, which threads would not make less. What the subcommands read is kept between requests
-by its digest, see codegen/memory.py.
+by its digest, see codegen/cache/content_cache.py.
 
 Where Bazel ends a multiplex worker, since the generator changed or `--worker_quit_after_build`, it takes the closed
 stdout for a response and prints "Could not parse json work request correctly" (bazelbuild/bazel#21972). That is all.
@@ -18,7 +18,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TextIO
 
-from codegen import memory
+from codegen.cache import content_cache
 
 # Runs one command line; returns the exit code, having written what the user should know to sys.stderr.
 Run = Callable[[Sequence[str]], int]
@@ -48,7 +48,7 @@ def _answer(request: dict[str, Any], run: Run) -> dict[str, Any]:
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
         try:
             digests = {file["path"]: file.get("digest", "") for file in request.get("inputs", ())}
-            with _in_directory(request.get("sandboxDir", "")), memory.inputs(digests):
+            with _in_directory(request.get("sandboxDir", "")), content_cache.inputs(digests):
                 exit_code = run(request.get("arguments", ()))
         except Exception:  # A mistake of ours must not take the other requests with it.
             traceback.print_exc()

@@ -13,8 +13,8 @@ from typing import Any
 import torch
 from torch._inductor.package.package import package_aoti
 
+from diagnostics.errors import Finding, InputError
 from export import model_file, samples
-from export.errors import ExportError, Finding
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample, Value
@@ -75,7 +75,7 @@ def package(
     Returns:
         The samples (.ptd), and the names of the operators of other libraries than PyTorch's.
     Raises:
-        ExportError: the model file is not as it should be, or PyTorch refused the model.
+        InputError: the model file is not as it should be, or PyTorch refused the model.
     """
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
     method = _only(model_file.load(model, entry_point, import_paths, rule="torch_aoti_package"), entry_point)
@@ -96,7 +96,7 @@ def package(
 def _only(methods: Sequence[Method], entry_point: str) -> Method:
     if len(methods) == 1 and methods[0].name == "forward":
         return methods[0]
-    raise ExportError(
+    raise InputError(
         Finding(
             methods[0].at,
             f"{entry_point}() gives the methods {', '.join(method.name for method in methods)}; a package holds one,"
@@ -175,7 +175,7 @@ def _operators(method: Method, exported: torch.export.ExportedProgram) -> list[s
     """The operators of other libraries than PyTorch's that a method calls.
 
     Raises:
-        ExportError: one of them exists in Python only.
+        InputError: one of them exists in Python only.
     """
     found = set()
     # As AOTInductor does, without those that consist of others.
@@ -204,9 +204,9 @@ def _in_python(operator: str) -> str:
     return ":".join(places[0]) if places else ""
 
 
-def _python_only(method: Method, operator: str, place: str) -> ExportError:
+def _python_only(method: Method, operator: str, place: str) -> InputError:
     namespace, _, name = operator.partition("::")
-    return ExportError(
+    return InputError(
         Finding(
             method.at,
             f"{method.name}() calls {operator}, which exists in Python only",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from absl import app, flags
 
-from export.errors import ExportError
+from diagnostics.errors import InputError
 from export.quiet import Captured
 
 _MODEL = flags.DEFINE_string("model", None, "Python file that has the entry point.", required=True)
@@ -47,7 +47,7 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
     try:
         with captured:
             export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])
-    except ExportError as error:
+    except InputError as error:
         print(f"{_LABEL.value}: cannot export\n{error}" if _LABEL.value else error, file=sys.stderr)
         if _TRACEBACK.value:
             import traceback

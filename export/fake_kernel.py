@@ -6,7 +6,7 @@ import re
 
 from torch._subclasses.fake_tensor import UnsupportedOperatorException
 
-from export.errors import Finding, Location
+from diagnostics.errors import Finding, Location
 
 _NAMED = (
     re.compile(r"no fake impl registered for <CustomOpDef\(([\w:.]+)\)>"),

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from export.errors import Location
+from diagnostics.errors import Location
 from export.user_file import Inputs, UserFile, describe
 
 _CONTRACT = "(torch.nn.Module, example_inputs)"
@@ -53,7 +53,7 @@ def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: st
         import_paths: folders whose modules are the user's own, for errors.
         rule: the rule that the model is for, for errors.
     Raises:
-        ExportError: the file, or what its functions return, is not as README.md says.
+        InputError: the file, or what its functions return, is not as README.md says.
     """
     file = UserFile(path, tuple(import_paths), kind="model", rule=rule)
     module = file.run()

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 
-from export.errors import ExportError, Finding
+from diagnostics.errors import Finding, InputError
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
@@ -25,7 +25,7 @@ def build(methods: Sequence[Method], recorded: Mapping[str, Sequence[Sample]]) -
     Returns:
         The bytes of a .pte file.
     Raises:
-        ExportError: PyTorch or ExecuTorch refused the model.
+        InputError: PyTorch or ExecuTorch refused the model.
     """
     exported = {method.name: trace(method, recorded[method.name]) for method in methods}
     try:
@@ -54,7 +54,7 @@ def _keep_initial_state(exported: torch.export.ExportedProgram) -> None:
                 node.meta["et_init_buffer"] = True
 
 
-def _lowering_failure(method: Method, error: Exception) -> ExportError:
+def _lowering_failure(method: Method, error: Exception) -> InputError:
     missing = re.findall(r"'([\w:.]+)'", str(error)) if "Missing out variants" in str(error) else []
     if not missing:
         return method.source.failure(
@@ -65,7 +65,7 @@ def _lowering_failure(method: Method, error: Exception) -> ExportError:
             fix="--verbose and --traceback show where; simplify the module until it lowers.",
             message=condense(str(error)),
         )
-    return ExportError(
+    return InputError(
         Finding(
             method.at,
             f"no out variant of {', '.join(sorted(missing))}",

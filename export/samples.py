@@ -19,7 +19,7 @@ from executorch.exir.tensor_layout import TensorLayout
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from torch.utils import _pytree as pytree
 
-from export.errors import ExportError, Finding
+from diagnostics.errors import Finding, InputError
 from export.model_file import Method
 from export.user_file import Inputs, describe
 
@@ -61,7 +61,7 @@ def record(method: Method) -> tuple[Sample, ...]:
     The module itself is left as it was: a copy runs, which shares its parameters.
 
     Raises:
-        ExportError: the module raised, or took or gave a value that no program can take or give.
+        InputError: the module raised, or took or gave a value that no program can take or give.
     """
     module = copy.deepcopy(method.module, {id(parameter): parameter for parameter in method.module.parameters()})
     with torch.no_grad():
@@ -110,8 +110,8 @@ def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> V
     return Value(TensorLayout(scalar_type_enum(tensor.dtype), list(tensor.shape), dim_order), data)
 
 
-def _unsupported(method: Method, found: str) -> ExportError:
-    return ExportError(
+def _unsupported(method: Method, found: str) -> InputError:
+    return InputError(
         Finding(
             method.at,
             found,

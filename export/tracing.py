@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import torch
 
+from diagnostics.errors import Finding, InputError
 from export import fake_kernel
-from export.errors import ExportError, Finding
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
@@ -44,7 +44,7 @@ def trace(method: Method, samples: Sequence[Sample]) -> torch.export.ExportedPro
         method: what to export.
         samples: its eager results, which the exported method must agree with in number and nesting.
     Raises:
-        ExportError: torch.export refused it, or it cannot run as an exported program does.
+        InputError: torch.export refused it, or it cannot run as an exported program does.
     """
     exported = method.exported or _export(method)
     _check_outputs(method, exported, samples)
@@ -63,7 +63,7 @@ def _export(method: Method) -> torch.export.ExportedProgram:
         operator = fake_kernel.operator_without_fake_kernel(error)
         if operator:
             at, details = method.source.frames(error)
-            raise ExportError(fake_kernel.finding(at or method.at, what, operator, details)) from error
+            raise InputError(fake_kernel.finding(at or method.at, what, operator, details)) from error
         message = condense(str(error))
         text = f"{type(error).__name__} {message}"
         cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
@@ -71,7 +71,7 @@ def _export(method: Method) -> torch.export.ExportedProgram:
 
     written = _written_constants(exported)
     if written:
-        raise ExportError(
+        raise InputError(
             Finding(
                 method.at,
                 f"{method.name}() writes to tensors that are no buffers of the module: {', '.join(written)}",
@@ -109,7 +109,7 @@ def _written_constants(exported: torch.export.ExportedProgram) -> list[str]:
 def _check_outputs(method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample]) -> None:
     for index, sample in enumerate(samples):
         if sample.output_spec != exported.call_spec.out_spec:
-            raise ExportError(
+            raise InputError(
                 Finding(
                     method.at,
                     f"{method.name}() returns {len(sample.outputs)} values on sample {index}, nested as"

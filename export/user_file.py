@@ -17,11 +17,13 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from codegen.suggest import did_you_mean, nearest, nearest_operators
-from export.errors import ExportError, Finding, Location
+from diagnostics.errors import Finding, InputError, Location
+from diagnostics.suggest import did_you_mean, nearest, nearest_operators
 
 # Folders beside the user's code whose frames are not the user's.
-_TOOLS = tuple(Path(__file__).absolute().parents[1] / tool for tool in ("codegen", "export", "torch_ops"))
+_TOOLS = tuple(
+    Path(__file__).absolute().parents[1] / tool for tool in ("codegen", "diagnostics", "export", "torch_ops")
+)
 
 # What Python says of torch.ops.<namespace>.<name>.
 _UNKNOWN_OPERATOR = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
@@ -64,12 +66,12 @@ class UserFile:
         """Runs the file.
 
         Raises:
-            ExportError: it cannot be read, is no Python, or raised.
+            InputError: it cannot be read, is no Python, or raised.
         """
         try:
             source = self.path.read_bytes()
         except OSError as error:
-            raise ExportError(
+            raise InputError(
                 Finding(
                     Location(str(self.path)),
                     f"cannot read the {self.kind} file: {error.strerror}",
@@ -118,7 +120,7 @@ class UserFile:
             return function
         functions = [n for n, v in vars(module).items() if inspect.isfunction(v) and v.__module__ == module.__name__]
         found = f"functions found: {', '.join(functions)}" if functions else "the file defines no function"
-        raise ExportError(
+        raise InputError(
             Finding(
                 self.location(),
                 f"no function {name}(); {found}{did_you_mean(nearest(name, functions))}",
@@ -169,7 +171,7 @@ class UserFile:
 
     def failure(
         self, what: str, error: BaseException, *, at: Location, cause: str = "", fix: str = "", message: str = ""
-    ) -> ExportError:
+    ) -> InputError:
         """The error that `what` raised, with the user's own frames.
 
         Args:
@@ -189,7 +191,7 @@ class UserFile:
         if unknown := _UNKNOWN_OPERATOR.search(str(error)):
             return self._unknown_operator(what, "::".join(unknown.groups()), at, details)
         message = message or first_lines(str(error.args[0] if isinstance(error, SyntaxError) else error))
-        return ExportError(
+        return InputError(
             Finding(
                 at,
                 f"{what} raised {type(error).__name__}" + (f": {message}" if message else ""),
@@ -200,9 +202,9 @@ class UserFile:
             )
         )
 
-    def _unknown_operator(self, what: str, name: str, at: Location, details: tuple[str, ...]) -> ExportError:
+    def _unknown_operator(self, what: str, name: str, at: Location, details: tuple[str, ...]) -> InputError:
         near = nearest_operators(name, torch._C._dispatch_get_all_op_names())
-        return ExportError(
+        return InputError(
             Finding(
                 at,
                 f"{what} calls {name}, an operator that is not registered{did_you_mean(near)}",
@@ -223,9 +225,9 @@ class UserFile:
         hint = " (a tuple of one is written `(x,)`)" if isinstance(value, torch.Tensor) else ""
         raise self.nonsense(at, what, value, f"a tuple of arguments{hint}, or a dict of keyword arguments")
 
-    def nonsense(self, at: Location, what: str, found: Any, expected: str) -> ExportError:
+    def nonsense(self, at: Location, what: str, found: Any, expected: str) -> InputError:
         """The error that a function returned something else than the file's contract says."""
-        return ExportError(
+        return InputError(
             Finding(
                 at,
                 f"{what} is {found if isinstance(found, str) else describe(found)}; expected {expected}",

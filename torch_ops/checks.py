@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-from export.errors import Finding
+from diagnostics.errors import Finding
 from export.user_file import Inputs
 from torch_ops.diagnosis import diagnose
 from torch_ops.sample_file import Samples

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import torch
 
+from diagnostics.errors import Finding
 from export import fake_kernel
-from export.errors import Finding
 from export.pytorch_message import condense
 from torch_ops.sample_file import Samples
 
@@ -26,7 +26,7 @@ class _Mistake:
         found: what is wrong, after the operator's name; may have the groups of the pattern.
         cause: the likely cause.
         fix: what to do, out of the operator and the pattern's groups.
-        id: of codegen/error_list.py.
+        id: of diagnostics/error_list.py.
     """
 
     pattern: re.Pattern[str]

@@ -12,9 +12,10 @@ import traceback
 from collections.abc import Sequence
 from typing import Any
 
-from codegen import symbols
-from codegen.errors import CodegenError, Finding
-from codegen.torch_manifest import TorchManifest
+from codegen.artifacts.torch_operators import TorchOperator
+from codegen.binaries import symbols
+from codegen.model.torch_library import TorchLibrary
+from diagnostics.errors import Finding, InputError
 from torch_ops import load_message
 
 # The C++ runtime ends a process with a signal when an exception leaves the initialization of a library.
@@ -80,7 +81,7 @@ def _in_child(library: str) -> tuple[dict[str, Any] | None, int, str]:
         return (json.loads(loaded) if loaded else None), status, printed.read()
 
 
-def check(library: str, manifest: TorchManifest, nm: str) -> list[dict[str, Any]]:
+def check(library: str, manifest: TorchLibrary, nm: str) -> list[TorchOperator]:
     """Loads a library.
 
     Args:
@@ -88,23 +89,23 @@ def check(library: str, manifest: TorchManifest, nm: str) -> list[dict[str, Any]
         manifest: what its symbols say.
         nm: the program that lists symbols.
     Returns:
-        The operators that it defines, each with its name, schema, and the dispatch keys of its kernels.
+        The operators that the library defines.
     Raises:
-        CodegenError: it cannot be loaded, or does something else than its symbols say.
+        InputError: it cannot be loaded, or does something else than its symbols say.
     """
     loaded, status, printed = _in_child(library)
     if loaded is None:
-        raise CodegenError(load_message.aborted(manifest, _SIGNALS.get(-status, "ends"), printed))
+        raise InputError(load_message.aborted(manifest, _SIGNALS.get(-status, "ends"), printed))
     if "error" in loaded:
-        raise CodegenError(load_message.refused(manifest, loaded["error"], symbols.undefined_names(library, nm)))
-    operators: list[dict[str, Any]] = loaded["operators"]
+        raise InputError(load_message.refused(manifest, loaded["error"], symbols.undefined_names(library, nm)))
+    operators = [TorchOperator(o["name"], o["schema"], tuple(o["kernels"])) for o in loaded["operators"]]
     findings = _undeclared(manifest, loaded["dangling"]) + _unknown_namespaces(manifest, operators)
     if findings:
-        raise CodegenError(findings)
+        raise InputError(findings)
     return operators
 
 
-def _undeclared(manifest: TorchManifest, dangling: Sequence[str]) -> list[Finding]:
+def _undeclared(manifest: TorchLibrary, dangling: Sequence[str]) -> list[Finding]:
     """Kernels of operators that are not defined, which PyTorch keeps for later and never calls."""
     if not dangling:
         return []
@@ -123,10 +124,10 @@ def _undeclared(manifest: TorchManifest, dangling: Sequence[str]) -> list[Findin
     ]
 
 
-def _unknown_namespaces(manifest: TorchManifest, operators: Sequence[dict[str, Any]]) -> list[Finding]:
+def _unknown_namespaces(manifest: TorchLibrary, operators: Sequence[TorchOperator]) -> list[Finding]:
     """Operators in namespaces that the symbols do not show."""
     shown = {registration.namespace for registration in manifest.registrations}
-    hidden = sorted({operator["name"].partition("::")[0] for operator in operators} - shown)
+    hidden = sorted({operator.name.partition("::")[0] for operator in operators} - shown)
     if not hidden:
         return []
     return [

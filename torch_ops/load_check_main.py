@@ -5,15 +5,13 @@ What would abort the process that imports the library, or fail in it, becomes on
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from absl import app, flags
 
-from codegen import torch_manifest
-from codegen.errors import CodegenError
+from codegen.artifacts import torch_manifest, torch_operators
+from diagnostics.errors import InputError
 from torch_ops import load_check
 
 _LIBRARY = flags.DEFINE_string("library", None, "The shared library.", required=True)
@@ -28,11 +26,10 @@ def main(argv: Sequence[str]) -> int:
     try:
         manifest = torch_manifest.read(_MANIFEST.value)
         operators = load_check.check(_LIBRARY.value, manifest, _NM.value)
-    except CodegenError as error:
+    except InputError as error:
         print(error, file=sys.stderr)
         return 1
-    lines = ",\n".join(json.dumps(operator) for operator in operators)
-    Path(_OUTPUT.value).write_text(f'{{"label": {json.dumps(manifest.label)}, "operators": [\n{lines}\n]}}\n')
+    torch_operators.write(manifest.label, operators, _OUTPUT.value)
     return 0
 
 

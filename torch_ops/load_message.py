@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.errors import Finding, Location
-from codegen.torch_manifest import TorchManifest
+from codegen.model.torch_library import TorchLibrary
+from diagnostics.errors import Finding, Location
 
 # What the C++ runtime prints of the exception that ends the process, up to PyTorch's stack of frames.
 _WHAT = re.compile(
@@ -63,7 +63,7 @@ _OTHER = _Mistake(
 )
 
 
-def aborted(manifest: TorchManifest, how: str, printed: str) -> Finding:
+def aborted(manifest: TorchLibrary, how: str, printed: str) -> Finding:
     """The finding for a library that ended the process which loaded it.
 
     Args:
@@ -85,7 +85,7 @@ def aborted(manifest: TorchManifest, how: str, printed: str) -> Finding:
     )
 
 
-def refused(manifest: TorchManifest, error: str, undefined: Mapping[str, str]) -> Finding:
+def refused(manifest: TorchLibrary, error: str, undefined: Mapping[str, str]) -> Finding:
     """The finding for a library that the dynamic linker does not load.
 
     Args:

@@ -56,7 +56,7 @@ def _wait(child: int, done: int) -> int:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if finished and status >= 0:
         return status
-    from export.errors import Finding, Location
+    from diagnostics.errors import Finding, Location
     from torch_ops import checks
 
     finding = Finding(
@@ -89,7 +89,7 @@ def _check() -> int:
     # PyTorch takes seconds to import, so not for --help.
     import torch
 
-    from export.errors import ExportError
+    from diagnostics.errors import InputError
     from export.user_file import UserFile
     from torch_ops import checks, operators, report, sample_file
 
@@ -113,8 +113,8 @@ def _check() -> int:
             print(report.line(result), flush=True)
             results.append(result)
         print()
-    except ExportError as error:
-        results.append(checks.Result("samples", error.finding))
+    except InputError as error:
+        results.append(checks.Result("samples", error.findings[0]))
     _report(results)
     return int(any(result.finding for result in results))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from codegen.suggest import did_you_mean, nearest_operators
-from export.errors import ExportError, Finding, Location
+from diagnostics.errors import Finding, InputError, Location
+from diagnostics.suggest import did_you_mean, nearest_operators
 
 _SHOWN = 10
 
@@ -17,7 +17,7 @@ def find(name: str, where: Location) -> torch._ops.OpOverload:
         name: the name; without an overload where the operator has only one, or one without a name.
         where: what to give as the place in errors.
     Raises:
-        ExportError: there is none, or there are several.
+        InputError: there is none, or there are several.
     """
     registered = torch._C._dispatch_get_all_op_names()
     overloads = [other for other in registered if other.partition(".")[0] == name]
@@ -26,7 +26,7 @@ def find(name: str, where: Location) -> torch._ops.OpOverload:
     elif len(overloads) == 1:
         found = overloads[0]
     elif overloads:
-        raise ExportError(
+        raise InputError(
             Finding(
                 where,
                 f"{name} is {len(overloads)} operators: {', '.join(sorted(overloads))}",
@@ -43,13 +43,13 @@ def find(name: str, where: Location) -> torch._ops.OpOverload:
     return operator
 
 
-def _unknown(name: str, registered: list[str], where: Location) -> ExportError:
+def _unknown(name: str, registered: list[str], where: Location) -> InputError:
     namespace = name.partition("::")[0]
     beside = sorted(other for other in registered if other.startswith(f"{namespace}::"))
     more = f", and {len(beside) - _SHOWN} more" if len(beside) > _SHOWN else ""
     details = f"registered in {namespace}: " + (", ".join(beside[:_SHOWN]) + more if beside else "nothing")
     near = nearest_operators(name, [other for other in registered if not other.startswith("aten::")] or registered)
-    return ExportError(
+    return InputError(
         Finding(
             where,
             f"no operator {name} is registered{did_you_mean(near)}",

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from export.errors import Location
+from diagnostics.errors import Location
 from export.user_file import Inputs, UserFile
 
 _CONTRACT = "a list of samples, each a tuple of arguments, a dict of keyword arguments, or a pair of both"
@@ -35,7 +35,7 @@ def load(file: UserFile, entry_point: str) -> Samples:
         file: the file.
         entry_point: the name of the function in it that returns the samples.
     Raises:
-        ExportError: the file, or what its function returns, is not as README.md says.
+        InputError: the file, or what its function returns, is not as README.md says.
     """
     module = file.run()
     get_samples = file.entry_point(module, entry_point, _CONTRACT)

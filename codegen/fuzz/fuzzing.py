@@ -12,7 +12,7 @@ from pathlib import Path
 import atheris
 
 with atheris.instrument_imports(include=["codegen"]):
-    from codegen.errors import CodegenError
+    from diagnostics.errors import InputError
 
 # No input may take longer, in seconds. The machine may be busy with more than this.
 _TIMEOUT = 10
@@ -23,7 +23,7 @@ def answer() -> Iterator[None]:
     """An error of ours is an answer, as a result is. Anything else ends the run."""
     try:
         yield
-    except CodegenError as error:
+    except InputError as error:
         str(error)
 
 

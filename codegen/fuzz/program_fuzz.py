@@ -10,7 +10,7 @@ import atheris
 from codegen.fuzz import fuzzing
 
 with atheris.instrument_imports(include=["codegen"]):
-    from codegen import program_reader
+    from codegen.inputs import program_reader
     from codegen.tests import programs
 
 _FILE = fuzzing.File()

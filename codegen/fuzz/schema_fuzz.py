@@ -10,8 +10,8 @@ import atheris
 from codegen.fuzz import fuzzing
 
 with atheris.instrument_imports(include=["codegen"]):
-    from codegen import schema, signatures
-    from codegen.errors import Location
+    from codegen.model import schema, signatures
+    from diagnostics.errors import Location
 
 
 def _locate(offset: int) -> Location:

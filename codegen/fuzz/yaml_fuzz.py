@@ -10,7 +10,7 @@ import atheris
 from codegen.fuzz import fuzzing
 
 with atheris.instrument_imports(include=["codegen"]):
-    from codegen import operator_table, selection_reader
+    from codegen.inputs import functions_yaml, selected_operators
 
 _FILE = fuzzing.File()
 _SELECTION = b"""\
@@ -25,11 +25,11 @@ operators:
 def _test(data: bytes) -> None:
     _FILE.write(data)
     with fuzzing.answer():
-        operator_table.read(_FILE.path, None)
+        functions_yaml.read(_FILE.path, None)
     with fuzzing.answer():
-        operator_table.read(None, _FILE.path)
+        functions_yaml.read(None, _FILE.path)
     with fuzzing.answer():
-        selection_reader.read(_FILE.path)
+        selected_operators.read(_FILE.path)
 
 
 def _seeds(file: Path) -> Iterator[bytes]:

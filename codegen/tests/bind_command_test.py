@@ -174,8 +174,10 @@ ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeCon
         manifest = self.write("registered.json", "{}")
         arguments = (f"--manifest={manifest}", "--nm=nm", "--output=unused")
         finding = self.finding(lambda: self.run_command("bind", *arguments))
-        self.assert_starts_with(finding, "registered.json: error: not a manifest of registered operators: KeyError: ")
-        self.assert_id(finding, "not-a-manifest")
+        self.assert_starts_with(
+            finding, "registered.json: error: the file does not hold the operators that a library registers: KeyError: "
+        )
+        self.assert_id(finding, "wrong-artifact")
 
 
 if __name__ == "__main__":

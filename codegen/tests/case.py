@@ -7,8 +7,8 @@ from pathlib import Path
 
 from absl.testing import absltest
 
-from codegen import command_line
-from codegen.errors import CodegenError
+from codegen.commands import command_line
+from diagnostics.errors import InputError
 
 
 class TestCase(absltest.TestCase):
@@ -26,13 +26,13 @@ class TestCase(absltest.TestCase):
         """Runs `codegen <name> <arguments>` in this process.
 
         Raises:
-            CodegenError: what the subcommand finds wrong.
+            InputError: what the subcommand finds wrong.
         """
         command_line.run(name, arguments)
 
     def findings(self, function: Callable[[], object]) -> list[str]:
         """What the function finds wrong, as the user sees it, with written files' paths shortened to their names."""
-        with self.assertRaises(CodegenError) as raised:
+        with self.assertRaises(InputError) as raised:
             function()
         findings = [str(finding).replace(f"{self.directory}/", "") for finding in raised.exception.findings]
         for finding in findings:

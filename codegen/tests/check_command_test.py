@@ -8,9 +8,10 @@ from unittest import mock
 
 from absl.testing import absltest
 
-from codegen import object_files, scalar_types
-from codegen.errors import CodegenError
+from codegen.binaries import object_files
+from codegen.model import scalar_types
 from codegen.tests import case, programs
+from diagnostics.errors import InputError
 
 _TENSOR = programs.Tensor(6, (0,))
 _HALF, _LONG = scalar_types.SCALAR_TYPES["Half"], scalar_types.SCALAR_TYPES["Long"]
@@ -181,7 +182,7 @@ my_ops::mul3.out: //ops:mine
         manifest = self._manifest("//ops:a", "my_ops::f.out", types=types)
         try:
             self._check(program, manifest)
-        except CodegenError:
+        except InputError:
             return self.finding(lambda: self._check(program, manifest))
         return ""
 

@@ -5,9 +5,10 @@ from pathlib import Path
 
 from absl.testing import absltest
 
-from codegen import schema, torch_manifest, torch_schemas
-from codegen.errors import Location
+from codegen.artifacts import torch_manifest
+from codegen.model import schema, torch_schemas
 from codegen.tests import case
+from diagnostics.errors import Location
 
 _CUSTOM_OPS = """
 - func: my_ops::mul4.out(Tensor input, *, str mode="sum", Tensor(a!) output) -> Tensor(a!)
@@ -150,12 +151,12 @@ class DefineCommandTest(case.TestCase):
 
     def test_declared_operators(self) -> None:
         declared = self.write(
-            "kernels.operators.json", '[["o::f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "k::f", "f.cpp", "3"]]'
+            "kernels.declared.json", '[["o::f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "k::f", "f.cpp", 3]]'
         )
         directory = self._define(self._yaml(_CUSTOM_OPS), f"--declared_operators={declared}")
         text = (directory / "TorchOperators.cpp").read_text()
         self.assertIn('"f(Tensor x) -> Tensor",\n     "f.cpp:3"', text)
-        self.assertIn("Generated from custom_ops.yaml and kernels.operators.json", text)
+        self.assertIn("Generated from custom_ops.yaml and kernels.declared.json", text)
 
 
 if __name__ == "__main__":

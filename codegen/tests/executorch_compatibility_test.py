@@ -22,6 +22,7 @@ import torchgen
 import torchgen.model
 import yaml
 from absl.testing import absltest
+from codegen.model.prim_ops import PRIM_OPS
 from executorch.codegen import gen
 from executorch.codegen.api.types import ExecutorchCppSignature
 from executorch.codegen.tools import gen_oplist
@@ -30,10 +31,11 @@ from executorch.exir import scalar_type as exir_scalar_type
 from torchgen.context import native_function_manager
 from torchgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
 
-from codegen import call_check, kernel_keys, operator_table, program_reader, schema, signatures, torch_schemas
-from codegen.errors import Location
-from codegen.prim_ops import PRIM_OPS
+from codegen.checks import calls
+from codegen.inputs import functions_yaml, program_reader
+from codegen.model import kernel_keys, schema, signatures, torch_schemas
 from codegen.tests import case
+from diagnostics.errors import Location
 
 _KERNELS = Path(executorch.codegen.__file__).parents[1] / "kernels"
 _NATIVE = Path(torchgen.__file__).parent / "packaged" / "ATen" / "native"
@@ -137,7 +139,7 @@ def _meaning(selector: SelectiveBuilder) -> dict[str, Any]:
 
 class ExecutorchCompatibilityTest(case.TestCase):
     def _check_signatures(self, functions: Path, custom_ops: Path | None) -> None:
-        ours = operator_table.read(str(functions), str(custom_ops) if custom_ops else None)
+        ours = functions_yaml.read(str(functions), str(custom_ops) if custom_ops else None)
         theirs = _theirs(functions, custom_ops)
         self.assertEqual(ours.keys(), theirs.keys())
         for name, operator in ours.items():
@@ -295,7 +297,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
         return {name: sorted(found.kinds) for name, found in program_reader.read(path, "//m:m").calls.items()}
 
     def test_calls_of_exported_models_fit_the_schemas(self) -> None:
-        operators = operator_table.read(str(_KERNELS / "portable" / "functions.yaml"), None)
+        operators = functions_yaml.read(str(_KERNELS / "portable" / "functions.yaml"), None)
         checked = set()
         floats = torch.randn(3, 4)
         for model, inputs in (
@@ -307,7 +309,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
                 if name in operators:
                     checked.add(name)
                     for of_call in kinds:
-                        self.assertIsNone(call_check.finding(operators[name], of_call, "//o:o", "//m:m"))
+                        self.assertIsNone(calls.finding(operators[name], of_call, "//o:o", "//m:m"))
         expected = "topk.values index.Tensor_out split_with_sizes_copy.out gelu.out clamp.out avg_pool2d.out"
         self.assertLessEqual({f"aten::{name}" for name in expected.split()}, checked)
 
@@ -337,8 +339,8 @@ class ExecutorchCompatibilityTest(case.TestCase):
         ):
             schema = f"checks::scale.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)"
             yaml = f"- func: {schema}\n  kernels: [{{arg_meta: null, kernel_name: a::f}}]\n"
-            operators = operator_table.read(None, self.write("custom_ops.yaml", yaml))
-            finding = call_check.finding(operators[name], kinds, "//o:o", "//m:m")
+            operators = functions_yaml.read(None, self.write("custom_ops.yaml", yaml))
+            finding = calls.finding(operators[name], kinds, "//o:o", "//m:m")
             self.assertEqual(finding is None, fits, schema)
 
     def test_version_of_programs(self) -> None:

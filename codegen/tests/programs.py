@@ -11,7 +11,7 @@ from typing import Any
 import flatbuffers
 
 # flatc generates no types.
-_schema: Any = importlib.import_module("codegen.program_generated")
+_schema: Any = importlib.import_module("codegen.inputs.program_generated")
 # The size of the segments at the end of a program, and where its header says so.
 _LAST_SEGMENT = 16
 _SEGMENTS_SIZE = 32
@@ -121,7 +121,7 @@ def repeat(methods: int, chains: int, instructions: int, operators: int = 1, nam
 
 def bundle(program: bytes) -> bytes:
     """A bundled program around a program, without test cases."""
-    bundled: Any = importlib.import_module("codegen.bundled_program_schema_generated")
+    bundled: Any = importlib.import_module("codegen.inputs.bundled_program_schema_generated")
     builder = flatbuffers.Builder()
     vector = builder.CreateByteVector(program)
     bundled.BundledProgramStart(builder)

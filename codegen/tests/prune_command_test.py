@@ -4,7 +4,8 @@ import json
 
 from absl.testing import absltest
 
-from codegen import kernel_keys, selective_build
+from codegen.artifacts import selective_build
+from codegen.model import kernel_keys
 from codegen.tests import case
 
 _SCHEMAS = {
@@ -113,9 +114,9 @@ class PruneCommandTest(case.TestCase):
         ):
             path = self.write("dtypes.json", content)
             finding = self.finding(lambda path=path: selective_build.read(path))  # type: ignore[misc]
-            self.assertIn("#not-a-selective-build", finding)
+            self.assertIn("#wrong-artifact", finding)
             self.assert_starts_with(
-                finding, f"dtypes.json: error: not the dtypes of a dtype-selective build: {found}\n"
+                finding, f"dtypes.json: error: the file does not hold the dtypes of a dtype-selective build: {found}\n"
             )
 
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import yaml
 from absl.testing import absltest
 
-from codegen import selection, selection_reader
+from codegen.inputs import selected_operators
+from codegen.model import selection
 from codegen.tests import case, programs
 
 
@@ -76,12 +77,12 @@ class SelectCommandTest(case.TestCase):
         names = {text: selection.SelectedOperator(frozenset(texts), kernel_keys=frozenset({text})) for text in texts}
         for selected in (selection.Selection(names), selection.Selection({}, include_all=True)):
             path = str(self.directory / "selected_operators.yaml")
-            selection.write(selected, path)
+            selected_operators.write(selected, path)
             content = yaml.safe_load(Path(path).read_text())
             self.assertEqual(content["et_kernel_metadata"], {name: [name] for name in selected.operators})
             for operator in content["operators"].values():
                 self.assertEqual(operator["debug_info"], sorted(texts))
-            self.assertEqual(selection_reader.read(path), selected)
+            self.assertEqual(selected_operators.read(path), selected)
 
     def test_models(self) -> None:
         arguments = []
@@ -276,8 +277,8 @@ aten::relu.out  Half Float  Int
         for text in ("", "[]", '{"sources": ["a"], "operators": {"x": 1}}'):
             path = self.write("bad.json", text)
             finding = self.finding(lambda path=path: self._select("--matrix", path))  # type: ignore[misc]
-            self.assert_starts_with(finding, "bad.json: error: not a matrix of operators: ")
-            self.assert_id(finding, "not-a-matrix")
+            self.assert_starts_with(finding, "bad.json: error: the file does not hold a matrix of operators: ")
+            self.assert_id(finding, "wrong-artifact")
 
     def test_include_all_operators(self) -> None:
         everything = self.write("all.yaml", self._select("--include_all_operators"))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from absl.testing import absltest
 
+from diagnostics.errors import InputError
 from export import aoti
-from export.errors import ExportError
 
 _MODEL = """
 import torch
@@ -31,7 +31,7 @@ class AotiTest(absltest.TestCase):
         self, before: str, forward: str, *expected: str, returned: str = "Model(), (torch.ones(2),)"
     ) -> None:
         self.model.write_text(_MODEL.format(before=before, forward=forward, returned=returned))
-        with self.assertRaises(ExportError) as caught:
+        with self.assertRaises(InputError) as caught:
             aoti.package(
                 self.model,
                 "get_model",

@@ -15,7 +15,7 @@ from absl.testing import absltest
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
-from export.errors import ExportError
+from diagnostics.errors import InputError
 from export.exporter import export
 
 _DTYPES = {
@@ -239,7 +239,7 @@ class ErrorTest(_Files):
     """Each error is one finding that names the file, and the line where there is one."""
 
     def assert_error(self, source: str, line: int, *expected: str, entry_point: str = "get_model") -> None:
-        with self.assertRaises(ExportError) as caught:
+        with self.assertRaises(InputError) as caught:
             self.export(source, entry_point)
         message = str(caught.exception)
         where = f"{self.model}:{line}:" if line else f"{self.model}: "
@@ -429,7 +429,7 @@ class ErrorTest(_Files):
         self.assert_error(source, 5, "forward() returns 1 values on sample 0", "#varying-outputs")
 
     def test_no_such_file(self) -> None:
-        with self.assertRaisesRegex(ExportError, "cannot read the model file: No such file"):
+        with self.assertRaisesRegex(InputError, "cannot read the model file: No such file"):
             export(self.folder / "missing.py")
 
 

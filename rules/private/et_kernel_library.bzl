@@ -17,9 +17,9 @@ See: docs/errors.md#not-a-source"""
 
 def _declared(ctx, objects):
     """The operators that the sources declare."""
-    declared = ctx.actions.declare_file(ctx.label.name + ".operators.json")
+    declared = ctx.actions.declare_file(ctx.label.name + ".declared.json")
     files = objects.objects or objects.pic_objects
-    args = codegen_args(ctx, "declare")
+    args = codegen_args(ctx, "collect")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add_all(files, format_each = "--object=%s")
     args.add(declared, format = "--output=%s")
@@ -28,7 +28,7 @@ def _declared(ctx, objects):
         args,
         inputs = files,
         outputs = [declared],
-        mnemonic = "EtDeclare",
+        mnemonic = "EtCollect",
         progress_message = "Finding operators that %{label} declares",
     )
     return declared

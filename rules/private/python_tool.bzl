@@ -21,7 +21,12 @@ def _interpreter(ctx, runtime):
     return '"$0.runfiles/{}"'.format(path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path)
 
 def _own(ctx, files):
-    return [file for file in files.to_list() if file.owner.package == ctx.label.package and file.owner.repo_name == ctx.label.repo_name]
+    package = ctx.label.package + "/"
+    return [
+        file
+        for file in files.to_list()
+        if (file.owner.package + "/").startswith(package) and file.owner.repo_name == ctx.label.repo_name
+    ]
 
 def _import_name(ctx, file):
     """A file's path below the root of its repository."""
@@ -73,7 +78,7 @@ which Bazel sees a change, and not an environment as a directory.""",
     implementation = _python_tool_impl,
     attrs = {
         "deps": attr.label_list(
-            doc = "Python libraries. Those of this package are compiled as a whole, of others what they import.",
+            doc = "Python libraries. Those of this package and of packages below are compiled as a whole, of others what they import.",
             mandatory = True,
             providers = [PyInfo],
         ),

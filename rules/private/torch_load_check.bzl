@@ -23,7 +23,7 @@ def load_torch_ops(ctx, library, manifest, needed):
     Returns:
       File: the list of its operators.
     """
-    operators = ctx.actions.declare_file(ctx.label.name + ".operators.json")
+    operators = ctx.actions.declare_file(ctx.label.name + ".torch_operators.json")
     args = ctx.actions.args()
     args.add(library, format = "--library=%s")
     args.add(manifest, format = "--manifest=%s")

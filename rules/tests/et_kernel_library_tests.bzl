@@ -34,10 +34,10 @@ _providers_test = analysistest.make(_providers_test_impl)
 
 def _declaring_test_impl(ctx):
     env = analysistest.begin(ctx)
-    declare = action_with_mnemonic(env, "EtDeclare")
-    asserts.equals(env, "declare", declare.argv[1])
-    asserts.equals(env, ["//rules/tests:kernels_declaring"], values_of(declare.argv, "--label"))
-    asserts.true(env, values_of(declare.argv, "--object"), "object files are read")
+    collect = action_with_mnemonic(env, "EtCollect")
+    asserts.equals(env, "collect", collect.argv[1])
+    asserts.equals(env, ["//rules/tests:kernels_declaring"], values_of(collect.argv, "--label"))
+    asserts.true(env, values_of(collect.argv, "--object"), "object files are read")
     for compile in analysistest.target_actions(env):
         if compile.mnemonic == "CppCompile":
             asserts.true(env, "-DRULES_EXECUTORCH_DECLARES_OPERATORS" in compile.argv)
@@ -52,7 +52,7 @@ def _declared_test_impl(ctx):
     asserts.equals(env, [], values_of(action_with_mnemonic(env, "EtGenerate").argv, "--custom_ops_yaml"))
     assert_ends(
         env,
-        ["rules/tests/kernels_declaring.operators.json"],
+        ["rules/tests/kernels_declaring.declared.json"],
         values_of(action_with_mnemonic(env, "EtGenerate").argv, "--declared_operators"),
     )
     return analysistest.end(env)

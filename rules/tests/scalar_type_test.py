@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import unittest
 
-from codegen.scalar_types import SCALAR_TYPES
+from codegen.model.scalar_types import SCALAR_TYPES
 
 _ARGUMENTS = sys.argv[1:]
 del sys.argv[1:]

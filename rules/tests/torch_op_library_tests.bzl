@@ -43,7 +43,7 @@ def _stable_test_impl(ctx):
 
     info = target[TorchOpInfo]
     asserts.equals(env, ["libtorch_aten.so", "libtorch_stable.so"], _names(info.libraries), "what is needed comes first")
-    asserts.equals(env, ["torch_aten.operators.json", "torch_stable.operators.json"], _names(info.operators))
+    asserts.equals(env, ["torch_aten.torch_operators.json", "torch_stable.torch_operators.json"], _names(info.operators))
     check = action_with_mnemonic(env, "EtTorchCheck").argv
     assert_ends(env, ["torch_aten.torch.json", "torch_stable.torch.json"], values_of(check, "--manifest"))
     validation = target[OutputGroupInfo]._validation.to_list()
@@ -74,7 +74,7 @@ def _manifests_test_impl(ctx):
     assert_ends(env, ["torch_aten.torch.json"], values_of(check.argv, "--manifest"))
     validation = analysistest.target_under_test(env)[OutputGroupInfo]._validation.to_list()
     asserts.true(env, check.outputs.to_list()[0] in validation, "every build of the target runs the check")
-    asserts.true(env, "torch_aten.operators.json" in [file.basename for file in validation], "and loads the libraries")
+    asserts.true(env, "torch_aten.torch_operators.json" in [file.basename for file in validation], "and loads the libraries")
     return analysistest.end(env)
 
 _manifests_test = analysistest.make(

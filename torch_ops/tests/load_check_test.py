@@ -6,9 +6,11 @@ from pathlib import Path
 import torch
 from absl.testing import absltest
 
-from codegen import torch_registrations, torch_schemas
+from codegen.artifacts.torch_operators import TorchOperator
+from codegen.binaries import torch_registrations
+from codegen.model import torch_schemas
+from codegen.model.torch_library import TorchLibrary
 from codegen.tests import case
-from codegen.torch_manifest import TorchManifest
 from torch_ops import load_check
 
 _HERE = Path(__file__).parent
@@ -20,7 +22,7 @@ class LoadCheckTest(case.TestCase):
 
     def _check(self, path: Path) -> list[dict[str, object]]:
         label = f"//ops:{path.stem}"
-        manifest = TorchManifest(label, torch_registrations.read(str(path), [], _NM))
+        manifest = TorchLibrary(label, torch_registrations.read(str(path), [], _NM))
         return load_check.check(str(path), manifest, _NM)
 
     def _refused(self, name: str) -> str:
@@ -29,7 +31,7 @@ class LoadCheckTest(case.TestCase):
     def test_operators(self) -> None:
         (operator,) = self._check(_HERE.parents[1] / "examples" / "torch_matmul" / "libmatmul_ops.so")
         schema = "custom_ops::matmul(Tensor a, Tensor b) -> Tensor"
-        self.assertEqual(operator, {"name": "custom_ops::matmul", "schema": schema, "kernels": ["CPU", "Meta"]})
+        self.assertEqual(operator, TorchOperator("custom_ops::matmul", schema, ("CPU", "Meta")))
         self.assertFalse(hasattr(torch.ops.custom_ops, "matmul"), "not in this process")
 
     def test_schema_and_kernel_disagree(self) -> None:
@@ -106,7 +108,7 @@ class LoadCheckTest(case.TestCase):
 
     def test_no_library(self) -> None:
         path = self.write("libno.so", "no library")
-        finding = self.finding(lambda: load_check.check(path, TorchManifest("//ops:no", ()), _NM))
+        finding = self.finding(lambda: load_check.check(path, TorchLibrary("//ops:no", ()), _NM))
         self.assert_id(finding, "unreadable-symbols")
 
     def test_reserved_namespaces_are_all_of_pytorch(self) -> None:

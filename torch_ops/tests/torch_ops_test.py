@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 import torch
 from absl.testing import absltest
 
-from export.errors import ExportError
+from diagnostics.errors import InputError
 from export.user_file import UserFile
 from torch_ops import checks, operators, report, sample_file
 
@@ -292,7 +292,7 @@ class FailureTest(_Case):
 
 class SampleFileTest(_Case):
     def assert_error(self, source: str, operator: str, line: int, id_: str, *expected: str) -> None:
-        with self.assertRaises(ExportError) as caught:
+        with self.assertRaises(InputError) as caught:
             self.load(source, operator)
         message = str(caught.exception)
         where = f"{self.file}:{line}:" if line else f"{self.file}: "

@@ -6,14 +6,14 @@ from pathlib import Path
 
 from absl.testing import absltest
 
-from codegen import manifest
+from codegen.artifacts import registered_operators
 from codegen.tests import case
 
 _YAML = Path(__file__).parent / "functions.yaml"
 
 
 class UndeclaredTest(case.TestCase):
-    def _generate(self, yaml: str, *arguments: str) -> manifest.Manifest:
+    def _generate(self, yaml: str, *arguments: str) -> registered_operators.Library:
         selection = str(self.directory / "selected_operators.yaml")
         self.run_command("select", f"--output={selection}", *arguments)
         outputs = ("boxed_kernels", "kernel_table", "registration", "native_functions", "functions", "manifest")
@@ -24,7 +24,7 @@ class UndeclaredTest(case.TestCase):
             f"--selection={selection}",
             *(f"--{name}={self.directory / name}" for name in outputs),
         )
-        return manifest.read(str(self.directory / "manifest"))
+        return registered_operators.read(str(self.directory / "manifest"))
 
     def _model(self) -> tuple[str, str]:
         return f"--model={os.environ['MODEL']}", "--model_name=//a:model"

@@ -10,10 +10,12 @@ from unittest import mock
 
 from absl.testing import absltest
 
-from codegen import torch_manifest, torch_registrations
-from codegen.errors import Location
+from codegen.artifacts import torch_manifest
+from codegen.binaries import torch_registrations
+from codegen.model import torch_library
+from codegen.model.torch_library import FRAGMENT, IMPL, LIBRARY
 from codegen.tests import case
-from codegen.torch_manifest import FRAGMENT, IMPL, LIBRARY
+from diagnostics.errors import Location
 
 _HERE = Path(__file__).parent
 _SOURCE = str(_HERE / "registrations.cpp")
@@ -112,8 +114,8 @@ class TorchLibraryCommandTest(case.TestCase):
     def test_manifest(self) -> None:
         self._run("unstable.so", "--namespace=unstable")
         manifest = torch_manifest.read(str(self.directory / "my_ops.torch.json"))
-        registration = torch_manifest.Registration(LIBRARY, "unstable")
-        self.assertEqual(manifest, torch_manifest.TorchManifest("//ops:my_ops", (registration,)))
+        registration = torch_library.TorchRegistration(LIBRARY, "unstable")
+        self.assertEqual(manifest, torch_library.TorchLibrary("//ops:my_ops", (registration,)))
 
     def test_module(self) -> None:
         """Against a torch that only notes the calls; //examples/torch_matmul:collision_test has the real one."""
@@ -142,8 +144,8 @@ class TorchCheckCommandTest(case.TestCase):
     def _manifest(self, label: str, kind: str, namespace: str) -> str:
         path = str(self.directory / f"{label.rpartition(':')[2]}.torch.json")
         location = Location("ops/a.cpp", 7, 1) if kind == LIBRARY else None
-        registration = torch_manifest.Registration(kind, namespace, "CPU" if kind == IMPL else "", location)
-        torch_manifest.write(torch_manifest.TorchManifest(label, (registration,)), path)
+        registration = torch_library.TorchRegistration(kind, namespace, "CPU" if kind == IMPL else "", location)
+        torch_manifest.write(torch_library.TorchLibrary(label, (registration,)), path)
         return f"--manifest={path}"
 
     def _run(self, *manifests: str) -> str:
@@ -180,8 +182,10 @@ class TorchCheckCommandTest(case.TestCase):
         for content in ("{}", "[]", "no JSON", '{"label": "", "registrations": [{}]}'):
             path = self.write("manifest.json", content)
             finding = self.finding(lambda path=path: self._run(f"--manifest={path}"))  # type: ignore[misc]
-            self.assert_starts_with(finding, "manifest.json: error: not a manifest of an operator library: ")
-            self.assert_id(finding, "not-a-torch-manifest")
+            self.assert_starts_with(
+                finding, "manifest.json: error: the file does not hold what an operator library registers: "
+            )
+            self.assert_id(finding, "wrong-artifact")
 
 
 class TorchCheckOfAPackageTest(case.TestCase):
@@ -190,7 +194,7 @@ class TorchCheckOfAPackageTest(case.TestCase):
     def _run(self, *libraries: dict[str, list[str]]) -> str:
         flags = []
         for index, operators in enumerate(libraries):
-            path = self.directory / f"ops{index}.operators.json"
+            path = self.directory / f"ops{index}.torch_operators.json"
             described = [{"name": name, "schema": "", "kernels": keys} for name, keys in operators.items()]
             path.write_text(json.dumps({"label": f"//ops:{index}", "operators": described}))
             flags.append(f"--operators={path}")

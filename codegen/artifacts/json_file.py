@@ -1,0 +1,53 @@
+"""The JSON files that one command writes and another reads: one guard for all of their readers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from diagnostics.errors import Finding, InputError
+
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True, slots=True)
+class Format:
+    """One kind of artifact.
+
+    Attributes:
+        suffix: how the names of its files end.
+        content: what the files hold, for messages.
+        writer: the command or tool that writes the files.
+    """
+
+    suffix: str
+    content: str
+    writer: str
+
+
+def read(path: str, format_: Format, parse: Callable[[Any], _T]) -> _T:
+    """Reads an artifact.
+
+    Args:
+        path: the file.
+        format_: what the file should be.
+        parse: makes the result out of the file's JSON. A missing key, or a value of another type, may raise.
+
+    Raises:
+        InputError: the file is not an artifact of the format.
+    """
+    try:
+        return parse(json.loads(Path(path).read_text()))
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        raise InputError(
+            Finding(
+                id="wrong-artifact",
+                where=path,
+                found=f"the file does not hold {format_.content}: {type(error).__name__}: {error}",
+                cause="another file was given, or one that another version of the rules wrote",
+                fix=f"give the *{format_.suffix} that {format_.writer} writes",
+            )
+        ) from error

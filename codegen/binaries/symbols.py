@@ -1,0 +1,171 @@
+"""The functions that object files, archives and shared libraries define, as `nm` lists them."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+from codegen.cache import content_cache
+from diagnostics.errors import Finding, InputError
+
+# nm's letters for functions that other files can link with: in the text section, weak, indirect.
+_LINKABLE = frozenset("TWVui")
+_LOCAL = frozenset("t")
+# With --print-file-name: "<path>:<value> <letter> <name>", and "<path>:<member>:" for a member of an archive.
+_LINE = re.compile(r"^(.+?):(?:([^:\n]+):)? ?[0-9a-fA-F]+ ([A-Za-z]) (.+)$", re.MULTILINE)
+_UNNAMED = "(anonymous namespace)"
+_LTO_MARK = "__gnu_lto_slim"
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """One function.
+
+    Attributes:
+        name: its qualified name, `custom::native::add_out`.
+        parameters: its parameters, or None for a function with C linkage.
+        is_local: whether no other file can link with it.
+        library: the file that defines it, without directories; for an archive with the member: `libops.a(op_add.o)`.
+    """
+
+    name: str
+    parameters: str | None
+    is_local: bool
+    library: str
+
+    @property
+    def base_name(self) -> str:
+        return self.name.rpartition("::")[2]
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.parameters})" if self.parameters is not None else f'extern "C" {self.name}'
+
+
+@content_cache.by_content
+def read(paths: tuple[str, ...], nm: str) -> list[Symbol]:
+    """Every function that the files define; of a shared library, every one that it exports.
+
+    Raises:
+        InputError: nm cannot be run, or cannot read a file.
+    """
+    shared = [path for path in paths if re.search(r"\.(?:so(?:\.\d+)*|dylib)$", path)]
+    static = [path for path in paths if path not in shared]
+    symbols: list[Symbol] = []
+    for files, options in ((static, ()), (shared, ("--dynamic",))):
+        if files:
+            symbols += _parse(_run([nm, "--demangle", "--defined-only", "--print-file-name", *options, *files]))
+    return symbols
+
+
+def defined_names(path: str, nm: str) -> list[str]:
+    """The demangled names of all that one file defines, local ones included; none in a file that was stripped.
+
+    Raises:
+        InputError: nm cannot be run, or cannot read the file.
+    """
+    lines = _run([nm, "--demangle", "--defined-only", path]).splitlines()
+    return [fields[2] for line in lines if len(fields := line.split(" ", 2)) == 3]
+
+
+def undefined_names(path: str, nm: str) -> dict[str, str]:
+    """What a shared library takes from others: each name as the linker knows it, with its demangled form.
+
+    Raises:
+        InputError: nm cannot be run, or cannot read the file.
+    """
+    # The same order in both, so that the lines correspond.
+    options = ["--dynamic", "--undefined-only", "--no-sort", path]
+    plain, demangled = (
+        [line.strip().split(" ", 1)[1].split("@")[0] for line in _run([nm, *more, *options]).splitlines()]
+        for more in ((), ("--demangle",))
+    )
+    return dict(zip(plain, demangled, strict=True))
+
+
+@content_cache.by_content
+def exported_names(paths: tuple[str, ...], nm: str) -> frozenset[str]:
+    """The names, as the linker knows them, that shared libraries have for others.
+
+    Raises:
+        InputError: nm cannot be run, or cannot read a file.
+    """
+    lines = _run([nm, "--dynamic", "--defined-only", *paths]).splitlines()
+    return frozenset(line.rpartition(" ")[2].split("@")[0] for line in lines)
+
+
+def normalized(text: str) -> str:
+    """A demangled name in one spelling: demanglers and standard libraries differ in theirs."""
+    for inline_namespace in ("__1::", "__ndk1::", "__cxx11::"):
+        text = text.replace(f"std::{inline_namespace}", "std::")
+    return text.replace("long long", "long").replace("> >", ">>").replace("> >", ">>")
+
+
+def _run(command: list[str]) -> str:
+    try:
+        result = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
+    except OSError as error:
+        raise InputError(
+            Finding(
+                id="unreadable-symbols",
+                where=command[0],
+                found=f"cannot run nm: {error.strerror}",
+                cause="the C++ toolchain names no nm, or one that is not on this machine",
+                fix="use a C++ toolchain that has nm, from binutils or llvm",
+            )
+        ) from error
+    # llvm-nm and GNU nm both report a file that they do not know and go on with the next.
+    problems = [line for line in result.stderr.splitlines() if not re.search(r"no symbols", line)]
+    if result.returncode != 0 or problems:
+        raise InputError(
+            Finding(
+                id="unreadable-symbols",
+                where=Path(command[0]).name,
+                found="cannot read the symbols of the libraries",
+                cause="a file is no object file, archive or shared library of this platform, or was compiled with "
+                "link-time optimisation by another compiler than this nm is of",
+                fix="compile them without link-time optimisation, with the toolchain that the build uses",
+                details=tuple(problems[:5]),
+            )
+        )
+    return result.stdout
+
+
+def _parse(output: str) -> list[Symbol]:
+    symbols: list[Symbol] = []
+    for match in _LINE.finditer(output):
+        path, member, letter, text = match.groups()
+        library = f"{Path(path).name}({member})" if member else Path(path).name
+        if text == _LTO_MARK:
+            raise InputError(
+                Finding(
+                    id="link-time-optimisation",
+                    where=library,
+                    found="the object file holds no machine code, only the compiler's own form of it",
+                    cause="it was compiled with link-time optimisation (-flto)",
+                    fix="compile the kernels without it, for example with copts = ['-fno-lto']",
+                )
+            )
+        if letter in _LINKABLE or letter in _LOCAL:
+            symbol = _symbol(text, letter in _LOCAL, library)
+            if symbol:
+                symbols.append(symbol)
+    return symbols
+
+
+def _symbol(text: str, is_local: bool, library: str) -> Symbol | None:
+    """The function of a demangled name; None for what cannot be a kernel, such as an instance of a template."""
+    if "[clone" in text:
+        return None
+    plain = text.replace(_UNNAMED, "{anonymous}")
+    name, parenthesis, parameters = plain.partition("(")
+    if " " in name or "<" in name:
+        return None
+    name = name.replace("{anonymous}", _UNNAMED)
+    if not parenthesis:
+        return Symbol(name, None, is_local, library)
+    parameters = parameters.replace("{anonymous}", _UNNAMED)
+    if not parameters.endswith(")"):
+        return None
+    return Symbol(name, normalized(parameters[:-1]), is_local, library)

@@ -1,0 +1,77 @@
+"""What a shared library registers with PyTorch, by the symbols that the TORCH_LIBRARY macros leave in it.
+
+Each use of a macro leaves a static variable, `[STABLE_]TORCH_LIBRARY_[FRAGMENT_|IMPL_]static_init_<namespace>...`,
+among the local symbols. So does the function of its body (`..._init_<namespace>`), unless the compiler inlines it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+from codegen.binaries import symbols
+from codegen.model.torch_library import FRAGMENT, IMPL, LIBRARY, TorchRegistration
+from diagnostics.errors import Finding, InputError, Location
+
+_VARIABLE = re.compile(r"(?:.*::)?(?:STABLE_)?TORCH_LIBRARY_(?:(FRAGMENT|IMPL)_)?static_init_(\w+)")
+_MACRO = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY(?:_(FRAGMENT|IMPL))?\s*\(\s*(\w+)\s*,(?:\s*(\w+)\s*,)?")
+# What has no code in it: comments, and strings so that none is taken for a comment.
+_COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.DOTALL)
+_KINDS = {None: LIBRARY, "FRAGMENT": FRAGMENT, "IMPL": IMPL}
+
+_Use = tuple[str, str, str]
+
+
+def read(library: str, sources: Iterable[str], nm: str) -> tuple[TorchRegistration, ...]:
+    """The registrations of a library, those of what is linked into it included.
+
+    Args:
+        library: path of the shared library.
+        sources: paths of the sources and headers to look for the macros in.
+        nm: the program that lists symbols.
+    Raises:
+        InputError: the library has no symbols left, or nm cannot read them.
+    """
+    names = symbols.defined_names(library, nm)
+    if not names:
+        raise InputError(
+            Finding(
+                id="stripped-library",
+                where=Path(library).name,
+                found="the library has no local symbols, by which its namespaces would be known",
+                cause="the linker was told to strip it, by linkopts = ['-s'] or a feature of the toolchain",
+                fix="leave the option out; Bazel strips what is shipped (--strip, -s of the packaging step)",
+            )
+        )
+    places: dict[_Use, list[Location]] = {}
+    for path in sources:
+        for use, location in _uses(path):
+            places.setdefault(use, []).append(location)
+    found = []
+    for use in sorted(_registrations(names)):
+        left = places.get(use)
+        found.append(TorchRegistration(*use, left.pop(0) if left else None))
+    return tuple(found)
+
+
+def _registrations(names: Iterable[str]) -> Iterator[_Use]:
+    for name in names:
+        if match := _VARIABLE.fullmatch(name):
+            rest = match[2]
+            if match[1]:
+                rest = rest.rpartition("_")[0]  # A number that tells uses of one macro apart.
+            namespace, _, key = rest.rpartition("_") if match[1] == "IMPL" else (rest, "", "")
+            yield _KINDS[match[1]], namespace, key
+
+
+def _uses(path: str) -> Iterator[tuple[_Use, Location]]:
+    """The uses of the macros in a source, in the order of their lines."""
+    text = _COMMENT.sub(_blank, Path(path).read_text(errors="replace"))
+    for match in _MACRO.finditer(text):
+        use = (_KINDS[match[1]], match[2], (match[3] or "") if match[1] == "IMPL" else "")
+        yield use, Location(path, text.count("\n", 0, match.start()) + 1, 1)
+
+
+def _blank(match: re.Match[str]) -> str:
+    return match[1] or "\n" * match[0].count("\n")

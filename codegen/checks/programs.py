@@ -1,0 +1,137 @@
+"""Checks that what a binary registers is what its program calls: operators, schemas, dtypes, kernels, backends."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from codegen.artifacts.registered_operators import Library
+from codegen.artifacts.selective_build import SelectiveBuild, dtype_names
+from codegen.checks import calls as calls_check
+from codegen.checks import missing
+from codegen.checks.registrations import RUNTIME, RegisteredKernel
+from codegen.model import kernel_keys
+from codegen.model.program import Calls
+from diagnostics.errors import Finding
+
+
+def missing_operators(
+    program: str, called: Collection[str], registrations: Sequence[RegisteredKernel], notes: Sequence[str]
+) -> Iterator[Finding]:
+    """The operators that a program calls and that nothing registers for certain.
+
+    Args:
+        program: the program's label.
+        called: the full names of the operators that the program calls.
+        registrations: the kernels that the binary registers.
+        notes: what else to say where an operator is missing.
+    """
+    linked = {r.operator: r.library for r in registrations if r.is_whole}
+    libraries = dict.fromkeys(r.library for r in registrations if r.is_whole and r.library != RUNTIME)
+    providers = " or ".join(libraries) or "any library: the binary links none"
+    provided = {name for name, library in linked.items() if library != RUNTIME}
+    left_out = {r.operator: r for r in registrations if not r.is_whole}
+    for name in sorted(set(called) - linked.keys()):
+        if name in left_out:
+            yield Finding(
+                id="registration-left-out",
+                where=program,
+                found=f"{name} is registered by {left_out[name]}, which is not linked whole",
+                cause="nothing refers to a registration by EXECUTORCH_LIBRARY, so the linker leaves its file out",
+                fix=f"set alwayslink = True in {left_out[name].library}",
+            )
+        else:
+            yield missing.operator(
+                name,
+                asked_by=[program],
+                provided=provided,
+                providers=providers,
+                where=program,
+                fix="select the operator for the binary's library, for example with models = [the program]",
+                details=tuple(notes),
+            )
+
+
+def missing_backends(program: str, names: Collection[str], linked: Collection[str], label: str) -> list[Finding]:
+    """The backends that a program delegates to and that no linked file registers.
+
+    Args:
+        program: the program's label.
+        names: the backends that the program delegates to.
+        linked: those of the backends that a linked file may register.
+        label: the binary's label.
+    """
+    return [
+        Finding(
+            id="missing-backend",
+            where=program,
+            found=f"the program delegates to {name}, which nothing that {label} links registers",
+            cause="the backend's library was left out, or the program was exported for another device",
+            fix="add the library that registers the backend to deps, with alwayslink = True if it is a static one, or "
+            "export the model without the backend's partitioner",
+        )
+        for name in sorted(set(names) - set(linked))
+    ]
+
+
+def other_schemas(program: str, calls: Mapping[str, Calls], libraries: Sequence[Library]) -> Iterator[Finding]:
+    """The calls of a program that do not fit the schemas of the operators.
+
+    Args:
+        program: the program's label.
+        calls: the program's calls, by the operators' full names.
+        libraries: what the binary's libraries register.
+    """
+    for library in libraries:
+        for operator in library.operators:
+            for kinds in sorted(calls[operator.name].kinds) if operator.name in calls else ():
+                finding = calls_check.finding(operator, kinds, library.label, program)
+                if finding:
+                    yield finding
+
+
+def missing_dtypes(program: str, calls: Mapping[str, Calls], builds: Sequence[SelectiveBuild]) -> Iterator[Finding]:
+    """The dtypes of calls that a dtype-selective build leaves out of the operator's kernel.
+
+    The kernel of the dtype-selective build is linked also where another library registers the operator.
+
+    Args:
+        program: the program's label.
+        calls: the program's calls, by the operators' full names.
+        builds: the dtype-selective builds that the binary links.
+    """
+    for name in sorted(calls):
+        needed = calls[name].dtypes
+        for build in builds:
+            dtypes = build.operators.get(name)
+            if dtypes is not None and not needed <= dtypes:
+                missing, left = (", ".join(dtype_names(d)) for d in (needed - dtypes, dtypes))
+                yield Finding(
+                    id="dtype-not-selected",
+                    where=program,
+                    found=f"{name} is called with {missing}, and {build.label} has its kernel for "
+                    f"{left or 'no dtype'} only",
+                    cause="the library has dtype_selective_build, and was not selected for this program",
+                    fix=f"add the program to the selection of {build.label}, for example to its models, or leave out "
+                    "its dtype_selective_build",
+                )
+
+
+def missing_kernels(
+    program: str, calls: Mapping[str, Calls], registrations: Sequence[RegisteredKernel]
+) -> Iterator[Finding]:
+    """The calls of registered operators with dtypes and dim orders that no kernel is for.
+
+    Args:
+        program: the program's label.
+        calls: the program's calls, by the operators' full names.
+        registrations: the kernels that the binary registers.
+    """
+    declared: dict[str, set[str]] = {}
+    for registration in registrations:
+        if registration.is_whole:
+            declared.setdefault(registration.operator, set()).add(registration.key)
+    for name in sorted(calls):
+        kernels = declared.get(name, {kernel_keys.DEFAULT})
+        unmatched = missing.unmatched_keys(kernels, calls[name].keys)
+        if unmatched and kernel_keys.DEFAULT not in kernels:
+            yield missing.kernel(name, unmatched, sorted(kernels), [program], program)

@@ -1,0 +1,168 @@
+"""Checks what a binary links against itself, and against the program that it runs.
+
+    codegen check --label //models:runner --program model.pte --program_name //models:model \\
+        --manifest registered.json --output report.txt
+
+No kernel may be registered twice, nor more of them than the runtime's registry holds. With a program, every operator
+that it calls must be registered, with a schema that fits the calls, and by a kernel that handles the dtypes of their
+tensors. Writes a report of the operators and of what registers them.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from absl import flags
+
+from codegen.artifacts import registered_operators, selective_build
+from codegen.binaries import object_files
+from codegen.checks import programs, registrations
+from codegen.checks.registrations import RUNTIME, RegisteredKernel
+from codegen.commands import command_line
+from codegen.inputs import program_reader
+from codegen.model import kernel_keys, prim_ops
+from diagnostics.errors import InputError
+
+FLAGS = command_line.flag_values()
+
+_LABEL = flags.DEFINE_string("label", None, "The binary's label.", required=True, flag_values=FLAGS)
+_PROGRAM = flags.DEFINE_string("program", None, "The ExecuTorch program (.pte) that it runs.", flag_values=FLAGS)
+_PROGRAM_NAME = flags.DEFINE_string(
+    "program_name", "--program", "What to call the program in errors, such as its label.", flag_values=FLAGS
+)
+_MANIFESTS = flags.DEFINE_multi_string(
+    "manifest", [], "The registered.json of a library that the binary links.", flag_values=FLAGS
+)
+_LISTINGS = flags.DEFINE_multi_string(
+    "listing",
+    [],
+    "The label of a library without a manifest, a space, and a file with the operators that it registers, one on a "
+    "line.",
+    flag_values=FLAGS,
+)
+_WHOLE_OBJECTS = flags.DEFINE_multi_string(
+    "whole_object",
+    [],
+    "The label of a library, a space, and an object file, archive or shared library of it that is linked whole, to "
+    "look for registrations in.",
+    flag_values=FLAGS,
+)
+_OBJECTS = flags.DEFINE_multi_string(
+    "object", [], "As --whole_object, of what the linker leaves out when nothing refers to it.", flag_values=FLAGS
+)
+_LISTED = flags.DEFINE_multi_string(
+    "listed",
+    [],
+    "A file among these whose registrations are known: the runtime's, or in a --listing.",
+    flag_values=FLAGS,
+)
+_MAX_KERNELS = flags.DEFINE_integer(
+    "max_kernels", 2000, "How many kernels the runtime's registry holds.", flag_values=FLAGS
+)
+_DTYPES = flags.DEFINE_multi_string(
+    "dtypes", [], "The dtypes.json of a library with dtype_selective_build that the binary links.", flag_values=FLAGS
+)
+_OUTPUT = flags.DEFINE_string("output", None, "Where to write the report.", required=True, flag_values=FLAGS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Object:
+    """A linked file.
+
+    Attributes:
+        library: the label of its library.
+        path: its path.
+        is_whole: whether it is linked also where nothing refers to it.
+        registrations: what it registers, as far as it tells.
+    """
+
+    library: str
+    path: str
+    is_whole: bool
+    registrations: object_files.Registrations
+
+
+def run() -> None:
+    label, program_name = _LABEL.value, _PROGRAM_NAME.value
+    libraries = [registered_operators.read(path) for path in _MANIFESTS.value]
+    listed = set(_LISTED.value)
+    objects = [
+        _Object(library, path, is_whole, object_files.registrations(path))
+        for paths, is_whole in ((_WHOLE_OBJECTS.value, True), (_OBJECTS.value, False))
+        for library, path in _labelled(paths)
+        if path not in listed
+    ]
+    registered = list(_registered(libraries, objects))
+    notes = _unreadable(objects)
+    builds = [selective_build.read(path) for path in _DTYPES.value]
+    findings = [
+        *registrations.registered_twice(label, registered),
+        *registrations.built_twice(label, builds),
+        *registrations.too_many(label, registered, _MAX_KERNELS.value),
+    ]
+    linked = {kernel.operator: kernel.library for kernel in registered if kernel.is_whole}
+    called: Collection[str] = linked
+    if _PROGRAM.value:
+        try:
+            program = program_reader.read(_PROGRAM.value, program_name)
+        except InputError as error:
+            findings += error.findings
+        else:
+            called = program.calls
+            backends = _linked_backends(program.backends)
+            findings += programs.missing_operators(program_name, called, registered, notes)
+            findings += programs.other_schemas(program_name, program.calls, libraries)
+            findings += programs.missing_dtypes(program_name, program.calls, builds)
+            findings += programs.missing_kernels(program_name, program.calls, registered)
+            findings += programs.missing_backends(program_name, program.backends, backends, label)
+    if findings:
+        raise InputError(findings)
+    lines = [f"{name}: {linked[name]}\n" for name in sorted(called)]
+    of = f" of {program_name}" if _PROGRAM.value else ""
+    headline = f"The {len(lines)} operators{of}, and what registers them:\n"
+    note_lines = [f"{label}: note: {note}\n" for note in notes]
+    sys.stderr.write("".join(note_lines))
+    Path(_OUTPUT.value).write_text(headline + "".join([*lines, *note_lines]))
+
+
+def _linked_backends(names: frozenset[str]) -> frozenset[str]:
+    """Those of some backends that a linked file may register."""
+    files = [path for _, path in _labelled(_WHOLE_OBJECTS.value + _OBJECTS.value)] if names else []
+    return frozenset(name for path in files for name in object_files.backends(path, names))
+
+
+def _unreadable(objects: list[_Object]) -> list[str]:
+    """What to say of files that register kernels which nothing tells of."""
+    return [
+        f"{Path(linked.path).name} of {linked.library} calls register_kernels(), and which kernels it registers cannot "
+        "be read; give them with an executorch_prebuilt_kernels"
+        for linked in objects
+        if linked.registrations.has_unknown
+    ]
+
+
+def _registered(libraries: list[registered_operators.Library], objects: list[_Object]) -> Iterator[RegisteredKernel]:
+    """Every kernel that the runtime, the libraries and linked files register."""
+    for name in sorted(prim_ops.PRIM_OPS):
+        yield RegisteredKernel(name, kernel_keys.DEFAULT, RUNTIME)
+    for library in libraries:
+        for operator in library.operators:
+            for kernel in operator.kernels:
+                for key in kernel.keys:
+                    yield RegisteredKernel(operator.name, key, library.label, str(kernel.location))
+    for label, path in _labelled(_LISTINGS.value):
+        for name in Path(path).read_text().split():
+            if name not in prim_ops.PRIM_OPS:
+                yield RegisteredKernel(name, kernel_keys.DEFAULT, label)
+    for linked in objects:
+        for found in linked.registrations.known:
+            yield RegisteredKernel(found.operator, kernel_keys.DEFAULT, linked.library, found.place, linked.is_whole)
+
+
+def _labelled(values: list[str]) -> Iterator[tuple[str, str]]:
+    for value in values:
+        label, _, path = value.partition(" ")
+        yield label, path

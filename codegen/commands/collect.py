@@ -1,0 +1,36 @@
+"""Collects the operators that C++ declares by EXECUTORCH_OPERATOR of runtime/operator.h, out of object files.
+
+codegen collect --label //ops:kernels --object kernels.o --output kernels.declared.json
+"""
+
+from __future__ import annotations
+
+from absl import flags
+
+from codegen.artifacts import declared_operators
+from codegen.binaries import declarations
+from codegen.commands import command_line
+from diagnostics.errors import Finding, InputError
+
+FLAGS = command_line.flag_values()
+
+_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_OBJECTS = flags.DEFINE_multi_string("object", [], "An object file of the library.", flag_values=FLAGS)
+_OUTPUT = flags.DEFINE_string(
+    "output", None, "Where to write the operators, as JSON.", required=True, flag_values=FLAGS
+)
+
+
+def run() -> None:
+    declared = [declaration for path in _OBJECTS.value for declaration in declarations.read(path)]
+    if not declared:
+        raise InputError(
+            Finding(
+                id="declares-nothing",
+                where=_LABEL.value,
+                found="declares_operators = True, and no source has an EXECUTORCH_OPERATOR",
+                cause="the sources were moved, or the compiler leaves nothing readable in object files (-flto)",
+                fix="declare operators by EXECUTORCH_OPERATOR of runtime/operator.h, or leave the attribute out",
+            )
+        )
+    declared_operators.write(declared, _OUTPUT.value)

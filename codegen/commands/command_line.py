@@ -1,0 +1,46 @@
+"""The subcommands with their flags, which are kept apart from each other: each module has a set of its own."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from typing import Any
+
+from absl import flags
+
+COMMANDS = {
+    "select": "unites lists of operators, models and other selections",
+    "collect": "collects the operators that C++ declares",
+    "generate": "writes the C++ that registers the selected operators' kernels",
+    "define": "writes the C++ that defines custom operators in PyTorch",
+    "bind": "finds the kernels in the libraries and adapts those without a context",
+    "prune": "leaves dtypes that are not selected out of kernels",
+    "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
+    "torch_library": "finds what an operator library registers with PyTorch",
+    "torch_check": "checks that operator libraries can be loaded into one process",
+}
+
+
+def flag_values() -> flags.FlagValues:
+    """An empty set of flags."""
+    return flags.FlagValues()  # type: ignore[no-untyped-call]
+
+
+def module(command: str) -> Any:
+    """The module of a subcommand. Only the one that runs is imported, since a build starts this program often."""
+    return importlib.import_module(f"codegen.commands.{command}")
+
+
+def run(command: str, arguments: Sequence[str]) -> None:
+    """Runs a subcommand, with none of the flags of an earlier run.
+
+    Raises:
+        InputError: what the subcommand finds wrong.
+        flags.Error: the arguments are not its flags.
+    """
+    values = module(command).FLAGS
+    values.unparse_flags()
+    rest = values([f"codegen {command}", *arguments])[1:]
+    if rest:
+        raise flags.Error(f"'{rest[0]}' belongs to no flag.")
+    module(command).run()

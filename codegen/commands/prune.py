@@ -1,0 +1,83 @@
+"""Leaves out of kernels the dtypes that are not selected: writes what a dtype-selective build compiles.
+
+    codegen prune --label //ops:lib --manifest registered.json --selection selected_operators.yaml \\
+        --source 0:op_add.cpp:aten::add.out,aten::add.Scalar_out --source 0:convert.cpp: --directory sources \\
+        --header selected_op_variants.h --dtypes dtypes.json --marks SelectedKernels.cpp
+
+A directory gets one source for each --source of its number that implements a selected operator, or none at all: what
+operators share. Each compiles the original behind the header.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from absl import flags
+
+from codegen.artifacts import registered_operators, selective_build
+from codegen.artifacts.selective_build import SelectiveBuild
+from codegen.commands import command_line
+from codegen.cpp import selective_build as selective_build_cpp
+from codegen.inputs import selected_operators
+from codegen.model import promotion, selection
+
+FLAGS = command_line.flag_values()
+
+_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_MANIFEST = flags.DEFINE_string(
+    "manifest", None, "The registered.json of 'codegen generate'.", required=True, flag_values=FLAGS
+)
+_SELECTIONS = flags.DEFINE_multi_string(
+    "selection", None, "A selected_operators.yaml; several are united.", required=True, flag_values=FLAGS
+)
+_SOURCES = flags.DEFINE_multi_string(
+    "source",
+    [],
+    "A source, as the number of its --directory from 0, its path, and the operators that it implements: "
+    "number:path:operator,operator.",
+    flag_values=FLAGS,
+)
+_DIRECTORIES = flags.DEFINE_multi_string("directory", [], "Where to write sources to compile.", flag_values=FLAGS)
+_HEADER = flags.DEFINE_string(
+    "header", None, "Where to write the header that says which dtypes to handle.", required=True, flag_values=FLAGS
+)
+_DTYPES = flags.DEFINE_string(
+    "dtypes", None, "Where to write which operators handle which dtypes, as JSON.", required=True, flag_values=FLAGS
+)
+_MARKS = flags.DEFINE_string(
+    "marks",
+    None,
+    "Where to write a source that keeps two libraries with the same kernels out of one binary.",
+    required=True,
+    flag_values=FLAGS,
+)
+
+
+def run() -> None:
+    wanted = selection.unite([selected_operators.read(path) for path in _SELECTIONS.value])
+    registered = [
+        operator
+        for operator in registered_operators.read(_MANIFEST.value).operators
+        if not all(kernel.is_aten for kernel in operator.kernels)
+    ]
+    selected = {operator.name: promotion.selected(operator.schema, wanted) for operator in registered}
+    sources: list[tuple[int, str]] = []
+    kernel_sources: list[str] = []
+    operators = dict(selected)
+    for text in _SOURCES.value:
+        number_text, path, names = text.split(":", 2)
+        implemented = names.split(",") if names else []
+        if implemented and not selected.keys() & set(implemented):
+            continue
+        sources.append((int(number_text), path))
+        if implemented:
+            kernel_sources.append(path)
+        # What else the source implements is compiled too, for no dtype.
+        operators |= {name: frozenset() for name in implemented if name not in selected}
+    build = SelectiveBuild(_LABEL.value, operators, tuple(kernel_sources))
+    Path(_HEADER.value).write_text(selective_build_cpp.header(build))
+    selective_build.write(build, _DTYPES.value)
+    Path(_MARKS.value).write_text(selective_build_cpp.marks(build))
+    for number, path in sources:
+        target = Path(_DIRECTORIES.value[number]) / path.replace("/", "_")
+        target.write_text(selective_build_cpp.wrapper(build, path))

@@ -1,0 +1,74 @@
+"""Checks that operator libraries can be loaded into one process: no namespace of PyTorch is defined by two of them.
+
+    codegen torch_check --label //app:ops --manifest a.torch.json --manifest b.torch.json --output report.txt
+
+With --package, --needed and --operators also that they define all operators that a package of AOTInductor calls. Writes
+a report of the namespaces and of what defines them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import flags
+
+from codegen.artifacts import torch_manifest, torch_operators
+from codegen.checks import torch_namespaces
+from codegen.commands import command_line
+from diagnostics.errors import Finding, InputError
+from diagnostics.suggest import did_you_mean, nearest_operators
+
+FLAGS = command_line.flag_values()
+
+_LABEL = flags.DEFINE_string("label", None, "The label of what loads them.", required=True, flag_values=FLAGS)
+_MANIFESTS = flags.DEFINE_multi_string("manifest", [], "The .torch.json of an operator library.", flag_values=FLAGS)
+_PACKAGE = flags.DEFINE_string("package", "", "The label of the package of AOTInductor.", flag_values=FLAGS)
+_NEEDED = flags.DEFINE_string("needed", None, "Operators that the package calls, one a line.", flag_values=FLAGS)
+_OPERATORS = flags.DEFINE_multi_string(
+    "operators", [], "The .torch_operators.json of an operator library.", flag_values=FLAGS
+)
+_OUTPUT = flags.DEFINE_string("output", None, "Where to write the report.", required=True, flag_values=FLAGS)
+
+# What a kernel for the CPU is registered under.
+_CPU_KEYS = {"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd"}
+
+
+def run() -> None:
+    manifests = [torch_manifest.read(path) for path in _MANIFESTS.value]
+    findings = torch_namespaces.duplicates(_LABEL.value, manifests)
+    if _NEEDED.value:
+        needed = Path(_NEEDED.value).read_text().split()
+        findings += _missing(_LABEL.value, _PACKAGE.value, needed, _OPERATORS.value)
+    if findings:
+        raise InputError(findings)
+    lines = [
+        f"{registration.namespace}: {registration.kind}{registration.dispatch_key and ' ' + registration.dispatch_key}"
+        f" of {manifest.place(registration)}\n"
+        for manifest in manifests
+        for registration in manifest.registrations
+    ]
+    Path(_OUTPUT.value).write_text("What the operator libraries register with PyTorch:\n" + "".join(sorted(lines)))
+
+
+def _missing(label: str, package: str, needed: Sequence[str], libraries: Sequence[str]) -> list[Finding]:
+    """One finding for each operator of a package that no library has a kernel for."""
+    described = [torch_operators.read(path) for path in libraries]
+    kernels: dict[str, set[str]] = {}
+    for operator in (operator for library in described for operator in library.operators):
+        kernels.setdefault(operator.name, set()).update(operator.kernels)
+    provided = [name for name, keys in kernels.items() if keys & _CPU_KEYS]
+    where = ", ".join(library.label for library in described) or "none is in deps"
+    return [
+        Finding(
+            id="missing-torch-operator",
+            where=label,
+            found=f"{name}, which {package} calls, "
+            + ("has no kernel for the CPU" if name in kernels else "is defined by none of the operator libraries")
+            + f" ({where}){did_you_mean(nearest_operators(name, provided))}",
+            cause="the library that Python loaded when the package was compiled is not linked into the binary",
+            fix="add the torch_op_library that defines it to deps",
+        )
+        for name in needed
+        if name not in provided
+    ]

@@ -1,0 +1,157 @@
+"""Finds what an operator library registers with PyTorch; writes its manifest, and the Python module that loads it.
+
+    codegen torch_library --label //ops:my_ops --library libmy_ops.so --nm nm --source my_ops.cpp \\
+        --manifest my_ops.torch.json --module my_ops.py
+
+With --torch_library, the library may use nothing of PyTorch but the stable ABI.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from absl import flags
+
+from codegen.artifacts import torch_manifest
+from codegen.binaries import symbols, torch_registrations
+from codegen.checks import torch_namespaces
+from codegen.commands import command_line
+from codegen.model import torch_schemas
+from codegen.model.torch_library import IMPL, TorchLibrary
+from codegen.python import torch_loader
+from diagnostics.errors import Finding, InputError
+
+FLAGS = command_line.flag_values()
+
+_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_LIBRARY = flags.DEFINE_string("library", None, "The shared library.", required=True, flag_values=FLAGS)
+_NM = flags.DEFINE_string("nm", None, "The program that lists symbols.", required=True, flag_values=FLAGS)
+_SOURCES = flags.DEFINE_multi_string(
+    "source", [], "A source or header of the library, to find the registrations' lines in.", flag_values=FLAGS
+)
+_NAMESPACE = flags.DEFINE_string(
+    "namespace", "", "The one namespace that the library should define operators in.", flag_values=FLAGS
+)
+_TORCH_LIBRARIES = flags.DEFINE_multi_string(
+    "torch_library",
+    [],
+    "A library of PyTorch, of which only the C functions of the stable ABI may be used.",
+    flag_values=FLAGS,
+)
+_MANIFEST = flags.DEFINE_string("manifest", None, "Where to write the manifest.", required=True, flag_values=FLAGS)
+_MODULE = flags.DEFINE_string("module", None, "Where to write the Python module.", required=True, flag_values=FLAGS)
+
+# The C functions that keep their form from one version of PyTorch to the next.
+_STABLE = re.compile(r"aoti_torch_\w+|torch_\w+")
+# What PyTorch's libraries hold of the C++ library, which the compiler brings anyway.
+_STANDARD_LIBRARY = re.compile(r"(?:(?:vtable|VTT|typeinfo|typeinfo name) for |.*? )?(?:std|__gnu_cxx|__cxxabiv1)::.*")
+# Where the C++ that an unstable symbol belongs to is declared; the first that fits.
+_HEADERS = (
+    (re.compile(r"at::_ops::(\w+?)(?:_)?::"), r"ATen/ops/\1.h"),
+    (re.compile(r"at::Tensor(?:Base)?\b"), "ATen/core/Tensor.h"),
+    (re.compile(r"torch::Library\b|torch::CppFunction\b|torch::detail::TorchLibraryInit"), "torch/library.h"),
+    (re.compile(r"c10::(?:Dispatcher|OperatorHandle|impl::OperatorEntry)\b"), "ATen/core/dispatch/Dispatcher.h"),
+    (re.compile(r"c10::(?:Error|Warning|detail::torch\w+)\b"), "c10/util/Exception.h"),
+    (re.compile(r"c10::(\w+Impl|Storage|Scalar|SymInt|Device|Stream|Allocator)\b"), r"c10/core/\1.h"),
+    (re.compile(r"at::"), "ATen/"),
+    (re.compile(r"c10::"), "c10/"),
+    (re.compile(r"torch::"), "torch/csrc/"),
+)
+_SHOWN = 10
+
+
+def run() -> None:
+    registrations = torch_registrations.read(_LIBRARY.value, _SOURCES.value, _NM.value)
+    manifest = TorchLibrary(_LABEL.value, registrations)
+    findings = [*_nothing(manifest), *_reserved(manifest), *_other_namespace(manifest)]
+    findings += torch_namespaces.duplicates(_LABEL.value, [manifest])
+    findings += _unstable()
+    if findings:
+        raise InputError(findings)
+    torch_manifest.write(manifest, _MANIFEST.value)
+    torch_loader.write(_MODULE.value, Path(_LIBRARY.value).name, manifest)
+
+
+def _nothing(manifest: TorchLibrary) -> list[Finding]:
+    if manifest.registrations:
+        return []
+    return [
+        Finding(
+            id="registers-nothing",
+            where=_LABEL.value,
+            found="the library registers nothing with PyTorch",
+            cause="no source has a TORCH_LIBRARY macro, or the cc_library of deps that has it was left out by the "
+            "linker",
+            fix="write TORCH_LIBRARY(my_namespace, m) (STABLE_TORCH_LIBRARY with api = 'stable'), or set alwayslink = "
+            "True in that cc_library",
+        )
+    ]
+
+
+def _reserved(manifest: TorchLibrary) -> list[Finding]:
+    return [
+        Finding(
+            id="reserved-namespace",
+            where=registration.location or _LABEL.value,
+            found=f"{registration.namespace} is a namespace of PyTorch itself, in which it alone defines operators",
+            cause="the operator was meant to replace or to stand beside one of PyTorch's",
+            fix=f"choose a namespace of your own; to give an operator of PyTorch another kernel, write "
+            f"TORCH_LIBRARY_IMPL({registration.namespace}, <dispatch key>, m)",
+        )
+        for registration in manifest.registrations
+        if registration.kind != IMPL and registration.namespace in torch_schemas.RESERVED_NAMESPACES
+    ]
+
+
+def _other_namespace(manifest: TorchLibrary) -> list[Finding]:
+    found = manifest.namespaces()
+    if not _NAMESPACE.value or not found or found == [_NAMESPACE.value]:
+        return []
+    return [
+        Finding(
+            id="other-namespace",
+            where=_LABEL.value,
+            found=f"the library registers in {' and '.join(found)}, not in {_NAMESPACE.value} alone",
+            cause="the attribute namespace, or the first argument of a TORCH_LIBRARY macro, was not changed with the "
+            "other",
+            fix="make the two agree, or leave out the attribute",
+            details=tuple(f"{r.kind} of {r.namespace}: {manifest.place(r)}" for r in manifest.registrations),
+        )
+    ]
+
+
+def _unstable() -> list[Finding]:
+    """What the library takes of PyTorch's libraries beside the stable ABI."""
+    if not _TORCH_LIBRARIES.value:
+        return []
+    offered = symbols.exported_names(tuple(_TORCH_LIBRARIES.value), _NM.value)
+    unstable = [
+        demangled
+        for name, demangled in symbols.undefined_names(_LIBRARY.value, _NM.value).items()
+        if name in offered and not _STABLE.fullmatch(name) and not _STANDARD_LIBRARY.fullmatch(demangled)
+    ]
+    if not unstable:
+        return []
+    shown = [f"{name}{_header(name)}" for name in sorted(unstable)[:_SHOWN]]
+    if len(unstable) > _SHOWN:
+        shown.append(f"and {len(unstable) - _SHOWN} more")
+    return [
+        Finding(
+            id="unstable-symbol",
+            where=_LABEL.value,
+            found=f"the library uses {len(unstable)} {'symbol' if len(unstable) == 1 else 'symbols'} of PyTorch that "
+            "are not of its stable ABI, so that it would fit one version of PyTorch only",
+            cause="a source, or a C++ library of deps, includes other headers of PyTorch than torch/csrc/stable, "
+            "torch/headeronly and torch/csrc/inductor/aoti_torch/c",
+            fix="use torch::stable::Tensor and the functions of torch/csrc/stable/ops.h, or set api = 'aten'",
+            details=tuple(shown),
+        )
+    ]
+
+
+def _header(name: str) -> str:
+    for pattern, header in _HEADERS:
+        if match := pattern.search(name):
+            return f", likely of {match.expand(header)}"
+    return ""

@@ -1,0 +1,34 @@
+"""selected_prim_ops.h: which of its own operators a runtime keeps that is built from source.
+
+ExecuTorch's register_prim_ops.cpp, compiled with ET_PRIM_OPS_SELECTIVE_BUILD, includes this file. Each operator in it
+has a guard of its own, named after the operator's full name as the runtime knows it: with an overload where it has one.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from codegen.model import prim_ops
+from codegen.model.selection import Selection
+
+_ENABLE = "EXECUTORCH_ENABLE_PRIM_OPS_SELECTIVE_BUILD"
+
+
+def guard(operator: str) -> str:
+    """The macro that keeps an operator: `INCLUDE_ATEN_SYM_SIZE_INT` for `aten::sym_size.int`."""
+    return "INCLUDE_" + re.sub(r"[:._]+", "_", operator).upper()
+
+
+def write(selected: Selection, label: str, path: str) -> None:
+    """Writes the header for the operators of a selection."""
+    kept = sorted(name for name in selected.operators if name in prim_ops.PRIM_OPS)
+    lines = [f"// The runtime's own operators that {label} selects. Generated; do not edit.", "#pragma once", ""]
+    if selected.include_all:
+        lines.append("// All of them: the selection includes all operators.")
+    elif not kept:
+        # The runtime's table must not be empty.
+        lines.append("// All of them: the selection has none, and the runtime cannot be built without any.")
+    else:
+        lines += [f"#define {_ENABLE}", *(f"#define {guard(name)}" for name in kept)]
+    Path(path).write_text("\n".join(lines) + "\n")

@@ -1,0 +1,472 @@
+"""The operators that functions.yaml and custom_ops.yaml provide, each with its schema and its kernel.
+
+An entry names an operator of PyTorch (`op:`, functions.yaml only) or gives a whole schema (`func:`), and binds a kernel
+to it in ExecuTorch's form or in the legacy one; both may stand in one file:
+
+    - op: add.out
+      kernels:
+        - arg_meta: null
+          kernel_name: custom::add_out
+
+    - func: my_ops::mul3.out(Tensor input, *, Tensor(a!) out) -> Tensor(a!)
+      dispatch:
+        CPU: custom::mul3_out
+
+Kernels may be bound to certain dtypes and dim orders, see codegen/inputs/arg_meta.py.
+
+As in ExecuTorch, a kernel's C++ name is the one given with `native::` put before its last part:
+`custom::native::add_out`; a name without a namespace is in `at::native`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from codegen.artifacts import declared_operators
+from codegen.cache import content_cache
+from codegen.inputs import arg_meta, yaml_reader
+from codegen.model import aten_operators, aten_signatures, kernel_keys, schema, signatures
+from codegen.model.operators import Declaration, Kernel, Operator
+from diagnostics import suggest
+from diagnostics.errors import Finding, InputError, Location
+
+_KERNEL_FORM = "'kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]'"
+_ENTRY_KEYS = frozenset({"op", "func", "kernels", "dispatch", "type_alias", "dim_order_alias"})
+# What else an entry of native_functions.yaml may say. None of it matters to kernels that are called through EValues.
+_IGNORED_KEYS = frozenset(
+    {
+        "autogen",
+        "category_override",
+        "cpp_no_default_args",
+        "device_check",
+        "device_guard",
+        "manual_cpp_binding",
+        "manual_kernel_registration",
+        "precomputed",
+        "python_module",
+        "structured",
+        "structured_delegate",
+        "structured_inherits",
+        "tags",
+        "ufunc_inner_loop",
+        "use_const_ref_for_mutable_tensors",
+        "variants",
+    }
+)
+_KERNEL_KEYS = frozenset({"arg_meta", "kernel_name"})
+_QUALIFIED_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
+# The runtime builds "ns::name.overload" in a buffer of 100 bytes.
+_MAX_OPERATOR_NAME = 99
+
+
+def read(
+    functions_yaml: str | None,
+    custom_ops_yaml: str | None,
+    fallback_yaml: str | None = None,
+    *,
+    aten_custom_ops_yaml: str | None = None,
+    aten_fallback_yaml: str | None = None,
+    declarations: Sequence[str] = (),
+) -> Mapping[str, Operator]:
+    """Reads the operators of YAML files, by their full names, in the files' order.
+
+    Args:
+        functions_yaml: the kernels of PyTorch's own operators.
+        custom_ops_yaml: the schemas and kernels of custom operators.
+        fallback_yaml: as functions_yaml, for the operators that it does not have.
+        aten_custom_ops_yaml: as custom_ops_yaml, of kernels that take `at::Tensor`.
+        aten_fallback_yaml: as aten_custom_ops_yaml, for the operators that no other file has.
+        declarations: files of 'codegen collect', with the custom operators that C++ declares.
+
+    Raises:
+        InputError: with every finding in the files.
+    """
+    operators: dict[str, Operator] = {}
+    findings: list[Finding] = []
+    for file in declarations:
+        found, wrong = _operators_of_declarations(file)
+        findings += [*wrong, *_added(found, operators)]
+    for path, allow_op, is_aten in (
+        (functions_yaml, True, False),
+        (custom_ops_yaml, False, False),
+        (aten_custom_ops_yaml, False, True),
+        (fallback_yaml, True, False),
+        (aten_fallback_yaml, False, True),
+    ):
+        if path is None:
+            continue
+        try:
+            found, wrong = _operators(path, allow_op, is_aten)
+        except InputError as error:
+            findings += error.findings
+            continue
+        findings += wrong
+        overridden = frozenset(operators) if path in (fallback_yaml, aten_fallback_yaml) else frozenset()
+        findings += _added((operator for operator in found if operator.name not in overridden), operators)
+    findings += _conflicting_kernels(operators.values())
+    if findings:
+        raise InputError(findings)
+    return operators
+
+
+def names(path: str) -> list[str]:
+    """The full names of the operators that a YAML file lists, in its order, whatever else it says of them.
+
+    Raises:
+        InputError: with every finding in the file.
+    """
+    found: list[str] = []
+    findings: list[Finding] = []
+    for entry in _entries(path):
+        try:
+            found.append(str(_schema(_mapping(entry), allow_op=True)[0].name))
+        except InputError as error:
+            findings += error.findings
+    if findings:
+        raise InputError(findings)
+    return found
+
+
+@content_cache.by_content
+def _operators(path: str, allow_op: bool, is_aten: bool) -> tuple[Sequence[Operator], Sequence[Finding]]:
+    """The operators of one file, and what is wrong with the others."""
+    operators: list[Operator] = []
+    findings: list[Finding] = []
+    for entry in _entries(path):
+        try:
+            operators.append(_operator(entry, allow_op, is_aten))
+        except InputError as error:
+            findings += error.findings
+    return operators, findings
+
+
+@content_cache.by_content
+def _operators_of_declarations(path: str) -> tuple[Sequence[Operator], Sequence[Finding]]:
+    """The operators of a file of 'codegen collect', and what is wrong with the others."""
+    operators: list[Operator] = []
+    findings: list[Finding] = []
+    for declaration in declared_operators.read(path):
+        try:
+            operators.append(_operator_of_declaration(declaration))
+        except InputError as error:
+            findings += error.findings
+    return operators, findings
+
+
+def _operator_of_declaration(declaration: Declaration) -> Operator:
+    file, kernel = Path(declaration.file), declaration.kernel
+    location = Location(file.name if file.is_absolute() else declaration.file, declaration.line, 1)
+    function_schema = schema.parse(declaration.schema, lambda offset: location)
+    _check_schema(function_schema, location, is_aten=False)
+    if not _QUALIFIED_NAME.fullmatch(kernel) or "::" not in kernel.removeprefix("::"):
+        raise InputError(
+            Finding(
+                id="bad-kernel-name",
+                where=location,
+                found=f"'{kernel}', the kernel of {function_schema.name}, is not the whole name of a C++ function",
+                cause="its namespace was left out, or it is an expression",
+                fix="give it with its namespaces, as in my_namespace::my_kernel, wherever the declaration stands",
+            )
+        )
+    return Operator(function_schema, (Kernel(kernel.removeprefix("::"), (kernel_keys.DEFAULT,), location),), location)
+
+
+def _entries(path: str) -> tuple[yaml_reader.Node, ...]:
+    root = yaml_reader.read(path)
+    if root is None or (isinstance(root, yaml_reader.Sequence) and not root.items):
+        raise InputError(
+            Finding(
+                id="empty-yaml",
+                where=path,
+                found="the file has no entries",
+                cause="it is empty, or all of it is commented out",
+                fix="add an operator, or remove the file from the target",
+            )
+        )
+    if not isinstance(root, yaml_reader.Sequence):
+        raise _wrong_type("the file", "a list of entries", root, "the '-' before an entry is missing")
+    return root.items
+
+
+def _added(found: Iterable[Operator], operators: dict[str, Operator]) -> list[Finding]:
+    """Adds operators to others; gives the findings that they are there already."""
+    findings: list[Finding] = []
+    for operator in found:
+        first = operators.setdefault(operator.name, operator)
+        if first is not operator:
+            findings.append(
+                Finding(
+                    id="duplicate-operator",
+                    where=operator.location,
+                    found=f"duplicate operator {operator.name}, first given at {first.location}",
+                    cause="an entry was copied, or both YAML files of the target provide it",
+                    fix="keep one of the two, or give the other its own namespace or overload",
+                )
+            )
+    return findings
+
+
+def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
+    """Kernels that several operators use with the same parameters but other return types: C++ cannot declare them."""
+    findings: list[Finding] = []
+    users: dict[str, list[Operator]] = {}
+    for operator in operators:
+        # By function, since one may be given for several keys.
+        for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
+            for first in users.setdefault(kernel.function, []):
+                returned, first_returned = signatures.return_type(operator.schema), signatures.return_type(first.schema)
+                if returned == first_returned:
+                    continue
+                if signatures.demangled_parameters(operator.schema) == signatures.demangled_parameters(first.schema):
+                    findings.append(
+                        Finding(
+                            id="conflicting-kernel",
+                            where=kernel.location,
+                            found=f"the kernel {kernel.function} of {operator.name} returns {returned}, "
+                            f"but for {first.name}, with the same parameters, {first_returned}",
+                            cause="two operators share a kernel although their schemas return different things",
+                            fix=f"use another kernel for {operator.name}, or the same return type as at "
+                            f"{first.location}",
+                        )
+                    )
+            users[kernel.function].append(operator)
+    return findings
+
+
+def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool) -> Operator:
+    entry = _mapping(entry)
+    _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
+    function_schema, location = _schema(entry, allow_op)
+    _check_schema(function_schema, location, is_aten)
+    kernels = _kernels(entry, function_schema)
+    if is_aten:
+        kernels = tuple(dataclasses.replace(kernel, is_aten=True) for kernel in kernels)
+    return Operator(function_schema, kernels, location)
+
+
+def _check_schema(function_schema: schema.FunctionSchema, location: Location, is_aten: bool) -> None:
+    """Raises what the runtime, or a kernel, could not do with an operator of a schema."""
+    findings = signatures.unsupported(function_schema, location)
+    if is_aten and not findings:
+        findings = aten_signatures.unsupported(function_schema, location)
+    if len(str(function_schema.name)) > _MAX_OPERATOR_NAME:
+        findings.append(
+            Finding(
+                id="name-too-long",
+                where=location,
+                found=f"the operator's name {function_schema.name} has more than {_MAX_OPERATOR_NAME} characters",
+                cause="ExecuTorch's runtime looks operators up by names of at most that length",
+                fix="choose a shorter namespace, name or overload",
+            )
+        )
+    if findings:
+        raise InputError(findings)
+
+
+def _mapping(entry: yaml_reader.Node) -> yaml_reader.Mapping:
+    if not isinstance(entry, yaml_reader.Mapping):
+        raise _wrong_type("the entry", "a mapping with 'op' or 'func'", entry, "the key before ':' is missing")
+    return entry
+
+
+def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.FunctionSchema, Location]:
+    """The schema of an entry, and the place of the name or schema."""
+    if ("op" in entry.entries) == ("func" in entry.entries):
+        has = "both 'op' and 'func'" if "op" in entry.entries else "neither 'op' nor 'func'"
+        raise InputError(
+            Finding(
+                id="op-or-func",
+                where=entry.location,
+                found=f"the entry has {has}",
+                cause="an entry names its operator in exactly one way",
+                fix="give 'op: add.out' for an operator of PyTorch, or 'func:' with the schema of your own",
+            )
+        )
+    if "func" in entry.entries:
+        func = _string(entry, "func")
+        return schema.parse(func.text, func.locate), func.location
+
+    op = _string(entry, "op")
+    if not allow_op:
+        raise InputError(
+            Finding(
+                id="op-in-custom-ops",
+                where=entry.key_locations["op"],
+                found=f"'op: {op.text}' in custom_ops.yaml",
+                cause="'op' names an operator of PyTorch, and custom_ops.yaml holds those that PyTorch does not have",
+                fix="move the entry to functions.yaml, or give the custom operator's schema with 'func:'",
+            )
+        )
+    name = schema.parse_operator_name(op.text)
+    found = name and aten_operators.find(name)
+    if found:
+        return found, op.location
+    if name and name.namespace != "aten":
+        cause = "the operator is not one of PyTorch's own, whose namespace is aten"
+        fix = "give the operator's whole schema with 'func:' instead"
+    else:
+        cause = f"a typo, or an operator of another torch version; the schemas are of {aten_operators.torch_version()}"
+        fix = "correct the name, or give the operator's whole schema with 'func:' instead"
+    near = suggest.nearest_operators(str(name) if name else op.text, aten_operators.names())
+    near = tuple(suggestion.removeprefix("aten::") for suggestion in near)
+    raise InputError(
+        Finding(
+            op.location, f"unknown operator '{op.text}'{suggest.did_you_mean(near)}", cause, fix, id="unknown-operator"
+        )
+    )
+
+
+def _kernels(entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema) -> tuple[Kernel, ...]:
+    operator = str(function_schema.name)
+    dispatch = entry.entries.get("dispatch")
+    # ExecuTorch's own functions.yaml has an entry with `kernels` and an empty `dispatch`.
+    is_empty = isinstance(dispatch, yaml_reader.Mapping) and not dispatch.entries
+    if "kernels" in entry.entries and dispatch is not None and not is_empty:
+        raise InputError(
+            Finding(
+                id="kernels-and-dispatch",
+                where=entry.key_locations["dispatch"],
+                found=f"{operator} has both 'kernels' and 'dispatch'",
+                cause="'dispatch' is the legacy form of 'kernels', and it is not clear which of the two is meant",
+                fix="remove 'dispatch'",
+            )
+        )
+    if "kernels" in entry.entries:
+        return _kernels_of_kernels(entry, function_schema)
+    if "dispatch" in entry.entries:
+        name = _kernel_of_dispatch(entry, operator)
+        return (Kernel(_qualified(name, operator), (kernel_keys.DEFAULT,), name.location),)
+    raise _missing_kernel(entry.location, f"{operator} has no 'kernels'")
+
+
+def _qualified(name: yaml_reader.Scalar, operator: str) -> str:
+    """A kernel's C++ name."""
+    if not name.text:
+        raise _missing_kernel(name.location, f"the kernel's name of {operator} is empty")
+    if not _QUALIFIED_NAME.fullmatch(name.text):
+        raise InputError(
+            Finding(
+                id="bad-kernel-name",
+                where=name.location,
+                found=f"'{name.text}', the kernel of {operator}, is not a C++ name",
+                cause="a typo, or parentheses or template arguments after the name",
+                fix="give the qualified name alone, such as my_namespace::my_kernel",
+            )
+        )
+    namespace, _, function = name.text.removeprefix("::").rpartition("::")
+    return f"{namespace or 'at'}::native::{function}"
+
+
+def _kernels_of_kernels(entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema) -> tuple[Kernel, ...]:
+    operator = str(function_schema.name)
+    nodes = entry.entries["kernels"]
+    if not isinstance(nodes, yaml_reader.Sequence):
+        raise _wrong_type(f"'kernels' of {operator}", "a list", nodes, "the '-' before 'arg_meta' is missing")
+    if not nodes.items:
+        raise _missing_kernel(nodes.location, f"'kernels' of {operator} is empty")
+    aliases = arg_meta.aliases(entry.entries.get("type_alias"), entry.entries.get("dim_order_alias"))
+    kernels: list[Kernel] = []
+    findings: list[Finding] = []
+    first_users: dict[str, Kernel] = {}
+    for node in nodes.items:
+        try:
+            kernel = _kernel(node, function_schema, aliases)
+        except InputError as error:
+            findings += error.findings
+            continue
+        kernels.append(kernel)
+        twice = [key for key in kernel.keys if first_users.setdefault(key, kernel) is not kernel]
+        if twice:
+            findings.append(
+                Finding(
+                    id="duplicate-kernel",
+                    where=kernel.location,
+                    found=f"{operator} has two kernels for {kernel_keys.readable(twice[0])}: {kernel.function}, and "
+                    f"{first_users[twice[0]].function} at {first_users[twice[0]].location}",
+                    cause="an entry of 'kernels' was copied, or the alternatives of two aliases overlap",
+                    fix="keep one of the two, or take the dtypes and dim orders out of one that the other is for",
+                )
+            )
+    if findings:
+        raise InputError(findings)
+    return tuple(kernels)
+
+
+def _kernel(node: yaml_reader.Node, function_schema: schema.FunctionSchema, aliases: arg_meta.Aliases) -> Kernel:
+    operator = str(function_schema.name)
+    if not isinstance(node, yaml_reader.Mapping):
+        cause = "'kernel_name:' is missing before the name"
+        raise _wrong_type(f"the kernel of {operator}", "a mapping with 'kernel_name'", node, cause)
+    _check_keys(node, _KERNEL_KEYS, "an entry of 'kernels'")
+    if "kernel_name" not in node.entries:
+        raise _missing_kernel(node.location, f"the kernel of {operator} has no 'kernel_name'")
+    name = _string(node, "kernel_name")
+    meta = node.entries.get("arg_meta")
+    if meta is None or (isinstance(meta, yaml_reader.Scalar) and meta.tag == "null"):
+        keys: tuple[str, ...] = (kernel_keys.DEFAULT,)
+    else:
+        keys = arg_meta.keys(function_schema, meta, aliases)
+    return Kernel(_qualified(name, operator), keys, name.location)
+
+
+def _kernel_of_dispatch(entry: yaml_reader.Mapping, operator: str) -> yaml_reader.Scalar:
+    dispatch = entry.entries["dispatch"]
+    if not isinstance(dispatch, yaml_reader.Mapping):
+        raise _wrong_type(f"'dispatch' of {operator}", "a mapping such as 'CPU: ns::fn'", dispatch, "'CPU:' is missing")
+    for keys in dispatch.entries:
+        if "CPU" in (key.strip() for key in keys.split(",")):
+            return _string(dispatch, keys)
+    keys = ", ".join(dispatch.entries) or "no key"
+    raise _missing_kernel(dispatch.location, f"'dispatch' of {operator} has {keys}, but not CPU")
+
+
+def _check_keys(mapping: yaml_reader.Mapping, known: frozenset[str], what: str) -> None:
+    findings = [
+        Finding(
+            id="unknown-key",
+            where=mapping.key_locations[key],
+            found=f"unknown key '{key}' in {what}{suggest.did_you_mean(suggest.nearest(key, known))}",
+            cause="a typo, or wrong indentation that puts the key in the wrong place",
+            fix=f"use one of {', '.join(sorted(known - _IGNORED_KEYS))}",
+        )
+        for key in mapping.entries
+        if key not in known
+    ]
+    if findings:
+        raise InputError(findings)
+
+
+def _string(mapping: yaml_reader.Mapping, key: str) -> yaml_reader.Scalar:
+    value = mapping.entries[key]
+    if isinstance(value, yaml_reader.Scalar) and value.tag == "str":
+        return value
+    if key in ("kernel_name", "CPU") and isinstance(value, yaml_reader.Scalar) and value.tag == "null":
+        raise _missing_kernel(mapping.key_locations[key], f"'{key}' has no value")
+    raise _wrong_type(f"'{key}'", "text", value, "the value is missing, wrongly indented, or needs quotes")
+
+
+def _wrong_type(what: str, expected: str, node: yaml_reader.Node, cause: str) -> InputError:
+    return InputError(
+        Finding(
+            id="wrong-yaml-type",
+            where=node.location,
+            found=f"{what} is {yaml_reader.kind(node)}, not {expected}",
+            cause=cause,
+            fix=f"write it as in '- op: add.out' with {_KERNEL_FORM}",
+        )
+    )
+
+
+def _missing_kernel(location: Location, found: str) -> InputError:
+    return InputError(
+        Finding(
+            id="missing-kernel-name",
+            where=location,
+            found=f"missing kernel name: {found}",
+            cause="the line was forgotten, or is indented as part of another entry",
+            fix=f"name the kernel with {_KERNEL_FORM}",
+        )
+    )

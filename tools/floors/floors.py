@@ -1,0 +1,140 @@
+"""Prints which folders import from which, and fails on an import that runs up.
+
+    tools/bazel run //tools/floors
+
+A folder may use folders on lower floors: Python by `import`, C++ by `#include`, Starlark by `load`. Folders on one
+floor know nothing of each other.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+# From the ground up. A folder that is not listed belongs to the nearest listed one above it.
+FLOORS: tuple[tuple[str, ...], ...] = (
+    ("codegen/cache", "diagnostics"),
+    ("codegen/model",),
+    ("codegen/artifacts", "codegen/binaries"),
+    ("codegen/checks", "codegen/inputs"),
+    ("codegen/cpp", "codegen/python"),
+    ("codegen/commands",),
+    ("codegen", "export"),
+    ("torch_ops",),
+)
+# What tests, benchmarks and fuzz targets import is theirs to choose.
+_FREE = frozenset({"bench", "fuzz", "test", "testing", "tests"})
+_INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
+_LOAD = re.compile(r'^load\(\s*"(?:@rules_executorch)?//([^":]*)', re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One import between two folders.
+
+    Attributes:
+        source: the file that imports, below the root.
+        line: the line of the import, from 1.
+        target: what the import names, below the root, with `/` between the parts.
+    """
+
+    source: Path
+    line: int
+    target: str
+
+
+def folder(path: str, floors: Sequence[Sequence[str]] = FLOORS) -> str | None:
+    """The listed folder that a path is in; None if there is none."""
+    listed = {name for floor in floors for name in floor}
+    parts = path.split("/")
+    return next((name for i in range(len(parts), 0, -1) if (name := "/".join(parts[:i])) in listed), None)
+
+
+def imports(root: Path) -> Iterator[Import]:
+    """Every import of the files below a folder, in the order of their paths."""
+    readers = {".py": _python, ".cpp": _cpp, ".h": _cpp, ".bzl": _starlark}
+    for path in sorted(root.rglob("*")):
+        name = path.relative_to(root)
+        if path.suffix in readers and not _FREE & set(name.parts) and not path.stem.endswith("_test"):
+            for line, target in readers[path.suffix](path.read_text(errors="replace")):
+                yield Import(name, line, target)
+
+
+def running_up(found: Sequence[Import], floors: Sequence[Sequence[str]] = FLOORS) -> list[str]:
+    """A line for each import that does not lead to a lower floor."""
+    level = {name: number for number, floor in enumerate(floors) for name in floor}
+    lines = []
+    for each in found:
+        source, target = folder(str(each.source.parent), floors), folder(each.target, floors)
+        if source and target and source != target and level[source] <= level[target]:
+            where = "the same floor" if level[source] == level[target] else "a higher floor"
+            lines.append(f"{each.source}:{each.line}:1: error: {source} imports {target}, which is on {where}")
+    return lines
+
+
+def _python(text: str) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                yield node.lineno, alias.name.replace(".", "/")
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            for alias in node.names:
+                yield node.lineno, f"{node.module}.{alias.name}".replace(".", "/")
+
+
+def _cpp(text: str) -> Iterator[tuple[int, str]]:
+    return _matches(_INCLUDE, text)
+
+
+def _starlark(text: str) -> Iterator[tuple[int, str]]:
+    return _matches(_LOAD, text)
+
+
+def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
+    for match in pattern.finditer(text):
+        yield text.count("\n", 0, match.start(1)) + 1, match[1]
+
+
+def report(found: Sequence[Import]) -> str:
+    """The folders from the ground up, each with how often it imports from which others."""
+    counts: dict[str, Counter[str]] = {name: Counter() for floor in FLOORS for name in floor}
+    for each in found:
+        source, target = folder(str(each.source.parent)), folder(each.target)
+        if source and target and source != target:
+            counts[source][target] += 1
+    lines = []
+    for number, floor in enumerate(FLOORS):
+        for name in floor:
+            used = ", ".join(f"{target} ({count})" for target, count in sorted(counts[name].items()))
+            lines.append(f"{number}  {name}: {used or 'nothing'}")
+    pairs = sum(len(targets) for targets in counts.values())
+    return "\n".join([*lines, f"{len(counts)} folders on {len(FLOORS)} floors, {pairs} imports between them"])
+
+
+def all_imports(root: Path) -> Iterator[Import]:
+    """Every import of the files in listed folders.
+
+    Args:
+        root: the root of this repository.
+    """
+    for name in sorted({name.partition("/")[0] for floor in FLOORS for name in floor}):
+        for each in imports(root / name):
+            yield Import(Path(name) / each.source, each.line, each.target)
+
+
+def main() -> int:
+    found = list(all_imports(Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))))
+    print(report(found))
+    wrong = running_up(found)
+    print("".join(f"{line}\n" for line in wrong), end="", file=sys.stderr)
+    return int(bool(wrong))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
