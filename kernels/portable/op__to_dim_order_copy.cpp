@@ -1,8 +1,9 @@
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/dim_order.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/dim_order.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool non_blocking,
                                std::optional<ArrayRef<int64_t>> dim_order, Tensor& out) {

@@ -1,10 +1,12 @@
-#include "kernels/portable/util/convert.h"
-#include "kernels/portable/util/matmul.h"
-#include "kernels/portable/util/resize.h"
-#include "kernels/portable/util/scalar.h"
-#include "kernels/portable/util/view_shape.h"
+#include "kernels/common/convert.h"
+#include "kernels/common/matmul.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/scalar.h"
+#include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// `totals = beta * addend + alpha * totals` for `n` elements; `factors` holds beta and alpha. A beta of 0 leaves out

@@ -1,6 +1,8 @@
-#include "kernels/portable/util/reduction.h"
+#include "kernels/common/reduction.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 struct Any {

@@ -1,12 +1,14 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/portable/util/convert.h"
-#include "kernels/portable/util/resize.h"
-#include "kernels/portable/util/scalar.h"
-#include "kernels/portable/util/strided_view.h"
+#include "kernels/common/convert.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/scalar.h"
+#include "kernels/common/strided_view.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// The range as PyTorch calculates it: in int64_t for integer tensors, in double for others.

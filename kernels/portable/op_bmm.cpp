@@ -1,7 +1,8 @@
-#include "kernels/portable/util/matmul.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/matmul.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "bmm.out");

@@ -1,9 +1,11 @@
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/dims.h"
-#include "kernels/portable/util/promotion.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/dims.h"
+#include "kernels/common/promotion.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// A tensor of shape [0] concatenates with tensors of any shape.

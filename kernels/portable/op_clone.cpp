@@ -1,7 +1,8 @@
-#include "kernels/portable/util/memory_format.h"
-#include "kernels/portable/util/view_copy.h"
+#include "kernels/common/memory_format.h"
+#include "kernels/common/view_copy.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<MemoryFormat> memory_format, Tensor& out) {
   // Check

@@ -1,10 +1,12 @@
 #include <algorithm>
 
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/fill.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/fill.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// Elements to add before and after dimension `d`: pairs for the last dimension first. Negative ones are cut off.

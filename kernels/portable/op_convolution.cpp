@@ -1,11 +1,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/portable/util/convert.h"
-#include "kernels/portable/util/matmul.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/convert.h"
+#include "kernels/common/matmul.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 constexpr int64_t kMaxSpatialDims = 3;

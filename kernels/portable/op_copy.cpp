@@ -1,8 +1,9 @@
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/resize.h"
-#include "kernels/portable/util/view_shape.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& source, bool non_blocking) {
   // Check: nothing here is asynchronous.

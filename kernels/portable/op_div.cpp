@@ -2,13 +2,15 @@
 #include <cmath>
 #include <type_traits>
 
-#include "kernels/portable/util/convert.h"
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/loop_nest.h"
-#include "kernels/portable/util/promotion.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/convert.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/loop_nest.h"
+#include "kernels/common/promotion.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// A Scalar as a 0-dim tensor, so that one piece of code divides by either.

@@ -1,7 +1,9 @@
-#include "kernels/portable/util/indexed_view.h"
-#include "kernels/portable/util/view_shape.h"
+#include "kernels/common/indexed_view.h"
+#include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 template <typename Index>

@@ -1,7 +1,9 @@
-#include "kernels/portable/util/view_copy.h"
-#include "kernels/portable/util/view_shape.h"
+#include "kernels/common/view_copy.h"
+#include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// The shape that `size` asks for, in which -1 keeps the size of one of view's dimensions. False where there is none.

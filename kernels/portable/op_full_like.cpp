@@ -1,7 +1,8 @@
-#include "kernels/portable/util/fill.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/fill.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& full_like_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& fill_value,
                       std::optional<MemoryFormat> memory_format, Tensor& out) {

@@ -1,9 +1,10 @@
 #include <cmath>
 
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& in, std::string_view approximate, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "gelu.out");

@@ -1,8 +1,9 @@
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/resize.h"
-#include "kernels/portable/util/scalar.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/scalar.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& min, const Scalar& max, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "hardtanh.out");

@@ -1,7 +1,8 @@
-#include "kernels/portable/util/indexed_view.h"
-#include "kernels/portable/util/view_shape.h"
+#include "kernels/common/indexed_view.h"
+#include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<std::optional<Tensor>> indices,
                          Tensor& out) {

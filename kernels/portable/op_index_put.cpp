@@ -1,9 +1,11 @@
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/indexed_view.h"
-#include "kernels/portable/util/resize.h"
-#include "kernels/portable/util/view_shape.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/indexed_view.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 template <typename T>

@@ -1,8 +1,9 @@
 #include <functional>
 
-#include "kernels/portable/util/comparison.h"
+#include "kernels/common/comparison.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& le_tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "le.Tensor_out");

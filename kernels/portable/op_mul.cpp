@@ -1,8 +1,10 @@
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/promotion.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/promotion.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 template <typename T>

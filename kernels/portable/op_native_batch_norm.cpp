@@ -1,10 +1,12 @@
 #include <cmath>
 #include <tuple>
 
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// Whether `parameter`, if given, holds one element of dtype `type` for each channel of `in`.

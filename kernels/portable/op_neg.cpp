@@ -1,7 +1,8 @@
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& neg_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "neg.out");

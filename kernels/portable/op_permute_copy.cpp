@@ -1,8 +1,9 @@
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/dims.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/dims.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& permute_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> dims, Tensor& out) {
   // Check

@@ -1,12 +1,14 @@
 #include <cmath>
 
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/fill.h"
-#include "kernels/portable/util/promotion.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/fill.h"
+#include "kernels/common/promotion.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// base to the power of exponent. For integers, by squaring, wrapping around; a negative exponent gives the reciprocal

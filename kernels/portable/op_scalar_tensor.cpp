@@ -1,7 +1,8 @@
-#include "kernels/portable/util/fill.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/fill.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& scalar_tensor_out(KernelRuntimeContext& ctx, const Scalar& value, Tensor& out) {
   // Check

@@ -1,7 +1,8 @@
-#include "kernels/portable/util/dims.h"
-#include "kernels/portable/util/view_copy.h"
+#include "kernels/common/dims.h"
+#include "kernels/common/view_copy.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& select_copy_int_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, int64_t index, Tensor& out) {
   // Check

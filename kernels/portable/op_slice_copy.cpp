@@ -1,9 +1,11 @@
 #include <algorithm>
 
-#include "kernels/portable/util/dims.h"
-#include "kernels/portable/util/view_copy.h"
+#include "kernels/common/dims.h"
+#include "kernels/common/view_copy.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// A bound of a slice as Python has it: counted from the end where negative, and cut off at the dimension's.

@@ -2,12 +2,14 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/portable/util/convert.h"
-#include "kernels/portable/util/dims.h"
-#include "kernels/portable/util/loop_nest.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/convert.h"
+#include "kernels/common/dims.h"
+#include "kernels/common/loop_nest.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// Where `length` elements lie that add up to 1 in the result.

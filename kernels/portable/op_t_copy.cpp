@@ -1,6 +1,7 @@
-#include "kernels/portable/util/view_copy.h"
+#include "kernels/common/view_copy.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& t_copy_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   // Check

@@ -1,8 +1,9 @@
 #include <cmath>
 
-#include "kernels/portable/util/unary_float.h"
+#include "kernels/common/unary_float.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& tanh_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "tanh.out");

@@ -1,8 +1,9 @@
-#include "kernels/portable/util/copy.h"
-#include "kernels/portable/util/memory_format.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/copy.h"
+#include "kernels/common/memory_format.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool non_blocking,
                     std::optional<MemoryFormat> memory_format, Tensor& out) {

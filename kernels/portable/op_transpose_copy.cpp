@@ -1,9 +1,10 @@
 #include <utility>
 
-#include "kernels/portable/util/dims.h"
-#include "kernels/portable/util/view_copy.h"
+#include "kernels/common/dims.h"
+#include "kernels/common/view_copy.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& transpose_copy_int_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim0, int64_t dim1, Tensor& out) {
   // Check

@@ -1,7 +1,8 @@
-#include "kernels/portable/util/reshape.h"
-#include "kernels/portable/util/view_shape.h"
+#include "kernels/common/reshape.h"
+#include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
 
 Tensor& view_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> size, Tensor& out) {
   // Check

@@ -2,11 +2,13 @@
 #include <cstring>
 #include <type_traits>
 
-#include "kernels/portable/util/elementwise.h"
-#include "kernels/portable/util/promotion.h"
-#include "kernels/portable/util/resize.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/promotion.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
 namespace {
 
 /// condition ? x : y without a branch, which would be mispredicted where conditions are irregular.

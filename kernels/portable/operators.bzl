@@ -1,16 +1,16 @@
-"""The portable kernels: which file implements which operators, and which helpers under util/ it includes."""
+"""The portable kernels: which file implements which operators, and which targets of kernels/common it includes."""
 
-def operator_file(operators, util):
+def operator_file(operators, common):
     """One file of kernels, `op_<name>.cpp`.
 
     Args:
       operators: names of the operators it implements, with their namespace.
-      util: names of the targets under util/ that it includes.
+      common: names of the targets of kernels/common that it includes.
 
     Returns:
       A struct of these.
     """
-    return struct(operators = operators, util = util)
+    return struct(operators = operators, common = common)
 
 # By the name of the file's target, sorted.
 OPERATOR_FILES = {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/dtype.h"
+
+namespace rules_executorch::kernels {
+
+/// Elements that loops convert or stage at a time.
+inline constexpr int64_t kBlockSize = 256;
+
+/// Memory for one block of elements of any dtype.
+struct alignas(16) Block {
+  char data[kBlockSize * sizeof(int64_t)];
+};
+
+/// Converts `n` contiguous elements as `convert_value` does. Both dtypes are ones that kernels handle.
+void convert_elements(ScalarType from, const void* source, ScalarType to, void* target, int64_t n);
+
+/// Copies `n` elements of `element_size` bytes between strides in bytes. A source stride of 0 repeats the element.
+void copy_elements(const void* source, int64_t source_stride, void* target, int64_t target_stride, int64_t element_size,
+                   int64_t n);
+
+/// Reads `n` elements, `stride` bytes apart, into `target` as contiguous elements of dtype `to`. For `n` up to
+/// kBlockSize.
+void load_block(ScalarType from, const void* source, int64_t stride, ScalarType to, void* target, int64_t n);
+
+/// Writes `n` contiguous elements of dtype `from` to elements of dtype `to`, `stride` bytes apart. For `n` up to
+/// kBlockSize.
+void store_block(ScalarType from, const void* source, ScalarType to, void* target, int64_t stride, int64_t n);
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "kernels/common/strided_view.h"
+
+namespace rules_executorch::kernels {
+
+/// Copies `source`'s elements to `target`, which has the same shape, converting the dtype. The two do not overlap.
+void copy(const StridedView& source, const StridedView& target);
+
+/// Copies `in`'s elements to `out`, which has the same shape, converting the dtype.
+inline void copy(const Tensor& in, Tensor& out) { copy(StridedView(in), StridedView(out)); }
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/common/strided_view.h"
+#include "kernels/common/vectorize.h"
+
+namespace rules_executorch::kernels {
+
+/// An elementwise function with its types erased: `call(function, out, inputs, n)` computes `n` contiguous results from
+/// contiguous arguments.
+struct ElementwiseFunction {
+  using Call = void (*)(const void* function, void* out, const void* const* inputs, int64_t n);
+
+  Call call;
+  const void* function;
+  ScalarType result_type;
+  const ScalarType* argument_types;
+  int argument_count;
+};
+
+/// Applies `function` to `inputs`, each of out's shape. See `elementwise`.
+void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const StridedView* inputs);
+
+namespace internal {
+
+template <typename Function, typename Signature>
+struct ElementwiseAdapter;
+
+template <typename Function, typename Result, typename... Arguments>
+struct ElementwiseAdapter<Function, Result (Function::*)(Arguments...) const> {
+  static constexpr ScalarType kResultType = CppTypeToScalarType<Result>::value;
+  static constexpr ScalarType kArgumentTypes[] = {CppTypeToScalarType<Arguments>::value...};
+  static constexpr int kArgumentCount = sizeof...(Arguments);
+
+  static void call(const void* function, void* out, const void* const* inputs, int64_t n) {
+    call(function, out, inputs, n, std::index_sequence_for<Arguments...>());
+  }
+
+  template <size_t... I>
+  static void call(const void* function, void* out, const void* const* inputs, int64_t n, std::index_sequence<I...>) {
+    call(*static_cast<const Function*>(function), static_cast<Result*>(out), n,
+         static_cast<const Arguments*>(inputs[I])...);
+  }
+
+  static void call(const Function& function, Result* out, int64_t n, const Arguments*... inputs) {
+    vectorized_for(n, [=](int64_t i) { out[i] = function(inputs[i]...); });
+  }
+};
+
+}  // namespace internal
+
+/// Computes `out = function(inputs...)` for every element, with `inputs` broadcast to out's shape, whatever their dim
+/// orders. The types in function's signature decide where to calculate: inputs are converted to the types of its
+/// parameters, and its result to out's dtype, in blocks, so that `function` is compiled once per compute type only:
+///
+///     elementwise([](CTYPE x, CTYPE y) -> CTYPE { return x * y; }, out, a, b);
+///
+/// `out` has its final shape, and dtypes are ones that kernels handle.
+template <typename Function, typename... Inputs>
+void elementwise(const Function& function, Tensor& out, const Inputs&... inputs) {
+  using Adapter = internal::ElementwiseAdapter<Function, decltype(&Function::operator())>;
+  static_assert(Adapter::kArgumentCount == sizeof...(Inputs), "one parameter of the function for each input");
+  const StridedView out_view(out);
+  const StridedView input_views[] = {StridedView(inputs).broadcast_to(out_view)...};
+  apply_elementwise({&Adapter::call, &function, Adapter::kResultType, Adapter::kArgumentTypes, Adapter::kArgumentCount},
+                    out_view, input_views);
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,17 @@
+#pragma once
+
+#include "kernels/common/scalar.h"
+#include "kernels/common/strided_view.h"
+
+namespace rules_executorch::kernels {
+
+/// Whether a tensor of `numel` elements of dtype `type` can be filled with `value`: PyTorch refuses values outside the
+/// dtype's range, but fills a single Half or BFloat16 with infinity.
+inline bool can_fill(ScalarType type, int64_t numel, const Scalar& value) {
+  return scalar_fits(value, type) || (numel == 1 && (type == ScalarType::Half || type == ScalarType::BFloat16));
+}
+
+/// Sets all elements of `view` to `value`, converted to its dtype.
+void fill(const StridedView& view, const Scalar& value);
+
+}  // namespace rules_executorch::kernels

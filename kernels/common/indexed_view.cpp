@@ -1,0 +1,224 @@
+#include "kernels/common/indexed_view.h"
+
+#include <algorithm>
+
+#include "kernels/common/convert.h"
+#include "kernels/common/loop_nest.h"
+
+namespace rules_executorch::kernels {
+namespace {
+
+/// Bytes from the first element of `view` to the one at `position`.
+int64_t offset_of(const StridedView& view, const int64_t* position) {
+  int64_t offset = 0;
+  for (int64_t d = 0; d < view.dim; ++d) {
+    offset += position[d] * view.strides[d];
+  }
+  return offset * view.element_size();
+}
+
+/// Moves `position` on in the shape of `view`, the last dimension first. False at the end.
+bool advance(const StridedView& view, int64_t* position) {
+  for (int64_t d = view.dim - 1; d >= 0; --d) {
+    if (++position[d] < view.sizes[d]) {
+      return true;
+    }
+    position[d] = 0;
+  }
+  return false;
+}
+
+/// A position in a Long or Int tensor, from a pointer into it.
+int64_t load_position(ScalarType type, const char* pointer) {
+  return type == ScalarType::Long ? *reinterpret_cast<const int64_t*>(pointer)
+                                  : *reinterpret_cast<const int32_t*>(pointer);
+}
+
+}  // namespace
+
+bool IndexedView::init(const StridedView& tensor, const ArrayRef<std::optional<Tensor>>& indices) {
+  tensor_ = tensor;
+  int64_t dimension = 0;
+  for (const std::optional<Tensor>& index : indices) {
+    if (!index.has_value()) {
+      ++dimension;
+      continue;
+    }
+    ET_LOG_AND_RETURN_IF_FALSE(add_index(*index, dimension));
+    const bool is_mask = indices_[index_count_ - 1].mask_count >= 0;
+    dimension += is_mask ? index->dim() : 1;
+  }
+  ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.dim, "indices of %d dimensions for a tensor of %d", int(dimension),
+                           int(tensor.dim));
+  ET_CHECK_OR_RETURN_FALSE(index_count_ > 0, "there is no index");
+  ET_LOG_AND_RETURN_IF_FALSE(make_shape());
+  ET_LOG_AND_RETURN_IF_FALSE(positions_exist());
+  for (int64_t i = 0; i < index_count_; ++i) {
+    if (indices_[i].mask_count < 0) {
+      indices_[i].values = indices_[i].values.broadcast_to(steps_);
+    }
+  }
+  return true;
+}
+
+bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
+  const ScalarType type = index.scalar_type();
+  const bool is_mask = type == ScalarType::Bool || type == ScalarType::Byte;
+  ET_CHECK_OR_RETURN_FALSE(is_mask || type == ScalarType::Long || type == ScalarType::Int,
+                           "tensors of dtype %d are not indices", int(type));
+  const int64_t end = dimension + (is_mask ? index.dim() : 1);
+  ET_CHECK_OR_RETURN_FALSE(end <= tensor_.dim, "indices of %d dimensions for a tensor of %d", int(end),
+                           int(tensor_.dim));
+  ET_CHECK_OR_RETURN_FALSE(end > dimension, "a mask without dimensions chooses nothing");
+  std::fill(is_indexed_ + dimension, is_indexed_ + end, true);
+
+  Index& added = indices_[index_count_++];
+  added.values = StridedView(index);
+  added.dimension = dimension;
+  added.mask_count = -1;
+  if (is_mask) {
+    for (int64_t d = 0; d < index.dim(); ++d) {
+      ET_CHECK_OR_RETURN_FALSE(added.values.sizes[d] == tensor_.sizes[dimension + d],
+                               "a mask of %d elements for dimension %d of %d", int(added.values.sizes[d]),
+                               int(dimension + d), int(tensor_.sizes[dimension + d]));
+    }
+    const char* elements = added.values.data;
+    added.mask_count = index.numel() - std::count(elements, elements + index.numel(), 0);
+  }
+  return true;
+}
+
+bool IndexedView::make_shape() {
+  // What the indices broadcast to; a mask counts as the list of positions that it stands for.
+  for (int64_t i = 0; i < index_count_; ++i) {
+    const Index& index = indices_[i];
+    const bool is_mask = index.mask_count >= 0;
+    StridedView list;
+    list.dim = 1;
+    list.sizes[0] = index.mask_count;
+    const StridedView& positions = is_mask ? list : index.values;
+    for (; steps_.dim < positions.dim; ++steps_.dim) {
+      std::copy_backward(steps_.sizes, steps_.sizes + steps_.dim, steps_.sizes + steps_.dim + 1);
+      steps_.sizes[0] = 1;
+    }
+    int64_t* aligned = steps_.sizes + (steps_.dim - positions.dim);
+    for (int64_t d = 0; d < positions.dim; ++d) {
+      if (aligned[d] == 1) {
+        aligned[d] = positions.sizes[d];
+      }
+      ET_CHECK_OR_RETURN_FALSE(positions.sizes[d] == 1 || positions.sizes[d] == aligned[d],
+                               "indices do not broadcast: sizes %d and %d of one dimension", int(aligned[d]),
+                               int(positions.sizes[d]));
+    }
+  }
+
+  // They stand where the indexed dimensions are, if these are adjacent.
+  const bool* const begin = is_indexed_;
+  const bool* const end = begin + tensor_.dim;
+  const bool* const first = std::find(begin, end, true);
+  const bool* const past = std::find(first, end, false);
+  steps_dimension_ = std::find(past, end, true) == end ? first - begin : 0;
+
+  rest_ = tensor_;
+  for (int64_t d = tensor_.dim - 1; d >= 0; --d) {
+    if (is_indexed_[d]) {
+      rest_ = rest_.select(d, 0);
+    }
+  }
+
+  shape_.dim = steps_.dim + rest_.dim;
+  ET_CHECK_OR_RETURN_FALSE(shape_.dim <= static_cast<int64_t>(kTensorDimensionLimit), "%d dimensions are too many",
+                           int(shape_.dim));
+  int64_t* next = std::copy_n(rest_.sizes, steps_dimension_, shape_.sizes);
+  next = std::copy_n(steps_.sizes, steps_.dim, next);
+  std::copy(rest_.sizes + steps_dimension_, rest_.sizes + rest_.dim, next);
+  return true;
+}
+
+bool IndexedView::positions_exist() const {
+  const bool reads_positions = shape_.numel() > 0;
+  for (int64_t i = 0; i < index_count_; ++i) {
+    const Index& index = indices_[i];
+    const int64_t size = tensor_.sizes[index.dimension];
+    if (index.mask_count >= 0) {
+      continue;
+    }
+    ET_CHECK_OR_RETURN_FALSE(size > 0 || steps_.numel() == 0, "an index for dimension %d, which has size 0",
+                             int(index.dimension));
+    // The memory of an index tensor is dense.
+    const int64_t count = reads_positions ? index.values.numel() : 0;
+    for (int64_t k = 0; k < count; ++k) {
+      const int64_t position = load_position(index.values.dtype, index.values.data + k * index.values.element_size());
+      ET_CHECK_OR_RETURN_FALSE(position >= -size && position < size,
+                               "index %lld is out of bounds for dimension %d of size %lld",
+                               static_cast<long long>(position), int(index.dimension), static_cast<long long>(size));
+    }
+  }
+  return true;
+}
+
+void IndexedView::locate(const Index& index, const int64_t* step, int64_t* position) const {
+  int64_t* const located = position + index.dimension;
+  if (index.mask_count < 0) {
+    const int64_t value = load_position(index.values.dtype, index.values.data + offset_of(index.values, step));
+    *located = value < 0 ? value + tensor_.sizes[index.dimension] : value;
+    return;
+  }
+  // Steps come in order, so that a mask's next position follows from its last one.
+  const StridedView& mask = index.values;
+  const int64_t last_step = step[steps_.dim - 1];
+  if (last_step > 0 && index.mask_count == 1) {
+    return;
+  }
+  if (last_step > 0) {
+    advance(mask, located);
+  } else {
+    std::fill_n(located, mask.dim, 0);
+  }
+  while (mask.data[offset_of(mask, located)] == 0) {
+    advance(mask, located);
+  }
+}
+
+void IndexedView::for_each_row(const StridedView& other, void (*visit)(const Row& row)) const {
+  if (shape_.numel() == 0) {
+    return;
+  }
+  StridedView other_rest = other;
+  StridedView other_steps = steps_;
+  other_steps.dtype = other.dtype;
+  for (int64_t d = steps_.dim - 1; d >= 0; --d) {
+    other_steps.strides[d] = other.strides[steps_dimension_ + d];
+    other_rest = other_rest.select(steps_dimension_ + d, 0);
+  }
+  const StridedView operands[] = {rest_, other_rest};
+  const LoopNest nest(operands, 2);
+
+  int64_t step[kTensorDimensionLimit] = {};
+  int64_t position[kTensorDimensionLimit] = {};  // in the tensor; 0 in the dimensions that have no index
+  do {
+    for (int64_t i = 0; i < index_count_; ++i) {
+      locate(indices_[i], step, position);
+    }
+    const int64_t chosen_offset = offset_of(tensor_, position);
+    const int64_t other_offset = offset_of(other_steps, step);
+    nest.for_each_row([&](char* const* row) {
+      visit({row[0] + chosen_offset, nest.row_stride(0), row[1] + other_offset, nest.row_stride(1),
+             tensor_.element_size(), nest.row_size()});
+    });
+  } while (advance(steps_, step));
+}
+
+void copy(const IndexedView& source, const StridedView& target) {
+  source.for_each_row(target, [](const IndexedView::Row& row) {
+    copy_elements(row.chosen, row.chosen_stride, row.other, row.other_stride, row.element_size, row.n);
+  });
+}
+
+void copy(const StridedView& source, const IndexedView& target) {
+  target.for_each_row(source, [](const IndexedView::Row& row) {
+    copy_elements(row.other, row.other_stride, row.chosen, row.chosen_stride, row.element_size, row.n);
+  });
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,114 @@
+#include "kernels/common/reshape.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/common/convert.h"
+#include "kernels/common/copy.h"
+
+namespace rules_executorch::kernels {
+namespace {
+
+bool is_contiguous(const StridedView& view) {
+  int64_t stride = 1;
+  for (int64_t d = view.dim - 1; d >= 0; --d) {
+    if (view.sizes[d] != 1 && view.strides[d] != stride) {
+      return false;
+    }
+    stride *= view.sizes[d];
+  }
+  return true;
+}
+
+/// The elements of `view`, which is contiguous, in the shape of `shape`.
+StridedView reshape_contiguous(const StridedView& view, const StridedView& shape) {
+  StridedView reshaped = shape;
+  reshaped.data = view.data;
+  int64_t stride = 1;
+  for (int64_t d = shape.dim - 1; d >= 0; --d) {
+    reshaped.strides[d] = stride;
+    stride *= shape.sizes[d];
+  }
+  return reshaped;
+}
+
+/// A position in a view that moves through its elements in the order of their indices.
+class Cursor {
+ public:
+  explicit Cursor(const StridedView& view) : view_(view), pointer_(view.data) {}
+
+  char* pointer() const { return pointer_; }
+
+  /// Bytes between the elements of a row.
+  int64_t stride() const { return view_.strides[view_.dim - 1] * view_.element_size(); }
+
+  /// Elements from here to the row's end.
+  int64_t remaining() const { return view_.sizes[view_.dim - 1] - index_[view_.dim - 1]; }
+
+  /// Moves on by `n` elements, which are in one row.
+  void advance(int64_t n) {
+    int64_t d = view_.dim - 1;
+    index_[d] += n;
+    pointer_ += n * stride();
+    for (; d > 0 && index_[d] == view_.sizes[d]; --d) {
+      pointer_ += (view_.strides[d - 1] - view_.sizes[d] * view_.strides[d]) * view_.element_size();
+      index_[d] = 0;
+      ++index_[d - 1];
+    }
+  }
+
+ private:
+  const StridedView& view_;
+  char* pointer_;
+  int64_t index_[kTensorDimensionLimit] = {};
+};
+
+}  // namespace
+
+bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedView& shape) {
+  ET_CHECK_OR_RETURN_FALSE(size.size() <= kTensorDimensionLimit, "%d dimensions are too many", int(size.size()));
+  shape.dim = static_cast<int64_t>(size.size());
+  int64_t inferred = -1;
+  int64_t product = 1;
+  for (int64_t d = 0; d < shape.dim; ++d) {
+    shape.sizes[d] = size[d];
+    if (size[d] == -1) {
+      ET_CHECK_OR_RETURN_FALSE(inferred == -1, "only one dimension can be inferred");
+      inferred = d;
+      continue;
+    }
+    ET_CHECK_OR_RETURN_FALSE(size[d] >= 0, "dimension %d cannot have size %d", int(d), int(size[d]));
+    ET_CHECK_OR_RETURN_FALSE(size[d] <= std::numeric_limits<int64_t>::max() / std::max<int64_t>(product, 1),
+                             "the shape has too many elements");
+    product *= size[d];
+  }
+  if (inferred != -1) {
+    ET_CHECK_OR_RETURN_FALSE(product != 0, "a dimension beside one of size 0 cannot be inferred");
+    shape.sizes[inferred] = numel / product;
+    product *= shape.sizes[inferred];
+  }
+  ET_CHECK_OR_RETURN_FALSE(product == numel, "%d elements do not have a shape of %d", int(numel), int(product));
+  return true;
+}
+
+void copy_reshaped(const StridedView& source, const StridedView& target) {
+  if (is_contiguous(source)) {
+    copy(reshape_contiguous(source, target), target);
+    return;
+  }
+  if (is_contiguous(target)) {
+    copy(source, reshape_contiguous(target, source));
+    return;
+  }
+  Cursor from(source);
+  Cursor to(target);
+  for (int64_t left = source.numel(); left > 0;) {
+    const int64_t n = std::min(from.remaining(), to.remaining());
+    copy_elements(from.pointer(), from.stride(), to.pointer(), to.stride(), source.element_size(), n);
+    from.advance(n);
+    to.advance(n);
+    left -= n;
+  }
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,29 @@
+#include "kernels/common/resize.h"
+
+#include <algorithm>
+
+namespace rules_executorch::kernels {
+
+bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count) {
+  Tensor::SizesType sizes[::executorch::runtime::kTensorDimensionLimit];
+  int64_t dim = 0;
+  for (int k = 0; k < count; ++k) {
+    dim = std::max<int64_t>(dim, inputs[k]->dim());
+  }
+  std::fill_n(sizes, dim, 1);
+  for (int k = 0; k < count; ++k) {
+    const auto input_sizes = inputs[k]->sizes();
+    Tensor::SizesType* aligned = sizes + (dim - static_cast<int64_t>(input_sizes.size()));
+    for (size_t d = 0; d < input_sizes.size(); ++d) {
+      if (aligned[d] == 1) {
+        aligned[d] = input_sizes[d];
+      }
+      ET_CHECK_OR_RETURN_FALSE(input_sizes[d] == 1 || input_sizes[d] == aligned[d],
+                               "inputs do not broadcast: sizes %d and %d of one dimension", int(aligned[d]),
+                               int(input_sizes[d]));
+    }
+  }
+  return resize_to(out, {sizes, static_cast<size_t>(dim)});
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,21 @@
+#include "kernels/common/view_copy.h"
+
+#include "kernels/common/copy.h"
+#include "kernels/common/view_shape.h"
+
+namespace rules_executorch::kernels {
+
+Tensor& view_copy(KernelRuntimeContext& ctx, const StridedView& view, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(view.dtype), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, view.dtype == out.scalar_type(), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to_shape_of(out, view), InvalidArgument, out);
+
+  // Compute
+  copy(view, StridedView(out));
+  return out;
+}
+
+}  // namespace rules_executorch::kernels

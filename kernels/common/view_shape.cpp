@@ -1,0 +1,29 @@
+#include "kernels/common/view_shape.h"
+
+#include "kernels/common/resize.h"
+
+namespace rules_executorch::kernels {
+
+bool resize_to_shape_of(Tensor& out, const StridedView& view) {
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  for (int64_t d = 0; d < view.dim; ++d) {
+    sizes[d] = static_cast<Tensor::SizesType>(view.sizes[d]);
+    ET_CHECK_OR_RETURN_FALSE(sizes[d] == view.sizes[d], "a dimension of %lld elements is too large",
+                             static_cast<long long>(view.sizes[d]));
+  }
+  return resize_to(out, {sizes, static_cast<size_t>(view.dim)});
+}
+
+bool broadcasts_to(const StridedView& view, const StridedView& shape) {
+  const int64_t leading = shape.dim - view.dim;
+  ET_CHECK_OR_RETURN_FALSE(leading >= 0, "%d dimensions do not broadcast to %d", int(view.dim), int(shape.dim));
+  for (int64_t d = 0; d < view.dim; ++d) {
+    const int64_t size = shape.sizes[leading + d];
+    ET_CHECK_OR_RETURN_FALSE(view.sizes[d] == 1 || view.sizes[d] == size,
+                             "size %d does not broadcast to %d, that of dimension %d", int(view.sizes[d]), int(size),
+                             int(leading + d));
+  }
+  return true;
+}
+
+}  // namespace rules_executorch::kernels

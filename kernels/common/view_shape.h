@@ -1,0 +1,13 @@
+#pragma once
+
+#include "kernels/common/strided_view.h"
+
+namespace rules_executorch::kernels {
+
+/// Resizes `out` to view's shape. False where it cannot take it.
+bool resize_to_shape_of(Tensor& out, const StridedView& view);
+
+/// Whether `view` can be broadcast to the shape of `shape`: it has no further dimensions, not even of size 1.
+bool broadcasts_to(const StridedView& view, const StridedView& shape);
+
+}  // namespace rules_executorch::kernels
