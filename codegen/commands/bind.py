@@ -16,19 +16,17 @@ from absl import flags
 from codegen.artifacts import registered_operators
 from codegen.binaries import symbols
 from codegen.checks import kernel_definitions
-from codegen.commands import command_line
+from codegen.commands import shared_flags
 from codegen.cpp import emit
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 
-_MANIFEST = flags.DEFINE_string(
-    "manifest", None, "The registered.json of 'codegen generate'.", required=True, flag_values=FLAGS
-)
-_NM = flags.DEFINE_string("nm", None, "The C++ toolchain's nm.", required=True, flag_values=FLAGS)
+_MANIFEST = shared_flags.registered(FLAGS)
+_NM = shared_flags.nm(FLAGS)
 _LIBRARIES = flags.DEFINE_multi_string(
     "library", [], "An archive, object file or shared library with kernels.", flag_values=FLAGS
 )
-_OUTPUT = flags.DEFINE_string("output", None, "Where to write the adapters.", required=True, flag_values=FLAGS)
+_OUTPUT = shared_flags.output(FLAGS, "the adapters")
 
 
 def run() -> None:

@@ -21,14 +21,14 @@ from codegen.artifacts import registered_operators, selective_build
 from codegen.binaries import object_files
 from codegen.checks import programs, registrations
 from codegen.checks.registrations import RUNTIME, RegisteredKernel
-from codegen.commands import command_line
+from codegen.commands import shared_flags
 from codegen.inputs import program_reader
 from codegen.model import kernel_keys, prim_ops
 from diagnostics.errors import InputError
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 
-_LABEL = flags.DEFINE_string("label", None, "The binary's label.", required=True, flag_values=FLAGS)
+_LABEL = shared_flags.label(FLAGS, "the binary")
 _PROGRAM = flags.DEFINE_string("program", None, "The ExecuTorch program (.pte) that it runs.", flag_values=FLAGS)
 _PROGRAM_NAME = flags.DEFINE_string(
     "program_name", "--program", "What to call the program in errors, such as its label.", flag_values=FLAGS
@@ -59,13 +59,11 @@ _LISTED = flags.DEFINE_multi_string(
     "A file among these whose registrations are known: the runtime's, or in a --listing.",
     flag_values=FLAGS,
 )
-_MAX_KERNELS = flags.DEFINE_integer(
-    "max_kernels", 2000, "How many kernels the runtime's registry holds.", flag_values=FLAGS
-)
+_MAX_KERNELS = shared_flags.max_kernels(FLAGS)
 _DTYPES = flags.DEFINE_multi_string(
     "dtypes", [], "The dtypes.json of a library with dtype_selective_build that the binary links.", flag_values=FLAGS
 )
-_OUTPUT = flags.DEFINE_string("output", None, "Where to write the report.", required=True, flag_values=FLAGS)
+_OUTPUT = shared_flags.output(FLAGS, "the report")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,16 +9,14 @@ from absl import flags
 
 from codegen.artifacts import declared_operators
 from codegen.binaries import declarations
-from codegen.commands import command_line
+from codegen.commands import shared_flags
 from diagnostics.errors import Finding, InputError
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 
-_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_LABEL = shared_flags.label(FLAGS, "the library")
 _OBJECTS = flags.DEFINE_multi_string("object", [], "An object file of the library.", flag_values=FLAGS)
-_OUTPUT = flags.DEFINE_string(
-    "output", None, "Where to write the operators, as JSON.", required=True, flag_values=FLAGS
-)
+_OUTPUT = shared_flags.output(FLAGS, "the operators, as JSON")
 
 
 def run() -> None:

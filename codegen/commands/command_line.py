@@ -1,4 +1,4 @@
-"""The subcommands with their flags, which are kept apart from each other: each module has a set of its own."""
+"""Runs subcommands by their names."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from absl import flags
 COMMANDS = {
     "select": "unites lists of operators, models and other selections",
     "collect": "collects the operators that C++ declares",
-    "generate": "writes the C++ that registers the selected operators' kernels",
-    "define": "writes the C++ that defines custom operators in PyTorch",
+    "generate": "writes the C++ that registers kernels with the runtime, or defines operators in PyTorch",
     "bind": "finds the kernels in the libraries and adapts those without a context",
     "prune": "leaves dtypes that are not selected out of kernels",
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
@@ -21,13 +20,8 @@ COMMANDS = {
 }
 
 
-def flag_values() -> flags.FlagValues:
-    """An empty set of flags."""
-    return flags.FlagValues()  # type: ignore[no-untyped-call]
-
-
 def module(command: str) -> Any:
-    """The module of a subcommand. Only the one that runs is imported, since a build starts this program often."""
+    """The module of a subcommand. Other subcommands are not imported, since a build starts this program often."""
     return importlib.import_module(f"codegen.commands.{command}")
 
 
@@ -36,7 +30,7 @@ def run(command: str, arguments: Sequence[str]) -> None:
 
     Raises:
         InputError: what the subcommand finds wrong.
-        flags.Error: the arguments are not its flags.
+        flags.Error: the arguments are not flags of the subcommand.
     """
     values = module(command).FLAGS
     values.unparse_flags()

@@ -1,52 +1,66 @@
-"""Generates the C++ that registers the selected operators' kernels, and the headers that declare them.
+"""Generates the C++ that gives operators to the runtime, or to PyTorch, with the kernels of YAML files.
 
     codegen generate --label //ops:lib --functions_yaml functions.yaml --selection selected_operators.yaml \\
+        --max_kernels 2000 --boxed_kernels boxed_kernels --kernel_table KernelTable.cpp \\
         --registration RegisterKernels.cpp --native_functions NativeFunctions.h --functions Functions.h \\
         --manifest registered.json
+
+registers the kernels of the selected operators with ExecuTorch's runtime.
+
+    codegen generate --target torch --label //ops:custom_ops_lib --custom_ops_yaml custom_ops.yaml \\
+        --max_kernels 2000 --boxed_kernels boxed_kernels --kernel_table KernelTable.cpp \\
+        --native_functions NativeFunctions.h --torch_operators TorchOperators.cpp --manifest registered.json \\
+        --library libcustom_ops_lib.so --module custom_ops_lib.py --torch_manifest custom_ops_lib.torch.json
+
+defines the operators in PyTorch. Without a selection, all operators are defined that PyTorch does not define itself:
+those that a model may need are known before the model is.
 
 Reads no kernels, so that it can run beside their compilation; `codegen bind` compares the two.
 """
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from absl import flags
 
-from codegen.artifacts import registered_operators
-from codegen.checks import missing
-from codegen.commands import command_line
+from codegen.artifacts import registered_operators, torch_manifest
+from codegen.checks import provided
+from codegen.commands import shared_flags
 from codegen.cpp import emit, kernel_sources
 from codegen.inputs import functions_yaml, selected_operators
-from codegen.model import aten_kernels, kernel_keys, prim_ops, selection
+from codegen.model import aten_kernels, selection, torch_schemas
 from codegen.model.operators import Operator
-from diagnostics.errors import Finding, InputError
+from codegen.model.torch_library import FRAGMENT, TorchLibrary, TorchRegistration
+from codegen.python import torch_loader
+from diagnostics.errors import Finding, InputError, Location
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 
-_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_EXECUTORCH, _TORCH = "executorch", "torch"
+_TARGET = flags.DEFINE_enum(
+    "target", _EXECUTORCH, [_EXECUTORCH, _TORCH], "What gets the operators: the runtime or PyTorch.", flag_values=FLAGS
+)
+_LABEL = shared_flags.label(FLAGS, "the library")
+_MAX_KERNELS = shared_flags.max_kernels(FLAGS)
+_SELECTIONS = shared_flags.selections(FLAGS)
+
+# What provides the operators.
 _FUNCTIONS_YAML = flags.DEFINE_string(
     "functions_yaml", None, "The kernels of PyTorch's own operators, functions.yaml.", flag_values=FLAGS
 )
 _CUSTOM_OPS_YAML = flags.DEFINE_string(
     "custom_ops_yaml", None, "The schemas and kernels of custom operators, custom_ops.yaml.", flag_values=FLAGS
 )
+_ATEN_CUSTOM_OPS_YAML = flags.DEFINE_string(
+    "aten_custom_ops_yaml", None, "As --custom_ops_yaml, of kernels that take at::Tensor.", flag_values=FLAGS
+)
 _DECLARED_OPERATORS = flags.DEFINE_multi_string(
     "declared_operators", [], "The operators that C++ declares, of 'codegen collect'.", flag_values=FLAGS
 )
-_SELECTIONS = flags.DEFINE_multi_string(
-    "selection", None, "A selected_operators.yaml; several are united.", required=True, flag_values=FLAGS
-)
 _FALLBACK_YAML = flags.DEFINE_string(
     "fallback_yaml", None, "The kernels of the operators that --functions_yaml does not have.", flag_values=FLAGS
-)
-_ATEN_KERNELS = flags.DEFINE_bool(
-    "aten_kernels", False, "Takes PyTorch's own kernels for the operators that no YAML has.", flag_values=FLAGS
-)
-_ATEN_CUSTOM_OPS_YAML = flags.DEFINE_string(
-    "aten_custom_ops_yaml", None, "As --custom_ops_yaml, of kernels that take at::Tensor.", flag_values=FLAGS
 )
 _ATEN_FALLBACK_YAML = flags.DEFINE_string(
     "aten_fallback_yaml",
@@ -54,35 +68,16 @@ _ATEN_FALLBACK_YAML = flags.DEFINE_string(
     "As --aten_custom_ops_yaml, for the operators that no other YAML has.",
     flag_values=FLAGS,
 )
-_SUPPORT_EXCEPTIONS = flags.DEFINE_bool(
-    "support_exceptions", True, "Turns what a kernel throws into the failure of its call.", flag_values=FLAGS
+_ATEN_KERNELS = flags.DEFINE_bool(
+    "aten_kernels", False, "Takes PyTorch's own kernels for the operators that no YAML has.", flag_values=FLAGS
 )
+_STUBS = flags.DEFINE_bool("stubs", False, "Defines operators without kernels, for PyTorch alone.", flag_values=FLAGS)
+
+# What is written for both targets.
 _BOXED_KERNELS = flags.DEFINE_string(
     "boxed_kernels",
     None,
     "The directory to write the sources that call the kernels to.",
-    required=True,
-    flag_values=FLAGS,
-)
-_KERNEL_TABLE = flags.DEFINE_string(
-    "kernel_table", None, "Where to write the source with the table of the kernels.", required=True, flag_values=FLAGS
-)
-_REGISTRATION_HEADER = flags.DEFINE_string(
-    "registration_header",
-    None,
-    "Where to write the header of a function that registers the kernels; without it, they register themselves.",
-    flag_values=FLAGS,
-)
-_REGISTRATION = flags.DEFINE_string(
-    "registration", None, "Where to write the source that registers the kernels.", required=True, flag_values=FLAGS
-)
-_NATIVE_FUNCTIONS = flags.DEFINE_string(
-    "native_functions", None, "Where to write the header that declares the kernels.", required=True, flag_values=FLAGS
-)
-_FUNCTIONS = flags.DEFINE_string(
-    "functions",
-    None,
-    "Where to write the header with the operators as C++ functions.",
     required=True,
     flag_values=FLAGS,
 )
@@ -92,15 +87,112 @@ _ATEN_SOURCE = flags.DEFINE_string(
     "Where to write the source that calls the kernels that take at::Tensor.",
     flag_values=FLAGS,
 )
-_MANIFEST = flags.DEFINE_string(
-    "manifest", None, "Where to write which operators are registered, as JSON.", required=True, flag_values=FLAGS
+_KERNEL_TABLE = flags.DEFINE_string(
+    "kernel_table", None, "Where to write the source with the table of the kernels.", required=True, flag_values=FLAGS
 )
+_NATIVE_FUNCTIONS = flags.DEFINE_string(
+    "native_functions", None, "Where to write the header that declares the kernels.", required=True, flag_values=FLAGS
+)
+_MANIFEST = flags.DEFINE_string(
+    "manifest", None, "Where to write the operators and their kernels, as JSON.", required=True, flag_values=FLAGS
+)
+
+# What is written for the runtime alone.
+_SUPPORT_EXCEPTIONS = flags.DEFINE_bool(
+    "support_exceptions", True, "Turns what a kernel throws into the failure of its call.", flag_values=FLAGS
+)
+_REGISTRATION = flags.DEFINE_string(
+    "registration", None, "Where to write the source that registers the kernels.", flag_values=FLAGS
+)
+_REGISTRATION_HEADER = flags.DEFINE_string(
+    "registration_header",
+    None,
+    "Where to write the header of a function that registers the kernels; without it, they register themselves.",
+    flag_values=FLAGS,
+)
+_FUNCTIONS = flags.DEFINE_string(
+    "functions", None, "Where to write the header with the operators as C++ functions.", flag_values=FLAGS
+)
+
+# What is written for PyTorch alone.
+_TORCH_OPERATORS = flags.DEFINE_string(
+    "torch_operators", None, "Where to write the source that defines the operators.", flag_values=FLAGS
+)
+_LIBRARY = flags.DEFINE_string("library", None, "The name of the library's file.", flag_values=FLAGS)
+_MODULE = flags.DEFINE_string(
+    "module", None, "Where to write the Python module that loads the library.", flag_values=FLAGS
+)
+_TORCH_MANIFEST = flags.DEFINE_string(
+    "torch_manifest", None, "Where to write what is registered with PyTorch, as JSON.", flag_values=FLAGS
+)
+
+# The flags that each target needs, and that the other one has no use for.
+_OF_TARGET: Mapping[str, Sequence[flags.FlagHolder[str | None]]] = {
+    _EXECUTORCH: (_REGISTRATION, _FUNCTIONS),
+    _TORCH: (_TORCH_OPERATORS, _LIBRARY, _MODULE, _TORCH_MANIFEST),
+}
 
 
 def run() -> None:
-    flags_with_yaml = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML, _ATEN_CUSTOM_OPS_YAML)
-    yaml_paths = [flag.value for flag in flags_with_yaml if flag.value is not None] + _DECLARED_OPERATORS.value
-    if not yaml_paths and not _ATEN_KERNELS.value:
+    _check_flags()
+    given = _read_operators()
+    files = [
+        Path(path).name
+        for path in (_FUNCTIONS_YAML.value, _FALLBACK_YAML.value, _CUSTOM_OPS_YAML.value, _ATEN_CUSTOM_OPS_YAML.value)
+        if path is not None
+    ] + [Path(path).name for path in _DECLARED_OPERATORS.value]
+    if _ATEN_KERNELS.value:
+        given = aten_kernels.WithAtenKernels(given)
+        files.append(aten_kernels.PROVIDER)
+    if _SELECTIONS.value:
+        wanted = selection.unite([selected_operators.read(path) for path in _SELECTIONS.value])
+        operators = provided.select(wanted, given, " or ".join(files), _LABEL.value)
+    else:
+        operators = sorted(given.values(), key=lambda operator: operator.name)
+    if _TARGET.value == _TORCH:
+        operators = _definable(operators)
+
+    source = emit.Source(_LABEL.value, tuple(files))
+    kernels = [] if _STUBS.value else emit.boxed_kernels(operators)
+    taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
+    lean = [kernel for kernel in kernels if kernel not in taking_aten]
+    kernel_sources.write(source, lean, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
+    if _ATEN_SOURCE.value is not None:
+        Path(_ATEN_SOURCE.value).write_text(emit.boxed_aten(source, taking_aten))
+    Path(_NATIVE_FUNCTIONS.value).write_text(emit.native_functions(source, operators))
+    if _TARGET.value == _TORCH:
+        _write_for_torch(source, operators, kernels, taking_aten)
+    else:
+        _write_for_runtime(source, operators, kernels)
+    library = registered_operators.Library(_LABEL.value, source.yaml_names, tuple(operators))
+    registered_operators.write(library, _MANIFEST.value)
+
+
+def _check_flags() -> None:
+    """Each target's own outputs are given for that target, and the runtime gets what a selection names.
+
+    Raises:
+        flags.Error: they are not.
+    """
+    for target, of_target in _OF_TARGET.items():
+        for flag in of_target:
+            if (target == _TARGET.value) != (flag.value is not None):
+                needed = "needs" if target == _TARGET.value else "has no"
+                raise flags.Error(f"--target={_TARGET.value} {needed} --{flag.name}.")
+    if _TARGET.value == _EXECUTORCH and not _SELECTIONS.value:
+        raise flags.Error("--target=executorch needs --selection.")
+
+
+def _path(flag: flags.FlagHolder[str | None]) -> Path:
+    """The value of a flag that the target needs."""
+    assert flag.value is not None, f"--{flag.name} was let through by _check_flags()"
+    return Path(flag.value)
+
+
+def _read_operators() -> Mapping[str, Operator]:
+    yamls = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML, _ATEN_CUSTOM_OPS_YAML)
+    has_any = any(yaml.value is not None for yaml in yamls) or _DECLARED_OPERATORS.value
+    if _TARGET.value == _EXECUTORCH and not has_any and not _ATEN_KERNELS.value:
         raise InputError(
             Finding(
                 id="no-yaml",
@@ -110,101 +202,76 @@ def run() -> None:
                 fix="give at least one of the two",
             )
         )
-    provided = functions_yaml.read(
+    return functions_yaml.read(
         _FUNCTIONS_YAML.value,
         _CUSTOM_OPS_YAML.value,
         _FALLBACK_YAML.value,
         aten_custom_ops_yaml=_ATEN_CUSTOM_OPS_YAML.value,
         aten_fallback_yaml=_ATEN_FALLBACK_YAML.value,
         declarations=_DECLARED_OPERATORS.value,
+        max_kernels=_MAX_KERNELS.value,
     )
-    wanted = selection.unite([selected_operators.read(path) for path in _SELECTIONS.value])
-    yaml_names = tuple(Path(path).name for path in yaml_paths)
-    if _ATEN_KERNELS.value:
-        provided = aten_kernels.WithAtenKernels(provided)
-        yaml_names += (aten_kernels.PROVIDER,)
-    operators = _select(wanted, provided, " or ".join(yaml_names))
-    source = emit.Source(_LABEL.value, yaml_names)
-    header = Path(_NATIVE_FUNCTIONS.value).name
-    kernels = emit.boxed_kernels(operators)
-    taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
-    lean = [kernel for kernel in kernels if kernel not in taking_aten]
-    kernel_sources.write(source, lean, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
-    if _ATEN_SOURCE.value is not None:
-        Path(_ATEN_SOURCE.value).write_text(emit.boxed_aten(source, taking_aten))
+
+
+def _write_for_runtime(source: emit.Source, operators: Sequence[Operator], kernels: Sequence[emit.Boxed]) -> None:
+    header = _REGISTRATION_HEADER.value
     Path(_KERNEL_TABLE.value).write_text(
-        emit.kernel_table(source, kernels, _REGISTRATION_HEADER.value is not None, _SUPPORT_EXCEPTIONS.value)
+        emit.kernel_table(source, kernels, header is not None, _SUPPORT_EXCEPTIONS.value)
     )
-    if _REGISTRATION_HEADER.value is not None:
-        registration_header = Path(_REGISTRATION_HEADER.value)
-        registration_header.write_text(emit.registration_header(source))
-        Path(_REGISTRATION.value).write_text(emit.manual_registration(source, kernels, registration_header.name))
+    if header is not None:
+        Path(header).write_text(emit.registration_header(source))
+        _path(_REGISTRATION).write_text(emit.manual_registration(source, kernels, Path(header).name))
     else:
-        Path(_REGISTRATION.value).write_text(emit.registration(source, kernels))
-    Path(_NATIVE_FUNCTIONS.value).write_text(emit.native_functions(source, operators))
-    Path(_FUNCTIONS.value).write_text(emit.functions(source, operators, header))
-    registered_operators.write(
-        registered_operators.Library(_LABEL.value, yaml_names, tuple(operators)), _MANIFEST.value
-    )
+        _path(_REGISTRATION).write_text(emit.registration(source, kernels))
+    _path(_FUNCTIONS).write_text(emit.functions(source, operators, Path(_NATIVE_FUNCTIONS.value).name))
 
 
-def _select(wanted: selection.Selection, provided: Mapping[str, Operator], providers: str) -> list[Operator]:
-    """The provided operators that are wanted, sorted by name.
+def _write_for_torch(
+    source: emit.Source,
+    operators: Sequence[Operator],
+    kernels: Sequence[emit.Boxed],
+    taking_aten: Sequence[emit.Boxed],
+) -> None:
+    Path(_KERNEL_TABLE.value).write_text(emit.kernel_table(source, kernels, manual=False, exception_boundary=False))
+    _path(_TORCH_OPERATORS).write_text(emit.torch_operators(source, operators))
+    first_of: dict[str, Location] = {}
+    for operator in operators:
+        first_of.setdefault(operator.schema.name.namespace, operator.location)
+    if taking_aten:
+        first_of[source.namespace] = taking_aten[0].operator.location
+    registrations = tuple(TorchRegistration(FRAGMENT, ns, location=location) for ns, location in first_of.items())
+    library = TorchLibrary(_LABEL.value, registrations)
+    torch_manifest.write(library, str(_path(_TORCH_MANIFEST)))
+    torch_loader.write(str(_path(_MODULE)), str(_path(_LIBRARY)), library)
+
+
+def _definable(operators: Sequence[Operator]) -> list[Operator]:
+    """The operators that PyTorch does not define itself.
 
     Raises:
-        InputError: names every operator that is wanted and not provided.
+        InputError: there are none.
     """
-    selected = set(provided) if wanted.include_all else set()
-    # Those of which only some kernels may be wanted.
-    by_key = set(wanted.operators) - selected
-    findings: list[Finding] = []
-    for name, operator in sorted(wanted.operators.items()):
-        if name in prim_ops.PRIM_OPS or not operator.is_root:
-            continue
-        names = [name] if name in provided else []
-        if operator.all_overloads and "." not in name:
-            names = [candidate for candidate in provided if candidate.partition(".")[0] == name]
-            by_key.difference_update(names)
-        if not names:
-            findings.append(
-                (_ATEN_KERNELS.value and aten_kernels.no_out_variant(name, sorted(operator.asked_by), _LABEL.value))
-                or missing.operator(
-                    name,
-                    asked_by=operator.asked_by,
-                    provided=provided,
-                    providers=providers,
-                    where=_LABEL.value,
-                    fix="correct the name where it is selected, or add the operator with its kernel to the YAML",
-                )
+    definable = [o for o in operators if o.schema.name.namespace not in torch_schemas.RESERVED_NAMESPACES]
+    if definable:
+        return definable
+    if not operators:
+        raise InputError(
+            Finding(
+                id="nothing-to-define",
+                where=_LABEL.value,
+                found="the library has no operators: neither a YAML is given, nor do its kernels declare any",
+                cause="yaml_target was left out, or declares_operators = True in the et_kernel_library",
+                fix="give one of the two",
             )
-        selected.update(names)
-    operators = []
-    for name in sorted(selected):
-        whole = provided[name]
-        operators.append(_select_kernels(whole, wanted.operators[name], findings) if name in by_key else whole)
-    if findings:
-        raise InputError(findings)
-    return operators
-
-
-def _select_kernels(operator: Operator, wanted: selection.SelectedOperator, findings: list[Finding]) -> Operator:
-    """The operator with the kernels that calls of the wanted dtypes and dim orders reach."""
-    declared = [key for kernel in operator.kernels for key in kernel.keys]
-    calls = set(filter(kernel_keys.is_call, wanted.kernel_keys))
-    unmatched = missing.unmatched_keys(declared, calls)
-    # Those that are wanted in whatever call; None for all.
-    dtypes = kernel_keys.dtypes(wanted.kernel_keys - calls) if wanted.kernel_keys - calls else frozenset[int]()
-
-    def is_reached(key: str) -> bool:
-        if dtypes is None:
-            return True
-        if key == kernel_keys.DEFAULT:
-            return bool(unmatched or dtypes)
-        return key in calls or not dtypes.isdisjoint(kernel_keys.dtypes([key]) or ())
-
-    kernels = [dataclasses.replace(kernel, keys=tuple(filter(is_reached, kernel.keys))) for kernel in operator.kernels]
-    reached = tuple(kernel for kernel in kernels if kernel.keys)
-    if operator.default is None and (unmatched or not reached):
-        needed = unmatched or sorted(wanted.kernel_keys)
-        findings.append(missing.kernel(operator.name, needed, declared, wanted.asked_by, operator.location))
-    return dataclasses.replace(operator, kernels=reached)
+        )
+    first = operators[0]
+    raise InputError(
+        Finding(
+            id="nothing-to-define",
+            where=first.location,
+            found=f"{first.name} is in the namespace {first.schema.name.namespace}, and all operators of "
+            f"{_LABEL.value} are in such a one, so that it has none to define",
+            cause="PyTorch defines the operators of this namespace itself",
+            fix="give your own operators a namespace of your own; those of PyTorch need no library",
+        )
+    )

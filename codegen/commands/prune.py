@@ -16,20 +16,16 @@ from absl import flags
 
 from codegen.artifacts import registered_operators, selective_build
 from codegen.artifacts.selective_build import SelectiveBuild
-from codegen.commands import command_line
+from codegen.commands import shared_flags
 from codegen.cpp import selective_build as selective_build_cpp
 from codegen.inputs import selected_operators
 from codegen.model import promotion, selection
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 
-_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
-_MANIFEST = flags.DEFINE_string(
-    "manifest", None, "The registered.json of 'codegen generate'.", required=True, flag_values=FLAGS
-)
-_SELECTIONS = flags.DEFINE_multi_string(
-    "selection", None, "A selected_operators.yaml; several are united.", required=True, flag_values=FLAGS
-)
+_LABEL = shared_flags.label(FLAGS, "the library")
+_MANIFEST = shared_flags.registered(FLAGS)
+_SELECTIONS = shared_flags.selections(FLAGS)
 _SOURCES = flags.DEFINE_multi_string(
     "source",
     [],

@@ -16,17 +16,17 @@ from typing import TypeVar
 from absl import flags
 
 from codegen.artifacts import op_matrix
-from codegen.commands import command_line
+from codegen.commands import shared_flags
 from codegen.cpp import prim_ops_header
 from codegen.inputs import functions_yaml, program_reader, selected_operators
 from codegen.model import kernel_keys, schema, selection
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 _T = TypeVar("_T")
 
-_OUTPUT = flags.DEFINE_string("output", None, "Where to write the selection.", required=True, flag_values=FLAGS)
+_OUTPUT = shared_flags.output(FLAGS, "the selection")
 _LABEL = flags.DEFINE_string(
     "label", "--ops", "Who asks for the operators of --ops and --ops_dict, for errors.", flag_values=FLAGS
 )
@@ -62,7 +62,7 @@ _SERVER_GENERATED_YAML_NAME = flags.DEFINE_string(
     "Who asks for the operators of that file.",
     flag_values=FLAGS,
 )
-_SELECTIONS = flags.DEFINE_multi_string("selection", [], "Another selected_operators.yaml to unite.", flag_values=FLAGS)
+_SELECTIONS = shared_flags.selections(FLAGS)
 _INCLUDE_ALL = flags.DEFINE_bool(
     "include_all_operators", False, "Selects every operator that the library's YAML files provide.", flag_values=FLAGS
 )

@@ -15,20 +15,20 @@ from absl import flags
 
 from codegen.artifacts import torch_manifest, torch_operators
 from codegen.checks import torch_namespaces
-from codegen.commands import command_line
+from codegen.commands import shared_flags
 from diagnostics.errors import Finding, InputError
 from diagnostics.suggest import did_you_mean, nearest_operators
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 
-_LABEL = flags.DEFINE_string("label", None, "The label of what loads them.", required=True, flag_values=FLAGS)
+_LABEL = shared_flags.label(FLAGS, "what loads the libraries")
 _MANIFESTS = flags.DEFINE_multi_string("manifest", [], "The .torch.json of an operator library.", flag_values=FLAGS)
 _PACKAGE = flags.DEFINE_string("package", "", "The label of the package of AOTInductor.", flag_values=FLAGS)
 _NEEDED = flags.DEFINE_string("needed", None, "Operators that the package calls, one a line.", flag_values=FLAGS)
 _OPERATORS = flags.DEFINE_multi_string(
     "operators", [], "The .torch_operators.json of an operator library.", flag_values=FLAGS
 )
-_OUTPUT = flags.DEFINE_string("output", None, "Where to write the report.", required=True, flag_values=FLAGS)
+_OUTPUT = shared_flags.output(FLAGS, "the report")
 
 # What a kernel for the CPU is registered under.
 _CPU_KEYS = {"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd"}

@@ -16,17 +16,17 @@ from absl import flags
 from codegen.artifacts import torch_manifest
 from codegen.binaries import symbols, torch_registrations
 from codegen.checks import torch_namespaces
-from codegen.commands import command_line
+from codegen.commands import shared_flags
 from codegen.model import torch_schemas
 from codegen.model.torch_library import IMPL, TorchLibrary
 from codegen.python import torch_loader
 from diagnostics.errors import Finding, InputError
 
-FLAGS = command_line.flag_values()
+FLAGS = shared_flags.flag_values()
 
-_LABEL = flags.DEFINE_string("label", None, "The library's label.", required=True, flag_values=FLAGS)
+_LABEL = shared_flags.label(FLAGS, "the library")
 _LIBRARY = flags.DEFINE_string("library", None, "The shared library.", required=True, flag_values=FLAGS)
-_NM = flags.DEFINE_string("nm", None, "The program that lists symbols.", required=True, flag_values=FLAGS)
+_NM = shared_flags.nm(FLAGS)
 _SOURCES = flags.DEFINE_multi_string(
     "source", [], "A source or header of the library, to find the registrations' lines in.", flag_values=FLAGS
 )

@@ -25,9 +25,9 @@ operators:
 def _test(data: bytes) -> None:
     _FILE.write(data)
     with fuzzing.answer():
-        functions_yaml.read(_FILE.path, None)
+        functions_yaml.read(_FILE.path, None, max_kernels=2000)
     with fuzzing.answer():
-        functions_yaml.read(None, _FILE.path)
+        functions_yaml.read(None, _FILE.path, max_kernels=2000)
     with fuzzing.answer():
         selected_operators.read(_FILE.path)
 

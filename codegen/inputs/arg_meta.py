@@ -18,7 +18,7 @@ for.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sized
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -30,8 +30,6 @@ from diagnostics.errors import Finding, InputError, Location
 
 # The runtime makes a call's key in a buffer of 659 bytes, the last of which ends it.
 _MAX_KEY = 658
-# What the registry of ExecuTorch's own build holds: 250 operators with 8 kernels each.
-_MAX_KERNELS = 2000
 
 _DimOrder = tuple[int, ...]
 _T = TypeVar("_T")
@@ -79,13 +77,16 @@ def aliases(type_alias: yaml_reader.Node | None, dim_order_alias: yaml_reader.No
     return Aliases(dtypes, dim_orders)
 
 
-def keys(function: schema.FunctionSchema, arg_meta: yaml_reader.Node, known: Aliases) -> tuple[str, ...]:
+def keys(
+    function: schema.FunctionSchema, arg_meta: yaml_reader.Node, known: Aliases, max_kernels: int
+) -> tuple[str, ...]:
     """The keys of the calls that a kernel is for, as the runtime renders them.
 
     Args:
         function: the schema of the kernel's operator.
         arg_meta: the dtype and dim order of each tensor argument.
         known: the aliases of the entry.
+        max_kernels: how many kernels the runtime's registry holds.
 
     Raises:
         InputError: with every finding in `arg_meta`.
@@ -121,7 +122,28 @@ def keys(function: schema.FunctionSchema, arg_meta: yaml_reader.Node, known: Ali
         findings += error.findings
     if findings:
         raise InputError(findings)
+    _check_combinations(function, arg_meta.location, [*dtype_choices.values(), *order_choices.values()], max_kernels)
     return tuple(_render(function, arg_meta.location, [tensors[name] for name in values], dtype_choices, order_choices))
+
+
+def _check_combinations(
+    function: schema.FunctionSchema, location: Location, choices: Iterable[Sized], max_kernels: int
+) -> None:
+    """Raises that a kernel stands for more combinations of alternatives than the runtime's registry has places."""
+    count = 1
+    for alternatives in choices:
+        count *= len(alternatives)
+        if count > max_kernels:
+            raise InputError(
+                Finding(
+                    id="too-many-combinations",
+                    where=location,
+                    found=f"a kernel of {function.name} stands for more than {max_kernels} combinations of dtypes and "
+                    "dim orders",
+                    cause="each combination of the alternatives is a kernel of its own in the runtime's registry",
+                    fix="use one alias for arguments that always agree, or a kernel with 'arg_meta: null'",
+                )
+            )
 
 
 def _render(
@@ -131,20 +153,6 @@ def _render(
     dtype_choices: Mapping[str, tuple[int, ...]],
     order_choices: Mapping[str, tuple[_DimOrder, ...]],
 ) -> list[str]:
-    count = 1
-    for alternatives in (*dtype_choices.values(), *order_choices.values()):
-        count *= len(alternatives)
-        if count > _MAX_KERNELS:
-            raise InputError(
-                Finding(
-                    id="too-many-combinations",
-                    where=location,
-                    found=f"a kernel of {function.name} stands for more than {_MAX_KERNELS} combinations of dtypes and "
-                    "dim orders",
-                    cause="each combination of the alternatives is a kernel of its own in the runtime's registry",
-                    fix="use one alias for arguments that always agree, or a kernel with 'arg_meta: null'",
-                )
-            )
     rendered = []
     for dtypes in itertools.product(*dtype_choices.values()):
         dtype_of = dict(zip(dtype_choices, dtypes, strict=True))

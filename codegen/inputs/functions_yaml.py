@@ -70,6 +70,7 @@ def read(
     aten_custom_ops_yaml: str | None = None,
     aten_fallback_yaml: str | None = None,
     declarations: Sequence[str] = (),
+    max_kernels: int,
 ) -> Mapping[str, Operator]:
     """Reads the operators of YAML files, by their full names, in the files' order.
 
@@ -80,6 +81,7 @@ def read(
         aten_custom_ops_yaml: as custom_ops_yaml, of kernels that take `at::Tensor`.
         aten_fallback_yaml: as aten_custom_ops_yaml, for the operators that no other file has.
         declarations: files of 'codegen collect', with the custom operators that C++ declares.
+        max_kernels: how many kernels the runtime's registry holds.
 
     Raises:
         InputError: with every finding in the files.
@@ -99,7 +101,7 @@ def read(
         if path is None:
             continue
         try:
-            found, wrong = _operators(path, allow_op, is_aten)
+            found, wrong = _operators(path, allow_op, is_aten, max_kernels)
         except InputError as error:
             findings += error.findings
             continue
@@ -131,13 +133,15 @@ def names(path: str) -> list[str]:
 
 
 @content_cache.by_content
-def _operators(path: str, allow_op: bool, is_aten: bool) -> tuple[Sequence[Operator], Sequence[Finding]]:
+def _operators(
+    path: str, allow_op: bool, is_aten: bool, max_kernels: int
+) -> tuple[Sequence[Operator], Sequence[Finding]]:
     """The operators of one file, and what is wrong with the others."""
     operators: list[Operator] = []
     findings: list[Finding] = []
     for entry in _entries(path):
         try:
-            operators.append(_operator(entry, allow_op, is_aten))
+            operators.append(_operator(entry, allow_op, is_aten, max_kernels))
         except InputError as error:
             findings += error.findings
     return operators, findings
@@ -236,12 +240,12 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
     return findings
 
 
-def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool) -> Operator:
+def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool, max_kernels: int) -> Operator:
     entry = _mapping(entry)
     _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
     function_schema, location = _schema(entry, allow_op)
     _check_schema(function_schema, location, is_aten)
-    kernels = _kernels(entry, function_schema)
+    kernels = _kernels(entry, function_schema, max_kernels)
     if is_aten:
         kernels = tuple(dataclasses.replace(kernel, is_aten=True) for kernel in kernels)
     return Operator(function_schema, kernels, location)
@@ -319,7 +323,9 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
     )
 
 
-def _kernels(entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema) -> tuple[Kernel, ...]:
+def _kernels(
+    entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema, max_kernels: int
+) -> tuple[Kernel, ...]:
     operator = str(function_schema.name)
     dispatch = entry.entries.get("dispatch")
     # ExecuTorch's own functions.yaml has an entry with `kernels` and an empty `dispatch`.
@@ -335,7 +341,7 @@ def _kernels(entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema)
             )
         )
     if "kernels" in entry.entries:
-        return _kernels_of_kernels(entry, function_schema)
+        return _kernels_of_kernels(entry, function_schema, max_kernels)
     if "dispatch" in entry.entries:
         name = _kernel_of_dispatch(entry, operator)
         return (Kernel(_qualified(name, operator), (kernel_keys.DEFAULT,), name.location),)
@@ -360,7 +366,9 @@ def _qualified(name: yaml_reader.Scalar, operator: str) -> str:
     return f"{namespace or 'at'}::native::{function}"
 
 
-def _kernels_of_kernels(entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema) -> tuple[Kernel, ...]:
+def _kernels_of_kernels(
+    entry: yaml_reader.Mapping, function_schema: schema.FunctionSchema, max_kernels: int
+) -> tuple[Kernel, ...]:
     operator = str(function_schema.name)
     nodes = entry.entries["kernels"]
     if not isinstance(nodes, yaml_reader.Sequence):
@@ -373,7 +381,7 @@ def _kernels_of_kernels(entry: yaml_reader.Mapping, function_schema: schema.Func
     first_users: dict[str, Kernel] = {}
     for node in nodes.items:
         try:
-            kernel = _kernel(node, function_schema, aliases)
+            kernel = _kernel(node, function_schema, aliases, max_kernels)
         except InputError as error:
             findings += error.findings
             continue
@@ -395,7 +403,9 @@ def _kernels_of_kernels(entry: yaml_reader.Mapping, function_schema: schema.Func
     return tuple(kernels)
 
 
-def _kernel(node: yaml_reader.Node, function_schema: schema.FunctionSchema, aliases: arg_meta.Aliases) -> Kernel:
+def _kernel(
+    node: yaml_reader.Node, function_schema: schema.FunctionSchema, aliases: arg_meta.Aliases, max_kernels: int
+) -> Kernel:
     operator = str(function_schema.name)
     if not isinstance(node, yaml_reader.Mapping):
         cause = "'kernel_name:' is missing before the name"
@@ -408,7 +418,7 @@ def _kernel(node: yaml_reader.Node, function_schema: schema.FunctionSchema, alia
     if meta is None or (isinstance(meta, yaml_reader.Scalar) and meta.tag == "null"):
         keys: tuple[str, ...] = (kernel_keys.DEFAULT,)
     else:
-        keys = arg_meta.keys(function_schema, meta, aliases)
+        keys = arg_meta.keys(function_schema, meta, aliases, max_kernels)
     return Kernel(_qualified(name, operator), keys, name.location)
 
 

@@ -41,7 +41,13 @@ class CheckCommandTest(case.TestCase):
         output = self.directory / "report.txt"
         path = self.write("model.pte", program)
         self.run_command(
-            "check", "--label=//m:runner", f"--program={path}", "--program_name=//m:m", f"--output={output}", *manifests
+            "check",
+            "--max_kernels=2000",
+            "--label=//m:runner",
+            f"--program={path}",
+            "--program_name=//m:m",
+            f"--output={output}",
+            *manifests,
         )
         return output.read_text()
 
@@ -133,7 +139,7 @@ my_ops::mul3.out: //ops:mine
 
     def _check_libraries(self, *arguments: str) -> str:
         output = self.directory / "report.txt"
-        self.run_command("check", "--label=//m:runner", f"--output={output}", *arguments)
+        self.run_command("check", "--max_kernels=2000", "--label=//m:runner", f"--output={output}", *arguments)
         return output.read_text()
 
     def _listing(self, label: str, *operators: str) -> str:

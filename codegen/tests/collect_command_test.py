@@ -30,7 +30,7 @@ class DeclareCommandTest(case.TestCase):
         return next(number for number, line in enumerate(lines, start=1) if text in line)
 
     def test_operators(self) -> None:
-        operators = functions_yaml.read(None, None, declarations=[self._collect(sys.argv[1])])
+        operators = functions_yaml.read(None, None, declarations=[self._collect(sys.argv[1])], max_kernels=2000)
         self.assertEqual(
             {name: operator.kernels[0].function for name, operator in operators.items()},
             {
@@ -58,7 +58,7 @@ class DeclareCommandTest(case.TestCase):
     def _findings(self, *declarations: tuple[str, str]) -> list[str]:
         content = [[schema, kernel, "ops/mul4.cpp", 7 + i] for i, (schema, kernel) in enumerate(declarations)]
         path = self.write("kernels.declared.json", json.dumps(content))
-        return self.findings(lambda: functions_yaml.read(None, None, declarations=[path]))
+        return self.findings(lambda: functions_yaml.read(None, None, declarations=[path], max_kernels=2000))
 
     def test_mistakes_are_found_in_the_source(self) -> None:
         good = "my_ops::mul4.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"

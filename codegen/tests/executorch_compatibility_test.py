@@ -139,7 +139,7 @@ def _meaning(selector: SelectiveBuilder) -> dict[str, Any]:
 
 class ExecutorchCompatibilityTest(case.TestCase):
     def _check_signatures(self, functions: Path, custom_ops: Path | None) -> None:
-        ours = functions_yaml.read(str(functions), str(custom_ops) if custom_ops else None)
+        ours = functions_yaml.read(str(functions), str(custom_ops) if custom_ops else None, max_kernels=2000)
         theirs = _theirs(functions, custom_ops)
         self.assertEqual(ours.keys(), theirs.keys())
         for name, operator in ours.items():
@@ -297,7 +297,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
         return {name: sorted(found.kinds) for name, found in program_reader.read(path, "//m:m").calls.items()}
 
     def test_calls_of_exported_models_fit_the_schemas(self) -> None:
-        operators = functions_yaml.read(str(_KERNELS / "portable" / "functions.yaml"), None)
+        operators = functions_yaml.read(str(_KERNELS / "portable" / "functions.yaml"), None, max_kernels=2000)
         checked = set()
         floats = torch.randn(3, 4)
         for model, inputs in (
@@ -339,7 +339,7 @@ class ExecutorchCompatibilityTest(case.TestCase):
         ):
             schema = f"checks::scale.out({arguments}, *, Tensor(a!) out) -> Tensor(a!)"
             yaml = f"- func: {schema}\n  kernels: [{{arg_meta: null, kernel_name: a::f}}]\n"
-            operators = functions_yaml.read(None, self.write("custom_ops.yaml", yaml))
+            operators = functions_yaml.read(None, self.write("custom_ops.yaml", yaml), max_kernels=2000)
             finding = calls.finding(operators[name], kinds, "//o:o", "//m:m")
             self.assertEqual(finding is None, fits, schema)
 

@@ -68,6 +68,7 @@ class GenerateCommandTest(case.TestCase):
         boxed_kernels = self.directory / "boxed_kernels"
         self.run_command(
             "generate",
+            "--max_kernels=2000",
             "--label=//ops:lib",
             f"--functions_yaml={self.write('functions.yaml', functions)}",
             f"--custom_ops_yaml={self.write('custom_ops.yaml', custom_ops)}",
@@ -336,7 +337,9 @@ class GenerateCommandTest(case.TestCase):
         flags = [f"--{flag}={self.directory / name}" for flag, name in _OUTPUTS.items()]
         flags.append(f"--boxed_kernels={self.directory / 'boxed_kernels'}")
         finding = self.finding(
-            lambda: self.run_command("generate", "--label=//ops:lib", f"--selection={selection}", *flags)
+            lambda: self.run_command(
+                "generate", "--max_kernels=2000", "--label=//ops:lib", f"--selection={selection}", *flags
+            )
         )
         self.assert_starts_with(finding, "//ops:lib: error: neither --functions_yaml nor --custom_ops_yaml is given\n")
         self.assert_id(finding, "no-yaml")

@@ -42,7 +42,7 @@ class MainTest(case.TestCase):
             ((), ""),
             (
                 ("gen",),
-                "codegen: there is no subcommand 'gen', only select, collect, generate, define, bind, "
+                "codegen: there is no subcommand 'gen', only select, collect, generate, bind, "
                 "prune, check, torch_library, torch_check.",
             ),
             (("select",), "codegen select: flag --output=None: Flag --output must have a value other than None."),

@@ -68,7 +68,14 @@ class WorkerTest(case.TestCase):
 
     def _generate(self, selection: str, prefix: str = "") -> Sequence[str]:
         outputs = [f"--{flag.replace('=', f'={prefix}')}" for flag in _OUTPUTS.values()]
-        return ["generate", "--label=//a:b", "--functions_yaml=functions.yaml", f"--selection={selection}", *outputs]
+        return [
+            "generate",
+            "--max_kernels=2000",
+            "--label=//a:b",
+            "--functions_yaml=functions.yaml",
+            f"--selection={selection}",
+            *outputs,
+        ]
 
     def _write_functions(self, *names: str) -> None:
         entries = [

@@ -25,6 +25,7 @@ class SelectionTest(absltest.TestCase):
             [
                 _CODEGEN,
                 "check",
+                "--max_kernels=2000",
                 "--label=//examples/custom_ops:runner_without_mul3",
                 f"--program={_HERE / 'model.pte'}",
                 "--program_name=//examples/custom_ops:model",

@@ -125,6 +125,7 @@ def _generate(ctx, selections, declared, aten):
     yamls = []
     args = codegen_args(ctx, "generate")
     args.add("--label", label_text(ctx.label))
+    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
     for flag, yaml in [
         ("--functions_yaml", ctx.file.functions_yaml_target),
         ("--fallback_yaml", ctx.file.fallback_yaml_target),

@@ -30,8 +30,10 @@ def _define(ctx):
         manifest = ctx.actions.declare_file(directory + "registered.json"),
         torch_manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json"),
     )
-    args = codegen_args(ctx, "define")
+    args = codegen_args(ctx, "generate")
+    args.add("--target", "torch")
     args.add("--label", label_text(ctx.label))
+    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
     declared = declared_operators(ctx.attr.kernels)
     yamls = [ctx.file.yaml_target] if ctx.file.yaml_target else []
     args.add_all(yamls, before_each = "--aten_custom_ops_yaml" if ctx.attr.aten_kernels else "--custom_ops_yaml")
@@ -65,7 +67,7 @@ def _define(ctx):
             outputs.torch_manifest,
             ctx.outputs.module,
         ] if file],
-        mnemonic = "EtDefine",
+        mnemonic = "EtGenerate",
         progress_message = "Generating operators for PyTorch for %{label}",
     )
     return outputs

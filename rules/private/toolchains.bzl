@@ -2,6 +2,7 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_cc//cc:defs.bzl", "CcInfo")
+load(":registry_size.bzl", "DEFAULT_MAX_KERNELS")
 
 visibility(["//rules/..."])
 
@@ -71,7 +72,7 @@ one of these with their own targets and registers it.""",
         ),
         "max_kernels": attr.int(
             doc = "How many kernels the operator registry holds: MAX_KERNEL_NUM of a runtime built from source. Default: 2000.",
-            default = 2000,
+            default = DEFAULT_MAX_KERNELS,
         ),
         "module": attr.label(
             doc = "`executorch::extension::Module`, TensorPtr, data loaders, with the runtime itself.",

@@ -9,6 +9,9 @@ load(
     "executorch_prebuilt_kernels",
     "executorch_program_test",
 )
+
+# buildifier: disable=bzl-visibility
+load("//rules/private:registry_size.bzl", "DEFAULT_MAX_KERNELS")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "main_source", "values_of")
 
 def _binary_test_impl(ctx):
@@ -46,7 +49,7 @@ def _ops_check_test_impl(ctx):
     check = action_with_mnemonic(env, "EtCheck")
     asserts.equals(env, [], values_of(check.argv, "--program"))
     asserts.equals(env, ["//rules/tests:ops_check"], values_of(check.argv, "--label"))
-    asserts.equals(env, ["2000"], values_of(check.argv, "--max_kernels"))
+    asserts.equals(env, [str(DEFAULT_MAX_KERNELS)], values_of(check.argv, "--max_kernels"))
     assert_ends(env, ["rules/tests/generated/registered.json"], values_of(check.argv, "--manifest"))
     listings = values_of(check.argv, "--listing")
     assert_ends(env, ["rules/tests/prebuilt_kernels.operators"], listings)

@@ -7,8 +7,8 @@ load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
 
 def _actions_test_impl(ctx):
     env = analysistest.begin(ctx)
-    argv = action_with_mnemonic(env, "EtDefine").argv
-    asserts.equals(env, "define", argv[1])
+    argv = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.equals(env, ["generate", "--target", "torch"], argv[1:4])
     asserts.equals(env, ["//rules/tests:aot"], values_of(argv, "--label"))
     for flag, file in {
         "--boxed_kernels": "aot/boxed_kernels",
@@ -52,7 +52,7 @@ _actions_test = analysistest.make(_actions_test_impl)
 
 def _aten_test_impl(ctx):
     env = analysistest.begin(ctx)
-    argv = action_with_mnemonic(env, "EtDefine").argv
+    argv = action_with_mnemonic(env, "EtGenerate").argv
     assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--aten_custom_ops_yaml"))
     asserts.equals(env, [], values_of(argv, "--custom_ops_yaml"))
     assert_ends(env, ["rules/tests/aot_with_aten_kernels/AtenKernels.cpp"], values_of(argv, "--aten_source"))
@@ -66,7 +66,7 @@ _aten_test = analysistest.make(_aten_test_impl)
 
 def _stubs_test_impl(ctx):
     env = analysistest.begin(ctx)
-    asserts.true(env, "--stubs" in action_with_mnemonic(env, "EtDefine").argv)
+    asserts.true(env, "--stubs" in action_with_mnemonic(env, "EtGenerate").argv)
     mnemonics = [action.mnemonic for action in analysistest.target_actions(env)]
     asserts.false(env, "EtBindKernels" in mnemonics, "there is no kernel to look for")
     return analysistest.end(env)

@@ -1,4 +1,4 @@
-// The wheel's registry holds 2000 kernels, the default of executorch_runtime_toolchain's max_kernels: one more aborts.
+// The wheel's registry holds as many kernels as executorch_runtime_toolchain says by default: one more aborts.
 
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr size_t kMaxKernels = 2000;
+constexpr size_t kMaxKernels = DEFAULT_MAX_KERNELS;
 
 // Whether a process can fill the registry up to `count` kernels.
 bool CanHold(size_t count) {

@@ -55,6 +55,8 @@ def main(argv: Sequence[str]) -> None:
         generate: list[str | Path] = [
             _CODEGEN,
             "generate",
+            "--max_kernels=2000",
+            "--max_kernels=2000",
             "--label=//:portable",
             f"--functions_yaml={_PORTABLE}",
             f"--boxed_kernels={directory}/boxed_kernels",

@@ -110,6 +110,7 @@ def _operator_names(codegen: str, functions_yaml: str, directory: str) -> list[s
 def _generate(functions_yaml: str, selection: str) -> list[str]:
     return [
         "generate",
+        "--max_kernels=2000",
         "--label=//:lib",
         f"--functions_yaml={functions_yaml}",
         f"--selection={selection}",

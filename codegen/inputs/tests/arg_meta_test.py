@@ -16,7 +16,7 @@ class SpecialisationTest(case.TestCase):
             f"- func: {schema}\n  type_alias: {aliases}\n  dim_order_alias: {orders}\n"
             f"  kernels:\n  - kernel_name: a::kernel\n    arg_meta: {arg_meta}\n",
         )
-        (operator,) = functions_yaml.read(None, path).values()
+        (operator,) = functions_yaml.read(None, path, max_kernels=2000).values()
         return list(operator.kernels[0].keys)
 
     def _finding(self, schema: str, arg_meta: str, aliases: str = "{}", orders: str = "{}") -> str:

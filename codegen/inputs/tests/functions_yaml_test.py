@@ -12,7 +12,9 @@ class OperatorTableTest(case.TestCase):
     def _read(self, functions: str | None = None, custom_ops: str | None = None) -> dict[str, str]:
         """Each operator's kernel."""
         operators = functions_yaml.read(
-            functions and self.write("functions.yaml", functions), custom_ops and self.write("custom.yaml", custom_ops)
+            functions and self.write("functions.yaml", functions),
+            custom_ops and self.write("custom.yaml", custom_ops),
+            max_kernels=2000,
         )
         return {name: operator.kernels[0].function for name, operator in operators.items()}
 
@@ -65,7 +67,7 @@ class OperatorTableTest(case.TestCase):
 
     def test_schema_of_an_op(self) -> None:
         path = self.write("functions.yaml", f"- op: add.out\n{_KERNELS}a::add\n")
-        (operator,) = functions_yaml.read(path, None).values()
+        (operator,) = functions_yaml.read(path, None, max_kernels=2000).values()
         self.assertEqual(
             str(operator.schema),
             "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)",
@@ -243,7 +245,7 @@ class OperatorTableTest(case.TestCase):
     def test_not_text(self) -> None:
         path = self.write("functions.yaml", b"- op: \xff\n")
         self.assert_starts_with(
-            self.finding(lambda: functions_yaml.read(path, None)),
+            self.finding(lambda: functions_yaml.read(path, None, max_kernels=2000)),
             "functions.yaml: error: not valid YAML: byte 6 is not UTF-8 text\n",
         )
 
@@ -254,7 +256,7 @@ class OperatorTableTest(case.TestCase):
 
     def test_missing_file(self) -> None:
         self.assert_starts_with(
-            self.finding(lambda: functions_yaml.read("no/such.yaml", None)),
+            self.finding(lambda: functions_yaml.read("no/such.yaml", None, max_kernels=2000)),
             "no/such.yaml: error: cannot read the file: No such file or directory\n",
         )
 

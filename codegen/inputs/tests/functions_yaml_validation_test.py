@@ -98,7 +98,7 @@ class ValidationTest(case.TestCase):
             self.write(name, text) if text is not None else None
             for name, text in (("functions.yaml", functions), ("custom.yaml", custom_ops))
         ]
-        return sorted(functions_yaml.read(*paths))
+        return sorted(functions_yaml.read(*paths, max_kernels=2000))
 
     def test_wrong(self) -> None:
         for id_, functions, custom_ops, expected in _ROWS:

@@ -51,6 +51,7 @@ class AtenKernelsTest(case.TestCase):
         boxed_kernels = self.directory / "boxed_kernels"
         self.run_command(
             "generate",
+            "--max_kernels=2000",
             "--label=//ops:lib",
             "--aten_kernels",
             f"--selection={selection}",
@@ -158,7 +159,9 @@ class AtenKernelsTest(case.TestCase):
 class BindTest(case.TestCase):
     def _bind(self, symbol: str) -> str:
         """The adapters for a library that defines a function."""
-        kernels = functions_yaml.read(None, None, aten_custom_ops_yaml=self.write("custom_ops.yaml", _CUSTOM_OPS))
+        kernels = functions_yaml.read(
+            None, None, aten_custom_ops_yaml=self.write("custom_ops.yaml", _CUSTOM_OPS), max_kernels=2000
+        )
         operators = [
             {
                 "schema": str(operator.schema),

@@ -19,6 +19,7 @@ class UndeclaredTest(case.TestCase):
         outputs = ("boxed_kernels", "kernel_table", "registration", "native_functions", "functions", "manifest")
         self.run_command(
             "generate",
+            "--max_kernels=2000",
             "--label=//a:lib",
             f"--functions_yaml={self.write('functions.yaml', yaml)}",
             f"--selection={selection}",

@@ -35,7 +35,7 @@ def _functional(text: str) -> str | None:
     return str(derived) if derived else None
 
 
-class DefineCommandTest(case.TestCase):
+class GenerateForTorchTest(case.TestCase):
     def _define(self, *sources: str) -> Path:
         outputs = {
             "boxed_kernels": "boxed_kernels",
@@ -47,7 +47,9 @@ class DefineCommandTest(case.TestCase):
             "torch_manifest": "custom_ops_lib.torch.json",
         }
         self.run_command(
-            "define",
+            "generate",
+            "--target=torch",
+            "--max_kernels=2000",
             "--label=//ops:custom_ops_lib",
             *sources,
             "--library=libcustom_ops_lib.so",
