@@ -1,5 +1,5 @@
 """et_kernel_library: kernels, and which file implements which operator."""
 
-load("//rules/private:et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
+load("//rules/private/executorch:et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
 
 et_kernel_library = _et_kernel_library

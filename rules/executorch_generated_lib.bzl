@@ -1,12 +1,12 @@
 """executorch_generated_lib: registers exactly the selected operators."""
 
 load(
-    "//rules/private:executorch_generated_lib.bzl",
+    "//rules/private/executorch:executorch_generated_lib.bzl",
     "BUCK_ONLY",
     "executorch_generated_headers",
     _executorch_generated_lib = "executorch_generated_lib",
 )
-load("//rules/private:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")
+load("//rules/private/executorch:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")
 load(":exir_custom_ops_aot_lib.bzl", "exir_custom_ops_aot_lib")
 
 # What a library with PyTorch's own kernels needs. A library without them must not even name it: PyTorch would be

@@ -1,5 +1,5 @@
 """executorch_ops_check: no kernel is registered twice."""
 
-load("//rules/private:executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check")
+load("//rules/private/executorch:executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check")
 
 executorch_ops_check = _executorch_ops_check

@@ -1,8 +1,8 @@
 """exir_custom_ops_aot_lib: custom operators for PyTorch, with the kernels that programs run with."""
 
 load("@rules_python//python:defs.bzl", "py_library")
-load("//rules/private:exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
-load("//rules/private:loader_module.bzl", "loader_module")
+load("//rules/private/executorch:exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
+load("//rules/private/torch:loader_module.bzl", "loader_module")
 
 def exir_custom_ops_aot_lib(
         name,

@@ -1,6 +1,6 @@
 """The module extension that brings the ExecuTorch wheel and the Python packages as repositories."""
 
-load("//rules/private:repositories.bzl", "declare_repositories", "merge_tags")
+load("//rules/private/repositories:repositories.bzl", "declare_repositories", "merge_tags")
 
 _runtime = tag_class(
     doc = "Where the C++ runtime comes from: repository `executorch_runtime`. Default: the executorch wheel, by pip.",

@@ -1,6 +1,6 @@
 """The WORKSPACE twin of the module extension in extensions.bzl."""
 
-load("//rules/private:repositories.bzl", "declare_repositories")
+load("//rules/private/repositories:repositories.bzl", "declare_repositories")
 
 def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
     """Declares what the rules need: call it in WORKSPACE, then executorch_register_toolchains().

@@ -1,8 +1,8 @@
 """torch_op_library: operators for PyTorch in C++."""
 
 load("@rules_python//python:defs.bzl", "py_library")
-load("//rules/private:loader_module.bzl", "loader_module")
-load("//rules/private:torch_op_library.bzl", _torch_op_library = "torch_op_library")
+load("//rules/private/torch:loader_module.bzl", "loader_module")
+load("//rules/private/torch:torch_op_library.bzl", _torch_op_library = "torch_op_library")
 
 _CUDA_FOUND = Label("//rules:cuda")
 

@@ -1,7 +1,7 @@
 """The fuzzer as a repository, from a lock."""
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:python_repository.bzl", "python_repository")
+load("//rules/private/repositories:python_repository.bzl", "python_repository")
 
 def fuzz_repositories():
     """Declares `fuzz_python`."""

@@ -3,10 +3,10 @@
 load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:python_repository.bzl", "misfit", "missing_deps")
+load("//rules/private/repositories:python_repository.bzl", "misfit", "missing_deps")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:repositories.bzl", "with_source")
+load("//rules/private/repositories:repositories.bzl", "with_source")
 
 def _misfit_test_impl(ctx):
     env = unittest.begin(ctx)

@@ -8,10 +8,10 @@ load("//rules:providers.bzl", "TorchOpInfo")
 load("//rules:torch_ops_check.bzl", "torch_ops_check_aspect")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:cuda_repository.bzl", "find_toolkit")
+load("//rules/private/repositories:cuda_repository.bzl", "find_toolkit")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:cuda_toolkit.bzl", "toolkit_for")
+load("//rules/private/toolchains:cuda_toolkit.bzl", "toolkit_for")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
 def _names(files):

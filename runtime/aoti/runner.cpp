@@ -11,11 +11,11 @@
 #include <vector>
 
 #include "runtime/aoti/loader.h"
-#include "runtime/failure.h"
-#include "runtime/model.h"
-#include "runtime/options.h"
-#include "runtime/run.h"
-#include "runtime/runfiles.h"
+#include "runtime/runner/failure.h"
+#include "runtime/runner/model.h"
+#include "runtime/runner/options.h"
+#include "runtime/runner/run.h"
+#include "runtime/runner/runfiles.h"
 
 namespace rules_executorch {
 namespace {

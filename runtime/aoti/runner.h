@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/runner.h"
+#include "runtime/runner/runner.h"
 
 namespace rules_executorch {
 

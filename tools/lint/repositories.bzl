@@ -1,7 +1,7 @@
 """The linters as repositories: Python tools from a lock, buildifier from its npm package."""
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:python_repository.bzl", "python_repository")
+load("//rules/private/repositories:python_repository.bzl", "python_repository")
 
 NO_NPM_ERR = """buildifier could not be had from npm: {found}.
 

@@ -1,0 +1,60 @@
+"""What rules have in common that run a tool on a model file."""
+
+load("@rules_python//python:defs.bzl", "PyInfo")
+load("//rules/private/toolchains:import_paths.bzl", "import_paths")
+load(":label_text.bzl", "label_text")
+
+visibility(["//rules/..."])
+
+MODEL_FILE_ATTRS = {
+    "data": attr.label_list(
+        doc = "Files that the model's code reads, e.g. a checkpoint.",
+        allow_files = True,
+    ),
+    "deps": attr.label_list(
+        doc = "Python libraries that the model's code imports. torch and executorch are there.",
+        providers = [PyInfo],
+    ),
+    "entry_point": attr.string(
+        doc = "Function in the model file that returns (torch.nn.Module, tuple of example inputs).",
+        default = "get_model",
+    ),
+    "model": attr.label(
+        doc = "The Python file.",
+        allow_single_file = [".py"],
+        mandatory = True,
+    ),
+}
+
+def model_file_args(ctx):
+    """The flags that name the model file to the tool.
+
+    Args:
+      ctx: the rule's context, with MODEL_FILE_ATTRS.
+    Returns:
+      Args
+    """
+    args = ctx.actions.args()
+    args.add("--label", label_text(ctx.label))
+    args.add("--model", ctx.file.model)
+    args.add("--entry_point", ctx.attr.entry_point)
+    args.add_all(import_paths(ctx, ctx.attr.deps), before_each = "--import_path")
+    return args
+
+def model_file_inputs(ctx, tool):
+    """The model's code and what it needs, less what the tool brings along itself, such as torch.
+
+    Args:
+      ctx: the rule's context, with MODEL_FILE_ATTRS.
+      tool: Target of the tool.
+    Returns:
+      list[File]
+    """
+    brought = {file: None for file in tool[DefaultInfo].default_runfiles.files.to_list()}
+    needed = depset(
+        [ctx.file.model],
+        transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps] +
+                     [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps] +
+                     [target[DefaultInfo].files for target in ctx.attr.data],
+    )
+    return [file for file in needed.to_list() if file not in brought]

@@ -1,0 +1,141 @@
+"""Rule et_kernel_library."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+
+visibility(["//rules/..."])
+
+NOT_A_SOURCE_ERR = """{label}: attribute operators names {file}, which is not in srcs.
+
+Likely cause: the file was renamed, or the key lacks its ending.
+Fix: use one of {srcs} as key.
+See: docs/errors.md#not-a-source"""
+
+def _declared(ctx, objects):
+    """The operators that the sources declare."""
+    declared = ctx.actions.declare_file(ctx.label.name + ".declared.json")
+    files = objects.objects or objects.pic_objects
+    args = codegen_args(ctx, "collect")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add_all(files, format_each = "--object=%s")
+    args.add(declared, format = "--output=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = files,
+        outputs = [declared],
+        mnemonic = "EtCollect",
+        progress_message = "Finding operators that %{label} declares",
+    )
+    return declared
+
+def _et_kernel_library_impl(ctx):
+    sources = {src.basename: src for src in ctx.files.srcs}
+    for file in ctx.attr.operators:
+        if file not in sources:
+            fail(NOT_A_SOURCE_ERR.format(label = ctx.label, file = file, srcs = ", ".join(sources)))
+
+    cc_toolchain = find_cc_toolchain(ctx)
+    feature_configuration = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    kernel_includes = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].kernel_includes
+    deps = [dep[CcInfo] for dep in ctx.attr.deps]
+    copts = ctx.attr.copts
+    if ctx.attr.declares_operators:
+        deps = deps + [ctx.attr._operator[CcInfo]]
+
+        # Without it, operator.h does not compile: no declaration goes unseen.
+        copts = copts + ["-DRULES_EXECUTORCH_DECLARES_OPERATORS"]
+    compilation_context, objects = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = ctx.files.srcs,
+        public_hdrs = ctx.files.hdrs,
+        user_compile_flags = copts,
+        defines = ctx.attr.defines,
+        compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps],
+    )
+    linking_context, linking_outputs = cc_common.create_linking_context_from_compilation_outputs(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        linking_contexts = [dep.linking_context for dep in deps],
+        disallow_dynamic_library = True,
+    )
+    library = linking_outputs.library_to_link
+    own = [
+        struct(
+            file = sources[file],
+            operators = tuple(operators),
+            compilation_context = compilation_context,
+            copts = tuple(copts),
+            defines = tuple(compilation_context.defines.to_list()),
+        )
+        for file, operators in ctx.attr.operators.items()
+    ]
+    return [
+        DefaultInfo(files = depset([f for f in [library.static_library, library.pic_static_library] if f] if library else [])),
+        CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+        EtKernelInfo(
+            declared_operators = depset(
+                [_declared(ctx, objects)] if ctx.attr.declares_operators else [],
+                transitive = [dep[EtKernelInfo].declared_operators for dep in ctx.attr.deps if EtKernelInfo in dep],
+            ),
+            sources = depset(
+                own,
+                transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.deps if EtKernelInfo in dep],
+            ),
+        ),
+    ]
+
+et_kernel_library = rule(
+    doc = """A C++ library of kernels that also says which file implements which operators.
+
+The runtime's `kernel_includes` come by themselves. A plain `cc_library` that depends on `//runtime:kernel_includes`
+serves as `kernel_deps` too; what this rule adds is the map from operators to files, which a dtype-selective build needs:
+it compiles these files once more, with the selected dtypes only (see docs/dtype_selection.md for what a kernel does for it).""",
+    implementation = _et_kernel_library_impl,
+    attrs = {
+        "copts": attr.string_list(doc = "Options for the C++ compiler."),
+        "declares_operators": attr.bool(
+            doc = """Whether the sources declare operators by `EXECUTORCH_OPERATOR` of `runtime/operator.h`. An `executorch_generated_lib`
+that has this library in its `kernel_deps` takes them as from a custom_ops.yaml. Default: False.""",
+        ),
+        "defines": attr.string_list(doc = "Preprocessor definitions, for this library and what depends on it."),
+        "deps": attr.label_list(
+            doc = "C++ libraries, and other kernel libraries.",
+            providers = [CcInfo],
+        ),
+        "hdrs": attr.label_list(
+            doc = "Headers.",
+            allow_files = [".h"],
+        ),
+        "operators": attr.string_list_dict(
+            doc = """File name to the operators that it implements, e.g. {"op_add.cpp": ["aten::add.out"]}; to none for a file that
+operators share and that leaves out dtypes by `should_include_dtype`.""",
+        ),
+        "srcs": attr.label_list(
+            doc = "Kernel sources.",
+            allow_files = [".cpp", ".cc"],
+        ),
+        "_operator": attr.label(
+            default = "//runtime:operator",
+            providers = [CcInfo],
+        ),
+    },
+    fragments = ["cpp"],
+    provides = [CcInfo, EtKernelInfo],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,145 @@
+"""Rule et_operator_library."""
+
+load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
+load("//rules/private/providers:et_program_info.bzl", "program_of")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+
+visibility(["//rules/..."])
+
+EMPTY_SELECTION_ERR = """{label} selects no operator: all of its attributes are empty, and include_all_operators is False.
+
+Likely cause: the attribute that names the model or the operators was left out.
+Fix: give one of them, e.g. model = ":model" or ops = ["aten::add.out"].
+See: docs/errors.md#empty-selection"""
+
+EXCLUSIVE_ERR = """{label} has server_generated_yaml_target, and {others} besides.
+
+Likely cause: the file was meant to be one selection among several, but it is copied as it is.
+Fix: remove {others}, or put server_generated_yaml_target into an et_operator_library of its own and that into deps.
+See: docs/errors.md#server-generated-beside-others"""
+
+def _check_attributes(ctx):
+    given = [
+        name
+        for name in ["deps", "include_all_operators", "include_all_ops", "model", "models", "ops", "ops_dict", "ops_schema_yaml_target"]
+        if getattr(ctx.attr, name)
+    ]
+    if ctx.attr.server_generated_yaml_target and given:
+        fail(EXCLUSIVE_ERR.format(label = ctx.label, others = ", ".join(given)))
+    if not (ctx.attr.server_generated_yaml_target or given):
+        fail(EMPTY_SELECTION_ERR.format(label = ctx.label))
+
+def _et_operator_library_impl(ctx):
+    _check_attributes(ctx)
+    directory = ctx.label.name + "/"
+    output = ctx.actions.declare_file(directory + "selected_operators.yaml")
+    prim_ops = ctx.actions.declare_file(directory + "selected_prim_ops.h")
+    matrix = ctx.actions.declare_file(directory + "op_matrix.json")
+    matrix_text = ctx.actions.declare_file(directory + "op_matrix.txt")
+    models = ctx.attr.models + ([ctx.attr.model] if ctx.attr.model else [])
+    programs = [(model.label, program_of(model).program) for model in models]
+    selections = [dep[EtOperatorInfo] for dep in ctx.attr.deps]
+    inputs = [program for _, program in programs]
+
+    args = codegen_args(ctx, "select")
+    args.add("--label", label_text(ctx.label))
+    args.add("--output", output)
+    args.add("--prim_ops_header", prim_ops)
+    args.add("--matrix_json", matrix)
+    args.add("--matrix_text", matrix_text)
+    args.add_all(ctx.attr.ops, format_each = "--ops=%s")
+    if ctx.attr.ops_dict:
+        args.add(json.encode(ctx.attr.ops_dict), format = "--ops_dict=%s")
+    if ctx.attr.include_all_operators or ctx.attr.include_all_ops:
+        args.add("--include_all_operators")
+    for label, program in programs:
+        args.add("--model", program)
+        args.add("--model_name", label_text(label))
+    for flag, target, file in [
+        ("--ops_schema_yaml", ctx.attr.ops_schema_yaml_target, ctx.file.ops_schema_yaml_target),
+        ("--server_generated_yaml", ctx.attr.server_generated_yaml_target, ctx.file.server_generated_yaml_target),
+    ]:
+        if file:
+            args.add(flag, file)
+            args.add(flag + "_name", label_text(target.label))
+            inputs.append(file)
+    for selection in selections:
+        args.add("--selection", selection.selected_operators)
+        args.add("--matrix", selection.op_matrix)
+        inputs += [selection.selected_operators, selection.op_matrix]
+
+    run_codegen(
+        ctx,
+        args,
+        inputs = inputs,
+        outputs = [output, prim_ops, matrix, matrix_text],
+        mnemonic = "EtSelect",
+        progress_message = "Selecting operators for %{label}",
+    )
+    return [
+        DefaultInfo(files = depset([output])),
+        EtOperatorInfo(op_matrix = matrix, selected_operators = output, selected_prim_ops = prim_ops),
+        OutputGroupInfo(
+            op_matrix = depset([matrix, matrix_text]),
+            selected_prim_ops = depset([prim_ops]),
+        ),
+    ]
+
+_MODEL_DOC = "an `executorch_program`, a .pte file, or a bundled program (.bpte); all operators of all its methods are selected with the dtypes and dim orders of their calls, those inside delegates excepted"
+
+et_operator_library = rule(
+    doc = """A selection of operators: of lists, of models, of YAMLs, of other selections, united.
+
+Gives `<name>/selected_operators.yaml` in ExecuTorch's format: the same bytes for the same operators, in whatever order
+they are given. An `executorch_generated_lib` that depends on it registers exactly these operators, and fails to build if
+one of them has no kernel. It registers what the selections in its own `deps` hold, with all that is in their `deps`, at
+any depth; not what another library in its `deps` registers already.
+
+Any attribute may be a `select()`, over a platform or a flag.
+
+Output groups: `op_matrix`, which model or list asks for which operator with which dtypes, as `<name>/op_matrix.json` and
+as a table in `<name>/op_matrix.txt`; `selected_prim_ops`, `<name>/selected_prim_ops.h`, which makes a runtime that is
+built from source, with ET_PRIM_OPS_SELECTIVE_BUILD, keep only those of its own operators that are selected.""",
+    implementation = _et_operator_library_impl,
+    attrs = {
+        "define_static_targets": attr.bool(
+            doc = "No effect, as in ExecuTorch's own macro: a selection is no library.",
+        ),
+        "deps": attr.label_list(
+            doc = "Other selections, to be included.",
+            providers = [EtOperatorInfo],
+        ),
+        "include_all_operators": attr.bool(
+            doc = "Select whatever the library's YAMLs provide. Default: False.",
+        ),
+        "include_all_ops": attr.bool(
+            doc = "The same as `include_all_operators`, under the name that ExecuTorch's guides use.",
+        ),
+        "model": attr.label(
+            doc = "One model: {}.".format(_MODEL_DOC),
+            allow_single_file = [".pte", ".bpte"],
+        ),
+        "models": attr.label_list(
+            doc = "Several models, each {}.".format(_MODEL_DOC),
+            allow_files = [".pte", ".bpte"],
+        ),
+        "ops": attr.string_list(
+            doc = "Operators by full name: namespace, name, overload, e.g. `aten::add.out`; for every dtype.",
+        ),
+        "ops_dict": attr.string_list_dict(
+            doc = "Operators by full name with what to select of each: dtypes, e.g. `ScalarType.Half`; kernel keys, the dtype's number and the dim order of each tensor of a call, e.g. `v1/6;0,1|6;0,1|6;0,1|6;0,1`; or an empty list for every dtype.",
+        ),
+        "ops_schema_yaml_target": attr.label(
+            doc = "A YAML like those of `executorch_generated_lib`; all operators that it lists, for every dtype.",
+            allow_single_file = [".yaml", ".yml"],
+        ),
+        "server_generated_yaml_target": attr.label(
+            doc = "A finished selected_operators.yaml, to be checked and taken as it is. No other attribute may be given.",
+            allow_single_file = [".yaml", ".yml"],
+        ),
+    },
+    provides = [EtOperatorInfo],
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,361 @@
+"""Rules behind executorch_generated_lib: the registering library and its headers."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
+load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels")
+load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
+load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
+load("//rules/private/providers:et_kernel_info.bzl", "declared_operators")
+load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+
+visibility(["//rules/..."])
+
+NO_YAML_ERR = """{label} has neither functions_yaml_target nor custom_ops_yaml_target.
+
+Likely cause: the YAML that binds operators to kernels was left out.
+Fix: give functions_yaml_target for ATen operators (e.g. "//kernels/portable:functions.yaml"),
+custom_ops_yaml_target for your own; or declare these in C++, in an et_kernel_library with declares_operators = True.
+See: docs/errors.md#no-yaml"""
+
+FUNCTIONS_YAML_IN_ATEN_MODE_ERR = """{label} has aten_mode = True and {attribute}.
+
+Likely cause: the library was made from one with portable kernels; in ATen mode all operators of PyTorch run with PyTorch's own.
+Fix: leave out {attribute}; or, for these kernels and PyTorch's for the other operators, replace aten_mode by fallback = "aten".
+See: docs/errors.md#functions-yaml-in-aten-mode"""
+
+NO_SELECTION_ERR = """{label} depends on no et_operator_library, so it would register nothing.
+
+Likely cause: deps lacks the selection.
+Fix: add an et_operator_library to deps; one with include_all_operators = True takes all that the YAMLs provide.
+See: docs/errors.md#no-selection"""
+
+# What ExecuTorch's macro takes for Buck alone, and what says it in Bazel.
+BUCK_ONLY = {
+    "fbcode_deps": "deps, with a select() where they differ by platform",
+    "feature": "tags",
+    "platforms": "target_compatible_with",
+    "use_default_aten_ops_lib": "an executorch_torch_toolchain with the libraries that run ATen's operators",
+    "xplat_deps": "deps, with a select() where they differ by platform",
+}
+
+BUCK_ONLY_ERR = """{label} has {parameter}, which only Buck knows.
+
+Likely cause: the target comes from a BUCK file of ExecuTorch.
+Fix: use {replacement} instead.
+See: docs/errors.md#buck-only"""
+
+def _executorch_generated_lib_impl(ctx):
+    for parameter in ctx.attr.buck_only:
+        fail(BUCK_ONLY_ERR.format(label = ctx.label, parameter = parameter, replacement = BUCK_ONLY[parameter]))
+    if ctx.attr.aten_mode:
+        for attribute in ["functions_yaml_target", "fallback_yaml_target"]:
+            if getattr(ctx.file, attribute):
+                fail(FUNCTIONS_YAML_IN_ATEN_MODE_ERR.format(label = ctx.label, attribute = attribute))
+    declared = declared_operators(ctx.attr.kernel_deps)
+    if not (ctx.attr.aten_mode or ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or
+            ctx.file.fallback_yaml_target or ctx.attr.aten_bridge or declared):
+        fail(NO_YAML_ERR.format(label = ctx.label))
+    selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
+    if not selections:
+        fail(NO_SELECTION_ERR.format(label = ctx.label))
+
+    aten = ctx.attr.aten_bridge[EtAtenInfo] if ctx.attr.aten_bridge else None
+    kernels = [dep[CcInfo] for dep in ctx.attr.kernel_deps]
+    libraries = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep]
+    generated = _generate(ctx, selections, declared, aten)
+    if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
+            ctx.file.fallback_yaml_target):
+        return _declared(ctx, generated, kernels + libraries)
+    adapters = bind_kernels(
+        ctx,
+        generated.manifest,
+        kernels + ([aten.kernels] if aten else []),
+        # PyTorch's libraries have more symbols than all the rest, and none of them is a kernel of a YAML.
+        besides = aten.torch if aten else None,
+    )
+    if ctx.attr.aten_mode:
+        # Generated code includes nothing of the kernels, which bring PyTorch's headers.
+        kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
+    headers, registration, selective = _compile(ctx, generated, adapters, selections, kernels + libraries, aten)
+    inner = [dep[EtGeneratedLibInfo] for dep in ctx.attr.deps if EtGeneratedLibInfo in dep]
+
+    return [
+        DefaultInfo(
+            files = depset(_headers(generated) + _sources(generated, adapters)),
+            runfiles = ctx.runfiles().merge_all([
+                dep[DefaultInfo].default_runfiles
+                for dep in ctx.attr.kernel_deps + ctx.attr.deps + ([ctx.attr.aten_bridge] if aten else [])
+            ]),
+        ),
+        registration,
+        EtGeneratedLibInfo(
+            headers = headers,
+            registered = depset(
+                [] if ctx.attr.manual_registration else [generated.manifest],
+                transitive = [info.registered for info in inner],
+            ),
+            dtypes = depset(
+                [selective.dtypes] if selective else [],
+                transitive = [info.dtypes for info in inner],
+            ),
+        ),
+        OutputGroupInfo(
+            manifest = depset([generated.manifest]),
+            selective_build = depset([selective.header, selective.dtypes] if selective else []),
+        ),
+    ]
+
+def _generate(ctx, selections, declared, aten):
+    """Registration source, headers and manifest, from YAMLs and selections alone."""
+    directory = ctx.label.name + "/"
+    outputs = struct(
+        boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
+        kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
+        registration_header = ctx.actions.declare_file(directory + "RegisterKernels.h") if ctx.attr.manual_registration else None,
+        registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
+        aten_kernels = ctx.actions.declare_file(directory + "AtenKernels.cpp") if aten else None,
+        native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
+        functions = ctx.actions.declare_file(directory + "Functions.h"),
+        manifest = ctx.actions.declare_file(directory + "registered.json"),
+    )
+    yamls = []
+    args = codegen_args(ctx, "generate")
+    args.add("--label", label_text(ctx.label))
+    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
+    for flag, yaml in [
+        ("--functions_yaml", ctx.file.functions_yaml_target),
+        ("--fallback_yaml", ctx.file.fallback_yaml_target),
+        ("--aten_custom_ops_yaml" if ctx.attr.aten_mode else "--custom_ops_yaml", ctx.file.custom_ops_yaml_target),
+        ("--aten_fallback_yaml", aten.kernels_yaml if aten else None),
+    ]:
+        if yaml:
+            args.add(flag, yaml)
+            yamls.append(yaml)
+    args.add_all(declared, format_each = "--declared_operators=%s")
+    args.add_all(selections, before_each = "--selection")
+    args.add("--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions")
+    if ctx.attr.manual_registration:
+        args.add("--registration_header", outputs.registration_header)
+    if aten:
+        args.add("--aten_kernels")
+        args.add("--aten_source", outputs.aten_kernels)
+
+    # A directory that is not expanded, since it has nothing in it yet.
+    args.add_all([outputs.boxed_kernels], before_each = "--boxed_kernels", expand_directories = False)
+    args.add("--kernel_table", outputs.kernel_table)
+    args.add("--registration", outputs.registration)
+    args.add("--native_functions", outputs.native_functions)
+    args.add("--functions", outputs.functions)
+    args.add("--manifest", outputs.manifest)
+    run_codegen(
+        ctx,
+        args,
+        inputs = yamls + declared + selections,
+        outputs = [file for file in [
+            outputs.boxed_kernels,
+            outputs.kernel_table,
+            outputs.registration,
+            outputs.registration_header,
+            outputs.aten_kernels,
+            outputs.native_functions,
+            outputs.functions,
+            outputs.manifest,
+        ] if file],
+        mnemonic = "EtGenerate",
+        progress_message = "Generating kernel registration for %{label}",
+    )
+    return outputs
+
+def _headers(generated):
+    headers = [generated.native_functions, generated.functions, generated.registration_header]
+    return [header for header in headers if header]
+
+def _sources(generated, adapters):
+    # Bazel links a tree's objects like an archive's: after the table that refers to them.
+    sources = [generated.registration, generated.kernel_table, generated.boxed_kernels, generated.aten_kernels, adapters]
+    return [source for source in sources if source]
+
+def _configure(ctx):
+    cc_toolchain = find_cc_toolchain(ctx)
+    return cc_toolchain, cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+
+def _declared(ctx, generated, deps):
+    """The providers of a library that registers nothing: its headers alone."""
+    cc_toolchain, feature_configuration = _configure(ctx)
+    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    compilation_context, _ = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        public_hdrs = _headers(generated),
+        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
+    )
+    headers = CcInfo(compilation_context = compilation_context)
+    return [
+        DefaultInfo(files = depset(_headers(generated))),
+        headers,
+        EtGeneratedLibInfo(headers = headers, registered = depset()),
+        OutputGroupInfo(manifest = depset([generated.manifest])),
+    ]
+
+def _compile(ctx, generated, adapters, selections, deps, aten):
+    """Returns CcInfo of the headers alone and of the whole, and the dtype-selective build if there is one."""
+    cc_toolchain, feature_configuration = _configure(ctx)
+    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    compilation_context, objects = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = [source for source in _sources(generated, adapters) if source != generated.aten_kernels],
+        public_hdrs = _headers(generated),
+        # Bazel tells C++ by a file's ending, and a tree has none.
+        user_compile_flags = ctx.fragments.cpp.cxxopts + ctx.attr.compiler_flags,
+        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps] +
+                               ([aten.headers.compilation_context] if aten else []),
+    )
+    if aten:
+        # Alone, so that nothing else waits for PyTorch's headers.
+        _, aten_objects = cc_common.compile(
+            name = ctx.label.name + "_aten",
+            actions = ctx.actions,
+            cc_toolchain = cc_toolchain,
+            feature_configuration = feature_configuration,
+            srcs = [generated.aten_kernels],
+            user_compile_flags = ctx.attr.compiler_flags,
+            # PyTorch's headers come first: ExecuTorch brings older copies of some.
+            compilation_contexts = [
+                aten.torch.compilation_context,
+                runtime.compilation_context,
+                aten.headers.compilation_context,
+            ],
+        )
+        objects = cc_common.merge_compilation_outputs(compilation_outputs = [objects, aten_objects])
+    selective = None
+    if ctx.attr.dtype_selective_build:
+        selective = compile_selective_kernels(ctx, cc_toolchain, feature_configuration, generated.manifest, selections)
+        objects = cc_common.merge_compilation_outputs(compilation_outputs = [objects, selective.objects])
+    linking_context, _ = cc_common.create_linking_context_from_compilation_outputs(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        linking_contexts = ([selective.linking_context] if selective else []) +
+                           [dep.linking_context for dep in deps] +
+                           ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
+                           [runtime.linking_context],
+        # Nothing refers to a registration that runs by itself, so a linker would drop it. Selective kernels come before the
+        # shared ones, and leave them with nothing to define.
+        alwayslink = not ctx.attr.manual_registration,
+        disallow_dynamic_library = True,
+    )
+    return (
+        CcInfo(compilation_context = compilation_context),
+        CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+        selective,
+    )
+
+_ATTRS = {
+    "aten_bridge": attr.label(
+        doc = "What calls PyTorch's own kernels, where they are used at all. The macro gives it.",
+        providers = [EtAtenInfo],
+    ),
+    "aten_mode": attr.bool(
+        doc = """Run PyTorch's operators with PyTorch's own kernels, and those of custom_ops_yaml_target with kernels that take
+`at::Tensor`. Default: False.""",
+    ),
+    "buck_only": attr.string_list(
+        doc = "The parameters of ExecuTorch's macro that were given and that only Buck knows; it is an error to have any.",
+    ),
+    "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
+    "custom_ops_requires_runtime_registration": attr.bool(
+        doc = """False: without functions_yaml_target, the library has the headers alone and registers nothing, for custom operators
+that only PyTorch calls. Default: True.""",
+        default = True,
+    ),
+    "custom_ops_yaml_target": attr.label(
+        doc = "YAML that binds custom operators, by full schema (`func:`), to kernels.",
+        allow_single_file = [".yaml", ".yml"],
+    ),
+    "deps": attr.label_list(
+        doc = "Selections (`et_operator_library`; united if several), and C++ libraries to link with.",
+        providers = [[EtOperatorInfo], [CcInfo]],
+    ),
+    "dtype_selective_build": attr.bool(
+        doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` once more for this library, with the selected
+operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smaller. Default: False.""",
+    ),
+    "expose_operator_symbols": attr.bool(
+        doc = "For ExecuTorch's BUCK files: whether others can link with a dtype-selective build's kernels, which here they always can.",
+    ),
+    "fallback": attr.string(
+        doc = """"aten": operators that no YAML has run with PyTorch's own kernels, beside the others. Default: none do.""",
+        values = ["", "aten"],
+    ),
+    "fallback_yaml_target": attr.label(
+        doc = "As functions_yaml_target, for the operators that it does not have: a few kernels of your own before the portable ones.",
+        allow_single_file = [".yaml", ".yml"],
+    ),
+    "functions_yaml_target": attr.label(
+        doc = "YAML that binds ATen operators, by name (`op:`), to kernels.",
+        allow_single_file = [".yaml", ".yml"],
+    ),
+    "kernel_deps": attr.label_list(
+        doc = "Libraries that define the kernels: `et_kernel_library`, or any `cc_library`.",
+        providers = [CcInfo],
+    ),
+    "manual_registration": attr.bool(
+        doc = """Register nothing by itself. `RegisterKernels.h` declares, in the namespace `torch::executor`,
+`register_<name>_kernels()`, which registers the kernels for all programs, and `<name>_kernels()`, which gives them for the
+`kernel_registry` of `Module::load_method` or `Program::load_method`, so that one method uses them. Default: False.""",
+    ),
+    "support_exceptions": attr.bool(
+        doc = """Whether what a kernel throws, or the reading of its arguments, becomes the failure of the call; otherwise it goes
+through the runtime, which was not written for it. No difference where the toolchain compiles without exceptions. Default: True.""",
+        default = True,
+    ),
+    "_selective_build": attr.label(
+        default = "//runtime:selective_build",
+        providers = [CcInfo],
+    ),
+}
+
+executorch_generated_lib = rule(
+    doc = """A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.
+
+It links whole: depending on it is enough, unless `manual_registration`. `<name>_headers` gives `NativeFunctions.h` (the kernels' declarations) and
+`Functions.h` (typed wrappers, `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without registering.""",
+    implementation = _executorch_generated_lib_impl,
+    attrs = _ATTRS,
+    fragments = ["cpp"],
+    provides = [CcInfo, EtGeneratedLibInfo],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+)
+
+def _executorch_generated_headers_impl(ctx):
+    info = ctx.attr.library[EtGeneratedLibInfo].headers
+    return [DefaultInfo(files = depset(info.compilation_context.direct_public_headers)), info]
+
+executorch_generated_headers = rule(
+    doc = "The headers of an executorch_generated_lib.",
+    implementation = _executorch_generated_headers_impl,
+    attrs = {
+        "library": attr.label(
+            doc = "The executorch_generated_lib.",
+            mandatory = True,
+            providers = [EtGeneratedLibInfo],
+        ),
+    },
+    provides = [CcInfo],
+)

@@ -1,0 +1,32 @@
+"""Rule executorch_ops_check."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+load(":registrations.bzl", "check_registrations", "registrations_aspect")
+
+visibility(["//rules/..."])
+
+def _executorch_ops_check_impl(ctx):
+    report = check_registrations(ctx, ctx.attr.deps)
+    return [
+        DefaultInfo(files = depset([report])),
+        OutputGroupInfo(_validation = depset([report])),
+    ]
+
+executorch_ops_check = rule(
+    doc = """Fails to build if two of the libraries register a kernel for the same operator and key.
+
+For the libraries of a binary of your own; every `executorch_binary` and `executorch_program_test` checks its own. Gives a
+report of the operators and of what registers them.""",
+    implementation = _executorch_ops_check_impl,
+    attrs = {
+        "deps": attr.label_list(
+            doc = "C++ libraries, with all that they link.",
+            mandatory = True,
+            allow_empty = False,
+            aspects = [registrations_aspect],
+            providers = [CcInfo],
+        ),
+    },
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,127 @@
+"""What the libraries of a binary register, wherever they are among its dependencies, and the check of it."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
+load("//rules/private/providers:et_prebuilt_kernels_info.bzl", "EtPrebuiltKernelsInfo")
+load("//rules/private/toolchains:toolchains.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+
+visibility(["//rules/..."])
+
+# How libraries depend on libraries, in the rules of C++ and in those of this repository.
+_EDGES = ["deps", "kernel_deps", "implementation_deps", "interface_deps", "exports", "roots", "dynamic_deps", "library"]
+
+_RegistrationsInfo = provider(
+    doc = "What a target and all that it links register with the runtime.",
+    fields = {
+        "dtypes": "depset[File]: of generated libraries with dtype_selective_build.",
+        "listed": "depset[LinkerInput]: the prebuilt libraries with all that they link.",
+        "listings": "depset[struct(label: str, operators: File)]: of prebuilt libraries.",
+        "manifests": "depset[File]: of generated libraries.",
+    },
+)
+
+def _registrations_aspect_impl(target, ctx):
+    linked = []
+    for edge in _EDGES:
+        value = getattr(ctx.rule.attr, edge, None)
+        values = value if type(value) == "list" else [value]
+        linked += [dep[_RegistrationsInfo] for dep in values if type(dep) == "Target" and _RegistrationsInfo in dep]
+    return [_RegistrationsInfo(
+        dtypes = depset(transitive = [info.dtypes for info in linked] + (
+            [target[EtGeneratedLibInfo].dtypes] if EtGeneratedLibInfo in target else []
+        )),
+        manifests = depset(transitive = [info.manifests for info in linked] + (
+            [target[EtGeneratedLibInfo].registered] if EtGeneratedLibInfo in target else []
+        )),
+        listed = depset(transitive = [info.listed for info in linked] + (
+            [target[EtPrebuiltKernelsInfo].linker_inputs] if EtPrebuiltKernelsInfo in target else []
+        )),
+        listings = depset(
+            [target[EtPrebuiltKernelsInfo].listing] if EtPrebuiltKernelsInfo in target else [],
+            transitive = [info.listings for info in linked],
+        ),
+    )]
+
+registrations_aspect = aspect(
+    doc = "Collects what the libraries register.",
+    implementation = _registrations_aspect_impl,
+    attr_aspects = _EDGES,
+    provides = [_RegistrationsInfo],
+)
+
+def _linked_files(linker_input):
+    """The files of one library that a binary links, each with whether it is linked whole."""
+    return [
+        (file, library.alwayslink or file == library.dynamic_library)
+        for library in linker_input.libraries
+        for file in library.objects or library.pic_objects or [f for f in [
+            library.static_library or library.pic_static_library or library.dynamic_library,
+        ] if f]
+        # A dtype-selective build's kernels: what else their sources hold is found in the library that they come from.
+        if not file.is_directory
+    ]
+
+def _object_flags(linker_input):
+    return [
+        "--{}={} {}".format("whole_object" if is_whole else "object", label_text(linker_input.owner), file.path)
+        for file, is_whole in _linked_files(linker_input)
+    ]
+
+def _listed_flags(linker_input):
+    return ["--listed=" + file.path for file, _ in _linked_files(linker_input)]
+
+def _listing_flag(listing):
+    return "--listing={} {}".format(listing.label, listing.operators.path)
+
+def check_registrations(ctx, deps, program = None, program_label = None):
+    """A validation: no kernel is registered twice, and a program's operators all are, for the dtypes that it needs.
+
+    Args:
+      ctx: of a rule with both toolchains, and with `registrations_aspect` on what it links.
+      deps: list[Target], what is linked.
+      program: File, a program; None to check the libraries alone.
+      program_label: Label of the program.
+    Returns:
+      File: the report.
+    """
+    report = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
+    manifests = depset(transitive = [dep[_RegistrationsInfo].manifests for dep in deps])
+    listings = depset(transitive = [dep[_RegistrationsInfo].listings for dep in deps])
+    dtypes = depset(transitive = [dep[_RegistrationsInfo].dtypes for dep in deps])
+    toolchain = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE]
+    listed = depset(transitive = [dep[_RegistrationsInfo].listed for dep in deps] + [
+        runtime.linking_context.linker_inputs
+        for runtime in [toolchain.program, toolchain.module]
+    ])
+    linker_inputs = depset(transitive = [dep[CcInfo].linking_context.linker_inputs for dep in deps])
+    args = codegen_args(ctx, "check")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(report, format = "--output=%s")
+    args.add(toolchain.max_kernels, format = "--max_kernels=%s")
+    if program:
+        args.add(program, format = "--program=%s")
+        args.add(label_text(program_label), format = "--program_name=%s")
+    args.add_all(manifests, format_each = "--manifest=%s")
+    args.add_all(dtypes, format_each = "--dtypes=%s")
+    args.add_all(listings, map_each = _listing_flag)
+    args.add_all(linker_inputs, map_each = _object_flags)
+    args.add_all(listed, map_each = _listed_flags)
+    run_codegen(
+        ctx,
+        args,
+        inputs = depset(
+            [program] if program else [],
+            transitive = [
+                manifests,
+                dtypes,
+                depset([listing.operators for listing in listings.to_list()]),
+                depset([file for linker_input in linker_inputs.to_list() for file, _ in _linked_files(linker_input)]),
+            ],
+        ),
+        outputs = [report],
+        mnemonic = "EtCheck",
+        progress_message = "Checking operators of %{label}",
+    )
+    return report

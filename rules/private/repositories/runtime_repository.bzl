@@ -1,0 +1,93 @@
+"""The ExecuTorch runtime out of the official wheel."""
+
+load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
+
+visibility(["//rules/...", "//tests/..."])
+
+DOWNLOAD_ERR = """rules_executorch: the executorch wheel could not be had:
+{stderr}
+Likely cause: no network, a package index that lacks it, or a hash that {requirements} does not list.
+Fix: see that `pip download -r` on that file works on this machine, or give
+executorch.runtime(wheel = ...) or executorch.runtime(site_packages = ...)."""
+
+NO_WHEEL_CONTENT_ERR = """rules_executorch: {where} has no executorch/lib/libexecutorch.so.
+
+Likely cause: a minimal or older wheel: the prebuilt C++ runtime ships since ExecuTorch 1.5.
+Fix: use executorch 1.5 or newer."""
+
+# What a runtime needs of the wheel; the rest (exporter, backends) is of no use without torch.
+_NEEDED = ["data", "devtools", "include", "kernels", "lib", "schema"]
+
+def _version(directory):
+    """The version of the executorch distribution whose metadata lies in a directory; empty if there is none."""
+    for entry in directory.readdir():
+        if entry.basename.startswith("executorch-") and entry.basename.endswith(".dist-info"):
+            return entry.basename.removeprefix("executorch-").removesuffix(".dist-info")
+    return ""
+
+def _runtime_repository_impl(rctx):
+    if rctx.attr.site_packages:
+        package = rctx.path(rctx.attr.site_packages + "/executorch")
+        where = str(package)
+        if not package.exists:
+            fail(NO_WHEEL_CONTENT_ERR.format(where = rctx.attr.site_packages))
+        for part in _NEEDED:
+            if package.get_child(part).exists:
+                rctx.symlink(package.get_child(part), "executorch/" + part)
+    else:
+        if rctx.attr.wheel:
+            wheel = rctx.path(rctx.attr.wheel)
+        else:
+            wheel = _download(rctx)
+        where = wheel.basename
+        rctx.symlink(wheel, "wheel.zip")  # what it is, which extract() tells by the name
+        rctx.extract("wheel.zip")
+        for child in rctx.path("executorch").readdir():
+            if child.basename not in _NEEDED:
+                rctx.delete(child)
+        rctx.delete("wheel.zip")
+        rctx.delete("wheel")
+    if not rctx.path("executorch/lib/libexecutorch.so").exists:
+        fail(NO_WHEEL_CONTENT_ERR.format(where = where))
+    metadata = rctx.path(rctx.attr.site_packages) if rctx.attr.site_packages else rctx.path(".")
+    rctx.file("VERSION", _version(metadata))
+    rctx.execute(["chmod", "+x", "executorch/data/bin/flatc"])
+    cpu = {"amd64": "x86_64", "arm64": "aarch64"}.get(rctx.os.arch, rctx.os.arch)
+    rctx.file("platform.bzl", """CONSTRAINTS = ["@platforms//os:linux", "@platforms//cpu:{}"]\n""".format(cpu))
+    rctx.template("BUILD.bazel", rctx.attr._build_file)
+
+def _download(rctx):
+    python = find_python(rctx)
+    requirements = rctx.path(rctx.attr.requirements)
+    rctx.report_progress("Downloading the executorch wheel")
+    result = rctx.execute(
+        pip_command(rctx, python) + [
+            "download",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--no-deps",
+            "--only-binary=:all:",
+            "--require-hashes",
+            "--requirement={}".format(requirements),
+            "--dest=wheel",
+        ],
+        timeout = 1800,
+    )
+    if result.return_code != 0:
+        fail(DOWNLOAD_ERR.format(stderr = result.stderr, requirements = requirements))
+    return rctx.path("wheel").readdir()[0]
+
+runtime_repository = repository_rule(
+    doc = """The runtime of the official `executorch` wheel: C++ headers, libexecutorch.so, flatc, schemas and YAMLs.
+
+The wheel comes from pip with a hash lock (`requirements`), from a label (`wheel`), or out of an existing
+environment (`site_packages`). No dependency of the wheel is installed.""",
+    implementation = _runtime_repository_impl,
+    attrs = {
+        "requirements": attr.label(doc = "A pip requirements file that pins `executorch` with hashes."),
+        "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory that holds `executorch`."),
+        "wheel": attr.label(allow_single_file = [".whl"], doc = "An executorch wheel, e.g. out of a pip.parse hub."),
+        "_build_file": attr.label(default = "//rules/private/repositories:BUILD.runtime.bazel"),
+    },
+    environ = PYTHON_ENVIRON,
+)

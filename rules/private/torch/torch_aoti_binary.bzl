@@ -1,0 +1,78 @@
+"""Rules torch_aoti_binary and torch_aoti_test."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
+load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
+load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
+
+visibility(["//rules/..."])
+
+def _executable(ctx, check):
+    info = ctx.attr.package[TorchAotiPackageInfo]
+    executable, libraries = link_runner(
+        ctx,
+        "runtime/aoti/runner.h",
+        "AotiRunnerMain",
+        info.package,
+        info.samples,
+        check,
+    )
+    report = check_torch_ops(ctx, ctx.attr.deps, package = ctx.attr.package.label, needed = info.operators)
+    return [
+        DefaultInfo(
+            executable = executable,
+            files = depset([executable]),
+            runfiles = ctx.runfiles([info.package, info.samples] + libraries + ctx.files.data).merge_all([
+                dep[DefaultInfo].default_runfiles
+                for dep in ctx.attr.deps + ctx.attr.data + [ctx.attr._runner]
+            ]),
+        ),
+        OutputGroupInfo(_validation = depset([report])),
+    ]
+
+_ATTRS = {
+    "data": attr.label_list(
+        doc = "Files that are there when the binary runs, e.g. inputs.",
+        allow_files = True,
+    ),
+    "deps": attr.label_list(
+        doc = "Each `torch_op_library` whose operators the package calls.",
+        aspects = [torch_ops_aspect],
+        providers = [CcInfo, TorchOpInfo],
+    ),
+    "linkopts": attr.string_list(doc = "Options for the linker."),
+    "package": attr.label(
+        doc = "The `torch_aoti_package`.",
+        mandatory = True,
+        providers = [TorchAotiPackageInfo],
+    ),
+    "_runner": attr.label(
+        default = "//runtime/aoti:runner",
+        providers = [CcInfo],
+    ),
+}
+
+torch_aoti_binary = rule(
+    doc = """A runner for a package of AOTInductor, in C++ without Python: loads it, runs it over its samples or over inputs
+that are given, prints shapes, dtypes, values and times; `--help` says all.
+
+The build fails if the package calls an operator that neither PyTorch nor a library of `deps` has a kernel for, or if two of
+them define one namespace.""",
+    implementation = lambda ctx: _executable(ctx, check = False),
+    attrs = _ATTRS,
+    executable = True,
+    fragments = ["cpp"],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE],
+)
+
+torch_aoti_test = rule(
+    doc = """Tests that a package's outputs equal those of eager PyTorch on every sample, within `atol + rtol * |expected|`.""",
+    implementation = lambda ctx: _executable(ctx, check = True),
+    attrs = _ATTRS | TOLERANCE_ATTRS,
+    fragments = ["cpp"],
+    test = True,
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,106 @@
+"""Rule torch_aoti_package."""
+
+load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME")
+load("@rules_cc//cc:defs.bzl", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "model_file_args", "model_file_inputs")
+load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
+
+visibility(["//rules/..."])
+
+def _compiler(ctx, cc_toolchain):
+    """The toolchain's C++ compiler as AOTInductor is to call it: the program, its flags, its environment."""
+    feature_configuration = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        # AOTInductor's own flags say how to optimize and what to warn of.
+        unsupported_features = ctx.disabled_features + ["layering_check", "module_maps"],
+    )
+    compile_variables = cc_common.create_compile_variables(
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        use_pic = True,
+    )
+    link_variables = cc_common.create_link_variables(
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        is_linking_dynamic_library = True,
+    )
+
+    def flags(action, variables):
+        return cc_common.get_memory_inefficient_command_line(
+            action_name = action,
+            feature_configuration = feature_configuration,
+            variables = variables,
+        )
+
+    return struct(
+        compile_flags = flags(CPP_COMPILE_ACTION_NAME, compile_variables),
+        env = cc_common.get_environment_variables(
+            action_name = CPP_COMPILE_ACTION_NAME,
+            feature_configuration = feature_configuration,
+            variables = compile_variables,
+        ),
+        link_flags = flags(CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME, link_variables),
+        path = cc_common.get_tool_for_action(
+            action_name = CPP_COMPILE_ACTION_NAME,
+            feature_configuration = feature_configuration,
+        ),
+    )
+
+def _torch_aoti_package_impl(ctx):
+    package = ctx.actions.declare_file(ctx.label.name + ".pt2")
+    samples = ctx.actions.declare_file(ctx.label.name + ".ptd")
+    operators = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
+    cc_toolchain = find_cc_toolchain(ctx)
+    compiler = _compiler(ctx, cc_toolchain)
+    args = model_file_args(ctx)
+    args.add("--package", package)
+    args.add("--samples", samples)
+    args.add("--operators", operators)
+    args.add("--compiler", compiler.path)
+    args.add_all(compiler.compile_flags, format_each = "--compile_flag=%s")
+    args.add_all(compiler.link_flags, format_each = "--link_flag=%s")
+    if ctx.attr.cpu == "native":
+        args.add("--native")
+    ctx.actions.run(
+        executable = ctx.executable._aoti,
+        arguments = [args],
+        inputs = depset(model_file_inputs(ctx, ctx.attr._aoti), transitive = [cc_toolchain.all_files]),
+        outputs = [package, samples, operators],
+        env = compiler.env | {"PYTHONHASHSEED": "0"},
+        mnemonic = "EtAotiCompile",
+        progress_message = "Compiling %{label} with AOTInductor",
+    )
+    return [
+        DefaultInfo(files = depset([package]), runfiles = ctx.runfiles([package, samples])),
+        TorchAotiPackageInfo(operators = operators, package = package, samples = samples),
+        OutputGroupInfo(operators = depset([operators]), samples = depset([samples])),
+    ]
+
+torch_aoti_package = rule(
+    doc = """Compiles a PyTorch model with AOTInductor in a build action: `<name>.pt2`, with `<name>.ptd` beside it.
+
+`model` is a Python file as for `executorch_program`; export/README.md has the contract. C++ loads the package with
+`torch::inductor::AOTIModelPackageLoader`, without Python; so the build fails if the model calls an operator that exists in
+Python only. The C++ toolchain's compiler compiles. The .ptd holds sample inputs with PyTorch's eager outputs.""",
+    implementation = _torch_aoti_package_impl,
+    attrs = MODEL_FILE_ATTRS | {
+        "cpu": attr.string(
+            doc = """The processor to compile for. `baseline`: any that the toolchain compiles for, without vector instructions of
+AOTInductor's own choice; the same bytes on every machine. `native`: that of the machine that builds, with its vector
+instructions, as PyTorch does by default. Default: `baseline`.""",
+            default = "baseline",
+            values = ["baseline", "native"],
+        ),
+        "_aoti": attr.label(
+            default = "//export:aoti",
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+    fragments = ["cpp"],
+    provides = [TorchAotiPackageInfo],
+    toolchains = use_cc_toolchain(),
+)

@@ -1,0 +1,266 @@
+"""Rule torch_op_library."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "load_torch_ops")
+load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
+load("//rules/private/toolchains:cuda_toolkit.bzl", "CudaToolkitInfo", "compile_cuda", "toolkit_for")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "TORCH_TOOLCHAIN_TYPE")
+load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
+
+visibility(["//rules/..."])
+
+BAD_VERSION_ERR = """{label}: attribute torch_target_version is "{value}", not a version of PyTorch.
+
+Fix: give the major and the minor version, e.g. "2.10".
+See: docs/errors.md#torch-version"""
+
+VERSION_ERR = """{label}: torch_target_version {value} does not fit: {misfit}.
+
+Likely cause: the library was written for another PyTorch than the one that executorch.python or the toolchain brings.
+Fix: choose a version from {oldest} to {newest}.
+See: docs/errors.md#torch-version"""
+
+NOT_STABLE_ERR = """{label}: torch_target_version needs api = "stable".
+
+Likely cause: api was left at "aten", whose libraries fit the one version of PyTorch that they are compiled with.
+Fix: set api = "stable", or leave torch_target_version out.
+See: docs/errors.md#torch-version"""
+
+# Before it, the headers of the stable ABI do not know TORCH_TARGET_VERSION.
+_OLDEST_STABLE = (2, 9)
+
+_STABLE_LIBRARIES = ["libtorch_cpu", "libtorch_cuda"]
+
+def _numbers(version):
+    """Major and minor version, or None."""
+    parts = version.split(".")
+    return (int(parts[0]), int(parts[1])) if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit() else None
+
+def target_version(label, api, value, torch_version, fail = fail):
+    """The version of PyTorch whose stable ABI a library may use.
+
+    Args:
+      label: Label of the library.
+      api: str, its attribute.
+      value: str, its attribute torch_target_version; empty for the toolchain's version.
+      torch_version: str, the toolchain's version.
+      fail: what to call with a message.
+    Returns:
+      tuple[int, int], or None with the aten API or after a failure.
+    """
+    if api != "stable":
+        return fail(NOT_STABLE_ERR.format(label = label)) if value else None
+    newest = _numbers(torch_version)
+    wanted = _numbers(value) if value else newest
+    if not wanted or value.count(".") > 1:
+        return fail(BAD_VERSION_ERR.format(label = label, value = value))
+    misfit = None
+    if wanted > newest:
+        misfit = "the toolchain has PyTorch {}, whose headers know no newer ABI".format(torch_version)
+    elif wanted < _OLDEST_STABLE:
+        misfit = "the headers give the stable ABI of {}.{} and newer".format(*_OLDEST_STABLE)
+    if misfit:
+        return fail(VERSION_ERR.format(
+            label = label,
+            misfit = misfit,
+            newest = "{}.{}".format(*newest),
+            oldest = "{}.{}".format(*_OLDEST_STABLE),
+            value = value or torch_version,
+        ))
+    return wanted
+
+def _hex_byte(number):
+    return ("0" if number < 16 else "") + "%x" % number
+
+def _shared_libraries(linker_inputs):
+    return [
+        library.dynamic_library
+        for linker_input in linker_inputs.to_list()
+        for library in linker_input.libraries
+        if library.dynamic_library
+    ]
+
+def _stable_linking(ctx, libtorch, deps):
+    """What to link with, of PyTorch's the libraries alone that have the stable ABI: others differ from version to version."""
+    torch = libtorch.linker_inputs.to_list()
+    owners = [linker_input.owner for linker_input in torch]
+    stable = cc_common.create_linker_input(owner = ctx.label, libraries = depset([
+        library
+        for linker_input in torch
+        for library in linker_input.libraries
+        if library.dynamic_library and library.dynamic_library.basename.split(".")[0] in _STABLE_LIBRARIES
+    ]))
+    linked = depset(transitive = [dep.linking_context.linker_inputs for dep in deps], order = "topological").to_list()
+    return cc_common.create_linking_context(linker_inputs = depset(
+        [linker_input for linker_input in linked if linker_input.owner not in owners] + [stable],
+    ))
+
+def _link(ctx, version):
+    """Compiles and links the library; returns it, the shared libraries it needs beside libtorch, CcInfo for C++ to link."""
+    torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
+    cc_toolchain = find_cc_toolchain(ctx)
+    feature_configuration = cc_common.configure_features(
+        ctx = ctx,
+        cc_toolchain = cc_toolchain,
+        requested_features = ctx.features,
+        unsupported_features = ctx.disabled_features,
+    )
+    cuda_sources = [source for source in ctx.files.srcs if source.extension == "cu"]
+    cuda = toolkit_for(ctx.label, cuda_sources, ctx.attr._cuda[CudaToolkitInfo])
+    deps = [dep[CcInfo] for dep in ctx.attr.deps] + ([cuda.runtime] if cuda else [])
+    libtorch = torch.libtorch.linking_context
+    defines = ctx.attr.local_defines
+    if version:
+        defines = defines + ["TORCH_TARGET_VERSION=0x{}{}000000000000ULL".format(*[_hex_byte(n) for n in version])]
+    compilation_context, objects = cc_common.compile(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        srcs = [source for source in ctx.files.srcs if source not in cuda_sources],
+        public_hdrs = ctx.files.hdrs,
+        local_defines = defines,
+        user_compile_flags = ["-std=" + torch.cxx_standard] + ctx.attr.copts,
+        compilation_contexts = [torch.torch_headers.compilation_context] + [dep.compilation_context for dep in deps],
+        disallow_nopic_outputs = True,
+    )
+    if cuda:
+        cuda_objects = [
+            compile_cuda(ctx, cuda, cc_toolchain, source, compilation_context, defines, torch.cxx_standard, ctx.attr.cuda_copts)
+            for source in cuda_sources
+        ]
+        objects = cc_common.merge_compilation_outputs(compilation_outputs = [
+            objects,
+            cc_common.create_compilation_outputs(pic_objects = depset(cuda_objects)),
+        ])
+    linked = cc_common.link(
+        name = ctx.label.name,
+        actions = ctx.actions,
+        cc_toolchain = cc_toolchain,
+        feature_configuration = feature_configuration,
+        compilation_outputs = objects,
+        linking_contexts = (
+            [_stable_linking(ctx, libtorch, deps)] if version else [dep.linking_context for dep in deps] + [libtorch]
+        ),
+        output_type = "dynamic_library",
+        user_link_flags = ctx.attr.linkopts,
+    )
+    library = linked.library_to_link
+    shared = [dep[CcInfo] for dep in ctx.attr.deps if TorchOpInfo in dep] + ([cuda.runtime] if cuda else [])
+    needed = depset(transitive = [info.linking_context.linker_inputs for info in shared], order = "topological")
+    linking_context = cc_common.create_linking_context(linker_inputs = depset(
+        [cc_common.create_linker_input(owner = ctx.label, libraries = depset([library]))],
+        transitive = [needed, libtorch.linker_inputs],
+        order = "topological",
+    ))
+    return (
+        library.resolved_symlink_dynamic_library or library.dynamic_library,
+        _shared_libraries(needed),
+        CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+    )
+
+def _describe(ctx, library, version):
+    """The manifest of what a library registers; writes the module that loads it, too."""
+    cc_toolchain = find_cc_toolchain(ctx)
+    manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json")
+    sources = ctx.files.srcs + ctx.files.hdrs
+    torch = _shared_libraries(ctx.toolchains[TORCH_TOOLCHAIN_TYPE].libtorch.linking_context.linker_inputs) if version else []
+    args = codegen_args(ctx, "torch_library")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(library, format = "--library=%s")
+    args.add(cc_toolchain.nm_executable, format = "--nm=%s")
+    args.add_all(sources, format_each = "--source=%s")
+    args.add(ctx.attr.namespace, format = "--namespace=%s")
+    args.add_all(torch, format_each = "--torch_library=%s")
+    args.add(manifest, format = "--manifest=%s")
+    args.add(ctx.outputs.module, format = "--module=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = depset([library] + sources + torch, transitive = [cc_toolchain.all_files]),
+        outputs = [manifest, ctx.outputs.module],
+        mnemonic = "EtTorchLibrary",
+        progress_message = "Finding what %{label} registers",
+    )
+    return manifest
+
+def _torch_op_library_impl(ctx):
+    torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
+    version = target_version(ctx.label, ctx.attr.api, ctx.attr.torch_target_version, torch.version)
+    library, needed, cc_info = _link(ctx, version)
+    manifest = _describe(ctx, library, version)
+    operators = load_torch_ops(ctx, library, manifest, _shared_libraries(cc_info.linking_context.linker_inputs))
+    report = check_torch_ops(ctx, ctx.attr.deps, [manifest])
+    inner = [dep[TorchOpInfo] for dep in ctx.attr.deps if TorchOpInfo in dep]
+    return [
+        DefaultInfo(
+            files = depset([library]),
+            runfiles = ctx.runfiles([library] + needed).merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+        ),
+        cc_info,
+        TorchOpInfo(
+            libraries = depset([library], transitive = [info.libraries for info in inner], order = "postorder"),
+            manifests = depset([manifest], transitive = [info.manifests for info in inner]),
+            operators = depset([operators], transitive = [info.operators for info in inner]),
+        ),
+        OutputGroupInfo(
+            _validation = depset([operators, report]),
+            manifest = depset([manifest]),
+            operators = depset([operators]),
+        ),
+    ]
+
+torch_op_library = rule(
+    doc = """A shared library with operators for PyTorch, which `torch.ops.load_library` loads.
+
+The build loads it once, and fails where that would fail or abort a process (docs/errors.md lists the reasons).""",
+    implementation = _torch_op_library_impl,
+    attrs = {
+        "api": attr.string(
+            doc = """`aten`: all of PyTorch's C++ (`torch/library.h`, `ATen/`); the library fits the one version of PyTorch that it is
+compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/headeronly/`); it fits every version from
+`torch_target_version` on. Default: `aten`.""",
+            default = "aten",
+            values = ["aten", "stable"],
+        ),
+        "copts": attr.string_list(doc = "Options for the C++ compiler. The C++ standard is that of the PyTorch toolchain."),
+        "cuda_copts": attr.string_list(doc = "Options for nvcc, such as `-arch=sm_90`."),
+        "deps": attr.label_list(
+            doc = """C++ libraries, which are linked in, and other `torch_op_library`s, which are loaded before this one.""",
+            aspects = [torch_ops_aspect],
+            providers = [CcInfo],
+        ),
+        "hdrs": attr.label_list(
+            doc = "Headers.",
+            allow_files = [".h", ".hpp"],
+        ),
+        "linkopts": attr.string_list(doc = "Options for the linker."),
+        "local_defines": attr.string_list(doc = "Preprocessor definitions for this library."),
+        "module": attr.output(
+            doc = "The Python module that loads the library.",
+            mandatory = True,
+        ),
+        "namespace": attr.string(
+            doc = "The one namespace that the library should register in; the build fails if it registers in another.",
+        ),
+        "srcs": attr.label_list(
+            doc = "Sources in C++ and CUDA, with uses of `TORCH_LIBRARY`, `STABLE_TORCH_LIBRARY` and their like.",
+            allow_files = [".cc", ".cpp", ".cu", ".cxx"],
+            mandatory = True,
+        ),
+        "torch_target_version": attr.string(
+            doc = """With api = "stable": the oldest version of PyTorch that the library should load in, e.g. `2.10`. Default: that of
+the toolchain.""",
+        ),
+        "_cuda": attr.label(
+            default = "@executorch_cuda//:toolkit",
+            providers = [CudaToolkitInfo],
+        ),
+    } | LOAD_CHECK_ATTRS,
+    fragments = ["cpp"],
+    provides = [CcInfo, TorchOpInfo],
+    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, TORCH_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,121 @@
+"""Rule torch_op_test."""
+
+load("@rules_python//python:defs.bzl", "PyInfo")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
+
+visibility(["//rules/..."])
+
+BAD_OPERATOR_ERR = """{label}: attribute op is "{op}", which is no operator's full name.
+
+Likely cause: the namespace is missing, or it is written as in Python.
+Fix: give namespace::name, with an overload namespace::name.overload, e.g. op = "my_ops::mul3".
+See: docs/errors.md#bad-operator-name"""
+
+_CHECKS = ["gradcheck", "vmap", "compile", "export"]
+
+# The tool, which is a Python program, finds its own files beside the test's.
+_LAUNCHER = """\
+#!/bin/sh
+# Generated for {label}.
+cd "${{TEST_SRCDIR:-$0.runfiles}}/{workspace}" || exit 1
+exec {command} "$@"
+"""
+
+def _quote(text):
+    return "'" + text.replace("'", "'\\''") + "'"
+
+def _import_paths(ctx):
+    """Folders of the dependencies' modules in the runfiles: repository roots, then their `imports`."""
+    paths = {".": None}
+    if ctx.label.repo_name:
+        paths["../" + ctx.label.repo_name] = None
+    for path in depset(transitive = [dep[PyInfo].imports for dep in ctx.attr.deps]).to_list():
+        paths["../" + path] = None
+    return paths.keys()
+
+def _check_operator(ctx):
+    namespace, separator, name = ctx.attr.op.partition("::")
+    for part in [namespace] + name.split("."):
+        if not separator or not part.replace("_", "a").isalnum():
+            fail(BAD_OPERATOR_ERR.format(label = ctx.label, op = ctx.attr.op))
+
+def _torch_op_test_impl(ctx):
+    _check_operator(ctx)
+    command = [
+        ctx.executable._tool.short_path,
+        "--op=" + ctx.attr.op,
+        "--samples=" + ctx.file.samples.short_path,
+        "--entry_point=" + ctx.attr.entry_point,
+        "--backend=" + ctx.attr.backend,
+    ]
+    command += ["--" + check for check in _CHECKS if getattr(ctx.attr, check)]
+    command += ["--import_path=" + path for path in _import_paths(ctx)]
+    launcher = ctx.actions.declare_file(ctx.label.name)
+    ctx.actions.write(
+        launcher,
+        _LAUNCHER.format(
+            command = " ".join([_quote(argument) for argument in command]),
+            label = label_text(ctx.label),
+            workspace = ctx.workspace_name,
+        ),
+        is_executable = True,
+    )
+    runfiles = ctx.runfiles(ctx.files.samples + ctx.files.data).merge_all([
+        target[DefaultInfo].default_runfiles
+        for target in ctx.attr.deps + ctx.attr.data + [ctx.attr._tool]
+    ])
+    return [
+        DefaultInfo(executable = launcher, files = depset([launcher]), runfiles = runfiles),
+        OutputGroupInfo(_validation = depset([check_torch_ops(ctx, ctx.attr.deps + ctx.attr.data)])),
+    ]
+
+torch_op_test = rule(
+    doc = """Tests a PyTorch operator over sample inputs: all of `torch.library.opcheck`, and how it composes.
+
+`samples` is a Python file that imports what registers the operator, and whose entry point returns arguments to call it
+with; torch_ops/README.md has the whole contract. Every check is reported by name, in the log and in the test's XML.""",
+    implementation = _torch_op_test_impl,
+    attrs = {
+        "backend": attr.string(
+            doc = "Backend of `torch.compile`. aot_eager needs no C++ compiler when the test runs. Default: aot_eager.",
+            default = "aot_eager",
+        ),
+        "compile": attr.bool(doc = "Check `torch.compile(fullgraph = True)`, results and gradients, against eager."),
+        "data": attr.label_list(
+            doc = "Files that the operator or the samples read.",
+            allow_files = True,
+            aspects = [torch_ops_aspect],
+        ),
+        "deps": attr.label_list(
+            doc = "Python libraries that the sample file imports, among them what registers the operator: in Python, or " +
+                  "the companion library of a `torch_op_library`. torch is there.",
+            aspects = [torch_ops_aspect],
+            providers = [PyInfo],
+        ),
+        "entry_point": attr.string(
+            doc = "Function in the sample file that returns the samples. Default: get_samples.",
+            default = "get_samples",
+        ),
+        "export": attr.bool(doc = "Check `torch.export` against eager."),
+        "gradcheck": attr.bool(doc = "Check the autograd formula by numerical differentiation; needs a sample of float64."),
+        "op": attr.string(
+            doc = "The operator: namespace::name, or namespace::name.overload.",
+            mandatory = True,
+        ),
+        "samples": attr.label(
+            doc = "The Python file.",
+            allow_single_file = [".py"],
+            mandatory = True,
+        ),
+        "vmap": attr.bool(doc = "Check `torch.vmap` over each argument, against a loop."),
+        "_tool": attr.label(
+            default = "//torch_ops",
+            executable = True,
+            cfg = "target",
+        ),
+    },
+    test = True,
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+)

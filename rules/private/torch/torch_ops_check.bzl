@@ -1,0 +1,119 @@
+"""Rule torch_ops_check, and what rules that load operator libraries check by themselves."""
+
+load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
+load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+
+visibility(["//rules/..."])
+
+_EDGES = ["deps", "data", "implementation_deps", "actual", "exports"]
+
+# The tag of a target that torch_ops_check_aspect leaves alone.
+_UNCHECKED = "no-torch-ops-check"
+
+_MNEMONIC = "EtTorchCheck"
+
+_LoadedInfo = provider(
+    doc = "The operator libraries that a target and all that it depends on load.",
+    fields = {"manifests": "depset[File]: of each library."},
+)
+
+def _torch_ops_aspect_impl(target, ctx):
+    edges = []
+    for edge in _EDGES:
+        value = getattr(ctx.rule.attr, edge, None)
+        edges += [dep for dep in (value if type(value) == "list" else [value]) if type(dep) == "Target"]
+    return [_LoadedInfo(manifests = depset(
+        transitive = [dep[_LoadedInfo].manifests for dep in edges if _LoadedInfo in dep] +
+                     ([target[TorchOpInfo].manifests] if TorchOpInfo in target else []),
+    ))]
+
+torch_ops_aspect = aspect(
+    doc = "Collects the operator libraries behind Python and C++ targets.",
+    implementation = _torch_ops_aspect_impl,
+    attr_aspects = _EDGES,
+    provides = [_LoadedInfo],
+)
+
+def check_torch_ops(ctx, deps, own = [], package = None, needed = None):
+    """A validation: no namespace of PyTorch is defined by two libraries, and what a package calls is defined by one.
+
+    Args:
+      ctx: of a rule with CODEGEN_TOOLCHAIN_TYPE.
+      deps: list[Target], what is loaded, with `torch_ops_aspect` on it.
+      own: list[File], manifests of the target itself.
+      package: Label of a package of AOTInductor, or None; `deps` have TorchOpInfo then.
+      needed: File, the operators that the package calls.
+    Returns:
+      File: the report.
+    """
+    manifests = depset(own, transitive = [dep[_LoadedInfo].manifests for dep in deps if _LoadedInfo in dep])
+    return _check(ctx, manifests, ctx.label.name + ".namespaces.txt", deps, package, needed)
+
+def _check(ctx, manifests, name, deps = [], package = None, needed = None):
+    report = ctx.actions.declare_file(name)
+    args = codegen_args(ctx, "torch_check")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add_all(manifests, format_each = "--manifest=%s")
+    args.add(report, format = "--output=%s")
+    inputs = [manifests]
+    if package:
+        operators = depset(transitive = [dep[TorchOpInfo].operators for dep in deps])
+        args.add(label_text(package), format = "--package=%s")
+        args.add(needed, format = "--needed=%s")
+        args.add_all(operators, format_each = "--operators=%s")
+        inputs += [operators, depset([needed])]
+    run_codegen(
+        ctx,
+        args,
+        inputs = depset(transitive = inputs),
+        outputs = [report],
+        mnemonic = _MNEMONIC,
+        progress_message = "Checking namespaces of %{label}",
+    )
+    return report
+
+def _torch_ops_check_aspect_impl(target, ctx):
+    manifests = target[_LoadedInfo].manifests
+    if len(manifests.to_list()) < 2 or _UNCHECKED in ctx.rule.attr.tags:
+        return []
+    if [action for action in target.actions if action.mnemonic == _MNEMONIC]:
+        return []  # It checks itself.
+    report = _check(ctx, manifests, ctx.label.name + ".loaded_namespaces.txt")
+    return [OutputGroupInfo(_validation = depset([report]))]
+
+torch_ops_check_aspect = aspect(
+    doc = """What `torch_ops_check` does, for every target that is built, a `py_binary` or `py_test` among them. In a .bazelrc:
+
+    build --aspects=@rules_executorch//rules:torch_ops_check.bzl%torch_ops_check_aspect
+
+A target with the tag `no-torch-ops-check` is not checked.""",
+    implementation = _torch_ops_check_aspect_impl,
+    requires = [torch_ops_aspect],
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+)
+
+def _torch_ops_check_impl(ctx):
+    report = check_torch_ops(ctx, ctx.attr.deps)
+    return [
+        DefaultInfo(files = depset([report])),
+        OutputGroupInfo(_validation = depset([report])),
+    ]
+
+torch_ops_check = rule(
+    doc = """Fails to build if two operator libraries of `deps`, or of what they depend on, define one namespace of PyTorch.
+
+For a `py_binary` or `py_test` of your own; every `torch_op_library` checks those that it depends on. Gives a report of the
+namespaces and of what registers in them.""",
+    implementation = _torch_ops_check_impl,
+    attrs = {
+        "deps": attr.label_list(
+            doc = "Python targets, C++ libraries, operator libraries: whatever one process loads.",
+            mandatory = True,
+            allow_empty = False,
+            aspects = [torch_ops_aspect],
+        ),
+    },
+    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+)

@@ -1,0 +1,16 @@
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+#include "runtime/runner/model.h"
+#include "runtime/runner/value.h"
+
+namespace rules_executorch {
+
+// Makes an input from the text of an --input flag, as --help describes it:
+//   [SHAPE:]ones | zeros | arange | rand[:SEED] | V,V,... | @FILE
+// Fails if the text, its shape or its number of values does not fit what the program expects.
+Value ParseInput(const std::string& spec, size_t index, const Port& expected);
+
+}  // namespace rules_executorch

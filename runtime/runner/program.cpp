@@ -1,0 +1,214 @@
+#include "runtime/runner/program.h"
+
+#include <executorch/extension/tensor/tensor_ptr.h>
+#include <executorch/runtime/backend/interface.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <utility>
+
+#include "runtime/runner/failure.h"
+#include "runtime/runner/runfiles.h"
+
+namespace rules_executorch {
+namespace {
+
+using executorch::aten::ScalarType;
+using executorch::extension::TensorPtr;
+using executorch::runtime::Error;
+using executorch::runtime::EValue;
+using executorch::runtime::MethodMeta;
+using executorch::runtime::Result;
+using executorch::runtime::Tag;
+using executorch::runtime::TensorInfo;
+
+std::string Join(const std::vector<std::string>& items, const char* separator) {
+  std::string text;
+  for (const std::string& item : items) {
+    text += (text.empty() ? "" : separator) + item;
+  }
+  return text;
+}
+
+// `get_tensor` is asked for tensors only, as it logs an error for anything else.
+template <typename GetTensor>
+Port MakePort(Result<Tag> tag, GetTensor get_tensor) {
+  Port port{tag.ok() ? *tag : Tag::None, {}};
+  if (!port.is_tensor()) {
+    return port;
+  }
+  const Result<TensorInfo> tensor = get_tensor();
+  if (tensor.ok()) {
+    port.layout = {tensor->scalar_type(),
+                   {tensor->sizes().begin(), tensor->sizes().end()},
+                   {tensor->dim_order().begin(), tensor->dim_order().end()}};
+  }
+  return port;
+}
+
+// The operators that ExecuTorch logged as missing while it loaded a method.
+std::vector<std::string> MissingOperators() {
+  std::set<std::string> names;
+  for (const std::string& message : LogMessages()) {
+    const size_t at = message.find("Missing operator: [");
+    const size_t end = at == std::string::npos ? at : message.find("] ", at);
+    if (end != std::string::npos) {
+      names.insert(message.substr(end + 2));
+    }
+  }
+  return {names.begin(), names.end()};
+}
+
+// One value as an argument of a method, with what it refers to.
+struct Argument {
+  TensorData data;
+  TensorPtr tensor;
+};
+
+EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
+  if (!value) {
+    return EValue();
+  }
+  TensorData& data = argument->data;
+  data = *value;
+  switch (port.tag) {
+    case Tag::Int:
+      return EValue(static_cast<int64_t>(ElementNumber(data, 0)));
+    case Tag::Double:
+      return EValue(ElementNumber(data, 0));
+    case Tag::Bool:
+      return EValue(ElementNumber(data, 0) != 0);
+    default:
+      data = WithDimOrder(data, port.layout.dim_order);
+      argument->tensor = executorch::extension::make_tensor_ptr(
+          data.layout.sizes, data.bytes.data(), data.layout.dim_order, data.layout.strides(), data.layout.dtype);
+      return EValue(*argument->tensor);
+  }
+}
+
+// What is wrong with a value for an input; empty if nothing is.
+std::string Mismatch(const Value& value, const Port& port) {
+  if (port.tag == Tag::None) {
+    return value ? "is given where the program was exported with None" : "";
+  }
+  if (!value) {
+    return "is not enough";
+  }
+  const Layout& given = value->layout;
+  if (!port.is_tensor()) {
+    return given.numel() == 1 ? "" : "has " + std::to_string(given.numel()) + " elements";
+  }
+  if (given.dtype != port.layout.dtype) {
+    return "has another dtype";
+  }
+  if (given.sizes.size() != port.layout.sizes.size()) {
+    return "has another number of dimensions";
+  }
+  for (size_t i = 0; i < given.sizes.size(); ++i) {
+    if (given.sizes[i] > port.layout.sizes[i]) {
+      return "is larger in dimension " + std::to_string(i);
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
+Program::Program(const std::string& path) : path_(path), module_(path) {
+  if (!IsReadable(path)) {
+    Fail("cannot read the program " + path + ".", "the path is wrong, or the binary was moved away from its runfiles.",
+         "give a .pte file with --program=FILE, or run the binary where the build put it.");
+  }
+  const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
+  if (error != Error::Ok) {
+    Fail(path + " is not an ExecuTorch program (" + executorch::runtime::to_string(error) + ").",
+         "the file is damaged or cut short, is no .pte file, or is for a newer version of ExecuTorch.",
+         "export the model again; the version that exports must not be newer than the runtime's.");
+  }
+}
+
+std::vector<std::string> Program::MethodNames() {
+  const auto names = module_.method_names();
+  std::vector<std::string> sorted;
+  if (names.ok()) {
+    sorted.assign(names->begin(), names->end());
+    std::sort(sorted.begin(), sorted.end());
+  }
+  return sorted;
+}
+
+Signature Program::GetSignature(const std::string& method) {
+  const std::vector<std::string> names = MethodNames();
+  if (std::find(names.begin(), names.end(), method) == names.end()) {
+    Fail(path_ + " has no method " + method + "; it has: " + Join(names, ", ") + ".",
+         "the name is misspelt, or the model was exported under other names.", "give one of these with --method=NAME.");
+  }
+  Signature signature;
+  const Result<MethodMeta> meta = module_.method_meta(method);
+  for (size_t i = 0; meta.ok() && i < meta->num_inputs(); ++i) {
+    signature.inputs.push_back(MakePort(meta->input_tag(i), [&] { return meta->input_tensor_meta(i); }));
+  }
+  for (size_t i = 0; meta.ok() && i < meta->num_outputs(); ++i) {
+    signature.outputs.push_back(MakePort(meta->output_tag(i), [&] { return meta->output_tensor_meta(i); }));
+  }
+  return signature;
+}
+
+void Program::LoadMethod(const std::string& method) {
+  const Result<MethodMeta> meta = module_.method_meta(method);
+  for (size_t i = 0; meta.ok() && i < meta->num_backends(); ++i) {
+    const auto name = meta->get_backend_name(i);
+    if (name.ok() && executorch::runtime::get_backend_class(*name) == nullptr) {
+      Fail(std::string("method ") + method + " needs the backend " + *name + ", which is not in this binary.",
+           "the model was lowered to a delegate whose runtime is not linked.",
+           "add the backend's library to the deps of the binary, or export without that partitioner.");
+    }
+  }
+  const Error error = module_.load_method(method);
+  if (error == Error::OperatorMissing) {
+    const std::vector<std::string> missing = MissingOperators();
+    Fail("method " + method + " needs operators that this binary does not have: " + Join(missing, ", ") + ".",
+         "the binary was built for another program, or its operator library selects fewer operators.",
+         "build it with an executorch_generated_lib that selects them, e.g. et_operator_library(models = [...]) with "
+         "this program; --list_operators prints what is linked.");
+  }
+  if (error != Error::Ok) {
+    Fail("cannot load method " + method + " (" + executorch::runtime::to_string(error) + ").",
+         "the program is damaged, or needs more memory than there is.", "see the log below; export the model again.");
+  }
+}
+
+std::vector<Value> Program::Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) {
+  const Signature signature = GetSignature(method);
+  std::vector<Argument> arguments(inputs.size());
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    const Port& port = signature.inputs[i];
+    std::string mismatch = Mismatch(inputs[i], port);
+    if (mismatch.empty() && module_.set_input(method, ToEValue(inputs[i], port, &arguments[i]), i) != Error::Ok) {
+      mismatch = port.is_tensor() ? "has another shape, and the program allows one only"
+                                  : "is not the value that the program was exported with";
+    }
+    if (!mismatch.empty()) {
+      Fail("input " + std::to_string(i) + " (" + Describe(inputs[i]) + ") " + mismatch + "; method " + method +
+               " takes " + Describe(port) + (port.is_tensor() ? " at most." : "."),
+           "the input is for another program, or the model was exported with fixed shapes.",
+           "give what --list_methods shows; export with get_dynamic_shapes() for other shapes.");
+    }
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const auto outputs = module_.execute(method);
+  *seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  if (!outputs.ok()) {
+    Fail("method " + method + " failed (" + executorch::runtime::to_string(outputs.error()) + ").",
+         "a kernel refused its inputs: a dtype, a shape or an index that it does not support.",
+         "see the log below for the operator; run PyTorch's eager model on the same inputs to compare.");
+  }
+  std::vector<Value> values;
+  for (const EValue& output : *outputs) {
+    values.push_back(FromEValue(output));
+  }
+  return values;
+}
+
+}  // namespace rules_executorch

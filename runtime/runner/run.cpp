@@ -1,0 +1,186 @@
+#include "runtime/runner/run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "runtime/runner/compare.h"
+#include "runtime/runner/failure.h"
+#include "runtime/runner/input_spec.h"
+#include "runtime/runner/samples.h"
+#include "runtime/runner/value.h"
+
+namespace rules_executorch {
+namespace {
+
+double Milliseconds(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// What to run: the samples, the inputs given, or ones. Outputs are known for samples only.
+std::vector<Sample> ChooseInputs(const Options& options, const Signature& signature) {
+  if (options.inputs.empty() && !options.samples.empty()) {
+    return ReadSamples(options.samples, options.method, signature.inputs.size(), signature.outputs.size());
+  }
+  std::vector<std::string> specs = options.inputs;
+  std::string expected;
+  for (const Port& port : signature.inputs) {
+    if (options.inputs.empty()) {
+      specs.push_back(port.tag == executorch::runtime::Tag::None ? "none" : "ones");
+    }
+    expected += (expected.empty() ? "" : "; ") + Describe(port);
+  }
+  if (specs.size() != signature.inputs.size()) {
+    Fail("method " + options.method + " has " + std::to_string(signature.inputs.size()) + " inputs (" + expected +
+             "), and " + std::to_string(specs.size()) + " are given.",
+         "an input was forgotten, or is one too many.", "give --input once for each of them, in this order.");
+  }
+  Sample sample;
+  for (size_t i = 0; i < specs.size(); ++i) {
+    sample.inputs.push_back(ParseInput(specs[i], i, signature.inputs[i]));
+  }
+  return {sample};
+}
+
+void PrintValue(const char* kind, size_t index, const Value& value, size_t limit) {
+  const std::string elements = value && limit > 0 ? ElementsText(*value, limit) : "";
+  std::printf("  %s %zu  %s%s%s\n", kind, index, Describe(value).c_str(), elements.empty() ? "" : ": ",
+              elements.c_str());
+}
+
+// The index of an element in its tensor, e.g. `[0, 2]`.
+std::string IndexText(const Layout& layout, size_t index) {
+  std::string text;
+  for (size_t dim = layout.sizes.size(); dim-- > 0;) {
+    const size_t size = static_cast<size_t>(layout.sizes[dim]);
+    text = std::to_string(index % size) + (text.empty() ? "" : ", ") + text;
+    index /= size;
+  }
+  return "[" + text + "]";
+}
+
+void PrintSideBySide(const TensorData& expected, const TensorData& actual, size_t limit) {
+  const size_t numel = expected.layout.numel();
+  std::printf("    %-14s %14s %14s %14s\n", "element", "PyTorch", "this binary", "difference");
+  for (size_t i = 0; i < numel && i < limit; ++i) {
+    const size_t at = ElementOffset(expected.layout, i);
+    const size_t actual_at = ElementOffset(actual.layout, i);
+    const double difference = ElementNumber(actual, actual_at) - ElementNumber(expected, at);
+    std::printf("    %-14s %14s %14s %14.3g\n", IndexText(expected.layout, i).c_str(),
+                ElementText(expected, at).c_str(), ElementText(actual, actual_at).c_str(), difference);
+  }
+  if (numel > limit) {
+    std::printf("    ... %zu more\n", numel - limit);
+  }
+}
+
+// Prints how an output compares with PyTorch's; true if it is equal.
+bool CheckOutput(size_t index, const Value& expected, const Value& actual, const Options& options) {
+  const Comparison comparison = Compare(expected, actual, options.tolerance);
+  const std::string verdict = comparison.equal() ? "equal" : "DIFFERS";
+  if (!comparison.comparable || !expected || !actual) {
+    std::printf("  output %zu  %s: %s%s\n", index, Describe(actual).c_str(), verdict.c_str(),
+                comparison.equal() ? "" : (", PyTorch: " + Describe(expected)).c_str());
+    return comparison.equal();
+  }
+  std::printf("  output %zu  %s: %s, max |difference| %.3g\n", index, Describe(actual).c_str(), verdict.c_str(),
+              comparison.max_difference);
+  if (!comparison.equal()) {
+    const size_t at = comparison.first_mismatch;
+    std::printf("    %zu of %zu elements differ, first %s: PyTorch %s, this binary %s\n", comparison.mismatches,
+                expected->layout.numel(), IndexText(expected->layout, at).c_str(),
+                ElementText(*expected, ElementOffset(expected->layout, at)).c_str(),
+                ElementText(*actual, ElementOffset(actual->layout, at)).c_str());
+  }
+  if (options.verbose) {
+    PrintSideBySide(*expected, *actual, options.print);
+  }
+  return comparison.equal();
+}
+
+// Runs all samples once more; returns the seconds that the method itself took.
+double Repeat(Model* model, const Options& options, const std::vector<Sample>& samples) {
+  double total = 0;
+  for (const Sample& sample : samples) {
+    double seconds = 0;
+    model->Run(options.method, sample.inputs, &seconds);
+    total += seconds;
+  }
+  return total;
+}
+
+}  // namespace
+
+void ListMethods(Model* model) {
+  for (const std::string& method : model->MethodNames()) {
+    const Signature signature = model->GetSignature(method);
+    std::printf("%s\n", method.c_str());
+    for (size_t i = 0; i < signature.inputs.size(); ++i) {
+      std::printf("  input %zu   %s\n", i, Describe(signature.inputs[i]).c_str());
+    }
+    for (size_t i = 0; i < signature.outputs.size(); ++i) {
+      std::printf("  output %zu  %s\n", i, Describe(signature.outputs[i]).c_str());
+    }
+  }
+}
+
+int RunModel(Model* model, const Options& options, double load_ms) {
+  const Signature signature = model->GetSignature(options.method);
+  const std::vector<Sample> samples = ChooseInputs(options, signature);
+  const bool has_outputs = options.inputs.empty() && !options.samples.empty();
+  const auto load_start = std::chrono::steady_clock::now();
+  model->LoadMethod(options.method);
+  load_ms += Milliseconds(load_start);
+
+  std::ifstream file(model->path(), std::ios::binary | std::ios::ate);
+  const std::string name = model->path().substr(model->path().rfind('/') + 1);
+  std::printf("program %s, %lld bytes, method %s\n", name.c_str(), static_cast<long long>(file.tellg()),
+              options.method.c_str());
+  size_t different = 0;
+  double first_run = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    std::printf("%s%s\n", has_outputs ? "sample " : "run", has_outputs ? std::to_string(i).c_str() : "");
+    for (size_t j = 0; j < samples[i].inputs.size(); ++j) {
+      PrintValue("input", j, samples[i].inputs[j], options.print);
+    }
+    double seconds = 0;
+    const std::vector<Value> outputs = model->Run(options.method, samples[i].inputs, &seconds);
+    first_run = i == 0 ? seconds : first_run;
+    for (size_t j = 0; j < outputs.size(); ++j) {
+      if (options.check) {
+        different += CheckOutput(j, samples[i].outputs[j], outputs[j], options) ? 0 : 1;
+      } else {
+        PrintValue("output", j, outputs[j], options.print);
+      }
+    }
+  }
+  std::printf("time load %.3f ms, first run %.3f ms", load_ms, first_run * 1e3);
+  if (options.iterations > 0) {
+    for (int i = 0; i < options.warmup; ++i) {
+      Repeat(model, options, samples);
+    }
+    std::vector<double> times;
+    for (int i = 0; i < options.iterations; ++i) {
+      times.push_back(Repeat(model, options, samples));
+    }
+    std::sort(times.begin(), times.end());
+    std::printf(", then %d times all %zu: min %.3f ms, median %.3f ms", options.iterations, samples.size(),
+                times.front() * 1e3, times[times.size() / 2] * 1e3);
+  }
+  std::printf("\n");
+  if (!options.check) {
+    return 0;
+  }
+  std::printf("%s: %zu samples, %zu outputs each, allowed %g + %g * |PyTorch's|", different == 0 ? "PASSED" : "FAILED",
+              samples.size(), signature.outputs.size(), options.tolerance.absolute, options.tolerance.relative);
+  if (different > 0) {
+    std::printf("; %zu outputs differ", different);
+  }
+  std::printf("\n");
+  return different == 0 ? 0 : 1;
+}
+
+}  // namespace rules_executorch

@@ -1,0 +1,64 @@
+#include "runtime/runner/runner.h"
+
+#include <executorch/runtime/kernel/operator_registry.h>
+#include <executorch/runtime/platform/runtime.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include "runtime/runner/failure.h"
+#include "runtime/runner/options.h"
+#include "runtime/runner/program.h"
+#include "runtime/runner/run.h"
+
+namespace rules_executorch {
+namespace {
+
+constexpr RunnerText kText = {"an ExecuTorch program", ".pte",
+                              "Prints the operators that are linked into this binary (without the runtime's own)."};
+
+// The runtime's own operators: executorch_prim's and these.
+constexpr std::string_view kAtenPrimOps[] = {"aten::_local_scalar_dense", "aten::sym_numel", "aten::sym_size.int"};
+
+void ListOperators() {
+  executorch::runtime::runtime_init();
+  std::set<std::string_view> names;
+  for (const executorch::runtime::Kernel& kernel : executorch::runtime::get_registered_kernels()) {
+    names.insert(kernel.name_);
+  }
+  for (std::string_view name : names) {
+    if (name.rfind("executorch_prim::", 0) != 0 &&
+        std::find(std::begin(kAtenPrimOps), std::end(kAtenPrimOps), name) == std::end(kAtenPrimOps)) {
+      std::printf("%s\n", std::string(name).c_str());
+    }
+  }
+}
+
+}  // namespace
+
+int RunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
+  CaptureLog();
+  const Options options = ParseOptions(argc, argv, defaults, kText);
+  if (options.action == Options::Action::kHelp) {
+    std::fputs(HelpText(argv[0], defaults, kText).c_str(), stdout);
+    return 0;
+  }
+  if (options.action == Options::Action::kListOperators) {
+    ListOperators();
+    return 0;
+  }
+  const auto start = std::chrono::steady_clock::now();
+  Program program(options.program);
+  const double load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  if (options.action == Options::Action::kListMethods) {
+    ListMethods(&program);
+    return 0;
+  }
+  return RunModel(&program, options, load_ms);
+}
+
+}  // namespace rules_executorch
