@@ -11,7 +11,7 @@ load(
 )
 
 # buildifier: disable=bzl-visibility
-load("//rules/private:registry_size.bzl", "DEFAULT_MAX_KERNELS")
+load("//rules/private/toolchains:registry_size.bzl", "DEFAULT_MAX_KERNELS")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "main_source", "values_of")
 
 def _binary_test_impl(ctx):
