@@ -28,7 +28,7 @@ class Finding:
         cause: the likely cause, as one sentence.
         fix: what to do, as one sentence.
         details: further lines to show, one item each.
-        id: the name of this kind of finding, which docs/errors.md explains; one of diagnostics/error_list.py.
+        id: the name of this kind of finding, which docs/errors.md explains; a file of diagnostics/errors.
     """
 
     where: Location | str

@@ -26,7 +26,7 @@ class _Mistake:
         found: what is wrong, after the operator's name; may have the groups of the pattern.
         cause: the likely cause.
         fix: what to do, out of the operator and the pattern's groups.
-        id: of diagnostics/error_list.py.
+        id: a file of diagnostics/errors.
     """
 
     pattern: re.Pattern[str]

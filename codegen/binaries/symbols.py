@@ -140,7 +140,7 @@ def _parse(output: str) -> list[Symbol]:
         if text == _LTO_MARK:
             raise InputError(
                 Finding(
-                    id="link-time-optimisation",
+                    id="link-time-optimization",
                     where=library,
                     found="the object file holds no machine code, only the compiler's own form of it",
                     cause="it was compiled with link-time optimisation (-flto)",

@@ -153,7 +153,7 @@ ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeCon
         finding = self._finding("C __gnu_lto_slim")
         self.assert_starts_with(finding, "libops.a(op.o): error: the object file holds no machine code, ")
         self.assertIn("Likely cause: it was compiled with link-time optimisation (-flto)\n", finding)
-        self.assert_id(finding, "link-time-optimisation")
+        self.assert_id(finding, "link-time-optimization")
 
     def test_nm_fails(self) -> None:
         nm = self.write("nm", "#!/bin/sh\necho 'nm: ops.o: file format not recognized' >&2\nexit 1\n")
