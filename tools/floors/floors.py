@@ -19,10 +19,27 @@ from pathlib import Path
 
 # From the ground up. A folder that is not listed belongs to the nearest listed one above it.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("codegen/cache", "diagnostics"),
-    ("codegen/model",),
-    ("codegen/artifacts", "codegen/binaries"),
-    ("codegen/checks", "codegen/inputs"),
+    (
+        "codegen/cache",
+        "diagnostics",
+        "kernels/common",
+        "rules/private/providers",
+        "rules/private/toolchains",
+        "runtime/kernel_api",
+        "runtime/probe",
+        "runtime/runner",
+    ),
+    (
+        "codegen/model",
+        "kernels/portable",
+        "rules/private/actions",
+        "rules/private/repositories",
+        "runtime/aoti",
+        "runtime/aten",
+        "runtime/torch",
+    ),
+    ("codegen/artifacts", "codegen/binaries", "rules/private/executorch", "rules/private/torch"),
+    ("codegen/checks", "codegen/inputs", "rules"),
     ("codegen/cpp", "codegen/python"),
     ("codegen/commands",),
     ("codegen", "export"),
