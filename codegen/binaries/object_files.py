@@ -15,11 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
+from codegen.model import operators
+
 _MACRO = re.compile(rb"(?:_ZL\d+)?name_of_op_(\d+)")
 _REGISTER_KERNELS = re.compile(rb"_ZN10executorch7runtime(?:4aten)?16register_kernelsE\w+")
 _REGISTER_BACKEND = (b"executorch7runtime16register_backend", b"executorch7runtime4aten16register_backend")
-# What codegen/cpp/emit.py lets every library of its own define, whose manifest tells more.
-_GENERATED = b"kernel_registered_by_two_libraries"
+# What every generated library defines; the library's manifest tells more.
+_GENERATED = operators.REGISTERED_NAMESPACE.encode()
 # Without one of these among its symbols' names, a file registers nothing.
 _MARKS = (b"name_of_op_", b"register_kernels")
 _SHARED_LIBRARY = 3

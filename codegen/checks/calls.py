@@ -9,33 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.model import schema
+from codegen.model import schema_types
 from codegen.model.operators import Operator
 from diagnostics.errors import Finding
-
-# The kinds of values, by their names in program.fbs, that the runtime takes for a type.
-_KINDS = {
-    "Tensor": frozenset({"Tensor"}),
-    "Scalar": frozenset({"Int", "Double", "Bool"}),
-    "int": frozenset({"Int"}),
-    "SymInt": frozenset({"Int"}),
-    "float": frozenset({"Double"}),
-    "bool": frozenset({"Bool"}),
-    "SymBool": frozenset({"Bool"}),
-    "str": frozenset({"String"}),
-    "ScalarType": frozenset({"Int"}),
-    "Layout": frozenset({"Int"}),
-    "MemoryFormat": frozenset({"Int"}),
-}
-_LISTS = {
-    "Tensor": frozenset({"TensorList"}),
-    "Tensor?": frozenset({"OptionalTensorList"}),
-    "int": frozenset({"IntList"}),
-    "SymInt": frozenset({"IntList"}),
-    "float": frozenset({"DoubleList"}),
-    "bool": frozenset({"BoolList"}),
-}
-_OPTIONAL = frozenset({"Null"})
 
 
 def finding(operator: Operator, kinds: Sequence[str], library: str, program: str) -> Finding | None:
@@ -54,8 +30,7 @@ def finding(operator: Operator, kinds: Sequence[str], library: str, program: str
     if len(given) != len(arguments):
         problem = f"with {len(given)} arguments, but its kernel takes {len(arguments)}"
     for position, (argument, kind) in enumerate(zip(arguments, given, strict=False), start=1):
-        expected = _expected(argument.type)
-        if expected and kind not in expected and not problem:
+        if kind not in schema_types.find(str(argument.type)).tags and not problem:
             problem = f"with {_article(kind)} as argument {position}, but its kernel takes '{argument}' there"
     if not problem:
         return None
@@ -67,16 +42,6 @@ def finding(operator: Operator, kinds: Sequence[str], library: str, program: str
         fix=f"make the schema at {operator.location} the one that the operator has in Python, and export again",
         details=(f"the program's values: {', '.join(given)}", f"the schema of {library}: {operator.schema}"),
     )
-
-
-def _expected(type_: schema.Type) -> frozenset[str]:
-    """The kinds of values that fit a type; empty for a type of which that is not known."""
-    if isinstance(type_, schema.OptionalType):
-        of_element = _expected(type_.element)
-        return of_element | _OPTIONAL if of_element else of_element
-    if isinstance(type_, schema.ListType):
-        return _LISTS.get(str(type_.element), frozenset())
-    return _KINDS.get(type_.name, frozenset())
 
 
 def _article(kind: str) -> str:

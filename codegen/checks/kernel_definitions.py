@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codegen.artifacts.registered_operators import Library
 from codegen.binaries import symbols
-from codegen.model import aten_kernels, aten_signatures, signatures
+from codegen.model import aten_kernels, signatures
 from codegen.model.operators import Kernel, Operator
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError
@@ -46,22 +46,20 @@ def find(library: Library, defined: Sequence[symbols.Symbol], libraries: Sequenc
 
 def _expected_parameters(operator: Operator, kernel: Kernel) -> tuple[str, ...]:
     """The kernel's parameters without and with the context, as a demangler spells them."""
+    parameters = signatures.demangled_parameters(operator.schema, kernel.dialect)
     if kernel.is_aten:
-        return (", ".join(aten_signatures.demangled_parameters(operator.schema)),)
-    parameters = signatures.demangled_parameters(operator.schema)
+        return (", ".join(parameters),)
     return ", ".join(parameters), ", ".join([signatures.DEMANGLED_CONTEXT, *parameters])
 
 
 def _declarations(operator: Operator, kernel: Kernel) -> list[str]:
     """The declarations that a kernel may have, each on one line, as a user would write them."""
     names = signatures.parameter_names(operator.schema)
-    if kernel.is_aten:
-        returned = aten_signatures.return_type(operator.schema)
-        forms = [(aten_signatures.parameter_types(operator.schema), names)]
-    else:
-        returned = signatures.return_type(operator.schema)
-        types = signatures.parameter_types(operator.schema)
-        forms = [(types, names), ((f"{signatures.CONTEXT}&", *types), ("context", *names))]
+    types = signatures.parameter_types(operator.schema, kernel.dialect)
+    returned = signatures.return_type(operator.schema, kernel.dialect)
+    forms = [(types, names)]
+    if not kernel.is_aten:
+        forms.append(((f"{signatures.CONTEXT}&", *types), ("context", *names)))
     lists = [", ".join(f"{type_} {name}" for type_, name in zip(*form, strict=True)) for form in forms]
     return [f"{returned} {kernel.function}({parameters})" for parameters in lists]
 

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from codegen.model import aten_kernels, aten_signatures, kernel_keys, schema, signatures, torch_schemas
-from codegen.model.operators import Kernel, Operator
+from codegen.model import aten_kernels, kernel_keys, schema, signatures, torch_schemas
+from codegen.model.operators import REGISTERED_NAMESPACE, Kernel, Operator
+from codegen.model.schema_types import Dialect
 
 _COLUMNS = 120
 # What clang-format's line breaks cost with Google's style: after a comma or the parenthesis of a call; before the
@@ -412,10 +413,10 @@ def _registered_names(kernels: Sequence[Boxed]) -> str:
     )
     return f"""\
 // Another library that registers one of these kernels defines the same name, so that no binary links with both.
-namespace kernel_registered_by_two_libraries {{
+namespace {REGISTERED_NAMESPACE} {{
 
 {names}
-}}  // namespace kernel_registered_by_two_libraries
+}}  // namespace {REGISTERED_NAMESPACE}
 """
 
 
@@ -508,7 +509,7 @@ def _boxed(boxed: Boxed) -> str:
         written = function.out or [argument for argument in function.arguments if argument.is_written]
         logged = [i for i, argument in enumerate(function.arguments) if argument in written]
     else:
-        result = "auto&" if function.returns[0].alias is not None else "const auto"
+        result = "auto&" if function.returns[0].is_written else "const auto"
         lines += _call(f"  {result} result = {kernel}(", ["context", *names], ");")
         lines.append(f"  *stack[{len(names)}] = EValue(result);")
         logged = [len(names)]
@@ -550,19 +551,19 @@ def _profiled(function: schema.FunctionSchema) -> list[str]:
 
 def _aten_declaration(boxed: Boxed, name: str, tail: str) -> list[str]:
     function = boxed.operator.schema
-    return _declare(aten_signatures.return_type(function), name, _aten_parameters(function), tail)
+    return _declare(signatures.return_type(function, Dialect.ATEN), name, _aten_parameters(function), tail)
 
 
 def _aten_parameters(function: schema.FunctionSchema) -> list[str]:
-    types, names = aten_signatures.parameter_types(function), signatures.parameter_names(function)
+    types, names = signatures.parameter_types(function, Dialect.ATEN), signatures.parameter_names(function)
     return [f"{type_} {name}" for type_, name in zip(types, names, strict=True)]
 
 
 def _aten_pointer(boxed: Boxed) -> str:
     """The kernel, of which there may be overloads."""
     function = boxed.operator.schema
-    types = ", ".join(aten_signatures.parameter_types(function))
-    return f"static_cast<{aten_signatures.return_type(function)} (*)({types})>({boxed.kernel.function})"
+    types = ", ".join(signatures.parameter_types(function, Dialect.ATEN))
+    return f"static_cast<{signatures.return_type(function, Dialect.ATEN)} (*)({types})>({boxed.kernel.function})"
 
 
 def _dispatched_schema(boxed: Boxed) -> str:
@@ -573,16 +574,8 @@ def _dispatched_schema(boxed: Boxed) -> str:
 
 def _unboxed(argument: schema.Argument, name: str, value: str) -> str:
     """The statement that reads a call's value as a kernel's parameter."""
-    type_ = argument.type
-    cpp_type = signatures.cpp_type(type_)
-    assert cpp_type is not None
-    short = cpp_type.name.replace("executorch::aten::", "")
-    if isinstance(type_, schema.OptionalType):
-        element = short.removeprefix("std::optional<").removesuffix(">")
-        return f"const {short} {name} = {value}->toOptional<{element}>();"
-    if short == "Tensor":
-        return f"{'' if argument.is_written else 'const '}Tensor& {name} = {value}->to<Tensor>();"
-    return f"const {short} {name} = {value}->to<{short}>();"
+    type_, read = signatures.unboxed(argument)
+    return f"{type_} {name} = {value}->{read};"
 
 
 def _declarations(kernels: Sequence[tuple[str, Operator]]) -> Iterator[str]:

@@ -28,8 +28,9 @@ from pathlib import Path
 from codegen.artifacts import declared_operators
 from codegen.cache import content_cache
 from codegen.inputs import arg_meta, yaml_reader
-from codegen.model import aten_operators, aten_signatures, kernel_keys, schema, signatures
+from codegen.model import aten_operators, kernel_keys, schema, signatures
 from codegen.model.operators import Declaration, Kernel, Operator
+from codegen.model.schema_types import Dialect
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError, Location
 
@@ -164,7 +165,7 @@ def _operator_of_declaration(declaration: Declaration) -> Operator:
     file, kernel = Path(declaration.file), declaration.kernel
     location = Location(file.name if file.is_absolute() else declaration.file, declaration.line, 1)
     function_schema = schema.parse(declaration.schema, lambda offset: location)
-    _check_schema(function_schema, location, is_aten=False)
+    _check_schema(function_schema, location, Dialect.EXECUTORCH)
     if not _QUALIFIED_NAME.fullmatch(kernel) or "::" not in kernel.removeprefix("::"):
         raise InputError(
             Finding(
@@ -221,10 +222,12 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
         # By function, since one may be given for several keys.
         for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
             for first in users.setdefault(kernel.function, []):
-                returned, first_returned = signatures.return_type(operator.schema), signatures.return_type(first.schema)
+                both = (operator.schema, first.schema)
+                returned, first_returned = (signatures.return_type(schema, kernel.dialect) for schema in both)
                 if returned == first_returned:
                     continue
-                if signatures.demangled_parameters(operator.schema) == signatures.demangled_parameters(first.schema):
+                types, first_types = (signatures.demangled_parameters(schema, kernel.dialect) for schema in both)
+                if types == first_types:
                     findings.append(
                         Finding(
                             id="conflicting-kernel",
@@ -244,18 +247,16 @@ def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool, max_kernel
     entry = _mapping(entry)
     _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
     function_schema, location = _schema(entry, allow_op)
-    _check_schema(function_schema, location, is_aten)
+    _check_schema(function_schema, location, Dialect.ATEN if is_aten else Dialect.EXECUTORCH)
     kernels = _kernels(entry, function_schema, max_kernels)
     if is_aten:
         kernels = tuple(dataclasses.replace(kernel, is_aten=True) for kernel in kernels)
     return Operator(function_schema, kernels, location)
 
 
-def _check_schema(function_schema: schema.FunctionSchema, location: Location, is_aten: bool) -> None:
+def _check_schema(function_schema: schema.FunctionSchema, location: Location, dialect: Dialect) -> None:
     """Raises what the runtime, or a kernel, could not do with an operator of a schema."""
-    findings = signatures.unsupported(function_schema, location)
-    if is_aten and not findings:
-        findings = aten_signatures.unsupported(function_schema, location)
+    findings = signatures.unsupported(function_schema, location, dialect)
     if len(str(function_schema.name)) > _MAX_OPERATOR_NAME:
         findings.append(
             Finding(

@@ -95,7 +95,7 @@ def _operator(name: str) -> Operator | None:
 
 def _is_callable(function: schema.FunctionSchema) -> bool:
     """Whether all that an operator returns has a place: an argument, or the value of one number."""
-    if all(returned.alias is not None and "!" in returned.alias for returned in function.returns):
+    if all(returned.is_written for returned in function.returns):
         return bool(function.out) or any(argument.is_written for argument in function.arguments)
     return [str(returned.type) for returned in function.returns] in (["Scalar"], ["int"], ["float"], ["bool"])
 

@@ -6,7 +6,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from codegen.model import kernel_keys, schema
+from codegen.model.schema_types import Dialect
 from diagnostics.errors import Location
+
+# The C++ namespace of what a library defines for each kernel that it registers, and that no two libraries may define.
+# A linker prints the name.
+REGISTERED_NAMESPACE = "kernel_registered_by_two_libraries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +29,10 @@ class Kernel:
     keys: tuple[str, ...]
     location: Location
     is_aten: bool = False
+
+    @property
+    def dialect(self) -> Dialect:
+        return Dialect.ATEN if self.is_aten else Dialect.EXECUTORCH
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,35 +10,12 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from codegen.model.schema_types import BASE_TYPES
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError, Location
 
 # Where in a file the character with this offset into the schema's text is.
 Locator = Callable[[int], Location]
-
-BASE_TYPES = frozenset(
-    {
-        "Device",
-        "DeviceIndex",
-        "DimVector",
-        "Dimname",
-        "Generator",
-        "Layout",
-        "MemoryFormat",
-        "QScheme",
-        "Scalar",
-        "ScalarType",
-        "Storage",
-        "Stream",
-        "SymBool",
-        "SymInt",
-        "Tensor",
-        "bool",
-        "float",
-        "int",
-        "str",
-    }
-)
 
 _OPERATOR_NAME = re.compile(r"\s*(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
 _ARGUMENT = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)\s+([A-Za-z_]\w*)\s*(?:=\s*(\S.*))?$")
@@ -121,6 +98,11 @@ class Return:
     type: Type
     alias: str | None = None
     name: str | None = None
+
+    @property
+    def is_written(self) -> bool:
+        """Whether what is returned is an argument that the operator writes to."""
+        return self.alias is not None and "!" in self.alias
 
     def __str__(self) -> str:
         return _type_text(self.type, self.alias) + (f" {self.name}" if self.name else "")
@@ -256,7 +238,7 @@ def _check(schema: FunctionSchema, text: str, returns_offset: int, locate: Locat
                 text, returns_offset, f"the out argument '{out}' is not what it returns, '{result}'", locate
             )
     for result in schema.returns:
-        if result.alias is not None and "!" in result.alias and result.alias not in written:
+        if result.is_written and result.alias not in written:
             raise _malformed(text, returns_offset, f"no argument is annotated like the return value '{result}'", locate)
 
 

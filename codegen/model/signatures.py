@@ -1,64 +1,18 @@
-"""What a schema is in C++: the types of a kernel's parameters, and how `nm --demangle` spells them.
-
-Everything follows ExecuTorch, so that kernels written for it fit unchanged.
-"""
+"""What a schema is in C++: the types of a kernel's parameters, and how `nm --demangle` spells them."""
 
 from __future__ import annotations
 
 import functools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
-from codegen.model import schema
+from codegen.model import schema, schema_types
+from codegen.model.schema_types import CppType, Dialect
 from diagnostics.errors import Finding, Location
 
 CONTEXT = "executorch::runtime::KernelRuntimeContext"
 DEMANGLED_CONTEXT = f"{CONTEXT}&"
-
-
-@dataclass(frozen=True, slots=True)
-class CppType:
-    """One of the C++ types that a value in a program can be read as.
-
-    Attributes:
-        name: the type in source code.
-        demangled: the same type as a demangler spells it.
-        by_reference: whether it is passed as a const reference.
-    """
-
-    name: str
-    demangled: str
-    by_reference: bool = False
-
-    @property
-    def parameter(self) -> str:
-        return f"const {self.name}&" if self.by_reference else self.name
-
-    @property
-    def demangled_parameter(self) -> str:
-        return f"{self.demangled} const&" if self.by_reference else self.demangled
-
-
-_ETENSOR = "executorch::runtime::etensor"
-_BASE = {
-    "Tensor": CppType("executorch::aten::Tensor", f"{_ETENSOR}::Tensor", by_reference=True),
-    "Scalar": CppType("executorch::aten::Scalar", f"{_ETENSOR}::Scalar", by_reference=True),
-    "ScalarType": CppType("executorch::aten::ScalarType", f"{_ETENSOR}::ScalarType"),
-    "MemoryFormat": CppType("executorch::aten::MemoryFormat", f"{_ETENSOR}::MemoryFormat"),
-    "Layout": CppType("executorch::aten::Layout", f"{_ETENSOR}::Layout"),
-    "Device": CppType("executorch::aten::Device", f"{_ETENSOR}::Device"),
-    "int": CppType("int64_t", "long"),
-    "SymInt": CppType("int64_t", "long"),
-    "float": CppType("double", "double"),
-    "bool": CppType("bool", "bool"),
-    "SymBool": CppType("bool", "bool"),
-    "str": CppType("std::string_view", "std::basic_string_view<char, std::char_traits<char>>"),
-}
-# The element types of the lists that a value can hold.
-_LIST_ELEMENTS = frozenset({"Tensor", "Tensor?", "int", "SymInt", "float", "bool", "SymBool"})
-# What a kernel may return by value: the types that a value in a program can be assigned from.
-_RETURNED_BY_VALUE = frozenset({"Tensor", "Scalar", "int", "SymInt", "float", "bool", "SymBool"})
+_OF_EXECUTORCH = "executorch::aten::"
 
 # Words that cannot name a parameter, and the names that the generated code itself uses beside parameters.
 _RESERVED_WORDS = (
@@ -68,50 +22,33 @@ _RESERVED_WORDS = (
     "not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short signed "
     "sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
     "typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq context "
-    "event_tracer_op_scope result stack ArrayRef Device EValue Layout MemoryFormat Scalar ScalarType Tensor "
-    "TensorList int64_t std executorch"
+    "event_tracer_op_scope result stack EValue int64_t std executorch"
 )
-_RESERVED = frozenset(_RESERVED_WORDS.split())
+_TYPE_NAMES = re.findall(
+    rf"{_OF_EXECUTORCH}(\w+)", " ".join(str(row.executorch) for row in schema_types.TYPES.values())
+)
+_RESERVED = frozenset([*_RESERVED_WORDS.split(), *_TYPE_NAMES])
 
 
-@functools.cache
-def cpp_type(type_: schema.Type) -> CppType | None:
-    """The C++ type of a schema's type, or None if no value in a program can have it."""
-    if isinstance(type_, schema.BaseType):
-        return _BASE.get(type_.name)
-    element = cpp_type(type_.element)
-    if element is None:
-        return None
-    if isinstance(type_, schema.ListType):
-        if str(type_.element) not in _LIST_ELEMENTS:
-            return None
-        return CppType(
-            f"executorch::aten::ArrayRef<{element.name}>", f"executorch::runtime::ArrayRef<{element.demangled}>"
-        )
-    if isinstance(type_.element, schema.OptionalType):
-        return None
-    # As in ExecuTorch: an optional is passed as its element is, except that a list is passed by value.
-    return CppType(f"std::optional<{element.name}>", f"std::optional<{element.demangled}>", element.by_reference)
+def cpp_type(type_: schema.Type, dialect: Dialect = Dialect.EXECUTORCH) -> CppType | None:
+    """The C++ type of a schema's type, or None if no kernel of the dialect can take it."""
+    return schema_types.find(str(type_)).cpp_type(dialect)
 
 
 def has_values(type_: schema.Type) -> bool:
     """Whether a program has values of a type, or at least None."""
-    if isinstance(type_, schema.OptionalType):
-        return True
-    if isinstance(type_, schema.ListType):
-        return str(type_.element) in _LIST_ELEMENTS or str(type_.element) == "Scalar"
-    return type_.name in _BASE
+    return bool(schema_types.find(str(type_)).tags)
 
 
 @functools.cache
-def parameter_types(function: schema.FunctionSchema) -> tuple[str, ...]:
+def parameter_types(function: schema.FunctionSchema, dialect: Dialect = Dialect.EXECUTORCH) -> tuple[str, ...]:
     """The types of a kernel's parameters, without the context."""
-    return tuple(f"{t.name}&" if written else t.parameter for t, written in _types(function))
+    return tuple(f"{t.name}&" if written else t.parameter for t, written in _types(function, dialect))
 
 
-def demangled_parameters(function: schema.FunctionSchema) -> tuple[str, ...]:
+def demangled_parameters(function: schema.FunctionSchema, dialect: Dialect = Dialect.EXECUTORCH) -> tuple[str, ...]:
     """The types of a kernel's parameters, without the context, as a demangler spells them."""
-    return tuple(f"{t.demangled}&" if written else t.demangled_parameter for t, written in _types(function))
+    return tuple(f"{t.demangled}&" if written else t.demangled_parameter for t, written in _types(function, dialect))
 
 
 @functools.cache
@@ -120,20 +57,41 @@ def parameter_names(function: schema.FunctionSchema) -> tuple[str, ...]:
     return tuple(cpp_name(argument.name) for argument in function.arguments)
 
 
-def return_type(function: schema.FunctionSchema) -> str:
+def return_type(function: schema.FunctionSchema, dialect: Dialect = Dialect.EXECUTORCH) -> str:
     types = []
     for returned in function.returns:
-        type_ = cpp_type(returned.type)
+        type_ = cpp_type(returned.type, dialect)
         name = type_.name if type_ else str(returned.type)
-        types.append(f"{name}&" if returned.alias is not None and "!" in returned.alias else name)
+        types.append(f"{name}&" if returned.is_written else name)
     if not types:
         return "void"
     return types[0] if len(types) == 1 else f"std::tuple<{', '.join(types)}>"
 
 
+def unboxed(argument: schema.Argument) -> tuple[str, str]:
+    """The type of a variable for an argument, and the call that reads the variable's value from an EValue.
+
+    Both are spelled as where `executorch::aten` is in scope.
+    """
+    type_, read, name = argument.type, "to", _unqualified(argument.type)
+    if isinstance(type_, schema.OptionalType):
+        type_, read = type_.element, "toOptional"
+    elif str(type_) == "Tensor":
+        # A tensor may be written to, and has a place of its own in the program.
+        name = "Tensor&" if argument.is_written else "const Tensor&"
+    return name if name.endswith("&") else f"const {name}", f"{read}<{_unqualified(type_)}>()"
+
+
+def _unqualified(type_: schema.Type) -> str:
+    in_cpp = cpp_type(type_)
+    assert in_cpp is not None, f"{type_} was let through by unsupported()"
+    return in_cpp.name.replace(_OF_EXECUTORCH, "")
+
+
 def readable(demangled: str) -> str:
     """A demangled parameter list as source code would spell it."""
-    for type_ in _BASE.values():
+    base_types = (row.executorch for name, row in schema_types.TYPES.items() if name in schema_types.BASE_TYPES)
+    for type_ in filter(None, base_types):
         demangled = re.sub(rf"(?<![\w:]){re.escape(type_.demangled)}\b(?<!unsigned long)", type_.name, demangled)
     demangled = demangled.replace("executorch::runtime::ArrayRef<", "executorch::aten::ArrayRef<")
     return re.sub(r"([\w:]+(?:<.*?>+)?) const&", r"const \1&", demangled)
@@ -148,7 +106,9 @@ def wrapper_name(function: schema.FunctionSchema) -> str:
     return f"{function.name.name}_outf" if function.out else cpp_name(function.name.name)
 
 
-def unsupported(function: schema.FunctionSchema, location: Location) -> list[Finding]:
+def unsupported(
+    function: schema.FunctionSchema, location: Location, dialect: Dialect = Dialect.EXECUTORCH
+) -> list[Finding]:
     """What of a schema no kernel can be called with."""
     findings = [
         Finding(
@@ -156,35 +116,55 @@ def unsupported(function: schema.FunctionSchema, location: Location) -> list[Fin
             where=location,
             found=f"the argument '{argument}' of {function.name} has a type that ExecuTorch's runtime has no value for",
             cause="the schema is of an operator that runs in PyTorch only",
-            fix="use Tensor, Scalar, int, float, bool, str, ScalarType, MemoryFormat, Layout, Device, optionals of "
-            "these, or lists of Tensor, Tensor?, int, float or bool",
+            fix=f"use {_supported(dialect)}, or an optional of one of these",
         )
         for argument in function.arguments
-        if cpp_type(argument.type) is None or (argument.is_written and not _is_writable(argument.type))
+        if cpp_type(argument.type, dialect) is None or (argument.is_written and not _is_writable(argument.type))
     ]
-    if function.returns and not function.out:
-        returned = [str(r.type) for r in function.returns]
-        if len(returned) != 1 or returned[0] not in _RETURNED_BY_VALUE:
-            findings.append(
-                Finding(
-                    id="unsupported-return",
-                    where=location,
-                    found=f"{function.name} has no out argument and returns {', '.join(returned)}",
-                    cause="a program holds one value for what an operator returns, and that is a Tensor or a number",
-                    fix="add an out argument for each result: '*, Tensor(a!) out) -> Tensor(a!)'",
-                )
+    if function.out:
+        return findings
+    if function.returns and not _is_returnable(function.returns):
+        returned = ", ".join(str(r.type) for r in function.returns)
+        findings.append(
+            Finding(
+                id="unsupported-return",
+                where=location,
+                found=f"{function.name} has no out argument and returns {returned}",
+                cause="a program holds one value for what an operator returns, and that is a Tensor or a number",
+                fix="add an out argument for each result: '*, Tensor(a!) out) -> Tensor(a!)'",
             )
+        )
+    elif dialect is Dialect.ATEN and any(not r.is_written and str(r.type) == "Tensor" for r in function.returns):
+        findings.append(
+            Finding(
+                id="unsupported-return",
+                where=location,
+                found=f"{function.name} returns a new Tensor, and its kernel takes PyTorch's tensors",
+                cause="what PyTorch allocates is freed after the call, and a program's tensors have memory of their "
+                "own",
+                fix="add an out argument: '*, Tensor(a!) out) -> Tensor(a!)'",
+            )
+        )
     return findings
+
+
+def _supported(dialect: Dialect) -> str:
+    """The types that a kernel can take."""
+    return ", ".join(name for name, row in schema_types.TYPES.items() if row.cpp_type(dialect) is not None)
 
 
 def _is_writable(type_: schema.Type) -> bool:
     return str(type_) == "Tensor" or (isinstance(type_, schema.ListType) and str(type_.element) == "Tensor")
 
 
-def _types(function: schema.FunctionSchema) -> Iterator[tuple[CppType, bool]]:
+def _is_returnable(returns: tuple[schema.Return, ...]) -> bool:
+    return len(returns) == 1 and schema_types.find(str(returns[0].type)).is_returned
+
+
+def _types(function: schema.FunctionSchema, dialect: Dialect) -> Iterator[tuple[CppType, bool]]:
     """Each argument's type, and whether it is passed as a reference to write to."""
     for argument in function.arguments:
-        type_ = cpp_type(argument.type)
+        type_ = cpp_type(argument.type, dialect)
         assert type_ is not None, f"{argument} was let through by unsupported()"
         # The tensors of a list are written to through the list itself, which is passed by value.
         yield type_, argument.is_written and isinstance(argument.type, schema.BaseType)
