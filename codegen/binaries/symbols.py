@@ -124,8 +124,8 @@ def _run(command: list[str]) -> str:
                 where=Path(command[0]).name,
                 found="cannot read the symbols of the libraries",
                 cause="a file is no object file, archive or shared library of this platform, or was compiled with "
-                "link-time optimisation by another compiler than this nm is of",
-                fix="compile them without link-time optimisation, with the toolchain that the build uses",
+                "link-time optimization by another compiler than this nm is of",
+                fix="compile the libraries without link-time optimization, with the toolchain that the build uses",
                 details=tuple(problems[:5]),
             )
         )
@@ -143,8 +143,8 @@ def _parse(output: str) -> list[Symbol]:
                     id="link-time-optimization",
                     where=library,
                     found="the object file holds no machine code, only the compiler's own form of it",
-                    cause="it was compiled with link-time optimisation (-flto)",
-                    fix="compile the kernels without it, for example with copts = ['-fno-lto']",
+                    cause="the object file was compiled with link-time optimization (-flto)",
+                    fix="compile the kernels without this optimization, for example with copts = ['-fno-lto']",
                 )
             )
         if letter in _LINKABLE or letter in _LOCAL:

@@ -90,7 +90,7 @@ def run() -> None:
     objects = [
         _Object(library, path, is_whole, object_files.registrations(path))
         for paths, is_whole in ((_WHOLE_OBJECTS.value, True), (_OBJECTS.value, False))
-        for library, path in _labelled(paths)
+        for library, path in _labeled(paths)
         if path not in listed
     ]
     registered = list(_registered(libraries, objects))
@@ -128,7 +128,7 @@ def run() -> None:
 
 def _linked_backends(names: frozenset[str]) -> frozenset[str]:
     """Those of some backends that a linked file may register."""
-    files = [path for _, path in _labelled(_WHOLE_OBJECTS.value + _OBJECTS.value)] if names else []
+    files = [path for _, path in _labeled(_WHOLE_OBJECTS.value + _OBJECTS.value)] if names else []
     return frozenset(name for path in files for name in object_files.backends(path, names))
 
 
@@ -151,7 +151,7 @@ def _registered(libraries: list[registered_operators.Library], objects: list[_Ob
             for kernel in operator.kernels:
                 for key in kernel.keys:
                     yield RegisteredKernel(operator.name, key, library.label, str(kernel.location))
-    for label, path in _labelled(_LISTINGS.value):
+    for label, path in _labeled(_LISTINGS.value):
         for name in Path(path).read_text().split():
             if name not in prim_ops.PRIM_OPS:
                 yield RegisteredKernel(name, kernel_keys.DEFAULT, label)
@@ -160,7 +160,7 @@ def _registered(libraries: list[registered_operators.Library], objects: list[_Ob
             yield RegisteredKernel(found.operator, kernel_keys.DEFAULT, linked.library, found.place, linked.is_whole)
 
 
-def _labelled(values: list[str]) -> Iterator[tuple[str, str]]:
+def _labeled(values: list[str]) -> Iterator[tuple[str, str]]:
     for value in values:
         label, _, path = value.partition(" ")
         yield label, path

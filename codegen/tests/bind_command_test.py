@@ -149,10 +149,10 @@ ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeCon
         )
         self.assertIn("Likely cause: the library has no kernel libraries: kernel_deps is empty, or ", finding)
 
-    def test_link_time_optimisation(self) -> None:
+    def test_link_time_optimization(self) -> None:
         finding = self._finding("C __gnu_lto_slim")
         self.assert_starts_with(finding, "libops.a(op.o): error: the object file holds no machine code, ")
-        self.assertIn("Likely cause: it was compiled with link-time optimisation (-flto)\n", finding)
+        self.assertIn("Likely cause: the object file was compiled with link-time optimization (-flto)\n", finding)
         self.assert_id(finding, "link-time-optimization")
 
     def test_nm_fails(self) -> None:

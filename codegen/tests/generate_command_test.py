@@ -31,7 +31,7 @@ _FUNCTIONS = """
 """
 # As the runtime renders the keys of aten::add.out(self, other, *, alpha, out) and its returned slot.
 _FLOAT, _HALF, _DOUBLE = ("v1/" + "|".join([f"{dtype};0,1"] * 4) for dtype in (6, 5, 7))
-_SPECIALISED = """
+_SPECIALIZED = """
 - op: add.out
   type_alias: {T0: [Float], T1: [Half]}
   dim_order_alias: {D0: [0, 1]}
@@ -222,8 +222,8 @@ class GenerateCommandTest(case.TestCase):
         manifest = json.loads(self._generate(selection, functions=functions)["registered.json"])
         return {kernel["function"]: kernel["keys"] for kernel in manifest["operators"][0]["kernels"]}
 
-    def test_specialised_kernels(self) -> None:
-        outputs = self._generate(self._select("a.yaml", "--ops=aten::add.out"), functions=_SPECIALISED)
+    def test_specialized_kernels(self) -> None:
+        outputs = self._generate(self._select("a.yaml", "--ops=aten::add.out"), functions=_SPECIALIZED)
         self.assertIn(
             f'    Kernel("aten::add.out", "{_FLOAT}", guarded<aten_add_out_by_fast_add_float>),\n'
             f'    Kernel("aten::add.out", "{_HALF}", guarded<aten_add_out_by_fast_add_half>),\n'
@@ -236,22 +236,22 @@ class GenerateCommandTest(case.TestCase):
 
     def test_kernels_that_the_selected_keys_reach(self) -> None:
         float_kernel, half_kernel = "fast::native::add_float", "fast::native::add_half"
-        self.assertEqual(self._kernels(_SPECIALISED, _FLOAT), {float_kernel: [_FLOAT]})
-        self.assertEqual(self._kernels(_SPECIALISED, _DOUBLE), {"slow::native::add": ["default"]})
+        self.assertEqual(self._kernels(_SPECIALIZED, _FLOAT), {float_kernel: [_FLOAT]})
+        self.assertEqual(self._kernels(_SPECIALIZED, _DOUBLE), {"slow::native::add": ["default"]})
         self.assertEqual(
-            self._kernels(_SPECIALISED, _HALF, _DOUBLE), {half_kernel: [_HALF], "slow::native::add": ["default"]}
+            self._kernels(_SPECIALIZED, _HALF, _DOUBLE), {half_kernel: [_HALF], "slow::native::add": ["default"]}
         )
         for keys in (["default"], ["default", _FLOAT]):
-            self.assertEqual(len(self._kernels(_SPECIALISED, *keys)), 3)
+            self.assertEqual(len(self._kernels(_SPECIALIZED, *keys)), 3)
 
     def test_kernels_of_a_selected_dtype(self) -> None:
         """All that a tensor of the dtype reaches, in whatever call: beside calls, a model may have it in lists."""
         float_kernel, half_kernel = {"fast::native::add_float": [_FLOAT]}, {"fast::native::add_half": [_HALF]}
         default = {"slow::native::add": ["default"]}
-        self.assertEqual(self._kernels(_SPECIALISED, "v1/6;"), float_kernel | default)
-        self.assertEqual(self._kernels(_SPECIALISED, "v1/7;"), default)
-        self.assertEqual(self._kernels(_SPECIALISED, _FLOAT, "v1/5;"), float_kernel | half_kernel | default)
-        functions = _SPECIALISED.partition("    - arg_meta: null")[0]
+        self.assertEqual(self._kernels(_SPECIALIZED, "v1/6;"), float_kernel | default)
+        self.assertEqual(self._kernels(_SPECIALIZED, "v1/7;"), default)
+        self.assertEqual(self._kernels(_SPECIALIZED, _FLOAT, "v1/5;"), float_kernel | half_kernel | default)
+        functions = _SPECIALIZED.partition("    - arg_meta: null")[0]
         self.assertEqual(self._kernels(functions, _FLOAT, "v1/7;"), float_kernel)
         finding = self.finding(lambda: self._kernels(functions, "v1/7;"))
         self.assertIn("\n    needed for:\n      Double[]\n    declared for:\n", finding)
@@ -272,7 +272,7 @@ class GenerateCommandTest(case.TestCase):
         self.assertNotIn("count_half", outputs["KernelTable.cpp"])
 
     def test_no_kernel_for_a_selected_key(self) -> None:
-        functions = _SPECIALISED.partition("    - arg_meta: null")[0]
+        functions = _SPECIALIZED.partition("    - arg_meta: null")[0]
         self.assertEqual(len(self._kernels(functions, _FLOAT, _HALF)), 2)
         finding = self.finding(lambda: self._kernels(functions, _FLOAT, _DOUBLE))
         self.assert_starts_with(
@@ -286,7 +286,7 @@ class GenerateCommandTest(case.TestCase):
         self.assertEqual(finding, self.finding(lambda: self._kernels(functions, "default", _FLOAT, _DOUBLE)))
 
     def test_operator_without_a_default_kernel_has_no_function(self) -> None:
-        functions = _SPECIALISED.partition("    - arg_meta: null")[0]
+        functions = _SPECIALIZED.partition("    - arg_meta: null")[0]
         outputs = self._generate(self._select("a.yaml", "--ops=aten::add.out"), functions=functions)
         self.assertIn("// Has no kernel for every dtype and dim order; call one of its kernels", outputs["Functions.h"])
 

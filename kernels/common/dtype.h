@@ -40,7 +40,7 @@ inline To convert_value(From value) {
     return To(static_cast<float>(value));
   } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool> &&
                        sizeof(To) < sizeof(int32_t)) {
-    // The direct conversion of a value outside To's range is undefined behaviour.
+    // The direct conversion of a value outside To's range is undefined behavior.
     return static_cast<To>(static_cast<int64_t>(value));
   } else {
     return static_cast<To>(value);

@@ -29,7 +29,7 @@ _CODEGEN = flags.DEFINE_string("codegen", None, "The code generator.", required=
 _FUNCTIONS_YAML = flags.DEFINE_string("functions_yaml", None, "A functions.yaml.", required=True)
 _RUNS = flags.DEFINE_integer("runs", 25, "How often to measure each command.", lower_bound=1)
 _LIBRARIES = flags.DEFINE_multi_integer("libraries", [20, 60, 200], "How many libraries to build.")
-_TARGETS = flags.DEFINE_multi_integer("targets", [250, 500, 1000], "How many libraries to analyse.")
+_TARGETS = flags.DEFINE_multi_integer("targets", [250, 500, 1000], "How many libraries to analyze.")
 
 _OPERATORS = (1, 2, 5, 10, 20, 50, 100)
 _CALLS = (10, 100, 1000, 5000)
@@ -203,8 +203,8 @@ def _builds(tree: Tree) -> tuple[Rows, list[tuple[int, float]]]:
         (count, tree.build(manifests, *_ONE_SHOT, tree.package(count)), tree.build(manifests, tree.package(count)))
         for count in _LIBRARIES.value
     ]
-    analysed = [(count, tree.build("--nobuild", tree.package(count))) for count in _TARGETS.value]
-    return built, analysed
+    analyzed = [(count, tree.build("--nobuild", tree.package(count))) for count in _TARGETS.value]
+    return built, analyzed
 
 
 def main(argv: Sequence[str]) -> None:
@@ -212,7 +212,7 @@ def main(argv: Sequence[str]) -> None:
         raise app.UsageError(f"unknown argument: {argv[1]}")
     generated, selected = _commands()
     with _tree() as tree:
-        built, analysed = _builds(tree)
+        built, analyzed = _builds(tree)
         docs = tree.root / "docs"
     docs.mkdir(exist_ok=True)
 
@@ -237,7 +237,7 @@ def main(argv: Sequence[str]) -> None:
                 [(n, f"{once:.1f} s", f"{served:.1f} s") for n, once, served in built],
             ),
             "Loading and analysis of a package of libraries (`build --nobuild`), two targets and a selection each:",
-            report.table(("libraries", "time"), [(n, f"{seconds:.1f} s") for n, seconds in analysed]),
+            report.table(("libraries", "time"), [(n, f"{seconds:.1f} s") for n, seconds in analyzed]),
         ]
     )
     report.replace_section(docs / "benchmarks.md", "growth", text)
@@ -266,7 +266,7 @@ def main(argv: Sequence[str]) -> None:
                 "worker": [(n, served) for n, _, served in built],
             },
         ),
-        "analysis": ("libraries", "s", {"analysis": analysed}),
+        "analysis": ("libraries", "s", {"analysis": analyzed}),
     }
     (docs / "growth.svg").write_text(report.plot(charts))
     print(text)

@@ -94,7 +94,7 @@ class ChoiceTest(unittest.TestCase):
         with self.assertRaisesRegex(errors.LauncherError, "called by a `bazel` on the PATH"):
             self.choose(**{choice.PROBE: "1"})
 
-    def test_wrapper_that_honours_bazel_real_is_chosen(self) -> None:
+    def test_wrapper_that_honors_bazel_real_is_chosen(self) -> None:
         # As bazelisk does under the name `bazel`, and the script of Bazel's own packages.
         program = pathlib.Path(choice.__file__).with_name("__main__.py")
         launcher = self.script("tools/bazel", f'exec {sys.executable} -B {program} /nowhere "$0" "$@"')

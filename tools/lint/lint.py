@@ -1,4 +1,4 @@
-"""Checks the whole tree: buildifier, ruff, mypy --strict, clang-format; with --fix, mends what they can mend."""
+"""Checks the whole tree: buildifier, ruff, mypy --strict, clang-format, spelling; with --fix, mends what it can."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from collections.abc import Sequence
 
 import clang_format
 from absl import app, flags
+
+from tools.lint import spelling
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend, instead of only checking.")
@@ -56,6 +58,10 @@ def main(argv: Sequence[str]) -> None:
         print(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'}", flush=True)
         if result.returncode != 0:
             failed.append(name)
+    british = list(spelling.check(pathlib.Path(tree), _tracked(pathlib.Path(tree), ("",))))
+    print("\n".join([*british, f"American spelling: {'FAILED' if british else 'ok'}"]), flush=True)
+    if british:
+        failed.append("American spelling")
     if failed:
         sys.exit(f"lint: {', '.join(failed)} found something; tools/bazel run //tools/lint -- --fix mends what it can")
 

@@ -92,7 +92,7 @@ class LoadCheckTest(case.TestCase):
         finding = self._refused("raises")
         self.assertIn(
             "//ops:raises: error: the library does not load; a process that loads //ops:raises aborts\n"
-            "    no licence for this library, \N{REPLACEMENT CHARACTER}\n  Likely cause: ",
+            "    no license for this library, \N{REPLACEMENT CHARACTER}\n  Likely cause: ",
             finding,
         )
         self.assert_id(finding, "library-does-not-load")

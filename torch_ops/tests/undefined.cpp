@@ -4,7 +4,7 @@
 
 #ifdef RAISES
 static const int value = [] {
-  throw std::runtime_error("no licence for this library, \xa9");  // Not UTF-8.
+  throw std::runtime_error("no license for this library, \xa9");  // Not UTF-8.
   return 0;
 }();
 int Value() { return value; }

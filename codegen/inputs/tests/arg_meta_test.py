@@ -8,7 +8,7 @@ from codegen.tests import case
 _ADD = "add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)"
 
 
-class SpecialisationTest(case.TestCase):
+class ArgMetaTest(case.TestCase):
     def _keys(self, schema: str, arg_meta: str, aliases: str = "{}", orders: str = "{}") -> list[str]:
         """The keys of a kernel with `arg_meta`."""
         path = self.write(

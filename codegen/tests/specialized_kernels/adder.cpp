@@ -1,4 +1,4 @@
-#include "codegen/tests/specialised_kernels/adder.h"
+#include "codegen/tests/specialized_kernels/adder.h"
 
 #include <executorch/extension/tensor/tensor.h>
 

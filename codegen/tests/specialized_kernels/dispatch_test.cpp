@@ -3,7 +3,7 @@
 
 #include <cstdio>
 
-#include "codegen/tests/specialised_kernels/adder.h"
+#include "codegen/tests/specialized_kernels/adder.h"
 
 int main(int, char** argv) {
   executorch::extension::Module program(argv[1]);

@@ -6,9 +6,9 @@
 #include <cstdlib>
 #include <vector>
 
-#include "codegen/tests/specialised_kernels/adder.h"
-#include "codegen/tests/specialised_kernels/general/RegisterKernels.h"
-#include "codegen/tests/specialised_kernels/special/RegisterKernels.h"
+#include "codegen/tests/specialized_kernels/adder.h"
+#include "codegen/tests/specialized_kernels/general/RegisterKernels.h"
+#include "codegen/tests/specialized_kernels/special/RegisterKernels.h"
 
 namespace {
 
