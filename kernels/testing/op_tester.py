@@ -17,7 +17,7 @@ import functools
 import itertools
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -222,9 +222,9 @@ class OpTester:
     def __init__(self, name: str, *, schema: str | None = None, reference: Callable[..., Any] | None = None) -> None:
         self.name = name
         self._reference = reference
-        self._overload = None if schema else _torch_overload(name)
-        self._functional = _functional_overload(self._overload) if self._overload else None
-        self.schema = torch._C.parse_schema(schema) if schema else self._overload._schema  # type: ignore[union-attr]
+        self.overload = None if schema else _torch_overload(name)
+        self.functional = _functional_overload(self.overload) if self.overload else None
+        self.schema = torch._C.parse_schema(schema) if schema else self.overload._schema  # type: ignore[union-attr]
         self.out_names = [argument.name for argument in self.schema.arguments if argument.is_out]
         self.accepted = 0
         self.rejected = 0
@@ -234,18 +234,18 @@ class OpTester:
         if self._reference is not None:
             results = _flatten(self._reference(*args, **kwargs))
             return results if out_dtype is None else [result.to(out_dtype) for result in results]
-        assert self._overload is not None
+        assert self.overload is not None
         dtypes = [out_dtype] * len(self.out_names)
         out_is_list = _is_tensor_list(self.schema.arguments[-1])
         if out_dtype is None or out_is_list:
-            if self._functional is None:
+            if self.functional is None:
                 raise ValueError(f"{self.name} has no functional variant to tell its results' dtypes: pass out_dtype")
-            natural = _flatten(self._functional(*args, **kwargs))
+            natural = _flatten(self.functional(*args, **kwargs))
             if out_is_list:
                 return natural if out_dtype is None else [result.to(out_dtype) for result in natural]
             dtypes = [result.dtype for result in natural]
         outs = {name: torch.empty(0, dtype=dtype) for name, dtype in zip(self.out_names, dtypes, strict=True)}
-        self._overload(*args, **kwargs, **outs)
+        self.overload(*args, **kwargs, **outs)
         return list(outs.values())
 
     def run(self, *args: Any, outs: Sequence[torch.Tensor], **kwargs: Any) -> list[torch.Tensor]:
@@ -255,6 +255,16 @@ class OpTester:
           outs: tensors of the dtypes and shapes that are expected.
           args, kwargs: the operator's arguments without the out arguments, and Options.
         """
+        with self.prepare(*args, outs=outs, **kwargs) as call:
+            code = call.run()
+            call.check_guards()
+            if code != 0:
+                raise KernelError(f"error 0x{code:02x}: {call.errors()}")
+            return call.results()
+
+    @contextlib.contextmanager
+    def prepare(self, *args: Any, outs: Sequence[torch.Tensor], **kwargs: Any) -> Iterator["PreparedCall"]:
+        """A call of the kernel, to run as often as one likes. The arguments are those of `run`."""
         options = Options.taken_from(kwargs)
         library = _library()
         handle = library.op_call_new(self.name.encode())
@@ -271,19 +281,7 @@ class OpTester:
             out_is_list = _is_tensor_list(self.schema.arguments[-1])
             if out_is_list:
                 library.op_call_push_tensor_list(handle, len(buffers))
-            code = library.op_call_run(handle, 1 if out_is_list else len(buffers))
-            errors = library.op_call_errors().decode(errors="replace").strip()
-            for buffer in buffers:
-                buffer.check_guards()
-            if code != 0:
-                raise KernelError(f"error 0x{code:02x}: {errors}")
-            results = []
-            for i, buffer in enumerate(buffers):
-                sizes = (ctypes.c_int32 * max(len(buffer.sizes), 1))()
-                index, element = (len(inputs), i) if out_is_list else (len(inputs) + i, 0)
-                library.op_call_tensor_sizes(handle, index, element, sizes)
-                results.append(buffer.tensor(sizes[: len(buffer.sizes)]))
-            return results
+            yield PreparedCall(library, handle, len(inputs), buffers, out_is_list)
         finally:
             library.op_call_delete(handle)
 
@@ -398,6 +396,43 @@ class OpTester:
         values = [_describe_value(value) for value in args]
         values += [f"{name}={_describe_value(value)}" for name, value in kwargs.items()]
         return f"{self.name}({', '.join(values)})"
+
+
+class PreparedCall:
+    """A kernel with its arguments in place. See `OpTester.prepare`."""
+
+    def __init__(
+        self, library: ctypes.CDLL, handle: Any, input_count: int, buffers: "Sequence[_OutBuffer]", out_is_list: bool
+    ) -> None:
+        self._library = library
+        self._handle = handle
+        self._input_count = input_count
+        self._buffers = buffers
+        self._out_is_list = out_is_list
+        self._out_count = 1 if out_is_list else len(buffers)
+
+    def run(self) -> int:
+        """Calls the kernel and returns the runtime's error code, 0 for success."""
+        return int(self._library.op_call_run(self._handle, self._out_count))
+
+    def errors(self) -> str:
+        """What the runtime logged during the last call."""
+        return str(self._library.op_call_errors().decode(errors="replace").strip())
+
+    def check_guards(self) -> None:
+        """Raises AssertionError where the kernel wrote beyond its output."""
+        for buffer in self._buffers:
+            buffer.check_guards()
+
+    def results(self) -> list[torch.Tensor]:
+        """The out tensors, in the sizes that the last call gave them."""
+        results = []
+        for i, buffer in enumerate(self._buffers):
+            sizes = (ctypes.c_int32 * max(len(buffer.sizes), 1))()
+            index, element = (self._input_count, i) if self._out_is_list else (self._input_count + i, 0)
+            self._library.op_call_tensor_sizes(self._handle, index, element, sizes)
+            results.append(buffer.tensor(sizes[: len(buffer.sizes)]))
+        return results
 
 
 class _OutBuffer:

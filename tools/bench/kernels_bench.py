@@ -1,0 +1,227 @@
+"""Times portable kernels beside PyTorch eager, at one thread, and writes docs/benchmarks.md.
+
+    tools/bazel run //tools/bench:kernels_bench
+
+With `--before` and `--before_commit`, the kernels of another tree are timed in the same run: its
+//kernels/testing:portable_op_caller. Each library has a process of its own, because ExecuTorch's runtime registers an
+operator once a process. The processes take turns in short rounds, so that a busy moment of the machine hits all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import multiprocessing
+import os
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+import torch
+from absl import app, flags
+
+from kernels.testing import op_tester
+from tools.bench import report
+
+_KERNELS = flags.DEFINE_string("kernels", None, "The library of op_caller.cpp and the kernels.", required=True)
+_BEFORE = flags.DEFINE_string("before", None, "Such a library of another tree.")
+_BEFORE_COMMIT = flags.DEFINE_string("before_commit", None, "The commit of that tree.")
+_CASES = flags.DEFINE_string("cases", "", "A regular expression: which cases to run. Not all: no document is written.")
+_ROUNDS = flags.DEFINE_integer("rounds", 15, "How often the processes take turns in each case.", lower_bound=1)
+
+_ROUND_SECONDS = 0.02
+_EAGER, _NOW, _THEN = "eager", "now", "before"
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """An operator with arguments.
+
+    Attributes:
+      title: what the table calls the case.
+      operator: name of the kernel.
+      arguments: the operator's arguments without `out`; a shape stands for a tensor of random elements.
+      dtype: dtype of these tensors.
+      has_out: whether PyTorch's own out variant is worth measuring; else its functional variant.
+    """
+
+    title: str
+    operator: str
+    arguments: tuple[Any, ...]
+    dtype: torch.dtype = torch.float32
+    has_out: bool = True
+
+    def inputs(self) -> list[Any]:
+        """The arguments, the same in every process."""
+        generator = torch.Generator().manual_seed(0)
+        return [
+            torch.randn(argument, generator=generator).to(self.dtype) if isinstance(argument, tuple) else argument
+            for argument in self.arguments
+        ]
+
+
+def _convolution(
+    title: str, x: tuple[int, ...], weight: tuple[int, ...], *, stride: int = 1, padding: int = 0, groups: int = 1,
+    transposed: bool = False,
+) -> Case:  # fmt: skip
+    bias = (weight[1] * groups if transposed else weight[0],)
+    arguments = (x, weight, bias, [stride], [padding], [1], transposed, [0], groups)
+    # PyTorch's out variant of a convolution copies what the functional one computes.
+    return Case(title, "aten::convolution.out", arguments, has_out=False)
+
+
+_LAYER = (128, 3072)
+
+_ALL_CASES = (
+    Case("mm 512x512x512", "aten::mm.out", ((512, 512), (512, 512))),
+    Case("mm 512x512x512, half", "aten::mm.out", ((512, 512), (512, 512)), torch.float16),
+    Case("mm 1x768x3072", "aten::mm.out", ((1, 768), (768, 3072))),
+    Case("addmm 32x384x1536", "aten::addmm.out", ((1536,), (32, 384), (384, 1536))),
+    Case("bmm 12x128x64x128", "aten::bmm.out", ((12, 128, 64), (12, 64, 128))),
+    _convolution("convolution 3x3, 64x56x56 to 64", (1, 64, 56, 56), (64, 64, 3, 3), padding=1),
+    _convolution("convolution 3x3, 64x56x56 to 128, stride 2", (1, 64, 56, 56), (128, 64, 3, 3), stride=2, padding=1),
+    _convolution("convolution 1x1, 96x28x28 to 192", (1, 96, 28, 28), (192, 96, 1, 1)),
+    _convolution("convolution 3x3, depthwise, 144x56x56", (1, 144, 56, 56), (144, 1, 3, 3), padding=1, groups=144),
+    _convolution("convolution 3, 80x1500 to 384", (1, 80, 1500), (384, 80, 3), padding=1),
+    _convolution(
+        "convolution 4x4, transposed, 64x28x28 to 32, stride 2", (1, 64, 28, 28), (64, 32, 4, 4),
+        stride=2, padding=1, transposed=True,
+    ),
+    Case("gelu 128x3072", "aten::gelu.out", (_LAYER,)),
+    Case("tanh 128x3072", "aten::tanh.out", (_LAYER,)),
+    Case("exp 128x3072", "aten::exp.out", (_LAYER,)),
+    Case("sigmoid 128x3072", "aten::sigmoid.out", (_LAYER,)),
+    Case("softmax 12x128x128", "aten::_softmax.out", ((12, 128, 128), -1, False)),
+    Case("add 128x3072, half", "aten::add.out", (_LAYER, _LAYER), torch.float16),
+    Case("transposed copy 1024x1024", "aten::permute_copy.out", ((1024, 1024), [1, 0])),
+)  # fmt: skip
+
+
+@contextlib.contextmanager
+def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
+    """What to time: the kernel in `library`, or PyTorch's own. The kernel's results are compared with PyTorch's."""
+    inputs = case.inputs()
+    tester = op_tester.OpTester(case.operator)
+    overload, functional = tester.overload, tester.functional
+    assert overload is not None and functional is not None
+    outs = tester.expect(*inputs)
+    if library is not None:
+        # Loose: what is told apart here is a kernel that computes something else.
+        tester.check(*inputs, rtol=1e-2, atol=1e-2)
+        with tester.prepare(*inputs, outs=outs, static=True) as call:
+            yield call.run
+    elif case.has_out:
+        yield lambda: overload(*inputs, out=outs[0])
+    else:
+        yield lambda: functional(*inputs)
+
+
+def _serve(library: str | None, connection: Connection) -> None:
+    """Times cases: for an index it prepares the case, for a number of calls it answers with the seconds that they take.
+
+    Args:
+        library: the kernels to time; None: PyTorch eager.
+        connection: to the main process; None ends.
+    """
+    torch.set_num_threads(1)
+    if library is not None:
+        os.environ["OP_CALLER_LIBRARY"] = library
+    with torch.inference_mode():
+        while (index := connection.recv()) is not None:
+            with _call(_ALL_CASES[index], library) as call:
+                connection.send(None)
+                while (count := connection.recv()) > 0:
+                    start = time.perf_counter()
+                    for _ in range(count):
+                        call()
+                    connection.send(time.perf_counter() - start)
+
+
+def _ask(connection: Connection, message: Any) -> Any:
+    connection.send(message)
+    return connection.recv()
+
+
+def _measure(connections: Mapping[str, Connection], index: int) -> dict[str, float]:
+    """The median seconds of one call, by the process."""
+    counts: dict[str, int] = {}
+    for name, connection in connections.items():
+        _ask(connection, index)
+        _ask(connection, 1)  # Fills caches.
+        counts[name] = max(1, int(_ROUND_SECONDS / _ask(connection, 1)))
+    seconds: dict[str, list[float]] = {name: [] for name in connections}
+    for _ in range(_ROUNDS.value):
+        for name, connection in connections.items():
+            seconds[name].append(_ask(connection, counts[name]) / counts[name])
+    for connection in connections.values():
+        connection.send(0)
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def _table(measured: Mapping[str, Mapping[str, float]]) -> str:
+    columns = [name for name in (_EAGER, _THEN, _NOW) if all(name in seconds for seconds in measured.values())]
+    header = ["kernel", *(f"{name}, us" for name in columns), *(f"{name} / eager" for name in columns[1:])]
+    if _THEN in columns:
+        header.append("before / now")
+    rows = []
+    for title, seconds in measured.items():
+        row = [title, *(f"{seconds[name] * 1e6:,.0f}" for name in columns)]
+        row += [f"{seconds[name] / seconds[_EAGER]:.1f}" for name in columns[1:]]
+        if _THEN in columns:
+            row.append(f"{seconds[_THEN] / seconds[_NOW]:.1f}")
+        rows.append(row)
+    return report.table(header, rows)
+
+
+def _cpu() -> str:
+    """The processor's name and its widest vectors, on which a ratio to eager depends."""
+    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
+    name = re.search(r"model name\s*: (.*)", text)
+    return f"{name[1] if name else 'unknown processor'}, PyTorch with {torch.backends.cpu.get_cpu_capability()}"
+
+
+def main(argv: Sequence[str]) -> None:
+    if len(argv) > 1:
+        raise app.UsageError(f"unknown argument: {argv[1]}")
+    if (_BEFORE.value is None) != (_BEFORE_COMMIT.value is None):
+        raise app.UsageError("--before and --before_commit come together.")
+    context = multiprocessing.get_context("spawn")
+    libraries = {_EAGER: None, _NOW: os.path.abspath(_KERNELS.value)}
+    if _BEFORE.value is not None:
+        libraries[_THEN] = os.path.abspath(_BEFORE.value)
+    connections: dict[str, Connection] = {}
+    for name, library in libraries.items():
+        connections[name], theirs = context.Pipe()
+        context.Process(target=_serve, args=(library, theirs), daemon=True).start()
+    measured = {
+        case.title: _measure(connections, index)
+        for index, case in enumerate(_ALL_CASES)
+        if re.search(_CASES.value, case.title)
+    }
+    for connection in connections.values():
+        connection.send(None)
+    text = [
+        "## Portable kernels beside PyTorch eager",
+        f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median time of a call at one thread, of "
+        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}; the kernels as `-c opt` compiles them, for "
+        "the baseline of the architecture). float32 where nothing else is said; convolutions have a bias.",
+        _table(measured),
+    ]
+    if _BEFORE.value is not None:
+        text.insert(
+            2,
+            f"Before is commit {_BEFORE_COMMIT.value}; `--before` takes the `//kernels/testing:portable_op_caller` "
+            f"that was built there, `--before_commit` its name.",
+        )
+    print("\n\n".join(text))
+    root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
+    if root is not None and not _CASES.value:
+        report.replace_section(Path(root, "docs", "benchmarks.md"), "kernels", "\n\n".join(text))
+
+
+if __name__ == "__main__":
+    app.run(main)
