@@ -26,11 +26,8 @@ void apply_elementwise(const ElementwiseFunction& function, const StridedView& o
 
 namespace internal {
 
-template <typename Function, typename Signature>
-struct ElementwiseAdapter;
-
 template <typename Function, typename Result, typename... Arguments>
-struct ElementwiseAdapter<Function, Result (Function::*)(Arguments...) const> {
+struct TypedElementwiseAdapter {
   static constexpr ScalarType kResultType = CppTypeToScalarType<Result>::value;
   static constexpr ScalarType kArgumentTypes[] = {CppTypeToScalarType<Arguments>::value...};
   static constexpr int kArgumentCount = sizeof...(Arguments);
@@ -46,9 +43,26 @@ struct ElementwiseAdapter<Function, Result (Function::*)(Arguments...) const> {
   }
 
   static void call(const Function& function, Result* out, int64_t n, const Arguments*... inputs) {
-    vectorized_for(n, [=](int64_t i) { out[i] = function(inputs[i]...); });
+    if constexpr (std::is_invocable_v<const Function&, int64_t, Result*, const Arguments*...>) {
+      function(n, out, inputs...);
+    } else {
+      vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(inputs[i]...); });
+    }
   }
 };
+
+template <typename Function, typename Signature>
+struct ElementwiseAdapter;
+
+/// A function of elements.
+template <typename Function, typename Result, typename... Arguments>
+struct ElementwiseAdapter<Function, Result (Function::*)(Arguments...) const>
+    : TypedElementwiseAdapter<Function, Result, Arguments...> {};
+
+/// A function of blocks.
+template <typename Function, typename Result, typename... Arguments>
+struct ElementwiseAdapter<Function, void (Function::*)(int64_t, Result*, const Arguments*...) const>
+    : TypedElementwiseAdapter<Function, Result, Arguments...> {};
 
 }  // namespace internal
 
@@ -57,6 +71,10 @@ struct ElementwiseAdapter<Function, Result (Function::*)(Arguments...) const> {
 /// parameters, and its result to out's dtype, in blocks, so that `function` is compiled once per compute type only:
 ///
 ///     elementwise([](CTYPE x, CTYPE y) -> CTYPE { return x * y; }, out, a, b);
+///
+/// A function that has its own loop takes the number of elements, and pointers to results and arguments:
+///
+///     elementwise([](int64_t n, CTYPE* results, const CTYPE* x) { math::sin(n, results, x); }, out, in);
 ///
 /// `out` has its final shape, and dtypes are ones that kernels handle.
 template <typename Function, typename... Inputs>

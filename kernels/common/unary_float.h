@@ -1,12 +1,16 @@
 #pragma once
 
+#include <cstdint>
+#include <type_traits>
+
 #include "kernels/common/elementwise.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
 /// A floating-point function of each element, `out = function(in)`: integers and Bools give Float, as in PyTorch.
-/// `function` takes and returns float and double.
+/// `function` takes and returns float and double, or is a function of blocks of them (see `elementwise`).
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& unary_float_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, const Function& function) {
   // Common dtype
@@ -20,8 +24,13 @@ Tensor& unary_float_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
   // Compute
-  ET_SWITCH_FLOAT_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
-                        [&] { elementwise([&function](CTYPE x) -> CTYPE { return function(x); }, out, in); });
+  ET_SWITCH_FLOAT_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
+    if constexpr (std::is_invocable_v<const Function&, int64_t, CTYPE*, const CTYPE*>) {
+      elementwise([&function](int64_t n, CTYPE* results, const CTYPE* x) { function(n, results, x); }, out, in);
+    } else {
+      elementwise([&function](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return function(x); }, out, in);
+    }
+  });
   return out;
 }
 

@@ -11,6 +11,14 @@
 #define KERNELS_INDEPENDENT_ITERATIONS
 #endif
 
+/// Before a function's `inline`, or behind the parameters of a lambda: calls of a function that is too large for the
+/// compiler's taste are inlined as well, without which loops over it are not vectorized.
+#if defined(__GNUC__)
+#define KERNELS_ALWAYS_INLINE __attribute__((always_inline))
+#else
+#define KERNELS_ALWAYS_INLINE
+#endif
+
 namespace rules_executorch::kernels {
 
 /// Calls `body(i)` for 0 <= i < n. The calls are independent of each other. The trip count of the inner loop is a

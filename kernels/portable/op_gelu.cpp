@@ -1,7 +1,7 @@
-#include <cmath>
-
 #include "kernels/common/elementwise.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/vector_math.h"
+#include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -25,10 +25,14 @@ Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& in, std::string_view a
     constexpr CTYPE kCubic = static_cast<CTYPE>(0.044715);
     if (with_tanh) {
       elementwise(
-          [](CTYPE x) -> CTYPE { return CTYPE(0.5) * x * (1 + std::tanh(kSqrtTwoOverPi * (x + kCubic * x * x * x))); },
+          [](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE {
+            return CTYPE(0.5) * x * (1 + math::tanh(kSqrtTwoOverPi * (x + kCubic * x * x * x)));
+          },
           out, in);
     } else {
-      elementwise([](CTYPE x) -> CTYPE { return x * CTYPE(0.5) * (1 + std::erf(x * kSqrtHalf)); }, out, in);
+      elementwise([](CTYPE x)
+                      KERNELS_ALWAYS_INLINE -> CTYPE { return x * CTYPE(0.5) * (1 + math::erf(x * kSqrtHalf)); },
+                  out, in);
     }
   });
   return out;

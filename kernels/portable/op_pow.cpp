@@ -5,6 +5,8 @@
 #include "kernels/common/fill.h"
 #include "kernels/common/promotion.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/vector_math.h"
+#include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -14,9 +16,9 @@ namespace {
 /// base to the power of exponent. For integers, by squaring, wrapping around; a negative exponent gives the reciprocal
 /// without its fraction.
 template <typename T>
-T power(T base, T exponent) {
+KERNELS_ALWAYS_INLINE inline T power(T base, T exponent) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::pow(base, exponent);
+    return math::pow(base, exponent);
   } else {
     if (exponent < 0) {
       const bool odd = (exponent & 1) != 0;
@@ -51,7 +53,7 @@ void tensor_power(const Tensor& in, T exponent, ScalarType type, Tensor& out) {
       return;
     }
   }
-  elementwise([exponent](T x) -> T { return power(x, exponent); }, out, in);
+  elementwise([exponent](T x) KERNELS_ALWAYS_INLINE -> T { return power(x, exponent); }, out, in);
 }
 
 }  // namespace
@@ -70,8 +72,9 @@ Tensor& pow_Tensor_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const 
   ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
 
   // Compute
-  ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
-                       [&] { elementwise([](CTYPE x, CTYPE y) -> CTYPE { return power(x, y); }, out, a, b); });
+  ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
+    elementwise([](CTYPE x, CTYPE y) KERNELS_ALWAYS_INLINE -> CTYPE { return power(x, y); }, out, a, b);
+  });
   return out;
 }
 
@@ -126,7 +129,7 @@ Tensor& pow_Scalar_out(KernelRuntimeContext& ctx, const Scalar& a, const Tensor&
   }
   ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
     const CTYPE base = scalar_cast<CTYPE>(a);
-    elementwise([base](CTYPE y) -> CTYPE { return power(base, y); }, out, b);
+    elementwise([base](CTYPE y) KERNELS_ALWAYS_INLINE -> CTYPE { return power(base, y); }, out, b);
   });
   return out;
 }

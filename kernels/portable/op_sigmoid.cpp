@@ -1,13 +1,12 @@
-#include <cmath>
-
 #include "kernels/common/unary_float.h"
+#include "kernels/common/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& sigmoid_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sigmoid.out");
-  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return 1 / (1 + std::exp(-x)); });
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return math::sigmoid(x); });
 }
 
 }  // namespace torch::executor::native

@@ -1,0 +1,358 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+
+#include "kernels/common/vectorize.h"
+
+/// Elementary functions of floats for loops that compilers vectorize: no branches, no calls, no tables, the
+/// instructions of the baseline of x86-64 and AArch64. The constant beside a function bounds the error of its finite
+/// results, for every argument, in units in the last place (ulp) of the exact result; denormal results count in the ulp
+/// of denormals. NaN, infinities, signed zeros and denormals give what C's functions give. Overloads for doubles are
+/// C's.
+///
+/// A function divides its argument into a part that changes the result's exponent (or quadrant) and a small rest, and
+/// evaluates a polynomial of the rest. The polynomials are the minimax ones of the relative error over their interval:
+/// Remez' exchange in 50 digits; coefficients are rounded from the lowest degree up, and after each one the exchange
+/// fits the others anew.
+namespace rules_executorch::kernels::math {
+
+namespace internal {
+
+inline uint32_t to_bits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+inline uint64_t to_bits(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+inline float float_of(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+inline double double_of(uint64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+constexpr uint32_t kSignBit = 0x80000000;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kMaxFloat = std::numeric_limits<float>::max();
+constexpr float kMinNormal = std::numeric_limits<float>::min();
+constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
+
+/// A small number plus this one is rounded to an integer, which the sum has in its low bits.
+constexpr float kRound = 0x1.8p23f;
+constexpr double kRoundDouble = 0x1.8p52;
+
+/// log(2) in two parts. The first has few bits, so that its products with exponents are exact.
+constexpr float kLog2High = 0x1.62ep-1f;
+constexpr float kLog2Low = 0x1.0bfbe8p-15f;
+
+inline float abs(float x) { return float_of(to_bits(x) & ~kSignBit); }
+
+/// `magnitude`, which is not negative, with the sign of `sign`.
+inline float with_sign(float magnitude, float sign) {
+  return float_of(to_bits(magnitude) | (to_bits(sign) & kSignBit));
+}
+
+/// All bits where a < b, none otherwise, for numbers that are not negative. NaN is more than infinity.
+inline uint32_t if_less(float a, float b) {
+  return static_cast<uint32_t>(static_cast<int32_t>(to_bits(a) - to_bits(b)) >> 31);
+}
+
+/// All bits where the sign is minus, none otherwise.
+inline uint32_t if_negative(float x) { return static_cast<uint32_t>(static_cast<int32_t>(to_bits(x)) >> 31); }
+
+/// All bits where there is one, none otherwise.
+inline uint32_t if_not_zero(uint32_t bits) {
+  return static_cast<uint32_t>(static_cast<int32_t>(bits | (0 - bits)) >> 31);
+}
+
+/// `yes` where `mask` has all bits, `no` where it has none.
+inline float select(uint32_t mask, float yes, float no) {
+  return float_of((to_bits(yes) & mask) | (to_bits(no) & ~mask));
+}
+
+/// The smaller of two numbers that are not negative. NaN is more than infinity.
+inline float min_magnitude(float a, float b) { return select(if_less(a, b), a, b); }
+
+/// 2^n for -126 <= n <= 127.
+inline float power_of_two(uint32_t n) { return float_of((n + 127) << 23); }
+
+/// e^x = 2^n e^r, with |r| <= log(2)/2.
+struct ExpParts {
+  float e_to_r;
+  uint32_t n;
+};
+
+KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
+  const float shifted = x * 0x1.715476p+0f + kRound;
+  const float n = shifted - kRound;
+  const float r = (x - n * kLog2High) - n * kLog2Low;
+  float p = 0x1.6ac742p-10f;
+  p = p * r + 0x1.123dep-7f;
+  p = p * r + 0x1.555858p-5f;
+  p = p * r + 0x1.55548cp-3f;
+  p = p * r + 0x1.fffffcp-2f;
+  return {1 + (r + r * r * p), to_bits(shifted) - to_bits(kRound)};
+}
+
+/// e^x for results that are neither infinite nor denormal.
+KERNELS_ALWAYS_INLINE inline float exp_of_small(float x) {
+  const ExpParts parts = exp_parts(x);
+  return parts.e_to_r * power_of_two(parts.n);
+}
+
+/// magnitude = 2^exponent * mantissa, with sqrt(1/2) <= mantissa < sqrt(2), for a finite positive magnitude.
+struct Split {
+  float mantissa;
+  int32_t exponent;
+};
+
+KERNELS_ALWAYS_INLINE inline Split split(float magnitude) {
+  constexpr uint32_t kRootOfHalf = 0x3f3504f3;
+  const uint32_t is_denormal = if_less(magnitude, kMinNormal);
+  const uint32_t bits = to_bits(select(is_denormal, magnitude * 0x1p25f, magnitude)) - kRootOfHalf;
+  const int32_t exponent = (static_cast<int32_t>(bits) >> 23) - static_cast<int32_t>(is_denormal & 25);
+  return {float_of((bits & 0x7fffff) + kRootOfHalf), exponent};
+}
+
+/// Whether an angle is beyond those that vectorized loops divide into quadrants. NaN is not.
+KERNELS_ALWAYS_INLINE inline bool is_large_angle(float x) { return abs(x) > 0x1p22f; }
+
+/// sin(x + quadrants * pi/2) for an x that is not large.
+KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
+  constexpr double kHalfPiHigh = 0x1.921fb544p+0;  // 31 bits: its products with the number of quadrants are exact
+  constexpr double kHalfPiLow = 0x1.0b4611a626331p-34;
+  const double shifted = x * 0x1.45f306dc9c883p-1 + kRoundDouble;
+  const double n = shifted - kRoundDouble;
+  const float r = static_cast<float>((x - n * kHalfPiHigh) - n * kHalfPiLow);
+  const uint32_t quadrant = static_cast<uint32_t>(to_bits(shifted)) + quadrants;
+
+  const float magnitude = abs(r);
+  const float square = r * r;
+  float s = -0x1.9953f6p-13f;
+  s = s * square + 0x1.110778p-7f;
+  s = s * square - 0x1.555546p-3f;
+  const float sine = with_sign(magnitude + magnitude * square * s, r);
+  float c = 0x1.99e80cp-16f;
+  c = c * square - 0x1.6c0c28p-10f;
+  c = c * square + 0x1.55554ap-5f;
+  const float cosine = 1 - (0.5f * square - square * square * c);
+  const float result = (quadrant & 1) != 0 ? cosine : sine;
+  return float_of(to_bits(result) ^ ((quadrant & 2) << 30));
+}
+
+}  // namespace internal
+
+/// e^x.
+constexpr double kExpUlp = 1.1;
+KERNELS_ALWAYS_INLINE inline float exp(float x) {
+  // Beyond these bounds, results are 0 and infinity.
+  x = x > 89 ? 89 : x;
+  x = x < -104 ? -104 : x;
+  const internal::ExpParts parts = internal::exp_parts(x);
+  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  return parts.e_to_r * internal::power_of_two(half) * internal::power_of_two(parts.n - half);
+}
+inline double exp(double x) { return std::exp(x); }
+
+/// The natural logarithm.
+constexpr double kLogUlp = 1.0;
+KERNELS_ALWAYS_INLINE inline float log(float x) {
+  const internal::Split parts = internal::split(x);
+  const float f = parts.mantissa - 1;
+  float p = -0x1.3a8ae6p-4f;
+  p = p * f + 0x1.05b42cp-3f;
+  p = p * f - 0x1.0d7b12p-3f;
+  p = p * f + 0x1.22d61ep-3f;
+  p = p * f - 0x1.54723cp-3f;
+  p = p * f + 0x1.99a034p-3f;
+  p = p * f - 0x1.000228p-2f;
+  p = p * f + 0x1.555554p-2f;
+  const float square = f * f;
+  const float exponent = static_cast<float>(parts.exponent);
+  const float rest = f * square * p + exponent * internal::kLog2Low - 0.5f * square;
+  const float result = exponent * internal::kLog2High + (f + rest);
+  const float of_positive = x < internal::kInfinity ? result : x;
+  return x > 0 ? of_positive : (x == 0 ? -internal::kInfinity : internal::kNaN);
+}
+inline double log(double x) { return std::log(x); }
+
+/// The hyperbolic tangent.
+constexpr double kTanhUlp = 1.5;
+KERNELS_ALWAYS_INLINE inline float tanh(float x) {
+  const float magnitude = internal::abs(x);
+  // From 9.02 on, results are 1.
+  const float bounded = magnitude > 10 ? 10 : magnitude;
+  const float large = 1 - 2 / (internal::exp_of_small(2 * bounded) + 1);
+  const float square = bounded * bounded;
+  float p = -0x1.750ce2p-8f;
+  p = p * square + 0x1.51f8cep-6f;
+  p = p * square - 0x1.b835a4p-5f;
+  p = p * square + 0x1.1106f6p-3f;
+  p = p * square - 0x1.555532p-2f;
+  const float small = bounded + bounded * square * p;
+  return internal::with_sign(bounded < 0.625f ? small : large, x);
+}
+inline double tanh(double x) { return std::tanh(x); }
+
+/// The error function.
+constexpr double kErfUlp = 1.5;
+KERNELS_ALWAYS_INLINE inline float erf(float x) {
+  const float magnitude = internal::abs(x);
+  // From 3.92 on, results are 1.
+  const float bounded = magnitude > 4 ? 4 : magnitude;
+  // The logarithm of 1 - erf(x).
+  float q = 0x1.e31754p-14f;
+  q = q * bounded - 0x1.2fc95cp-9f;
+  q = q * bounded + 0x1.40db56p-6f;
+  q = q * bounded - 0x1.9534e8p-4f;
+  q = q * bounded - 0x1.48e5fp-1f;
+  q = q * bounded - 0x1.1ff724p+0f;
+  q = q * bounded - 0x1.ab4cbap-11f;
+  const float large = 1 - internal::exp_of_small(q);
+  const float square = bounded * bounded;
+  float p = -0x1.3ba9cep-11f;
+  p = p * square + 0x1.479c9ep-8f;
+  p = p * square - 0x1.b69b96p-6f;
+  p = p * square + 0x1.ce1b86p-4f;
+  p = p * square - 0x1.8126ecp-2f;
+  p = p * square + 0x1.06eba6p-3f;
+  const float small = bounded + bounded * p;
+  return internal::with_sign(bounded < 0.9f ? small : large, x);
+}
+inline double erf(double x) { return std::erf(x); }
+
+/// The logistic function, 1 / (1 + e^-x).
+constexpr double kSigmoidUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float sigmoid(float x) {
+  // Not e^-x, which overflows before the result is 0.
+  const float e = exp(-internal::abs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// x to the power of y.
+constexpr double kPowUlp = 0.6;
+KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
+  using namespace internal;
+  // Masks of bits instead of conditions, which compilers would make branches of: there are too many.
+  const float x_magnitude = abs(x);
+  const float y_magnitude = abs(y);
+  const uint32_t is_zero = if_less(x_magnitude, kDenormal);
+  const uint32_t is_large = if_less(kMaxFloat, x_magnitude);  // infinity, NaN
+
+  // |x|^y = 2^(y log2|x|), in double: the product's absolute error becomes the relative error of the result.
+  const Split parts = split(x_magnitude);
+  const float exponent = select(is_zero, -kInfinity, select(is_large, kInfinity, static_cast<float>(parts.exponent)));
+  // log2(m) = 2/log(2) artanh(s)
+  const double s = (static_cast<double>(parts.mantissa) - 1) / (static_cast<double>(parts.mantissa) + 1);
+  const double square = s * s;
+  double l = 0x1.5ce8e958c1667p-2;
+  l = l * square + 0x1.a58d81214535dp-2;
+  l = l * square + 0x1.27777ff7edc65p-1;
+  l = l * square + 0x1.ec709d12bc3a9p-1;
+  l = l * square + 0x1.71547652bee01p+1;
+  const double log2 = static_cast<double>(exponent) + s * l;
+  // Not infinity, times which the logarithm of 1 were NaN. From 2^32 on, results are 1, 0 and infinity already.
+  const double product = with_sign(min_magnitude(y_magnitude, 0x1p32f), y) * log2;
+
+  const double shifted = product + kRoundDouble;
+  const double f = product - (shifted - kRoundDouble);
+  double p = 0x1.41cff0465bab0p-13;
+  p = p * f + 0x1.5f45ed5938893p-10;
+  p = p * f + 0x1.3b2dbab68a6c3p-7;
+  p = p * f + 0x1.c6aed447d62c8p-5;
+  p = p * f + 0x1.ebfbdadbc9267p-3;
+  p = p * f + 0x1.62e430c833332p-1;
+  p = p * f + 0x1.00000002621cfp+0;
+  // The integer is added to p's exponent.
+  const float of_small = static_cast<float>(double_of(to_bits(p) + (to_bits(shifted) << 52)));
+  const float rounded = static_cast<float>(product);
+  const float of_large = float_of(to_bits(kInfinity) & ~if_negative(rounded));
+  const float power = select(if_less(200, abs(rounded)), of_large, of_small);
+
+  // A negative x gives a negative result where y is an odd integer, and NaN where y is no integer, unless x is zero or
+  // infinite. From 2^24 on, floats are even integers.
+  const float bounded = min_magnitude(y_magnitude, 0x1p24f);
+  const int32_t integer = static_cast<int32_t>(bounded);
+  const uint32_t is_fraction = if_less(static_cast<float>(integer), bounded);
+  const uint32_t odd_sign = (static_cast<uint32_t>(integer) << 31) & ~is_fraction;
+  const uint32_t is_invalid = is_fraction & if_negative(x) & ~is_zero & ~is_large;
+  const uint32_t is_nan = if_less(kInfinity, x_magnitude) | if_less(kInfinity, y_magnitude);
+  const float result = float_of((to_bits(power) ^ (odd_sign & to_bits(x))) | is_invalid | is_nan);
+  // 1 for NaN, too.
+  const uint32_t is_one = ~if_not_zero(to_bits(x) - to_bits(1.0f)) | if_less(y_magnitude, kDenormal);
+  return select(is_one, 1, result);
+}
+inline double pow(double x, double y) { return std::pow(x, y); }
+
+/// Sine and cosine. These call C's for large angles, so that loops over them are not vectorized; those below are.
+constexpr double kSinUlp = 1.6;
+constexpr double kCosUlp = 1.6;
+inline float sin(float x) {
+  return internal::is_large_angle(x) ? static_cast<float>(std::sin(static_cast<double>(x)))
+                                     : internal::sin_of_small(x, 0);
+}
+inline float cos(float x) {
+  return internal::is_large_angle(x) ? static_cast<float>(std::cos(static_cast<double>(x)))
+                                     : internal::sin_of_small(x, 1);
+}
+
+namespace internal {
+
+/// out[i] = sin(in[i] + quadrants * pi/2) for 0 <= i < n. `each` calculates it for one argument of any size.
+inline void sin_of_all(int64_t n, float* out, const float* in, uint32_t quadrants, float (*each)(float)) {
+  constexpr int64_t kBlock = 16;
+  for (int64_t start = 0; start < n; start += kBlock) {
+    const float* const from = in + start;
+    float* const to = out + start;
+    if (start + kBlock <= n) {
+      uint32_t large = 0;
+      for (int64_t i = 0; i < kBlock; ++i) {
+        large |= is_large_angle(from[i]) ? 1 : 0;
+      }
+      if (large == 0) {
+        KERNELS_INDEPENDENT_ITERATIONS
+        for (int64_t i = 0; i < kBlock; ++i) {
+          to[i] = sin_of_small(from[i], quadrants);
+        }
+        continue;
+      }
+    }
+    for (int64_t i = 0; i < std::min(kBlock, n - start); ++i) {
+      to[i] = each(from[i]);
+    }
+  }
+}
+
+}  // namespace internal
+
+/// out[i] = sin(in[i]) for 0 <= i < n. `out` may be `in`.
+inline void sin(int64_t n, float* out, const float* in) { internal::sin_of_all(n, out, in, 0, sin); }
+inline void sin(int64_t n, double* out, const double* in) {
+  vectorized_for(n, [=](int64_t i) { out[i] = std::sin(in[i]); });
+}
+
+/// out[i] = cos(in[i]) for 0 <= i < n. `out` may be `in`.
+inline void cos(int64_t n, float* out, const float* in) { internal::sin_of_all(n, out, in, 1, cos); }
+inline void cos(int64_t n, double* out, const double* in) {
+  vectorized_for(n, [=](int64_t i) { out[i] = std::cos(in[i]); });
+}
+
+}  // namespace rules_executorch::kernels::math
