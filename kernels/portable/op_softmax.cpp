@@ -1,11 +1,12 @@
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include "kernels/common/convert.h"
 #include "kernels/common/dims.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/vector_math.h"
+#include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -24,41 +25,52 @@ template <typename T>
 void softmax_line(const Line& line, const char* in, char* out) {
   const ScalarType type = CppTypeToScalarType<T>::value;
   T values[kBlockSize];
-  // A line that fits in one block is read, and its exponentials calculated, only once.
+  // A line that fits in one block is read only once. Exponentials of a longer line wait for their sum in `out`, unless
+  // its dtype would round them.
   const bool is_one_block = line.length <= kBlockSize;
-  const auto for_each_block = [&](bool load, const auto& visit) {
+  const bool out_holds_values = !is_one_block && line.dtype == type;
+  const auto for_each_block = [&](const auto& visit) {
     for (int64_t start = 0; start < line.length; start += kBlockSize) {
-      const int64_t n = std::min(kBlockSize, line.length - start);
-      if (load) {
-        load_block(line.dtype, in + start * line.in_stride, line.in_stride, type, values, n);
-      }
-      visit(start, n);
+      visit(start, std::min(kBlockSize, line.length - start));
     }
+  };
+  const auto load = [&](const char* source, int64_t stride, int64_t start, int64_t n) {
+    load_block(line.dtype, source + start * stride, stride, type, values, n);
+  };
+  const auto store = [&](int64_t start, int64_t n) {
+    store_block(type, values, line.dtype, out + start * line.out_stride, line.out_stride, n);
   };
 
   // The largest exponent becomes 0, so that no exponential overflows.
   T max = -std::numeric_limits<T>::infinity();
-  for_each_block(true, [&](int64_t, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      max = std::max(max, values[i]);
-    }
+  for_each_block([&](int64_t start, int64_t n) {
+    load(in, line.in_stride, start, n);
+    max = vectorized_reduce(n, max, [&](int64_t i) { return values[i]; }, [](T a, T b) { return a < b ? b : a; });
   });
+  const auto exponentials = [&](int64_t start, int64_t n) {
+    if (!is_one_block) {
+      load(in, line.in_stride, start, n);
+    }
+    vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { values[i] = math::exp(values[i] - max); });
+  };
 
   T sum = 0;
-  for_each_block(!is_one_block, [&](int64_t, int64_t n) {
-    T block_sum = 0;
-    for (int64_t i = 0; i < n; ++i) {
-      values[i] = std::exp(values[i] - max);
-      block_sum += values[i];
+  for_each_block([&](int64_t start, int64_t n) {
+    exponentials(start, n);
+    sum += vectorized_reduce(n, T(0), [&](int64_t i) { return values[i]; }, [](T a, T b) { return a + b; });
+    if (out_holds_values) {
+      store(start, n);
     }
-    sum += block_sum;
   });
 
-  for_each_block(!is_one_block, [&](int64_t start, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      values[i] = (is_one_block ? values[i] : std::exp(values[i] - max)) / sum;
+  for_each_block([&](int64_t start, int64_t n) {
+    if (out_holds_values) {
+      load(out, line.out_stride, start, n);
+    } else if (!is_one_block) {
+      exponentials(start, n);
     }
-    store_block(type, values, line.dtype, out + start * line.out_stride, line.out_stride, n);
+    vectorized_for(n, [&](int64_t i) { values[i] /= sum; });
+    store(start, n);
   });
 }
 

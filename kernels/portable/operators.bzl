@@ -54,7 +54,7 @@ OPERATOR_FILES = {
     "op_sigmoid": operator_file(["aten::sigmoid.out"], ["unary_float", "vector_math"]),
     "op_sin": operator_file(["aten::sin.out"], ["unary_float", "vector_math"]),
     "op_slice_copy": operator_file(["aten::slice_copy.Tensor_out"], ["dims", "view_copy"]),
-    "op_softmax": operator_file(["aten::_softmax.out"], ["convert", "dims", "loop_nest", "resize"]),
+    "op_softmax": operator_file(["aten::_softmax.out"], ["convert", "dims", "loop_nest", "resize", "vector_math", "vectorize"]),
     "op_squeeze_copy": operator_file(["aten::squeeze_copy.dim_out", "aten::squeeze_copy.dims_out"], ["dims", "view_copy"]),
     "op_sub": operator_file(["aten::sub.Scalar_out", "aten::sub.out"], ["elementwise", "promotion", "resize"]),
     "op_t_copy": operator_file(["aten::t_copy.out"], ["view_copy"]),
