@@ -8,7 +8,7 @@ def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size
     Args:
       name: name of the test.
       srcs: the test, one file.
-      op_caller: the shared library that holds op_caller.cpp and the kernels to test.
+      op_caller: the shared library of //kernels/testing:op_caller and the kernels to test.
       size: size of the test.
       deps: more Python libraries.
       **kwargs: passed to py_test.

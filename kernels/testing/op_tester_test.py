@@ -17,6 +17,23 @@ class OpTesterTest(absltest.TestCase):
         with self.assertRaisesRegex(AssertionError, r"aten::add.out\(float32\[2, 3\].*not close"):
             add.check(self.x, self.x)
 
+    def test_tolerances(self) -> None:
+        schema = "aten::neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
+        neg = op_tester.OpTester("aten::neg.out", schema=schema, reference=lambda x: -x * (1 + 5e-6))
+        for options in ({}, {"exact": True}, {"rtol": 1e-7, "atol": 0}, {"rounding": op_tester.Rounding.CHANNEL}):
+            with self.assertRaisesRegex(AssertionError, "aten::neg.out.*not (close|equal)"):
+                neg.check(self.x, **options)
+        neg.check(self.x, rounding=op_tester.Rounding.SUM)
+        neg.check(self.x, rtol=1e-5)
+        self.assertEqual(neg.accepted, 2)
+
+    def test_out_dtypes(self) -> None:
+        add = op_tester.OpTester("aten::add.out")
+        add.judge_out_dtype(self.x, self.x, out_dtype=torch.float64)
+        self.assertEqual((add.accepted, add.rejected), (1, 0))
+        add.judge_out_dtype(self.x, self.x, out_dtype=torch.int32)  # PyTorch refuses.
+        self.assertEqual((add.accepted, add.rejected), (1, 1))
+
     def test_other_shape(self) -> None:
         add = op_tester.OpTester("aten::add.out")
         with self.assertRaisesRegex(op_tester.KernelError, "error 0x"):

@@ -27,7 +27,7 @@ from absl import app, flags
 from kernels.testing import op_tester
 from tools.bench import report
 
-_KERNELS = flags.DEFINE_string("kernels", None, "The library of op_caller.cpp and the kernels.", required=True)
+_KERNELS = flags.DEFINE_string("kernels", None, "The library of the op_caller and the kernels.", required=True)
 _BEFORE = flags.DEFINE_string("before", None, "Such a library of another tree.")
 _BEFORE_COMMIT = flags.DEFINE_string("before_commit", None, "The commit of that tree.")
 _CASES = flags.DEFINE_string("cases", "", "A regular expression: which cases to run. Not all: no document is written.")
@@ -106,7 +106,7 @@ def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
     """What to time: the kernel in `library`, or PyTorch's own. The kernel's results are compared with PyTorch's."""
     inputs = case.inputs()
     tester = op_tester.OpTester(case.operator)
-    overload, functional = tester.overload, tester.functional
+    overload, functional = tester.eager.overload, tester.eager.functional
     assert overload is not None and functional is not None
     outs = tester.expect(*inputs)
     if library is not None:

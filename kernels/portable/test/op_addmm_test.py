@@ -57,7 +57,7 @@ class OpAddmmTest(op_tester.OpTest):
             addmm.judge(one, one, two)
             addmm.judge(one, two, one)
             addmm.judge(one, two, two)
-            self.judge_out_dtype(addmm, one, one, one, out_dtype=other)
+            addmm.judge_out_dtype(one, one, one, out_dtype=other)
         for dtype in op_tester.UNSUPPORTED_DTYPES:
             x = torch.ones((2, 2), dtype=dtype)
             addmm.check_rejected(x, x, x, outs=[x])

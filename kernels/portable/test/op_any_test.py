@@ -22,7 +22,7 @@ class OpAnyTest(op_tester.OpTest):
             for value in (0, 1):
                 any_all.check(torch.full((300,), value, dtype=dtype), static=True)
             for out_dtype in op_tester.ALL_DTYPES:
-                self.judge_out_dtype(any_all, op_tester.make_tensor((2, 3), dtype), out_dtype=out_dtype)
+                any_all.judge_out_dtype(op_tester.make_tensor((2, 3), dtype), out_dtype=out_dtype)
 
 
 if __name__ == "__main__":

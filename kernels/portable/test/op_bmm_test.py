@@ -55,7 +55,7 @@ class OpBmmTest(op_tester.OpTest):
             bmm.check_rejected(x, x, outs=[x])
         for out_dtype in op_tester.ALL_DTYPES:
             x = torch.ones((2, 2, 2))
-            self.judge_out_dtype(bmm, x, x, out_dtype=out_dtype)
+            bmm.judge_out_dtype(x, x, out_dtype=out_dtype)
 
     def test_wrong_shapes(self) -> None:
         bmm = self.op("aten::bmm.out")

@@ -27,7 +27,7 @@ class OpCopyTest(op_tester.OpTest):
             # Negative values do not convert to uint8 in one defined way.
             source = op_tester.make_tensor((3,), source_dtype, low=0)
             tester.check(x, source, exact=True)
-            self.judge_out_dtype(tester, x, source, out_dtype=source_dtype, exact=True)
+            tester.judge(x, source, out_dtype=source_dtype, exact=True)
         for dtype in op_tester.UNSUPPORTED_DTYPES:
             x = torch.ones((2, 3))
             tester.check_rejected(x, x.to(dtype), outs=[x])

@@ -51,7 +51,7 @@ class OpMmTest(op_tester.OpTest):
             mm.check_rejected(x, x, outs=[x])
         for out_dtype in op_tester.ALL_DTYPES:
             x = torch.ones((2, 2))
-            self.judge_out_dtype(mm, x, x, out_dtype=out_dtype)
+            mm.judge_out_dtype(x, x, out_dtype=out_dtype)
 
     def test_wrong_shapes(self) -> None:
         mm = self.op("aten::mm.out")

@@ -24,7 +24,7 @@ class OpPermuteCopyTest(op_tester.OpTest):
             x = op_tester.make_tensor((3, 4, 5), dtype)
             permute.check(x, [2, 0, 1], exact=True)
             for out_dtype in op_tester.ALL_DTYPES:
-                self.judge_out_dtype(permute, x, [2, 0, 1], out_dtype=out_dtype, exact=True)
+                permute.judge(x, [2, 0, 1], out_dtype=out_dtype, exact=True)
 
     def test_rejected(self) -> None:
         permute = self.op("aten::permute_copy.out")

@@ -23,7 +23,7 @@ class OpTransposeCopyTest(op_tester.OpTest):
         for dtype in op_tester.ALL_DTYPES:
             x = op_tester.make_tensor((3, 5), dtype)
             tester.check(x, 0, -1, out_dim_order=[1, 0], static=True, exact=True)
-            self.judge_out_dtype(tester, x, 0, -1, out_dtype=torch.float32, exact=True)
+            tester.judge(x, 0, -1, out_dtype=torch.float32, exact=True)
         for dtype in op_tester.UNSUPPORTED_DTYPES:
             x = torch.ones((3, 5), dtype=dtype)
             tester.check_rejected(x, 0, -1, outs=tester.expect(x, 0, -1))

@@ -25,7 +25,7 @@ class OpUnsqueezeCopyTest(op_tester.OpTest):
         for dtype in op_tester.ALL_DTYPES:
             x = op_tester.make_tensor((3, 5), dtype)
             tester.check(x, 1, out_dim_order=[2, 1, 0], static=True, exact=True)
-            self.judge_out_dtype(tester, x, 1, out_dtype=torch.float32, exact=True)
+            tester.judge(x, 1, out_dtype=torch.float32, exact=True)
         for dtype in op_tester.UNSUPPORTED_DTYPES:
             x = torch.ones((3, 5), dtype=dtype)
             tester.check_rejected(x, 1, outs=tester.expect(x, 1))

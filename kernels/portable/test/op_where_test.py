@@ -16,7 +16,7 @@ class OpWhereTest(op_tester.OpTest):
             for shape in ((2, 3), ()):
                 where.judge(condition, op_tester.make_tensor((2, 3), a), op_tester.make_tensor(shape, b))
             x = op_tester.make_tensor((2, 3), a, low=0)
-            self.judge_out_dtype(where, condition, x, x, out_dtype=b)
+            where.judge_out_dtype(condition, x, x, out_dtype=b)
             where.judge(op_tester.make_tensor((2, 3), b), x, x)
 
     def test_shapes_and_dim_orders(self) -> None:

@@ -1,0 +1,102 @@
+"""PyTorch's operators: their schemas, and the results that a kernel's are compared with."""
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+
+class EagerOperator:
+    """PyTorch as the judge of one operator.
+
+    Attributes:
+      overload: PyTorch's out variant; None where a schema was given.
+      functional: the variant of `overload` that returns new tensors, if PyTorch has one.
+      schema: the operator's schema.
+      out_names: the names of the out arguments.
+      out_is_list: whether the one out argument is a list of tensors.
+
+    Args:
+      name: the registered name with its namespace: "aten::add.out".
+      schema: the operator's schema; default: PyTorch's own for that name.
+      reference: computes the expected results, called with the arguments without the out arguments (all by keyword
+        if given so); default: PyTorch's out variant, with out tensors of the dtypes that its functional variant gives.
+    """
+
+    def __init__(self, name: str, schema: str | None, reference: Callable[..., Any] | None) -> None:
+        self.name = name
+        self._reference = reference
+        self.overload = None if schema else _overload(name)
+        self.functional = _functional_variant(self.overload) if self.overload else None
+        self.schema = torch._C.parse_schema(schema) if schema else self.overload._schema  # type: ignore[union-attr]
+        self.out_names = [argument.name for argument in self.schema.arguments if argument.is_out]
+        self.out_is_list = str(self.schema.arguments[-1].type) == "List[Tensor]"
+
+    def results(self, *args: Any, out_dtype: torch.dtype | None = None, **kwargs: Any) -> list[torch.Tensor]:
+        """PyTorch's results. Raises what PyTorch raises."""
+        if self._reference is not None:
+            results = flatten(self._reference(*args, **kwargs))
+            return results if out_dtype is None else [result.to(out_dtype) for result in results]
+        assert self.overload is not None
+        dtypes = [out_dtype] * len(self.out_names)
+        if out_dtype is None or self.out_is_list:
+            if self.functional is None:
+                raise ValueError(f"{self.name} has no functional variant to tell its results' dtypes: pass out_dtype")
+            natural = flatten(self.functional(*args, **kwargs))
+            if self.out_is_list:
+                return natural if out_dtype is None else [result.to(out_dtype) for result in natural]
+            dtypes = [result.dtype for result in natural]
+        outs = {name: torch.empty(0, dtype=dtype) for name, dtype in zip(self.out_names, dtypes, strict=True)}
+        self.overload(*args, **kwargs, **outs)
+        return list(outs.values())
+
+    def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[Any, Any]]:
+        """The schema's arguments without the out arguments, with their values."""
+        bound = []
+        names = set()
+        for i, argument in enumerate(a for a in self.schema.arguments if not a.is_out):
+            names.add(argument.name)
+            if i < len(args) and not argument.kwarg_only:
+                bound.append((argument, args[i]))
+            elif argument.name in kwargs:
+                bound.append((argument, kwargs[argument.name]))
+            elif argument.has_default_value():
+                bound.append((argument, argument.default_value))
+            else:
+                raise TypeError(f"{self.name}: argument {argument.name} is missing")
+        unknown = sorted(set(kwargs) - names)
+        if unknown:
+            raise TypeError(f"{self.name} has no argument {unknown[0]}: {self.schema}")
+        return bound
+
+
+def flatten(values: Any) -> list[Any]:
+    """What nested lists and tuples hold."""
+    if isinstance(values, (list, tuple)):
+        return [item for value in values for item in flatten(value)]
+    return [values]
+
+
+def _overload(name: str) -> Any:
+    namespace, _, rest = name.partition("::")
+    packet, _, overload = rest.partition(".")
+    return getattr(getattr(getattr(torch.ops, namespace), packet), overload or "default")
+
+
+def _functional_variant(overload: Any) -> Any | None:
+    """The variant of an out variant that returns new tensors: same arguments without out, perhaps with dtype etc."""
+    wanted = {a.name: str(a.type) for a in overload._schema.arguments if not a.is_out}
+    factory = {"dtype", "layout", "device", "pin_memory", "memory_format"}
+    packet = overload._overloadpacket
+    candidates = []
+    for name in packet.overloads():
+        candidate = getattr(packet, name)
+        arguments = candidate._schema.arguments
+        if any(a.is_out for a in arguments):
+            continue
+        given = {a.name: str(a.type) for a in arguments}
+        if all(given.get(a) == kind for a, kind in wanted.items() if a in given or a not in factory):
+            extra = set(given) - set(wanted)
+            if extra <= factory:
+                candidates.append((len(extra), name, candidate))
+    return min(candidates, key=lambda c: c[:2])[2] if candidates else None

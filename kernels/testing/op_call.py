@@ -1,0 +1,249 @@
+"""Calls kernels as a program would, through the operator registry: the Python side of op_caller.cpp.
+
+The shared library that holds the kernels is named by the environment variable OP_CALLER_LIBRARY (a path, or a path in
+the test's runfiles) or by --op_caller_library.
+"""
+
+import ctypes
+import functools
+import math
+import os
+import pathlib
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+import torch
+from absl import flags
+
+from kernels.testing import inputs
+from kernels.testing.description import describe_value
+
+_LIBRARY = flags.DEFINE_string("op_caller_library", None, "The library of the op_caller and the kernels to test.")
+
+# The numbers of executorch::aten::ScalarType.
+_SCALAR_TYPES = {
+    torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
+    torch.float64: 7, torch.complex64: 9, torch.bool: 11, torch.bfloat16: 15, torch.uint16: 27,
+}  # fmt: skip
+_MEMORY_FORMATS = {torch.contiguous_format: 0, torch.preserve_format: 1, torch.channels_last: 2}
+
+_STATIC, _DYNAMIC_BOUND = 0, 1  # TensorShapeDynamism
+_GUARD = 64  # Bytes before and behind out tensors that kernels must leave alone; keeps them aligned.
+_GUARD_BYTE = 0xA5
+
+
+class KernelError(Exception):
+    """A kernel reported failure; the message has the runtime's error code and what it logged."""
+
+
+class OutBuffer:
+    """Memory for one out tensor, between guard bytes.
+
+    Args:
+      expected: has the dtype and shape of the result.
+      dim_order: of the out tensor; default: contiguous.
+      static: the out tensor has exactly the shape of `expected` and cannot be resized; else the tensor is one larger in
+        every dimension.
+    """
+
+    def __init__(self, expected: torch.Tensor, dim_order: Sequence[int] | None, static: bool) -> None:
+        self.sizes = list(expected.shape) if static else [size + 1 for size in expected.shape]
+        self.dtype = expected.dtype
+        self.dim_order = list(range(expected.dim())) if dim_order is None else list(dim_order)
+        self.dynamism = _STATIC if static else _DYNAMIC_BOUND
+        self._nbytes = math.prod(self.sizes) * expected.element_size()
+        self._memory = torch.full((self._nbytes + 2 * _GUARD,), _GUARD_BYTE, dtype=torch.uint8)
+
+    @property
+    def address(self) -> int:
+        return self._memory.data_ptr() + _GUARD
+
+    def tensor(self, sizes: Sequence[int]) -> torch.Tensor:
+        """What the kernel wrote, as a tensor of the sizes to which the kernel resized it."""
+        elements = self._memory[_GUARD : _GUARD + self._nbytes].view(self.dtype)
+        strides = inputs.strides_of(sizes, self.dim_order)
+        return torch.as_strided(elements, tuple(sizes), strides, elements.storage_offset())
+
+    def check_guards(self) -> None:
+        guards = torch.cat([self._memory[:_GUARD], self._memory[self._nbytes + _GUARD :]])
+        if not bool((guards == _GUARD_BYTE).all()):
+            raise AssertionError("the kernel writes outside its out tensor")
+
+
+class OpCall:
+    """A kernel with its arguments, out tensors last, in the order of the schema; runs as often as one likes.
+
+    A context manager, which frees the arguments at the end.
+
+    Args:
+      name: the registered name with its namespace: "aten::add.out".
+    """
+
+    def __init__(self, name: str) -> None:
+        self._library = _library()
+        self._handle = self._library.op_call_new(name.encode())
+        if not self._handle:
+            raise AssertionError(f"no kernel is registered for {name}")
+        self._inputs: list[torch.Tensor] = []
+        self._pushed = 0
+        self._buffers: Sequence[OutBuffer] = ()
+        self._outs_are_list = False
+
+    def __enter__(self) -> "OpCall":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._library.op_call_delete(self._handle)
+
+    def push(self, kind: Any, value: Any) -> None:
+        """Appends `value` as an argument of the schema type `kind`."""
+        self._push(kind, value)
+        self._pushed += 1
+
+    def push_outs(self, buffers: Sequence[OutBuffer], *, as_list: bool) -> None:
+        """Appends the out arguments: a tensor each, or one list of tensors."""
+        for buffer in buffers:
+            self._push_tensor(buffer.dtype, buffer.address, buffer.sizes, buffer.dim_order, buffer.dynamism)
+        if as_list:
+            self._library.op_call_push_tensor_list(self._handle, len(buffers))
+        self._buffers = buffers
+        self._outs_are_list = as_list
+
+    def run(self) -> None:
+        """Calls the kernel. Raises KernelError."""
+        code = self._library.op_call_run(self._handle, 1 if self._outs_are_list else len(self._buffers))
+        if code != 0:
+            errors = self._library.op_call_errors().decode(errors="replace").strip()
+            raise KernelError(f"error 0x{code:02x}: {errors}")
+
+    def check_guards(self) -> None:
+        """Raises AssertionError where the kernel wrote outside its out tensors."""
+        for buffer in self._buffers:
+            buffer.check_guards()
+
+    def results(self) -> list[torch.Tensor]:
+        """The out tensors, in the sizes that the last call gave them."""
+        results = []
+        for i, buffer in enumerate(self._buffers):
+            rank = len(buffer.sizes)
+            sizes = (ctypes.c_int32 * max(rank, 1))()
+            index, element = (self._pushed, i) if self._outs_are_list else (self._pushed + i, 0)
+            self._library.op_call_tensor_sizes(self._handle, index, element, sizes)
+            results.append(buffer.tensor(sizes[:rank]))
+        return results
+
+    def _push(self, kind: Any, value: Any) -> None:
+        text = str(kind)
+        if isinstance(kind, torch.OptionalType):
+            if value is None:
+                self._library.op_call_push_none(self._handle)
+            else:
+                self._push(kind.getElementType(), value)
+        elif isinstance(value, torch.Tensor) != (text == "Tensor"):
+            raise TypeError(f"cannot pass {describe_value(value)} as {text}")
+        elif isinstance(value, torch.Tensor):
+            self._push_input(value)
+        elif isinstance(value, torch.dtype):
+            self._library.op_call_push_int(self._handle, _SCALAR_TYPES[value])
+        elif isinstance(value, torch.memory_format):
+            self._library.op_call_push_int(self._handle, _MEMORY_FORMATS[value])
+        elif isinstance(value, (torch.layout, torch.device)):
+            self._library.op_call_push_int(self._handle, 0)  # strided, CPU
+        elif isinstance(kind, torch.ListType):
+            self._push_list(kind.getElementType(), value)
+        elif isinstance(value, str):
+            data = value.encode()
+            self._library.op_call_push_string(self._handle, data, len(data))
+        elif isinstance(value, bool) and text != "int":
+            self._library.op_call_push_bool(self._handle, value)
+        elif isinstance(value, int) and text not in ("float", "double"):
+            self._library.op_call_push_int(self._handle, value)
+        elif isinstance(value, (int, float)):
+            self._library.op_call_push_double(self._handle, value)
+        else:
+            raise TypeError(f"cannot pass {value!r} as {text}")
+
+    def _push_input(self, tensor: torch.Tensor) -> None:
+        order = inputs.dim_order_of(tensor)
+        dense = inputs.strides_of(tensor.shape, order)
+        strides = zip(tensor.shape, tensor.stride(), dense, strict=True)
+        if tensor.numel() and any(size > 1 and stride != wanted for size, stride, wanted in strides):
+            raise ValueError(f"strides {tuple(tensor.stride())} of {tuple(tensor.shape)} are those of no dim order")
+        self._inputs.append(tensor)
+        self._push_tensor(tensor.dtype, tensor.data_ptr(), tensor.shape, order, _STATIC)
+
+    def _push_tensor(
+        self, dtype: torch.dtype, address: int, sizes: Sequence[int], dim_order: Sequence[int], dynamism: int
+    ) -> None:
+        rank = len(sizes)
+        self._library.op_call_push_tensor(
+            self._handle,
+            _SCALAR_TYPES[dtype],
+            rank,
+            (ctypes.c_int32 * rank)(*sizes),
+            (ctypes.c_uint8 * rank)(*dim_order),
+            (ctypes.c_int32 * rank)(*inputs.strides_of(sizes, dim_order)),
+            dynamism,
+            address,
+        )
+
+    def _push_list(self, element: Any, value: Any) -> None:
+        text = str(element)
+        values = list(value) if isinstance(value, (list, tuple)) else [value]  # `int[1] dim` takes an int, too.
+        size = len(values)
+        if text in ("Tensor", "Optional[Tensor]"):
+            for item in values:
+                self._push(element, item)
+            if text == "Tensor":
+                self._library.op_call_push_tensor_list(self._handle, size)
+            else:
+                self._library.op_call_push_optional_tensor_list(self._handle, size)
+        elif text in ("int", "SymInt"):
+            self._library.op_call_push_int_list(self._handle, (ctypes.c_int64 * size)(*values), size)
+        elif text in ("float", "double"):
+            self._library.op_call_push_double_list(self._handle, (ctypes.c_double * size)(*values), size)
+        elif text == "bool":
+            self._library.op_call_push_bool_list(self._handle, (ctypes.c_bool * size)(*values), size)
+        else:
+            raise TypeError(f"cannot pass a list of {text}")
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
+    name = (_LIBRARY.value if flags.FLAGS.is_parsed() else None) or os.environ.get("OP_CALLER_LIBRARY")
+    if not name:
+        raise RuntimeError("set OP_CALLER_LIBRARY to the library of the op_caller and the kernels to test")
+    path = pathlib.Path(name)
+    if not path.exists() and "TEST_SRCDIR" in os.environ:
+        path = pathlib.Path(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], name)
+    # Local symbols: the kernels' names are those of kernels that a Python package may bring.
+    library = ctypes.CDLL(str(path.absolute()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    void, pointer, integer, text = None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
+    signatures: dict[str, tuple[Any, list[Any]]] = {
+        "op_call_new": (pointer, [text]),
+        "op_call_delete": (void, [pointer]),
+        "op_call_push_none": (void, [pointer]),
+        "op_call_push_int": (void, [pointer, integer]),
+        "op_call_push_double": (void, [pointer, ctypes.c_double]),
+        "op_call_push_bool": (void, [pointer, ctypes.c_bool]),
+        "op_call_push_string": (void, [pointer, text, integer]),
+        "op_call_push_int_list": (void, [pointer, pointer, integer]),
+        "op_call_push_double_list": (void, [pointer, pointer, integer]),
+        "op_call_push_bool_list": (void, [pointer, pointer, integer]),
+        "op_call_push_tensor": (
+            void,
+            [pointer, ctypes.c_int, integer, pointer, pointer, pointer, ctypes.c_int, pointer],
+        ),
+        "op_call_push_tensor_list": (void, [pointer, integer]),
+        "op_call_push_optional_tensor_list": (void, [pointer, integer]),
+        "op_call_run": (ctypes.c_int, [pointer, integer]),
+        "op_call_errors": (text, []),
+        "op_call_tensor_sizes": (void, [pointer, integer, integer, pointer]),
+    }
+    for function, (result, arguments) in signatures.items():
+        getattr(library, function).restype = result
+        getattr(library, function).argtypes = arguments
+    return library

@@ -1,0 +1,63 @@
+"""How far a kernel's floats may be from PyTorch's, and why."""
+
+import enum
+from collections.abc import Iterable
+from typing import NamedTuple
+
+import torch
+
+
+class Tolerance(NamedTuple):
+    """`actual` and `expected` are close where |actual - expected| <= absolute + relative * |expected|."""
+
+    relative: float
+    absolute: float
+
+
+class Rounding(enum.Enum):
+    """Why a kernel's result differs from PyTorch's where both are right."""
+
+    # Half and BFloat16 results are calculated in float here and there: one rounding.
+    RESULT = enum.auto()
+    # Sums of many products round differently with the order of the additions, and half-precision results of PyTorch
+    # are rounded before a bias is added.
+    SUM = enum.auto()
+    # PyTorch rounds each channel's scale and offset to half precision in some memory layouts, the kernel only results.
+    CHANNEL = enum.auto()
+    # PyTorch rounds some operands to the common dtype first, kernels round once at the end: where that dtype is a small
+    # one, the difference is one of the operands' last digits.
+    OPERANDS = enum.auto()
+
+
+EXACT = Tolerance(0, 0)
+
+_RESULT = {
+    torch.float64: Tolerance(1e-12, 1e-12),
+    torch.float32: Tolerance(1.3e-6, 1e-6),
+    torch.float16: Tolerance(1e-3, 1e-5),
+    torch.bfloat16: Tolerance(8e-3, 1e-5),
+}
+_TOLERANCES = {
+    Rounding.RESULT: _RESULT,
+    Rounding.SUM: {
+        **_RESULT,
+        torch.float32: Tolerance(1e-5, 1e-4),
+        torch.float16: Tolerance(2e-3, 2e-2),
+        torch.bfloat16: Tolerance(1.6e-2, 0.2),
+    },
+    Rounding.CHANNEL: {
+        **_RESULT,
+        torch.float16: Tolerance(2e-3, 2e-2),
+        torch.bfloat16: Tolerance(1.6e-2, 0.2),
+    },
+    Rounding.OPERANDS: {
+        **_RESULT,
+        torch.float16: Tolerance(1e-3, 0.1),
+        torch.bfloat16: Tolerance(8e-3, 0.1),
+    },
+}
+
+
+def tolerance(rounding: Rounding, dtypes: Iterable[torch.dtype]) -> Tolerance:
+    """The tolerance of a result that was rounded to each of `dtypes`: integers and Bools are exact."""
+    return max(_TOLERANCES[rounding].get(dtype, EXACT) for dtype in dtypes)
