@@ -2,87 +2,29 @@
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
-#include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <initializer_list>
 #include <optional>
 #include <tuple>
 #include <vector>
 
 #include "codegen/tests/all_types/generated/Functions.h"
+#include "runtime/testing/check.h"
+#include "runtime/testing/registry_call.h"
 
 namespace {
 
 using executorch::aten::ArrayRef;
-using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
 using executorch::runtime::BoxedEvalueList;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::KernelRuntimeContext;
-using executorch::runtime::OpFunction;
-using executorch::runtime::Result;
-using executorch::runtime::Span;
-
-#define CHECK(condition)                                                           \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                                \
-    }                                                                              \
-  } while (false)
-
-// Sixteen doubles and a tensor over the first `size` of them.
-class Values {
- public:
-  explicit Values(std::initializer_list<double> values, int32_t size = 16) : sizes_{size} {
-    std::size_t i = 0;
-    for (double value : values) data_[i++] = value;
-  }
-  Values(const Values&) = delete;
-  Values& operator=(const Values&) = delete;
-
-  Tensor tensor() { return Tensor(&impl_); }
-
-  bool start_with(std::initializer_list<double> expected) const {
-    std::size_t i = 0;
-    for (double value : expected) {
-      if (data_[i++] != value) return false;
-    }
-    return true;
-  }
-
- private:
-  std::array<double, 16> data_{};
-  std::array<TensorImpl::SizesType, 1> sizes_;
-  std::array<TensorImpl::DimOrderType, 1> dim_order_{0};
-  std::array<TensorImpl::StridesType, 1> strides_{1};
-  TensorImpl impl_{ScalarType::Double, 1, sizes_.data(), data_.data(), dim_order_.data(), strides_.data()};
-};
-
-// Calls an operator with all values that a program gives it.
-Error call_with(const char* name, std::vector<EValue>& values) {
-  const Result<OpFunction> op = executorch::runtime::get_op_function_from_registry(name);
-  CHECK(op.ok());
-  std::vector<EValue*> stack;
-  for (EValue& value : values) stack.push_back(&value);
-  KernelRuntimeContext context;
-  (*op)(context, Span<EValue*>(stack.data(), stack.size()));
-  return context.failure_state();
-}
-
-// Calls an operator with its arguments and a slot for what it returns, which it gives back.
-EValue call(const char* name, std::vector<EValue> values) {
-  values.emplace_back();
-  CHECK(call_with(name, values) == Error::Ok);
-  return values.back();
-}
+using runtime_testing::call;
+using runtime_testing::call_with;
+using runtime_testing::Values;
 
 void test_tensors() {
   Values a{2}, b{3}, out{};

@@ -8,10 +8,9 @@
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 
 #include "codegen/tests/pruned_kernels/pruned/RegisterKernels.h"
+#include "runtime/testing/check.h"
 
 namespace {
 
@@ -22,14 +21,6 @@ using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::KernelRuntimeContext;
 using executorch::runtime::Span;
-
-#define CHECK(condition)                                                           \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                                \
-    }                                                                              \
-  } while (false)
 
 // Adds two matrices of one element, 1 and 2, by a kernel of the library; gives what the call ends with, and the sum.
 template <typename T>

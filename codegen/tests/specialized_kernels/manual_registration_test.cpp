@@ -2,13 +2,12 @@
 
 #include <executorch/runtime/kernel/operator_registry.h>
 
-#include <cstdio>
-#include <cstdlib>
 #include <vector>
 
 #include "codegen/tests/specialized_kernels/adder.h"
 #include "codegen/tests/specialized_kernels/general/RegisterKernels.h"
 #include "codegen/tests/specialized_kernels/special/RegisterKernels.h"
+#include "runtime/testing/check.h"
 
 namespace {
 
@@ -16,14 +15,6 @@ using executorch::extension::Module;
 using executorch::runtime::Error;
 using executorch::runtime::Kernel;
 using executorch::runtime::Span;
-
-#define CHECK(condition)                                                           \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                                \
-    }                                                                              \
-  } while (false)
 
 Error load(Module& program, const char* method, Span<const Kernel> kernels) {
   return program.load_method(method, /*planned_memory=*/nullptr, /*event_tracer=*/nullptr, /*backend_options=*/nullptr,

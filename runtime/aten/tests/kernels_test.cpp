@@ -1,79 +1,26 @@
 // Calls each operator of kernels.yaml as a program does, through the registry.
 
 #include <executorch/runtime/core/evalue.h>
-#include <executorch/runtime/kernel/kernel_runtime_context.h>
-#include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/runtime.h>
 
 #include <array>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
-#include <initializer_list>
 #include <optional>
 #include <vector>
 
 #include "runtime/aten/tests/kernels_lib/RegisterKernels.h"
+#include "runtime/testing/check.h"
+#include "runtime/testing/registry_call.h"
 
 namespace {
 
 using executorch::aten::ArrayRef;
-using executorch::aten::ScalarType;
 using executorch::aten::Tensor;
-using executorch::aten::TensorImpl;
 using executorch::runtime::BoxedEvalueList;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
-using executorch::runtime::KernelRuntimeContext;
-
-#define CHECK(condition)                                                           \
-  do {                                                                             \
-    if (!(condition)) {                                                            \
-      std::fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-      std::exit(1);                                                                \
-    }                                                                              \
-  } while (false)
-
-// Sixteen doubles, and a tensor over them.
-class Values {
- public:
-  explicit Values(std::initializer_list<double> values) {
-    size_t i = 0;
-    for (double value : values) data_[i++] = value;
-  }
-  Values(const Values&) = delete;
-  Values& operator=(const Values&) = delete;
-
-  Tensor tensor() { return Tensor(&impl_); }
-
-  bool start_with(std::initializer_list<double> expected) const {
-    size_t i = 0;
-    for (double value : expected) {
-      if (data_[i++] != value) return false;
-    }
-    return true;
-  }
-
- private:
-  std::array<double, 16> data_{};
-  std::array<TensorImpl::SizesType, 1> sizes_{16};
-  std::array<TensorImpl::DimOrderType, 1> dim_order_{0};
-  std::array<TensorImpl::StridesType, 1> strides_{1};
-  TensorImpl impl_{ScalarType::Double, 1, sizes_.data(), data_.data(), dim_order_.data(), strides_.data()};
-};
-
-// Calls an operator with its arguments and a slot for what it returns, which it gives back.
-EValue call(const char* name, std::vector<EValue> values) {
-  values.emplace_back();
-  const auto op = executorch::runtime::get_op_function_from_registry(name);
-  CHECK(op.ok());
-  std::vector<EValue*> stack;
-  for (EValue& value : values) stack.push_back(&value);
-  KernelRuntimeContext context;
-  (*op)(context, {stack.data(), stack.size()});
-  CHECK(context.failure_state() == Error::Ok);
-  return values.back();
-}
+using runtime_testing::call;
+using runtime_testing::Values;
 
 void test_tensors() {
   Values a{2}, b{3}, out{};
