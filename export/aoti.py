@@ -21,11 +21,11 @@ from export.samples import Sample, Value
 from export.tracing import trace
 from export.user_file import Inputs
 
-# PyTorch's own, as no other library is loaded yet.
+# PyTorch's own operators: no other library is loaded when this module is.
 _OF_PYTORCH = frozenset(torch._C._dispatch_get_all_op_names())
-# Those of which AOTInductor makes code.
+# The namespaces of the operators that AOTInductor compiles to code.
 _COMPILED_IN = ("aten", "prim", "prims")
-# What a kernel for the CPU is registered under.
+# The dispatch keys of kernels for the CPU.
 _CPU_KEYS = ("CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd")
 _REGISTERED_IN_PYTHON = re.compile(r"^(debug|\w+)(?:\[alias\])?: registered at (.+\.py):(\d+)", re.M)
 
@@ -113,10 +113,10 @@ def _options(cxx: Path, native: bool, metadata: dict[str, str]) -> dict[str, Any
     """AOTInductor's settings; without `native` nothing in them depends on the machine."""
     options: dict[str, Any] = {
         "aot_inductor.package": True,
-        "aot_inductor.enable_line_tables": False,  # They hold paths.
+        "aot_inductor.enable_line_tables": False,  # Line tables hold paths.
         "aot_inductor.metadata": metadata,
         "aot_inductor.model_name_for_generated_files": "model",
-        "aot_inductor.precompile_headers": False,  # Which takes as long as the compilation.
+        "aot_inductor.precompile_headers": False,  # Precompiling takes as long as the compilation.
         "compile_threads": 1,
         "cpp.cxx": (None, str(cxx)),
         "cpp.dynamic_threads": True,
@@ -178,7 +178,7 @@ def _operators(method: Method, exported: torch.export.ExportedProgram) -> list[s
         InputError: one of them exists in Python only.
     """
     found = set()
-    # As AOTInductor does, without those that consist of others.
+    # Operators that consist of others are decomposed, as AOTInductor does.
     for graph_module in exported.run_decompositions().graph_module.modules():
         for node in graph_module.graph.nodes if isinstance(graph_module, torch.fx.GraphModule) else ():
             if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in _COMPILED_IN:

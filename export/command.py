@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -50,8 +51,6 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
     except InputError as error:
         print(f"{_LABEL.value}: cannot export\n{error}" if _LABEL.value else error, file=sys.stderr)
         if _TRACEBACK.value:
-            import traceback
-
             traceback.print_exception(error)
         if not _VERBOSE.value and captured.tail():
             print(f"\nPrinted during the export:\n{captured.tail()}", file=sys.stderr)

@@ -20,7 +20,7 @@ def export(model: Path, entry_point: str = "get_model", import_paths: Sequence[P
     Returns:
         The program (.pte) and its samples (.ptd).
     Raises:
-        ExportError: the model file is not as it should be, or PyTorch or ExecuTorch refused the model.
+        InputError: the model file is not as it should be, or PyTorch or ExecuTorch refused the model.
     """
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
     methods = model_file.load(model, entry_point, import_paths, rule="executorch_program")

@@ -6,7 +6,6 @@ import faulthandler
 import json
 import os
 import re
-import signal
 import tempfile
 import traceback
 from collections.abc import Sequence
@@ -17,9 +16,8 @@ from codegen.binaries import symbols
 from codegen.model.torch_library import TorchLibrary
 from diagnostics.errors import Finding, InputError
 from torch_ops import load_message
+from torch_ops.process_end import how_it_ended
 
-# The C++ runtime ends a process with a signal when an exception leaves the initialization of a library.
-_SIGNALS: dict[int, str] = {signal.SIGABRT: "aborts", signal.SIGSEGV: "crashes"}
 # In what PyTorch tells of an operator: a kernel's dispatch key, and where it is registered.
 _KERNEL = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)
 _PLACE = re.compile(r"registered at (\S+)")
@@ -52,7 +50,7 @@ def _dangling_name(text: str) -> str:
 
 
 def _in_child(library: str) -> tuple[dict[str, Any] | None, int, str]:
-    """Runs _load in a process of its own; gives its result or None, its status, and what it printed."""
+    """Runs _load in a process of its own; returns the result or None, the exit status, and what was printed."""
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed,
         tempfile.TemporaryFile("w+") as result,
@@ -70,7 +68,7 @@ def _in_child(library: str) -> tuple[dict[str, Any] | None, int, str]:
             except Exception:
                 traceback.print_exc()
             finally:
-                # Nothing of the parent's, nor of a library that may be broken, should run at the end.
+                # No exit handler of the parent, or of a library that may be broken, should run at the end.
                 os._exit(status)
         _, wait_status = os.waitpid(child, 0)
         status = os.waitstatus_to_exitcode(wait_status)
@@ -95,7 +93,7 @@ def check(library: str, manifest: TorchLibrary, nm: str) -> list[TorchOperator]:
     """
     loaded, status, printed = _in_child(library)
     if loaded is None:
-        raise InputError(load_message.aborted(manifest, _SIGNALS.get(-status, "ends"), printed))
+        raise InputError(load_message.aborted(manifest, how_it_ended(status), printed))
     if "error" in loaded:
         raise InputError(load_message.refused(manifest, loaded["error"], symbols.undefined_names(library, nm)))
     operators = [TorchOperator(o["name"], o["schema"], tuple(o["kernels"])) for o in loaded["operators"]]

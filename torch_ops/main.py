@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import faulthandler
 import os
-import signal
 import sys
 import warnings
 from collections.abc import Sequence
@@ -16,6 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from absl import app, flags
+
+from diagnostics.errors import Finding, InputError, Location
+from torch_ops.process_end import how_it_ended
 
 if TYPE_CHECKING:
     from torch_ops.checks import Result
@@ -33,13 +35,11 @@ _EXPORT = flags.DEFINE_bool("export", False, "Check torch.export against eager."
 _BACKEND = flags.DEFINE_string("backend", "aot_eager", "Backend of torch.compile.")
 _VERBOSE = flags.DEFINE_bool("verbose", False, "Show PyTorch's warnings.")
 
-_SIGNALS: dict[int, str] = {signal.SIGABRT: "aborts", signal.SIGSEGV: "crashes"}
-
 
 def main(argv: Sequence[str]) -> int:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
-    # In a process of their own, as a kernel may end the process that calls it.
+    # The checks run in a process of their own: a kernel may end the process that calls it.
     done, tell = os.pipe()
     if child := os.fork():
         os.close(tell)
@@ -56,12 +56,11 @@ def _wait(child: int, done: int) -> int:
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if finished and status >= 0:
         return status
-    from diagnostics.errors import Finding, Location
-    from torch_ops import checks
+    from torch_ops import checks  # Imports PyTorch.
 
     finding = Finding(
         Location(_SAMPLES.value),
-        f"the process that calls {_OP.value} {_SIGNALS.get(-status, 'ends')}, in the check after the last one above",
+        f"the process that calls {_OP.value} {how_it_ended(status)}, in the check after the last one above",
         "the operator's kernel writes beyond its tensors, or calls abort() or exit(); or the sample file does.",
         "make the calls work in a Python program that is run by a debugger: gdb --args python3 program.py.",
         id="operator-ends-process",
@@ -71,7 +70,7 @@ def _wait(child: int, done: int) -> int:
 
 
 def _report(results: Sequence[Result]) -> None:
-    from torch_ops import report
+    from torch_ops import report  # Imports PyTorch.
 
     print(report.summary(_OP.value, results), flush=True)
     if xml := os.environ.get("XML_OUTPUT_FILE"):
@@ -89,7 +88,6 @@ def _check() -> int:
     # PyTorch takes seconds to import, so not for --help.
     import torch
 
-    from diagnostics.errors import InputError
     from export.user_file import UserFile
     from torch_ops import checks, operators, report, sample_file
 
