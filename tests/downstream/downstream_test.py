@@ -25,17 +25,7 @@ class DownstreamTest(absltest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        nested_bazel.fill(
-            pathlib.Path(__file__).with_name("app"),
-            _TMP / "app",
-            {
-                "rules_executorch": str(nested_bazel.copy_rules(_TMP / "rules_executorch")),
-                "runtime": nested_bazel.runtime_site_packages(),
-                "python": nested_bazel.site_packages("executorch_python"),
-                "codegen_python": nested_bazel.site_packages("executorch_codegen_python"),
-            },
-        )
-        cls.workspace = nested_bazel.Workspace(_TMP / "app", _TMP / "o", *_MODES[_MODE])
+        cls.workspace = nested_bazel.Workspace(nested_bazel.make_app(_TMP), _TMP / "o", *_MODES[_MODE])
         cls.addClassCleanup(cls.workspace.__exit__)
 
     def bazel(self, *arguments: str) -> subprocess.CompletedProcess[str]:

@@ -18,16 +18,6 @@ def runfile(repository: str, path: str) -> pathlib.Path:
     raise FileNotFoundError(f"no repository {repository} in {_RUNFILES}")
 
 
-def site_packages(repository: str) -> str:
-    """Where the packages of an outer Python repository really are."""
-    return str(runfile(repository, "site-packages").resolve())
-
-
-def runtime_site_packages() -> str:
-    """A directory that holds the outer runtime repository as a package `executorch`."""
-    return str(runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2])
-
-
 class Workspace:
     """A workspace with a Bazel server and an output base of its own; use as a context."""
 
@@ -60,18 +50,34 @@ class Workspace:
         )
 
 
-def copy_rules(to: pathlib.Path) -> pathlib.Path:
+def _copy_rules(to: pathlib.Path) -> pathlib.Path:
     """A copy of this repository as those who depend on it get it; returns its path."""
     shutil.copytree(_RUNFILES / "_main", to, symlinks=False, ignore=shutil.ignore_patterns("tests", "external"))
     return to
 
 
-def fill(template: pathlib.Path, to: pathlib.Path, values: dict[str, str]) -> None:
-    """Copies a workspace; in files that end in .in, replaces {name}, and drops the ending."""
+def _site_packages(repository: str) -> str:
+    """Where the packages of an outer Python repository really are."""
+    return str(runfile(repository, "site-packages").resolve())
+
+
+def make_app(place: pathlib.Path) -> pathlib.Path:
+    """A copy of the workspace `app`, and of the rules that `app` uses, below a folder; returns the workspace's path.
+
+    In files that end in .in, `{name}` is replaced, and the ending dropped.
+    """
+    values = {
+        "rules_executorch": str(_copy_rules(place / "rules_executorch")),
+        "runtime": str(runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2]),
+        "python": _site_packages("executorch_python"),
+        "codegen_python": _site_packages("executorch_codegen_python"),
+    }
+    to = place / "app"
     to.mkdir(parents=True)
-    for file in sorted(template.iterdir()):
+    for file in sorted(pathlib.Path(__file__).with_name("app").iterdir()):
         if file.suffix == ".in":
             text = file.read_text()
             (to / file.stem).write_text(text.format(**values) if "BUILD" not in file.name else text)
         else:
             shutil.copy(file, to / file.name)
+    return to

@@ -20,17 +20,7 @@ _OUTPUTS = (*_OURS, ".o", ".a", "/runner", "/by_hand")
 def _outputs(name: str) -> dict[str, str]:
     """Builds the app in an output base of its own; path under bazel-bin -> digest."""
     place = _TMP / name
-    nested_bazel.fill(
-        pathlib.Path(__file__).parents[1] / "downstream/app",
-        place / "app",
-        {
-            "rules_executorch": str(nested_bazel.copy_rules(place / "rules_executorch")),
-            "runtime": nested_bazel.runtime_site_packages(),
-            "python": nested_bazel.site_packages("executorch_python"),
-            "codegen_python": nested_bazel.site_packages("executorch_codegen_python"),
-        },
-    )
-    with nested_bazel.Workspace(place / "app", place / "output") as workspace:
+    with nested_bazel.Workspace(nested_bazel.make_app(place), place / "output") as workspace:
         build = workspace.bazel("build", "--enable_bzlmod", "--output_groups=+operators,+samples,+manifest", *_TARGETS)
         if build.returncode != 0:
             raise AssertionError(build.stderr)

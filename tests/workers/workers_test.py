@@ -55,18 +55,9 @@ class WorkersTest(absltest.TestCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         cls._place = _TMP / "place"
-        nested_bazel.fill(
-            pathlib.Path(__file__).parents[1] / "downstream/app",
-            cls._place / "app",
-            {
-                "rules_executorch": str(nested_bazel.copy_rules(cls._place / "rules_executorch")),
-                "runtime": nested_bazel.runtime_site_packages(),
-                "python": nested_bazel.site_packages("executorch_python"),
-                "codegen_python": nested_bazel.site_packages("executorch_codegen_python"),
-            },
-        )
-        (cls._place / "app/BUILD.bazel").write_text(_BUILD)
-        cls._workspace = nested_bazel.Workspace(cls._place / "app", cls._place / "output", "--enable_bzlmod")
+        app = nested_bazel.make_app(cls._place)
+        (app / "BUILD.bazel").write_text(_BUILD)
+        cls._workspace = nested_bazel.Workspace(app, cls._place / "output", "--enable_bzlmod")
 
     @classmethod
     def tearDownClass(cls) -> None:

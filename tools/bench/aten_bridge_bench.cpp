@@ -1,8 +1,8 @@
 // Prints what a call of a PyTorch operator costs in a program beyond a call in PyTorch itself.
 //
-// Both calls are for the same kernel and sizes so small that it has next to nothing to do. PyTorch's takes tensors that
-// are there; the program's starts from the runtime's registry and its own tensors. They take turns; the fastest round
-// counts.
+// Both calls are for the same kernel and sizes so small that the kernel has next to nothing to do. PyTorch's call takes
+// tensors that are there; the program's call starts from the runtime's registry and its own tensors. The two calls take
+// turns; the fastest round counts.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/add_ops.h>

@@ -9,9 +9,7 @@ worker, launcher included.
 from __future__ import annotations
 
 import os
-import resource
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -21,12 +19,11 @@ import executorch.codegen
 import torchgen
 from absl import app, flags
 
-from codegen import main as main_module
+from tools.bench import code_generator
 
 _RUNS = flags.DEFINE_integer("runs", 9, "How often to measure each.", lower_bound=1)
 
 _PORTABLE = Path(executorch.codegen.__file__).parents[1] / "kernels" / "portable" / "functions.yaml"
-_CODEGEN = Path(main_module.__file__).with_name("codegen")
 _NATIVE = Path(torchgen.__file__).parent / "packaged" / "ATen" / "native"
 
 _THEIR_PARSE = f"""
@@ -47,30 +44,24 @@ assert parsed.native_functions
 def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError("This takes no arguments.")
+    codegen = os.path.abspath(code_generator.CODEGEN.value)
+    # Where the packages of this process come from.
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     with tempfile.TemporaryDirectory() as directory:
-        selection = f"{directory}/selected_operators.yaml"
-        two = f"{directory}/two_operators.yaml"
-        _run([_CODEGEN, "select", "--ops=aten::add.out", "--ops=aten::mul.out", f"--output={two}"])
-        _run([_CODEGEN, "select", "--include_all_operators", f"--output={selection}"])
-        generate: list[str | Path] = [
-            _CODEGEN,
-            "generate",
-            "--max_kernels=2000",
-            "--max_kernels=2000",
-            "--label=//:portable",
-            f"--functions_yaml={_PORTABLE}",
-            f"--boxed_kernels={directory}/boxed_kernels",
-            f"--kernel_table={directory}/KernelTable.cpp",
-            f"--registration={directory}/RegisterKernels.cpp",
-            f"--native_functions={directory}/NativeFunctions.h",
-            f"--functions={directory}/Functions.h",
-            f"--manifest={directory}/registered.json",
-        ]
+        for output, select in (
+            ("two.yaml", ["--ops=aten::add.out", "--ops=aten::mul.out"]),
+            ("all.yaml", ["--include_all_operators"]),
+        ):
+            code_generator.run([codegen, "select", *select, f"--output={output}"], directory)
+
+        def seconds(*command: str) -> Callable[[], float]:
+            return lambda: code_generator.run(command, directory).seconds
+
         measured = _measure(
             {
-                "two": lambda: _run([*generate, f"--selection={two}"]),
-                "theirs": lambda: _run([sys.executable, "-c", _THEIR_PARSE]),
-                "ours": lambda: _run([*generate, f"--selection={selection}"]),
+                "two": seconds(codegen, *code_generator.generate(str(_PORTABLE), "two.yaml")),
+                "theirs": seconds(sys.executable, "-c", _THEIR_PARSE),
+                "ours": seconds(codegen, *code_generator.generate(str(_PORTABLE), "all.yaml")),
             },
             _RUNS.value,
         )
@@ -82,8 +73,8 @@ def main(argv: Sequence[str]) -> None:
         ("ours", "codegen generate: parse, select, write"),
         ("theirs", "ExecuTorch's parse_yaml_files: parse"),
     ):
-        seconds = measured[name]
-        print(f"{title:44}{statistics.median(seconds):8.3f}{min(seconds):8.3f}{max(seconds):8.3f}")
+        runs = measured[name]
+        print(f"{title:44}{statistics.median(runs):8.3f}{min(runs):8.3f}{max(runs):8.3f}")
     ratio = statistics.median(measured["theirs"]) / statistics.median(measured["ours"])
     print(f"\nratio of the medians: {ratio:.1f}")
 
@@ -97,15 +88,6 @@ def _measure(functions: dict[str, Callable[[], float]], runs: int) -> dict[str, 
         for name, function in functions.items():
             seconds[name].append(function())
     return seconds
-
-
-def _run(arguments: Sequence[str | Path]) -> float:
-    """Runs a command and gives the CPU seconds it took, in user and system mode."""
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
-    subprocess.run(arguments, check=True, env=environment)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 if __name__ == "__main__":

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import resource
 import shutil
 import subprocess
 import tempfile
@@ -23,9 +22,8 @@ from typing import Any
 from absl import app, flags
 
 from codegen.tests import programs
-from tools.bench import report
+from tools.bench import code_generator, report
 
-_CODEGEN = flags.DEFINE_string("codegen", None, "The code generator.", required=True)
 _FUNCTIONS_YAML = flags.DEFINE_string("functions_yaml", None, "A functions.yaml.", required=True)
 _RUNS = flags.DEFINE_integer("runs", 25, "How often to measure each command.", lower_bound=1)
 _LIBRARIES = flags.DEFINE_multi_integer("libraries", [20, 60, 200], "How many libraries to build.")
@@ -86,15 +84,8 @@ class Worker:
         self._process.communicate()
 
 
-def _cpu_seconds(command: Sequence[str], directory: str) -> float:
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, cwd=directory)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-
-
 def _least(measure: Callable[[], float]) -> float:
-    """The least of some runs: what the machine does besides only ever adds to it."""
+    """The least of some runs: what the machine does besides only ever adds to a run."""
     measure()  # Fills caches, the file system's and the worker's.
     return min(measure() for _ in range(_RUNS.value))
 
@@ -102,25 +93,9 @@ def _least(measure: Callable[[], float]) -> float:
 def _operator_names(codegen: str, functions_yaml: str, directory: str) -> list[str]:
     """The operators that a YAML provides, by the manifest of a library of all of them."""
     subprocess.run([codegen, "select", "--include_all_operators", "--output=all.yaml"], check=True, cwd=directory)
-    subprocess.run([codegen, *_generate(functions_yaml, "all.yaml")], check=True, cwd=directory)
+    subprocess.run([codegen, *code_generator.generate(functions_yaml, "all.yaml")], check=True, cwd=directory)
     operators = json.loads(Path(directory, "registered.json").read_text())["operators"]
     return [operator["schema"].partition("(")[0] for operator in operators]
-
-
-def _generate(functions_yaml: str, selection: str) -> list[str]:
-    return [
-        "generate",
-        "--max_kernels=2000",
-        "--label=//:lib",
-        f"--functions_yaml={functions_yaml}",
-        f"--selection={selection}",
-        "--boxed_kernels=boxed_kernels",
-        "--kernel_table=KernelTable.cpp",
-        "--registration=RegisterKernels.cpp",
-        "--native_functions=NativeFunctions.h",
-        "--functions=Functions.h",
-        "--manifest=registered.json",
-    ]
 
 
 Rows = list[tuple[int, float, float]]
@@ -128,7 +103,7 @@ Rows = list[tuple[int, float, float]]
 
 def _commands() -> tuple[Rows, Rows]:
     """Seconds of `generate` by operators and of `select` by a model's calls: of a process of its own, of a worker."""
-    codegen, functions_yaml = os.path.abspath(_CODEGEN.value), os.path.abspath(_FUNCTIONS_YAML.value)
+    codegen, functions_yaml = os.path.abspath(code_generator.CODEGEN.value), os.path.abspath(_FUNCTIONS_YAML.value)
     generated: Rows = []
     selected: Rows = []
     with tempfile.TemporaryDirectory() as directory:
@@ -138,8 +113,8 @@ def _commands() -> tuple[Rows, Rows]:
             selection = f"{count}.yaml"
             ops = [f"--ops={name}" for name in names[:count]]
             subprocess.run([codegen, "select", *ops, f"--output={selection}"], check=True, cwd=directory)
-            command = _generate(functions_yaml, selection)
-            once = _least(lambda command=command: _cpu_seconds([codegen, *command], directory))  # type: ignore[misc]
+            command = code_generator.generate(functions_yaml, selection)
+            once = _least(lambda command=command: code_generator.run([codegen, *command], directory).seconds)  # type: ignore[misc]
             served = _least(
                 lambda command=command, selection=selection: worker.request(command, [functions_yaml, selection])  # type: ignore[misc]
             )
@@ -149,7 +124,7 @@ def _commands() -> tuple[Rows, Rows]:
             chain = [programs.Call(names[i % len(names)], (tensor, tensor, 1, tensor)) for i in range(calls)]
             Path(directory, f"{calls}.pte").write_bytes(programs.build({"forward": [chain]}))
             command = ["select", f"--model={calls}.pte", "--model_name=//:model", "--output=model.yaml"]
-            once = _least(lambda command=command: _cpu_seconds([codegen, *command], directory))  # type: ignore[misc]
+            once = _least(lambda command=command: code_generator.run([codegen, *command], directory).seconds)  # type: ignore[misc]
             served = _least(lambda command=command: worker.request(command, []))  # type: ignore[misc]
             selected.append((calls, once, served))
         worker.stop()

@@ -2,29 +2,25 @@
 
     tools/bazel run //tools/bench:select_bench
 
-Each measurement is a process of its own, from the interpreter's start to its end, as a build without workers runs it.
-Its peak of memory is what Linux says, which is no less than this program has when it starts the process. The segments
-of a large program, its weights, are a hole in the file: they take no space on the disk, but whoever copies the file
-into memory pays for them.
+Each measurement is a process of its own, from the interpreter's start to its end, as a build without workers runs the
+tool. The segments of a large program, its weights, are a hole in the file: they take no space on the disk, but whoever
+copies the file into memory pays for them.
 """
 
 from __future__ import annotations
 
 import os
 import statistics
-import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
-from pathlib import Path
 
 from absl import app, flags
 
 from codegen.tests import programs
+from tools.bench import code_generator
 
 _RUNS = flags.DEFINE_integer("runs", 9, "How often to measure each.", lower_bound=1)
 
-_CODEGEN = Path(programs.__file__).parents[1] / "codegen"
 _MIB = 1 << 20
 _OPERATORS = 60
 # Calls of the program, and the size of its file; None for the size that the calls take.
@@ -43,15 +39,10 @@ def _program(calls: int) -> bytes:
     return programs.build({"forward": [chain]})
 
 
-def _run(path: str, output: str) -> tuple[float, int]:
-    """Selects for a program; the CPU seconds, in user and system mode, and the peak of the memory in bytes."""
+def _run(path: str, output: str) -> code_generator.Cost:
+    """Selects for a program."""
     arguments = ["select", f"--model={path}", "--model_name=//:model", f"--output={output}"]
-    process = subprocess.Popen([_CODEGEN, *arguments])
-    _, status, usage = os.wait4(process.pid, 0)
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode:
-        sys.exit(process.returncode)
-    return usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+    return code_generator.run([code_generator.CODEGEN.value, *arguments])
 
 
 def main(argv: Sequence[str]) -> None:
@@ -65,10 +56,11 @@ def main(argv: Sequence[str]) -> None:
             program = _program(calls)
             programs.write_large(path, program, size or len(program))
             _run(path, output)  # Fills the file cache.
-            seconds, memory = zip(*(_run(path, output) for _ in range(_RUNS.value)), strict=True)
+            costs = [_run(path, output) for _ in range(_RUNS.value)]
+            seconds = [cost.seconds for cost in costs]
             print(
                 f"{calls:>8}{os.path.getsize(path) / _MIB:>12.1f}{statistics.median(seconds):>16.3f}"
-                f"{min(seconds):>8.3f}{max(seconds):>8.3f}{max(memory) / _MIB:>14.1f}"
+                f"{min(seconds):>8.3f}{max(seconds):>8.3f}{max(cost.memory for cost in costs) / _MIB:>14.1f}"
             )
 
 

@@ -1,0 +1,56 @@
+"""The code generator as the benchmarks run it: the command lines, and what a process of its own costs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from absl import flags
+
+CODEGEN = flags.DEFINE_string("codegen", None, "The code generator.", required=True)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a process costs, with those that the process starts and waits for.
+
+    Attributes:
+        seconds: of CPU time, in user and system mode.
+        memory: the peak, in bytes. Linux says no less than the program had that started the process.
+    """
+
+    seconds: float
+    memory: int
+
+
+def run(command: Sequence[str], directory: str | None = None) -> Cost:
+    """Runs a command.
+
+    Raises:
+        SystemExit: the command failed.
+    """
+    process = subprocess.Popen(command, cwd=directory)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{command[0]} failed: {process.returncode}")
+    return Cost(usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024)
+
+
+def generate(functions_yaml: str, selection: str) -> list[str]:
+    """The arguments that generate a library, into the working directory."""
+    return [
+        "generate",
+        "--label=//:lib",
+        "--max_kernels=2000",
+        f"--functions_yaml={functions_yaml}",
+        f"--selection={selection}",
+        "--boxed_kernels=boxed_kernels",
+        "--kernel_table=KernelTable.cpp",
+        "--registration=RegisterKernels.cpp",
+        "--native_functions=NativeFunctions.h",
+        "--functions=Functions.h",
+        "--manifest=registered.json",
+    ]
