@@ -98,6 +98,22 @@ class OpTest(absltest.TestCase):
             one = given.tensor((2, 3), torch.float32)
             self._check_out_shape_is_judged(tester, one, one, *extra, **kwargs)
 
+    def check_copy(self, tester: OpTester, *extra: Any) -> None:
+        """op(tensor, *extra) over dtypes and out dtypes, of an operator that takes elements to other places.
+
+        The elements stay as they are, so results are exact.
+        """
+        for dtype in inputs.ALL_DTYPES:
+            x = inputs.make_tensor((3, 5), dtype)
+            (expected,) = tester.expect(x, *extra)
+            reversed_order = [*reversed(range(expected.dim()))]
+            tester.check(x, *extra, out_dim_order=reversed_order, static=True, exact=True)
+            for out_dtype in inputs.ALL_DTYPES:
+                tester.judge(x, *extra, out_dtype=out_dtype, exact=True)
+        for dtype in inputs.UNSUPPORTED_DTYPES:
+            x = torch.ones((3, 5), dtype=dtype)
+            tester.check_rejected(x, *extra, outs=tester.expect(x, *extra))
+
     def check_reduction(self, tester: OpTester, *extra: Any, dim_lists: bool = True, **kwargs: Any) -> None:
         """op(tensor, dim, *extra, keepdim=...) over dtypes, shapes, dims, dim orders, special values and out dtypes.
 
@@ -108,6 +124,7 @@ class OpTest(absltest.TestCase):
           **kwargs: Inputs, Options, and arguments of the operator.
         """
         given, kwargs = options.split(Inputs, kwargs)
+        first, second = ([0], [1]) if dim_lists else (0, 1)
         with self._some_accepted(tester):
             for dtype in given.dtypes:
                 for shape in (*inputs.SHAPES, (600, 3), (3, 600)):
@@ -121,15 +138,15 @@ class OpTest(absltest.TestCase):
                 if given.special:
                     for value in inputs.special_values(dtype):
                         x = torch.cat([given.tensor((40,), dtype), value[None]])
-                        tester.judge(x, [0] if dim_lists else 0, *extra, **kwargs)
+                        tester.judge(x, first, *extra, **kwargs)
                 for out_dtype in inputs.ALL_DTYPES:
                     x = given.tensor((3, 4), dtype, at_least=1)
-                    tester.judge_out_dtype(x, [1] if dim_lists else 1, *extra, out_dtype=out_dtype, **kwargs)
+                    tester.judge_out_dtype(x, second, *extra, out_dtype=out_dtype, **kwargs)
             for dtype in inputs.UNSUPPORTED_DTYPES:
                 x = torch.ones((2, 3), dtype=dtype)
-                tester.check_rejected(x, [1] if dim_lists else 1, *extra, outs=[x[0]] * len(tester.out_names), **kwargs)
+                tester.check_rejected(x, second, *extra, outs=[x[0]] * len(tester.out_names), **kwargs)
             x = given.tensor((2, 3), torch.float32)
-            self._check_out_shape_is_judged(tester, x, [1] if dim_lists else 1, *extra, **kwargs)
+            self._check_out_shape_is_judged(tester, x, second, *extra, **kwargs)
 
     @contextlib.contextmanager
     def _some_accepted(self, tester: OpTester) -> Iterator[None]:

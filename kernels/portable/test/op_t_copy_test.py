@@ -14,19 +14,7 @@ class OpTCopyTest(op_tester.OpTest):
                 tester.judge(op_tester.make_tensor(shape, torch.float32, dim_order=order), exact=True)
 
     def test_dtypes(self) -> None:
-        tester = self.op("aten::t_copy.out")
-        for dtype in op_tester.ALL_DTYPES:
-            x = op_tester.make_tensor((3, 5), dtype)
-            tester.check(x, out_dim_order=[1, 0], static=True, exact=True)
-            tester.judge(x, out_dtype=torch.float32, exact=True)
-        for dtype in op_tester.UNSUPPORTED_DTYPES:
-            x = torch.ones((3, 5), dtype=dtype)
-            tester.check_rejected(
-                x,
-                outs=tester.expect(
-                    x,
-                ),
-            )
+        self.check_copy(self.op("aten::t_copy.out"))
 
 
 if __name__ == "__main__":
