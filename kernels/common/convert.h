@@ -2,17 +2,10 @@
 
 #include <cstdint>
 
+#include "kernels/common/block.h"
 #include "kernels/common/dtype.h"
 
 namespace rules_executorch::kernels {
-
-/// Elements that loops convert or stage at a time.
-inline constexpr int64_t kBlockSize = 256;
-
-/// Memory for one block of elements of any dtype.
-struct alignas(16) Block {
-  char data[kBlockSize * sizeof(int64_t)];
-};
 
 /// Converts `n` contiguous elements as `convert_value` does. Both dtypes are ones that kernels handle.
 void convert_elements(ScalarType from, const void* source, ScalarType to, void* target, int64_t n);

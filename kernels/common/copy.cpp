@@ -1,32 +1,130 @@
 #include "kernels/common/copy.h"
 
 #include <algorithm>
+#include <cstdint>
 
+#include "kernels/common/block.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
+#include "kernels/common/parallel_for.h"
 
 namespace rules_executorch::kernels {
+namespace {
 
-void copy(const StridedView& source, const StridedView& target) {
-  const StridedView operands[] = {target, source};
-  const LoopNest nest(operands, 2);
-  const int64_t row_size = nest.row_size();
+/// Rows and columns of the tiles in which a transposed matrix is copied, so that each line of cache serves several
+/// elements of a tile.
+constexpr int64_t kTile = 32;
+
+/// A matrix whose columns are dense in the source and whose rows are dense in the target.
+struct Transposition {
+  int64_t element_size;
+  int64_t source_stride;  // between the elements of a row, in bytes
+  int64_t target_stride;  // between rows, in bytes
+};
+
+template <typename T>
+void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
+  for (int64_t i = 0; i < rows; ++i) {
+    const char* from = source + i * static_cast<int64_t>(sizeof(T));
+    T* to = reinterpret_cast<T*>(target + i * matrix.target_stride);
+    for (int64_t j = 0; j < columns; ++j) {
+      to[j] = *reinterpret_cast<const T*>(from + j * matrix.source_stride);
+    }
+  }
+}
+
+/// Copies some rows, kTile at most.
+void copy_rows(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
+  for (int64_t start = 0; start < columns; start += kTile) {
+    const int64_t n = std::min(kTile, columns - start);
+    const char* from = source + start * matrix.source_stride;
+    char* to = target + start * matrix.element_size;
+    switch (matrix.element_size) {
+      case 1:
+        copy_tile<uint8_t>(matrix, from, to, rows, n);
+        break;
+      case 2:
+        copy_tile<uint16_t>(matrix, from, to, rows, n);
+        break;
+      case 4:
+        copy_tile<uint32_t>(matrix, from, to, rows, n);
+        break;
+      default:
+        copy_tile<uint64_t>(matrix, from, to, rows, n);
+        break;
+    }
+  }
+}
+
+/// The loop of `nest` that, with the rows, is a matrix to transpose: its steps are dense in operand 1, the source, and
+/// the rows in operand 0, the target. -1 where there is none that is worth tiles.
+int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
+  if (nest.row_stride(0) != element_size || nest.row_stride(1) == element_size || nest.row_size() < kTile / 4) {
+    return -1;
+  }
+  for (int64_t d = nest.dim() - 2; d >= 0; --d) {
+    if (nest.stride(1, d) == element_size && nest.size(d) >= kTile / 4) {
+      return d;
+    }
+  }
+  return -1;
+}
+
+/// Copies elements of one dtype, where the rows of `nest` and its loop `d` are a matrix to transpose.
+void copy_transposed(const LoopNest& nest, int64_t d, const ConstStridedView& source, const StridedView& target) {
+  const Transposition matrix{target.element_size(), nest.row_stride(1), nest.stride(0, d)};
+  // The other loops, with kTile rows as one step of loop `d`. A third operand counts these steps.
+  StridedShape operands[3];
+  for (int k = 0; k < 3; ++k) {
+    StridedShape& operand = operands[k];
+    operand.dtype = ScalarType::Byte;
+    operand.dim = nest.dim() - 1;
+    for (int64_t i = 0; i < operand.dim; ++i) {
+      const int64_t step = i == d ? kTile : 1;
+      operand.sizes[i] = (nest.size(i) + step - 1) / step;
+      operand.strides[i] = k < 2 ? nest.stride(k, i) * step : i == d;
+    }
+  }
+  const LoopNest outer = LoopNest::over(operands[0], operands[1], operands[2]);
+  const int64_t grain = std::max<int64_t>(1, kGrain / (kTile * nest.row_size()));
+  outer.parallel_for_each_row(grain, [&](const int64_t* offsets, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const int64_t row = (offsets[2] + i * outer.row_stride(2)) * kTile;
+      copy_rows(matrix, source.data + offsets[1] + i * outer.row_stride(1),
+                target.data + offsets[0] + i * outer.row_stride(0), std::min(kTile, nest.size(d) - row),
+                nest.row_size());
+    }
+  });
+}
+
+}  // namespace
+
+void copy(const ConstStridedView& source, const StridedView& target) {
+  const LoopNest nest = LoopNest::over(target, source);
   const int64_t target_stride = nest.row_stride(0);
   const int64_t source_stride = nest.row_stride(1);
 
   if (source.dtype == target.dtype) {
-    nest.for_each_row([&](char* const* row) {
-      copy_elements(row[1], source_stride, row[0], target_stride, target.element_size(), row_size);
+    const int64_t d = transposed_loop(nest, target.element_size());
+    if (d >= 0) {
+      copy_transposed(nest, d, source, target);
+      return;
+    }
+    nest.parallel_for_each_row(kGrain, [&](const int64_t* offsets, int64_t n) {
+      copy_elements(source.data + offsets[1], source_stride, target.data + offsets[0], target_stride,
+                    target.element_size(), n);
     });
     return;
   }
 
-  Block block;
-  nest.for_each_row([&](char* const* row) {
-    for (int64_t start = 0; start < row_size; start += kBlockSize) {
-      const int64_t n = std::min(kBlockSize, row_size - start);
-      load_block(source.dtype, row[1] + start * source_stride, source_stride, target.dtype, block.data, n);
-      store_block(target.dtype, block.data, target.dtype, row[0] + start * target_stride, target_stride, n);
+  nest.parallel_for_each_row(kGrain, [&](const int64_t* offsets, int64_t row_part) {
+    Block block;
+    for (int64_t start = 0; start < row_part; start += kBlockSize) {
+      const int64_t n = std::min(kBlockSize, row_part - start);
+      load_block(source.dtype, source.data + offsets[1] + start * source_stride, source_stride, target.dtype,
+                 block.data, n);
+      store_block(target.dtype, block.data, target.dtype, target.data + offsets[0] + start * target_stride,
+                  target_stride, n);
     }
   });
 }

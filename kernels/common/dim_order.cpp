@@ -9,7 +9,7 @@ bool has_dim_order(const Tensor& tensor, const std::optional<ArrayRef<int64_t>>&
   if (!dim_order.has_value()) {
     return true;
   }
-  const StridedView view(tensor);
+  const ConstStridedView view(tensor);
   ET_CHECK_OR_RETURN_FALSE(static_cast<int64_t>(dim_order->size()) == view.dim,
                            "a dim order of %d dimensions for a tensor of %d", int(dim_order->size()), int(view.dim));
   DimSet dims;

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 
+#include "kernels/common/block.h"
 #include "kernels/common/convert.h"
-#include "kernels/common/loop_nest.h"
+#include "kernels/common/parallel_for.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -17,60 +18,61 @@ struct Stream {
   const char* repeated;  // the element that the buffer is filled with, where stride is 0
 };
 
-Stream make_stream(const StridedView& view, ScalarType compute_type, int64_t stride) {
-  return {view.dtype, compute_type, stride, view.dtype == compute_type && stride == view.element_size(), nullptr};
+Stream make_stream(ScalarType dtype, ScalarType compute_type, int64_t stride) {
+  const bool direct = dtype == compute_type && stride == static_cast<int64_t>(elementSize(dtype));
+  return {dtype, compute_type, stride, direct, nullptr};
 }
 
 }  // namespace
 
-void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const StridedView* inputs) {
+void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const ConstStridedView* inputs) {
   const int count = function.argument_count;
-  StridedView operands[kMaxOperands];
-  operands[0] = out;
-  std::copy_n(inputs, count, operands + 1);
+  const StridedShape* operands[kMaxOperands] = {&out};
+  for (int k = 0; k < count; ++k) {
+    operands[k + 1] = &inputs[k];
+  }
   const LoopNest nest(operands, count + 1);
 
-  const Stream result = make_stream(out, function.result_type, nest.row_stride(0));
-  Stream streams[kMaxOperands];
-  bool all_direct = result.direct;
-  for (int k = 0; k < count; ++k) {
-    streams[k] = make_stream(inputs[k], function.argument_types[k], nest.row_stride(k + 1));
-    all_direct &= streams[k].direct;
-  }
+  parallel_for(0, nest.numel(), kGrain, [&](int64_t begin, int64_t end) {
+    const Stream result = make_stream(out.dtype, function.result_type, nest.row_stride(0));
+    Stream streams[kMaxOperands - 1];
+    bool all_direct = result.direct;
+    for (int k = 0; k < count; ++k) {
+      streams[k] = make_stream(inputs[k].dtype, function.argument_types[k], nest.row_stride(k + 1));
+      all_direct &= streams[k].direct;
+    }
 
-  Block buffers[kMaxOperands];
-  const int64_t row_size = nest.row_size();
-  const int64_t step = all_direct ? row_size : std::min(row_size, kBlockSize);
-  nest.for_each_row([&](char* const* pointers) {
-    for (int64_t start = 0; start < row_size; start += step) {
-      const int64_t n = std::min(step, row_size - start);
-      const void* arguments[kMaxOperands];
-      for (int k = 0; k < count; ++k) {
-        Stream& stream = streams[k];
-        const char* source = pointers[k + 1] + start * stream.stride;
-        if (stream.direct) {
-          arguments[k] = source;
-          continue;
-        }
-        arguments[k] = buffers[k + 1].data;
-        if (stream.stride == 0) {
-          if (stream.repeated == source) {
+    Block buffers[kMaxOperands];
+    const int64_t step = all_direct ? end - begin : kBlockSize;
+    nest.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
+      for (int64_t start = 0; start < row_part; start += step) {
+        const int64_t n = std::min(step, row_part - start);
+        const void* arguments[kMaxOperands - 1];
+        for (int k = 0; k < count; ++k) {
+          Stream& stream = streams[k];
+          const char* source = inputs[k].data + offsets[k + 1] + start * stream.stride;
+          if (stream.direct) {
+            arguments[k] = source;
             continue;
           }
-          stream.repeated = source;
-          load_block(stream.dtype, source, 0, stream.compute_type, buffers[k + 1].data, step);
+          char* const buffer = buffers[k + 1].data;
+          arguments[k] = buffer;
+          if (stream.stride != 0) {
+            load_block(stream.dtype, source, stream.stride, stream.compute_type, buffer, n);
+          } else if (stream.repeated != source) {
+            stream.repeated = source;
+            load_block(stream.dtype, source, 0, stream.compute_type, buffer, std::min(step, nest.row_size()));
+          }
+        }
+        char* target = out.data + offsets[0] + start * result.stride;
+        if (result.direct) {
+          function.call(function.function, target, arguments, n);
         } else {
-          load_block(stream.dtype, source, stream.stride, stream.compute_type, buffers[k + 1].data, n);
+          function.call(function.function, buffers[0].data, arguments, n);
+          store_block(result.compute_type, buffers[0].data, result.dtype, target, result.stride, n);
         }
       }
-      char* target = pointers[0] + start * result.stride;
-      if (result.direct) {
-        function.call(function.function, target, arguments, n);
-      } else {
-        function.call(function.function, buffers[0].data, arguments, n);
-        store_block(result.compute_type, buffers[0].data, result.dtype, target, result.stride, n);
-      }
-    }
+    });
   });
 }
 

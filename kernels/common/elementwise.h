@@ -1,9 +1,12 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <type_traits>
 #include <utility>
 
+#include "kernels/common/dtype.h"
+#include "kernels/common/loop_nest.h"
 #include "kernels/common/strided_view.h"
 #include "kernels/common/vectorize.h"
 
@@ -21,8 +24,9 @@ struct ElementwiseFunction {
   int argument_count;
 };
 
-/// Applies `function` to `inputs`, each of out's shape. See `elementwise`.
-void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const StridedView* inputs);
+/// Applies `function` to `inputs`, each of out's shape. See `elementwise`. It uses up to kMaxOperands blocks of stack,
+/// 12 KiB unless block_size says less.
+void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const ConstStridedView* inputs);
 
 namespace internal {
 
@@ -76,13 +80,16 @@ struct ElementwiseAdapter<Function, void (Function::*)(int64_t, Result*, const A
 ///
 ///     elementwise([](int64_t n, CTYPE* results, const CTYPE* x) { math::sin(n, results, x); }, out, in);
 ///
+/// Large outputs are computed on several threads (see `parallel_for`), which share `function`.
+///
 /// `out` has its final shape, and dtypes are ones that kernels handle.
 template <typename Function, typename... Inputs>
 void elementwise(const Function& function, Tensor& out, const Inputs&... inputs) {
   using Adapter = internal::ElementwiseAdapter<Function, decltype(&Function::operator())>;
   static_assert(Adapter::kArgumentCount == sizeof...(Inputs), "one parameter of the function for each input");
+  static_assert(Adapter::kArgumentCount < kMaxOperands, "a loop nest walks through kMaxOperands operands at most");
   const StridedView out_view(out);
-  const StridedView input_views[] = {StridedView(inputs).broadcast_to(out_view)...};
+  const ConstStridedView input_views[] = {ConstStridedView(inputs).broadcast_to(out_view)...};
   apply_elementwise({&Adapter::call, &function, Adapter::kResultType, Adapter::kArgumentTypes, Adapter::kArgumentCount},
                     out_view, input_views);
 }

@@ -4,6 +4,7 @@
 
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
+#include "kernels/common/parallel_for.h"
 
 namespace rules_executorch::kernels {
 
@@ -21,9 +22,9 @@ void fill(const StridedView& view, const Scalar& value) {
     default:
       return;
   }
-  const LoopNest nest(&view, 1);
-  nest.for_each_row([&](char* const* row) {
-    copy_elements(&element, 0, row[0], nest.row_stride(0), view.element_size(), nest.row_size());
+  const LoopNest nest = LoopNest::over(view);
+  nest.parallel_for_each_row(kGrain, [&](const int64_t* offsets, int64_t n) {
+    copy_elements(&element, 0, view.data + offsets[0], nest.row_stride(0), view.element_size(), n);
   });
 }
 

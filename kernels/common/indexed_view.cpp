@@ -9,7 +9,7 @@ namespace rules_executorch::kernels {
 namespace {
 
 /// Bytes from the first element of `view` to the one at `position`.
-int64_t offset_of(const StridedView& view, const int64_t* position) {
+int64_t offset_of(const StridedShape& view, const int64_t* position) {
   int64_t offset = 0;
   for (int64_t d = 0; d < view.dim; ++d) {
     offset += position[d] * view.strides[d];
@@ -18,7 +18,7 @@ int64_t offset_of(const StridedView& view, const int64_t* position) {
 }
 
 /// Moves `position` on in the shape of `view`, the last dimension first. False at the end.
-bool advance(const StridedView& view, int64_t* position) {
+bool advance(const StridedShape& view, int64_t* position) {
   for (int64_t d = view.dim - 1; d >= 0; --d) {
     if (++position[d] < view.sizes[d]) {
       return true;
@@ -26,6 +26,12 @@ bool advance(const StridedView& view, int64_t* position) {
     position[d] = 0;
   }
   return false;
+}
+
+void drop_dimension(StridedShape& shape, int64_t d) {
+  std::copy(shape.sizes + d + 1, shape.sizes + shape.dim, shape.sizes + d);
+  std::copy(shape.strides + d + 1, shape.strides + shape.dim, shape.strides + d);
+  --shape.dim;
 }
 
 /// A position in a Long or Int tensor, from a pointer into it.
@@ -36,7 +42,7 @@ int64_t load_position(ScalarType type, const char* pointer) {
 
 }  // namespace
 
-bool IndexedView::init(const StridedView& tensor, const ArrayRef<std::optional<Tensor>>& indices) {
+bool IndexedView::init(const StridedShape& tensor, const ArrayRef<std::optional<Tensor>>& indices) {
   tensor_ = tensor;
   int64_t dimension = 0;
   for (const std::optional<Tensor>& index : indices) {
@@ -73,7 +79,7 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
   std::fill(is_indexed_ + dimension, is_indexed_ + end, true);
 
   Index& added = indices_[index_count_++];
-  added.values = StridedView(index);
+  added.values = ConstStridedView(index);
   added.dimension = dimension;
   added.mask_count = -1;
   if (is_mask) {
@@ -93,10 +99,10 @@ bool IndexedView::make_shape() {
   for (int64_t i = 0; i < index_count_; ++i) {
     const Index& index = indices_[i];
     const bool is_mask = index.mask_count >= 0;
-    StridedView list;
+    StridedShape list;
     list.dim = 1;
     list.sizes[0] = index.mask_count;
-    const StridedView& positions = is_mask ? list : index.values;
+    const StridedShape& positions = is_mask ? list : static_cast<const StridedShape&>(index.values);
     for (; steps_.dim < positions.dim; ++steps_.dim) {
       std::copy_backward(steps_.sizes, steps_.sizes + steps_.dim, steps_.sizes + steps_.dim + 1);
       steps_.sizes[0] = 1;
@@ -122,7 +128,7 @@ bool IndexedView::make_shape() {
   rest_ = tensor_;
   for (int64_t d = tensor_.dim - 1; d >= 0; --d) {
     if (is_indexed_[d]) {
-      rest_ = rest_.select(d, 0);
+      drop_dimension(rest_, d);
     }
   }
 
@@ -165,7 +171,7 @@ void IndexedView::locate(const Index& index, const int64_t* step, int64_t* posit
     return;
   }
   // Steps come in order, so that a mask's next position follows from its last one.
-  const StridedView& mask = index.values;
+  const ConstStridedView& mask = index.values;
   const int64_t last_step = step[steps_.dim - 1];
   if (last_step > 0 && index.mask_count == 1) {
     return;
@@ -180,19 +186,18 @@ void IndexedView::locate(const Index& index, const int64_t* step, int64_t* posit
   }
 }
 
-void IndexedView::for_each_row(const StridedView& other, void (*visit)(const Row& row)) const {
+void IndexedView::for_each_row(const StridedShape& other, Visit visit) const {
   if (shape_.numel() == 0) {
     return;
   }
-  StridedView other_rest = other;
-  StridedView other_steps = steps_;
+  StridedShape other_rest = other;
+  StridedShape other_steps = steps_;
   other_steps.dtype = other.dtype;
   for (int64_t d = steps_.dim - 1; d >= 0; --d) {
     other_steps.strides[d] = other.strides[steps_dimension_ + d];
-    other_rest = other_rest.select(steps_dimension_ + d, 0);
+    drop_dimension(other_rest, steps_dimension_ + d);
   }
-  const StridedView operands[] = {rest_, other_rest};
-  const LoopNest nest(operands, 2);
+  const LoopNest nest = LoopNest::over(rest_, other_rest);
 
   int64_t step[kTensorDimensionLimit] = {};
   int64_t position[kTensorDimensionLimit] = {};  // in the tensor; 0 in the dimensions that have no index
@@ -202,22 +207,24 @@ void IndexedView::for_each_row(const StridedView& other, void (*visit)(const Row
     }
     const int64_t chosen_offset = offset_of(tensor_, position);
     const int64_t other_offset = offset_of(other_steps, step);
-    nest.for_each_row([&](char* const* row) {
-      visit({row[0] + chosen_offset, nest.row_stride(0), row[1] + other_offset, nest.row_stride(1),
-             tensor_.element_size(), nest.row_size()});
+    nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t n) {
+      visit({chosen_offset + offsets[0], nest.row_stride(0), other_offset + offsets[1], nest.row_stride(1),
+             tensor_.element_size(), n});
     });
   } while (advance(steps_, step));
 }
 
-void copy(const IndexedView& source, const StridedView& target) {
-  source.for_each_row(target, [](const IndexedView::Row& row) {
-    copy_elements(row.chosen, row.chosen_stride, row.other, row.other_stride, row.element_size, row.n);
+void gather(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
+  chosen.for_each_row(target, [&](const IndexedView::Row& row) {
+    copy_elements(source.data + row.chosen_offset, row.chosen_stride, target.data + row.other_offset, row.other_stride,
+                  row.element_size, row.n);
   });
 }
 
-void copy(const StridedView& source, const IndexedView& target) {
-  target.for_each_row(source, [](const IndexedView::Row& row) {
-    copy_elements(row.other, row.other_stride, row.chosen, row.chosen_stride, row.element_size, row.n);
+void scatter(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
+  chosen.for_each_row(source, [&](const IndexedView::Row& row) {
+    copy_elements(source.data + row.other_offset, row.other_stride, target.data + row.chosen_offset, row.chosen_stride,
+                  row.element_size, row.n);
   });
 }
 

@@ -3,20 +3,18 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/common/parallel_for.h"
+
 namespace rules_executorch::kernels {
 
-LoopNest::LoopNest(const StridedView* operands, int count) : count_(count) {
-  const StridedView& first = operands[0];
-  for (int k = 0; k < count; ++k) {
-    data_[k] = operands[k].data;
-  }
+LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(count) {
+  const StridedShape& first = *operands[0];
 
   // Dimensions from the outermost in memory to the innermost; equal strides keep their order.
   int64_t order[kTensorDimensionLimit];
   int64_t ordered = 0;
-  bool empty = false;
   for (int64_t d = 0; d < first.dim; ++d) {
-    empty |= first.sizes[d] == 0;
+    numel_ *= first.sizes[d];
     if (first.sizes[d] == 1) {
       continue;
     }
@@ -26,12 +24,12 @@ LoopNest::LoopNest(const StridedView* operands, int count) : count_(count) {
     }
     order[position] = d;
   }
-  if (empty || ordered == 0) {
+  if (numel_ == 0 || ordered == 0) {
     dim_ = 1;
-    sizes_[0] = empty ? 0 : 1;
+    sizes_[0] = numel_;
     for (int k = 0; k < count; ++k) {
       // The one element of a row is the same for any stride; this one counts as contiguous.
-      strides_[k][0] = operands[k].element_size();
+      strides_[k][0] = operands[k]->element_size();
     }
     return;
   }
@@ -40,7 +38,7 @@ LoopNest::LoopNest(const StridedView* operands, int count) : count_(count) {
     const int64_t d = order[i];
     bool merges = dim_ > 0;
     for (int k = 0; k < count && merges; ++k) {
-      merges = strides_[k][dim_ - 1] == operands[k].strides[d] * operands[k].element_size() * first.sizes[d];
+      merges = strides_[k][dim_ - 1] == operands[k]->strides[d] * operands[k]->element_size() * first.sizes[d];
     }
     if (merges) {
       sizes_[dim_ - 1] *= first.sizes[d];
@@ -48,9 +46,55 @@ LoopNest::LoopNest(const StridedView* operands, int count) : count_(count) {
       sizes_[dim_++] = first.sizes[d];
     }
     for (int k = 0; k < count; ++k) {
-      strides_[k][dim_ - 1] = operands[k].strides[d] * operands[k].element_size();
+      strides_[k][dim_ - 1] = operands[k]->strides[d] * operands[k]->element_size();
     }
   }
+}
+
+void LoopNest::for_each_row(int64_t begin, int64_t end, Visit visit) const {
+  if (begin >= end) {
+    return;
+  }
+  int64_t index[kTensorDimensionLimit + 1];
+  int64_t offsets[kMaxOperands] = {};
+  int64_t left = begin;
+  for (int64_t d = dim_ - 1; d >= 0; --d) {
+    index[d] = d == 0 ? left : left % sizes_[d];
+    left /= sizes_[d];
+    for (int k = 0; k < count_; ++k) {
+      offsets[k] += index[d] * strides_[k][d];
+    }
+  }
+
+  for (left = end - begin;;) {
+    const int64_t n = std::min(left, row_size() - index[dim_ - 1]);
+    visit(offsets, n);
+    left -= n;
+    if (left == 0) {
+      return;
+    }
+    // To the next row's first element.
+    for (int k = 0; k < count_; ++k) {
+      offsets[k] -= index[dim_ - 1] * row_stride(k);
+    }
+    index[dim_ - 1] = 0;
+    for (int64_t d = dim_ - 2;; --d) {
+      if (++index[d] < sizes_[d]) {
+        for (int k = 0; k < count_; ++k) {
+          offsets[k] += strides_[k][d];
+        }
+        break;
+      }
+      index[d] = 0;
+      for (int k = 0; k < count_; ++k) {
+        offsets[k] -= (sizes_[d] - 1) * strides_[k][d];
+      }
+    }
+  }
+}
+
+void LoopNest::parallel_for_each_row(int64_t grain, Visit visit) const {
+  parallel_for(0, numel_, grain, [&](int64_t begin, int64_t end) { for_each_row(begin, end, visit); });
 }
 
 }  // namespace rules_executorch::kernels

@@ -46,7 +46,7 @@ class MatrixProduct {
 /// The product of two 2-dimensional views, stored in a third one.
 class ViewProduct : public MatrixProduct {
  public:
-  ViewProduct(ScalarType type, const StridedView& a, const StridedView& b, const StridedView& out)
+  ViewProduct(ScalarType type, const ConstStridedView& a, const ConstStridedView& b, const StridedView& out)
       : MatrixProduct(type, a.sizes[0], a.sizes[1], b.sizes[1]), a_(a), b_(b), out_(out) {}
 
  protected:
@@ -56,8 +56,8 @@ class ViewProduct : public MatrixProduct {
   void load_a(int64_t row, int64_t column, int64_t n, void* target) const override;
   void load_b(int64_t row, int64_t column, int64_t n, void* target) const override;
 
-  StridedView a_;
-  StridedView b_;
+  ConstStridedView a_;
+  ConstStridedView b_;
   StridedView out_;
 };
 

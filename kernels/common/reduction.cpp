@@ -3,71 +3,156 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "kernels/common/block.h"
 #include "kernels/common/convert.h"
+#include "kernels/common/loop_nest.h"
+#include "kernels/common/parallel_for.h"
 
 namespace rules_executorch::kernels {
 namespace {
 
 /// Bytes of accumulators that are kept side by side.
-constexpr int64_t kAccumulatorBytes = 4096;
+constexpr int64_t kAccumulatorBytes = kBlockSize * kReductionLanes;
+static_assert(kAccumulatorBytes >= kReductionLanes * kMaxAccumulatorSize, "a row's lanes need that memory");
 
-/// Some of the input's dimensions, with its strides and the output's, in bytes; the last one is the innermost.
-struct Axes {
-  int64_t dim = 0;
-  int64_t sizes[kTensorDimensionLimit];
-  int64_t in_strides[kTensorDimensionLimit];
-  int64_t out_strides[kTensorDimensionLimit];  // for reduced axes: what one step adds to the index
+/// Values of a row that are added up in lanes before these are merged: a fixed number, so that neither block_size nor
+/// conversions of dtypes change results. Shorter parts of a row have no lanes.
+constexpr int64_t kLaneRun = 256;
+constexpr int64_t kMinLaneRun = 2 * kReductionLanes;
 
-  void append(int64_t size, int64_t in_stride, int64_t out_stride) {
-    if (size == 1) {
-      return;
-    }
-    if (dim > 0 && in_strides[dim - 1] == in_stride * size && out_strides[dim - 1] == out_stride * size) {
-      sizes[dim - 1] *= size;
-    } else {
-      sizes[dim++] = size;
-    }
-    in_strides[dim - 1] = in_stride;
-    out_strides[dim - 1] = out_stride;
-  }
+/// Parts at most that one result is calculated in where there are few results of many values: a number that does not
+/// depend on the count of threads.
+constexpr int64_t kMaxParts = 16;
 
-  /// Moves the axis with the smallest stride in the input to the end, so that rows are read in memory's order.
-  void put_densest_last() {
-    int64_t densest = dim - 1;
-    for (int64_t d = 0; d < dim; ++d) {
-      if (std::abs(in_strides[d]) < std::abs(in_strides[densest])) {
-        densest = d;
-      }
-    }
-    if (dim > 0) {
-      std::rotate(sizes + densest, sizes + densest + 1, sizes + dim);
-      std::rotate(in_strides + densest, in_strides + densest + 1, in_strides + dim);
-      std::rotate(out_strides + densest, out_strides + densest + 1, out_strides + dim);
-    }
-  }
+/// A reduction as two loop nests: operands of `kept` are the input and the output, those of `reduced` the input and the
+/// index of a value.
+struct Reduction {
+  const ReductionFunction& f;
+  const ConstStridedView& in;
+  const StridedView& out;
+  LoopNest kept;
+  LoopNest reduced;
 
-  /// Calls `visit(in_offset, out_offset)` for each position in the first `count` dimensions.
-  template <typename Visit>
-  void for_each(int64_t count, const Visit& visit) const {
-    int64_t index[kTensorDimensionLimit] = {};
-    int64_t in_offset = 0;
-    int64_t out_offset = 0;
-    while (true) {
-      visit(in_offset, out_offset);
-      int64_t d = count - 1;
-      for (; d >= 0 && ++index[d] == sizes[d]; --d) {
-        index[d] = 0;
-        in_offset -= (sizes[d] - 1) * in_strides[d];
-        out_offset -= (sizes[d] - 1) * out_strides[d];
-      }
-      if (d < 0) {
-        return;
-      }
-      in_offset += in_strides[d];
-      out_offset += out_strides[d];
-    }
-  }
+  /// Adds the values `begin` to `end`, numbered as `reduced` does, of the result whose first value is `source`.
+  void add_values(const char* source, int64_t begin, int64_t end, char* accumulator) const;
+
+  /// Calculates the results `begin` to `end`, numbered as `kept` does, one after the other.
+  void compute_each(int64_t begin, int64_t end) const;
+
+  /// Calculates the results `begin` to `end`, where these lie denser in the input than the values of each: a block of
+  /// results is calculated at a time.
+  void compute_blocks(int64_t begin, int64_t end) const;
+
+  /// Calculates results in parts whose number follows from the shape, each part in one thread.
+  void compute_parts(int64_t parts) const;
 };
+
+void Reduction::add_values(const char* source, int64_t begin, int64_t end, char* accumulator) const {
+  alignas(16) char lanes[kReductionLanes * kMaxAccumulatorSize];
+  Block values;
+  const int64_t in_stride = reduced.row_stride(0);
+  const int64_t index_step = reduced.row_stride(1);
+  const bool direct = in.dtype == f.argument_type && in_stride == in.element_size();
+  const int64_t step = direct ? kLaneRun : kBlockSize;
+  reduced.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
+    for (int64_t run = 0; run < row_part; run += kLaneRun) {
+      const int64_t run_size = std::min(kLaneRun, row_part - run);
+      const bool has_lanes = run_size >= kMinLaneRun;
+      char* const totals = has_lanes ? lanes : accumulator;
+      const int64_t lane_count = has_lanes ? kReductionLanes : 1;
+      if (has_lanes) {
+        f.start(f.function, lanes, kReductionLanes);
+      }
+      for (int64_t start = run; start < run + run_size; start += step) {
+        const int64_t n = std::min(step, run + run_size - start);
+        const char* const first = source + offsets[0] + start * in_stride;
+        const int64_t index = offsets[1] + start * index_step;
+        if (direct) {
+          f.add_row(f.function, totals, lane_count, first, n, index, index_step);
+        } else {
+          load_block(in.dtype, first, in_stride, f.argument_type, values.data, n);
+          f.add_row(f.function, totals, lane_count, values.data, n, index, index_step);
+        }
+      }
+      if (has_lanes) {
+        f.merge(f.function, accumulator, lanes, kReductionLanes);
+      }
+    }
+  });
+}
+
+void Reduction::compute_each(int64_t begin, int64_t end) const {
+  alignas(16) char accumulator[kMaxAccumulatorSize];
+  alignas(16) char result[sizeof(int64_t)];
+  kept.for_each_row(begin, end, [&](const int64_t* offsets, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      f.start(f.function, accumulator, 1);
+      add_values(in.data + offsets[0] + i * kept.row_stride(0), 0, reduced.numel(), accumulator);
+      f.finish(f.function, accumulator, result, 1);
+      store_block(f.result_type, result, out.dtype, out.data + offsets[1] + i * kept.row_stride(1),
+                  out.element_size(), 1);
+    }
+  });
+}
+
+void Reduction::compute_blocks(int64_t begin, int64_t end) const {
+  alignas(16) char accumulators[kAccumulatorBytes];
+  Block block;  // of values, and then of results
+  const int64_t in_stride = kept.row_stride(0);
+  const int64_t out_stride = kept.row_stride(1);
+  const int64_t step = std::min(kBlockSize, kAccumulatorBytes / f.accumulator_size);
+  const bool direct = in.dtype == f.argument_type && in_stride == in.element_size();
+  kept.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
+    for (int64_t start = 0; start < row_part; start += step) {
+      const int64_t n = std::min(step, row_part - start);
+      const char* const source = in.data + offsets[0] + start * in_stride;
+      f.start(f.function, accumulators, n);
+      reduced.for_each_row(0, reduced.numel(), [&](const int64_t* values, int64_t count) {
+        for (int64_t i = 0; i < count; ++i) {
+          const char* const first = source + values[0] + i * reduced.row_stride(0);
+          const int64_t index = values[1] + i * reduced.row_stride(1);
+          if (direct) {
+            f.add_each(f.function, accumulators, first, n, index);
+          } else {
+            load_block(in.dtype, first, in_stride, f.argument_type, block.data, n);
+            f.add_each(f.function, accumulators, block.data, n, index);
+          }
+        }
+      });
+      f.finish(f.function, accumulators, block.data, n);
+      store_block(f.result_type, block.data, out.dtype, out.data + offsets[1] + start * out_stride, out_stride, n);
+    }
+  });
+}
+
+void Reduction::compute_parts(int64_t parts) const {
+  alignas(16) char accumulators[(kMaxParts + 1) * kMaxAccumulatorSize];
+  alignas(16) char result[sizeof(int64_t)];
+  char* const partial = accumulators + f.accumulator_size;
+  const int64_t part_size = (reduced.numel() + parts - 1) / parts;
+  kept.for_each_row(0, kept.numel(), [&](const int64_t* offsets, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      const char* const source = in.data + offsets[0] + i * kept.row_stride(0);
+      f.start(f.function, accumulators, parts + 1);
+      parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
+        for (int64_t part = first; part < last; ++part) {
+          add_values(source, part * part_size, std::min((part + 1) * part_size, reduced.numel()),
+                     partial + part * f.accumulator_size);
+        }
+      });
+      f.merge(f.function, accumulators, partial, parts);
+      f.finish(f.function, accumulators, result, 1);
+      store_block(f.result_type, result, out.dtype, out.data + offsets[1] + i * kept.row_stride(1),
+                  out.element_size(), 1);
+    }
+  });
+}
+
+void append(StridedShape& shape, int64_t size, int64_t stride) {
+  shape.sizes[shape.dim] = size;
+  shape.strides[shape.dim] = stride;
+  ++shape.dim;
+}
 
 }  // namespace
 
@@ -92,12 +177,18 @@ int64_t reduced_numel(const Tensor& in, const DimSet& dims) {
   return count;
 }
 
-void apply_reduction(const ReductionFunction& f, const StridedView& in, const DimSet& dims, const StridedView& out) {
-  const int64_t in_size = in.element_size();
-  const int64_t out_size = out.element_size();
+void apply_reduction(const ReductionFunction& f, const ConstStridedView& in, const DimSet& dims,
+                     const StridedView& out) {
+  // Views of the dimensions that are kept and of those that are reduced, and the index of a value: its position among
+  // those that are reduced.
+  StridedShape kept_in;
+  StridedShape kept_out;
+  StridedShape reduced_in;
+  StridedShape index;
+  kept_in.dtype = reduced_in.dtype = in.dtype;
+  kept_out.dtype = out.dtype;
+  index.dtype = ScalarType::Byte;
   const bool out_keeps_dims = out.dim == in.dim;
-  Axes kept;
-  Axes reduced;
   int64_t reduced_count = 1;
   int64_t index_stride[kTensorDimensionLimit];
   for (int64_t d = in.dim - 1; d >= 0; --d) {
@@ -106,79 +197,30 @@ void apply_reduction(const ReductionFunction& f, const StridedView& in, const Di
   }
   for (int64_t d = 0, out_d = 0; d < in.dim; ++d) {
     if (dims.contains(d)) {
-      reduced.append(in.sizes[d], in.strides[d] * in_size, index_stride[d]);
+      append(reduced_in, in.sizes[d], in.strides[d]);
+      append(index, in.sizes[d], index_stride[d]);
       out_d += out_keeps_dims;
     } else {
-      kept.append(in.sizes[d], in.strides[d] * in_size, out.strides[out_d] * out_size);
+      append(kept_in, in.sizes[d], in.strides[d]);
+      append(kept_out, in.sizes[d], out.strides[out_d]);
       ++out_d;
     }
   }
-  if (out.numel() == 0) {
-    return;
+  const Reduction reduction{f, in, out, LoopNest::over(kept_in, kept_out), LoopNest::over(reduced_in, index)};
+
+  const int64_t results = reduction.kept.numel();
+  const int64_t parts = results < kMaxParts ? std::min(reduced_count / kGrain, kMaxParts) : 1;
+  const bool is_denser_in_results =
+      reduction.kept.row_size() > 1 &&
+      (reduced_count == 1 || std::abs(reduction.kept.row_stride(0)) < std::abs(reduction.reduced.row_stride(0)));
+  const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, reduced_count));
+  if (is_denser_in_results) {
+    parallel_for(0, results, grain, [&](int64_t begin, int64_t end) { reduction.compute_blocks(begin, end); });
+  } else if (parts > 1) {
+    reduction.compute_parts(parts);
+  } else {
+    parallel_for(0, results, grain, [&](int64_t begin, int64_t end) { reduction.compute_each(begin, end); });
   }
-  kept.put_densest_last();
-  reduced.put_densest_last();
-
-  alignas(16) char accumulators[kAccumulatorBytes];
-  Block values;
-  Block results;
-
-  // Where results lie denser in the input than what each is made of, a block of results is computed at a time.
-  const bool blocks_of_results =
-      kept.dim > 0 &&
-      (reduced.dim == 0 || std::abs(kept.in_strides[kept.dim - 1]) < std::abs(reduced.in_strides[reduced.dim - 1]));
-  if (blocks_of_results) {
-    const int64_t row_size = kept.sizes[kept.dim - 1];
-    const int64_t in_stride = kept.in_strides[kept.dim - 1];
-    const int64_t out_stride = kept.out_strides[kept.dim - 1];
-    const int64_t step = std::min(kBlockSize, kAccumulatorBytes / f.accumulator_size);
-    const bool direct = in.dtype == f.argument_type && in_stride == in_size;
-    kept.for_each(kept.dim - 1, [&](int64_t in_offset, int64_t out_offset) {
-      for (int64_t start = 0; start < row_size; start += step) {
-        const int64_t n = std::min(step, row_size - start);
-        const char* source = in.data + in_offset + start * in_stride;
-        f.start(f.function, accumulators, n);
-        if (reduced_count > 0) {
-          reduced.for_each(reduced.dim, [&](int64_t offset, int64_t index) {
-            if (direct) {
-              f.add_each(f.function, accumulators, source + offset, n, index);
-            } else {
-              load_block(in.dtype, source + offset, in_stride, f.argument_type, values.data, n);
-              f.add_each(f.function, accumulators, values.data, n, index);
-            }
-          });
-        }
-        f.finish(f.function, accumulators, results.data, n);
-        store_block(f.result_type, results.data, out.dtype, out.data + out_offset + start * out_stride, out_stride, n);
-      }
-    });
-    return;
-  }
-
-  const bool has_row = reduced.dim > 0;
-  const int64_t row_size = has_row ? reduced.sizes[reduced.dim - 1] : 1;
-  const int64_t in_stride = has_row ? reduced.in_strides[reduced.dim - 1] : in_size;
-  const int64_t index_step = has_row ? reduced.out_strides[reduced.dim - 1] : 1;
-  const bool direct = in.dtype == f.argument_type && in_stride == in_size;
-  kept.for_each(kept.dim, [&](int64_t in_offset, int64_t out_offset) {
-    f.start(f.function, accumulators, 1);
-    if (reduced_count > 0) {
-      reduced.for_each(has_row ? reduced.dim - 1 : 0, [&](int64_t offset, int64_t index) {
-        for (int64_t start = 0; start < row_size; start += kBlockSize) {
-          const int64_t n = std::min(kBlockSize, row_size - start);
-          const char* source = in.data + in_offset + offset + start * in_stride;
-          if (direct) {
-            f.add_row(f.function, accumulators, source, n, index + start * index_step, index_step);
-          } else {
-            load_block(in.dtype, source, in_stride, f.argument_type, values.data, n);
-            f.add_row(f.function, accumulators, values.data, n, index + start * index_step, index_step);
-          }
-        }
-      });
-    }
-    f.finish(f.function, accumulators, results.data, 1);
-    store_block(f.result_type, results.data, out.dtype, out.data + out_offset, out_size, 1);
-  });
 }
 
 }  // namespace rules_executorch::kernels

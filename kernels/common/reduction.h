@@ -22,17 +22,28 @@ struct ReductionFunction {
   const void* function;
   /// Starts `n` accumulators.
   void (*start)(const void* function, void* accumulators, int64_t n);
-  /// Adds `n` values to one accumulator. Among all that are reduced, the first is at `index`, and they are `step`
-  /// apart.
-  void (*add_row)(const void* function, void* accumulator, const void* values, int64_t n, int64_t index, int64_t step);
+  /// Adds `n` values to `lanes` accumulators, 1 or kReductionLanes, one after the other. Among all that are reduced, the
+  /// first value is at `index`, and they are `step` apart.
+  void (*add_row)(const void* function, void* accumulators, int64_t lanes, const void* values, int64_t n, int64_t index,
+                  int64_t step);
   /// Adds the k-th of `n` values to the k-th of `n` accumulators, all at `index`.
   void (*add_each)(const void* function, void* accumulators, const void* values, int64_t n, int64_t index);
+  /// Merges the `n` accumulators `from`, whose contents are lost, into the accumulator `into`.
+  void (*merge)(const void* function, void* into, void* from, int64_t n);
   /// Writes the results of `n` accumulators.
   void (*finish)(const void* function, const void* accumulators, void* results, int64_t n);
 };
 
-/// Reduces the dimensions `dims` of `in` into `out`, which has that result's shape (with or without the dimensions).
-void apply_reduction(const ReductionFunction& function, const StridedView& in, const DimSet& dims,
+/// Partial results that a row's values go to in turn: compilers vectorize them, and floating-point sums are the more
+/// exact.
+inline constexpr int64_t kReductionLanes = 16;
+
+/// Bytes of an accumulator at most.
+inline constexpr int64_t kMaxAccumulatorSize = 64;
+
+/// Reduces the dimensions `dims` of `in` into `out`, which has that result's shape (with or without the dimensions). It
+/// uses four blocks of stack, 8 KiB unless block_size says less.
+void apply_reduction(const ReductionFunction& function, const ConstStridedView& in, const DimSet& dims,
                      const StridedView& out);
 
 namespace internal {
@@ -50,31 +61,19 @@ struct ReductionAdapter {
     }
   }
 
-  static void add_row(const void* function, void* accumulator, const void* values, int64_t n, int64_t index,
-                      int64_t step) {
+  static void add_row(const void* function, void* accumulators, int64_t lanes, const void* values, int64_t n,
+                      int64_t index, int64_t step) {
     const R& reduction = *static_cast<const R*>(function);
     const Argument* x = static_cast<const Argument*>(values);
-    Accumulator& total = *static_cast<Accumulator*>(accumulator);
-    // Several partial results side by side: the compiler vectorizes them, and floating-point sums are the more exact.
-    constexpr int64_t kLanes = 16;
+    Accumulator* totals = static_cast<Accumulator*>(accumulators);
     int64_t i = 0;
-    if (n >= 2 * kLanes) {
-      Accumulator lanes[kLanes];
-      start(function, lanes, kLanes);
-      for (; i + kLanes <= n; i += kLanes) {
-        for (int64_t k = 0; k < kLanes; ++k) {
-          reduction.add(lanes[k], x[i + k], index + (i + k) * step);
-        }
+    for (; lanes == kReductionLanes && i + kReductionLanes <= n; i += kReductionLanes) {
+      for (int64_t k = 0; k < kReductionLanes; ++k) {
+        reduction.add(totals[k], x[i + k], index + (i + k) * step);
       }
-      for (int64_t width = kLanes / 2; width > 0; width /= 2) {
-        for (int64_t k = 0; k < width; ++k) {
-          reduction.merge(lanes[k], lanes[k + width]);
-        }
-      }
-      reduction.merge(total, lanes[0]);
     }
-    for (; i < n; ++i) {
-      reduction.add(total, x[i], index + i * step);
+    for (int64_t k = 0; i < n; ++i, k = k + 1 == lanes ? 0 : k + 1) {
+      reduction.add(totals[k], x[i], index + i * step);
     }
   }
 
@@ -83,6 +82,18 @@ struct ReductionAdapter {
     const Argument* x = static_cast<const Argument*>(values);
     Accumulator* totals = static_cast<Accumulator*>(accumulators);
     vectorized_for(n, [&](int64_t i) { reduction.add(totals[i], x[i], index); });
+  }
+
+  static void merge(const void* function, void* into, void* from, int64_t n) {
+    const R& reduction = *static_cast<const R*>(function);
+    Accumulator* others = static_cast<Accumulator*>(from);
+    for (; n > 1; n = (n + 1) / 2) {
+      const int64_t half = (n + 1) / 2;
+      for (int64_t k = half; k < n; ++k) {
+        reduction.merge(others[k - half], others[k]);
+      }
+    }
+    reduction.merge(*static_cast<Accumulator*>(into), others[0]);
   }
 
   static void finish(const void* function, const void* accumulators, void* results, int64_t n) {
@@ -108,15 +119,16 @@ struct ReductionAdapter {
 ///     };
 ///
 /// `index` is the value's position among those that are reduced, in row-major order; `merge` combines two accumulators
-/// in no particular order. Nothing to reduce gives `finish(start())`.
+/// in no particular order. Nothing to reduce gives `finish(start())`. Large inputs are reduced on several threads (see
+/// `parallel_for`), which share `reduction`.
 template <typename R>
 void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& out) {
   using Adapter = internal::ReductionAdapter<R>;
-  static_assert(sizeof(typename R::Accumulator) <= 64, "accumulators are kept in a buffer on the stack");
+  static_assert(sizeof(typename R::Accumulator) <= kMaxAccumulatorSize, "accumulators are kept in a buffer on the stack");
   apply_reduction({CppTypeToScalarType<typename R::Argument>::value, CppTypeToScalarType<typename R::Result>::value,
                    sizeof(typename R::Accumulator), &reduction, &Adapter::start, &Adapter::add_row, &Adapter::add_each,
-                   &Adapter::finish},
-                  StridedView(in), dims, StridedView(out));
+                   &Adapter::merge, &Adapter::finish},
+                  ConstStridedView(in), dims, StridedView(out));
 }
 
 }  // namespace rules_executorch::kernels

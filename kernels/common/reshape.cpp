@@ -9,7 +9,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-bool is_contiguous(const StridedView& view) {
+bool is_contiguous(const StridedShape& view) {
   int64_t stride = 1;
   for (int64_t d = view.dim - 1; d >= 0; --d) {
     if (view.sizes[d] != 1 && view.strides[d] != stride) {
@@ -21,11 +21,13 @@ bool is_contiguous(const StridedView& view) {
 }
 
 /// The elements of `view`, which is contiguous, in the shape of `shape`.
-StridedView reshape_contiguous(const StridedView& view, const StridedView& shape) {
-  StridedView reshaped = shape;
-  reshaped.data = view.data;
+template <typename Byte>
+BasicStridedView<Byte> reshape_contiguous(const BasicStridedView<Byte>& view, const StridedShape& shape) {
+  BasicStridedView<Byte> reshaped = view;
+  reshaped.dim = shape.dim;
   int64_t stride = 1;
   for (int64_t d = shape.dim - 1; d >= 0; --d) {
+    reshaped.sizes[d] = shape.sizes[d];
     reshaped.strides[d] = stride;
     stride *= shape.sizes[d];
   }
@@ -35,9 +37,10 @@ StridedView reshape_contiguous(const StridedView& view, const StridedView& shape
 /// A position in a view that moves through its elements in the order of their indices.
 class Cursor {
  public:
-  explicit Cursor(const StridedView& view) : view_(view), pointer_(view.data) {}
+  explicit Cursor(const StridedShape& view) : view_(view) {}
 
-  char* pointer() const { return pointer_; }
+  /// Bytes from the view's first element.
+  int64_t offset() const { return offset_; }
 
   /// Bytes between the elements of a row.
   int64_t stride() const { return view_.strides[view_.dim - 1] * view_.element_size(); }
@@ -49,23 +52,23 @@ class Cursor {
   void advance(int64_t n) {
     int64_t d = view_.dim - 1;
     index_[d] += n;
-    pointer_ += n * stride();
+    offset_ += n * stride();
     for (; d > 0 && index_[d] == view_.sizes[d]; --d) {
-      pointer_ += (view_.strides[d - 1] - view_.sizes[d] * view_.strides[d]) * view_.element_size();
+      offset_ += (view_.strides[d - 1] - view_.sizes[d] * view_.strides[d]) * view_.element_size();
       index_[d] = 0;
       ++index_[d - 1];
     }
   }
 
  private:
-  const StridedView& view_;
-  char* pointer_;
+  const StridedShape& view_;
+  int64_t offset_ = 0;
   int64_t index_[kTensorDimensionLimit] = {};
 };
 
 }  // namespace
 
-bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedView& shape) {
+bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedShape& shape) {
   ET_CHECK_OR_RETURN_FALSE(size.size() <= kTensorDimensionLimit, "%d dimensions are too many", int(size.size()));
   shape.dim = static_cast<int64_t>(size.size());
   int64_t inferred = -1;
@@ -91,7 +94,7 @@ bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedVi
   return true;
 }
 
-void copy_reshaped(const StridedView& source, const StridedView& target) {
+void copy_reshaped(const ConstStridedView& source, const StridedView& target) {
   if (is_contiguous(source)) {
     copy(reshape_contiguous(source, target), target);
     return;
@@ -104,7 +107,8 @@ void copy_reshaped(const StridedView& source, const StridedView& target) {
   Cursor to(target);
   for (int64_t left = source.numel(); left > 0;) {
     const int64_t n = std::min(from.remaining(), to.remaining());
-    copy_elements(from.pointer(), from.stride(), to.pointer(), to.stride(), source.element_size(), n);
+    copy_elements(source.data + from.offset(), from.stride(), target.data + to.offset(), to.stride(),
+                  source.element_size(), n);
     from.advance(n);
     to.advance(n);
     left -= n;

@@ -4,8 +4,23 @@
 
 namespace rules_executorch::kernels {
 
-StridedView::StridedView(const Tensor& tensor)
-    : data(static_cast<char*>(tensor.mutable_data_ptr())), dtype(tensor.scalar_type()), dim(tensor.dim()) {
+int64_t StridedShape::numel() const {
+  int64_t count = 1;
+  for (int64_t d = 0; d < dim; ++d) {
+    count *= sizes[d];
+  }
+  return count;
+}
+
+template <typename Byte>
+BasicStridedView<Byte>::BasicStridedView(std::conditional_t<kIsConst, const Tensor&, Tensor&> tensor) {
+  if constexpr (kIsConst) {
+    data = static_cast<Byte*>(tensor.const_data_ptr());
+  } else {
+    data = static_cast<Byte*>(tensor.mutable_data_ptr());
+  }
+  dtype = tensor.scalar_type();
+  dim = tensor.dim();
   std::copy_n(tensor.sizes().data(), dim, sizes);
   // A tensor made by hand may carry neither strides nor dim order: it is contiguous.
   const bool has_strides = tensor.strides().data() != nullptr;
@@ -16,16 +31,9 @@ StridedView::StridedView(const Tensor& tensor)
   }
 }
 
-int64_t StridedView::numel() const {
-  int64_t count = 1;
-  for (int64_t d = 0; d < dim; ++d) {
-    count *= sizes[d];
-  }
-  return count;
-}
-
-StridedView StridedView::permute(const int64_t* order) const {
-  StridedView view = *this;
+template <typename Byte>
+BasicStridedView<Byte> BasicStridedView<Byte>::permute(const int64_t* order) const {
+  BasicStridedView view = *this;
   for (int64_t d = 0; d < dim; ++d) {
     view.sizes[d] = sizes[order[d]];
     view.strides[d] = strides[order[d]];
@@ -33,16 +41,18 @@ StridedView StridedView::permute(const int64_t* order) const {
   return view;
 }
 
-StridedView StridedView::slice(int64_t dimension, int64_t start, int64_t length, int64_t step) const {
-  StridedView view = *this;
+template <typename Byte>
+BasicStridedView<Byte> BasicStridedView<Byte>::slice(int64_t dimension, int64_t start, int64_t length, int64_t step) const {
+  BasicStridedView view = *this;
   view.data += start * strides[dimension] * element_size();
   view.sizes[dimension] = length;
   view.strides[dimension] = strides[dimension] * step;
   return view;
 }
 
-StridedView StridedView::select(int64_t dimension, int64_t index) const {
-  StridedView view = *this;
+template <typename Byte>
+BasicStridedView<Byte> BasicStridedView<Byte>::select(int64_t dimension, int64_t index) const {
+  BasicStridedView view = *this;
   view.data += index * strides[dimension] * element_size();
   view.dim = dim - 1;
   std::copy(sizes + dimension + 1, sizes + dim, view.sizes + dimension);
@@ -50,8 +60,9 @@ StridedView StridedView::select(int64_t dimension, int64_t index) const {
   return view;
 }
 
-StridedView StridedView::unsqueeze(int64_t dimension) const {
-  StridedView view = *this;
+template <typename Byte>
+BasicStridedView<Byte> BasicStridedView<Byte>::unsqueeze(int64_t dimension) const {
+  BasicStridedView view = *this;
   view.dim = dim + 1;
   view.sizes[dimension] = 1;
   view.strides[dimension] = 0;
@@ -60,16 +71,20 @@ StridedView StridedView::unsqueeze(int64_t dimension) const {
   return view;
 }
 
-StridedView StridedView::broadcast_to(const StridedView& shape) const {
-  StridedView view = shape;
-  view.data = data;
-  view.dtype = dtype;
+template <typename Byte>
+BasicStridedView<Byte> BasicStridedView<Byte>::broadcast_to(const StridedShape& shape) const {
+  BasicStridedView view = *this;
+  view.dim = shape.dim;
   const int64_t leading = shape.dim - dim;
   for (int64_t d = 0; d < shape.dim; ++d) {
     const bool repeats = d < leading || sizes[d - leading] == 1;
+    view.sizes[d] = shape.sizes[d];
     view.strides[d] = repeats ? 0 : strides[d - leading];
   }
   return view;
 }
+
+template struct BasicStridedView<char>;
+template struct BasicStridedView<const char>;
 
 }  // namespace rules_executorch::kernels

@@ -4,7 +4,7 @@
 
 namespace rules_executorch::kernels {
 
-bool resize_to_shape_of(Tensor& out, const StridedView& view) {
+bool resize_to_shape_of(Tensor& out, const StridedShape& view) {
   Tensor::SizesType sizes[kTensorDimensionLimit];
   for (int64_t d = 0; d < view.dim; ++d) {
     sizes[d] = static_cast<Tensor::SizesType>(view.sizes[d]);
@@ -14,7 +14,7 @@ bool resize_to_shape_of(Tensor& out, const StridedView& view) {
   return resize_to(out, {sizes, static_cast<size_t>(view.dim)});
 }
 
-bool broadcasts_to(const StridedView& view, const StridedView& shape) {
+bool broadcasts_to(const StridedShape& view, const StridedShape& shape) {
   const int64_t leading = shape.dim - view.dim;
   ET_CHECK_OR_RETURN_FALSE(leading >= 0, "%d dimensions do not broadcast to %d", int(view.dim), int(shape.dim));
   for (int64_t d = 0; d < view.dim; ++d) {

@@ -5,9 +5,9 @@
 namespace rules_executorch::kernels {
 
 /// Resizes `out` to view's shape. False where it cannot take it.
-bool resize_to_shape_of(Tensor& out, const StridedView& view);
+bool resize_to_shape_of(Tensor& out, const StridedShape& view);
 
 /// Whether `view` can be broadcast to the shape of `shape`: it has no further dimensions, not even of size 1.
-bool broadcasts_to(const StridedView& view, const StridedView& shape);
+bool broadcasts_to(const StridedShape& view, const StridedShape& shape);
 
 }  // namespace rules_executorch::kernels

@@ -27,7 +27,7 @@ void add_scaled(void* totals, const void* addend, const void* factors, int64_t n
 /// A product that is scaled and added to an addend of the same shape.
 class AddedProduct final : public ViewProduct {
  public:
-  AddedProduct(ScalarType type, const StridedView& addend, const StridedView& a, const StridedView& b,
+  AddedProduct(ScalarType type, const ConstStridedView& addend, const ConstStridedView& a, const ConstStridedView& b,
                const StridedView& out)
       : ViewProduct(type, a, b, out), addend_(addend) {}
 
@@ -47,7 +47,7 @@ class AddedProduct final : public ViewProduct {
     ViewProduct::store(row, column, n, totals);
   }
 
-  StridedView addend_;
+  ConstStridedView addend_;
   AddScaled add_scaled_ = nullptr;
   const void* factors_ = nullptr;
 };
@@ -69,13 +69,13 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& a, 
   const Tensor::SizesType sizes[] = {a.sizes()[0], b.sizes()[1]};
   ET_KERNEL_CHECK(ctx, resize_to(out, sizes), InvalidArgument, out);
 
-  const StridedView in_view(in);
+  const ConstStridedView in_view(in);
   const StridedView out_view(out);
   ET_KERNEL_CHECK(ctx, broadcasts_to(in_view, out_view), InvalidArgument, out);
 
   // Compute
   const ScalarType type = compute_type(in.scalar_type());
-  AddedProduct product(type, in_view.broadcast_to(out_view), StridedView(a), StridedView(b), out_view);
+  AddedProduct product(type, in_view.broadcast_to(out_view), ConstStridedView(a), ConstStridedView(b), out_view);
   ET_SWITCH_REAL_TYPES(type, ctx, op_name, CTYPE, [&] {
     const CTYPE factors[] = {scalar_cast<CTYPE>(beta), scalar_cast<CTYPE>(alpha)};
     product.compute(&multiply_add<CTYPE>, &add_scaled<CTYPE>, factors);

@@ -4,7 +4,7 @@ namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& alias_copy_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
-  return view_copy(ctx, StridedView(in), out);
+  return view_copy(ctx, ConstStridedView(in), out);
 }
 
 }  // namespace torch::executor::native

@@ -25,8 +25,8 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Ten
   if (function == nullptr) {
     return out;  // The switch has failed.
   }
-  const StridedView a_view(a);
-  const StridedView b_view(b);
+  const ConstStridedView a_view(a);
+  const ConstStridedView b_view(b);
   const StridedView out_view(out);
   for (int64_t i = 0; i < out_view.sizes[0]; ++i) {
     ViewProduct(type, a_view.select(0, i), b_view.select(0, i), out_view.select(0, i)).compute(function);

@@ -58,7 +58,7 @@ Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tens
   int64_t start = 0;
   for (const Tensor& tensor : tensors) {
     if (!is_skipped(tensor)) {
-      copy(StridedView(tensor), out_view.slice(dim, start, tensor.size(dim)));
+      copy(ConstStridedView(tensor), out_view.slice(dim, start, tensor.size(dim)));
       start += tensor.size(dim);
     }
   }

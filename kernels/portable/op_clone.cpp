@@ -8,7 +8,7 @@ Tensor& clone_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<Mem
   // Check
   ET_KERNEL_CHECK(ctx, memory_format_exists(memory_format, in.dim()), InvalidArgument, out);
 
-  return view_copy(ctx, StridedView(in), out);
+  return view_copy(ctx, ConstStridedView(in), out);
 }
 
 }  // namespace torch::executor::native

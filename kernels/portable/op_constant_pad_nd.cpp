@@ -57,7 +57,7 @@ Tensor& constant_pad_nd_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRe
   ET_KERNEL_CHECK(ctx, only_cuts || can_fill(out.scalar_type(), out.numel(), value), InvalidArgument, out);
 
   // Compute
-  StridedView source(in);
+  ConstStridedView source(in);
   StridedView target(out);
   if (!only_cuts) {
     fill(target, value);

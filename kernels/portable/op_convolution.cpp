@@ -308,7 +308,7 @@ bool resize_to_convolution(Tensor& out, const Tensor& in, const Tensor& weight, 
 }
 
 /// Sets all strides, and merges spatial dimensions that the kernel does not tell apart.
-void read_strides(const StridedView& in, const StridedView& weight, const StridedView& out, Shape& shape) {
+void read_strides(const StridedShape& in, const StridedShape& weight, const StridedShape& out, Shape& shape) {
   const int64_t size = in.element_size();
   shape.in_channel_stride = in.strides[1] * size;
   shape.weight_in_stride = weight.strides[shape.transposed ? 0 : 1] * size;
@@ -352,8 +352,8 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const Tenso
   ET_KERNEL_CHECK(ctx, resize_to_convolution(out, in, weight, bias, parameters, groups, shape), InvalidArgument, out);
 
   // Compute
-  const StridedView in_view(in);
-  const StridedView weight_view(weight);
+  const ConstStridedView in_view(in);
+  const ConstStridedView weight_view(weight);
   const StridedView out_view(out);
   read_strides(in_view, weight_view, out_view, shape);
   MultiplyAdd multiply = nullptr;

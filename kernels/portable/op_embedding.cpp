@@ -36,13 +36,13 @@ Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Ten
       InvalidArgument, out);
   const std::optional<Tensor> index(indices);
   IndexedView view;
-  ET_KERNEL_CHECK(ctx, view.init(StridedView(weight), {&index, 1}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, view.init(ConstStridedView(weight), {&index, 1}), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_to_shape_of(out, view.shape()), InvalidArgument, out);
 
   // Compute
-  copy(view, StridedView(out));
+  gather(ConstStridedView(weight), view, StridedView(out));
   return out;
 }
 

@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The shape that `size` asks for, in which -1 keeps the size of one of view's dimensions. False where there is none.
-bool make_expanded_shape(const StridedView& view, const ArrayRef<int64_t>& size, StridedView& shape) {
+bool make_expanded_shape(const StridedShape& view, const ArrayRef<int64_t>& size, StridedShape& shape) {
   shape.dim = static_cast<int64_t>(size.size());
   const int64_t leading = shape.dim - view.dim;
   ET_CHECK_OR_RETURN_FALSE(leading >= 0 && size.size() <= kTensorDimensionLimit,
@@ -25,8 +25,8 @@ Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<in
                         Tensor& out) {
   // Check: `implicit` tells tracers where an expand comes from.
   (void)implicit;
-  const StridedView view(in);
-  StridedView shape;
+  const ConstStridedView view(in);
+  StridedShape shape;
   ET_KERNEL_CHECK(ctx, make_expanded_shape(view, size, shape), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, broadcasts_to(view, shape), InvalidArgument, out);
 

@@ -10,13 +10,13 @@ Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<s
   ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   IndexedView view;
-  ET_KERNEL_CHECK(ctx, view.init(StridedView(in), indices), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, view.init(ConstStridedView(in), indices), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_to_shape_of(out, view.shape()), InvalidArgument, out);
 
   // Compute
-  copy(view, StridedView(out));
+  gather(ConstStridedView(in), view, StridedView(out));
   return out;
 }
 

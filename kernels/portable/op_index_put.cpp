@@ -8,12 +8,17 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
+/// Adds `source` to what `chosen` chooses of `target`.
 template <typename T>
-void add_row(const IndexedView::Row& row) {
-  for (int64_t i = 0; i < row.n; ++i) {
-    T& sum = *reinterpret_cast<T*>(row.chosen + i * row.chosen_stride);
-    sum = static_cast<T>(sum + *reinterpret_cast<const T*>(row.other + i * row.other_stride));
-  }
+void scatter_add(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
+  chosen.for_each_row(source, [&](const IndexedView::Row& row) {
+    char* const to = target.data + row.chosen_offset;
+    const char* const from = source.data + row.other_offset;
+    for (int64_t i = 0; i < row.n; ++i) {
+      T& sum = *reinterpret_cast<T*>(to + i * row.chosen_stride);
+      sum = static_cast<T>(sum + *reinterpret_cast<const T*>(from + i * row.other_stride));
+    }
+  });
 }
 
 /// Chooses the elements of `target` that `values` are for. False where the two do not fit.
@@ -21,18 +26,19 @@ bool choose(const Tensor& target, const ArrayRef<std::optional<Tensor>>& indices
             IndexedView& chosen) {
   ET_LOG_AND_RETURN_IF_FALSE(is_supported(target.scalar_type()));
   ET_LOG_AND_RETURN_IF_FALSE(tensors_have_same_dtype(target, values));
-  return chosen.init(StridedView(target), indices) && broadcasts_to(StridedView(values), chosen.shape());
+  return chosen.init(ConstStridedView(target), indices) && broadcasts_to(ConstStridedView(values), chosen.shape());
 }
 
 template <ET_OPERATOR_NAME_TYPE op_name>
-void put(KernelRuntimeContext& ctx, const Tensor& values, bool accumulate, const IndexedView& chosen) {
-  const StridedView source = StridedView(values).broadcast_to(chosen.shape());
+void put(KernelRuntimeContext& ctx, const Tensor& values, bool accumulate, const IndexedView& chosen, Tensor& out) {
+  const ConstStridedView source = ConstStridedView(values).broadcast_to(chosen.shape());
+  const StridedView target(out);
   if (!accumulate) {
-    copy(source, chosen);
+    scatter(source, chosen, target);
     return;
   }
   ET_SWITCH_REALHBBF16_TYPES(values.scalar_type(), ctx, op_name, CTYPE,
-                             [&] { chosen.for_each_row(source, &add_row<CTYPE>); });
+                             [&] { scatter_add<CTYPE>(source, chosen, target); });
 }
 
 }  // namespace
@@ -51,7 +57,7 @@ Tensor& index_put_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<std:
 
   // Compute
   copy(in, out);
-  put<op_name>(ctx, values, accumulate, chosen);
+  put<op_name>(ctx, values, accumulate, chosen, out);
   return out;
 }
 
@@ -64,7 +70,7 @@ Tensor& index_put_(KernelRuntimeContext& ctx, Tensor& self, ArrayRef<std::option
   ET_KERNEL_CHECK(ctx, choose(self, indices, values, chosen), InvalidArgument, self);
 
   // Compute
-  put<op_name>(ctx, values, accumulate, chosen);
+  put<op_name>(ctx, values, accumulate, chosen, self);
   return self;
 }
 

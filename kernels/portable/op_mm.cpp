@@ -19,7 +19,7 @@ Tensor& mm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tens
 
   // Compute
   const ScalarType type = compute_type(a.scalar_type());
-  const ViewProduct product(type, StridedView(a), StridedView(b), StridedView(out));
+  const ViewProduct product(type, ConstStridedView(a), ConstStridedView(b), StridedView(out));
   ET_SWITCH_REAL_TYPES(type, ctx, op_name, CTYPE, [&] { product.compute(&multiply_add<CTYPE>); });
   return out;
 }

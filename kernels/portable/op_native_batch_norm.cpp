@@ -19,8 +19,8 @@ bool is_parameter(const std::optional<Tensor>& parameter, ScalarType type, const
 }
 
 /// A parameter as a view that broadcasts along the channels of a tensor of `rank` dimensions.
-StridedView per_channel(const Tensor& parameter, int64_t rank) {
-  StridedView view(parameter);
+ConstStridedView per_channel(const Tensor& parameter, int64_t rank) {
+  ConstStridedView view(parameter);
   while (view.dim < rank - 1) {
     view = view.unsqueeze(view.dim);
   }
@@ -28,12 +28,12 @@ StridedView per_channel(const Tensor& parameter, int64_t rank) {
 }
 
 /// The same for an optional parameter, with `constant`, a double, in place of a missing one.
-StridedView per_channel(const std::optional<Tensor>& parameter, int64_t rank, double& constant) {
+ConstStridedView per_channel(const std::optional<Tensor>& parameter, int64_t rank, const double& constant) {
   if (parameter.has_value()) {
     return per_channel(*parameter, rank);
   }
-  StridedView view;
-  view.data = reinterpret_cast<char*>(&constant);
+  ConstStridedView view;
+  view.data = reinterpret_cast<const char*>(&constant);
   view.dtype = ScalarType::Double;
   return view;
 }
@@ -68,8 +68,8 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_training_out(
   ET_KERNEL_CHECK(ctx, resize_to(save_invstd, nothing), InvalidArgument, results);
 
   // Compute
-  double one = 1;
-  double zero = 0;
+  const double one = 1;
+  const double zero = 0;
   ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
     const CTYPE epsilon = static_cast<CTYPE>(eps);
     elementwise(

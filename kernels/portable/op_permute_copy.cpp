@@ -22,7 +22,7 @@ Tensor& permute_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<i
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, dims.size()}), InvalidArgument, out);
 
   // Compute
-  copy(StridedView(in).permute(order), StridedView(out));
+  copy(ConstStridedView(in).permute(order), StridedView(out));
   return out;
 }
 

@@ -11,7 +11,7 @@ Tensor& select_copy_int_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t
   const int64_t size = in.sizes()[dim];
   ET_KERNEL_CHECK(ctx, index >= -size && index < size, InvalidArgument, out);
 
-  return view_copy(ctx, StridedView(in).select(dim, index < 0 ? index + size : index), out);
+  return view_copy(ctx, ConstStridedView(in).select(dim, index < 0 ? index + size : index), out);
 }
 
 }  // namespace torch::executor::native

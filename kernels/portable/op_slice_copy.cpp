@@ -27,7 +27,7 @@ Tensor& slice_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, int64
   const int64_t span = clamp_bound(end.value_or(size), size) - first;
   const int64_t length = span > 0 ? (span - 1) / step + 1 : 0;
   // A step beyond the dimension is never taken; as large as it may be, it must not overflow the stride.
-  return view_copy(ctx, StridedView(in).slice(dim, first, length, std::min(step, size + 1)), out);
+  return view_copy(ctx, ConstStridedView(in).slice(dim, first, length, std::min(step, size + 1)), out);
 }
 
 }  // namespace torch::executor::native

@@ -89,7 +89,7 @@ Tensor& softmax_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, bo
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
   // Compute
-  StridedView in_view(in);
+  ConstStridedView in_view(in);
   StridedView out_view(out);
   if (in.dim() == 0) {
     in_view = in_view.unsqueeze(0);
@@ -97,12 +97,12 @@ Tensor& softmax_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, bo
   }
   const int64_t size = in_view.element_size();
   const Line line{in_view.dtype, in_view.sizes[dim], in_view.strides[dim] * size, out_view.strides[dim] * size};
-  const StridedView starts[] = {out_view.select(dim, 0), in_view.select(dim, 0)};
-  const LoopNest nest(starts, 2);
+  const LoopNest nest = LoopNest::over(out_view.select(dim, 0), in_view.select(dim, 0));
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    nest.for_each_row([&](char* const* row) {
-      for (int64_t i = 0; i < nest.row_size(); ++i) {
-        softmax_line<CTYPE>(line, row[1] + i * nest.row_stride(1), row[0] + i * nest.row_stride(0));
+    nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t n) {
+      for (int64_t i = 0; i < n; ++i) {
+        softmax_line<CTYPE>(line, in_view.data + offsets[1] + i * nest.row_stride(1),
+                            out_view.data + offsets[0] + i * nest.row_stride(0));
       }
     });
   });

@@ -9,7 +9,7 @@ Tensor& squeeze_copy_dims_out(KernelRuntimeContext& ctx, const Tensor& in, Array
   DimSet dims;
   ET_KERNEL_CHECK(ctx, dims.insert(dim_list, in.dim()), InvalidArgument, out);
 
-  StridedView view(in);
+  ConstStridedView view(in);
   for (int64_t d = in.dim() - 1; d >= 0; --d) {
     if (dims.contains(d) && view.sizes[d] == 1) {
       view = view.select(d, 0);

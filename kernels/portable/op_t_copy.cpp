@@ -8,7 +8,7 @@ Tensor& t_copy_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_KERNEL_CHECK(ctx, in.dim() <= 2, InvalidArgument, out);
 
   const int64_t reversed[] = {1, 0};
-  return view_copy(ctx, in.dim() == 2 ? StridedView(in).permute(reversed) : StridedView(in), out);
+  return view_copy(ctx, in.dim() == 2 ? ConstStridedView(in).permute(reversed) : ConstStridedView(in), out);
 }
 
 }  // namespace torch::executor::native

@@ -11,7 +11,7 @@ Tensor& transpose_copy_int_out(KernelRuntimeContext& ctx, const Tensor& in, int6
   ET_KERNEL_CHECK(ctx, normalize_dim(dim0, in.dim()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, normalize_dim(dim1, in.dim()), InvalidArgument, out);
 
-  StridedView view(in);
+  ConstStridedView view(in);
   std::swap(view.sizes[dim0], view.sizes[dim1]);
   std::swap(view.strides[dim0], view.strides[dim1]);
   return view_copy(ctx, view, out);

@@ -9,7 +9,7 @@ Tensor& unsqueeze_copy_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t 
   ET_KERNEL_CHECK(ctx, in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim() + 1), InvalidArgument, out);
 
-  return view_copy(ctx, StridedView(in).unsqueeze(dim), out);
+  return view_copy(ctx, ConstStridedView(in).unsqueeze(dim), out);
 }
 
 }  // namespace torch::executor::native

@@ -8,14 +8,14 @@ Tensor& view_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int6
   // Check
   ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
-  StridedView shape;
+  StridedShape shape;
   ET_KERNEL_CHECK(ctx, make_reshaped_shape(in.numel(), size, shape), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_to_shape_of(out, shape), InvalidArgument, out);
 
   // Compute
-  copy_reshaped(StridedView(in), StridedView(out));
+  copy_reshaped(ConstStridedView(in), StridedView(out));
   return out;
 }
 

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+
+/// Elements that loops convert or stage at a time, which decides how much stack a kernel uses. Set by
+/// `//kernels/common:block_size`.
+#ifndef KERNELS_BLOCK_SIZE
+#define KERNELS_BLOCK_SIZE 256
+#endif
+
+namespace rules_executorch::kernels {
+
+inline constexpr int64_t kBlockSize = KERNELS_BLOCK_SIZE;
+static_assert(kBlockSize == 64 || kBlockSize == 128 || kBlockSize == 256, "block_size is 64, 128 or 256");
+
+/// Memory for one block of elements of any dtype: 2 KiB, unless block_size says less.
+struct alignas(16) Block {
+  char data[kBlockSize * sizeof(int64_t)];
+};
+
+}  // namespace rules_executorch::kernels
