@@ -40,7 +40,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ),
     ("codegen/artifacts", "codegen/binaries", "rules/private/executorch", "rules/private/torch"),
     ("codegen/checks", "codegen/inputs", "rules"),
-    ("codegen/cpp", "codegen/python"),
+    ("codegen/cpp", "codegen/facts", "codegen/python"),
     ("codegen/commands",),
     ("codegen", "export"),
     ("torch_ops",),
