@@ -34,22 +34,23 @@ def executorch_generated_lib(
     Args:
       name: name of the library.
       deps: selections (`et_operator_library`; united if several), and C++ libraries to link with.
-      aten_mode: True: PyTorch's operators run with PyTorch's own kernels, from the torch wheel, and custom ones with kernels that
-        take `at::Tensor`. There is no functions_yaml_target then.
-      fallback: "aten": operators that no YAML has run with PyTorch's own kernels.
+      aten_mode: whether PyTorch's operators run with PyTorch's own kernels, from the torch wheel, and custom operators with kernels
+        that take `at::Tensor`. Such a library has no functions_yaml_target.
+      fallback: with "aten", operators that no YAML has run with PyTorch's own kernels.
       custom_ops_requires_aot_registration: whether `custom_ops_<name>` is a shared library that defines in PyTorch all operators
         of the YAML, and those that kernel_deps declare in C++, with the kernels of kernel_deps, and `custom_ops_<name>_py` a
-        py_library that loads it. Nothing of it is built before something asks for it, nor PyTorch installed. Default: where
-        there is a custom_ops_yaml_target.
-      custom_ops_aten_kernel_deps: for PyTorch, libraries that define the YAML's kernels once more, with `at::Tensor`. Default: the
-        kernels of kernel_deps are used there, too.
-      include_all_prim_ops: False: `<name>_combined_prim_ops_header` is a library of `selected_prim_ops.h` with those of the
-        runtime's own operators that the selections have. A runtime that is built from source keeps only these if its
-        register_prim_ops.cpp is compiled with the library in deps.
-      use_default_aten_ops_lib: for ExecuTorch's BUCK files; what runs ATen's operators is for the torch toolchain to say.
+        py_library that loads the shared library. Bazel builds the two, and installs PyTorch, only if a target needs them.
+        Default: True with a custom_ops_yaml_target, False without.
+      custom_ops_aten_kernel_deps: libraries that define the YAML's kernels once more, with `at::Tensor`, for PyTorch. Default:
+        PyTorch calls the kernels of kernel_deps.
+      include_all_prim_ops: whether the runtime keeps all of its own operators. With False, `<name>_combined_prim_ops_header` is a
+        library of `selected_prim_ops.h`, which lists the selected ones. A runtime that is built from source keeps only these if
+        its register_prim_ops.cpp is compiled with that library in deps.
+      use_default_aten_ops_lib: for ExecuTorch's BUCK files. False is an error: the torch toolchain has the library that runs
+        ATen's operators.
       define_static_targets: whether `<name>_static` is another name of the library, which is static anyway.
       visibility: visibility of all targets.
-      testonly: whether only tests may use them.
+      testonly: whether only tests may use the targets.
       tags: tags of all targets.
       compatible_with: environments of all targets.
       target_compatible_with: constraints of all targets.

@@ -14,12 +14,12 @@ def exir_custom_ops_aot_lib(
         **kwargs):
     """A shared library that defines custom operators in PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
-    The py_library has one module, `<package>.<name>`, with `_` for `-`; to import it loads the library.
+    The py_library has one module, `<package>.<name>`, with `_` for `-`. To import the module loads the library.
 
     Args:
       name: name of the library, whose file is lib<name>.so, and of the module.
       visibility: visibility of all targets.
-      testonly: whether only tests may use them.
+      testonly: whether only tests may use the targets.
       tags: tags of all targets.
       compatible_with: environments of all targets.
       target_compatible_with: constraints of all targets.

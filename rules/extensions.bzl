@@ -36,8 +36,8 @@ def _executorch_impl(mctx):
     )
 
 executorch = module_extension(
-    doc = """Repositories `executorch_runtime`, `executorch_python`, `executorch_codegen_python`, and `executorch_torch`, which has
-the C++ side of the torch of `executorch_python`. The root module's tags decide.""",
+    doc = """The repositories `executorch_runtime`, `executorch_python`, `executorch_codegen_python`, and `executorch_torch`, which
+has the C++ side of the torch of `executorch_python`. The root module's tags decide.""",
     implementation = _executorch_impl,
     tag_classes = {
         "codegen_python": _codegen_python,

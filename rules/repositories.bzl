@@ -7,8 +7,8 @@ def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
 
     Args:
       runtime: dict of attributes as the module extension's `runtime` tag has.
-      python: dict of attributes as its `python` tag has.
-      codegen_python: dict of attributes as its `codegen_python` tag has.
+      python: dict of attributes as the module extension's `python` tag has.
+      codegen_python: dict of attributes as the module extension's `codegen_python` tag has.
     """
     declare_repositories(
         runtime = runtime,
@@ -18,7 +18,7 @@ def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
 
 # buildifier: disable=unnamed-macro
 def executorch_register_toolchains():
-    """Registers the code generator, the runtime and PyTorch of the wheels, and the machine's Python."""
+    """Registers the code generator, the wheels' runtime and PyTorch, and the machine's Python: call it last in WORKSPACE."""
     native.register_toolchains(
         "@rules_executorch//codegen:toolchain",
         "@rules_executorch//runtime:toolchain",

@@ -17,16 +17,20 @@ def torch_op_library(
         **kwargs):
     """A shared library with operators for PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
-    The py_library has one module, `<package>.<name>`, with `_` for `-`; to import it loads the library:
+    The py_library has one module, `<package>.<name>`, with `_` for `-`. To import the module loads the library:
     `import examples.torch_matmul.my_ops`.
 
-    With sources in CUDA (.cu), all is incompatible, and skipped by `bazel test //...`, where the machine has no CUDA toolkit.
+    A library with sources in CUDA (.cu) is incompatible with a machine that has no CUDA toolkit; `bazel test //...` skips
+    such a library there.
+
+    Loading the library is tried in the build. Whatever would fail or abort a process fails the build. The output group
+    `operators` is a JSON file with the library's operators and their schemas.
 
     Args:
       name: name of the library, whose file is lib<name>.so, and of the module.
       srcs: sources, .cpp and .cu.
       visibility: visibility of all targets.
-      testonly: whether only tests may use them.
+      testonly: whether only tests may use the targets.
       tags: tags of all targets.
       compatible_with: environments of all targets.
       target_compatible_with: constraints of all targets.

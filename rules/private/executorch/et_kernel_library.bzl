@@ -103,15 +103,16 @@ def _et_kernel_library_impl(ctx):
 et_kernel_library = rule(
     doc = """A C++ library of kernels that also says which file implements which operators.
 
-The runtime's `kernel_includes` come by themselves. A plain `cc_library` that depends on `//runtime:kernel_includes`
-serves as `kernel_deps` too; what this rule adds is the map from operators to files, which a dtype-selective build needs:
-it compiles these files once more, with the selected dtypes only (see docs/dtype_selection.md for what a kernel does for it).""",
+The library depends on the runtime's `kernel_includes` without a mention in `deps`. A plain `cc_library` that depends on
+`//runtime:kernel_includes` can be in `kernel_deps` too. This rule adds the map from operators to files. A dtype-selective
+build compiles the mapped files once more, with the selected dtypes only; docs/dtype_selection.md says how a kernel leaves
+out dtypes.""",
     implementation = _et_kernel_library_impl,
     attrs = {
         "copts": attr.string_list(doc = "Options for the C++ compiler."),
         "declares_operators": attr.bool(
             doc = """Whether the sources declare operators by `EXECUTORCH_OPERATOR` of `runtime/operator.h`. An `executorch_generated_lib`
-that has this library in its `kernel_deps` takes them as from a custom_ops.yaml. Default: False.""",
+that has this library in its `kernel_deps` takes these operators as those of a custom_ops.yaml. Default: False.""",
         ),
         "defines": attr.string_list(doc = "Preprocessor definitions, for this library and what depends on it."),
         "deps": attr.label_list(
@@ -123,8 +124,8 @@ that has this library in its `kernel_deps` takes them as from a custom_ops.yaml.
             allow_files = [".h"],
         ),
         "operators": attr.string_list_dict(
-            doc = """File name to the operators that it implements, e.g. {"op_add.cpp": ["aten::add.out"]}; to none for a file that
-operators share and that leaves out dtypes by `should_include_dtype`.""",
+            doc = """The operators that each file implements, e.g. `{"op_add.cpp": ["aten::add.out"]}`. A file that operators share,
+and that leaves out dtypes by `should_include_dtype`, has an empty list.""",
         ),
         "srcs": attr.label_list(
             doc = "Kernel sources.",

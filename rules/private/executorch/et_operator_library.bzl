@@ -93,9 +93,9 @@ et_operator_library = rule(
     doc = """A selection of operators: of lists, of models, of YAMLs, of other selections, united.
 
 Gives `<name>/selected_operators.yaml` in ExecuTorch's format: the same bytes for the same operators, in whatever order
-they are given. An `executorch_generated_lib` that depends on it registers exactly these operators, and fails to build if
-one of them has no kernel. It registers what the selections in its own `deps` hold, with all that is in their `deps`, at
-any depth; not what another library in its `deps` registers already.
+the operators are given. An `executorch_generated_lib` that depends on the selection registers exactly these operators, and
+fails to build if an operator has no kernel. The library registers the operators of the selections in its `deps`, with those
+of their `deps` at any depth, but not those that another library in its `deps` registers already.
 
 Any attribute may be a `select()`, over a platform or a flag.
 
@@ -105,7 +105,7 @@ built from source, with ET_PRIM_OPS_SELECTIVE_BUILD, keep only those of its own 
     implementation = _et_operator_library_impl,
     attrs = {
         "define_static_targets": attr.bool(
-            doc = "No effect, as in ExecuTorch's own macro: a selection is no library.",
+            doc = "No effect, as in ExecuTorch's own macro: a selection is not a library.",
         ),
         "deps": attr.label_list(
             doc = "Other selections, to be included.",
@@ -129,14 +129,14 @@ built from source, with ET_PRIM_OPS_SELECTIVE_BUILD, keep only those of its own 
             doc = "Operators by full name: namespace, name, overload, e.g. `aten::add.out`; for every dtype.",
         ),
         "ops_dict": attr.string_list_dict(
-            doc = "Operators by full name with what to select of each: dtypes, e.g. `ScalarType.Half`; kernel keys, the dtype's number and the dim order of each tensor of a call, e.g. `v1/6;0,1|6;0,1|6;0,1|6;0,1`; or an empty list for every dtype.",
+            doc = "Operators by full name, each with a list of dtypes, e.g. `ScalarType.Half`, and kernel keys, which have the dtype's number and the dim order of each tensor of a call, e.g. `v1/6;0,1|6;0,1|6;0,1|6;0,1`. An empty list stands for every dtype.",
         ),
         "ops_schema_yaml_target": attr.label(
             doc = "A YAML like those of `executorch_generated_lib`; all operators that it lists, for every dtype.",
             allow_single_file = [".yaml", ".yml"],
         ),
         "server_generated_yaml_target": attr.label(
-            doc = "A finished selected_operators.yaml, to be checked and taken as it is. No other attribute may be given.",
+            doc = "A finished selected_operators.yaml, which is checked and taken as it is. No other attribute may be given.",
             allow_single_file = [".yaml", ".yml"],
         ),
     },

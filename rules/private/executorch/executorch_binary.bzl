@@ -56,8 +56,8 @@ _ATTRS = {
 executorch_binary = rule(
     doc = """A runner for a program: loads it, runs it, prints shapes, dtypes, values and times; `--help` says all.
 
-The build fails if two libraries of `deps` register the same kernel, or if `program` needs an operator that none of them
-registers; the report of the operators and where each comes from is the output group `operators`.""",
+The build fails if two libraries of `deps` register the same kernel, or if `program` needs an operator or a dtype that no
+library registers. The output group `operators` is a report of the operators and of the library of each.""",
     implementation = lambda ctx: _executable(ctx, check = False),
     attrs = _ATTRS | {
         "program": attr.label(

@@ -280,8 +280,8 @@ _ATTRS = {
     ),
     "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
     "custom_ops_requires_runtime_registration": attr.bool(
-        doc = """False: without functions_yaml_target, the library has the headers alone and registers nothing, for custom operators
-that only PyTorch calls. Default: True.""",
+        doc = """Whether the library registers custom operators without a functions_yaml_target. With False, such a library has the
+headers alone, for custom operators that only PyTorch calls. Default: True.""",
         default = True,
     ),
     "custom_ops_yaml_target": attr.label(
@@ -294,17 +294,17 @@ that only PyTorch calls. Default: True.""",
     ),
     "dtype_selective_build": attr.bool(
         doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` once more for this library, with the selected
-operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smaller. Default: False.""",
+operators' dtypes only. The kernels become smaller in an optimizing build (`-c opt`). Default: False.""",
     ),
     "expose_operator_symbols": attr.bool(
-        doc = "For ExecuTorch's BUCK files: whether others can link with a dtype-selective build's kernels, which here they always can.",
+        doc = "For ExecuTorch's BUCK files: no effect, since others can always link with a dtype-selective build's kernels.",
     ),
     "fallback": attr.string(
         doc = """"aten": operators that no YAML has run with PyTorch's own kernels, beside the others. Default: none do.""",
         values = ["", "aten"],
     ),
     "fallback_yaml_target": attr.label(
-        doc = "As functions_yaml_target, for the operators that it does not have: a few kernels of your own before the portable ones.",
+        doc = "As functions_yaml_target, for operators that functions_yaml_target does not have: a few kernels of your own before the portable ones.",
         allow_single_file = [".yaml", ".yml"],
     ),
     "functions_yaml_target": attr.label(
@@ -316,13 +316,14 @@ operators' dtypes only. Needs an optimizing build (`-c opt`) to make them smalle
         providers = [CcInfo],
     ),
     "manual_registration": attr.bool(
-        doc = """Register nothing by itself. `RegisterKernels.h` declares, in the namespace `torch::executor`,
-`register_<name>_kernels()`, which registers the kernels for all programs, and `<name>_kernels()`, which gives them for the
+        doc = """Whether the program registers the kernels by hand. `RegisterKernels.h` declares, in the namespace `torch::executor`,
+`register_<name>_kernels()`, which registers the kernels for all programs, and `<name>_kernels()`, which returns the kernels for the
 `kernel_registry` of `Module::load_method` or `Program::load_method`, so that one method uses them. Default: False.""",
     ),
     "support_exceptions": attr.bool(
-        doc = """Whether what a kernel throws, or the reading of its arguments, becomes the failure of the call; otherwise it goes
-through the runtime, which was not written for it. No difference where the toolchain compiles without exceptions. Default: True.""",
+        doc = """Whether an exception, thrown by a kernel or while its arguments are read, becomes the failure of the call. Otherwise
+the exception goes through the runtime, which is not written for exceptions. No difference where the toolchain compiles
+without exceptions. Default: True.""",
         default = True,
     ),
     "_selective_build": attr.label(

@@ -16,8 +16,8 @@ def _executorch_ops_check_impl(ctx):
 executorch_ops_check = rule(
     doc = """Fails to build if two of the libraries register a kernel for the same operator and key.
 
-For the libraries of a binary of your own; every `executorch_binary` and `executorch_program_test` checks its own. Gives a
-report of the operators and of what registers them.""",
+For the libraries of a binary of your own. Every `executorch_binary` and `executorch_program_test` checks its own libraries.
+The output is a report of the operators and of the libraries that register them.""",
     implementation = _executorch_ops_check_impl,
     attrs = {
         "deps": attr.label_list(

@@ -30,8 +30,9 @@ def _executorch_prebuilt_kernels_impl(ctx):
 executorch_prebuilt_kernels = rule(
     doc = """A library that registers kernels in a way that cannot be read from its files, and what it registers.
 
-For a prebuilt library, or one whose own code calls `register_kernels()`. The checks of a binary know the library in this
-form; in another they can only note that it registers something.""",
+For a prebuilt library, or one whose own code calls `register_kernels()`. In this form, the checks of a binary know what the
+library registers; of other such libraries they can only note that kernels are registered. `//runtime:kernels_optimized` and
+`//runtime:kernels_quantized` are those of the executorch wheel.""",
     implementation = _executorch_prebuilt_kernels_impl,
     attrs = {
         "library": attr.label(

@@ -174,7 +174,7 @@ exir_custom_ops_aot_lib = rule(
     implementation = _exir_custom_ops_aot_lib_impl,
     attrs = {
         "aten_kernels": attr.label_list(
-            doc = "Libraries that define the kernels that the YAML names once more, with `at::Tensor`; these are used in PyTorch then.",
+            doc = "Libraries that define the YAML's kernels once more, with `at::Tensor`. PyTorch calls these in place of `kernels`.",
             providers = [CcInfo],
         ),
         "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
@@ -183,8 +183,8 @@ exir_custom_ops_aot_lib = rule(
             providers = [CcInfo],
         ),
         "kernels": attr.label_list(
-            doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. Without any, operators are defined that
-have no kernel: a call raises an error, and exporting with them needs fakes of your own.""",
+            doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. Without any, operators are
+defined without a kernel: a call raises an error, and an export needs fakes of your own.""",
             providers = [CcInfo],
         ),
         "module": attr.output(
@@ -192,8 +192,8 @@ have no kernel: a call raises an error, and exporting with them needs fakes of y
             mandatory = True,
         ),
         "yaml_target": attr.label(
-            doc = """YAML that binds custom operators, by full schema (`func:`), to kernels. Not needed where the kernels declare
-operators themselves (`declares_operators`).""",
+            doc = """YAML that binds custom operators, by full schema (`func:`), to kernels. Not needed where the
+libraries of `kernels` declare operators (`declares_operators`).""",
             allow_single_file = [".yaml", ".yml"],
         ),
         "_aten_bridge": attr.label(

@@ -62,7 +62,7 @@ executorch_runtime_toolchain = rule(
     doc = """A toolchain of type `//rules:runtime_toolchain_type`: an ExecuTorch runtime for a target platform.
 
 `//runtime:toolchain` is the official wheel's. Whoever builds ExecuTorch from source (Android, bare metal) declares
-one of these with their own targets and registers it.""",
+a toolchain with their own targets and registers the toolchain.""",
     implementation = _executorch_runtime_toolchain_impl,
     attrs = {
         "kernel_includes": attr.label(
@@ -99,7 +99,7 @@ executorch_runtime_component = rule(
     implementation = _executorch_runtime_component_impl,
     attrs = {
         "component": attr.string(
-            doc = "Which part.",
+            doc = "Which part: `kernel_includes`, `module` or `program`.",
             values = ["kernel_includes", "module", "program"],
             mandatory = True,
         ),
@@ -120,7 +120,8 @@ def _executorch_torch_toolchain_impl(ctx):
 executorch_torch_toolchain = rule(
     doc = """A toolchain of type `//rules:torch_toolchain_type`: PyTorch for C++ on a target platform.
 
-`//runtime:torch_toolchain` is that of the torch wheel which Python has, so that a process holds one libtorch.""",
+`//runtime:torch_toolchain` is that of the torch wheel which Python has, so that a process holds one libtorch. A
+`cc_library` depends on the toolchain's parts as `//runtime:torch_headers` and `//runtime:libtorch`.""",
     implementation = _executorch_torch_toolchain_impl,
     attrs = {
         "cxx_standard": attr.string(
@@ -156,7 +157,7 @@ executorch_torch_component = rule(
     implementation = _executorch_torch_component_impl,
     attrs = {
         "component": attr.string(
-            doc = "Which part.",
+            doc = "Which part: `libtorch` or `torch_headers`.",
             values = ["libtorch", "torch_headers"],
             mandatory = True,
         ),

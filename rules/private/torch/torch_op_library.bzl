@@ -221,8 +221,8 @@ The build loads it once, and fails where that would fail or abort a process (doc
     attrs = {
         "api": attr.string(
             doc = """`aten`: all of PyTorch's C++ (`torch/library.h`, `ATen/`); the library fits the one version of PyTorch that it is
-compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/headeronly/`); it fits every version from
-`torch_target_version` on. Default: `aten`.""",
+compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/headeronly/`); the library fits every version
+from `torch_target_version` on. Default: `aten`.""",
             default = "aten",
             values = ["aten", "stable"],
         ),

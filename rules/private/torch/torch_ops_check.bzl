@@ -84,7 +84,7 @@ def _torch_ops_check_aspect_impl(target, ctx):
     return [OutputGroupInfo(_validation = depset([report]))]
 
 torch_ops_check_aspect = aspect(
-    doc = """What `torch_ops_check` does, for every target that is built, a `py_binary` or `py_test` among them. In a .bazelrc:
+    doc = """The check of `torch_ops_check` for every target that is built, such as a `py_binary` or `py_test`. In a .bazelrc:
 
     build --aspects=@rules_executorch//rules:torch_ops_check.bzl%torch_ops_check_aspect
 
@@ -104,8 +104,8 @@ def _torch_ops_check_impl(ctx):
 torch_ops_check = rule(
     doc = """Fails to build if two operator libraries of `deps`, or of what they depend on, define one namespace of PyTorch.
 
-For a `py_binary` or `py_test` of your own; every `torch_op_library` checks those that it depends on. Gives a report of the
-namespaces and of what registers in them.""",
+For a `py_binary` or `py_test` of your own. Every `torch_op_library` checks the libraries in its dependencies. The output is a
+report of the namespaces and of the libraries that register in them.""",
     implementation = _torch_ops_check_impl,
     attrs = {
         "deps": attr.label_list(
