@@ -46,7 +46,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("torch_ops",),
 )
 # What tests, benchmarks and fuzz targets import is theirs to choose.
-_FREE = frozenset({"bench", "fuzz", "test", "testing", "tests"})
+_FREE = frozenset({"bench", "fuzz", "testing", "tests"})
 _INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 _LOAD = re.compile(r'^load\(\s*"(?:@rules_executorch)?//([^":]*)', re.MULTILINE)
 

@@ -3,7 +3,7 @@
 import torch
 from absl.testing import absltest
 
-from kernels.portable.test import dim_order_case
+from kernels.portable.tests import dim_order_case
 from kernels.testing import op_tester
 
 

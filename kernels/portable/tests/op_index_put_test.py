@@ -3,7 +3,7 @@
 import torch
 from absl.testing import absltest
 
-from kernels.portable.test.index_cases import INDICES, long
+from kernels.portable.tests.index_cases import INDICES, long
 from kernels.testing import op_tester
 
 
