@@ -17,7 +17,8 @@ from codegen.artifacts import registered_operators
 from codegen.binaries import symbols
 from codegen.checks import kernel_definitions
 from codegen.commands import shared_flags
-from codegen.cpp import emit
+from codegen.cpp import adapters
+from codegen.cpp.source import Source
 
 FLAGS = shared_flags.flag_values()
 
@@ -32,5 +33,4 @@ _OUTPUT = shared_flags.output(FLAGS, "the adapters")
 def run() -> None:
     library = registered_operators.read(_MANIFEST.value)
     found = kernel_definitions.find(library, symbols.read(tuple(_LIBRARIES.value), _NM.value), _LIBRARIES.value)
-    source = emit.Source(library.label, library.yaml_names)
-    Path(_OUTPUT.value).write_text(emit.adapters(source, found))
+    Path(_OUTPUT.value).write_text(adapters.text(Source(library.label, library.yaml_names), found))

@@ -28,7 +28,17 @@ from absl import flags
 from codegen.artifacts import registered_operators, torch_manifest
 from codegen.checks import provided
 from codegen.commands import shared_flags
-from codegen.cpp import emit, kernel_sources
+from codegen.cpp import (
+    aten_calls,
+    boxed_calls,
+    functions_header,
+    kernel_table,
+    native_functions_header,
+    registration,
+    torch_operators,
+)
+from codegen.cpp.boxed_kernel import BoxedKernel, boxed_kernels
+from codegen.cpp.source import Source
 from codegen.inputs import functions_yaml, selected_operators
 from codegen.model import aten_kernels, selection, torch_schemas
 from codegen.model.operators import Operator
@@ -152,14 +162,14 @@ def run() -> None:
     if _TARGET.value == _TORCH:
         operators = _definable(operators)
 
-    source = emit.Source(_LABEL.value, tuple(files))
-    kernels = [] if _STUBS.value else emit.boxed_kernels(operators)
+    source = Source(_LABEL.value, tuple(files))
+    kernels = [] if _STUBS.value else boxed_kernels(operators)
     taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
     lean = [kernel for kernel in kernels if kernel not in taking_aten]
-    kernel_sources.write(source, lean, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
+    boxed_calls.write(source, lean, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
     if _ATEN_SOURCE.value is not None:
-        Path(_ATEN_SOURCE.value).write_text(emit.boxed_aten(source, taking_aten))
-    Path(_NATIVE_FUNCTIONS.value).write_text(emit.native_functions(source, operators))
+        Path(_ATEN_SOURCE.value).write_text(aten_calls.text(source, taking_aten))
+    Path(_NATIVE_FUNCTIONS.value).write_text(native_functions_header.text(source, operators))
     if _TARGET.value == _TORCH:
         _write_for_torch(source, operators, kernels, taking_aten)
     else:
@@ -213,27 +223,27 @@ def _read_operators() -> Mapping[str, Operator]:
     )
 
 
-def _write_for_runtime(source: emit.Source, operators: Sequence[Operator], kernels: Sequence[emit.Boxed]) -> None:
+def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: Sequence[BoxedKernel]) -> None:
     header = _REGISTRATION_HEADER.value
     Path(_KERNEL_TABLE.value).write_text(
-        emit.kernel_table(source, kernels, header is not None, _SUPPORT_EXCEPTIONS.value)
+        kernel_table.text(source, kernels, header is not None, _SUPPORT_EXCEPTIONS.value)
     )
     if header is not None:
-        Path(header).write_text(emit.registration_header(source))
-        _path(_REGISTRATION).write_text(emit.manual_registration(source, kernels, Path(header).name))
+        Path(header).write_text(registration.header(source))
+        _path(_REGISTRATION).write_text(registration.on_request(source, kernels, Path(header).name))
     else:
-        _path(_REGISTRATION).write_text(emit.registration(source, kernels))
-    _path(_FUNCTIONS).write_text(emit.functions(source, operators, Path(_NATIVE_FUNCTIONS.value).name))
+        _path(_REGISTRATION).write_text(registration.at_start(source, kernels))
+    _path(_FUNCTIONS).write_text(functions_header.text(source, operators, Path(_NATIVE_FUNCTIONS.value).name))
 
 
 def _write_for_torch(
-    source: emit.Source,
+    source: Source,
     operators: Sequence[Operator],
-    kernels: Sequence[emit.Boxed],
-    taking_aten: Sequence[emit.Boxed],
+    kernels: Sequence[BoxedKernel],
+    taking_aten: Sequence[BoxedKernel],
 ) -> None:
-    Path(_KERNEL_TABLE.value).write_text(emit.kernel_table(source, kernels, manual=False, exception_boundary=False))
-    _path(_TORCH_OPERATORS).write_text(emit.torch_operators(source, operators))
+    Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, is_public=False, exception_boundary=False))
+    _path(_TORCH_OPERATORS).write_text(torch_operators.text(source, operators))
     first_of: dict[str, Location] = {}
     for operator in operators:
         first_of.setdefault(operator.schema.name.namespace, operator.location)

@@ -1,7 +1,8 @@
 """selected_prim_ops.h: which of its own operators a runtime keeps that is built from source.
 
-ExecuTorch's register_prim_ops.cpp, compiled with ET_PRIM_OPS_SELECTIVE_BUILD, includes this file. Each operator in it
-has a guard of its own, named after the operator's full name as the runtime knows it: with an overload where it has one.
+ExecuTorch's register_prim_ops.cpp, compiled with ET_PRIM_OPS_SELECTIVE_BUILD, includes this file. Each operator in
+register_prim_ops.cpp has a guard of its own, named after the operator's full name as the runtime knows it: with an
+overload where the operator has one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from codegen.cpp import template
 from codegen.model import prim_ops
 from codegen.model.selection import Selection
 
@@ -23,12 +25,11 @@ def guard(operator: str) -> str:
 def write(selected: Selection, label: str, path: str) -> None:
     """Writes the header for the operators of a selection."""
     kept = sorted(name for name in selected.operators if name in prim_ops.PRIM_OPS)
-    lines = [f"// The runtime's own operators that {label} selects. Generated; do not edit.", "#pragma once", ""]
     if selected.include_all:
-        lines.append("// All of them: the selection includes all operators.")
+        guards = "// All of them: the selection includes all operators.\n"
     elif not kept:
         # The runtime's table must not be empty.
-        lines.append("// All of them: the selection has none, and the runtime cannot be built without any.")
+        guards = "// All of them: the selection has none, and the runtime cannot be built without any.\n"
     else:
-        lines += [f"#define {_ENABLE}", *(f"#define {guard(name)}" for name in kept)]
-    Path(path).write_text("\n".join(lines) + "\n")
+        guards = "".join(f"#define {name}\n" for name in (_ENABLE, *map(guard, kept)))
+    Path(path).write_text(template.fill("selected_prim_ops.h", label=label, guards=guards))

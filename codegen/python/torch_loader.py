@@ -1,53 +1,14 @@
-"""The Python module that loads an operator library into PyTorch when it is imported."""
+"""The Python module that loads an operator library into PyTorch when the module is imported."""
 
 from __future__ import annotations
 
+import functools
 from pathlib import Path
+from string import Template
 
 from codegen.checks import torch_namespaces
 from codegen.model.torch_library import LIBRARY, TorchLibrary
 
-_LOADER = '''\
-"""Loads {label} into PyTorch: to import this module is all that it takes. Generated.
-
-Namespaces: {namespaces}.
-"""
-
-import ctypes
-import os
-import re
-
-import torch
-
-# The file itself, whatever links lead to it: by another path it would be another library to PyTorch.
-LIBRARY = os.path.realpath(os.path.join(os.path.dirname(os.path.abspath(__file__)), "{library}"))
-
-# The namespaces that it defines as a whole, with what to say where another library has done so.
-_DEFINED = {defined}
-
-
-def _is_loaded() -> bool:
-    try:
-        ctypes.CDLL(LIBRARY, mode=os.RTLD_NOLOAD | os.RTLD_NOW)
-    except OSError:
-        return False
-    return True
-
-
-def _check(namespace: str, message: str) -> None:
-    """Raises where PyTorch would abort: it lets a namespace be defined once."""
-    try:
-        torch.library.Library(namespace, "DEF")  # Given up at once.
-    except RuntimeError as error:
-        other = re.search(r"Previous registration of TORCH_LIBRARY was (.*?);", str(error))
-        raise ImportError(message.replace("{other}", other[1] if other else str(error)), path=LIBRARY) from None
-
-
-if not _is_loaded():
-    for _namespace, _message in _DEFINED.items():
-        _check(_namespace, _message)
-torch.ops.load_library(LIBRARY)
-'''
 # Stands for the definition that came first.
 _OTHER = "{other}"
 
@@ -56,7 +17,7 @@ def write(path: str, library: str, manifest: TorchLibrary) -> None:
     """Writes the module.
 
     Args:
-        path: where to.
+        path: where to write.
         library: the name of the library's file, which lies beside the module.
         manifest: what the library registers.
     """
@@ -65,7 +26,7 @@ def write(path: str, library: str, manifest: TorchLibrary) -> None:
         for r in manifest.registrations
         if r.kind == LIBRARY
     }
-    module = _LOADER.format(
+    module = _template().substitute(
         label=manifest.label,
         namespaces=", ".join(manifest.namespaces()),
         library=library,
@@ -73,3 +34,8 @@ def write(path: str, library: str, manifest: TorchLibrary) -> None:
         other=_OTHER,
     )
     Path(path).write_text(module)
+
+
+@functools.cache
+def _template() -> Template:
+    return Template(Path(__file__).with_name("torch_loader.py.template").read_text())

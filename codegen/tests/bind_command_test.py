@@ -65,8 +65,10 @@ namespace a::native {{
 
 // {_SCHEMA}
 executorch::aten::Tensor& mul3_out(const executorch::aten::Tensor& input, executorch::aten::Tensor& output);
-ET_WEAK executorch::aten::Tensor& mul3_out(executorch::runtime::KernelRuntimeContext&,
-                                           const executorch::aten::Tensor& input, executorch::aten::Tensor& output) {{
+ET_WEAK executorch::aten::Tensor& mul3_out(
+    executorch::runtime::KernelRuntimeContext&,
+    const executorch::aten::Tensor& input,
+    executorch::aten::Tensor& output) {{
   return mul3_out(input, output);
 }}
 

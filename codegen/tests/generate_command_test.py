@@ -122,15 +122,15 @@ class GenerateCommandTest(case.TestCase):
         )
         self.assertIn(
             "Tensor& add_scalar_out(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out);\n"
-            "Tensor& add_scalar_out(KernelRuntimeContext& context, const Tensor& self, const Scalar& other, "
-            "const Scalar& alpha,\n                       Tensor& out);\n",
+            "Tensor& add_scalar_out(\n    KernelRuntimeContext& context,\n    const Tensor& self,\n"
+            "    const Scalar& other,\n    const Scalar& alpha,\n    Tensor& out);\n",
             declarations,
         )
         wrappers = outputs["Functions.h"]
         self.assertIn("\nnamespace torch::executor::my_ops {\n", wrappers)
         self.assertIn(
-            "inline Tensor& add_outf(KernelRuntimeContext& context, const Tensor& self, const Tensor& other, "
-            "const Scalar& alpha,\n                        Tensor& out) {\n"
+            "inline Tensor& add_outf(\n    KernelRuntimeContext& context,\n    const Tensor& self,\n"
+            "    const Tensor& other,\n    const Scalar& alpha,\n    Tensor& out) {\n"
             "  return ::torch::executor::native::add_out(context, self, other, alpha, out);\n}\n",
             wrappers,
         )

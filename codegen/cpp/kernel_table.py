@@ -1,0 +1,42 @@
+"""KernelTable.cpp: the table of the kernels, in which the runtime looks them up."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from codegen.cpp import layout, template
+from codegen.cpp.boxed_kernel import BoxedKernel
+from codegen.cpp.source import Source
+from codegen.model import kernel_keys
+
+
+def text(source: Source, kernels: Sequence[BoxedKernel], is_public: bool, exception_boundary: bool) -> str:
+    """The text of KernelTable.cpp.
+
+    Args:
+        source: what the file is made from.
+        kernels: the kernels.
+        is_public: whether a program's own code may ask for the table.
+        exception_boundary: whether what a kernel throws becomes the failure of its call.
+    """
+    public_table = ""
+    if is_public:
+        public_table = template.fill("public_kernel_table.cpp", library=source.library, namespace=source.namespace)
+    if not kernels:
+        return source.fill("EmptyKernelTable.cpp", public_table=public_table)
+    functions = (f"void {kernel.function}(KernelRuntimeContext& context, Span<EValue*> stack);\n" for kernel in kernels)
+    return source.fill(
+        "KernelTable.cpp",
+        declarations="".join(functions),
+        exception_boundary=template.fill("exception_boundary.cpp") if exception_boundary else "",
+        entries="".join(entry for kernel in kernels for entry in _entries(kernel, exception_boundary)),
+        public_table=public_table,
+    )
+
+
+def _entries(boxed: BoxedKernel, exception_boundary: bool) -> Iterator[str]:
+    function = f"guarded<{boxed.function}>" if exception_boundary else boxed.function
+    name = layout.quoted(boxed.operator.name)
+    for key in boxed.keys:
+        of_key = "" if key == kernel_keys.DEFAULT else f"{layout.quoted(key)}, "
+        yield f"    Kernel({name}, {of_key}{function}),\n"

@@ -1,0 +1,51 @@
+"""C++ namespaces, and how types are spelled in them."""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Iterable, Mapping
+
+from codegen.cpp import template
+from codegen.model import schema, signatures
+from codegen.model.operators import Operator
+
+
+def blocks(contents: Mapping[str, Iterable[str]]) -> str:
+    """Namespaces in the order of their names.
+
+    Args:
+        contents: what is in each namespace, with an empty line between two.
+    """
+    return "".join(
+        template.fill("namespace", name=name, content="\n".join(texts)) for name, texts in sorted(contents.items())
+    )
+
+
+def by_namespace(kernels: Iterable[tuple[str, Operator]]) -> dict[str, list[tuple[str, Operator]]]:
+    """Kernels by namespace.
+
+    Args:
+        kernels: the kernels' qualified C++ names, each with an operator that the kernel computes.
+    """
+    groups: dict[str, list[tuple[str, Operator]]] = {}
+    for name, operator in kernels:
+        groups.setdefault(name.rpartition("::")[0], []).append((name, operator))
+    return groups
+
+
+def parameters(function: schema.FunctionSchema, namespace: str) -> list[str]:
+    """The parameters of a kernel, without the context, as they are spelled in a namespace."""
+    types, names = signatures.parameter_types(function), signatures.parameter_names(function)
+    return [f"{spelled(type_, namespace)} {name}" for type_, name in zip(types, names, strict=True)]
+
+
+@functools.cache
+def spelled(types: str, namespace: str) -> str:
+    """Types as they are spelled in a namespace."""
+    parts = namespace.split("::")
+    if parts[:2] == ["torch", "executor"]:
+        # ExecuTorch has all of its types in this namespace too.
+        types = re.sub(r"executorch::(?:aten|runtime)::", "", types)
+    hidden = {"executorch", "std"}.intersection(parts[1:])
+    return re.sub(rf"\b(?<!::)({'|'.join(hidden)})::", r"::\1::", types) if hidden else types

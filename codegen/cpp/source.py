@@ -1,0 +1,46 @@
+"""What the generated files of one library are made from."""
+
+from __future__ import annotations
+
+import re
+import zlib
+from dataclasses import dataclass
+
+from codegen.cpp import template
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A library, as its files speak of it.
+
+    Attributes:
+        label: the library's label.
+        yaml_names: the short names of the YAML files with the operators.
+    """
+
+    label: str
+    yaml_names: tuple[str, ...]
+
+    @property
+    def library(self) -> str:
+        """The name of the label's target as a C++ name."""
+        return re.sub(r"\W", "_", self.label.rpartition(":")[2])
+
+    @property
+    def namespace(self) -> str:
+        """The C++ namespace of what only the library's own files call.
+
+        A checksum of the label keeps apart the libraries of one name in two packages.
+        """
+        return f"{self.library}_{zlib.crc32(self.label.encode()):08x}"
+
+    def fill(self, name: str, /, **values: object) -> str:
+        """The text of a template that is a whole file."""
+        return template.fill(
+            name,
+            label=self.label,
+            library=self.library,
+            namespace=self.namespace,
+            yaml_names=" and ".join(self.yaml_names),
+            **values,
+        )

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from absl.testing import absltest
+
+from codegen.cpp import template
+
+_ROOM = Path(template.__file__).parent
+
+
+class TemplateTest(absltest.TestCase):
+    def test_placeholders(self) -> None:
+        text = template.fill("public_kernel_table.cpp", library="lib", namespace="lib_0")
+        self.assertIn(" lib_kernels() {\n  return lib_0::kernels();\n}\n", text)
+        with self.assertRaises(KeyError):
+            template.fill("public_kernel_table.cpp", library="lib")
+
+    def test_whole_lines(self) -> None:
+        values = {"label": "//:lib", "namespace": "lib_0", "yaml_names": "a.yaml", "declarations": "", "entries": ""}
+        self.assertIn(
+            "namespace {\n\nconstexpr Kernel kKernels[] = {\n};\n\n}  // namespace\n\n"
+            "Span<const Kernel> kernels() {\n  return {kKernels, std::size(kKernels)};\n}\n\n}  // namespace lib_0\n",
+            template.fill("KernelTable.cpp", **values, exception_boundary="", public_table=""),
+        )
+        self.assertIn(
+            "namespace {\n\none\ntwo\nconstexpr",
+            template.fill("KernelTable.cpp", **values, exception_boundary="one\ntwo\n", public_table=""),
+        )
+
+    def test_percent_signs(self) -> None:
+        self.assertIn('"a kernel threw an exception: %s"', template.fill("exception_boundary.cpp"))
+
+    def test_every_template_is_used(self) -> None:
+        sources = "".join(path.read_text() for path in _ROOM.glob("*.py"))
+        used = re.findall(r'\bfill\(\s*"([^"]+)"', sources)
+        self.assertCountEqual({f"{name}.template" for name in used}, [p.name for p in (_ROOM / "templates").iterdir()])
+
+
+if __name__ == "__main__":
+    absltest.main()
