@@ -26,7 +26,7 @@ _NATIVE = flags.DEFINE_bool("native", False, "Compile for the processor of this 
 
 def main(argv: Sequence[str]) -> int:
     with tempfile.TemporaryDirectory() as scratch:
-        # Modules of PyTorch read it when they are imported.
+        # Modules of PyTorch read this variable when they are imported.
         os.environ["TORCHINDUCTOR_CACHE_DIR"] = scratch
 
         def load() -> command.Export:

@@ -41,7 +41,7 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
     sys.path[:0] = _IMPORT_PATHS.value
     if not _VERBOSE.value:
         warnings.simplefilter("ignore")
-    # What PyTorch says while it is imported is not about the model.
+    # What PyTorch prints while it is imported is not about the model.
     with Captured() as imports:
         export = load()
     captured = Captured()

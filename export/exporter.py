@@ -24,6 +24,6 @@ def export(model: Path, entry_point: str = "get_model", import_paths: Sequence[P
     """
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
     methods = model_file.load(model, entry_point, import_paths, rule="executorch_program")
-    # Before the export, which may change the module.
+    # Samples are recorded before the export, which may change the module.
     recorded = {method.name: samples.record(method) for method in methods}
     return program.build(methods, recorded), samples.serialize(recorded)

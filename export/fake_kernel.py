@@ -29,7 +29,7 @@ def operator_without_fake_kernel(error: BaseException) -> str | None:
 
 
 def finding(where: Location | str, what: str, operator: str, details: tuple[str, ...]) -> Finding:
-    """What to say of it.
+    """The finding for an operator without a fake kernel.
 
     Args:
         where: where the operator is called.

@@ -30,7 +30,7 @@ class Method:
         example: the inputs to export with.
         dynamic_shapes: as torch.export takes them.
         samples: inputs to run one after another, the state of the module kept from one to the next.
-        source: where it comes from.
+        source: the model file.
         at: where the entry point is.
     """
 

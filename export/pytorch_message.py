@@ -6,9 +6,9 @@ import re
 
 # Parts of torch.export's messages that advise on debugging PyTorch itself, to the end of the line.
 _ADVICE = re.compile(r"\s*(For (more|extended|C\+\+)|Caused by: \(|If you suspect|Set TORCH).*")
-# Where an operator is implemented, which for one in Python is PyTorch's own file.
+# Where an operator is implemented; of an operator in Python, PyTorch names a file of its own.
 _IMPLEMENTATION = re.compile(r" \(with implementation in [^)]*\)")
-# Where the message is over: what follows repeats the user's frames.
+# The message ends here: what follows repeats the user's frames.
 _END = re.compile(
     r"^(Here is the node in the graph|The following call raised|The error above occurred|While executing %|User code:"
     r"|from user code)",

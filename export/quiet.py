@@ -15,7 +15,7 @@ class Captured:
     """Takes all that is written to stdout and stderr, by Python and by native code, while the context is open."""
 
     def __init__(self) -> None:
-        # Outlives the context, for text().
+        # The file outlives the context: text() reads it.
         self._file: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115
         self._saved: list[tuple[int, int]] = []
 

@@ -23,7 +23,7 @@ from diagnostics.errors import Finding, InputError
 from export.model_file import Method
 from export.user_file import Inputs, describe
 
-# What a .ptd file can hold; it has no complex numbers.
+# The dtypes that a .ptd file can hold: all but complex ones.
 _SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}
 
 
@@ -70,7 +70,7 @@ def record(method: Method) -> tuple[Sample, ...]:
 
 def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) -> Sample:
     what = f"{method.name}() on sample {index}"
-    # Stored before the call, which may write to its inputs.
+    # The inputs are stored before the call, which may write to them.
     stored = tuple(
         _value(method, f"input {i} of {what}", leaf, is_input=True) for i, leaf in enumerate(inputs.flatten()[0])
     )

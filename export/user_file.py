@@ -53,7 +53,7 @@ class UserFile:
         path: the file.
         import_paths: folders whose modules are the user's own, for errors.
         kind: what errors call it, e.g. `model` for a model file.
-        rule: the rule that it is for, in whose `deps` its imports are looked up.
+        rule: the rule that the file is for, in whose `deps` the file's imports are looked up.
     """
 
     path: Path

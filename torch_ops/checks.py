@@ -26,7 +26,7 @@ class Options:
         vmap: torch.vmap against a loop.
         compile: torch.compile(fullgraph=True) against eager.
         export: torch.export against eager.
-        backend: that of torch.compile.
+        backend: the backend of torch.compile.
     """
 
     gradcheck: bool = False
@@ -150,7 +150,7 @@ class _Checker:
         suitable = [index for index, inputs in enumerate(self._samples.inputs) if _tensors(inputs)]
         if not suitable:
             return Result("vmap", skipped="no sample has tensors")
-        # PyTorch warns of its own loop; it is in the result instead.
+        # PyTorch warns of its own loop; the result tells of that loop instead.
         torch._C._functorch._set_vmap_fallback_warning_enabled(False)  # type: ignore[attr-defined]
         result = self.check("vmap", self._vmap, suitable)
         has_rule = torch._C._dispatch_has_kernel_for_dispatch_key(self._operator.name(), "FuncTorchBatched")

@@ -121,7 +121,7 @@ _MISTAKES = (
     ),
 )
 
-# What else a check may come upon: the likely cause and the fix.
+# The likely cause and the fix of what no _Mistake tells, by the check.
 _OTHERWISE = {
     "eager": (
         "the sample's arguments do not fit the schema, or the kernel refuses them.",

@@ -18,14 +18,14 @@ from diagnostics.errors import Finding, InputError
 from torch_ops import load_message
 from torch_ops.process_end import how_it_ended
 
-# In what PyTorch tells of an operator: a kernel's dispatch key, and where it is registered.
+# PyTorch's description of an operator has the dispatch key of each kernel, and where the kernel is registered.
 _KERNEL = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)
 _PLACE = re.compile(r"registered at (\S+)")
 
 
 def _load(library: str) -> dict[str, Any]:
     """What loading the library adds to PyTorch's dispatcher."""
-    import torch  # In the child process alone.
+    import torch  # Only the child process needs PyTorch.
 
     dispatcher: Any = torch._C
     before = set(dispatcher._dispatch_get_all_op_names())

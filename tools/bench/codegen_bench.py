@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError("This takes no arguments.")
     codegen = os.path.abspath(code_generator.CODEGEN.value)
-    # Where the packages of this process come from.
+    # The processes find the packages that this process finds.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     with tempfile.TemporaryDirectory() as directory:
         for output, select in (

@@ -110,7 +110,7 @@ def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
     assert overload is not None and functional is not None
     outs = tester.expect(*inputs)
     if library is not None:
-        # Loose: what is told apart here is a kernel that computes something else.
+        # The tolerance is loose: the check is for kernels that compute something else.
         tester.check(*inputs, rtol=1e-2, atol=1e-2)
         with tester.prepare(*inputs, outs=outs, static=True) as call:
             yield call.run

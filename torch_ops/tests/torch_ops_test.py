@@ -380,7 +380,7 @@ class CommandTest(_Case):
     """The tool as a test runs it."""
 
     def assert_fails(self, source: str, check: str, *expected: str) -> str:
-        """That the one failure is of that check; returns what was printed."""
+        """Fails unless the one failure is of that check; returns what was printed."""
         self.file.write_text(source)
         xml = self.folder / "test.xml"
         path = os.pathsep.join(filter(None, [str(Path(__file__).parents[2]), *sys.path]))
