@@ -62,7 +62,7 @@ int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
   if (nest.row_stride(0) != element_size || nest.row_stride(1) == element_size || nest.row_size() < kTile / 4) {
     return -1;
   }
-  for (int64_t d = nest.dim() - 2; d >= 0; --d) {
+  for (int64_t d = nest.rank() - 2; d >= 0; --d) {
     if (nest.stride(1, d) == element_size && nest.size(d) >= kTile / 4) {
       return d;
     }
@@ -78,8 +78,8 @@ void copy_transposed(const LoopNest& nest, int64_t d, const ConstStridedView& so
   for (int k = 0; k < 3; ++k) {
     StridedShape& operand = operands[k];
     operand.dtype = ScalarType::Byte;
-    operand.dim = nest.dim() - 1;
-    for (int64_t i = 0; i < operand.dim; ++i) {
+    operand.rank = nest.rank() - 1;
+    for (int64_t i = 0; i < operand.rank; ++i) {
       const int64_t step = i == d ? kTile : 1;
       operand.sizes[i] = (nest.size(i) + step - 1) / step;
       operand.strides[i] = k < 2 ? nest.stride(k, i) * step : i == d;

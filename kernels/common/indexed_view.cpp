@@ -11,7 +11,7 @@ namespace {
 /// Bytes from the first element of `view` to the one at `position`.
 int64_t offset_of(const StridedShape& view, const int64_t* position) {
   int64_t offset = 0;
-  for (int64_t d = 0; d < view.dim; ++d) {
+  for (int64_t d = 0; d < view.rank; ++d) {
     offset += position[d] * view.strides[d];
   }
   return offset * view.element_size();
@@ -19,7 +19,7 @@ int64_t offset_of(const StridedShape& view, const int64_t* position) {
 
 /// Moves `position` on in the shape of `view`, the last dimension first. False at the end.
 bool advance(const StridedShape& view, int64_t* position) {
-  for (int64_t d = view.dim - 1; d >= 0; --d) {
+  for (int64_t d = view.rank - 1; d >= 0; --d) {
     if (++position[d] < view.sizes[d]) {
       return true;
     }
@@ -29,9 +29,9 @@ bool advance(const StridedShape& view, int64_t* position) {
 }
 
 void drop_dimension(StridedShape& shape, int64_t d) {
-  std::copy(shape.sizes + d + 1, shape.sizes + shape.dim, shape.sizes + d);
-  std::copy(shape.strides + d + 1, shape.strides + shape.dim, shape.strides + d);
-  --shape.dim;
+  std::copy(shape.sizes + d + 1, shape.sizes + shape.rank, shape.sizes + d);
+  std::copy(shape.strides + d + 1, shape.strides + shape.rank, shape.strides + d);
+  --shape.rank;
 }
 
 /// A position in a Long or Int tensor, from a pointer into it.
@@ -54,8 +54,8 @@ bool IndexedView::init(const StridedShape& tensor, const ArrayRef<std::optional<
     const bool is_mask = indices_[index_count_ - 1].mask_count >= 0;
     dimension += is_mask ? index->dim() : 1;
   }
-  ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.dim, "indices of %d dimensions for a tensor of %d", int(dimension),
-                           int(tensor.dim));
+  ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.rank, "indices of %d dimensions for a tensor of %d", int(dimension),
+                           int(tensor.rank));
   ET_CHECK_OR_RETURN_FALSE(index_count_ > 0, "there is no index");
   ET_LOG_AND_RETURN_IF_FALSE(make_shape());
   ET_LOG_AND_RETURN_IF_FALSE(positions_exist());
@@ -73,8 +73,8 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
   ET_CHECK_OR_RETURN_FALSE(is_mask || type == ScalarType::Long || type == ScalarType::Int,
                            "tensors of dtype %d are not indices", int(type));
   const int64_t end = dimension + (is_mask ? index.dim() : 1);
-  ET_CHECK_OR_RETURN_FALSE(end <= tensor_.dim, "indices of %d dimensions for a tensor of %d", int(end),
-                           int(tensor_.dim));
+  ET_CHECK_OR_RETURN_FALSE(end <= tensor_.rank, "indices of %d dimensions for a tensor of %d", int(end),
+                           int(tensor_.rank));
   ET_CHECK_OR_RETURN_FALSE(end > dimension, "a mask without dimensions chooses nothing");
   std::fill(is_indexed_ + dimension, is_indexed_ + end, true);
 
@@ -100,15 +100,15 @@ bool IndexedView::make_shape() {
     const Index& index = indices_[i];
     const bool is_mask = index.mask_count >= 0;
     StridedShape list;
-    list.dim = 1;
+    list.rank = 1;
     list.sizes[0] = index.mask_count;
     const StridedShape& positions = is_mask ? list : static_cast<const StridedShape&>(index.values);
-    for (; steps_.dim < positions.dim; ++steps_.dim) {
-      std::copy_backward(steps_.sizes, steps_.sizes + steps_.dim, steps_.sizes + steps_.dim + 1);
+    for (; steps_.rank < positions.rank; ++steps_.rank) {
+      std::copy_backward(steps_.sizes, steps_.sizes + steps_.rank, steps_.sizes + steps_.rank + 1);
       steps_.sizes[0] = 1;
     }
-    int64_t* aligned = steps_.sizes + (steps_.dim - positions.dim);
-    for (int64_t d = 0; d < positions.dim; ++d) {
+    int64_t* aligned = steps_.sizes + (steps_.rank - positions.rank);
+    for (int64_t d = 0; d < positions.rank; ++d) {
       if (aligned[d] == 1) {
         aligned[d] = positions.sizes[d];
       }
@@ -120,24 +120,24 @@ bool IndexedView::make_shape() {
 
   // They stand where the indexed dimensions are, if these are adjacent.
   const bool* const begin = is_indexed_;
-  const bool* const end = begin + tensor_.dim;
+  const bool* const end = begin + tensor_.rank;
   const bool* const first = std::find(begin, end, true);
   const bool* const past = std::find(first, end, false);
   steps_dimension_ = std::find(past, end, true) == end ? first - begin : 0;
 
   rest_ = tensor_;
-  for (int64_t d = tensor_.dim - 1; d >= 0; --d) {
+  for (int64_t d = tensor_.rank - 1; d >= 0; --d) {
     if (is_indexed_[d]) {
       drop_dimension(rest_, d);
     }
   }
 
-  shape_.dim = steps_.dim + rest_.dim;
-  ET_CHECK_OR_RETURN_FALSE(shape_.dim <= static_cast<int64_t>(kTensorDimensionLimit), "%d dimensions are too many",
-                           int(shape_.dim));
+  shape_.rank = steps_.rank + rest_.rank;
+  ET_CHECK_OR_RETURN_FALSE(shape_.rank <= static_cast<int64_t>(kTensorDimensionLimit), "%d dimensions are too many",
+                           int(shape_.rank));
   int64_t* next = std::copy_n(rest_.sizes, steps_dimension_, shape_.sizes);
-  next = std::copy_n(steps_.sizes, steps_.dim, next);
-  std::copy(rest_.sizes + steps_dimension_, rest_.sizes + rest_.dim, next);
+  next = std::copy_n(steps_.sizes, steps_.rank, next);
+  std::copy(rest_.sizes + steps_dimension_, rest_.sizes + rest_.rank, next);
   return true;
 }
 
@@ -172,14 +172,14 @@ void IndexedView::locate(const Index& index, const int64_t* step, int64_t* posit
   }
   // Steps come in order, so that a mask's next position follows from its last one.
   const ConstStridedView& mask = index.values;
-  const int64_t last_step = step[steps_.dim - 1];
+  const int64_t last_step = step[steps_.rank - 1];
   if (last_step > 0 && index.mask_count == 1) {
     return;
   }
   if (last_step > 0) {
     advance(mask, located);
   } else {
-    std::fill_n(located, mask.dim, 0);
+    std::fill_n(located, mask.rank, 0);
   }
   while (mask.data[offset_of(mask, located)] == 0) {
     advance(mask, located);
@@ -193,7 +193,7 @@ void IndexedView::for_each_row(const StridedShape& other, Visit visit) const {
   StridedShape other_rest = other;
   StridedShape other_steps = steps_;
   other_steps.dtype = other.dtype;
-  for (int64_t d = steps_.dim - 1; d >= 0; --d) {
+  for (int64_t d = steps_.rank - 1; d >= 0; --d) {
     other_steps.strides[d] = other.strides[steps_dimension_ + d];
     drop_dimension(other_rest, steps_dimension_ + d);
   }

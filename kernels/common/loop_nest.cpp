@@ -13,7 +13,7 @@ LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(coun
   // Dimensions from the outermost in memory to the innermost; equal strides keep their order.
   int64_t order[kTensorDimensionLimit];
   int64_t ordered = 0;
-  for (int64_t d = 0; d < first.dim; ++d) {
+  for (int64_t d = 0; d < first.rank; ++d) {
     numel_ *= first.sizes[d];
     if (first.sizes[d] == 1) {
       continue;
@@ -25,7 +25,7 @@ LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(coun
     order[position] = d;
   }
   if (numel_ == 0 || ordered == 0) {
-    dim_ = 1;
+    rank_ = 1;
     sizes_[0] = numel_;
     for (int k = 0; k < count; ++k) {
       // The one element of a row is the same for any stride; this one counts as contiguous.
@@ -36,17 +36,17 @@ LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(coun
 
   for (int64_t i = 0; i < ordered; ++i) {
     const int64_t d = order[i];
-    bool merges = dim_ > 0;
+    bool merges = rank_ > 0;
     for (int k = 0; k < count && merges; ++k) {
-      merges = strides_[k][dim_ - 1] == operands[k]->strides[d] * operands[k]->element_size() * first.sizes[d];
+      merges = strides_[k][rank_ - 1] == operands[k]->strides[d] * operands[k]->element_size() * first.sizes[d];
     }
     if (merges) {
-      sizes_[dim_ - 1] *= first.sizes[d];
+      sizes_[rank_ - 1] *= first.sizes[d];
     } else {
-      sizes_[dim_++] = first.sizes[d];
+      sizes_[rank_++] = first.sizes[d];
     }
     for (int k = 0; k < count; ++k) {
-      strides_[k][dim_ - 1] = operands[k]->strides[d] * operands[k]->element_size();
+      strides_[k][rank_ - 1] = operands[k]->strides[d] * operands[k]->element_size();
     }
   }
 }
@@ -58,7 +58,7 @@ void LoopNest::for_each_row(int64_t begin, int64_t end, Visit visit) const {
   int64_t index[kTensorDimensionLimit + 1];
   int64_t offsets[kMaxOperands] = {};
   int64_t left = begin;
-  for (int64_t d = dim_ - 1; d >= 0; --d) {
+  for (int64_t d = rank_ - 1; d >= 0; --d) {
     index[d] = d == 0 ? left : left % sizes_[d];
     left /= sizes_[d];
     for (int k = 0; k < count_; ++k) {
@@ -67,7 +67,7 @@ void LoopNest::for_each_row(int64_t begin, int64_t end, Visit visit) const {
   }
 
   for (left = end - begin;;) {
-    const int64_t n = std::min(left, row_size() - index[dim_ - 1]);
+    const int64_t n = std::min(left, row_size() - index[rank_ - 1]);
     visit(offsets, n);
     left -= n;
     if (left == 0) {
@@ -75,10 +75,10 @@ void LoopNest::for_each_row(int64_t begin, int64_t end, Visit visit) const {
     }
     // To the next row's first element.
     for (int k = 0; k < count_; ++k) {
-      offsets[k] -= index[dim_ - 1] * row_stride(k);
+      offsets[k] -= index[rank_ - 1] * row_stride(k);
     }
-    index[dim_ - 1] = 0;
-    for (int64_t d = dim_ - 2;; --d) {
+    index[rank_ - 1] = 0;
+    for (int64_t d = rank_ - 2;; --d) {
       if (++index[d] < sizes_[d]) {
         for (int k = 0; k < count_; ++k) {
           offsets[k] += strides_[k][d];

@@ -36,15 +36,15 @@ class LoopNest {
   int64_t numel() const { return numel_; }
 
   /// The loops, of which the last is the innermost; there is at least one.
-  int64_t dim() const { return dim_; }
+  int64_t rank() const { return rank_; }
   int64_t size(int64_t d) const { return sizes_[d]; }
   int64_t stride(int k, int64_t d) const { return strides_[k][d]; }
 
   /// Elements of the innermost loop, a row.
-  int64_t row_size() const { return sizes_[dim_ - 1]; }
+  int64_t row_size() const { return sizes_[rank_ - 1]; }
 
   /// Bytes between two elements of operand `k` in a row.
-  int64_t row_stride(int k) const { return strides_[k][dim_ - 1]; }
+  int64_t row_stride(int k) const { return strides_[k][rank_ - 1]; }
 
   /// Visits the elements from number `begin` to `end`, row by row; of the first and the last row perhaps a part.
   void for_each_row(int64_t begin, int64_t end, Visit visit) const;
@@ -54,7 +54,7 @@ class LoopNest {
 
  private:
   int count_;
-  int64_t dim_ = 0;
+  int64_t rank_ = 0;
   int64_t numel_ = 1;
   int64_t sizes_[kTensorDimensionLimit + 1];
   int64_t strides_[kMaxOperands][kTensorDimensionLimit + 1];  // in bytes

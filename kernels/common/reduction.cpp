@@ -89,8 +89,8 @@ void Reduction::compute_each(int64_t begin, int64_t end) const {
       f.start(f.function, accumulator, 1);
       add_values(in.data + offsets[0] + i * kept.row_stride(0), 0, reduced.numel(), accumulator);
       f.finish(f.function, accumulator, result, 1);
-      store_block(f.result_type, result, out.dtype, out.data + offsets[1] + i * kept.row_stride(1),
-                  out.element_size(), 1);
+      store_block(f.result_type, result, out.dtype, out.data + offsets[1] + i * kept.row_stride(1), out.element_size(),
+                  1);
     }
   });
 }
@@ -142,16 +142,16 @@ void Reduction::compute_parts(int64_t parts) const {
       });
       f.merge(f.function, accumulators, partial, parts);
       f.finish(f.function, accumulators, result, 1);
-      store_block(f.result_type, result, out.dtype, out.data + offsets[1] + i * kept.row_stride(1),
-                  out.element_size(), 1);
+      store_block(f.result_type, result, out.dtype, out.data + offsets[1] + i * kept.row_stride(1), out.element_size(),
+                  1);
     }
   });
 }
 
 void append(StridedShape& shape, int64_t size, int64_t stride) {
-  shape.sizes[shape.dim] = size;
-  shape.strides[shape.dim] = stride;
-  ++shape.dim;
+  shape.sizes[shape.rank] = size;
+  shape.strides[shape.rank] = stride;
+  ++shape.rank;
 }
 
 }  // namespace
@@ -188,14 +188,14 @@ void apply_reduction(const ReductionFunction& f, const ConstStridedView& in, con
   kept_in.dtype = reduced_in.dtype = in.dtype;
   kept_out.dtype = out.dtype;
   index.dtype = ScalarType::Byte;
-  const bool out_keeps_dims = out.dim == in.dim;
+  const bool out_keeps_dims = out.rank == in.rank;
   int64_t reduced_count = 1;
   int64_t index_stride[kTensorDimensionLimit];
-  for (int64_t d = in.dim - 1; d >= 0; --d) {
+  for (int64_t d = in.rank - 1; d >= 0; --d) {
     index_stride[d] = reduced_count;
     reduced_count *= dims.contains(d) ? in.sizes[d] : 1;
   }
-  for (int64_t d = 0, out_d = 0; d < in.dim; ++d) {
+  for (int64_t d = 0, out_d = 0; d < in.rank; ++d) {
     if (dims.contains(d)) {
       append(reduced_in, in.sizes[d], in.strides[d]);
       append(index, in.sizes[d], index_stride[d]);

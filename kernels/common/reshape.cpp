@@ -11,7 +11,7 @@ namespace {
 
 bool is_contiguous(const StridedShape& view) {
   int64_t stride = 1;
-  for (int64_t d = view.dim - 1; d >= 0; --d) {
+  for (int64_t d = view.rank - 1; d >= 0; --d) {
     if (view.sizes[d] != 1 && view.strides[d] != stride) {
       return false;
     }
@@ -24,9 +24,9 @@ bool is_contiguous(const StridedShape& view) {
 template <typename Byte>
 BasicStridedView<Byte> reshape_contiguous(const BasicStridedView<Byte>& view, const StridedShape& shape) {
   BasicStridedView<Byte> reshaped = view;
-  reshaped.dim = shape.dim;
+  reshaped.rank = shape.rank;
   int64_t stride = 1;
-  for (int64_t d = shape.dim - 1; d >= 0; --d) {
+  for (int64_t d = shape.rank - 1; d >= 0; --d) {
     reshaped.sizes[d] = shape.sizes[d];
     reshaped.strides[d] = stride;
     stride *= shape.sizes[d];
@@ -43,14 +43,14 @@ class Cursor {
   int64_t offset() const { return offset_; }
 
   /// Bytes between the elements of a row.
-  int64_t stride() const { return view_.strides[view_.dim - 1] * view_.element_size(); }
+  int64_t stride() const { return view_.strides[view_.rank - 1] * view_.element_size(); }
 
   /// Elements from here to the row's end.
-  int64_t remaining() const { return view_.sizes[view_.dim - 1] - index_[view_.dim - 1]; }
+  int64_t remaining() const { return view_.sizes[view_.rank - 1] - index_[view_.rank - 1]; }
 
   /// Moves on by `n` elements, which are in one row.
   void advance(int64_t n) {
-    int64_t d = view_.dim - 1;
+    int64_t d = view_.rank - 1;
     index_[d] += n;
     offset_ += n * stride();
     for (; d > 0 && index_[d] == view_.sizes[d]; --d) {
@@ -70,10 +70,10 @@ class Cursor {
 
 bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedShape& shape) {
   ET_CHECK_OR_RETURN_FALSE(size.size() <= kTensorDimensionLimit, "%d dimensions are too many", int(size.size()));
-  shape.dim = static_cast<int64_t>(size.size());
+  shape.rank = static_cast<int64_t>(size.size());
   int64_t inferred = -1;
   int64_t product = 1;
-  for (int64_t d = 0; d < shape.dim; ++d) {
+  for (int64_t d = 0; d < shape.rank; ++d) {
     shape.sizes[d] = size[d];
     if (size[d] == -1) {
       ET_CHECK_OR_RETURN_FALSE(inferred == -1, "only one dimension can be inferred");

@@ -6,14 +6,14 @@ namespace rules_executorch::kernels {
 
 bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count) {
   Tensor::SizesType sizes[::executorch::runtime::kTensorDimensionLimit];
-  int64_t dim = 0;
+  int64_t rank = 0;
   for (int k = 0; k < count; ++k) {
-    dim = std::max<int64_t>(dim, inputs[k]->dim());
+    rank = std::max<int64_t>(rank, inputs[k]->dim());
   }
-  std::fill_n(sizes, dim, 1);
+  std::fill_n(sizes, rank, 1);
   for (int k = 0; k < count; ++k) {
     const auto input_sizes = inputs[k]->sizes();
-    Tensor::SizesType* aligned = sizes + (dim - static_cast<int64_t>(input_sizes.size()));
+    Tensor::SizesType* aligned = sizes + (rank - static_cast<int64_t>(input_sizes.size()));
     for (size_t d = 0; d < input_sizes.size(); ++d) {
       if (aligned[d] == 1) {
         aligned[d] = input_sizes[d];
@@ -23,7 +23,7 @@ bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count)
                                int(input_sizes[d]));
     }
   }
-  return resize_to(out, {sizes, static_cast<size_t>(dim)});
+  return resize_to(out, {sizes, static_cast<size_t>(rank)});
 }
 
 }  // namespace rules_executorch::kernels

@@ -6,7 +6,7 @@ namespace rules_executorch::kernels {
 
 int64_t StridedShape::numel() const {
   int64_t count = 1;
-  for (int64_t d = 0; d < dim; ++d) {
+  for (int64_t d = 0; d < rank; ++d) {
     count *= sizes[d];
   }
   return count;
@@ -20,12 +20,12 @@ BasicStridedView<Byte>::BasicStridedView(std::conditional_t<kIsConst, const Tens
     data = static_cast<Byte*>(tensor.mutable_data_ptr());
   }
   dtype = tensor.scalar_type();
-  dim = tensor.dim();
-  std::copy_n(tensor.sizes().data(), dim, sizes);
+  rank = tensor.dim();
+  std::copy_n(tensor.sizes().data(), rank, sizes);
   // A tensor made by hand may carry neither strides nor dim order: it is contiguous.
   const bool has_strides = tensor.strides().data() != nullptr;
   int64_t contiguous_stride = 1;
-  for (int64_t d = dim - 1; d >= 0; --d) {
+  for (int64_t d = rank - 1; d >= 0; --d) {
     strides[d] = has_strides ? tensor.strides()[d] : contiguous_stride;
     contiguous_stride *= sizes[d];
   }
@@ -34,7 +34,7 @@ BasicStridedView<Byte>::BasicStridedView(std::conditional_t<kIsConst, const Tens
 template <typename Byte>
 BasicStridedView<Byte> BasicStridedView<Byte>::permute(const int64_t* order) const {
   BasicStridedView view = *this;
-  for (int64_t d = 0; d < dim; ++d) {
+  for (int64_t d = 0; d < rank; ++d) {
     view.sizes[d] = sizes[order[d]];
     view.strides[d] = strides[order[d]];
   }
@@ -42,7 +42,8 @@ BasicStridedView<Byte> BasicStridedView<Byte>::permute(const int64_t* order) con
 }
 
 template <typename Byte>
-BasicStridedView<Byte> BasicStridedView<Byte>::slice(int64_t dimension, int64_t start, int64_t length, int64_t step) const {
+BasicStridedView<Byte> BasicStridedView<Byte>::slice(int64_t dimension, int64_t start, int64_t length,
+                                                     int64_t step) const {
   BasicStridedView view = *this;
   view.data += start * strides[dimension] * element_size();
   view.sizes[dimension] = length;
@@ -54,29 +55,29 @@ template <typename Byte>
 BasicStridedView<Byte> BasicStridedView<Byte>::select(int64_t dimension, int64_t index) const {
   BasicStridedView view = *this;
   view.data += index * strides[dimension] * element_size();
-  view.dim = dim - 1;
-  std::copy(sizes + dimension + 1, sizes + dim, view.sizes + dimension);
-  std::copy(strides + dimension + 1, strides + dim, view.strides + dimension);
+  view.rank = rank - 1;
+  std::copy(sizes + dimension + 1, sizes + rank, view.sizes + dimension);
+  std::copy(strides + dimension + 1, strides + rank, view.strides + dimension);
   return view;
 }
 
 template <typename Byte>
 BasicStridedView<Byte> BasicStridedView<Byte>::unsqueeze(int64_t dimension) const {
   BasicStridedView view = *this;
-  view.dim = dim + 1;
+  view.rank = rank + 1;
   view.sizes[dimension] = 1;
   view.strides[dimension] = 0;
-  std::copy(sizes + dimension, sizes + dim, view.sizes + dimension + 1);
-  std::copy(strides + dimension, strides + dim, view.strides + dimension + 1);
+  std::copy(sizes + dimension, sizes + rank, view.sizes + dimension + 1);
+  std::copy(strides + dimension, strides + rank, view.strides + dimension + 1);
   return view;
 }
 
 template <typename Byte>
 BasicStridedView<Byte> BasicStridedView<Byte>::broadcast_to(const StridedShape& shape) const {
   BasicStridedView view = *this;
-  view.dim = shape.dim;
-  const int64_t leading = shape.dim - dim;
-  for (int64_t d = 0; d < shape.dim; ++d) {
+  view.rank = shape.rank;
+  const int64_t leading = shape.rank - rank;
+  for (int64_t d = 0; d < shape.rank; ++d) {
     const bool repeats = d < leading || sizes[d - leading] == 1;
     view.sizes[d] = shape.sizes[d];
     view.strides[d] = repeats ? 0 : strides[d - leading];

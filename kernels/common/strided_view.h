@@ -12,7 +12,7 @@ using ::executorch::runtime::kTensorDimensionLimit;
 /// Where a tensor's elements lie, from its first element on.
 struct StridedShape {
   ScalarType dtype = ScalarType::Undefined;
-  int64_t dim = 0;
+  int64_t rank = 0;  // the number of dimensions
   int64_t sizes[kTensorDimensionLimit] = {};
   int64_t strides[kTensorDimensionLimit] = {};  // in elements; 0 repeats an element, negative goes backwards
 
@@ -35,7 +35,7 @@ struct BasicStridedView : StridedShape {
   template <typename Other, typename = std::enable_if_t<kIsConst && !std::is_const_v<Other>>>
   BasicStridedView(const BasicStridedView<Other>& view) : StridedShape(view), data(view.data) {}
 
-  /// The same elements with dimension `i` of the result being dimension `order[i]` of this; `order` has `dim` entries.
+  /// The same elements with dimension `i` of the result being dimension `order[i]` of this; `order` has `rank` entries.
   BasicStridedView permute(const int64_t* order) const;
 
   /// `length` elements along `dimension`, from index `start`, `step` apart.

@@ -314,8 +314,8 @@ void read_strides(const StridedShape& in, const StridedShape& weight, const Stri
   shape.weight_in_stride = weight.strides[shape.transposed ? 0 : 1] * size;
   shape.weight_out_stride = weight.strides[shape.transposed ? 1 : 0] * size;
   shape.out_channel_stride = out.strides[1] * size;
-  for (int64_t d = 2; d < in.dim; ++d) {
-    Axis& axis = shape.axes[kMaxSpatialDims - in.dim + d];
+  for (int64_t d = 2; d < in.rank; ++d) {
+    Axis& axis = shape.axes[kMaxSpatialDims - in.rank + d];
     axis.in_stride = in.strides[d] * size;
     axis.weight_stride = weight.strides[d] * size;
     axis.out_stride = out.strides[d] * size;

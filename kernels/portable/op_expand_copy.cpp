@@ -8,11 +8,11 @@ namespace {
 
 /// The shape that `size` asks for, in which -1 keeps the size of one of view's dimensions. False where there is none.
 bool make_expanded_shape(const StridedShape& view, const ArrayRef<int64_t>& size, StridedShape& shape) {
-  shape.dim = static_cast<int64_t>(size.size());
-  const int64_t leading = shape.dim - view.dim;
+  shape.rank = static_cast<int64_t>(size.size());
+  const int64_t leading = shape.rank - view.rank;
   ET_CHECK_OR_RETURN_FALSE(leading >= 0 && size.size() <= kTensorDimensionLimit,
-                           "a tensor of %d dimensions does not expand to %d", int(view.dim), int(shape.dim));
-  for (int64_t d = 0; d < shape.dim; ++d) {
+                           "a tensor of %d dimensions does not expand to %d", int(view.rank), int(shape.rank));
+  for (int64_t d = 0; d < shape.rank; ++d) {
     shape.sizes[d] = size[d] == -1 && d >= leading ? view.sizes[d - leading] : size[d];
     ET_CHECK_OR_RETURN_FALSE(shape.sizes[d] >= 0, "dimension %d cannot have size %d", int(d), int(size[d]));
   }

@@ -21,8 +21,8 @@ bool is_parameter(const std::optional<Tensor>& parameter, ScalarType type, const
 /// A parameter as a view that broadcasts along the channels of a tensor of `rank` dimensions.
 ConstStridedView per_channel(const Tensor& parameter, int64_t rank) {
   ConstStridedView view(parameter);
-  while (view.dim < rank - 1) {
-    view = view.unsqueeze(view.dim);
+  while (view.rank < rank - 1) {
+    view = view.unsqueeze(view.rank);
   }
   return view;
 }

@@ -127,23 +127,23 @@ namespace rules_executorch {
 KernelTensor::KernelTensor(ScalarType dtype, const std::vector<SizesType>& sizes, Span<const DimOrderType> dim_order,
                            void* data, bool resizable)
     : resizable_(resizable) {
-  const size_t dim = sizes.size();
-  if (dim_order.size() == dim) {
+  const size_t rank = sizes.size();
+  if (dim_order.size() == rank) {
     std::copy(dim_order.begin(), dim_order.end(), dim_order_.begin());
   } else {
-    std::iota(dim_order_.begin(), dim_order_.begin() + dim, 0);
+    std::iota(dim_order_.begin(), dim_order_.begin() + rank, 0);
   }
   // A tensor never gets more elements than it began with.
   if (resizable) {
-    for (size_t i = 0; i < dim; ++i) sizes_[i] = i < 2 ? std::numeric_limits<SizesType>::max() : 1;
+    for (size_t i = 0; i < rank; ++i) sizes_[i] = i < 2 ? std::numeric_limits<SizesType>::max() : 1;
   } else {
     std::copy(sizes.begin(), sizes.end(), sizes_.begin());
-    executorch::runtime::dim_order_to_stride_nocheck(sizes_.data(), dim_order_.data(), dim, strides_.data());
+    executorch::runtime::dim_order_to_stride_nocheck(sizes_.data(), dim_order_.data(), rank, strides_.data());
   }
-  impl_.emplace(dtype, static_cast<ssize_t>(dim), sizes_.data(), data, dim_order_.data(), strides_.data(),
+  impl_.emplace(dtype, static_cast<ssize_t>(rank), sizes_.data(), data, dim_order_.data(), strides_.data(),
                 resizable ? TensorShapeDynamism::DYNAMIC_UNBOUND : TensorShapeDynamism::STATIC);
   if (resizable) {
-    ET_CHECK(executorch::runtime::internal::TensorResizerFriend::Resize(&*impl_, {sizes.data(), dim}) == Error::Ok);
+    ET_CHECK(executorch::runtime::internal::TensorResizerFriend::Resize(&*impl_, {sizes.data(), rank}) == Error::Ok);
   }
   if (data == nullptr) {
     Reserve(impl_->nbytes() + kSlack);

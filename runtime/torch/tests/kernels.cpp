@@ -72,14 +72,14 @@ Tensor& join_out(KernelRuntimeContext& context, TensorList parts, ArrayRef<std::
   ET_KERNEL_CHECK(context, parts.size() == 2 && weights.size() == 2 && used.size() == 2, InvalidArgument, out);
   ET_KERNEL_CHECK(context, is_float(parts[0]) && is_float(out), InvalidArgument, out);
   std::array<SizesType, kTensorDimensionLimit> wanted{};
-  size_t dim = parts[0].dim();
+  size_t rank = parts[0].dim();
   if (sizes) {
-    dim = sizes->size();
-    for (size_t i = 0; i < dim; ++i) wanted[i] = static_cast<SizesType>((*sizes)[i]);
+    rank = sizes->size();
+    for (size_t i = 0; i < rank; ++i) wanted[i] = static_cast<SizesType>((*sizes)[i]);
   } else {
-    for (size_t i = 0; i < dim; ++i) wanted[i] = parts[0].sizes()[i];
+    for (size_t i = 0; i < rank; ++i) wanted[i] = parts[0].sizes()[i];
   }
-  ET_KERNEL_CHECK(context, resize_tensor(out, {wanted.data(), dim}) == Error::Ok, InvalidArgument, out);
+  ET_KERNEL_CHECK(context, resize_tensor(out, {wanted.data(), rank}) == Error::Ok, InvalidArgument, out);
   ET_KERNEL_CHECK(context, out.numel() == parts[0].numel(), InvalidArgument, out);
   float* to = out.mutable_data_ptr<float>();
   for (ssize_t i = 0; i < out.numel(); ++i) {
