@@ -110,6 +110,14 @@ KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
   return {1 + (r + r * r * p), to_bits(shifted) - to_bits(kRound)};
 }
 
+/// e^x for -104 <= x <= 89, between which its results are 0, infinity and all others, and for NaN.
+KERNELS_ALWAYS_INLINE inline float exp_of_bounded(float x) {
+  const ExpParts parts = exp_parts(x);
+  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  return parts.e_to_r * power_of_two(half) * power_of_two(parts.n - half);
+}
+
 /// e^x for results that are neither infinite nor denormal.
 KERNELS_ALWAYS_INLINE inline float exp_of_small(float x) {
   const ExpParts parts = exp_parts(x);
@@ -161,13 +169,8 @@ KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
 /// e^x.
 constexpr double kExpUlp = 1.1;
 KERNELS_ALWAYS_INLINE inline float exp(float x) {
-  // Beyond these bounds, results are 0 and infinity.
   x = x > 89 ? 89 : x;
-  x = x < -104 ? -104 : x;
-  const internal::ExpParts parts = internal::exp_parts(x);
-  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
-  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
-  return parts.e_to_r * internal::power_of_two(half) * internal::power_of_two(parts.n - half);
+  return internal::exp_of_bounded(x < -104 ? -104 : x);
 }
 inline double exp(double x) { return std::exp(x); }
 
@@ -242,8 +245,9 @@ inline double erf(double x) { return std::erf(x); }
 constexpr double kSigmoidUlp = 2.5;
 KERNELS_ALWAYS_INLINE inline float sigmoid(float x) {
   // Not e^-x, which overflows before the result is 0.
-  const float e = exp(-internal::abs(x));
-  return (x < 0 ? e : 1) / (1 + e);
+  const float exponent = internal::float_of(internal::to_bits(x) | internal::kSignBit);
+  const float e = internal::exp_of_bounded(exponent < -104 ? -104 : exponent);
+  return internal::select(internal::if_negative(x), e, 1) / (1 + e);
 }
 inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
