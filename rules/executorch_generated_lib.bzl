@@ -31,6 +31,10 @@ def executorch_generated_lib(
         **kwargs):
     """A C++ library that registers the selected operators, as `<name>`, and its headers, as `<name>_headers`.
 
+    A binary that depends on the library registers the kernels, unless `manual_registration`. `<name>_headers` has
+    `NativeFunctions.h` (the kernels' declarations) and `Functions.h` (typed wrappers, such as
+    `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without the registration.
+
     Args:
       name: name of the library.
       deps: selections (`et_operator_library`; united if several), and C++ libraries to link with.

@@ -333,10 +333,7 @@ without exceptions. Default: True.""",
 }
 
 executorch_generated_lib = rule(
-    doc = """A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.
-
-It links whole: depending on it is enough, unless `manual_registration`. `<name>_headers` gives `NativeFunctions.h` (the kernels' declarations) and
-`Functions.h` (typed wrappers, `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without registering.""",
+    doc = "A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.",
     implementation = _executorch_generated_lib_impl,
     attrs = _ATTRS,
     fragments = ["cpp"],
