@@ -95,6 +95,8 @@ _ALL_CASES = (
     Case("tanh 128x3072", "aten::tanh.out", (_LAYER,)),
     Case("exp 128x3072", "aten::exp.out", (_LAYER,)),
     Case("sigmoid 128x3072", "aten::sigmoid.out", (_LAYER,)),
+    Case("sin 128x3072", "aten::sin.out", (_LAYER,)),
+    Case("pow 128x3072 to 2.5", "aten::pow.Tensor_Scalar_out", (_LAYER, 2.5)),
     Case("softmax 12x128x128", "aten::_softmax.out", ((12, 128, 128), -1, False)),
     Case("add 128x3072, half", "aten::add.out", (_LAYER, _LAYER), torch.float16),
     Case("transposed copy 1024x1024", "aten::permute_copy.out", ((1024, 1024), [1, 0])),
