@@ -32,8 +32,11 @@ def find(library: Library, defined: Sequence[symbols.Symbol], libraries: Sequenc
     findings: list[Finding] = []
     for operator in library.operators:
         for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
+            # PyTorch's own kernels take types that no other kernel takes.
+            if kernel.function == aten_kernels.FUNCTION:
+                continue
             expected = _expected_parameters(operator, kernel)
-            if kernel.function == aten_kernels.FUNCTION or (kernel.function, expected[-1]) in linkable:
+            if (kernel.function, expected[-1]) in linkable:
                 continue
             if (kernel.function, expected[0]) in linkable:
                 without_context.setdefault((kernel.function, expected[0]), operator)

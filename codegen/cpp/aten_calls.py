@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from codegen.cpp import layout, namespaces, template
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
-from codegen.model import signatures
+from codegen.model import signatures, torch_schemas
 from codegen.model.schema_types import Dialect
 
 # What a source with such functions includes.
@@ -74,7 +74,7 @@ def _definition(boxed: BoxedKernel) -> str:
     function = boxed.operator.schema
     return template.fill(
         "aten_definition.cpp",
-        schema=layout.quoted(boxed.function + str(function).removeprefix(boxed.operator.name)),
+        schema=layout.quoted(torch_schemas.of_cpp_kernel(function, boxed.function)),
         function=boxed.function,
         return_type=signatures.return_type(function, Dialect.ATEN),
         types=", ".join(signatures.parameter_types(function, Dialect.ATEN)),

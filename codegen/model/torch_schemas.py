@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from codegen.model.schema import FunctionSchema, OperatorName, Return
 
 # PyTorch defines the operators of these namespaces itself. A custom_ops.yaml may bind kernels to them all the same.
@@ -61,3 +63,13 @@ def functional(function: FunctionSchema) -> FunctionSchema | None:
 def unqualified(function: FunctionSchema) -> str:
     """A schema without the namespace of its name, as PyTorch's libraries, which are of one namespace, take it."""
     return str(function).removeprefix(f"{function.name.namespace}::")
+
+
+def of_cpp_kernel(function: FunctionSchema, name: str) -> str:
+    """The schema, under another name, that PyTorch finds to be that of a C++ kernel.
+
+    PyTorch compares the two. A kernel has a bool for a SymBool, and an int for a SymInt, which PyTorch lets pass in
+    arguments only.
+    """
+    text = str(function).removeprefix(str(function.name))
+    return name + re.sub(r"\bSym(Bool|Int)\b", lambda match: match[1].lower(), text)

@@ -11,7 +11,7 @@ import re
 import subprocess
 import sys
 import types
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -22,18 +22,22 @@ import torchgen
 import torchgen.model
 import yaml
 from absl.testing import absltest
-from codegen.model.prim_ops import PRIM_OPS
 from executorch.codegen import gen
+from executorch.codegen.api import et_cpp
 from executorch.codegen.api.types import ExecutorchCppSignature
 from executorch.codegen.tools import gen_oplist
 from executorch.exir import EdgeCompileConfig, to_edge
 from executorch.exir import scalar_type as exir_scalar_type
+from torchgen import local
+from torchgen.api import native
 from torchgen.context import native_function_manager
 from torchgen.selective_build.selector import SelectiveBuilder, combine_selective_builders
 
 from codegen.checks import calls
 from codegen.inputs import functions_yaml, program_reader
-from codegen.model import kernel_keys, schema, signatures, torch_schemas
+from codegen.model import kernel_keys, schema, schema_types, signatures, torch_schemas
+from codegen.model.prim_ops import PRIM_OPS
+from codegen.model.schema_types import Dialect
 from codegen.tests import case
 from diagnostics.errors import Location
 
@@ -61,7 +65,7 @@ def _theirs(functions: Path, custom_ops: Path | None) -> dict[str, tuple[Any, st
 def _plain(cpp_type: str) -> str:
     """A C++ type without the namespaces and spaces that differ without a difference."""
     plain = re.sub(r"(?:torch::executor|executorch::aten|::std|std|at)::", "", cpp_type).replace(" ", "")
-    return plain.replace("TensorList", "ArrayRef<Tensor>")
+    return plain.replace("TensorList", "ArrayRef<Tensor>").replace("c10::string_view", "string_view")
 
 
 class _Model(torch.nn.Module):
@@ -164,6 +168,49 @@ class ExecutorchCompatibilityTest(case.TestCase):
 
     def test_quantized_operators(self) -> None:
         self._check_signatures(_KERNELS / "quantized" / "quantized.yaml", None)
+
+    def _other_types(self, theirs: Callable[[torchgen.model.Type], Any], dialect: Dialect) -> dict[str, str]:
+        """The types of the table that another code generator makes something else of; "" where it cannot."""
+        others = {}
+        for name, row in schema_types.TYPES.items():
+            for text, in_cpp in ((name, row.cpp_type(dialect)), (f"{name}?", row.optional.cpp_type(dialect))):
+                if in_cpp is None:
+                    continue
+                try:
+                    # Other code generators want a size for lists of bools.
+                    type_ = _plain(theirs(torchgen.model.Type.parse(text.replace("ool[]", "ool[3]"))).cpp_type())
+                except (KeyError, AssertionError):
+                    type_ = ""
+                if type_ != _plain(in_cpp.parameter):
+                    others[text] = type_
+        return others
+
+    def test_every_type_with_executorchs_tensors(self) -> None:
+        others = self._other_types(
+            lambda type_: et_cpp.argumenttype_type(type_, mutable=False, binds="value"), Dialect.EXECUTORCH
+        )
+        # The runtime has values of these all the same.
+        base = ("SymBool", "Layout", "Device", "SymBool[]")
+        self.assertEqual(others, {text: "" for name in base for text in (name, f"{name}?")})
+
+    def test_every_type_with_pytorchs_tensors(self) -> None:
+        with local.parametrize(use_const_ref_for_mutable_tensors=False, use_ilistref_for_tensor_lists=False):
+            others = self._other_types(
+                lambda type_: native.argumenttype_type(type_, mutable=False, binds="value", symint=False), Dialect.ATEN
+            )
+        # A program has no symbols, and its lists of bools are of any size. C++ has no optional of a reference.
+        self.assertEqual(
+            others,
+            {
+                "SymBool": "c10::SymBool",
+                "SymBool?": "optional<c10::SymBool>",
+                "SymBool[]": "ArrayRef<c10::SymBool>",
+                "SymBool[]?": "optional<ArrayRef<c10::SymBool>>",
+                "Tensor?[]?": "optional<constc10::List<optional<Tensor>>&>",
+                "bool[]": "array<bool,3>",
+                "bool[]?": "optional<array<bool,3>>",
+            },
+        )
 
     def _select(self, *flags: str, name: str = "selected_operators.yaml") -> str:
         path = str(self.directory / name)

@@ -12,15 +12,30 @@ import flatbuffers
 
 # flatc generates no types.
 _schema: Any = importlib.import_module("codegen.inputs.program_generated")
-# The size of the segments at the end of a program, and where its header says so.
+# The size of the last segment at the end of a program, and where its header has the size of all segments.
 _LAST_SEGMENT = 16
 _SEGMENTS_SIZE = 32
 
 
 @dataclass(frozen=True)
 class Tensor:
+    """A tensor. Only one with sizes can be run with.
+
+    Attributes:
+        dtype: its dtype's number.
+        dim_order: its dimensions, the outermost first.
+        sizes: its sizes.
+        content: its elements, if the program has them; a tensor with sizes and without content is an output.
+    """
+
     dtype: int
     dim_order: tuple[int, ...]
+    sizes: tuple[int, ...] = ()
+    content: bytes | None = None
+
+    @property
+    def is_output(self) -> bool:
+        return bool(self.sizes) and self.content is None
 
 
 @dataclass(frozen=True)
@@ -33,7 +48,41 @@ class OptionalTensorList:
     tensors: tuple[Tensor | None, ...]
 
 
-Value = Tensor | TensorList | OptionalTensorList | int | None
+@dataclass(frozen=True)
+class IntList:
+    items: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class DoubleList:
+    items: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class BoolList:
+    items: tuple[bool, ...]
+
+
+class Result:
+    """The place of what a call returns, which is an output."""
+
+
+Value = (
+    Tensor
+    | TensorList
+    | OptionalTensorList
+    | IntList
+    | DoubleList
+    | BoolList
+    | Result
+    | bool
+    | int
+    | float
+    | str
+    | None
+)
+# The memory that is planned for each output.
+_OUTPUT_SIZE = 1024
 
 
 @dataclass(frozen=True)
@@ -62,16 +111,26 @@ def build(
         backends: the names of the backends that each method delegates to.
     """
     builder = flatbuffers.Builder()
+    constants = _Constants()
     plans = [
         _plan(
-            builder, name, [[Call(c) if isinstance(c, str) else c for c in chain] for chain in chains], unused, backends
+            builder,
+            constants,
+            name,
+            [[Call(c) if isinstance(c, str) else c for c in chain] for chain in chains],
+            unused=unused,
+            backends=backends,
         )
         for name, chains in methods.items()
     ]
     plan_vector = _vector(builder, _schema.ProgramStartExecutionPlanVector, plans)
+    segments = constants.write(builder) if constants.content else ()
     _schema.ProgramStart(builder)
     _schema.ProgramAddVersion(builder, version)
     _schema.ProgramAddExecutionPlan(builder, plan_vector)
+    if segments:
+        _schema.ProgramAddSegments(builder, segments[0])
+        _schema.ProgramAddConstantSegment(builder, segments[1])
     builder.Finish(_schema.ProgramEnd(builder), b"ET12")
     data = bytes(builder.Output())
     if not header:
@@ -79,9 +138,10 @@ def build(
     # The header lies between the identifier and the content, which moves back by the header's size.
     size = 32
     (root,) = struct.unpack_from("<I", data)
-    segments = len(data) + size
-    extended = struct.pack("<4sIQQQ", b"eh00", size, segments, segments, _LAST_SEGMENT)
-    return struct.pack("<I", root + size) + data[4:8] + extended + data[8:] + bytes(_LAST_SEGMENT)
+    start = len(data) + size
+    content = bytes(constants.content) + bytes(_LAST_SEGMENT)
+    extended = struct.pack("<4sIQQQ", b"eh00", size, start, start, len(content))
+    return struct.pack("<I", root + size) + data[4:8] + extended + data[8:] + content
 
 
 def write_large(path: str, program: bytes, size: int) -> None:
@@ -130,12 +190,47 @@ def bundle(program: bytes) -> bytes:
     return bytes(builder.Output())
 
 
+class _Constants:
+    """The contents of tensors, which are the first segment behind the program."""
+
+    def __init__(self) -> None:
+        self.content = bytearray()
+        # The first stands for no content.
+        self._offsets = [0]
+
+    def add(self, content: bytes) -> int:
+        """Adds a tensor's content, and gives its index."""
+        self._offsets.append(len(self.content))
+        self.content += content + bytes(-len(content) % 16)
+        return len(self._offsets) - 1
+
+    def write(self, builder: Any) -> tuple[int, int]:
+        """Writes the vector of segments, and the table of the contents' places in the segment."""
+        _schema.SubsegmentOffsetsStartOffsetsVector(builder, len(self._offsets))
+        for offset in reversed(self._offsets):
+            builder.PrependUint64(offset)
+        offsets = builder.EndVector()
+        _schema.SubsegmentOffsetsStart(builder)
+        _schema.SubsegmentOffsetsAddOffsets(builder, offsets)
+        places = _schema.SubsegmentOffsetsEnd(builder)
+        _schema.DataSegmentStart(builder)
+        _schema.DataSegmentAddSize(builder, len(self.content))
+        segment = _schema.DataSegmentEnd(builder)
+        return _vector(builder, _schema.ProgramStartSegmentsVector, [segment]), places
+
+
 def _plan(
-    builder: Any, name: str, chains: Sequence[Sequence[Call]], unused: Sequence[str], backends: Sequence[str]
+    builder: Any,
+    constants: _Constants,
+    name: str,
+    chains: Sequence[Sequence[Call]],
+    *,
+    unused: Sequence[str],
+    backends: Sequence[str],
 ) -> int:
     calls = [call for chain in chains for call in chain]
     operators = list(dict.fromkeys([*unused, *(call.operator for call in calls if call.operator != "delegate")]))
-    values = _Values(builder)
+    values = _Values(builder, constants)
     arguments = {id(call): [values.add(value) for value in call.values] for call in calls}
     value_vector = _vector(builder, _schema.ExecutionPlanStartValuesVector, values.offsets)
     operator_vector = _vector(
@@ -149,6 +244,14 @@ def _plan(
     delegate_vector = _vector(
         builder, _schema.ExecutionPlanStartDelegatesVector, [_delegate(builder, backend) for backend in backends]
     )
+    input_vector = _ints(builder, _schema.ExecutionPlanStartInputsVector, ())
+    output_vector = _ints(builder, _schema.ExecutionPlanStartOutputsVector, values.outputs)
+    # The first memory is that of constants.
+    sizes = (0, _OUTPUT_SIZE * len(values.outputs))
+    _schema.ExecutionPlanStartNonConstBufferSizesVector(builder, len(sizes))
+    for size in reversed(sizes):
+        builder.PrependInt64(size)
+    size_vector = builder.EndVector()
     name_offset = builder.CreateString(name)
     _schema.ExecutionPlanStart(builder)
     _schema.ExecutionPlanAddName(builder, name_offset)
@@ -156,6 +259,9 @@ def _plan(
     _schema.ExecutionPlanAddOperators(builder, operator_vector)
     _schema.ExecutionPlanAddChains(builder, chain_vector)
     _schema.ExecutionPlanAddDelegates(builder, delegate_vector)
+    _schema.ExecutionPlanAddInputs(builder, input_vector)
+    _schema.ExecutionPlanAddOutputs(builder, output_vector)
+    _schema.ExecutionPlanAddNonConstBufferSizes(builder, size_vector)
     return int(_schema.ExecutionPlanEnd(builder))
 
 
@@ -169,15 +275,20 @@ def _delegate(builder: Any, backend: str) -> int:
 class _Values:
     """The values of a method, as they are written."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: Any, constants: _Constants) -> None:
         self._builder = builder
+        self._constants = constants
         self.offsets: list[int] = []
+        # The indices of the values that are outputs.
+        self.outputs: list[int] = []
         self._indices: dict[int, int] = {}
 
     def add(self, value: Value) -> int:
         """Writes a value, unless it is an object that was written before, and gives its index."""
         if id(value) not in self._indices:
             self._indices[id(value)] = self._write(value)
+            if isinstance(value, Result) or (isinstance(value, Tensor) and value.is_output):
+                self.outputs.append(self._indices[id(value)])
         return self._indices[id(value)]
 
     def _write(self, value: Value) -> int:
@@ -185,16 +296,29 @@ class _Values:
         if isinstance(value, Tensor):
             kind, offset = kinds.Tensor, self._tensor(value)
         elif isinstance(value, TensorList):
-            kind, offset = kinds.TensorList, self._list("TensorList", value.tensors)
+            kind, offset = kinds.TensorList, self._tensors("TensorList", value.tensors)
         elif isinstance(value, OptionalTensorList):
-            kind, offset = kinds.OptionalTensorList, self._list("OptionalTensorList", value.tensors)
-        elif value is None:
-            _schema.NullStart(self._builder)
-            kind, offset = kinds.Null, _schema.NullEnd(self._builder)
+            kind, offset = kinds.OptionalTensorList, self._tensors("OptionalTensorList", value.tensors)
+        elif isinstance(value, IntList):
+            # The runtime keeps integers in lists as values of their own.
+            kind = kinds.IntList
+            offset = self._table("IntList", "Items", self._numbers("IntList", "Int64", [*map(self.add, value.items)]))
+        elif isinstance(value, DoubleList):
+            kind = kinds.DoubleList
+            offset = self._table("DoubleList", "Items", self._numbers("DoubleList", "Float64", value.items))
+        elif isinstance(value, BoolList):
+            kind = kinds.BoolList
+            offset = self._table("BoolList", "Items", self._numbers("BoolList", "Bool", value.items))
+        elif value is None or isinstance(value, Result):
+            kind, offset = kinds.Null, self._table("Null")
+        elif isinstance(value, str):
+            kind, offset = kinds.String, self._table("String", "StringVal", self._builder.CreateString(value))
+        elif isinstance(value, bool):
+            kind, offset = kinds.Bool, self._table("Bool", "BoolVal", value)
+        elif isinstance(value, float):
+            kind, offset = kinds.Double, self._table("Double", "DoubleVal", value)
         else:
-            _schema.IntStart(self._builder)
-            _schema.IntAddIntVal(self._builder, value)
-            kind, offset = kinds.Int, _schema.IntEnd(self._builder)
+            kind, offset = kinds.Int, self._table("Int", "IntVal", value)
         _schema.EValueStart(self._builder)
         _schema.EValueAddValType(self._builder, kind)
         _schema.EValueAddVal(self._builder, offset)
@@ -203,19 +327,39 @@ class _Values:
 
     def _tensor(self, tensor: Tensor) -> int:
         dim_order = self._builder.CreateByteVector(bytes(tensor.dim_order))
+        sizes = _ints(self._builder, _schema.TensorStartSizesVector, tensor.sizes)
+        constant = 0 if tensor.content is None else self._constants.add(tensor.content)
+        allocation = 0
+        if tensor.is_output:
+            _schema.AllocationDetailsStart(self._builder)
+            _schema.AllocationDetailsAddMemoryId(self._builder, 1)
+            _schema.AllocationDetailsAddMemoryOffsetLow(self._builder, _OUTPUT_SIZE * len(self.outputs))
+            allocation = _schema.AllocationDetailsEnd(self._builder)
         _schema.TensorStart(self._builder)
         _schema.TensorAddScalarType(self._builder, tensor.dtype)
         _schema.TensorAddDimOrder(self._builder, dim_order)
+        _schema.TensorAddSizes(self._builder, sizes)
+        _schema.TensorAddDataBufferIdx(self._builder, constant)
+        if allocation:
+            _schema.TensorAddAllocationInfo(self._builder, allocation)
         return int(_schema.TensorEnd(self._builder))
 
-    def _list(self, table: str, tensors: Sequence[Tensor | None]) -> int:
-        items = _ints(
-            self._builder,
-            getattr(_schema, f"{table}StartItemsVector"),
-            [-1 if tensor is None else self.add(tensor) for tensor in tensors],
-        )
+    def _tensors(self, table: str, tensors: Sequence[Tensor | None]) -> int:
+        items = [-1 if tensor is None else self.add(tensor) for tensor in tensors]
+        return self._table(table, "Items", self._numbers(table, "Int32", items))
+
+    def _numbers(self, table: str, kind: str, numbers: Sequence[float]) -> int:
+        """A table's vector `items` of numbers of a kind."""
+        getattr(_schema, f"{table}StartItemsVector")(self._builder, len(numbers))
+        for number in reversed(numbers):
+            getattr(self._builder, f"Prepend{kind}")(number)
+        return int(self._builder.EndVector())
+
+    def _table(self, table: str, field: str = "", content: float = 0) -> int:
+        """A table with at most one field."""
         getattr(_schema, f"{table}Start")(self._builder)
-        getattr(_schema, f"{table}AddItems")(self._builder, items)
+        if field:
+            getattr(_schema, f"{table}Add{field}")(self._builder, content)
         return int(getattr(_schema, f"{table}End")(self._builder))
 
 

@@ -16,16 +16,17 @@ from typing import Any
 import torch
 from absl import flags
 
+from codegen.model.scalar_types import SCALAR_TYPES
 from kernels.testing import inputs
 from kernels.testing.description import describe_value
 
 _LIBRARY = flags.DEFINE_string("op_caller_library", None, "The library of the op_caller and the kernels to test.")
 
-# The numbers of executorch::aten::ScalarType.
+# The runtime's numbers of dtypes. PyTorch's class of tensors, `torch.ByteTensor`, has the dtype's name in C++.
 _SCALAR_TYPES = {
-    torch.uint8: 0, torch.int8: 1, torch.int16: 2, torch.int32: 3, torch.int64: 4, torch.float16: 5, torch.float32: 6,
-    torch.float64: 7, torch.complex64: 9, torch.bool: 11, torch.bfloat16: 15, torch.uint16: 27,
-}  # fmt: skip
+    dtype: SCALAR_TYPES[torch.empty(0, dtype=dtype).type().removeprefix("torch.").removesuffix("Tensor")]
+    for dtype in (*inputs.ALL_DTYPES, *inputs.UNSUPPORTED_DTYPES)
+}
 _MEMORY_FORMATS = {torch.contiguous_format: 0, torch.preserve_format: 1, torch.channels_last: 2}
 
 _STATIC, _DYNAMIC_BOUND = 0, 1  # TensorShapeDynamism

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -113,10 +114,12 @@ class AtenKernelsTest(case.TestCase):
         self.assertNotIn("mul3_out", outputs.get("BoxedKernels0.cpp", ""))
 
     def test_new_tensor_of_a_kernel_with_pytorchs_tensors(self) -> None:
-        custom_ops = self.write("custom_ops.yaml", _CUSTOM_OPS.replace(_MUL3, "my_ops::mul3(Tensor input) -> Tensor"))
-        finding = self.finding(lambda: self._generate("my_ops::mul3", flags=[f"--aten_custom_ops_yaml={custom_ops}"]))
-        self.assertIn("my_ops::mul3 returns a new Tensor, and its kernel takes PyTorch's tensors", finding)
-        self.assert_id(finding, "unsupported-return")
+        # A view, too, is a tensor that PyTorch allocates.
+        for schema in ("my_ops::mul3(Tensor input) -> Tensor", "my_ops::mul3(Tensor(a) input) -> Tensor(a)"):
+            flag = f"--aten_custom_ops_yaml={self.write('custom_ops.yaml', _CUSTOM_OPS.replace(_MUL3, schema))}"
+            finding = self.finding(functools.partial(self._generate, "my_ops::mul3", flags=[flag]))
+            self.assertIn("my_ops::mul3 returns a new Tensor, and its kernel takes PyTorch's tensors", finding)
+            self.assert_id(finding, "unsupported-return")
 
     def test_own_kernels_come_first(self) -> None:
         functions = self.write("functions.yaml", _SUB + _FLOAT_MUL)

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <initializer_list>
 #include <optional>
 #include <string_view>
 #include <tuple>
@@ -21,23 +20,45 @@ using executorch::aten::Tensor;
 using executorch::aten::TensorList;
 using executorch::runtime::KernelRuntimeContext;
 
-Tensor& write(Tensor& out, std::initializer_list<double> values) {
-  double* data = out.mutable_data_ptr<double>();
-  for (double value : values) *data++ = value;
-  return out;
-}
-
-double first_of(const Tensor& tensor) { return tensor.const_data_ptr<double>()[0]; }
+double number(const Tensor& tensor) { return tensor.const_data_ptr<double>()[0]; }
 
 double number(const Scalar& scalar) {
+  if (scalar.isBoolean()) return scalar.to<bool>() ? 1 : 0;
   return scalar.isFloatingPoint() ? scalar.to<double>() : static_cast<double>(scalar.to<int64_t>());
 }
 
-template <typename T>
-double sum(ArrayRef<T> list) {
+double number(int64_t value) { return static_cast<double>(value); }
+double number(double value) { return value; }
+double number(bool value) { return value ? 1 : 0; }
+double number(std::string_view text) { return static_cast<double>(text.size()); }
+double number(ScalarType dtype) { return static_cast<double>(dtype); }
+double number(MemoryFormat format) { return static_cast<double>(format); }
+double number(Layout layout) { return static_cast<double>(layout); }
+double number(Device device) { return static_cast<double>(device.type()); }
+
+double number(ArrayRef<std::optional<Tensor>> list) {
   double total = 0;
-  for (T value : list) total += static_cast<double>(value);
+  for (const std::optional<Tensor>& tensor : list) total += tensor ? number(*tensor) : 1000;
   return total;
+}
+
+template <typename T>
+double number(ArrayRef<T> list) {
+  double total = 0;
+  for (const T& element : list) total += number(element);
+  return total;
+}
+
+template <typename T>
+double number(const std::optional<T>& value) {
+  return value ? number(*value) : -1;
+}
+
+template <typename... T>
+Tensor& write(Tensor& out, const T&... values) {
+  double* data = out.mutable_data_ptr<double>();
+  ((*data++ = number(values)), ...);
+  return out;
 }
 
 }  // namespace
@@ -45,90 +66,82 @@ double sum(ArrayRef<T> list) {
 namespace types::native {
 
 Tensor& tensors_out(KernelRuntimeContext&, const Tensor& a, const std::optional<Tensor>& b, TensorList list,
-                    ArrayRef<std::optional<Tensor>> gaps, std::optional<TensorList> none,
+                    std::optional<TensorList> list2, ArrayRef<std::optional<Tensor>> gaps,
                     std::optional<ArrayRef<std::optional<Tensor>>> gaps2, Tensor& out) {
-  double in_gaps = 0;
-  for (const std::optional<Tensor>& tensor : gaps) in_gaps += tensor ? first_of(*tensor) : 1000;
-  return write(out, {first_of(a), b ? first_of(*b) : -1, first_of(list[0]) + first_of(list[1]), in_gaps,
-                     none ? static_cast<double>(none->size()) : -1, gaps2 ? static_cast<double>(gaps2->size()) : -1});
+  return write(out, a, b, list, list2, gaps, gaps2);
 }
 
 Tensor& numbers_out(const Scalar& s, const std::optional<Scalar>& s2, int64_t i, std::optional<int64_t> i2, int64_t n,
                     std::optional<int64_t> n2, double f, std::optional<double> f2, bool b, std::optional<bool> b2,
-                    bool c, Tensor& out) {
-  return write(out, {number(s), s2 ? number(*s2) : -1, static_cast<double>(i), static_cast<double>(i2.value_or(-1)),
-                     static_cast<double>(n), static_cast<double>(n2.value_or(-1)), f, f2.value_or(-1), b ? 1.0 : 0.0,
-                     b2 ? 1.0 : 0.0, c ? 1.0 : 0.0});
+                    bool c, std::optional<bool> c2, Tensor& out) {
+  return write(out, s, s2, i, i2, n, n2, f, f2, b, b2, c, c2);
 }
 
 Tensor& lists_out(KernelRuntimeContext&, ArrayRef<int64_t> i, ArrayRef<int64_t> i2, std::optional<ArrayRef<int64_t>> i3,
-                  ArrayRef<int64_t> n, ArrayRef<double> f, std::optional<ArrayRef<double>> f2, ArrayRef<bool> b,
-                  ArrayRef<bool> b2, std::optional<ArrayRef<bool>> b3, Tensor& out) {
-  return write(out, {sum(i), sum(i2), i3 ? sum(*i3) : -1, sum(n), sum(f), f2 ? sum(*f2) : -1, sum(b), sum(b2),
-                     b3 ? sum(*b3) : -1});
+                  ArrayRef<int64_t> n, std::optional<ArrayRef<int64_t>> n2, ArrayRef<double> f,
+                  std::optional<ArrayRef<double>> f2, ArrayRef<bool> b, ArrayRef<bool> b2,
+                  std::optional<ArrayRef<bool>> b3, ArrayRef<bool> c, std::optional<ArrayRef<bool>> c2, Tensor& out) {
+  return write(out, i, i2, i3, n, n2, f, f2, b, b2, b3, c, c2);
 }
 
 Tensor& names_out(std::string_view s, std::optional<std::string_view> s2, ScalarType t, std::optional<ScalarType> t2,
                   MemoryFormat m, std::optional<MemoryFormat> m2, Layout l, std::optional<Layout> l2, Device d,
                   std::optional<Device> d2, Tensor& out) {
-  return write(out, {static_cast<double>(s.size()), s2 ? static_cast<double>(s2->size()) : -1, static_cast<double>(t),
-                     t2 ? static_cast<double>(*t2) : -1, static_cast<double>(m), m2 ? static_cast<double>(*m2) : -1,
-                     static_cast<double>(l), l2 ? static_cast<double>(*l2) : -1, static_cast<double>(d.type()),
-                     d2 ? static_cast<double>(d2->type()) : -1});
+  return write(out, s, s2, t, t2, m, m2, l, l2, d, d2);
 }
 
 std::tuple<Tensor&, Tensor&> two_out(const Tensor& x, Tensor& first, Tensor& second) {
-  write(first, {first_of(x) + 1});
-  write(second, {first_of(x) + 2});
+  write(first, number(x) + 1);
+  write(second, number(x) + 2);
   return {first, second};
 }
 
 void split_out(KernelRuntimeContext&, const Tensor& x, TensorList out) {
-  for (Tensor tensor : out) write(tensor, {first_of(x)});
+  for (Tensor tensor : out) write(tensor, number(x));
 }
 
-Tensor& increment_(Tensor& self, double by) { return write(self, {first_of(self) + by}); }
+Tensor& increment_(Tensor& self, double by) { return write(self, number(self) + by); }
 
-void double_(KernelRuntimeContext&, Tensor& self) { write(self, {first_of(self) * 2}); }
+void double_(KernelRuntimeContext&, Tensor& self) { write(self, number(self) * 2); }
 
 void add_to_all_(TensorList self, double value) {
-  for (Tensor tensor : self) write(tensor, {first_of(tensor) + value});
+  for (Tensor tensor : self) write(tensor, number(tensor) + value);
 }
 
 Tensor same(KernelRuntimeContext&, const Tensor& x) { return x; }
 
 int64_t count(const Tensor& x) { return x.numel(); }
 
-double first(KernelRuntimeContext&, const Tensor& x) { return first_of(x); }
+double first(KernelRuntimeContext&, const Tensor& x) { return number(x); }
 
 bool is_empty(const Tensor& x) { return x.numel() == 0; }
 
 Scalar largest(KernelRuntimeContext&, const Tensor& x) {
-  double found = first_of(x);
+  double found = number(x);
   for (ssize_t i = 1; i < x.numel(); ++i) found = std::max(found, x.const_data_ptr<double>()[i]);
   return found;
 }
 
 Tensor& reserved_out(const Tensor& context, double new_value, double stack, Tensor& result) {
-  return write(result, {first_of(context), new_value, stack});
+  return write(result, number(context), new_value, stack);
 }
 
 }  // namespace types::native
 
 namespace deep::er::native {
 
-Tensor& value_out(double value, Tensor& out) { return write(out, {value}); }
+Tensor& value_out(double value, Tensor& out) { return write(out, value); }
 
 }  // namespace deep::er::native
 
 namespace deep::executorch::std::native {
 
-Tensor& hidden_out(::std::optional<double> value, Tensor& out) { return write(out, {value.value_or(-1)}); }
+Tensor& hidden_out(::std::optional<double> value, Tensor& out) { return write(out, value.value_or(-1)); }
 
 }  // namespace deep::executorch::std::native
 
 namespace at::native {
 
-Tensor& negated_value_out(KernelRuntimeContext&, double value, Tensor& out) { return write(out, {-value}); }
+Tensor& negated_value_out(KernelRuntimeContext&, double value, Tensor& out) { return write(out, -value); }
 
 }  // namespace at::native

@@ -2,7 +2,8 @@
 
 visibility(["//rules/..."])
 
-# As runtime/core/portable_type/scalar_type.h spells them; a test compares. Their numbers are for the code generator.
+# As runtime/core/portable_type/scalar_type.h spells them; //rules/tests:scalar_type_test compares. Their numbers are for
+# the code generator.
 _NAMES = [
     "Byte",
     "Char",

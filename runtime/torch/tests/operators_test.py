@@ -104,30 +104,26 @@ class EagerTest(absltest.TestCase):
             self.assertEqual(out[: len(expected)].tolist(), list(expected))
 
         two, three, out = filled(2), filled(3), filled(0)
-        start(types.tensors.out(two, None, [two, three], [three, None], None, None, out=out), 2, -1, 5, 1003, -1, -1)
+        list_, gaps = [two, three], [three, None]
+        start(types.tensors.out(two, None, list_, None, gaps, None, out=out), 2, -1, 5, -1, 1003, -1)
+        start(types.tensors.out(two, three, list_, list_, gaps, [None], out=out), 2, 3, 5, 5, 1003, 1000)
         start(
-            types.tensors.out(two, three, [two, three], [three, None], [two, three], [None], out=out),
-            2,
-            3,
-            5,
-            1003,
-            2,
-            1,
+            types.numbers.out(0.5, 5, 5, 6, 6, 5, 0.5, 0.5, True, False, True, False, out=out),
+            *(0.5, 5, 5, 6, 6, 5, 0.5, 0.5, 1, 0, 1, 0),
         )
         start(
-            types.numbers.out(0.5, 5, 5, 6, 6, 5, 0.5, 0.5, True, False, True, out=out),
-            *(0.5, 5, 5, 6, 6, 5, 0.5, 0.5, 1, 1, 1),
-        )
-        start(
-            types.numbers.out(5, None, 6, None, 5, None, 0.5, None, False, None, False, out=out),
-            *(5, -1, 6, -1, 5, -1, 0.5, -1, 0, 0, 0),
+            types.numbers.out(5, None, 6, None, 5, None, 0.5, None, False, None, False, None, out=out),
+            *(5, -1, 6, -1, 5, -1, 0.5, -1, 0, -1, 0, -1),
         )
         ints, floats, bools = [1, 2], [0.25, 0.5], [True, False, True]
         start(
-            types.lists.out(ints, ints, None, ints, floats, None, bools, bools, None, out=out),
-            *(3, 3, -1, 3, 0.75, -1, 2, 2, -1),
+            types.lists.out(ints, ints, None, ints, None, floats, None, bools, bools, None, bools, None, out=out),
+            *(3, 3, -1, 3, -1, 0.75, -1, 2, 2, -1, 2, -1),
         )
-        start(types.lists.out([], ints, [], [], [], [], [], bools, [], out=out), 0, 3, 0, 0, 0, 0, 0, 2, 0)
+        start(
+            types.lists.out([], ints, [], [], ints, [], [], [], bools, [], [], bools, out=out),
+            *(0, 3, 0, 0, 3, 0, 0, 0, 2, 0, 0, 2),
+        )
         formats = (torch.float32, None, torch.contiguous_format, None, torch.strided, None, torch.device("cpu"), None)
         start(types.names.out("abcd", None, *formats, out=out), 4, -1, 6, -1, 0, -1, 0, -1, 0, -1)
         first, second = filled(0), filled(0)
@@ -138,8 +134,10 @@ class EagerTest(absltest.TestCase):
         start(first, 10)
         start(second, 10)
         self.assertEqual(types.count(two), 16)
+        self.assertEqual(types.sym_count(two), 16)
         self.assertEqual(types.first(two), 2.0)
         self.assertFalse(types.is_empty(two))
+        self.assertFalse(types.sym_is_empty(two))
         self.assertEqual(types.largest(two), 2.0)
         start(types.increment_(two, 2.5), 4.5)
         types.double_(two)
