@@ -14,9 +14,9 @@ from pathlib import Path
 
 import torch
 from absl.testing import absltest
-from codegen.model.prim_ops import PRIM_OPS
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
+from codegen.model.prim_ops import PRIM_OPS
 from export.exporter import export
 
 _RUNNER = Path(os.environ["RUNNER"]).absolute()
