@@ -70,9 +70,9 @@ std::unique_ptr<TorchCall> TorchKernel::Find(const FunctionSchema& schema, at::A
     dtypes = CandidateDtypes(schema, arguments);
     shapes[0] = LikelySizes(tensors);
     // Kernels may look at the number of dimensions before they resize.
-    const size_t dim = shapes[0].size();
-    for (size_t other = dim + 2; other-- > 0;) {
-      if (other != dim && other <= kMaxDims) shapes.emplace_back(other, 1);
+    const size_t rank = shapes[0].size();
+    for (size_t other = rank + 2; other-- > 0;) {
+      if (other != rank && other <= kMaxDims) shapes.emplace_back(other, 1);
     }
   }
   std::optional<Outcome> first;
