@@ -15,4 +15,6 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction funct
   }
 }
 
+bool has_threads() { return run_on_threads != nullptr; }
+
 }  // namespace rules_executorch::kernels

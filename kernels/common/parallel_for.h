@@ -20,4 +20,7 @@ inline constexpr int64_t kGrain = 32768;
 /// range of no more than `grain` items: `function` is called once, for all of them.
 void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction function);
 
+/// Whether the binary has threads, so that work is worth being divided further than its sequential way needs.
+bool has_threads();
+
 }  // namespace rules_executorch::kernels

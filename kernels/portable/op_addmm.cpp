@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <cstring>
+
 #include "kernels/common/convert.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/resize.h"
@@ -27,29 +30,31 @@ void add_scaled(void* totals, const void* addend, const void* factors, int64_t n
 /// A product that is scaled and added to an addend of the same shape.
 class AddedProduct final : public ViewProduct {
  public:
-  AddedProduct(ScalarType type, const ConstStridedView& addend, const ConstStridedView& a, const ConstStridedView& b,
-               const StridedView& out)
-      : ViewProduct(type, a, b, out), addend_(addend) {}
-
-  void compute(MultiplyAdd multiply_add, AddScaled add_scaled, const void* factors) {
-    add_scaled_ = add_scaled;
-    factors_ = factors;
-    ViewProduct::compute(multiply_add);
+  AddedProduct(const ProductLoops& loops, AddScaled add_scaled, const void* factors, const ConstStridedView& addend,
+               const ConstStridedView& a, const ConstStridedView& b, const StridedView& out)
+      : ViewProduct(loops, a, b, out),
+        addend_(is_transposed() ? matrices_of(addend).transpose() : matrices_of(addend)),
+        add_scaled_(add_scaled),
+        factors_(factors) {
+    if (addend.data == out.data) {
+      sums_ = {};  // Sums that grow in the result would replace the addend.
+    }
   }
 
  private:
-  void store(int64_t row, int64_t column, int64_t n, void* totals) const override {
-    const int64_t size = addend_.element_size();
-    Block addend;
-    load_block(addend_.dtype, addend_.data + (row * addend_.strides[0] + column * addend_.strides[1]) * size,
-               addend_.strides[1] * size, type(), addend.data, n);
-    add_scaled_(totals, addend.data, factors_, n);
-    ViewProduct::store(row, column, n, totals);
+  void store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const override {
+    for (int64_t j = 0; j < n; j += kBlockSize) {
+      const int64_t part = std::min(kBlockSize, n - j);
+      Block addend;
+      load_block(addend_.dtype, addend_.at(batch, row, column + j), addend_.column_stride, type(), addend.data, part);
+      add_scaled_(totals + j * element_size(), addend.data, factors_, part);
+    }
+    ViewProduct::store(batch, row, column, n, totals);
   }
 
-  ConstStridedView addend_;
-  AddScaled add_scaled_ = nullptr;
-  const void* factors_ = nullptr;
+  ConstMatrices addend_;
+  AddScaled add_scaled_;
+  const void* factors_;
 };
 
 }  // namespace
@@ -74,12 +79,22 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& a, 
   ET_KERNEL_CHECK(ctx, broadcasts_to(in_view, out_view), InvalidArgument, out);
 
   // Compute
-  const ScalarType type = compute_type(in.scalar_type());
-  AddedProduct product(type, in_view.broadcast_to(out_view), ConstStridedView(a), ConstStridedView(b), out_view);
-  ET_SWITCH_REAL_TYPES(type, ctx, op_name, CTYPE, [&] {
-    const CTYPE factors[] = {scalar_cast<CTYPE>(beta), scalar_cast<CTYPE>(alpha)};
-    product.compute(&multiply_add<CTYPE>, &add_scaled<CTYPE>, factors);
+  const ProductLoops* loops = nullptr;
+  AddScaled add = nullptr;
+  alignas(int64_t) char factors[2 * sizeof(int64_t)];
+  ET_SWITCH_REAL_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
+    using T = ProductType<CTYPE>;
+    loops = &product_loops<T>();
+    add = &add_scaled<T>;
+    const T values[] = {scalar_cast<T>(beta), scalar_cast<T>(alpha)};
+    std::memcpy(factors, values, sizeof(values));
   });
+  if (loops != nullptr) {  // The switch has not failed.
+    ProductScratch scratch(ctx);
+    AddedProduct(*loops, add, factors, in_view.broadcast_to(out_view), ConstStridedView(a), ConstStridedView(b),
+                 out_view)
+        .compute(scratch);
+  }
   return out;
 }
 

@@ -19,17 +19,12 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Ten
   ET_KERNEL_CHECK(ctx, resize_to(out, sizes), InvalidArgument, out);
 
   // Compute
-  const ScalarType type = compute_type(a.scalar_type());
-  MultiplyAdd function = nullptr;
-  ET_SWITCH_REAL_TYPES(type, ctx, op_name, CTYPE, [&] { function = &multiply_add<CTYPE>; });
-  if (function == nullptr) {
-    return out;  // The switch has failed.
-  }
-  const ConstStridedView a_view(a);
-  const ConstStridedView b_view(b);
-  const StridedView out_view(out);
-  for (int64_t i = 0; i < out_view.sizes[0]; ++i) {
-    ViewProduct(type, a_view.select(0, i), b_view.select(0, i), out_view.select(0, i)).compute(function);
+  const ProductLoops* loops = nullptr;
+  ET_SWITCH_REAL_TYPES(compute_type(a.scalar_type()), ctx, op_name, CTYPE,
+                       [&] { loops = &product_loops<ProductType<CTYPE>>(); });
+  if (loops != nullptr) {  // The switch has not failed.
+    ProductScratch scratch(ctx);
+    ViewProduct(*loops, ConstStridedView(a), ConstStridedView(b), StridedView(out)).compute(scratch);
   }
   return out;
 }

@@ -18,9 +18,13 @@ Tensor& mm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tens
   ET_KERNEL_CHECK(ctx, resize_to(out, sizes), InvalidArgument, out);
 
   // Compute
-  const ScalarType type = compute_type(a.scalar_type());
-  const ViewProduct product(type, ConstStridedView(a), ConstStridedView(b), StridedView(out));
-  ET_SWITCH_REAL_TYPES(type, ctx, op_name, CTYPE, [&] { product.compute(&multiply_add<CTYPE>); });
+  const ProductLoops* loops = nullptr;
+  ET_SWITCH_REAL_TYPES(compute_type(a.scalar_type()), ctx, op_name, CTYPE,
+                       [&] { loops = &product_loops<ProductType<CTYPE>>(); });
+  if (loops != nullptr) {  // The switch has not failed.
+    ProductScratch scratch(ctx);
+    ViewProduct(*loops, ConstStridedView(a), ConstStridedView(b), StridedView(out)).compute(scratch);
+  }
   return out;
 }
 

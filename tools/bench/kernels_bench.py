@@ -123,7 +123,7 @@ def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
 
 
 def _serve(library: str | None, connection: Connection) -> None:
-    """Times cases: for an index it prepares the case, for a number of calls it answers with the seconds that they take.
+    """Times cases: for an index it prepares the case, for a number of calls it answers with the CPU seconds that they take.
 
     Args:
         library: the kernels to time; None: PyTorch eager.
@@ -137,10 +137,10 @@ def _serve(library: str | None, connection: Connection) -> None:
             with _call(_ALL_CASES[index], library) as call:
                 connection.send(None)
                 while (count := connection.recv()) > 0:
-                    start = time.perf_counter()
+                    start = time.process_time()
                     for _ in range(count):
                         call()
-                    connection.send(time.perf_counter() - start)
+                    connection.send(time.process_time() - start)
 
 
 def _ask(connection: Connection, message: Any) -> Any:
@@ -208,7 +208,7 @@ def main(argv: Sequence[str]) -> None:
         connection.send(None)
     text = [
         "## Portable kernels beside PyTorch eager",
-        f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median time of a call at one thread, of "
+        f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median CPU time of a call at one thread, of "
         f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}; the kernels as `-c opt` compiles them, for "
         "the baseline of the architecture). float32 where nothing else is said; convolutions have a bias.",
         _table(measured),
