@@ -1,0 +1,219 @@
+// Judges matmul.h by sums in the order of the definition, over many shapes, layouts and dtypes. The elements are small
+// integers, so that every sum is exact and each result has one right value; what threads change is judged with others.
+
+#define ET_USE_THREADPOOL  // Declares what `run_on_threads` calls, which this test defines.
+
+#include "kernels/common/matmul.h"
+
+#include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include <executorch/runtime/platform/runtime.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace {
+
+int thread_count = 1;
+
+}  // namespace
+
+namespace executorch::extension {
+
+/// Each part is a thread's.
+bool parallel_for(int64_t begin, int64_t end, int64_t grain, runtime::FunctionRef<void(int64_t, int64_t)> function) {
+  const int64_t part = std::max(grain, (end - begin + thread_count - 1) / thread_count);
+  std::vector<std::thread> threads;
+  for (int64_t first = begin; first < end; first += part) {
+    threads.emplace_back([=] { function(first, std::min(first + part, end)); });
+  }
+  for (std::thread& thread : threads) {
+    thread.join();
+  }
+  return true;
+}
+
+}  // namespace executorch::extension
+
+namespace rules_executorch::kernels {
+namespace {
+
+int failures = 0;
+int cases = 0;
+
+enum class Layout { kRows, kColumns, kPaddedRows };
+
+constexpr Layout kLayouts[] = {Layout::kRows, Layout::kColumns, Layout::kPaddedRows};
+constexpr int64_t kPadding = 3;
+
+/// A batch of matrices with the memory behind it.
+template <typename T>
+struct Operand {
+  std::vector<T> memory;
+  StridedView view;
+
+  Operand(const std::vector<int64_t>& sizes, Layout layout) {
+    view.dtype = CppTypeToScalarType<T>::value;
+    view.rank = 3;
+    std::copy(sizes.begin(), sizes.end(), view.sizes);
+    const int64_t row_size = sizes[2] + (layout == Layout::kPaddedRows ? kPadding : 0);
+    view.strides[1] = layout == Layout::kColumns ? 1 : row_size;
+    view.strides[2] = layout == Layout::kColumns ? sizes[1] : 1;
+    view.strides[0] = sizes[1] * row_size;
+    memory.assign(sizes[0] * view.strides[0] + 1, T(7));
+    view.data = reinterpret_cast<char*>(memory.data());
+  }
+
+  T& at(int64_t batch, int64_t row, int64_t column) {
+    return memory[batch * view.strides[0] + row * view.strides[1] + column * view.strides[2]];
+  }
+
+  /// Values of `next()` for all elements.
+  template <typename Next>
+  void fill(const Next& next) {
+    for (int64_t i = 0; i < view.sizes[0]; ++i) {
+      for (int64_t j = 0; j < view.sizes[1]; ++j) {
+        for (int64_t k = 0; k < view.sizes[2]; ++k) {
+          at(i, j, k) = convert_value<T>(next());
+        }
+      }
+    }
+  }
+};
+
+struct Shape {
+  int64_t batch, m, k, n;
+};
+
+template <typename T>
+struct ComputeTypeOf {
+  using type = ProductType<T>;
+};
+template <>
+struct ComputeTypeOf<Half> {
+  using type = float;
+};
+template <>
+struct ComputeTypeOf<BFloat16> {
+  using type = float;
+};
+
+template <typename T>
+void multiply(const Operand<T>& a, const Operand<T>& b, const Operand<T>& out, bool has_memory) {
+  executorch::extension::MallocMemoryAllocator allocator;
+  KernelRuntimeContext context(nullptr, has_memory ? &allocator : nullptr);
+  ProductScratch scratch(context);
+  ViewProduct(product_loops<typename ComputeTypeOf<T>::type>(), a.view, b.view, out.view).compute(scratch);
+}
+
+template <typename T>
+void test_product(const Shape& shape, Layout a_layout, Layout b_layout, Layout out_layout, bool has_memory) {
+  std::mt19937 generator(static_cast<uint32_t>(shape.m * 31 + shape.k * 7 + shape.n));
+  const auto next = [&generator] { return static_cast<int64_t>(generator() % 7) - 3; };
+  Operand<T> a({shape.batch, shape.m, shape.k}, a_layout);
+  Operand<T> b({shape.batch, shape.k, shape.n}, b_layout);
+  Operand<T> out({shape.batch, shape.m, shape.n}, out_layout);
+  Operand<T> expected = out;
+  a.fill(next);
+  b.fill(next);
+  for (int64_t i = 0; i < shape.batch; ++i) {
+    for (int64_t row = 0; row < shape.m; ++row) {
+      for (int64_t column = 0; column < shape.n; ++column) {
+        int64_t sum = 0;
+        for (int64_t p = 0; p < shape.k; ++p) {
+          sum += convert_value<int64_t>(convert_value<int8_t>(a.at(i, row, p))) *
+                 convert_value<int64_t>(convert_value<int8_t>(b.at(i, p, column)));
+        }
+        expected.at(i, row, column) = convert_value<T>(sum);
+      }
+    }
+  }
+  multiply(a, b, out, has_memory);
+  ++cases;
+  // Elements between rows are compared as well.
+  if (std::memcmp(out.memory.data(), expected.memory.data(), out.memory.size() * sizeof(T)) != 0) {
+    std::printf("FAILED: dtype %d, %d x %d x %d x %d, layouts %d %d %d, memory %d\n", int(out.view.dtype),
+                int(shape.batch), int(shape.m), int(shape.k), int(shape.n), int(a_layout), int(b_layout),
+                int(out_layout), int(has_memory));
+    ++failures;
+  }
+}
+
+template <typename T>
+void test_products() {
+  // Nothing, one element, rows and columns of every rest of a tile, more than one block of each size.
+  std::vector<Shape> shapes = {{0, 2, 3, 4},  {1, 0, 3, 4},    {2, 3, 0, 4},    {1, 3, 4, 0},   {1, 1, 1, 1},
+                               {3, 1, 5, 9},  {1, 300, 20, 9}, {1, 9, 300, 20}, {2, 7, 20, 300}, {1, 2, 300, 600},
+                               {1, 3, 20, 1}, {1, 140, 9, 1},  {2, 140, 130, 2}};
+  for (int64_t size = 2; size <= 17; ++size) {
+    shapes.push_back({1, size, 5 + size, 19 - size});
+  }
+  for (const Shape& shape : shapes) {
+    for (const Layout a : kLayouts) {
+      for (const Layout b : kLayouts) {
+        for (const Layout out : kLayouts) {
+          test_product<T>(shape, a, b, out, /*has_memory=*/true);
+        }
+      }
+    }
+    test_product<T>(shape, Layout::kRows, Layout::kColumns, Layout::kRows, /*has_memory=*/false);
+    test_product<T>(shape, Layout::kColumns, Layout::kRows, Layout::kColumns, /*has_memory=*/false);
+  }
+}
+
+/// Sums that are rounded are the same for every count of threads.
+template <typename T>
+void test_threads() {
+  for (const Shape& shape : {Shape{1, 300, 200, 300}, Shape{3, 2, 500, 1500}, Shape{5, 64, 64, 64}}) {
+    std::mt19937 generator(1);
+    std::normal_distribution<double> distribution;
+    const auto next = [&] { return distribution(generator); };
+    Operand<T> a({shape.batch, shape.m, shape.k}, Layout::kRows);
+    Operand<T> b({shape.batch, shape.k, shape.n}, Layout::kColumns);
+    Operand<T> out({shape.batch, shape.m, shape.n}, Layout::kRows);
+    a.fill(next);
+    b.fill(next);
+    Operand<T> sequential = out;
+    sequential.view.data = reinterpret_cast<char*>(sequential.memory.data());
+    thread_count = 1;
+    multiply(a, b, sequential, /*has_memory=*/true);
+    for (const int count : {2, 3, 16}) {
+      thread_count = count;
+      std::fill(out.memory.begin(), out.memory.end(), T(7));
+      multiply(a, b, out, /*has_memory=*/true);
+      ++cases;
+      if (std::memcmp(out.memory.data(), sequential.memory.data(), out.memory.size() * sizeof(T)) != 0) {
+        std::printf("FAILED: dtype %d, %d threads\n", int(out.view.dtype), count);
+        ++failures;
+      }
+    }
+    thread_count = 1;
+  }
+}
+
+}  // namespace
+}  // namespace rules_executorch::kernels
+
+int main() {
+  using namespace rules_executorch::kernels;
+  executorch::runtime::runtime_init();
+  test_products<float>();
+  test_products<double>();
+  test_products<Half>();
+  test_products<BFloat16>();
+  test_products<int8_t>();
+  test_products<uint8_t>();
+  test_products<int16_t>();
+  test_products<int32_t>();
+  test_products<int64_t>();
+  test_threads<float>();
+  test_threads<double>();
+  test_threads<BFloat16>();
+  std::printf("%d products, %d failures\n", cases, failures);
+  return failures == 0 ? 0 : 1;
+}
