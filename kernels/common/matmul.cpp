@@ -45,8 +45,8 @@ void scatter_row(const char* row, int64_t size, char* panels, int64_t panel_stri
 }
 
 /// Reads a block of a matrix as rows of dtype `type`, `stride` bytes apart.
-void load_matrix(const ConstMatrices& matrices, int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns,
-                 ScalarType type, char* target, int64_t stride) {
+void load_matrix(const ConstMatrices& matrices, int64_t batch, int64_t row, int64_t rows, int64_t column,
+                 int64_t columns, ScalarType type, char* target, int64_t stride) {
   const int64_t size = static_cast<int64_t>(elementSize(type));
   for (int64_t i = 0; i < rows; ++i, target += stride) {
     for (int64_t j = 0; j < columns; j += kBlockSize) {
@@ -67,10 +67,10 @@ struct MatrixProduct::Plan {
   bool loads_b;
   bool has_totals;
   int64_t element_size;
-  int64_t rows;        // of a block of sums
-  int64_t row_bytes;   // of a row of such a block, a multiple of kTileBytes
-  int64_t depth;       // of the blocks of both operands
-  int64_t staged_rows; // of the second operand
+  int64_t rows;         // of a block of sums
+  int64_t row_bytes;    // of a row of such a block, a multiple of kTileBytes
+  int64_t depth;        // of the blocks of both operands
+  int64_t staged_rows;  // of the second operand
 
   Plan(const MatrixProduct& product, int64_t memory);
 
@@ -78,9 +78,7 @@ struct MatrixProduct::Plan {
   int64_t panel_stride() const { return depth * kTileBytes + kPanelGap; }
   int64_t packed_size() const { return loads_a ? rows * depth * element_size : 0; }
   int64_t totals_size() const { return has_totals ? rows * row_bytes : 0; }
-  int64_t staged_size() const {
-    return !loads_b ? 0 : way == kDots ? depth * element_size : staged_rows * row_bytes;
-  }
+  int64_t staged_size() const { return !loads_b ? 0 : way == kDots ? depth * element_size : staged_rows * row_bytes; }
   int64_t panels_size() const { return way == kTiles ? row_bytes / kTileBytes * panel_stride() : 0; }
   int64_t size() const { return packed_size() + totals_size() + staged_size() + panels_size(); }
 
@@ -106,14 +104,13 @@ MatrixProduct::Plan::Plan(const MatrixProduct& product, int64_t memory) {
   loads_a = !product.is_in_place(product.a_);
   // What is to be transposed is read where it lies.
   const bool is_transposed = has_b && b.dtype == product.type() && b.has_contiguous_columns();
-  loads_b = !(way == kRows ? product.is_in_place(b)
-                           : is_transposed || (way == kTiles && product.is_in_place(b)));
+  loads_b = !(way == kRows ? product.is_in_place(b) : is_transposed || (way == kTiles && product.is_in_place(b)));
   has_totals = product.sums_.data == nullptr;
   const bool in_place = !loads_a && !loads_b;
   depth = std::min(shape.k, way == kTiles ? kDepth : in_place ? shape.k : kBlockSize);
   rows = std::min(shape.m, loads_a || has_totals ? kRowsPacked : kRowsInPlace);
-  row_bytes = std::min(blocks_of(shape.n * element_size, kTileBytes) * kTileBytes,
-                       way == kTiles ? kTilesBytes : kRowsBytes);
+  row_bytes =
+      std::min(blocks_of(shape.n * element_size, kTileBytes) * kTileBytes, way == kTiles ? kTilesBytes : kRowsBytes);
   staged_rows = std::min(depth, kStagedBytes / row_bytes);
   while (size() > memory) {
     shrink();
@@ -372,8 +369,8 @@ void ViewProduct::store(int64_t batch, int64_t row, int64_t column, int64_t n, c
     return;
   }
   for (int64_t j = 0; j < n; j += kBlockSize) {
-    store_block(type(), totals + j * element_size(), out_.dtype,
-                out_.at(batch, row, column + j), out_.column_stride, std::min(kBlockSize, n - j));
+    store_block(type(), totals + j * element_size(), out_.dtype, out_.at(batch, row, column + j), out_.column_stride,
+                std::min(kBlockSize, n - j));
   }
 }
 

@@ -165,8 +165,8 @@ ConvolutionProduct::ConvolutionProduct(const ProductLoops& loops, AddBias add_bi
   }
 }
 
-void ConvolutionProduct::load_a(int64_t group, int64_t row, int64_t rows, int64_t column, int64_t columns,
-                                char* target, int64_t stride) const {
+void ConvolutionProduct::load_a(int64_t group, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
+                                int64_t stride) const {
   if (a_.data != nullptr) {
     MatrixProduct::load_a(group, row, rows, column, columns, target, stride);
     return;
@@ -191,8 +191,8 @@ void ConvolutionProduct::load_a(int64_t group, int64_t row, int64_t rows, int64_
   }
 }
 
-void ConvolutionProduct::load_b(int64_t group, int64_t row, int64_t rows, int64_t column, int64_t columns,
-                                char* target, int64_t stride) const {
+void ConvolutionProduct::load_b(int64_t group, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
+                                int64_t stride) const {
   if (b_.data != nullptr) {
     MatrixProduct::load_b(group, row, rows, column, columns, target, stride);
     return;
@@ -246,9 +246,8 @@ void ConvolutionProduct::store(int64_t group, int64_t row, int64_t column, int64
   const int64_t channel = group * convolution_.out_channels + row;
   if (convolution_.bias != nullptr) {
     Block bias;
-    load_block(convolution_.dtype,
-               convolution_.bias + channel * static_cast<int64_t>(elementSize(convolution_.dtype)), 0, type(),
-               bias.data, 1);
+    load_block(convolution_.dtype, convolution_.bias + channel * static_cast<int64_t>(elementSize(convolution_.dtype)),
+               0, type(), bias.data, 1);
     add_bias_(totals, bias.data, n);
   }
   if (sums_.data != nullptr) {
@@ -321,7 +320,7 @@ bool resize_to_convolution(Tensor& out, const Tensor& in, const Tensor& weight, 
   const int64_t weight_sizes[] = {weight.sizes()[0], weight.sizes()[1]};
   ET_CHECK_OR_RETURN_FALSE(groups > 0 && weight_sizes[0] >= groups && weight_sizes[0] % groups == 0,
                            "%d groups do not divide weight's size of %d", int(groups), int(weight_sizes[0]));
-    convolution.groups = groups;
+  convolution.groups = groups;
   convolution.in_channels = parameters.transposed ? weight_sizes[0] / groups : weight_sizes[1];
   convolution.out_channels = parameters.transposed ? weight_sizes[1] : weight_sizes[0] / groups;
   ET_CHECK_OR_RETURN_FALSE(channels == convolution.in_channels * groups, "input has %d channels, weight is for %d",

@@ -123,7 +123,7 @@ def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
 
 
 def _serve(library: str | None, connection: Connection) -> None:
-    """Times cases: for an index it prepares the case, for a number of calls it answers with the CPU seconds that they take.
+    """Times cases: for an index it prepares the case, for a number of calls it answers with their CPU seconds.
 
     Args:
         library: the kernels to time; None: PyTorch eager.

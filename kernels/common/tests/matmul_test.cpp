@@ -147,7 +147,7 @@ void test_product(const Shape& shape, Layout a_layout, Layout b_layout, Layout o
 template <typename T>
 void test_products() {
   // Nothing, one element, rows and columns of every rest of a tile, more than one block of each size.
-  std::vector<Shape> shapes = {{0, 2, 3, 4},  {1, 0, 3, 4},    {2, 3, 0, 4},    {1, 3, 4, 0},   {1, 1, 1, 1},
+  std::vector<Shape> shapes = {{0, 2, 3, 4},  {1, 0, 3, 4},    {2, 3, 0, 4},    {1, 3, 4, 0},    {1, 1, 1, 1},
                                {3, 1, 5, 9},  {1, 300, 20, 9}, {1, 9, 300, 20}, {2, 7, 20, 300}, {1, 2, 300, 600},
                                {1, 3, 20, 1}, {1, 140, 9, 1},  {2, 140, 130, 2}};
   for (int64_t size = 2; size <= 17; ++size) {
