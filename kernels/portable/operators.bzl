@@ -25,7 +25,7 @@ OPERATOR_FILES = {
     "op_cat": operator_file(["aten::cat.out"], ["copy", "dims", "promotion", "resize"]),
     "op_clone": operator_file(["aten::clone.out"], ["memory_format", "view_copy"]),
     "op_constant_pad_nd": operator_file(["aten::constant_pad_nd.out"], ["copy", "fill", "resize"]),
-    "op_convolution": operator_file(["aten::convolution.out"], ["convert", "matmul", "resize"]),
+    "op_convolution": operator_file(["aten::convolution.out"], ["convert", "matmul", "resize", "vectorize"]),
     "op_copy": operator_file(["aten::copy.out", "aten::copy_"], ["copy", "resize", "view_shape"]),
     "op_cos": operator_file(["aten::cos.out"], ["unary_float", "vector_math"]),
     "op_div": operator_file(["aten::div.Scalar_mode_out", "aten::div.Scalar_out", "aten::div.out", "aten::div.out_mode"], ["convert", "elementwise", "loop_nest", "promotion", "resize"]),
