@@ -1,9 +1,9 @@
 """executorch_generated_lib: registers exactly the selected operators."""
 
+load("//rules/private/executorch:executorch_generated_headers.bzl", "executorch_generated_headers")
 load(
     "//rules/private/executorch:executorch_generated_lib.bzl",
     "BUCK_ONLY",
-    "executorch_generated_headers",
     _executorch_generated_lib = "executorch_generated_lib",
 )
 load("//rules/private/executorch:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")

@@ -1,8 +1,7 @@
 """exir_custom_ops_aot_lib: custom operators for PyTorch, with the kernels that programs run with."""
 
-load("@rules_python//python:defs.bzl", "py_library")
 load("//rules/private/executorch:exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
-load("//rules/private/torch:loader_module.bzl", "loader_module")
+load("//rules/private/torch:loader_module.bzl", "loader_library", "loader_module")
 
 def exir_custom_ops_aot_lib(
         name,
@@ -32,16 +31,12 @@ def exir_custom_ops_aot_lib(
         compatible_with = compatible_with,
         target_compatible_with = target_compatible_with,
     )
-    module = loader_module(name)
     _exir_custom_ops_aot_lib(
         name = name,
-        module = module,
+        module = loader_module(name),
         **(kwargs | common)
     )
-    py_library(
-        name = name + "_py",
-        srcs = [module],
-        data = [":" + name],
-        deps = [Label("@executorch_python//:torch")],
+    loader_library(
+        name = name,
         **common
     )

@@ -1,7 +1,6 @@
 """torch_op_library: operators for PyTorch in C++."""
 
-load("@rules_python//python:defs.bzl", "py_library")
-load("//rules/private/torch:loader_module.bzl", "loader_module")
+load("//rules/private/torch:loader_module.bzl", "loader_library", "loader_module")
 load("//rules/private/torch:torch_op_library.bzl", _torch_op_library = "torch_op_library")
 
 _CUDA_FOUND = Label("//rules:cuda")
@@ -46,17 +45,13 @@ def torch_op_library(
         compatible_with = compatible_with,
         target_compatible_with = target_compatible_with,
     )
-    module = loader_module(name)
     _torch_op_library(
         name = name,
         srcs = srcs,
-        module = module,
+        module = loader_module(name),
         **(kwargs | common)
     )
-    py_library(
-        name = name + "_py",
-        srcs = [module],
-        data = [":" + name],
-        deps = [Label("@executorch_python//:torch")],
+    loader_library(
+        name = name,
         **common
     )

@@ -5,7 +5,7 @@ load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_library")
 load("@rules_python//python:defs.bzl", "py_runtime", "py_test")
 load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain", "executorch_torch_component")
-load("//rules/private/toolchains:toolchains.bzl", "TORCH_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
 
 def _own_runtime_test_impl(ctx):
     env = analysistest.begin(ctx)

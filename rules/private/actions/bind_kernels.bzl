@@ -1,6 +1,6 @@
 """The check that libraries define the kernels which operators are bound to."""
 
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain")
+load(":cc.bzl", "group_cc_toolchain")
 load(":codegen.bzl", "codegen_args", "run_codegen")
 
 visibility(["//rules/..."])
@@ -19,7 +19,7 @@ def bind_kernels(ctx, manifest, kernels, besides = None, pic = False):
     """Checks that the libraries define every kernel, and adapts those that take no context.
 
     Args:
-      ctx: of a rule with a C++ and a code generator toolchain.
+      ctx: of a rule with SYMBOLS_EXEC_GROUPS.
       manifest: File, the registered.json of the operators.
       kernels: list[CcInfo], the libraries.
       besides: CcInfo, of libraries that they depend on and that have no kernels.
@@ -27,10 +27,10 @@ def bind_kernels(ctx, manifest, kernels, besides = None, pic = False):
     Returns:
       File: the source of the adapters.
     """
-    cc_toolchain = find_cc_toolchain(ctx)
+    cc_toolchain = group_cc_toolchain(ctx, "symbols")
     adapters = ctx.actions.declare_file(ctx.label.name + "/KernelAdapters.cpp")
     linker_inputs = depset(transitive = [info.linking_context.linker_inputs for info in kernels])
-    not_kernels = besides.linking_context.linker_inputs.to_list() if besides else []
+    not_kernels = {each: None for each in besides.linking_context.linker_inputs.to_list()} if besides else {}
     libraries = [
         file
         for linker_input in linker_inputs.to_list()
@@ -46,6 +46,7 @@ def bind_kernels(ctx, manifest, kernels, besides = None, pic = False):
     run_codegen(
         ctx,
         args,
+        exec_group = "symbols",
         inputs = depset([manifest] + libraries, transitive = [cc_toolchain.all_files]),
         outputs = [adapters],
         mnemonic = "EtBindKernels",

@@ -1,11 +1,16 @@
 """How the rules run the code generator."""
 
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/toolchains:toolchain_types.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
+# The exec groups of rules that run the code generator. Actions of `symbols` run the C++ toolchain's nm besides.
+CODEGEN_EXEC_GROUPS = {"codegen": exec_group(toolchains = [CODEGEN_TOOLCHAIN_TYPE])}
+SYMBOLS_EXEC_GROUPS = {"symbols": exec_group(toolchains = [CODEGEN_TOOLCHAIN_TYPE] + use_cc_toolchain(mandatory = True))}
+
 def codegen_args(ctx, command):
-    """The beginning of a command line for run_codegen, which passes it in a file, as a worker needs.
+    """The beginning of a command line for run_codegen, which passes the command line in a file, as a worker needs.
 
     Add files as File, never as text, so that Bazel can map their paths. What a user wrote goes in one line with its
     flag (`format_each = "--ops=%s"`): a line of its own that begins with "@" would name a file.
@@ -22,20 +27,22 @@ def codegen_args(ctx, command):
     args.set_param_file_format("multiline")
     return args
 
-def run_codegen(ctx, args, **kwargs):
+def run_codegen(ctx, args, exec_group = "codegen", **kwargs):
     """Registers an action that runs the code generator, in a worker where the build has one.
 
     Args:
-      ctx: the context of a rule with CODEGEN_TOOLCHAIN_TYPE.
+      ctx: the context of a rule with the exec group.
       args: what codegen_args began.
+      exec_group: str, a group with CODEGEN_TOOLCHAIN_TYPE.
       **kwargs: inputs, outputs, mnemonic, progress_message of ctx.actions.run.
     """
-    toolchain = ctx.toolchains[CODEGEN_TOOLCHAIN_TYPE]
+    toolchain = ctx.exec_groups[exec_group].toolchains[CODEGEN_TOOLCHAIN_TYPE]
     ctx.actions.run(
         executable = toolchain.codegen,
         # The sandbox of a multiplex worker has no directories of runfiles.
         tools = toolchain.codegen_files,
         arguments = [args],
+        exec_group = exec_group,
         execution_requirements = toolchain.execution_requirements,
         toolchain = CODEGEN_TOOLCHAIN_TYPE,
         **kwargs

@@ -1,7 +1,7 @@
 """Linking a runner with the model that it runs by default."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load(":cc.bzl", "compile_cc", "configure_cc", "link_cc")
 load(":dynamic_libraries.bzl", "dynamic_libraries")
 load(":label_text.bzl", "label_text")
 
@@ -64,13 +64,6 @@ def link_runner(ctx, header, function, program, samples, check):
     """
     if check:
         _check_tolerances(ctx)
-    cc_toolchain = find_cc_toolchain(ctx)
-    feature_configuration = cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = cc_toolchain,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features,
-    )
     main = ctx.actions.declare_file(ctx.label.name + ".main.cpp")
     ctx.actions.write(main, _MAIN.format(
         header = header,
@@ -83,23 +76,13 @@ def link_runner(ctx, header, function, program, samples, check):
         atol = ctx.attr.atol if check else _DEFAULT_TOLERANCE,
     ))
     runner = ctx.attr._runner[CcInfo]
-    _, objects = cc_common.compile(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
+    cc = configure_cc(ctx)
+    _, objects = compile_cc(
+        cc,
         srcs = [main],
         # Operator libraries have headers that do not go together with ExecuTorch's, such as PyTorch's.
         compilation_contexts = [runner.compilation_context],
     )
     linking_contexts = [runner.linking_context] + [dep[CcInfo].linking_context for dep in ctx.attr.deps]
-    linked = cc_common.link(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        compilation_outputs = objects,
-        linking_contexts = linking_contexts,
-        user_link_flags = ctx.attr.linkopts,
-    )
+    linked = link_cc(cc, objects, linking_contexts, user_link_flags = ctx.attr.linkopts)
     return linked.executable, dynamic_libraries(linking_contexts)

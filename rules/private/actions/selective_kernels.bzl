@@ -2,6 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
+load(":cc.bzl", "archive_cc", "compile_cc", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")
 load(":label_text.bzl", "label_text")
 
@@ -23,21 +24,20 @@ def _source_text(source):
         path = "external/" + path.removeprefix("../")
     return "{}:{}:{}".format(source.group, path, ",".join(source.operators))
 
-def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest, selections):
+def compile_selective_kernels(cc, manifest, selections):
     """Compiles the sources of selected operators, of every kernel library that names its sources, for the selected dtypes.
 
     Which these are is only known when the selections are made, so a tree of sources is compiled.
 
     Args:
-      ctx: context of a rule with the attributes kernel_deps and _selective_build.
-      cc_toolchain: CcToolchainInfo.
-      feature_configuration: FeatureConfiguration.
+      cc: what configure_cc returned, of a rule with the attributes kernel_deps and _selective_build.
       manifest: File, what `codegen generate` registers.
       selections: list[File].
 
     Returns:
       struct(objects: CcCompilationOutputs, linking_context: LinkingContext, header: File, dtypes: File)
     """
+    ctx = cc.ctx
     sources = depset(transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.kernel_deps if EtKernelInfo in dep]).to_list()
     if not [source for source in sources if source.operators]:
         fail(NO_SOURCES_ERR.format(label = ctx.label))
@@ -84,14 +84,11 @@ def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest
     )
     compiled = []
     for i, (options, group) in enumerate(groups.items()):
-        _, objects = cc_common.compile(
+        _, objects = compile_cc(
+            cc,
             name = "{}_kernels_{}".format(ctx.label.name, i),
-            actions = ctx.actions,
-            cc_toolchain = cc_toolchain,
-            feature_configuration = feature_configuration,
             srcs = [trees[i]],
-            # Bazel tells C++ by a file's ending, and a tree has none.
-            user_compile_flags = ctx.fragments.cpp.cxxopts + list(options[0]),
+            user_compile_flags = tree_compile_flags(ctx, list(options[0])),
             local_defines = ["EXECUTORCH_SELECTIVE_BUILD_DTYPE"],
             compilation_contexts = [
                 selection_context,
@@ -105,29 +102,15 @@ def compile_selective_kernels(ctx, cc_toolchain, feature_configuration, manifest
         )
         compiled.append(objects)
     return struct(
-        objects = cc_common.merge_compilation_outputs(compilation_outputs = compiled),
-        linking_context = _link_whole(ctx, cc_toolchain, feature_configuration, marks),
+        objects = merge_objects(compiled),
+        linking_context = _link_whole(cc, marks),
         header = header,
         dtypes = dtypes,
     )
 
-def _link_whole(ctx, cc_toolchain, feature_configuration, source):
+def _link_whole(cc, source):
     """Of a source that nothing refers to, also where the kernels are registered on request."""
-    name = ctx.label.name + "_selected_kernels"
-    _, objects = cc_common.compile(
-        name = name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        srcs = [source],
-    )
-    linking_context, _ = cc_common.create_linking_context_from_compilation_outputs(
-        name = name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        compilation_outputs = objects,
-        alwayslink = True,
-        disallow_dynamic_library = True,
-    )
+    name = cc.ctx.label.name + "_selected_kernels"
+    _, objects = compile_cc(cc, name = name, srcs = [source])
+    linking_context, _ = archive_cc(cc, objects, name = name, alwayslink = True)
     return linking_context

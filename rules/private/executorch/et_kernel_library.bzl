@@ -1,11 +1,12 @@
 """Rule et_kernel_library."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
-load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -39,13 +40,7 @@ def _et_kernel_library_impl(ctx):
         if file not in sources:
             fail(NOT_A_SOURCE_ERR.format(label = ctx.label, file = file, srcs = ", ".join(sources)))
 
-    cc_toolchain = find_cc_toolchain(ctx)
-    feature_configuration = cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = cc_toolchain,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features,
-    )
+    cc = configure_cc(ctx)
     kernel_includes = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].kernel_includes
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
     copts = ctx.attr.copts
@@ -54,27 +49,15 @@ def _et_kernel_library_impl(ctx):
 
         # Without it, operator.h does not compile: no declaration goes unseen.
         copts = copts + ["-DRULES_EXECUTORCH_DECLARES_OPERATORS"]
-    compilation_context, objects = cc_common.compile(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
+    compilation_context, objects = compile_cc(
+        cc,
         srcs = ctx.files.srcs,
         public_hdrs = ctx.files.hdrs,
         user_compile_flags = copts,
         defines = ctx.attr.defines,
         compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps],
     )
-    linking_context, linking_outputs = cc_common.create_linking_context_from_compilation_outputs(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        compilation_outputs = objects,
-        linking_contexts = [dep.linking_context for dep in deps],
-        disallow_dynamic_library = True,
-    )
-    library = linking_outputs.library_to_link
+    linking_context, library = archive_cc(cc, objects, [dep.linking_context for dep in deps])
     own = [
         struct(
             file = sources[file],
@@ -136,7 +119,8 @@ and that leaves out dtypes by `should_include_dtype`, has an empty list.""",
             providers = [CcInfo],
         ),
     },
+    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
     provides = [CcInfo, EtKernelInfo],
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
 )

@@ -1,10 +1,9 @@
 """Rule et_operator_library."""
 
-load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -140,6 +139,6 @@ built from source, with ET_PRIM_OPS_SELECTIVE_BUILD, keep only those of its own 
             allow_single_file = [".yaml", ".yml"],
         ),
     },
+    exec_groups = CODEGEN_EXEC_GROUPS,
     provides = [EtOperatorInfo],
-    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
 )

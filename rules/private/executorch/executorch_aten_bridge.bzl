@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
-load("//rules/private/toolchains:toolchains.bzl", "TORCH_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
 
 visibility(["//rules/...", "//runtime/aten"])
 

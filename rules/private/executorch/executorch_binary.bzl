@@ -2,9 +2,11 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
@@ -66,8 +68,9 @@ library registers. The output group `operators` is a report of the operators and
         ),
     },
     executable = True,
+    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
 )
 
 executorch_program_test = rule(
@@ -82,7 +85,8 @@ The samples and PyTorch's eager outputs come from the `executorch_program`.""",
             allow_single_file = [".pte"],
         ),
     },
+    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
     test = True,
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
 )

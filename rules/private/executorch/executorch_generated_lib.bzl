@@ -1,16 +1,17 @@
-"""Rules behind executorch_generated_lib: the registering library and its headers."""
+"""Rule behind executorch_generated_lib: the library that registers."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
-load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
-load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "merge_objects")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
+load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
 load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "declared_operators")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -85,7 +86,7 @@ def _executorch_generated_lib_impl(ctx):
 
     return [
         DefaultInfo(
-            files = depset(_headers(generated) + _sources(generated, adapters)),
+            files = depset(_headers(generated) + _sources(generated, adapters) + ([generated.aten_kernels] if aten else [])),
             runfiles = ctx.runfiles().merge_all([
                 dep[DefaultInfo].default_runfiles
                 for dep in ctx.attr.kernel_deps + ctx.attr.deps + ([ctx.attr.aten_bridge] if aten else [])
@@ -122,51 +123,29 @@ def _generate(ctx, selections, declared, aten):
         functions = ctx.actions.declare_file(directory + "Functions.h"),
         manifest = ctx.actions.declare_file(directory + "registered.json"),
     )
-    yamls = []
-    args = codegen_args(ctx, "generate")
-    args.add("--label", label_text(ctx.label))
-    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
-    for flag, yaml in [
-        ("--functions_yaml", ctx.file.functions_yaml_target),
-        ("--fallback_yaml", ctx.file.fallback_yaml_target),
-        ("--aten_custom_ops_yaml" if ctx.attr.aten_mode else "--custom_ops_yaml", ctx.file.custom_ops_yaml_target),
-        ("--aten_fallback_yaml", aten.kernels_yaml if aten else None),
-    ]:
-        if yaml:
-            args.add(flag, yaml)
-            yamls.append(yaml)
-    args.add_all(declared, format_each = "--declared_operators=%s")
-    args.add_all(selections, before_each = "--selection")
-    args.add("--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions")
-    if ctx.attr.manual_registration:
-        args.add("--registration_header", outputs.registration_header)
-    if aten:
-        args.add("--aten_kernels")
-        args.add("--aten_source", outputs.aten_kernels)
-
-    # A directory that is not expanded, since it has nothing in it yet.
-    args.add_all([outputs.boxed_kernels], before_each = "--boxed_kernels", expand_directories = False)
-    args.add("--kernel_table", outputs.kernel_table)
-    args.add("--registration", outputs.registration)
-    args.add("--native_functions", outputs.native_functions)
-    args.add("--functions", outputs.functions)
-    args.add("--manifest", outputs.manifest)
-    run_codegen(
+    generate(
         ctx,
-        args,
-        inputs = yamls + declared + selections,
-        outputs = [file for file in [
-            outputs.boxed_kernels,
-            outputs.kernel_table,
-            outputs.registration,
-            outputs.registration_header,
-            outputs.aten_kernels,
-            outputs.native_functions,
-            outputs.functions,
-            outputs.manifest,
-        ] if file],
-        mnemonic = "EtGenerate",
+        inputs = [
+            ("--functions_yaml", ctx.file.functions_yaml_target),
+            ("--fallback_yaml", ctx.file.fallback_yaml_target),
+            ("--aten_custom_ops_yaml" if ctx.attr.aten_mode else "--custom_ops_yaml", ctx.file.custom_ops_yaml_target),
+            ("--aten_fallback_yaml", aten.kernels_yaml if aten else None),
+        ],
+        outputs = {
+            "--aten_source": outputs.aten_kernels,
+            "--boxed_kernels": outputs.boxed_kernels,
+            "--functions": outputs.functions,
+            "--kernel_table": outputs.kernel_table,
+            "--manifest": outputs.manifest,
+            "--native_functions": outputs.native_functions,
+            "--registration": outputs.registration,
+            "--registration_header": outputs.registration_header,
+        },
+        flags = ["--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions"] +
+                (["--aten_kernels"] if aten else []),
+        declared = declared,
         progress_message = "Generating kernel registration for %{label}",
+        selections = selections,
     )
     return outputs
 
@@ -176,27 +155,13 @@ def _headers(generated):
 
 def _sources(generated, adapters):
     # Bazel links a tree's objects like an archive's: after the table that refers to them.
-    sources = [generated.registration, generated.kernel_table, generated.boxed_kernels, generated.aten_kernels, adapters]
-    return [source for source in sources if source]
-
-def _configure(ctx):
-    cc_toolchain = find_cc_toolchain(ctx)
-    return cc_toolchain, cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = cc_toolchain,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features,
-    )
+    return [generated.registration, generated.kernel_table, generated.boxed_kernels, adapters]
 
 def _declared(ctx, generated, deps):
     """The providers of a library that registers nothing: its headers alone."""
-    cc_toolchain, feature_configuration = _configure(ctx)
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
-    compilation_context, _ = cc_common.compile(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
+    compilation_context, _ = compile_cc(
+        configure_cc(ctx),
         public_hdrs = _headers(generated),
         compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps],
     )
@@ -210,55 +175,31 @@ def _declared(ctx, generated, deps):
 
 def _compile(ctx, generated, adapters, selections, deps, aten):
     """Returns CcInfo of the headers alone and of the whole, and the dtype-selective build if there is one."""
-    cc_toolchain, feature_configuration = _configure(ctx)
+    cc = configure_cc(ctx)
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
-    compilation_context, objects = cc_common.compile(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        srcs = [source for source in _sources(generated, adapters) if source != generated.aten_kernels],
-        public_hdrs = _headers(generated),
-        # Bazel tells C++ by a file's ending, and a tree has none.
-        user_compile_flags = ctx.fragments.cpp.cxxopts + ctx.attr.compiler_flags,
-        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps] +
+    compilation_context, objects = compile_generated(
+        cc,
+        srcs = _sources(generated, adapters),
+        aten_kernels = generated.aten_kernels,
+        aten = aten,
+        compilation_contexts = [dep.compilation_context for dep in deps] +
                                ([aten.headers.compilation_context] if aten else []),
+        public_hdrs = _headers(generated),
     )
-    if aten:
-        # Alone, so that nothing else waits for PyTorch's headers.
-        _, aten_objects = cc_common.compile(
-            name = ctx.label.name + "_aten",
-            actions = ctx.actions,
-            cc_toolchain = cc_toolchain,
-            feature_configuration = feature_configuration,
-            srcs = [generated.aten_kernels],
-            user_compile_flags = ctx.attr.compiler_flags,
-            # PyTorch's headers come first: ExecuTorch brings older copies of some.
-            compilation_contexts = [
-                aten.torch.compilation_context,
-                runtime.compilation_context,
-                aten.headers.compilation_context,
-            ],
-        )
-        objects = cc_common.merge_compilation_outputs(compilation_outputs = [objects, aten_objects])
     selective = None
     if ctx.attr.dtype_selective_build:
-        selective = compile_selective_kernels(ctx, cc_toolchain, feature_configuration, generated.manifest, selections)
-        objects = cc_common.merge_compilation_outputs(compilation_outputs = [objects, selective.objects])
-    linking_context, _ = cc_common.create_linking_context_from_compilation_outputs(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        compilation_outputs = objects,
-        linking_contexts = ([selective.linking_context] if selective else []) +
-                           [dep.linking_context for dep in deps] +
-                           ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
-                           [runtime.linking_context],
+        selective = compile_selective_kernels(cc, generated.manifest, selections)
+        objects = merge_objects([objects, selective.objects])
+    linking_context, _ = archive_cc(
+        cc,
+        objects,
+        ([selective.linking_context] if selective else []) +
+        [dep.linking_context for dep in deps] +
+        ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
+        [runtime.linking_context],
         # Nothing refers to a registration that runs by itself, so a linker would drop it. Selective kernels come before the
         # shared ones, and leave them with nothing to define.
         alwayslink = not ctx.attr.manual_registration,
-        disallow_dynamic_library = True,
     )
     return (
         CcInfo(compilation_context = compilation_context),
@@ -336,24 +277,8 @@ executorch_generated_lib = rule(
     doc = "A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.",
     implementation = _executorch_generated_lib_impl,
     attrs = _ATTRS,
+    exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
     provides = [CcInfo, EtGeneratedLibInfo],
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
-)
-
-def _executorch_generated_headers_impl(ctx):
-    info = ctx.attr.library[EtGeneratedLibInfo].headers
-    return [DefaultInfo(files = depset(info.compilation_context.direct_public_headers)), info]
-
-executorch_generated_headers = rule(
-    doc = "The headers of an executorch_generated_lib.",
-    implementation = _executorch_generated_headers_impl,
-    attrs = {
-        "library": attr.label(
-            doc = "The executorch_generated_lib.",
-            mandatory = True,
-            providers = [EtGeneratedLibInfo],
-        ),
-    },
-    provides = [CcInfo],
+    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
 )

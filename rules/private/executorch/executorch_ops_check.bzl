@@ -1,7 +1,8 @@
 """Rule executorch_ops_check."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
@@ -28,5 +29,6 @@ The output is a report of the operators and of the libraries that register them.
             providers = [CcInfo],
         ),
     },
-    toolchains = [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+    exec_groups = CODEGEN_EXEC_GROUPS,
+    toolchains = [RUNTIME_TOOLCHAIN_TYPE],
 )

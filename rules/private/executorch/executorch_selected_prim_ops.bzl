@@ -1,10 +1,9 @@
 """Rule executorch_selected_prim_ops."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
-load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -43,6 +42,6 @@ executorch_selected_prim_ops = rule(
             providers = [[EtOperatorInfo], [CcInfo]],
         ),
     },
+    exec_groups = CODEGEN_EXEC_GROUPS,
     provides = [CcInfo],
-    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
 )

@@ -1,16 +1,17 @@
 """Rule behind exir_custom_ops_aot_lib."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
-load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "configure_cc", "link_cc", "shared_library")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
 load("//rules/private/actions:dynamic_libraries.bzl", "dynamic_libraries")
-load("//rules/private/actions:label_text.bzl", "label_text")
-load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "load_torch_ops")
+load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
+load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "LOAD_CHECK_EXEC_GROUPS", "load_torch_ops")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "declared_operators")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -30,101 +31,56 @@ def _define(ctx):
         manifest = ctx.actions.declare_file(directory + "registered.json"),
         torch_manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json"),
     )
-    args = codegen_args(ctx, "generate")
-    args.add("--target", "torch")
-    args.add("--label", label_text(ctx.label))
-    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
-    declared = declared_operators(ctx.attr.kernels)
-    yamls = [ctx.file.yaml_target] if ctx.file.yaml_target else []
-    args.add_all(yamls, before_each = "--aten_custom_ops_yaml" if ctx.attr.aten_kernels else "--custom_ops_yaml")
-    args.add_all(declared, format_each = "--declared_operators=%s")
-
-    if ctx.attr.aten_kernels:
-        args.add("--aten_source", outputs.aten_kernels)
-    elif not ctx.attr.kernels:
-        args.add("--stubs")
-
-    # A directory that is not expanded, since it has nothing in it yet.
-    args.add_all([outputs.boxed_kernels], before_each = "--boxed_kernels", expand_directories = False)
-    args.add("--kernel_table", outputs.kernel_table)
-    args.add("--native_functions", outputs.native_functions)
-    args.add("--torch_operators", outputs.torch_operators)
-    args.add("--manifest", outputs.manifest)
-    args.add(_library_name(ctx), format = "--library=%s")
-    args.add("--module", ctx.outputs.module)
-    args.add("--torch_manifest", outputs.torch_manifest)
-    run_codegen(
+    flags = ["--target", "torch", "--library=" + _library_name(ctx)]
+    if not (ctx.attr.aten_kernels or ctx.attr.kernels):
+        flags.append("--stubs")
+    generate(
         ctx,
-        args,
-        inputs = yamls + declared,
-        outputs = [file for file in [
-            outputs.aten_kernels,
-            outputs.boxed_kernels,
-            outputs.kernel_table,
-            outputs.native_functions,
-            outputs.torch_operators,
-            outputs.manifest,
-            outputs.torch_manifest,
-            ctx.outputs.module,
-        ] if file],
-        mnemonic = "EtGenerate",
+        inputs = [("--aten_custom_ops_yaml" if ctx.attr.aten_kernels else "--custom_ops_yaml", ctx.file.yaml_target)],
+        outputs = {
+            "--aten_source": outputs.aten_kernels,
+            "--boxed_kernels": outputs.boxed_kernels,
+            "--kernel_table": outputs.kernel_table,
+            "--manifest": outputs.manifest,
+            "--module": ctx.outputs.module,
+            "--native_functions": outputs.native_functions,
+            "--torch_manifest": outputs.torch_manifest,
+            "--torch_operators": outputs.torch_operators,
+        },
+        flags = flags,
+        declared = declared_operators(ctx.attr.kernels),
         progress_message = "Generating operators for PyTorch for %{label}",
     )
     return outputs
 
 def _link(ctx, generated, adapters, deps, aten):
-    cc_toolchain = find_cc_toolchain(ctx)
-    feature_configuration = cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = cc_toolchain,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features,
-    )
+    cc = configure_cc(ctx)
     bridge = ctx.attr._bridge[CcInfo]
-    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
-    _, objects = cc_common.compile(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        srcs = [generated.torch_operators, generated.kernel_table, generated.boxed_kernels] + ([adapters] if adapters else []),
+    _, objects = compile_generated(
+        cc,
+        srcs = [generated.torch_operators, generated.kernel_table, generated.boxed_kernels, adapters],
+        aten_kernels = generated.aten_kernels,
+        aten = aten,
+        compilation_contexts = [dep.compilation_context for dep in deps + [bridge]],
         private_hdrs = [generated.native_functions],
-        # Bazel tells C++ by a file's ending, and a tree has none.
-        user_compile_flags = ctx.fragments.cpp.cxxopts + ctx.attr.compiler_flags,
-        compilation_contexts = [runtime.compilation_context] + [dep.compilation_context for dep in deps + [bridge]],
         disallow_nopic_outputs = True,
     )
-    if aten:
-        # Alone, so that nothing else waits for PyTorch's headers.
-        _, aten_objects = cc_common.compile(
-            name = ctx.label.name + "_aten",
-            actions = ctx.actions,
-            cc_toolchain = cc_toolchain,
-            feature_configuration = feature_configuration,
-            srcs = [generated.aten_kernels],
-            user_compile_flags = ctx.attr.compiler_flags,
-            # PyTorch's headers come first: ExecuTorch brings older copies of some.
-            compilation_contexts = [aten.torch.compilation_context, aten.headers.compilation_context, runtime.compilation_context],
-            disallow_nopic_outputs = True,
-        )
-        objects = cc_common.merge_compilation_outputs(compilation_outputs = [objects, aten_objects])
 
     # The bridge's functions come before the runtime's of the same name.
-    linking_contexts = [bridge.linking_context] + ([aten.library.linking_context] if aten else []) + [dep.linking_context for dep in deps] + [runtime.linking_context]
-    linked = cc_common.link(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        compilation_outputs = objects,
-        linking_contexts = linking_contexts,
+    linking_contexts = [bridge.linking_context] + ([aten.library.linking_context] if aten else []) + [
+        dep.linking_context
+        for dep in deps + [ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program]
+    ]
+    linked = link_cc(
+        cc,
+        objects,
+        linking_contexts,
         output_type = "dynamic_library",
         # What a kernel shares with the runtime must not become another library's of the process.
         user_link_flags = ["-Wl,--version-script=" + ctx.file._symbols.path],
         additional_inputs = [ctx.file._symbols],
     )
-    library = linked.library_to_link
-    return library.resolved_symlink_dynamic_library or library.dynamic_library, dynamic_libraries(linking_contexts)
+    return shared_library(linked), dynamic_libraries(linking_contexts)
 
 def _exir_custom_ops_aot_lib_impl(ctx):
     aten = ctx.attr._aten_bridge[EtAtenInfo] if ctx.attr.aten_kernels else None
@@ -139,7 +95,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
     aten_kernels = [CcInfo(linking_context = info.linking_context) for info in aten_kernels]
     libraries = [dep[CcInfo] for dep in ctx.attr.deps]
     library, needed = _link(ctx, generated, adapters, kernels + aten_kernels + libraries, aten)
-    operators = load_torch_ops(ctx, library, generated.torch_manifest, needed)
+    loaded = load_torch_ops(ctx, library, generated.torch_manifest, needed)
     return [
         DefaultInfo(
             files = depset([library]),
@@ -151,10 +107,10 @@ def _exir_custom_ops_aot_lib_impl(ctx):
         TorchOpInfo(
             libraries = depset([library]),
             manifests = depset([generated.torch_manifest]),
-            operators = depset([operators]),
+            operators = depset(loaded.operators),
         ),
         OutputGroupInfo(
-            _validation = depset([operators]),
+            _validation = depset([loaded.report]),
             generated = depset([file for file in [
                 generated.aten_kernels,
                 generated.boxed_kernels,
@@ -163,7 +119,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
                 adapters,
             ] if file]),
             manifest = depset([generated.manifest]),
-            operators = depset([operators]),
+            operators = depset([loaded.report]),
         ),
     ]
 
@@ -209,7 +165,8 @@ libraries of `kernels` declare operators (`declares_operators`).""",
             allow_single_file = True,
         ),
     } | LOAD_CHECK_ATTRS,
+    exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS | LOAD_CHECK_EXEC_GROUPS,
     fragments = ["cpp"],
     provides = [TorchOpInfo],
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, RUNTIME_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
 )

@@ -5,7 +5,7 @@ load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load("//rules/private/providers:et_prebuilt_kernels_info.bzl", "EtPrebuiltKernelsInfo")
-load("//rules/private/toolchains:toolchains.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -79,7 +79,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
     """A validation: no kernel is registered twice, and a program's operators all are, for the dtypes that it needs.
 
     Args:
-      ctx: of a rule with both toolchains, and with `registrations_aspect` on what it links.
+      ctx: of a rule with CODEGEN_EXEC_GROUPS and a runtime toolchain, and with `registrations_aspect` on what it links.
       deps: list[Target], what is linked.
       program: File, a program; None to check the libraries alone.
       program_label: Label of the program.

@@ -2,10 +2,11 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
 load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
@@ -64,15 +65,17 @@ them define one namespace.""",
     implementation = lambda ctx: _executable(ctx, check = False),
     attrs = _ATTRS,
     executable = True,
+    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain(),
 )
 
 torch_aoti_test = rule(
     doc = """Tests that a package's outputs equal those of eager PyTorch on every sample, within `atol + rtol * |expected|`.""",
     implementation = lambda ctx: _executable(ctx, check = True),
     attrs = _ATTRS | TOLERANCE_ATTRS,
+    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
     test = True,
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain(),
 )

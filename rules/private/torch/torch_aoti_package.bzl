@@ -2,36 +2,30 @@
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME")
 load("@rules_cc//cc:defs.bzl", "cc_common")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:cc.bzl", "configure_cc")
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "model_file_args", "model_file_inputs")
 load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
 
 visibility(["//rules/..."])
 
-def _compiler(ctx, cc_toolchain):
+def _compiler(cc):
     """The toolchain's C++ compiler as AOTInductor is to call it: the program, its flags, its environment."""
-    feature_configuration = cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = cc_toolchain,
-        requested_features = ctx.features,
-        # AOTInductor's own flags say how to optimize and what to warn of.
-        unsupported_features = ctx.disabled_features + ["layering_check", "module_maps"],
-    )
     compile_variables = cc_common.create_compile_variables(
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
+        cc_toolchain = cc.toolchain,
+        feature_configuration = cc.features,
         use_pic = True,
     )
     link_variables = cc_common.create_link_variables(
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
+        cc_toolchain = cc.toolchain,
+        feature_configuration = cc.features,
         is_linking_dynamic_library = True,
     )
 
     def flags(action, variables):
         return cc_common.get_memory_inefficient_command_line(
             action_name = action,
-            feature_configuration = feature_configuration,
+            feature_configuration = cc.features,
             variables = variables,
         )
 
@@ -39,13 +33,13 @@ def _compiler(ctx, cc_toolchain):
         compile_flags = flags(CPP_COMPILE_ACTION_NAME, compile_variables),
         env = cc_common.get_environment_variables(
             action_name = CPP_COMPILE_ACTION_NAME,
-            feature_configuration = feature_configuration,
+            feature_configuration = cc.features,
             variables = compile_variables,
         ),
         link_flags = flags(CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME, link_variables),
         path = cc_common.get_tool_for_action(
             action_name = CPP_COMPILE_ACTION_NAME,
-            feature_configuration = feature_configuration,
+            feature_configuration = cc.features,
         ),
     )
 
@@ -53,8 +47,10 @@ def _torch_aoti_package_impl(ctx):
     package = ctx.actions.declare_file(ctx.label.name + ".pt2")
     samples = ctx.actions.declare_file(ctx.label.name + ".ptd")
     operators = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
-    cc_toolchain = find_cc_toolchain(ctx)
-    compiler = _compiler(ctx, cc_toolchain)
+
+    # AOTInductor's own flags say how to optimize and what to warn of.
+    cc = configure_cc(ctx, unsupported_features = ["layering_check", "module_maps"])
+    compiler = _compiler(cc)
     args = model_file_args(ctx)
     args.add("--package", package)
     args.add("--samples", samples)
@@ -67,7 +63,7 @@ def _torch_aoti_package_impl(ctx):
     ctx.actions.run(
         executable = ctx.executable._aoti,
         arguments = [args],
-        inputs = depset(model_file_inputs(ctx, ctx.attr._aoti), transitive = [cc_toolchain.all_files]),
+        inputs = depset(model_file_inputs(ctx, ctx.attr._aoti), transitive = [cc.toolchain.all_files]),
         outputs = [package, samples, operators],
         env = compiler.env | {"PYTHONHASHSEED": "0"},
         mnemonic = "EtAotiCompile",

@@ -2,21 +2,16 @@
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME")
 load("@rules_cc//cc:defs.bzl", "cc_common")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:cc.bzl", "configure_cc")
 load("//rules/private/toolchains:cuda_toolkit.bzl", "CudaToolkitInfo")
-load("//rules/private/toolchains:toolchains.bzl", "TORCH_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
 
 visibility(["//torch_ops/..."])
 
 def _torch_environment_impl(ctx):
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
-    cc_toolchain = find_cc_toolchain(ctx)
-    feature_configuration = cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = cc_toolchain,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features,
-    )
+    cc = configure_cc(ctx)
     context = torch.torch_headers.compilation_context
     libraries = [
         library.dynamic_library or library.interface_library or library.static_library
@@ -24,35 +19,35 @@ def _torch_environment_impl(ctx):
         for library in linker_input.libraries
     ]
     compile_variables = cc_common.create_compile_variables(
-        feature_configuration = feature_configuration,
-        cc_toolchain = cc_toolchain,
+        feature_configuration = cc.features,
+        cc_toolchain = cc.toolchain,
         user_compile_flags = ctx.fragments.cpp.copts + ctx.fragments.cpp.cxxopts + ["-std=" + torch.cxx_standard],
         use_pic = True,
     )
     link_variables = cc_common.create_link_variables(
-        feature_configuration = feature_configuration,
-        cc_toolchain = cc_toolchain,
+        feature_configuration = cc.features,
+        cc_toolchain = cc.toolchain,
         user_link_flags = ctx.fragments.cpp.linkopts,
         is_linking_dynamic_library = True,
         is_using_linker = True,
     )
     content = ctx.actions.declare_file(ctx.label.name + ".json")
     ctx.actions.write(content, json.encode_indent({
-        "compiler": cc_toolchain.compiler_executable,
+        "compiler": cc.toolchain.compiler_executable,
         "compile_flags": cc_common.get_memory_inefficient_command_line(
-            feature_configuration = feature_configuration,
+            feature_configuration = cc.features,
             action_name = CPP_COMPILE_ACTION_NAME,
             variables = compile_variables,
         ),
         "compilation_mode": ctx.var["COMPILATION_MODE"],
-        "cpu": cc_toolchain.cpu,
+        "cpu": cc.toolchain.cpu,
         "cuda": ctx.attr._cuda[CudaToolkitInfo].home,
         "cxx_standard": torch.cxx_standard,
         "defines": context.defines.to_list(),
         "includes": depset(transitive = [context.includes, context.system_includes, context.external_includes]).to_list(),
         "libraries": [library.short_path for library in libraries],
         "link_flags": cc_common.get_memory_inefficient_command_line(
-            feature_configuration = feature_configuration,
+            feature_configuration = cc.features,
             action_name = CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME,
             variables = link_variables,
         ),

@@ -1,13 +1,15 @@
 """Rule torch_op_library."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
-load("@rules_cc//cc:find_cc_toolchain.bzl", "find_cc_toolchain", "use_cc_toolchain")
-load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "compile_cc", "configure_cc", "group_cc_toolchain", "link_cc", "merge_objects", "shared_library")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:compile_cuda.bzl", "compile_cuda")
 load("//rules/private/actions:label_text.bzl", "label_text")
-load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "load_torch_ops")
+load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "LOAD_CHECK_EXEC_GROUPS", "load_torch_ops")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
-load("//rules/private/toolchains:cuda_toolkit.bzl", "CudaToolkitInfo", "compile_cuda", "toolkit_for")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE", "TORCH_TOOLCHAIN_TYPE")
+load("//rules/private/toolchains:cuda_toolkit.bzl", "CudaToolkitInfo", "toolkit_for")
+load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
 load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
@@ -86,7 +88,7 @@ def _shared_libraries(linker_inputs):
 def _stable_linking(ctx, libtorch, deps):
     """What to link with, of PyTorch's the libraries alone that have the stable ABI: others differ from version to version."""
     torch = libtorch.linker_inputs.to_list()
-    owners = [linker_input.owner for linker_input in torch]
+    owners = {linker_input.owner: None for linker_input in torch}
     stable = cc_common.create_linker_input(owner = ctx.label, libraries = depset([
         library
         for linker_input in torch
@@ -101,13 +103,7 @@ def _stable_linking(ctx, libtorch, deps):
 def _link(ctx, version):
     """Compiles and links the library; returns it, the shared libraries it needs beside libtorch, CcInfo for C++ to link."""
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
-    cc_toolchain = find_cc_toolchain(ctx)
-    feature_configuration = cc_common.configure_features(
-        ctx = ctx,
-        cc_toolchain = cc_toolchain,
-        requested_features = ctx.features,
-        unsupported_features = ctx.disabled_features,
-    )
+    cc = configure_cc(ctx)
     cuda_sources = [source for source in ctx.files.srcs if source.extension == "cu"]
     cuda = toolkit_for(ctx.label, cuda_sources, ctx.attr._cuda[CudaToolkitInfo])
     deps = [dep[CcInfo] for dep in ctx.attr.deps] + ([cuda.runtime] if cuda else [])
@@ -115,12 +111,9 @@ def _link(ctx, version):
     defines = ctx.attr.local_defines
     if version:
         defines = defines + ["TORCH_TARGET_VERSION=0x{}{}000000000000ULL".format(*[_hex_byte(n) for n in version])]
-    compilation_context, objects = cc_common.compile(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        srcs = [source for source in ctx.files.srcs if source not in cuda_sources],
+    compilation_context, objects = compile_cc(
+        cc,
+        srcs = [source for source in ctx.files.srcs if source.extension != "cu"],
         public_hdrs = ctx.files.hdrs,
         local_defines = defines,
         user_compile_flags = ["-std=" + torch.cxx_standard] + ctx.attr.copts,
@@ -129,42 +122,36 @@ def _link(ctx, version):
     )
     if cuda:
         cuda_objects = [
-            compile_cuda(ctx, cuda, cc_toolchain, source, compilation_context, defines, torch.cxx_standard, ctx.attr.cuda_copts)
+            compile_cuda(ctx, cuda, cc.toolchain, source, compilation_context, defines, torch.cxx_standard, ctx.attr.cuda_copts)
             for source in cuda_sources
         ]
-        objects = cc_common.merge_compilation_outputs(compilation_outputs = [
+        objects = merge_objects([
             objects,
             cc_common.create_compilation_outputs(pic_objects = depset(cuda_objects)),
         ])
-    linked = cc_common.link(
-        name = ctx.label.name,
-        actions = ctx.actions,
-        cc_toolchain = cc_toolchain,
-        feature_configuration = feature_configuration,
-        compilation_outputs = objects,
-        linking_contexts = (
-            [_stable_linking(ctx, libtorch, deps)] if version else [dep.linking_context for dep in deps] + [libtorch]
-        ),
+    linked = link_cc(
+        cc,
+        objects,
+        [_stable_linking(ctx, libtorch, deps)] if version else [dep.linking_context for dep in deps] + [libtorch],
         output_type = "dynamic_library",
         user_link_flags = ctx.attr.linkopts,
     )
-    library = linked.library_to_link
     shared = [dep[CcInfo] for dep in ctx.attr.deps if TorchOpInfo in dep] + ([cuda.runtime] if cuda else [])
     needed = depset(transitive = [info.linking_context.linker_inputs for info in shared], order = "topological")
     linking_context = cc_common.create_linking_context(linker_inputs = depset(
-        [cc_common.create_linker_input(owner = ctx.label, libraries = depset([library]))],
+        [cc_common.create_linker_input(owner = ctx.label, libraries = depset([linked.library_to_link]))],
         transitive = [needed, libtorch.linker_inputs],
         order = "topological",
     ))
     return (
-        library.resolved_symlink_dynamic_library or library.dynamic_library,
+        shared_library(linked),
         _shared_libraries(needed),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
     )
 
 def _describe(ctx, library, version):
     """The manifest of what a library registers; writes the module that loads it, too."""
-    cc_toolchain = find_cc_toolchain(ctx)
+    cc_toolchain = group_cc_toolchain(ctx, "symbols")
     manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json")
     sources = ctx.files.srcs + ctx.files.hdrs
     torch = _shared_libraries(ctx.toolchains[TORCH_TOOLCHAIN_TYPE].libtorch.linking_context.linker_inputs) if version else []
@@ -180,6 +167,7 @@ def _describe(ctx, library, version):
     run_codegen(
         ctx,
         args,
+        exec_group = "symbols",
         inputs = depset([library] + sources + torch, transitive = [cc_toolchain.all_files]),
         outputs = [manifest, ctx.outputs.module],
         mnemonic = "EtTorchLibrary",
@@ -192,7 +180,7 @@ def _torch_op_library_impl(ctx):
     version = target_version(ctx.label, ctx.attr.api, ctx.attr.torch_target_version, torch.version)
     library, needed, cc_info = _link(ctx, version)
     manifest = _describe(ctx, library, version)
-    operators = load_torch_ops(ctx, library, manifest, _shared_libraries(cc_info.linking_context.linker_inputs))
+    loaded = load_torch_ops(ctx, library, manifest, _shared_libraries(cc_info.linking_context.linker_inputs))
     report = check_torch_ops(ctx, ctx.attr.deps, [manifest])
     inner = [dep[TorchOpInfo] for dep in ctx.attr.deps if TorchOpInfo in dep]
     return [
@@ -204,12 +192,12 @@ def _torch_op_library_impl(ctx):
         TorchOpInfo(
             libraries = depset([library], transitive = [info.libraries for info in inner], order = "postorder"),
             manifests = depset([manifest], transitive = [info.manifests for info in inner]),
-            operators = depset([operators], transitive = [info.operators for info in inner]),
+            operators = depset(loaded.operators, transitive = [info.operators for info in inner]),
         ),
         OutputGroupInfo(
-            _validation = depset([operators, report]),
+            _validation = depset([loaded.report, report]),
             manifest = depset([manifest]),
-            operators = depset([operators]),
+            operators = depset([loaded.report]),
         ),
     ]
 
@@ -260,7 +248,8 @@ the toolchain.""",
             providers = [CudaToolkitInfo],
         ),
     } | LOAD_CHECK_ATTRS,
+    exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS | LOAD_CHECK_EXEC_GROUPS,
     fragments = ["cpp"],
     provides = [CcInfo, TorchOpInfo],
-    toolchains = use_cc_toolchain() + [CODEGEN_TOOLCHAIN_TYPE, TORCH_TOOLCHAIN_TYPE],
+    toolchains = use_cc_toolchain() + [TORCH_TOOLCHAIN_TYPE],
 )

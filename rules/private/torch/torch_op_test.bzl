@@ -1,8 +1,8 @@
 """Rule torch_op_test."""
 
 load("@rules_python//python:defs.bzl", "PyInfo")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:label_text.bzl", "label_text")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
@@ -116,6 +116,6 @@ with; torch_ops/README.md has the whole contract. Every check is reported by nam
             cfg = "target",
         ),
     },
+    exec_groups = CODEGEN_EXEC_GROUPS,
     test = True,
-    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
 )

@@ -1,9 +1,8 @@
 """Rule torch_ops_check, and what rules that load operator libraries check by themselves."""
 
-load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
-load("//rules/private/toolchains:toolchains.bzl", "CODEGEN_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
@@ -40,7 +39,7 @@ def check_torch_ops(ctx, deps, own = [], package = None, needed = None):
     """A validation: no namespace of PyTorch is defined by two libraries, and what a package calls is defined by one.
 
     Args:
-      ctx: of a rule with CODEGEN_TOOLCHAIN_TYPE.
+      ctx: of a rule with CODEGEN_EXEC_GROUPS.
       deps: list[Target], what is loaded, with `torch_ops_aspect` on it.
       own: list[File], manifests of the target itself.
       package: Label of a package of AOTInductor, or None; `deps` have TorchOpInfo then.
@@ -58,7 +57,9 @@ def _check(ctx, manifests, name, deps = [], package = None, needed = None):
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add(report, format = "--output=%s")
     inputs = [manifests]
-    if package:
+
+    # A library that was built for another platform than Python's was not loaded, and nobody knows its operators.
+    if package and all([dep[TorchOpInfo].operators for dep in deps]):
         operators = depset(transitive = [dep[TorchOpInfo].operators for dep in deps])
         args.add(label_text(package), format = "--package=%s")
         args.add(needed, format = "--needed=%s")
@@ -76,7 +77,7 @@ def _check(ctx, manifests, name, deps = [], package = None, needed = None):
 
 def _torch_ops_check_aspect_impl(target, ctx):
     manifests = target[_LoadedInfo].manifests
-    if len(manifests.to_list()) < 2 or _UNCHECKED in ctx.rule.attr.tags:
+    if not manifests or _UNCHECKED in ctx.rule.attr.tags or len(manifests.to_list()) < 2:
         return []
     if [action for action in target.actions if action.mnemonic == _MNEMONIC]:
         return []  # It checks itself.
@@ -91,7 +92,7 @@ torch_ops_check_aspect = aspect(
 A target with the tag `no-torch-ops-check` is not checked.""",
     implementation = _torch_ops_check_aspect_impl,
     requires = [torch_ops_aspect],
-    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+    exec_groups = CODEGEN_EXEC_GROUPS,
 )
 
 def _torch_ops_check_impl(ctx):
@@ -115,5 +116,5 @@ report of the namespaces and of the libraries that register in them.""",
             aspects = [torch_ops_aspect],
         ),
     },
-    toolchains = [CODEGEN_TOOLCHAIN_TYPE],
+    exec_groups = CODEGEN_EXEC_GROUPS,
 )

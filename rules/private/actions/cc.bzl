@@ -1,0 +1,137 @@
+"""How the rules compile and link C++."""
+
+load("@rules_cc//cc:defs.bzl", "cc_common")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_TYPE", "find_cc_toolchain", "use_cc_toolchain")
+
+visibility(["//rules/..."])
+
+# Bazel links in the exec group of this name, where a rule has one.
+CC_LINK_EXEC_GROUPS = {"cpp_link": exec_group(toolchains = use_cc_toolchain(mandatory = True))}
+
+def configure_cc(ctx, unsupported_features = []):
+    """The C++ toolchain with the features that a target asks for.
+
+    Args:
+      ctx: of a rule with a C++ toolchain and the fragment `cpp`.
+      unsupported_features: list[str], beside those that the target turns off.
+    Returns:
+      struct(ctx: ctx, toolchain: CcToolchainInfo, features: FeatureConfiguration)
+    """
+    toolchain = find_cc_toolchain(ctx)
+    return struct(
+        ctx = ctx,
+        features = cc_common.configure_features(
+            ctx = ctx,
+            cc_toolchain = toolchain,
+            requested_features = ctx.features,
+            unsupported_features = ctx.disabled_features + unsupported_features,
+        ),
+        toolchain = toolchain,
+    )
+
+def group_cc_toolchain(ctx, group):
+    """The C++ toolchain that runs where the actions of an exec group run.
+
+    Args:
+      ctx: the rule's context.
+      group: str, an exec group with a C++ toolchain.
+    Returns:
+      CcToolchainInfo
+    """
+    info = ctx.exec_groups[group].toolchains[CC_TOOLCHAIN_TYPE]
+    return info.cc if hasattr(info, "cc_provider_in_toolchain") and hasattr(info, "cc") else info
+
+def compile_cc(cc, name = None, **kwargs):
+    """Compiles sources.
+
+    Args:
+      cc: what configure_cc returned.
+      name: str, of the directory of the object files. Default: the target's name.
+      **kwargs: srcs, public_hdrs, compilation_contexts and the others of cc_common.compile.
+    Returns:
+      (CompilationContext, CcCompilationOutputs)
+    """
+    return cc_common.compile(
+        name = name or cc.ctx.label.name,
+        actions = cc.ctx.actions,
+        cc_toolchain = cc.toolchain,
+        feature_configuration = cc.features,
+        **kwargs
+    )
+
+def tree_compile_flags(ctx, flags):
+    """Compiler options for a directory of sources: Bazel tells C++ by a file's ending, and a directory has none.
+
+    Args:
+      ctx: of a rule with the fragment `cpp`.
+      flags: list[str], options of the target.
+    Returns:
+      list[str]
+    """
+    return ctx.fragments.cpp.cxxopts + flags
+
+def merge_objects(outputs):
+    """Unites the object files of several compilations.
+
+    Args:
+      outputs: list[CcCompilationOutputs].
+    Returns:
+      CcCompilationOutputs
+    """
+    return cc_common.merge_compilation_outputs(compilation_outputs = outputs)
+
+def archive_cc(cc, objects, linking_contexts = [], name = None, alwayslink = False):
+    """A static library.
+
+    Args:
+      cc: what configure_cc returned.
+      objects: CcCompilationOutputs.
+      linking_contexts: list[LinkingContext], of the library's dependencies.
+      name: str. Default: the target's name.
+      alwayslink: bool, whether a binary links the library whole, also what nothing refers to.
+    Returns:
+      (LinkingContext, LibraryToLink or None)
+    """
+    linking_context, outputs = cc_common.create_linking_context_from_compilation_outputs(
+        name = name or cc.ctx.label.name,
+        actions = cc.ctx.actions,
+        cc_toolchain = cc.toolchain,
+        feature_configuration = cc.features,
+        compilation_outputs = objects,
+        linking_contexts = linking_contexts,
+        alwayslink = alwayslink,
+        disallow_dynamic_library = True,
+    )
+    return linking_context, outputs.library_to_link
+
+def link_cc(cc, objects, linking_contexts, **kwargs):
+    """Links an executable, or with output_type = "dynamic_library" a shared library.
+
+    Args:
+      cc: what configure_cc returned.
+      objects: CcCompilationOutputs.
+      linking_contexts: list[LinkingContext].
+      **kwargs: output_type, user_link_flags and the others of cc_common.link.
+    Returns:
+      CcLinkingOutputs
+    """
+    return cc_common.link(
+        name = cc.ctx.label.name,
+        actions = cc.ctx.actions,
+        cc_toolchain = cc.toolchain,
+        feature_configuration = cc.features,
+        compilation_outputs = objects,
+        linking_contexts = linking_contexts,
+        **kwargs
+    )
+
+def shared_library(linked):
+    """The file of a shared library.
+
+    Args:
+      linked: CcLinkingOutputs of output_type = "dynamic_library".
+    Returns:
+      File
+    """
+    library = linked.library_to_link
+    return library.resolved_symlink_dynamic_library or library.dynamic_library

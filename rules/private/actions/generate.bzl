@@ -1,0 +1,83 @@
+"""The sources that the code generator writes for a library of operators, and how they are compiled."""
+
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load(":cc.bzl", "compile_cc", "merge_objects", "tree_compile_flags")
+load(":codegen.bzl", "codegen_args", "run_codegen")
+load(":label_text.bzl", "label_text")
+
+visibility(["//rules/..."])
+
+def generate(ctx, inputs, outputs, flags, declared, progress_message, selections = []):
+    """Runs `codegen generate`.
+
+    Args:
+      ctx: of a rule with CODEGEN_EXEC_GROUPS and a runtime toolchain.
+      inputs: list[(str, File or None)], flags with the YAMLs that they name.
+      outputs: dict[str, File or None], flags with what they name; without what is None.
+      flags: list[str], what else is asked for.
+      declared: list[File], the operators that kernel libraries declare in C++.
+      progress_message: str.
+      selections: list[File].
+    """
+    inputs = [(flag, file) for flag, file in inputs if file]
+    outputs = {flag: file for flag, file in outputs.items() if file}
+    args = codegen_args(ctx, "generate")
+    args.add_all(flags)
+    args.add("--label", label_text(ctx.label))
+    args.add(ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].max_kernels, format = "--max_kernels=%s")
+    for flag, file in inputs:
+        args.add(flag, file)
+    args.add_all(declared, format_each = "--declared_operators=%s")
+    args.add_all(selections, before_each = "--selection")
+    for flag, file in outputs.items():
+        # A directory is not expanded, since it has nothing in it yet.
+        args.add_all([file], before_each = flag, expand_directories = False)
+    run_codegen(
+        ctx,
+        args,
+        inputs = [file for _, file in inputs] + declared + selections,
+        outputs = outputs.values(),
+        mnemonic = "EtGenerate",
+        progress_message = progress_message,
+    )
+
+def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, **kwargs):
+    """Compiles what the code generator wrote.
+
+    Args:
+      cc: what configure_cc returned, of a rule with the attribute compiler_flags and a runtime toolchain.
+      srcs: list[File or None], sources that include nothing of PyTorch, in the order of linking.
+      aten_kernels: File or None, the source that calls PyTorch's operators.
+      aten: EtAtenInfo, or None without aten_kernels.
+      compilation_contexts: list[CompilationContext], of what the sources in srcs include beside the runtime.
+      **kwargs: public_hdrs, private_hdrs, disallow_nopic_outputs of cc_common.compile, for srcs.
+    Returns:
+      (CompilationContext, CcCompilationOutputs)
+    """
+    ctx = cc.ctx
+    runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
+    compilation_context, objects = compile_cc(
+        cc,
+        srcs = [source for source in srcs if source],
+        user_compile_flags = tree_compile_flags(ctx, ctx.attr.compiler_flags),
+        compilation_contexts = [runtime.compilation_context] + compilation_contexts,
+        **kwargs
+    )
+    if not aten_kernels:
+        return compilation_context, objects
+
+    # Alone, so that nothing else waits for PyTorch's headers.
+    _, aten_objects = compile_cc(
+        cc,
+        name = ctx.label.name + "_aten",
+        srcs = [aten_kernels],
+        user_compile_flags = ctx.attr.compiler_flags,
+        # PyTorch's headers come first: ExecuTorch brings older copies of some.
+        compilation_contexts = [
+            aten.torch.compilation_context,
+            runtime.compilation_context,
+            aten.headers.compilation_context,
+        ],
+        disallow_nopic_outputs = kwargs.get("disallow_nopic_outputs", False),
+    )
+    return compilation_context, merge_objects([objects, aten_objects])

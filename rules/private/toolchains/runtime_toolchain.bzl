@@ -1,0 +1,47 @@
+"""Rule executorch_runtime_toolchain."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load(":registry_size.bzl", "DEFAULT_MAX_KERNELS")
+
+visibility(["//rules/..."])
+
+def _executorch_runtime_toolchain_impl(ctx):
+    return [platform_common.ToolchainInfo(
+        kernel_includes = ctx.attr.kernel_includes[CcInfo],
+        max_kernels = ctx.attr.max_kernels,
+        program = ctx.attr.program[CcInfo],
+        module = ctx.attr.module[CcInfo],
+        default_runfiles = ctx.runfiles().merge_all([
+            ctx.attr.program[DefaultInfo].default_runfiles,
+            ctx.attr.module[DefaultInfo].default_runfiles,
+        ]),
+    )]
+
+executorch_runtime_toolchain = rule(
+    doc = """A toolchain of type `//rules:runtime_toolchain_type`: an ExecuTorch runtime for a target platform.
+
+`//runtime:toolchain` is the official wheel's. Whoever builds ExecuTorch from source (Android, bare metal) declares
+a toolchain with their own targets and registers the toolchain.""",
+    implementation = _executorch_runtime_toolchain_impl,
+    attrs = {
+        "kernel_includes": attr.label(
+            doc = "What a kernel includes: `executorch/runtime/kernel/kernel_includes.h` and what that needs. Headers only.",
+            mandatory = True,
+            providers = [CcInfo],
+        ),
+        "max_kernels": attr.int(
+            doc = "How many kernels the operator registry holds: MAX_KERNEL_NUM of a runtime built from source. Default: 2000.",
+            default = DEFAULT_MAX_KERNELS,
+        ),
+        "module": attr.label(
+            doc = "`executorch::extension::Module`, TensorPtr, data loaders, with the runtime itself.",
+            mandatory = True,
+            providers = [CcInfo],
+        ),
+        "program": attr.label(
+            doc = "`executorch::runtime::Program`, `Method`, the operator registry: the runtime without extensions.",
+            mandatory = True,
+            providers = [CcInfo],
+        ),
+    },
+)
