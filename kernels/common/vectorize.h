@@ -38,30 +38,53 @@ inline void vectorized_for(int64_t n, const Body& body) {
   }
 }
 
-/// Combines `value(i)` for 0 <= i < n with `combine`, starting from `identity`. Compilers do not reorder floating-point
-/// operations; here the order is one of lanes, which depends on nothing but n.
-template <typename T, typename Value, typename Combine>
-inline T vectorized_reduce(int64_t n, T identity, const Value& value, const Combine& combine) {
-  constexpr int64_t kLanes = 16;
-  T lanes[kLanes];
-  for (int64_t k = 0; k < kLanes; ++k) {
-    lanes[k] = identity;
+/// Combines values that come in blocks. Compilers do not reorder floating-point operations; here the order is one of
+/// lanes, which depends on nothing but the count of values where all blocks but the last are multiples of kLanes.
+template <typename T>
+class LaneReduction {
+ public:
+  static constexpr int64_t kLanes = 16;
+
+  explicit LaneReduction(T identity) {
+    for (T& lane : lanes_) {
+      lane = identity;
+    }
   }
-  int64_t i = 0;
-  for (; i + kLanes <= n; i += kLanes) {
+
+  template <typename Combine>
+  void add(int64_t n, const T* values, const Combine& combine) {
+    // A copy, which the compiler keeps in registers.
+    T lanes[kLanes];
     for (int64_t k = 0; k < kLanes; ++k) {
-      lanes[k] = combine(lanes[k], value(i + k));
+      lanes[k] = lanes_[k];
+    }
+    int64_t i = 0;
+    for (; i + kLanes <= n; i += kLanes) {
+      for (int64_t k = 0; k < kLanes; ++k) {
+        lanes[k] = combine(lanes[k], values[i + k]);
+      }
+    }
+    for (int64_t k = 0; k < kLanes; ++k) {
+      lanes_[k] = i + k < n ? combine(lanes[k], values[i + k]) : lanes[k];
     }
   }
-  for (int64_t k = 0; i + k < n; ++k) {
-    lanes[k] = combine(lanes[k], value(i + k));
-  }
-  for (int64_t width = kLanes / 2; width > 0; width /= 2) {
-    for (int64_t k = 0; k < width; ++k) {
-      lanes[k] = combine(lanes[k], lanes[k + width]);
+
+  template <typename Combine>
+  T result(const Combine& combine) const {
+    T lanes[kLanes];
+    for (int64_t k = 0; k < kLanes; ++k) {
+      lanes[k] = lanes_[k];
     }
+    for (int64_t width = kLanes / 2; width > 0; width /= 2) {
+      for (int64_t k = 0; k < width; ++k) {
+        lanes[k] = combine(lanes[k], lanes[k + width]);
+      }
+    }
+    return lanes[0];
   }
-  return lanes[0];
-}
+
+ private:
+  T lanes_[kLanes];
+};
 
 }  // namespace rules_executorch::kernels

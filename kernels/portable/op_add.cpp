@@ -1,11 +1,18 @@
-#include "kernels/common/elementwise.h"
+#include "kernels/common/binary.h"
+#include "kernels/common/dtype.h"
 #include "kernels/common/promotion.h"
-#include "kernels/common/resize.h"
+#include "kernels/common/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 namespace {
+
+template <typename T>
+struct Add {
+  T factor;
+  T operator()(T x, T y) const { return static_cast<T>(x + factor * y); }
+};
 
 /// alpha is a value of the common dtype: a Bool only for Bool tensors, a fraction not for integer tensors.
 bool alpha_is_valid(const Scalar& alpha, ScalarType common_type) {
@@ -22,45 +29,14 @@ bool alpha_is_valid(const Scalar& alpha, ScalarType common_type) {
 
 Tensor& add_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "add.out");
-
-  // Common dtype
-  const ScalarType common_type = result_type(a, b);
-
-  // Check
-  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, common_type), InvalidArgument, out);
-
-  // Resize
-  ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
-
-  // Compute
-  ET_SWITCH_REALB_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
-    const CTYPE factor = scalar_cast<CTYPE>(alpha);
-    elementwise([factor](CTYPE x, CTYPE y) -> CTYPE { return x + factor * y; }, out, a, b);
-  });
-  return out;
+  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
+  return binary_out<op_name, Add>(ctx, a, b, out, alpha);
 }
 
 Tensor& add_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "add.Scalar_out");
-
-  // Common dtype
-  const ScalarType common_type = result_type(a, b);
-
-  // Check
-  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, common_type), InvalidArgument, out);
-
-  // Resize
-  ET_KERNEL_CHECK(ctx, resize_like(out, a), InvalidArgument, out);
-
-  // Compute
-  ET_SWITCH_REALB_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
-    const CTYPE y = scalar_cast<CTYPE>(b);
-    const CTYPE factor = scalar_cast<CTYPE>(alpha);
-    elementwise([y, factor](CTYPE x) -> CTYPE { return x + factor * y; }, out, a);
-  });
-  return out;
+  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
+  return binary_out<op_name, Add>(ctx, a, b, out, alpha);
 }
 
 }  // namespace torch::executor::native

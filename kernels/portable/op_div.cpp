@@ -2,11 +2,14 @@
 #include <cmath>
 #include <type_traits>
 
+#include "kernels/common/binary.h"
+#include "kernels/common/block.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/elementwise.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/promotion.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -83,26 +86,12 @@ T divide_floor(T x, T y) {
   }
 }
 
-/// `out = a / b`; `operand_type` is the dtype that the two have in common.
-template <ET_OPERATOR_NAME_TYPE op_name>
-Tensor& divide(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, ScalarType operand_type, Tensor& out) {
-  // Common dtype
-  const ScalarType common_type = floating_result_type(operand_type);
+template <typename T>
+struct Divide {
+  T operator()(T x, T y) const { return x / y; }
+};
 
-  // Check
-  ET_KERNEL_CHECK(ctx, is_supported(operand_type), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
-
-  // Resize
-  ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
-
-  // Compute
-  ET_SWITCH_FLOAT_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
-                        [&] { elementwise([](CTYPE x, CTYPE y) -> CTYPE { return x / y; }, out, a, b); });
-  return out;
-}
-
-/// `divide` with quotients rounded as `rounding_mode` says, so that integers stay integers.
+/// `out = a / b` with quotients rounded as `rounding_mode` says, so that integers stay integers.
 template <ET_OPERATOR_NAME_TYPE op_name>
 Tensor& divide_rounded(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, ScalarType common_type,
                        std::string_view rounding_mode, Tensor& out) {
@@ -129,19 +118,19 @@ Tensor& divide_rounded(KernelRuntimeContext& ctx, const Tensor& a, const Tensor&
 
 Tensor& div_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.out");
-  return divide<op_name>(ctx, a, b, result_type(a, b), out);
+  return binary_float_out<op_name, Divide>(ctx, a, b, result_type(a, b), out);
 }
 
 Tensor& div_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.Scalar_out");
-  return divide<op_name>(ctx, a, ScalarTensor(b).tensor(), result_type(a, b), out);
+  return binary_float_out<op_name, Divide>(ctx, a, ScalarTensor(b).tensor(), result_type(a, b), out);
 }
 
 Tensor& div_out_mode(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b,
                      std::optional<std::string_view> rounding_mode, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.out_mode");
   if (!rounding_mode.has_value()) {
-    return divide<op_name>(ctx, a, b, result_type(a, b), out);
+    return binary_float_out<op_name, Divide>(ctx, a, b, result_type(a, b), out);
   }
   return divide_rounded<op_name>(ctx, a, b, result_type(a, b), *rounding_mode, out);
 }
@@ -151,7 +140,7 @@ Tensor& div_scalar_mode_out(KernelRuntimeContext& ctx, const Tensor& a, const Sc
   ET_DEFINE_OPERATOR_NAME(op_name, "div.Scalar_mode_out");
   ScalarTensor divisor(b);
   if (!rounding_mode.has_value()) {
-    return divide<op_name>(ctx, a, divisor.tensor(), result_type(a, b), out);
+    return binary_float_out<op_name, Divide>(ctx, a, divisor.tensor(), result_type(a, b), out);
   }
   return divide_rounded<op_name>(ctx, a, divisor.tensor(), result_type(a, b), *rounding_mode, out);
 }

@@ -1,18 +1,19 @@
 #include <functional>
 
-#include "kernels/common/comparison.h"
+#include "kernels/common/binary.h"
+#include "kernels/common/dtype.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& eq_tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "eq.Tensor_out");
-  return comparison_tensor_out<op_name>(ctx, a, b, out, std::equal_to<>());
+  return comparison_out<op_name, std::equal_to>(ctx, a, b, out);
 }
 
 Tensor& eq_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "eq.Scalar_out");
-  return comparison_scalar_out<op_name>(ctx, a, b, out, std::equal_to<>());
+  return comparison_out<op_name, std::equal_to>(ctx, a, b, out);
 }
 
 }  // namespace torch::executor::native

@@ -1,11 +1,18 @@
-#include "kernels/common/elementwise.h"
+#include "kernels/common/binary.h"
+#include "kernels/common/dtype.h"
 #include "kernels/common/promotion.h"
-#include "kernels/common/resize.h"
+#include "kernels/common/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 namespace {
+
+template <typename T>
+struct Subtract {
+  T factor;
+  T operator()(T x, T y) const { return static_cast<T>(x - factor * y); }
+};
 
 /// alpha is a value of the common dtype, which is not Bool: a fraction not for integer tensors.
 bool alpha_is_valid(const Scalar& alpha, ScalarType common_type) {
@@ -20,46 +27,22 @@ bool alpha_is_valid(const Scalar& alpha, ScalarType common_type) {
 Tensor& sub_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sub.out");
 
-  // Common dtype
-  const ScalarType common_type = result_type(a, b);
-
   // Check: PyTorch subtracts no Bools.
   ET_KERNEL_CHECK(ctx, a.scalar_type() != ScalarType::Bool && b.scalar_type() != ScalarType::Bool, InvalidArgument,
                   out);
-  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, common_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
 
-  // Resize
-  ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
-
-  // Compute
-  ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
-    const CTYPE factor = scalar_cast<CTYPE>(alpha);
-    elementwise([factor](CTYPE x, CTYPE y) -> CTYPE { return static_cast<CTYPE>(x - factor * y); }, out, a, b);
-  });
-  return out;
+  return binary_out<op_name, Subtract>(ctx, a, b, out, alpha);
 }
 
 Tensor& sub_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sub.Scalar_out");
 
-  // Common dtype
-  const ScalarType common_type = result_type(a, b);
-
   // Check: PyTorch subtracts no Bools.
   ET_KERNEL_CHECK(ctx, a.scalar_type() != ScalarType::Bool && !b.isBoolean(), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, common_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
 
-  // Resize
-  ET_KERNEL_CHECK(ctx, resize_like(out, a), InvalidArgument, out);
-
-  // Compute
-  ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
-    const CTYPE subtrahend = static_cast<CTYPE>(scalar_cast<CTYPE>(alpha) * scalar_cast<CTYPE>(b));
-    elementwise([subtrahend](CTYPE x) -> CTYPE { return static_cast<CTYPE>(x - subtrahend); }, out, a);
-  });
-  return out;
+  return binary_out<op_name, Subtract>(ctx, a, b, out, alpha);
 }
 
 }  // namespace torch::executor::native

@@ -1,0 +1,116 @@
+#pragma once
+
+#include <executorch/runtime/core/function_ref.h>
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/common/block.h"
+#include "kernels/common/convert.h"
+#include "kernels/common/dtype.h"
+
+namespace rules_executorch::kernels {
+
+/// Where the elements of lines lie, which are computed together: those along one dimension of the input and of the
+/// output.
+struct LineLayout {
+  ScalarType in_type;
+  ScalarType out_type;
+  int64_t size;
+  int64_t in_stride;  // in bytes
+  int64_t out_stride;
+};
+
+/// Calls `function(layout, in, out)` for each line along dimension `dim`, which is not negative, with the first elements
+/// of a line; several threads have lines of their own (see `parallel_for`). `out` has the shape of `in`.
+void parallel_for_each_line(
+    const Tensor& in, int64_t dim, Tensor& out,
+    ::executorch::runtime::FunctionRef<void(const LineLayout& layout, const char* in, char* out)> function);
+
+/// One line, read and written as elements of type `T` in blocks of up to kBlockSize, one block of stack. Functions of
+/// blocks take `(T* values, int64_t start, int64_t n)`, with elements `start` to `start + n` of the line.
+template <typename T>
+class Line {
+ public:
+  Line(const LineLayout& layout, const char* in, char* out) : layout_(layout), in_(in), out_(out) {}
+
+  int64_t size() const { return layout_.size; }
+
+  /// Calls `visit` for the input's blocks, which it leaves as they are.
+  template <typename Visit>
+  void read(const Visit& visit) {
+    for_each_block([&](int64_t start, int64_t n) {
+      load_in(start, n);
+      visit(static_cast<const T*>(values_), start, n);
+    });
+  }
+
+  /// Writes `second(first(x))` for the input's elements `x`. `observe` sees all of `first`'s results before `second` is
+  /// called. `first` may be calculated twice, so as not to round what it gives.
+  template <typename First, typename Observe, typename Second>
+  void write(const First& first, const Observe& observe, const Second& second) {
+    // In between, elements wait in the block or, if that is too small, in the output, unless its dtype rounds them.
+    const bool is_one_block = layout_.size <= kBlockSize;
+    const bool out_holds_values = !is_one_block && layout_.out_type == kType;
+    const auto apply_first = [&](int64_t start, int64_t n) {
+      load_in(start, n);
+      first(values_, start, n);
+    };
+    for_each_block([&](int64_t start, int64_t n) {
+      apply_first(start, n);
+      observe(static_cast<const T*>(values_), start, n);
+      if (out_holds_values) {
+        store(start, n);
+      }
+    });
+    for_each_block([&](int64_t start, int64_t n) {
+      if (out_holds_values) {
+        load_block(kType, out_ + start * layout_.out_stride, layout_.out_stride, kType, values_, n);
+      } else if (!is_one_block) {
+        apply_first(start, n);
+      }
+      second(values_, start, n);
+      store(start, n);
+    });
+    is_loaded_ = false;
+  }
+
+ private:
+  static constexpr ScalarType kType = CppTypeToScalarType<T>::value;
+
+  template <typename Visit>
+  void for_each_block(const Visit& visit) const {
+    for (int64_t start = 0; start < layout_.size; start += kBlockSize) {
+      visit(start, std::min(kBlockSize, layout_.size - start));
+    }
+  }
+
+  /// Reads a block of the input; a line of one block only once.
+  void load_in(int64_t start, int64_t n) {
+    if (!is_loaded_) {
+      load_block(layout_.in_type, in_ + start * layout_.in_stride, layout_.in_stride, kType, values_, n);
+      is_loaded_ = layout_.size <= kBlockSize;
+    }
+  }
+
+  void store(int64_t start, int64_t n) const {
+    store_block(kType, values_, layout_.out_type, out_ + start * layout_.out_stride, layout_.out_stride, n);
+  }
+
+  const LineLayout& layout_;
+  const char* in_;
+  char* out_;
+  bool is_loaded_ = false;
+  alignas(16) T values_[kBlockSize];
+};
+
+/// Calls `function(line)`, a function of `Line<T>&`, for each line of `in` and `out`. See `parallel_for_each_line`.
+template <typename T, typename Function>
+void apply_to_lines(const Function& function, const Tensor& in, int64_t dim, Tensor& out) {
+  parallel_for_each_line(in, dim, out, [&](const LineLayout& layout, const char* from, char* to) {
+    Line<T> line(layout, from, to);
+    function(line);
+  });
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,152 @@
+#include "kernels/common/convert.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <vector>
+
+#include "kernels/common/block.h"
+#include "kernels/common/dtype.h"
+#include "kernels/common/reduced_float.h"
+
+namespace rules_executorch::kernels {
+namespace {
+
+/// Whether two floats are the same number, or both are NaN.
+bool same(float a, float b) { return std::memcmp(&a, &b, sizeof(a)) == 0 || (std::isnan(a) && std::isnan(b)); }
+
+TEST(ReducedFloatTest, EveryHalfIsTheFloatThatItsFieldsSay) {
+  for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
+    const int exponent = static_cast<int>(bits >> 10 & 31);
+    const double mantissa = bits & 1023;
+    const double magnitude = exponent == 31   ? (mantissa == 0 ? INFINITY : NAN)
+                             : exponent == 0 ? std::ldexp(mantissa, -24)
+                                             : std::ldexp(1024 + mantissa, exponent - 25);
+    const float expected = static_cast<float>(bits >> 15 != 0 ? -magnitude : magnitude);
+    ASSERT_TRUE(same(half_to_float(static_cast<uint16_t>(bits)), expected)) << bits;
+  }
+}
+
+TEST(ReducedFloatTest, FloatsAreRoundedToTheNearestHalf) {
+  // Each Half, the middle between it and the next one, and the floats beside the middle.
+  for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
+    const float lower = half_to_float(static_cast<uint16_t>(bits));
+    const float upper = half_to_float(static_cast<uint16_t>(bits + 1));
+    const float middle = (lower + upper) / 2;
+    ASSERT_EQ(float_to_half(lower), bits);
+    ASSERT_EQ(float_to_half(-lower), bits | 0x8000);
+    ASSERT_EQ(float_to_half(std::nextafter(middle, lower)), bits);
+    ASSERT_EQ(float_to_half(std::nextafter(middle, upper)), bits + 1);
+    ASSERT_EQ(float_to_half(middle), bits + (bits & 1));
+  }
+  EXPECT_EQ(float_to_half(65519.0f), 0x7bff);
+  EXPECT_EQ(float_to_half(65520.0f), 0x7c00);
+  EXPECT_EQ(float_to_half(INFINITY), 0x7c00);
+  EXPECT_TRUE(std::isnan(half_to_float(float_to_half(NAN))));
+}
+
+TEST(ReducedFloatTest, FloatsAreRoundedToTheNearestBFloat16) {
+  for (uint32_t bits = 0; bits < 0x7f7f; ++bits) {
+    const uint32_t middle = bits << 16 | 0x8000;
+    ASSERT_EQ(float_to_bfloat16(float_of_bits(bits << 16)), bits);
+    ASSERT_EQ(float_to_bfloat16(float_of_bits(middle - 1)), bits);
+    ASSERT_EQ(float_to_bfloat16(float_of_bits(middle)), bits + (bits & 1));
+    ASSERT_EQ(float_to_bfloat16(float_of_bits(middle + 1)), bits + 1);
+  }
+  EXPECT_TRUE(std::isnan(bfloat16_to_float(float_to_bfloat16(NAN))));
+}
+
+/// Writes numbers that every dtype holds as elements of `To`, and reads them back, between the strides given.
+template <typename From, typename To>
+void round_trip(int64_t from_step, int64_t to_step) {
+  const int64_t n = 45;
+  std::vector<From> from(n * from_step + 1);
+  std::vector<To> to(n * to_step + 1);
+  for (int64_t i = 0; i < n; ++i) {
+    from[i * from_step] = static_cast<From>(static_cast<float>(i % 2));
+  }
+  const ScalarType from_type = CppTypeToScalarType<From>::value;
+  const ScalarType to_type = CppTypeToScalarType<To>::value;
+  Block block;
+  load_block(from_type, from.data(), from_step * sizeof(From), to_type, block.data, n);
+  store_block(to_type, block.data, to_type, to.data(), to_step * sizeof(To), n);
+  std::vector<From> back(n * from_step + 1);
+  load_block(to_type, to.data(), to_step * sizeof(To), to_type, block.data, n);
+  store_block(to_type, block.data, from_type, back.data(), from_step * sizeof(From), n);
+  for (int64_t i = 0; i < n; ++i) {
+    ASSERT_EQ(static_cast<float>(to[i * to_step]), static_cast<float>(i % 2));
+    ASSERT_EQ(static_cast<float>(back[i * from_step]), static_cast<float>(i % 2));
+  }
+}
+
+template <typename From>
+void round_trips() {
+#define TO(ctype, name)              \
+  for (int64_t step : {1, 3}) {      \
+    round_trip<From, ctype>(1, step); \
+    round_trip<From, ctype>(step, 1); \
+  }
+  ET_FORALL_REAL_TYPES_AND2(Half, BFloat16, TO)
+#undef TO
+}
+
+TEST(ConvertTest, BlocksOfEveryPairOfDtypes) {
+#define FROM(ctype, name) round_trips<ctype>();
+  ET_FORALL_REAL_TYPES_AND2(Half, BFloat16, FROM)
+#undef FROM
+}
+
+TEST(ConvertTest, EveryHalfInBlocks) {
+  // Some processors convert blocks with instructions of their own.
+  std::vector<uint16_t> halves(0x10000);
+  std::iota(halves.begin(), halves.end(), uint16_t{0});
+  std::vector<float> floats(halves.size());
+  std::vector<uint16_t> back(halves.size());
+  convert_elements(ScalarType::Half, halves.data(), ScalarType::Float, floats.data(), 0x10000);
+  convert_elements(ScalarType::Float, floats.data(), ScalarType::Half, back.data(), 0x10000);
+  for (size_t i = 0; i < halves.size(); ++i) {
+    ASSERT_TRUE(same(floats[i], half_to_float(halves[i]))) << i;
+    ASSERT_TRUE(back[i] == halves[i] || std::isnan(floats[i])) << i;
+  }
+}
+
+TEST(ConvertTest, FloatsInBlocksAreRoundedToTheNearestHalf) {
+  std::vector<float> floats;
+  for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
+    const float lower = half_to_float(static_cast<uint16_t>(bits));
+    const float upper = half_to_float(static_cast<uint16_t>(bits + 1));
+    floats.insert(floats.end(), {(lower + upper) / 2, -std::nextafter((lower + upper) / 2, upper)});
+  }
+  std::vector<uint16_t> halves(floats.size());
+  convert_elements(ScalarType::Float, floats.data(), ScalarType::Half, halves.data(), floats.size());
+  for (size_t i = 0; i < floats.size(); ++i) {
+    ASSERT_EQ(halves[i], float_to_half(floats[i]));
+  }
+}
+
+TEST(ConvertTest, StrideZeroRepeatsAnElement) {
+  const float element = 2.5f;
+  Block block;
+  load_block(ScalarType::Float, &element, 0, ScalarType::Double, block.data, kBlockSize);
+  double values[kBlockSize];
+  std::memcpy(values, block.data, sizeof(values));
+  for (double value : values) {
+    ASSERT_EQ(value, 2.5);
+  }
+}
+
+TEST(ConvertTest, IntegersWrapAround) {
+  const int64_t wide[] = {-1, 256, 300, -129};
+  uint8_t bytes[4];
+  convert_elements(ScalarType::Long, wide, ScalarType::Byte, bytes, 4);
+  EXPECT_EQ(bytes[0], 255);
+  EXPECT_EQ(bytes[1], 0);
+  EXPECT_EQ(bytes[2], 44);
+  EXPECT_EQ(bytes[3], 127);
+}
+
+}  // namespace
+}  // namespace rules_executorch::kernels

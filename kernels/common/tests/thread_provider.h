@@ -1,0 +1,13 @@
+#pragma once
+
+#include <cstdint>
+
+namespace rules_executorch::kernels::testing {
+
+/// Threads that the test's own `executorch::extension::parallel_for` runs, 1 until a test says otherwise.
+void set_thread_count(int64_t count);
+
+/// The largest number of parts that a range was divided into since the last call of this.
+int64_t take_part_count();
+
+}  // namespace rules_executorch::kernels::testing
