@@ -41,8 +41,8 @@ class IndexedView {
  private:
   struct Index {
     ConstStridedView values;  // positions, broadcast to all steps, or a mask as it is
-    int64_t dimension;   // of the tensor; a mask's first one
-    int64_t mask_count;  // elements that a mask chooses, -1 for positions
+    int64_t dimension;        // of the tensor; a mask's first one
+    int64_t mask_count;       // elements that a mask chooses, -1 for positions
   };
 
   bool add_index(const Tensor& index, int64_t dimension);

@@ -16,7 +16,8 @@ void parallel_for_each_line(
     out_view = out_view.unsqueeze(0);
   }
   const LineLayout layout{in_view.dtype, out_view.dtype, in_view.sizes[dim],
-                          in_view.strides[dim] * in_view.element_size(), out_view.strides[dim] * out_view.element_size()};
+                          in_view.strides[dim] * in_view.element_size(),
+                          out_view.strides[dim] * out_view.element_size()};
   const LoopNest nest = LoopNest::over(out_view.select(dim, 0), in_view.select(dim, 0));
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, layout.size));
   nest.parallel_for_each_row(grain, [&](const int64_t* offsets, int64_t n) {

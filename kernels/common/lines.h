@@ -21,8 +21,8 @@ struct LineLayout {
   int64_t out_stride;
 };
 
-/// Calls `function(layout, in, out)` for each line along dimension `dim`, which is not negative, with the first elements
-/// of a line; several threads have lines of their own (see `parallel_for`). `out` has the shape of `in`.
+/// Calls `function(layout, in, out)` for each line along dimension `dim`, which is not negative, with the first
+/// elements of a line; several threads have lines of their own (see `parallel_for`). `out` has the shape of `in`.
 void parallel_for_each_line(
     const Tensor& in, int64_t dim, Tensor& out,
     ::executorch::runtime::FunctionRef<void(const LineLayout& layout, const char* in, char* out)> function);

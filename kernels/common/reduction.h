@@ -22,8 +22,8 @@ struct ReductionFunction {
   const void* function;
   /// Starts `n` accumulators.
   void (*start)(const void* function, void* accumulators, int64_t n);
-  /// Adds `n` values to `lanes` accumulators, 1 or kReductionLanes, one after the other. Among all that are reduced, the
-  /// first value is at `index`, and they are `step` apart.
+  /// Adds `n` values to `lanes` accumulators, 1 or kReductionLanes, one after the other. Among all that are reduced,
+  /// the first value is at `index`, and they are `step` apart.
   void (*add_row)(const void* function, void* accumulators, int64_t lanes, const void* values, int64_t n, int64_t index,
                   int64_t step);
   /// Adds the k-th of `n` values to the k-th of `n` accumulators, all at `index`.
@@ -124,7 +124,8 @@ struct ReductionAdapter {
 template <typename R>
 void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& out) {
   using Adapter = internal::ReductionAdapter<R>;
-  static_assert(sizeof(typename R::Accumulator) <= kMaxAccumulatorSize, "accumulators are kept in a buffer on the stack");
+  static_assert(sizeof(typename R::Accumulator) <= kMaxAccumulatorSize,
+                "accumulators are kept in a buffer on the stack");
   apply_reduction({CppTypeToScalarType<typename R::Argument>::value, CppTypeToScalarType<typename R::Result>::value,
                    sizeof(typename R::Accumulator), &reduction, &Adapter::start, &Adapter::add_row, &Adapter::add_each,
                    &Adapter::merge, &Adapter::finish},

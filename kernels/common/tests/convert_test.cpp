@@ -22,7 +22,7 @@ TEST(ReducedFloatTest, EveryHalfIsTheFloatThatItsFieldsSay) {
   for (uint32_t bits = 0; bits <= 0xffff; ++bits) {
     const int exponent = static_cast<int>(bits >> 10 & 31);
     const double mantissa = bits & 1023;
-    const double magnitude = exponent == 31   ? (mantissa == 0 ? INFINITY : NAN)
+    const double magnitude = exponent == 31  ? (mantissa == 0 ? INFINITY : NAN)
                              : exponent == 0 ? std::ldexp(mantissa, -24)
                                              : std::ldexp(1024 + mantissa, exponent - 25);
     const float expected = static_cast<float>(bits >> 15 != 0 ? -magnitude : magnitude);
@@ -84,8 +84,8 @@ void round_trip(int64_t from_step, int64_t to_step) {
 
 template <typename From>
 void round_trips() {
-#define TO(ctype, name)              \
-  for (int64_t step : {1, 3}) {      \
+#define TO(ctype, name)               \
+  for (int64_t step : {1, 3}) {       \
     round_trip<From, ctype>(1, step); \
     round_trip<From, ctype>(step, 1); \
   }

@@ -197,8 +197,7 @@ void test_reductions(int64_t numel, unsigned seed, int rounds) {
 
     const ConstStridedView view(in.tensor());
     const std::vector<int64_t> in_offsets = testing::offsets_of(view);
-    const std::vector<int64_t> out_offsets =
-        testing::offsets_of(ConstStridedView(sums.tensor()).broadcast_to(view));
+    const std::vector<int64_t> out_offsets = testing::offsets_of(ConstStridedView(sums.tensor()).broadcast_to(view));
     std::vector<double> expected_sums(sums.numel());
     std::vector<int64_t> seen(sums.numel());
     std::vector<ArgMax::Best> best(sums.numel(), ArgMax().start());
