@@ -1,4 +1,4 @@
-"""Every kind of finding that a build can report, a file diagnostics/errors/<id>.md each.
+"""Every kind of finding that a build can report, a file diagnostics/kinds/<id>.md each.
 
 docs/errors.md is made of these files:
 
@@ -16,7 +16,7 @@ from pathlib import Path
 
 from absl import app
 
-FOLDER = Path(__file__).parent / "errors"
+FOLDER = Path(__file__).parent / "kinds"
 
 # In the order of a build.
 STEPS = (
@@ -42,7 +42,7 @@ _FORM = re.compile(
 
 
 class MalformedFileError(ValueError):
-    """A file of diagnostics/errors does not have the form that CONTRIBUTING.md shows."""
+    """A file of diagnostics/kinds does not have the form that CONTRIBUTING.md shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +98,7 @@ def document(kinds: Sequence[Kind]) -> str:
         "# What the build can find wrong\n",
         "Every message has the same form: where, what was found, the likely cause, the fix, and the id under which the"
         " message is listed here.\n",
-        "<!-- Made of diagnostics/errors by `tools/bazel run //diagnostics:update_errors`. -->",
+        "<!-- Made of diagnostics/kinds by `tools/bazel run //diagnostics:update_errors`. -->",
     ]
     for step in STEPS:
         parts.append(f"\n## {step}\n")

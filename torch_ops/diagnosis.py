@@ -26,7 +26,7 @@ class _Mistake:
         found: what is wrong, after the operator's name; may have the groups of the pattern.
         cause: the likely cause.
         fix: what to do, out of the operator and the pattern's groups.
-        id: a file of diagnostics/errors.
+        id: a file of diagnostics/kinds.
     """
 
     pattern: re.Pattern[str]

@@ -37,7 +37,7 @@ class DocumentTest(absltest.TestCase):
         self.assertEqual(
             (_ROOT / "docs" / "errors.md").read_text(),
             error_list.document(error_list.read()),
-            "docs/errors.md is not that of diagnostics/errors; update: tools/bazel run //diagnostics:update_errors",
+            "docs/errors.md is not that of diagnostics/kinds; update: tools/bazel run //diagnostics:update_errors",
         )
 
     def test_ids_are_those_that_the_code_uses(self) -> None:

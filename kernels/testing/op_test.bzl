@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_test")
 
-def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size = "small", deps = [], **kwargs):
+def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size = "medium", deps = [], **kwargs):
     """A test of one file of kernels, in Python, on top of `kernels/testing/op_tester.py`.
 
     Args:

@@ -8,13 +8,14 @@
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <executorch/runtime/platform/runtime.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <random>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace {
@@ -42,9 +43,6 @@ bool parallel_for(int64_t begin, int64_t end, int64_t grain, runtime::FunctionRe
 
 namespace rules_executorch::kernels {
 namespace {
-
-int failures = 0;
-int cases = 0;
 
 enum class Layout { kRows, kColumns, kPaddedRows };
 
@@ -134,14 +132,10 @@ void test_product(const Shape& shape, Layout a_layout, Layout b_layout, Layout o
     }
   }
   multiply(a, b, out, has_memory);
-  ++cases;
   // Elements between rows are compared as well.
-  if (std::memcmp(out.memory.data(), expected.memory.data(), out.memory.size() * sizeof(T)) != 0) {
-    std::printf("FAILED: dtype %d, %d x %d x %d x %d, layouts %d %d %d, memory %d\n", int(out.view.dtype),
-                int(shape.batch), int(shape.m), int(shape.k), int(shape.n), int(a_layout), int(b_layout),
-                int(out_layout), int(has_memory));
-    ++failures;
-  }
+  EXPECT_EQ(std::memcmp(out.memory.data(), expected.memory.data(), out.memory.size() * sizeof(T)), 0)
+      << shape.batch << " x " << shape.m << " x " << shape.k << " x " << shape.n << ", layouts " << int(a_layout) << " "
+      << int(b_layout) << " " << int(out_layout) << ", memory " << has_memory;
 }
 
 template <typename T>
@@ -186,34 +180,29 @@ void test_threads() {
       thread_count = count;
       std::fill(out.memory.begin(), out.memory.end(), T(7));
       multiply(a, b, out, /*has_memory=*/true);
-      ++cases;
-      if (std::memcmp(out.memory.data(), sequential.memory.data(), out.memory.size() * sizeof(T)) != 0) {
-        std::printf("FAILED: dtype %d, %d threads\n", int(out.view.dtype), count);
-        ++failures;
-      }
+      EXPECT_EQ(std::memcmp(out.memory.data(), sequential.memory.data(), out.memory.size() * sizeof(T)), 0)
+          << count << " threads";
     }
     thread_count = 1;
   }
 }
 
+template <typename T>
+class MatmulTest : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { executorch::runtime::runtime_init(); }
+};
+
+using Dtypes = ::testing::Types<float, double, Half, BFloat16, int8_t, uint8_t, int16_t, int32_t, int64_t>;
+TYPED_TEST_SUITE(MatmulTest, Dtypes);
+
+TYPED_TEST(MatmulTest, Products) { test_products<TypeParam>(); }
+
+TYPED_TEST(MatmulTest, Threads) {
+  if constexpr (!std::is_integral_v<TypeParam>) {
+    test_threads<TypeParam>();
+  }
+}
+
 }  // namespace
 }  // namespace rules_executorch::kernels
-
-int main() {
-  using namespace rules_executorch::kernels;
-  executorch::runtime::runtime_init();
-  test_products<float>();
-  test_products<double>();
-  test_products<Half>();
-  test_products<BFloat16>();
-  test_products<int8_t>();
-  test_products<uint8_t>();
-  test_products<int16_t>();
-  test_products<int32_t>();
-  test_products<int64_t>();
-  test_threads<float>();
-  test_threads<double>();
-  test_threads<BFloat16>();
-  std::printf("%d products, %d failures\n", cases, failures);
-  return failures == 0 ? 0 : 1;
-}

@@ -3,6 +3,8 @@
 
 #include "kernels/common/vector_math.h"
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -22,13 +24,8 @@ using Limits = std::numeric_limits<float>;
 
 constexpr int kMantissas = 1000;  // of each exponent and sign
 
-int failures = 0;
-
 void expect(bool condition, const char* what, double x, double y = 0) {
-  if (!condition) {
-    std::printf("FAILED: %s, at %.9g, %.9g\n", what, x, y);
-    ++failures;
-  }
+  EXPECT_TRUE(condition) << what << ", at " << x << ", " << y;
 }
 
 /// Prints the largest error.
@@ -117,7 +114,7 @@ std::vector<float> multiples(Exact step, int count) {
 
 const Exact kHalfPi = std::acos(Exact(0));
 
-void test_exp() {
+TEST(VectorMath, Exp) {
   std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
   boundaries.insert(boundaries.end(), {87.33654F, 88.72284F, 89, 103.27893F, 103.97208F, 104});
   const std::vector<float> values = samples(boundaries);
@@ -125,31 +122,31 @@ void test_exp() {
                 [](Exact x) { return std::exp(x); });
 }
 
-void test_log() {
+TEST(VectorMath, Log) {
   const std::vector<float> values = samples({std::sqrt(0.5F), std::sqrt(2.0F), 1, Limits::min(), Limits::max()});
   expect_within(math::kLogUlp, "log", values, results_of([](float x) { return math::log(x); }, values),
                 [](Exact x) { return std::log(x); });
 }
 
-void test_tanh() {
+TEST(VectorMath, Tanh) {
   const std::vector<float> values = samples({0.625F, 9.010913F, 10});
   expect_within(math::kTanhUlp, "tanh", values, results_of([](float x) { return math::tanh(x); }, values),
                 [](Exact x) { return std::tanh(x); });
 }
 
-void test_erf() {
+TEST(VectorMath, Erf) {
   const std::vector<float> values = samples({0.9F, 3.919206F, 4});
   expect_within(math::kErfUlp, "erf", values, results_of([](float x) { return math::erf(x); }, values),
                 [](Exact x) { return std::erf(x); });
 }
 
-void test_sigmoid() {
+TEST(VectorMath, Sigmoid) {
   const std::vector<float> values = samples({17, 87.33654F, 88.72284F, 103.97208F, 104});
   expect_within(math::kSigmoidUlp, "sigmoid", values, results_of([](float x) { return math::sigmoid(x); }, values),
                 [](Exact x) { return 1 / (1 + std::exp(-x)); });
 }
 
-void test_sin_and_cos() {
+TEST(VectorMath, SinAndCos) {
   std::vector<float> boundaries = multiples(kHalfPi / 2, 2000);
   for (int i = 0; i < 50; ++i) {
     boundaries.push_back(static_cast<float>(kHalfPi * (1 << 21) + kHalfPi * i * 10007));
@@ -163,7 +160,7 @@ void test_sin_and_cos() {
   expect_within(math::kCosUlp, "cos", values, results, [](Exact x) { return std::cos(x); });
 }
 
-void test_sin_and_cos_in_place() {
+TEST(VectorMath, SinAndCosInPlace) {
   // Large angles among small ones.
   std::vector<float> values(50, 0.5F);
   values[20] = 1e30F;
@@ -203,7 +200,7 @@ void expect_pow_within(double bound, const PowArguments& arguments) {
   expect_at_most(worst, bound, "pow", base[at], exponent[at]);
 }
 
-void test_pow() {
+TEST(VectorMath, Pow) {
   std::mt19937 random;
   PowArguments arguments;
   const auto add = [&](float base, float exponent) {
@@ -225,7 +222,7 @@ void test_pow() {
   expect_pow_within(math::kPowUlp, arguments);
 }
 
-void test_pow_of_special_values() {
+TEST(VectorMath, PowOfSpecialValues) {
   std::vector<float> values;
   for (const float value : {0.0F,
                             Limits::denorm_min(),
@@ -263,17 +260,3 @@ void test_pow_of_special_values() {
 
 }  // namespace
 }  // namespace rules_executorch::kernels
-
-int main() {
-  using namespace rules_executorch::kernels;
-  test_exp();
-  test_log();
-  test_tanh();
-  test_erf();
-  test_sigmoid();
-  test_sin_and_cos();
-  test_sin_and_cos_in_place();
-  test_pow();
-  test_pow_of_special_values();
-  return failures == 0 ? 0 : 1;
-}
