@@ -36,7 +36,7 @@ class HelperNamesTest(absltest.TestCase):
         self.assertEqual(sorted(of_executorch - kernels), [])
 
     def test_prebuilt_kernels_have_no_name_of_the_helpers(self) -> None:
-        libraries = [argument for argument in sys.argv[1:] if ".so" in argument]
+        libraries = [argument for argument in sys.argv[1:] if "libexecutorch_kernels" in argument]
         names = _defined(libraries, "--dynamic")
         self.assertIn("torch::executor::native::abs_out", names)
         self.assertEqual([name for name in names if name.startswith(_OURS)], [])
