@@ -24,8 +24,16 @@ _BUNDLED_PROGRAM_SCHEMA = flags.DEFINE_string("bundled_program_schema", None, "B
 _OUTPUT = flags.DEFINE_string("output", None, "Module to write.", required=True)
 
 
+def _value(flag: flags.FlagHolder[str | None]) -> str:
+    """The value of a flag that the module needs."""
+    if flag.value is None:
+        raise app.UsageError(f"--{flag.name} is missing")
+    return str(flag.value)
+
+
 def _listed() -> list[str]:
-    return subprocess.run([_LISTER.value], check=True, capture_output=True, text=True).stdout.splitlines()
+    lines: str = subprocess.run([_value(_LISTER)], check=True, capture_output=True, text=True).stdout
+    return lines.splitlines()
 
 
 def _main(arguments: Sequence[str]) -> None:
@@ -36,7 +44,7 @@ def _main(arguments: Sequence[str]) -> None:
         module = modules.scalar_types(_listed())
     elif what == "program_fields":
         module = modules.program_fields(
-            Path(_PROGRAM_SCHEMA.value).read_bytes(), Path(_BUNDLED_PROGRAM_SCHEMA.value).read_bytes()
+            Path(_value(_PROGRAM_SCHEMA)).read_bytes(), Path(_value(_BUNDLED_PROGRAM_SCHEMA)).read_bytes()
         )
     else:
         raise app.UsageError("one of prim_ops, scalar_types, program_fields")

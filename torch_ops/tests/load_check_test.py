@@ -20,7 +20,7 @@ _NM = os.environ["NM"]
 class LoadCheckTest(case.TestCase):
     """Loads what the build's compiler makes of the sources beside this file."""
 
-    def _check(self, path: Path) -> list[dict[str, object]]:
+    def _check(self, path: Path) -> list[TorchOperator]:
         label = f"//ops:{path.stem}"
         manifest = TorchLibrary(label, torch_registrations.read(str(path), [], _NM))
         return load_check.check(str(path), manifest, _NM)

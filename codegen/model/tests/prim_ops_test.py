@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from absl.testing import absltest
+
 from codegen.model.prim_ops import PRIM_OPS
 from codegen.model.scalar_types import SCALAR_TYPES
 
