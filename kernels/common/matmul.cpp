@@ -4,6 +4,13 @@
 #include "kernels/common/parallel_for.h"
 
 namespace rules_executorch::kernels {
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+bool internal::has_wide_vectors() { return __builtin_cpu_supports("avx"); }
+
+#endif
+
 namespace {
 
 /// How many products are added up before they are added to a sum.

@@ -235,6 +235,46 @@ inline void add_tile(T* totals, int64_t totals_stride, const void* const* a, con
    ...);
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+
+/// Whether the processor has vectors of a whole row of a tile. Nearly every x86-64 one does, but the architecture's
+/// baseline does not.
+bool has_wide_vectors();
+
+template <typename T>
+struct WideVectorOf {
+  typedef T type __attribute__((vector_size(kTileBytes)));
+};
+
+/// As `add_tile`, with half the instructions and the same results: each element's products are added in the same order.
+template <typename T, int... I>
+[[gnu::target("avx")]] void add_wide_tile(T* totals, int64_t totals_stride, const void* const* a, const T* b, int64_t k,
+                                          std::integer_sequence<int, I...>) {
+  using Wide = typename WideVectorOf<T>::type;
+  const T* const rows[] = {static_cast<const T*>(a[I])...};
+  Wide sums[] = {((void)I, Wide{})...};
+  for (int64_t p = 0; p < k; ++p, b += kTileBytes / sizeof(T)) {
+    Wide row_of_b;
+    std::memcpy(&row_of_b, b, sizeof(row_of_b));
+    ((sums[I] += rows[I][p] * row_of_b), ...);
+  }
+  for (size_t i = 0; i < sizeof...(I); ++i) {
+    Wide total;
+    std::memcpy(&total, totals + i * totals_stride, sizeof(total));
+    total += sums[i];
+    std::memcpy(totals + i * totals_stride, &total, sizeof(total));
+  }
+}
+
+template <typename T>
+[[gnu::target("avx")]] void add_wide_tile(void* totals, int64_t totals_stride, const void* const* a, const void* b,
+                                          int64_t k) {
+  add_wide_tile(static_cast<T*>(totals), totals_stride, a, static_cast<const T*>(b), k,
+                std::make_integer_sequence<int, kTileRows>());
+}
+
+#endif
+
 /// Integers take the short way: models seldom multiply matrices of them.
 template <typename T>
 void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k, int64_t n) {
@@ -322,6 +362,15 @@ const ProductLoops& product_loops() {
   static_assert(std::is_same_v<T, ProductType<T>>);
   static constexpr ProductLoops loops{CppTypeToScalarType<T>::value, &internal::add_tile<T>, &internal::add_rows<T>,
                                       &internal::add_dot<T>};
+#if defined(__x86_64__) && defined(__GNUC__)
+  if constexpr (!std::is_integral_v<T>) {
+    static constexpr ProductLoops wide_loops{CppTypeToScalarType<T>::value, &internal::add_wide_tile<T>,
+                                             &internal::add_rows<T>, &internal::add_dot<T>};
+    if (internal::has_wide_vectors()) {
+      return wide_loops;
+    }
+  }
+#endif
   return loops;
 }
 

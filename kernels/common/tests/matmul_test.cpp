@@ -204,5 +204,37 @@ TYPED_TEST(MatmulTest, Threads) {
   }
 }
 
+#if defined(__x86_64__) && defined(__GNUC__)
+
+template <typename T>
+void test_wide_tile() {
+  constexpr int64_t kDepth = 37;
+  constexpr int64_t kRow = kTileBytes / sizeof(T);
+  std::mt19937 generator(5);
+  std::normal_distribution<T> normal;
+  std::vector<T> a(kTileRows * kDepth), b(kDepth * kRow), totals(kTileRows * kRow);
+  for (std::vector<T>* values : {&a, &b, &totals}) {
+    std::generate(values->begin(), values->end(), [&] { return normal(generator); });
+  }
+  const void* rows[kTileRows];
+  for (int64_t i = 0; i < kTileRows; ++i) {
+    rows[i] = a.data() + i * kDepth;
+  }
+  std::vector<T> wide_totals = totals;
+  internal::add_tile<T>(totals.data(), kRow, rows, b.data(), kDepth);
+  internal::add_wide_tile<T>(wide_totals.data(), kRow, rows, b.data(), kDepth);
+  EXPECT_EQ(totals, wide_totals);
+}
+
+TEST(WideTileTest, GivesWhatTheOtherGives) {
+  if (!internal::has_wide_vectors()) {
+    GTEST_SKIP() << "the processor has no AVX";
+  }
+  test_wide_tile<float>();
+  test_wide_tile<double>();
+}
+
+#endif
+
 }  // namespace
 }  // namespace rules_executorch::kernels
