@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <limits>
 
+#include "kernels/common/bits.h"
 #include "kernels/common/vectorize.h"
 
 /// Elementary functions of floats for loops that compilers vectorize: no branches, no calls, no tables, the
@@ -21,30 +21,6 @@
 namespace rules_executorch::kernels::math {
 
 namespace internal {
-
-inline uint32_t to_bits(float value) {
-  uint32_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-inline uint64_t to_bits(double value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  return bits;
-}
-
-inline float float_of(uint32_t bits) {
-  float value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
-
-inline double double_of(uint64_t bits) {
-  double value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
-}
 
 constexpr uint32_t kSignBit = 0x80000000;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
@@ -245,7 +221,7 @@ inline double erf(double x) { return std::erf(x); }
 constexpr double kSigmoidUlp = 2.5;
 KERNELS_ALWAYS_INLINE inline float sigmoid(float x) {
   // Not e^-x, which overflows before the result is 0.
-  const float exponent = internal::float_of(internal::to_bits(x) | internal::kSignBit);
+  const float exponent = float_of(to_bits(x) | internal::kSignBit);
   const float e = internal::exp_of_bounded(exponent < -104 ? -104 : exponent);
   return internal::select(internal::if_negative(x), e, 1) / (1 + e);
 }

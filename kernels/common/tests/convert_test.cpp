@@ -8,6 +8,7 @@
 #include <numeric>
 #include <vector>
 
+#include "kernels/common/bits.h"
 #include "kernels/common/block.h"
 #include "kernels/common/dtype.h"
 #include "kernels/common/reduced_float.h"
@@ -51,10 +52,10 @@ TEST(ReducedFloatTest, FloatsAreRoundedToTheNearestHalf) {
 TEST(ReducedFloatTest, FloatsAreRoundedToTheNearestBFloat16) {
   for (uint32_t bits = 0; bits < 0x7f7f; ++bits) {
     const uint32_t middle = bits << 16 | 0x8000;
-    ASSERT_EQ(float_to_bfloat16(float_of_bits(bits << 16)), bits);
-    ASSERT_EQ(float_to_bfloat16(float_of_bits(middle - 1)), bits);
-    ASSERT_EQ(float_to_bfloat16(float_of_bits(middle)), bits + (bits & 1));
-    ASSERT_EQ(float_to_bfloat16(float_of_bits(middle + 1)), bits + 1);
+    ASSERT_EQ(float_to_bfloat16(float_of(bits << 16)), bits);
+    ASSERT_EQ(float_to_bfloat16(float_of(middle - 1)), bits);
+    ASSERT_EQ(float_to_bfloat16(float_of(middle)), bits + (bits & 1));
+    ASSERT_EQ(float_to_bfloat16(float_of(middle + 1)), bits + 1);
   }
   EXPECT_TRUE(std::isnan(bfloat16_to_float(float_to_bfloat16(NAN))));
 }

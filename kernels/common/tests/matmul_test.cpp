@@ -1,12 +1,9 @@
 // Judges matmul.h by sums in the order of the definition, over many shapes, layouts and dtypes. The elements are small
 // integers, so that every sum is exact and each result has one right value; what threads change is judged with others.
 
-#define ET_USE_THREADPOOL  // Declares what `run_on_threads` calls, which this test defines.
-
 #include "kernels/common/matmul.h"
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
-#include <executorch/runtime/kernel/thread_parallel_interface.h>
 #include <executorch/runtime/platform/runtime.h>
 #include <gtest/gtest.h>
 
@@ -14,32 +11,10 @@
 #include <cstdint>
 #include <cstring>
 #include <random>
-#include <thread>
 #include <type_traits>
 #include <vector>
 
-namespace {
-
-int thread_count = 1;
-
-}  // namespace
-
-namespace executorch::extension {
-
-/// Each part is a thread's.
-bool parallel_for(int64_t begin, int64_t end, int64_t grain, runtime::FunctionRef<void(int64_t, int64_t)> function) {
-  const int64_t part = std::max(grain, (end - begin + thread_count - 1) / thread_count);
-  std::vector<std::thread> threads;
-  for (int64_t first = begin; first < end; first += part) {
-    threads.emplace_back([=] { function(first, std::min(first + part, end)); });
-  }
-  for (std::thread& thread : threads) {
-    thread.join();
-  }
-  return true;
-}
-
-}  // namespace executorch::extension
+#include "kernels/common/tests/thread_provider.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -174,16 +149,16 @@ void test_threads() {
     b.fill(next);
     Operand<T> sequential = out;
     sequential.view.data = reinterpret_cast<char*>(sequential.memory.data());
-    thread_count = 1;
+    testing::set_thread_count(1);
     multiply(a, b, sequential, /*has_memory=*/true);
     for (const int count : {2, 3, 16}) {
-      thread_count = count;
+      testing::set_thread_count(count);
       std::fill(out.memory.begin(), out.memory.end(), T(7));
       multiply(a, b, out, /*has_memory=*/true);
       EXPECT_EQ(std::memcmp(out.memory.data(), sequential.memory.data(), out.memory.size() * sizeof(T)), 0)
           << count << " threads";
     }
-    thread_count = 1;
+    testing::set_thread_count(1);
   }
 }
 

@@ -56,10 +56,10 @@ std::vector<float> samples(const std::vector<float>& boundaries) {
     values.push_back(-value);
   };
   for (uint32_t exponent = 0; exponent < 255; ++exponent) {
-    add_both(math::internal::float_of(exponent << 23));
-    add_both(math::internal::float_of((exponent << 23) | 0x7fffff));
+    add_both(float_of(exponent << 23));
+    add_both(float_of((exponent << 23) | 0x7fffff));
     for (int i = 0; i < kMantissas; ++i) {
-      add_both(math::internal::float_of((exponent << 23) | (random() & 0x7fffff)));
+      add_both(float_of((exponent << 23) | (random() & 0x7fffff)));
     }
   }
   add_both(Limits::infinity());
@@ -217,7 +217,7 @@ TEST(VectorMath, Pow) {
   // Any base and any exponent.
   for (int i = 0; i < 200'000; ++i) {
     const uint32_t base = static_cast<uint32_t>(random());
-    add(math::internal::float_of(base), math::internal::float_of(static_cast<uint32_t>(random())));
+    add(float_of(base), float_of(static_cast<uint32_t>(random())));
   }
   expect_pow_within(math::kPowUlp, arguments);
 }

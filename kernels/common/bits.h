@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+namespace rules_executorch::kernels {
+
+/// Floating-point numbers and their bits, for functions that compilers vectorize.
+
+inline uint32_t to_bits(float value) {
+  uint32_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+inline uint64_t to_bits(double value) {
+  uint64_t bits;
+  std::memcpy(&bits, &value, sizeof(bits));
+  return bits;
+}
+
+inline float float_of(uint32_t bits) {
+  float value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+inline double double_of(uint64_t bits) {
+  double value;
+  std::memcpy(&value, &bits, sizeof(value));
+  return value;
+}
+
+}  // namespace rules_executorch::kernels
