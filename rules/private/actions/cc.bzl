@@ -1,9 +1,14 @@
 """How the rules compile and link C++."""
 
+load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@rules_cc//cc:defs.bzl", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_TYPE", "find_cc_toolchain", "use_cc_toolchain")
 
 visibility(["//rules/..."])
+
+# What ExecuTorch's headers need, and how `-std=` spells what is older.
+_STANDARD = "c++17"
+_OLDER_STANDARDS = ["98", "03", "0x", "11", "1y", "14"]
 
 # Bazel links in the exec group of this name, where a rule has one.
 CC_LINK_EXEC_GROUPS = {"cpp_link": exec_group(toolchains = use_cc_toolchain(mandatory = True))}
@@ -41,12 +46,50 @@ def group_cc_toolchain(ctx, group):
     info = ctx.exec_groups[group].toolchains[CC_TOOLCHAIN_TYPE]
     return info.cc if hasattr(info, "cc_provider_in_toolchain") and hasattr(info, "cc") else info
 
-def compile_cc(cc, name = None, **kwargs):
-    """Compiles sources.
+def _last(flags, prefix):
+    found = [flag.removeprefix(prefix) for flag in flags if flag.startswith(prefix)]
+    return found[-1] if found else None
+
+def _default_flags(cc, flags):
+    """What a kernel needs and neither the user nor the toolchain asks for: C++17, and -O2 unless for a debugger.
+
+    A user's workspace has no say in this by default: its toolchain may be for C++14, and does not optimize.
+
+    Args:
+      cc: what configure_cc returned.
+      flags: list[str], options of the target.
+    Returns:
+      list[str]
+    """
+    cpp = cc.ctx.fragments.cpp
+    users = cpp.copts + cpp.cxxopts + flags
+    toolchains = cc_common.get_memory_inefficient_command_line(
+        feature_configuration = cc.features,
+        action_name = CPP_COMPILE_ACTION_NAME,
+        variables = cc_common.create_compile_variables(
+            feature_configuration = cc.features,
+            cc_toolchain = cc.toolchain,
+        ),
+    )
+    defaults = []
+    standard = _last(toolchains, "-std=")
+    if not _last(users, "-std=") and (not standard or standard.partition("++")[2] in _OLDER_STANDARDS):
+        defaults.append("-std=" + _STANDARD)
+    if cc.ctx.var["COMPILATION_MODE"] != "dbg":
+        if _last(users, "-O") == None and _last(toolchains, "-O") in [None, "0"]:
+            defaults.append("-O2")
+
+        # Each function by itself, so that a linker can leave it out.
+        defaults += [flag for flag in ["-ffunction-sections", "-fdata-sections"] if flag not in toolchains]
+    return defaults
+
+def compile_cc(cc, name = None, user_compile_flags = [], **kwargs):
+    """Compiles sources, as C++17 and with -O2 unless somebody asks for something else.
 
     Args:
       cc: what configure_cc returned.
       name: str, of the directory of the object files. Default: the target's name.
+      user_compile_flags: list[str], options of the target.
       **kwargs: srcs, public_hdrs, compilation_contexts and the others of cc_common.compile.
     Returns:
       (CompilationContext, CcCompilationOutputs)
@@ -56,6 +99,7 @@ def compile_cc(cc, name = None, **kwargs):
         actions = cc.ctx.actions,
         cc_toolchain = cc.toolchain,
         feature_configuration = cc.features,
+        user_compile_flags = _default_flags(cc, user_compile_flags) + user_compile_flags,
         **kwargs
     )
 

@@ -86,10 +86,12 @@ def _et_kernel_library_impl(ctx):
 et_kernel_library = rule(
     doc = """A C++ library of kernels that also says which file implements which operators.
 
-The library depends on the runtime's `kernel_includes` without a mention in `deps`. A plain `cc_library` that depends on
-`//runtime:kernel_includes` can be in `kernel_deps` too. This rule adds the map from operators to files. A dtype-selective
-build compiles the mapped files once more, with the selected dtypes only; docs/dtype_selection.md says how a kernel leaves
-out dtypes.""",
+The library depends on the runtime's `kernel_includes` without a mention in `deps`. Its sources are compiled as C++17 and,
+unless with `-c dbg`, with `-O2`, where neither `copts` nor the command line nor the toolchain says otherwise.
+
+A plain `cc_library` that depends on `//runtime:kernel_includes` can be in `kernel_deps` too. This rule adds the map from
+operators to files. A dtype-selective build compiles the mapped files once more, with the selected dtypes only;
+docs/dtype_selection.md says how a kernel leaves out dtypes.""",
     implementation = _et_kernel_library_impl,
     attrs = {
         "copts": attr.string_list(doc = "Options for the C++ compiler."),

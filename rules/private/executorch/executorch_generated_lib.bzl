@@ -235,7 +235,7 @@ headers alone, for custom operators that only PyTorch calls. Default: True.""",
     ),
     "dtype_selective_build": attr.bool(
         doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` once more for this library, with the selected
-operators' dtypes only. The kernels become smaller in an optimizing build (`-c opt`). Default: False.""",
+operators' dtypes only. The kernels become smaller unless built for a debugger (`-c dbg`). Default: False.""",
     ),
     "expose_operator_symbols": attr.bool(
         doc = "For ExecuTorch's BUCK files: no effect, since others can always link with a dtype-selective build's kernels.",

@@ -1,0 +1,51 @@
+"""Rule executorch_cc_library."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
+
+visibility(["//kernels/...", "//rules/tests/...", "//runtime/..."])
+
+def _executorch_cc_library_impl(ctx):
+    cc = configure_cc(ctx)
+    deps = [dep[CcInfo] for dep in ctx.attr.deps]
+    compilation_context, objects = compile_cc(
+        cc,
+        srcs = [file for file in ctx.files.srcs if file.extension != "h"],
+        private_hdrs = [file for file in ctx.files.srcs if file.extension == "h"],
+        public_hdrs = ctx.files.hdrs,
+        user_compile_flags = ctx.attr.copts,
+        compilation_contexts = [dep.compilation_context for dep in deps],
+    )
+    linking_context, _ = archive_cc(cc, objects, [dep.linking_context for dep in deps], alwayslink = ctx.attr.alwayslink)
+    return [
+        DefaultInfo(runfiles = ctx.runfiles().merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps])),
+        CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+    ]
+
+executorch_cc_library = rule(
+    doc = """A C++ library of this repository for a user's binaries.
+
+Its sources are compiled as kernels are: a `cc_library` has the options of the user's workspace alone.""",
+    implementation = _executorch_cc_library_impl,
+    attrs = {
+        "alwayslink": attr.bool(doc = "Whether a binary links the library whole. Default: False."),
+        "copts": attr.string_list(doc = "Options for the C++ compiler."),
+        "deps": attr.label_list(
+            doc = "C++ libraries.",
+            providers = [CcInfo],
+        ),
+        "hdrs": attr.label_list(
+            doc = "Headers.",
+            allow_files = [".h"],
+        ),
+        "srcs": attr.label_list(
+            doc = "Sources, and headers for them alone.",
+            allow_files = [".cpp", ".h"],
+        ),
+    },
+    exec_groups = CC_LINK_EXEC_GROUPS,
+    fragments = ["cpp"],
+    provides = [CcInfo],
+    toolchains = use_cc_toolchain(),
+)
