@@ -2,4 +2,16 @@
 
 load("//rules/private/torch:torch_aoti_binary.bzl", _torch_aoti_test = "torch_aoti_test")
 
-torch_aoti_test = _torch_aoti_test
+def torch_aoti_test(name, size = "small", **kwargs):
+    """Tests that a package's outputs equal those of eager PyTorch on every sample, within `atol + rtol * |expected|`.
+
+    Args:
+      name: name of the test.
+      size: size of the test, which sets its timeout.
+      **kwargs: package, deps, data, linkopts, atol, rtol and the common attributes.
+    """
+    _torch_aoti_test(
+        name = name,
+        size = size,
+        **kwargs
+    )

@@ -74,9 +74,7 @@ library registers. The output group `operators` is a report of the operators and
 )
 
 executorch_program_test = rule(
-    doc = """Tests that a program's outputs equal PyTorch's on every sample, within `atol + rtol * |expected|`.
-
-The samples and PyTorch's eager outputs come from the `executorch_program`.""",
+    doc = "Tests that a program's outputs equal PyTorch's.",
     implementation = lambda ctx: _executable(ctx, check = True),
     attrs = _ATTRS | TOLERANCE_ATTRS | {
         "program": attr.label(

@@ -72,10 +72,7 @@ def _torch_op_test_impl(ctx):
     ]
 
 torch_op_test = rule(
-    doc = """Tests a PyTorch operator over sample inputs: all of `torch.library.opcheck`, and how it composes.
-
-`samples` is a Python file that imports what registers the operator, and whose entry point returns arguments to call it
-with; torch_ops/README.md has the whole contract. Every check is reported by name, in the log and in the test's XML.""",
+    doc = "Tests a PyTorch operator over sample inputs.",
     implementation = _torch_op_test_impl,
     attrs = {
         "backend": attr.string(
