@@ -13,10 +13,16 @@ def nearest(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
     return tuple(difflib.get_close_matches(name, sorted(set(candidates)), _MAX_SUGGESTIONS, cutoff=0.7))
 
 
-def nearest_operators(name: str, candidates: Collection[str]) -> tuple[str, ...]:
+def nearest_operators(name: str, candidates: Collection[str], *, misspelled: bool = True) -> tuple[str, ...]:
     """The operators that `name` may stand for, best first, at most three.
 
     Looks for what is usually forgotten or wrong, the namespace and the overload, and then for similar spelling.
+
+    Args:
+        name: the operator's name.
+        candidates: the names of the operators that there are.
+        misspelled: whether the name may be misspelled. Of an operator that is known, such as `ne`, one that is merely
+            spelled like it, such as `neg`, is another.
     """
     namespace, base, overload = _parts(name)
     by_base: dict[str, list[str]] = {}
@@ -27,7 +33,7 @@ def nearest_operators(name: str, candidates: Collection[str]) -> tuple[str, ...]
         other_namespace, _, other_overload = _parts(candidate)
         return other_overload != overload, other_namespace != (namespace or "aten"), candidate
 
-    found = [base] if base in by_base else nearest(base, by_base)
+    found = [base] if base in by_base else nearest(base, by_base) if misspelled else ()
     return tuple(c for b in found for c in sorted(by_base[b], key=differences) if c != name)[:_MAX_SUGGESTIONS]
 
 

@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
 
-from codegen.model import kernel_keys, prim_ops
+from codegen.model import aten_operators, kernel_keys, prim_ops
 from diagnostics import suggest
 from diagnostics.errors import Finding, Location
 
+# The kernels that the executorch wheel brings compiled, by the namespace of their operators.
+_PREBUILT = {
+    "aten": "@rules_executorch//runtime:kernels_optimized",
+    "quantized_decomposed": "@rules_executorch//runtime:kernels_quantized",
+}
 # How many declared kernels an error lists.
 _MAX_DECLARED = 8
 
@@ -19,7 +24,8 @@ def operator(
     provided: Collection[str],
     providers: str,
     where: str,
-    fix: str,
+    fixes: Sequence[str],
+    is_called: bool = False,
     details: tuple[str, ...] = (),
 ) -> Finding:
     """An operator that is missing.
@@ -30,13 +36,14 @@ def operator(
         provided: the names of the operators that there are.
         providers: what provides them, for the sentence.
         where: the label of what is being built.
-        fix: what to do.
+        fixes: what to do, one or another.
+        is_called: whether a program calls the operator: the name is that of an operator then.
         details: what else to say.
     """
     labels = ", ".join(sorted(asked_by))
     # Of the runtime's own operators, those of the same name: executorch_prim::add.Scalar is nobody's aten::add.
     own = tuple(sorted(own for own in prim_ops.PRIM_OPS if own.partition(".")[0] == name.partition(".")[0]))
-    near = own or suggest.nearest_operators(name, provided)
+    near = own or suggest.nearest_operators(name, provided, misspelled=not is_called and not is_pytorchs(name))
     if not name.partition("::")[1]:
         cause = "the operator's namespace was forgotten"
     elif near:
@@ -49,9 +56,19 @@ def operator(
         found=f"{name}{f', which {labels} asks for,' if labels else ''} is not provided by {providers}"
         f"{suggest.did_you_mean(near)}",
         cause=cause,
-        fix=fix,
+        fix="; or ".join(fixes),
         details=details,
     )
+
+
+def prebuilt_kernels(name: str) -> str | None:
+    """The library of ExecuTorch's own kernels that may have an operator."""
+    return _PREBUILT.get(name.partition("::")[0])
+
+
+def is_pytorchs(name: str) -> bool:
+    """Whether PyTorch has an operator of this name, whatever its overload."""
+    return name.partition(".")[0] in {known.partition(".")[0] for known in aten_operators.names()}
 
 
 def unmatched_keys(declared: Iterable[str], calls: Iterable[str]) -> list[str]:

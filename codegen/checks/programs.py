@@ -40,13 +40,20 @@ def missing_operators(
                 fix=f"set alwayslink = True in {left_out[name].library}",
             )
         else:
+            fixes = ["select the operator for the binary's library, for example with models = [the program]"]
+            prebuilt = missing.prebuilt_kernels(name)
+            if prebuilt and prebuilt not in libraries:
+                fixes.append(
+                    f"add {prebuilt}, ExecuTorch's own kernels, to deps, in place of a library of the same operators"
+                )
             yield missing.operator(
                 name,
                 asked_by=[program],
                 provided=provided,
                 providers=providers,
                 where=program,
-                fix="select the operator for the binary's library, for example with models = [the program]",
+                fixes=fixes,
+                is_called=True,
                 details=tuple(notes),
             )
 

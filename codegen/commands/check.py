@@ -23,7 +23,7 @@ from codegen.checks import programs, registrations
 from codegen.checks.registrations import RUNTIME, RegisteredKernel
 from codegen.commands import shared_flags
 from codegen.inputs import program_reader
-from codegen.model import kernel_keys, prim_ops
+from codegen.model import aten_kernels, kernel_keys, prim_ops
 from diagnostics.errors import InputError
 
 FLAGS = shared_flags.flag_values()
@@ -118,12 +118,23 @@ def run() -> None:
             findings += programs.missing_backends(program_name, program.backends, backends, label)
     if findings:
         raise InputError(findings)
-    lines = [f"{name}: {linked[name]}\n" for name in sorted(called)]
+    pytorchs = _by_pytorch(libraries)
+    lines = [f"{name}: {linked[name]}{pytorchs.get(name, '')}\n" for name in sorted(called)]
     of = f" of {program_name}" if _PROGRAM.value else ""
     headline = f"The {len(lines)} operators{of}, and what registers them:\n"
     note_lines = [f"{label}: note: {note}\n" for note in notes]
     sys.stderr.write("".join(note_lines))
     Path(_OUTPUT.value).write_text(headline + "".join([*lines, *note_lines]))
+
+
+def _by_pytorch(libraries: list[registered_operators.Library]) -> dict[str, str]:
+    """What to say of the operators that run with PyTorch's own kernels."""
+    operators = [operator for library in libraries for operator in library.operators]
+    return {
+        operator.name: f", with PyTorch's kernel{' for the other calls' if len(operator.kernels) > 1 else ''}"
+        for operator in operators
+        if any(kernel.function == aten_kernels.FUNCTION for kernel in operator.kernels)
+    }
 
 
 def _linked_backends(names: frozenset[str]) -> frozenset[str]:

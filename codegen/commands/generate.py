@@ -20,6 +20,7 @@ Reads no kernels, so that it can run beside their compilation; `codegen bind` co
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -161,6 +162,11 @@ def run() -> None:
         operators = sorted(given.values(), key=lambda operator: operator.name)
     if _TARGET.value == _TORCH:
         operators = _definable(operators)
+    elif _is_idle_fallback(operators):
+        sys.stderr.write(
+            f'{_LABEL.value}: note: fallback = "aten" has nothing to do, since the YAMLs have a kernel for every '
+            "selected operator; without it, the library needs no PyTorch\n"
+        )
 
     source = Source(_LABEL.value, tuple(files))
     kernels = [] if _STUBS.value else boxed_kernels(operators)
@@ -176,6 +182,13 @@ def run() -> None:
         _write_for_runtime(source, operators, kernels)
     library = registered_operators.Library(_LABEL.value, source.yaml_names, tuple(operators))
     registered_operators.write(library, _MANIFEST.value)
+
+
+def _is_idle_fallback(operators: Sequence[Operator]) -> bool:
+    """Whether PyTorch's kernels are there beside others, and no operator takes one."""
+    others = (_FUNCTIONS_YAML.value, _CUSTOM_OPS_YAML.value, _FALLBACK_YAML.value, *_DECLARED_OPERATORS.value)
+    taken = any(kernel.is_aten for operator in operators for kernel in operator.kernels)
+    return _ATEN_KERNELS.value and any(others) and not taken
 
 
 def _check_flags() -> None:

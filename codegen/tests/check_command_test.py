@@ -24,13 +24,22 @@ def _call(operator: str) -> programs.Call:
 
 class CheckCommandTest(case.TestCase):
     def _manifest(
-        self, label: str, *operators: str, types: str = "(Tensor x) -> Tensor", keys: Sequence[str] = ("default",)
+        self,
+        label: str,
+        *operators: str,
+        types: str = "(Tensor x) -> Tensor",
+        keys: Sequence[str] = ("default",),
+        pytorchs: Sequence[str] = (),
     ) -> str:
         entries = [
             {
                 "schema": operator + types,
                 "location": ["a.yaml", 1, 1],
-                "kernels": [{"function": "a::native::f", "keys": keys, "location": ["a.yaml", 1, 1]}],
+                "kernels": [
+                    {"function": function, "keys": of_function, "location": ["a.yaml", 1, 1]}
+                    for function, of_function in {"a::native::f": keys, "aten": pytorchs}.items()
+                    if of_function
+                ],
             }
             for operator in operators
         ]
@@ -136,6 +145,25 @@ my_ops::mul3.out: //ops:mine
                 "//m:m: error: my_ops::mul3.out, which //m:m asks for, is not provided by //ops:aten",
             ],
         )
+        self.assertIn("; or add @rules_executorch//runtime:kernels_optimized, ExecuTorch's own kernels", findings[1])
+        self.assertNotIn("kernels_optimized", findings[2])
+
+    def test_operators_that_run_with_pytorchs_kernels(self) -> None:
+        program = programs.build({"f": [[_call(f"aten::{name}.out") for name in ("add", "mul", "sub")]]})
+        report = self._check(
+            program,
+            self._manifest("//ops:own", "aten::add.out"),
+            self._manifest("//ops:aten", "aten::mul.out", keys=(), pytorchs=["default"]),
+            self._manifest("//ops:both", "aten::sub.out", keys=["v1/6;0,1"], pytorchs=["default"]),
+        )
+        self.assertIn("\naten::add.out: //ops:own\n", report)
+        self.assertIn("\naten::mul.out: //ops:aten, with PyTorch's kernel\n", report)
+        self.assertIn("\naten::sub.out: //ops:both, with PyTorch's kernel for the other calls\n", report)
+
+    def test_what_a_program_calls_is_not_misspelled(self) -> None:
+        program = programs.build({"f": [[_call("my_ops::mul3.out")]]})
+        finding = self.finding(lambda: self._check(program, self._manifest("//ops:mul4", "my_ops::mul4.out")))
+        self.assertIn("is not provided by //ops:mul4\n", finding)
 
     def _check_libraries(self, *arguments: str) -> str:
         output = self.directory / "report.txt"

@@ -190,8 +190,24 @@ class GenerateCommandTest(case.TestCase):
             ],
         )
         self.assertIn("Likely cause: the operator's namespace was forgotten\n", findings[0])
-        self.assertIn("Fix: correct the name where it is selected, or add the operator with its kernel", findings[0])
+        kernels = (
+            "link @rules_executorch//runtime:kernels_optimized, ExecuTorch's own kernels, in place of the library\n"
+        )
+        own = "add the operator with a kernel of your own to a YAML of the library"
+        self.assertIn(f"  Fix: correct the name where it is selected; or {own}\n", findings[0])
+        self.assertIn(
+            f'  Fix: give the library fallback = "aten", for PyTorch\'s own kernel; or {own}; or {kernels}', findings[2]
+        )
+        self.assertIn(f"  Fix: correct the name where it is selected; or {own}\n", findings[4])
         self.assertFalse(os.path.exists(self.directory / "RegisterKernels.cpp"))
+
+    def test_an_operator_of_pytorch_is_not_taken_for_another(self) -> None:
+        functions = "- op: neg.out\n  kernels: [{arg_meta: null, kernel_name: neg_out}]\n"
+        for name, hint in {"ne.Tensor_out": "", "neg": "; did you mean aten::neg.out?", "neg_.out": ""}.items():
+            finding = self.finding(
+                lambda name=name: self._generate(self._select("a.yaml", f"--ops=aten::{name}"), functions=functions)
+            )
+            self.assertIn(f" is not provided by functions.yaml or custom_ops.yaml{hint}\n", finding)
 
     def test_misspelled_prim_op(self) -> None:
         finding = self.finding(lambda: self._generate(self._select("a.yaml", "--ops=aten::sym_numel.int")))

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import contextlib
 import functools
+import io
 import json
 from collections.abc import Sequence
 from pathlib import Path
@@ -99,6 +101,20 @@ class AtenKernelsTest(case.TestCase):
         finding = self.finding(lambda: self._generate("aten::addd.out"))
         self.assertIn("is not provided by native_functions.yaml; did you mean aten::add.out", finding)
         self.assert_id(finding, "missing-operator")
+
+    def test_a_fallback_with_nothing_to_do(self) -> None:
+        functions = f"--functions_yaml={self.write('functions.yaml', _SUB + _FLOAT_MUL)}"
+        of_pytorch = f"--aten_custom_ops_yaml={self.write('custom_ops.yaml', _CUSTOM_OPS)}"
+        for flag, ops, is_idle in (
+            (functions, ["aten::sub.out"], True),
+            (functions, ["aten::sub.out", "aten::add.out"], False),
+            (functions, ["aten::mul.out"], False),
+            (of_pytorch, ["my_ops::mul3.out"], False),
+        ):
+            with contextlib.redirect_stderr(io.StringIO()) as said:
+                self._generate(*ops, flags=[flag])
+            note = '//ops:lib: note: fallback = "aten" has nothing to do, since the YAMLs have a kernel for every '
+            self.assertEqual(note in said.getvalue(), is_idle, ops)
 
     def test_kernel_with_pytorchs_tensors(self) -> None:
         custom_ops = self.write("custom_ops.yaml", _CUSTOM_OPS)
