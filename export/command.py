@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import logging
 import sys
 import traceback
 import warnings
@@ -44,6 +46,9 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
     # What PyTorch prints while it is imported is not about the model.
     with Captured() as imports:
         export = load()
+    if not _VERBOSE.value:
+        # PyTorch's warnings are also logged; the model's own loggers are left alone.
+        importlib.import_module("torch._logging").set_logs(all=logging.ERROR)
     captured = Captured()
     try:
         with captured:

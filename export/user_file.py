@@ -92,10 +92,6 @@ class UserFile:
             fix = "correct the syntax." if isinstance(error, SyntaxError) else ""
             cause = "the file is not valid Python." if fix else ""
             raise self.failure(what, error, at=self.location(), cause=cause, fix=fix) from error
-        except ImportError as error:
-            cause = f"the module is in no library that the {self.kind} file depends on."
-            fix = f"add the library to `deps` of the {self.rule} (by hand: its folder with --import_path)."
-            raise self.failure(running, error, at=self.location(), cause=cause, fix=fix) from error
         except (Exception, SystemExit) as error:
             raise self.failure(running, error, at=self.location()) from error
         return module
@@ -190,6 +186,13 @@ class UserFile:
             at = innermost or at
         if unknown := _UNKNOWN_OPERATOR.search(str(error)):
             return self._unknown_operator(what, "::".join(unknown.groups()), at, details)
+        if isinstance(error, ImportError):
+            cause = f"the module is in no library that the {self.kind} file depends on, or its package is in no lock."
+            package = (error.name or "<package>").partition(".")[0]
+            fix = (
+                f"add the library to `deps` of the {self.rule} (by hand: its folder with --import_path); of a package,"
+                f" @executorch_python//:{package}, for which executorch.python(requirements = ...) takes a lock."
+            )
         message = message or first_lines(str(error.args[0] if isinstance(error, SyntaxError) else error))
         return InputError(
             Finding(

@@ -260,7 +260,9 @@ class ErrorTest(_Files):
         self.assert_error("import sys\nsys.exit(3)\n", 2, "SystemExit")
 
     def test_import_error(self) -> None:
-        self.assert_error("import no_such_module\n", 1, "no_such_module", "`deps`")
+        lock = "@executorch_python//:no_such_module, for which executorch.python(requirements = ...) takes a lock."
+        self.assert_error("import no_such_module\n", 1, "no_such_module", "`deps`", lock)
+        self.assert_error("def get_model():\n    import no_such_module.parts\n", 2, "no_such_module", "`deps`", lock)
 
     def test_raises_in_get_model(self) -> None:
         self.assert_error(
@@ -471,6 +473,14 @@ class CommandTest(_Files):
         self.assertRegex(result.stderr, re.escape("Printed during the export:\nreading weights\n") + "$")
         self.assertNotIn("Traceback", result.stderr)
         self.assertFalse((self.folder / "out.pte").exists())
+
+    def test_pytorchs_own_warnings(self) -> None:
+        branch = "print('branching')\n        return x if x.sum() > 0 else -x"
+        self.model.write_text(_LINEAR.replace("return self.linear(x)", branch))
+        for flags, is_shown in ((), False), (("--verbose",), True):
+            stderr = self.run_tool(*flags).stderr
+            self.assertIn("branching\n", stderr)
+            self.assertEqual("symbolic_shapes.py" in stderr, is_shown, stderr)
 
 
 if __name__ == "__main__":
