@@ -43,6 +43,21 @@ _binary_test = analysistest.make(
     config_settings = {"//command_line_option:compilation_mode": "opt"},
 )
 
+def _unused_functions_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "CppLink").argv
+    asserts.equals(env, ctx.attr.are_dropped, "-Wl,--gc-sections" in argv)
+    return analysistest.end(env)
+
+_fastbuild_functions_test, _dbg_functions_test = [
+    analysistest.make(
+        _unused_functions_test_impl,
+        attrs = {"are_dropped": attr.bool()},
+        config_settings = {"//command_line_option:compilation_mode": mode},
+    )
+    for mode in ["fastbuild", "dbg"]
+]
+
 def _ops_check_test_impl(ctx):
     env = analysistest.begin(ctx)
     target = analysistest.target_under_test(env)
@@ -182,6 +197,17 @@ def executorch_binary_test_suite(name):
         size = "small",
         target_under_test = ":binary",
     )
+    _fastbuild_functions_test(
+        name = "binary_fastbuild_test",
+        size = "small",
+        are_dropped = True,
+        target_under_test = ":binary",
+    )
+    _dbg_functions_test(
+        name = "binary_dbg_test",
+        size = "small",
+        target_under_test = ":binary",
+    )
     _selective_binary_test(
         name = "binary_selective_test",
         size = "small",
@@ -215,6 +241,8 @@ def executorch_binary_test_suite(name):
     native.test_suite(
         name = name,
         tests = [
+            ":binary_dbg_test",
+            ":binary_fastbuild_test",
             ":binary_selective_test",
             ":binary_test",
             ":ops_check_test",

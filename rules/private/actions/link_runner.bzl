@@ -1,7 +1,7 @@
 """Linking a runner with the model that it runs by default."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
-load(":cc.bzl", "compile_cc", "configure_cc", "link_cc")
+load(":cc.bzl", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
 load(":dynamic_libraries.bzl", "dynamic_libraries")
 load(":label_text.bzl", "label_text")
 
@@ -84,5 +84,5 @@ def link_runner(ctx, header, function, program, samples, check):
         compilation_contexts = [runner.compilation_context],
     )
     linking_contexts = [runner.linking_context] + [dep[CcInfo].linking_context for dep in ctx.attr.deps]
-    linked = link_cc(cc, objects, linking_contexts, user_link_flags = ctx.attr.linkopts)
+    linked = link_cc(cc, objects, linking_contexts, user_link_flags = default_link_flags(cc) + ctx.attr.linkopts)
     return linked.executable, dynamic_libraries(linking_contexts)
