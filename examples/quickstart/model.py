@@ -1,8 +1,7 @@
 """A two-layer perceptron with a custom activation."""
 
+import squareplus_op  # noqa: F401  (registers my_ops::squareplus)
 import torch
-
-from examples.quickstart import squareplus_op  # noqa: F401  (registers my_ops::squareplus)
 
 
 class Perceptron(torch.nn.Module):

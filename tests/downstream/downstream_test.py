@@ -14,8 +14,7 @@ from tests.downstream import nested_bazel
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 _MODES = {
     "bzlmod": ["--enable_bzlmod", "--noenable_workspace"],
-    # The C++ toolchain that Bazel 7 configures there is for C++14.
-    "workspace": ["--noenable_bzlmod", "--enable_workspace", "--cxxopt=-std=c++17"],
+    "workspace": ["--noenable_bzlmod", "--enable_workspace"],
 }
 _MODE = sys.argv.pop(1)
 
@@ -45,6 +44,12 @@ class DownstreamTest(absltest.TestCase):
         self.assertNotIn("WARNING", build.stderr)
         self.bazel("test", "//:model_test")
         self.assertIn("3 -6 1.5", self.bazel("run", "//:runner").stdout)
+
+    @absltest.skipUnless(_MODE == "bzlmod", "compiles all portable kernels")
+    def test_readme(self) -> None:
+        run = self.bazel("run", "//readme:runner", "--", "--check")
+        self.assertNotIn("WARNING", run.stderr)
+        self.assertIn("PASSED: 1 samples", run.stdout)
 
     def test_binary_by_hand(self) -> None:
         self.bazel("build", "//:by_hand", "//:model")

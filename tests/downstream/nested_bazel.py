@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -50,9 +51,20 @@ class Workspace:
         )
 
 
+def _readme_fence(marker: str) -> str:
+    """The code that the README prints and that contains a text."""
+    fences = re.findall(
+        r"^```starlark\n(.*?)^```$", (_RUNFILES / "_main/README.md").read_text(), re.DOTALL | re.MULTILINE
+    )
+    (fence,) = [fence for fence in fences if marker in fence]
+    return fence
+
+
 def _copy_rules(to: pathlib.Path) -> pathlib.Path:
     """A copy of this repository as those who depend on it get it; returns its path."""
-    shutil.copytree(_RUNFILES / "_main", to, symlinks=False, ignore=shutil.ignore_patterns("tests", "external"))
+    shutil.copytree(
+        _RUNFILES / "_main", to, symlinks=False, ignore=shutil.ignore_patterns("tests", "external", "examples")
+    )
     return to
 
 
@@ -64,13 +76,23 @@ def _site_packages(repository: str) -> str:
 def make_app(place: pathlib.Path) -> pathlib.Path:
     """A copy of the workspace `app`, and of the rules that `app` uses, below a folder; returns the workspace's path.
 
-    In files that end in .in, `{name}` is replaced, and the ending dropped.
+    In files that end in .in, `{name}` is replaced, and the ending dropped. The README has what every MODULE.bazel and
+    WORKSPACE holds, and the BUILD file of the package `readme`, where the files of the quickstart are.
     """
-    values = {
-        "rules_executorch": str(_copy_rules(place / "rules_executorch")),
+    packages = {
         "runtime": str(runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2]),
         "python": _site_packages("executorch_python"),
         "codegen_python": _site_packages("executorch_codegen_python"),
+    }
+    # Without the network.
+    sources = ", ".join(f'{name} = {{"site_packages": "{path}"}}' for name, path in packages.items())
+    values = {
+        "rules_executorch": str(_copy_rules(place / "rules_executorch")),
+        "readme_module": _readme_fence("bazel_dep("),
+        "readme_workspace": _readme_fence("executorch_repositories()").replace(
+            "executorch_repositories()", f"executorch_repositories({sources})"
+        ),
+        **packages,
     }
     to = place / "app"
     to.mkdir(parents=True)
@@ -80,4 +102,6 @@ def make_app(place: pathlib.Path) -> pathlib.Path:
             (to / file.stem).write_text(text.format(**values) if "BUILD" not in file.name else text)
         else:
             shutil.copy(file, to / file.name)
+    shutil.copytree(_RUNFILES / "_main/examples/quickstart", to / "readme")
+    (to / "readme/BUILD.bazel").write_text(_readme_fence("executorch_binary("))
     return to

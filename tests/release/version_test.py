@@ -14,6 +14,9 @@ class VersionTest(absltest.TestCase):
         module = re.search(r'^module\(.*?^    version = "([^"]*)"', (_ROOT / "MODULE.bazel").read_text(), re.M | re.S)
         assert module is not None
         self.assertEqual(versions[0], module[1])
+        self.assertIn(
+            f'bazel_dep(name = "rules_executorch", version = "{module[1]}")', (_ROOT / "README.md").read_text()
+        )
 
 
 if __name__ == "__main__":
