@@ -19,6 +19,10 @@ def torch_op_library(
     The py_library has one module, `<package>.<name>`, with `_` for `-`. To import the module loads the library:
     `import examples.torch_matmul.my_ops`.
 
+    A library with `PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)`, or a function `PyInit_<name>`, is a Python extension module, and
+    importing the module gives its functions, too: with name = "_C", `from . import _C`. TORCH_EXTENSION_NAME is the module's
+    name in every library. A namespace may be a macro: the build takes the namespaces from the library that it has loaded.
+
     A library with sources in CUDA (.cu) is incompatible with a machine that has no CUDA toolkit; `bazel test //...` skips
     such a library there.
 

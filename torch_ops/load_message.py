@@ -6,7 +6,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codegen.model.torch_library import TorchLibrary
 from diagnostics.errors import Finding, Location
 
 # What the C++ runtime prints of the exception that ends the process, up to PyTorch's stack of frames.
@@ -63,11 +62,11 @@ _OTHER = _Mistake(
 )
 
 
-def aborted(manifest: TorchLibrary, how: str, printed: str) -> Finding:
+def aborted(label: str, how: str, printed: str) -> Finding:
     """The finding for a library that ended the process which loaded it.
 
     Args:
-        manifest: what the library's symbols say.
+        label: the library's label.
         how: what the process does: it aborts, crashes, ends.
         printed: what it printed.
     """
@@ -77,19 +76,19 @@ def aborted(manifest: TorchLibrary, how: str, printed: str) -> Finding:
     place = _PLACE.search(message)
     return Finding(
         id=mistake.id,
-        where=Location(place[1], int(place[2]), 1) if place else manifest.label,
-        found=f"{mistake.found}; a process that loads {manifest.label} {how}",
+        where=Location(place[1], int(place[2]), 1) if place else label,
+        found=f"{mistake.found}; a process that loads {label} {how}",
         cause=mistake.cause,
         fix=mistake.fix,
         details=tuple(line.rstrip() for line in message.splitlines() if line.strip())[:_LINES],
     )
 
 
-def refused(manifest: TorchLibrary, error: str, undefined: Mapping[str, str]) -> Finding:
+def refused(label: str, error: str, undefined: Mapping[str, str]) -> Finding:
     """The finding for a library that the dynamic linker does not load.
 
     Args:
-        manifest: what the library's symbols say.
+        label: the library's label.
         error: what the dynamic linker says.
         undefined: the names that the library takes from others, with their demangled forms.
     """
@@ -98,15 +97,14 @@ def refused(manifest: TorchLibrary, error: str, undefined: Mapping[str, str]) ->
         name = undefined.get(symbol[1], symbol[1])
         return Finding(
             id="undefined-symbol",
-            where=manifest.label,
+            where=label,
             found=f"the library uses {name}, which neither it nor PyTorch defines",
-            cause="a function that is declared and not defined, a library that is missing in deps, or a function of "
-            "PyTorch's Python binding (libtorch_python), which an operator library must not use",
+            cause="a function that is declared and not defined, or a library that is missing in deps",
             fix="define the function, or add the C++ library that does to deps",
         )
     return Finding(
         id=_OTHER.id,
-        where=manifest.label,
+        where=label,
         found=f"{_OTHER.found}: {error}",
         cause="it needs a shared library that is not there, or is for another machine than the one that builds",
         fix="add the C++ library to deps; libraries are loaded once on the platform that builds",

@@ -1,7 +1,8 @@
 """What a shared library registers with PyTorch, by the symbols that the TORCH_LIBRARY macros leave in it.
 
 Each use of a macro leaves a static variable, `[STABLE_]TORCH_LIBRARY_[FRAGMENT_|IMPL_]static_init_<namespace>...`,
-among the local symbols. So does the function of its body (`..._init_<namespace>`), unless the compiler inlines it.
+among the local symbols. So does the function of its body (`..._init_<namespace>`), unless the compiler inlines it. Of a
+namespace that is a macro, the symbol has the macro's name: who can load the library knows more.
 """
 
 from __future__ import annotations
@@ -18,18 +19,21 @@ _VARIABLE = re.compile(r"(?:.*::)?(?:STABLE_)?TORCH_LIBRARY_(?:(FRAGMENT|IMPL)_)
 _MACRO = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY(?:_(FRAGMENT|IMPL))?\s*\(\s*(\w+)\s*,(?:\s*(\w+)\s*,)?")
 # What has no code in it: comments, and strings so that none is taken for a comment.
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.DOTALL)
+# The macro that PyTorch's extensions have for the name of their module.
+_EXTENSION_NAME = "TORCH_EXTENSION_NAME"
 _KINDS = {None: LIBRARY, "FRAGMENT": FRAGMENT, "IMPL": IMPL}
 
 _Use = tuple[str, str, str]
 
 
-def read(library: str, sources: Iterable[str], nm: str) -> tuple[TorchRegistration, ...]:
+def read(library: str, sources: Iterable[str], nm: str, module: str) -> tuple[TorchRegistration, ...]:
     """The registrations of a library, those of what is linked into it included.
 
     Args:
         library: path of the shared library.
         sources: paths of the sources and headers to look for the macros in.
         nm: the program that lists symbols.
+        module: the name of the library's Python module.
     Raises:
         InputError: the library has no symbols left, or nm cannot read them.
     """
@@ -50,8 +54,10 @@ def read(library: str, sources: Iterable[str], nm: str) -> tuple[TorchRegistrati
             places.setdefault(use, []).append(location)
     found = []
     for use in sorted(_registrations(names)):
+        kind, namespace, key = use
         left = places.get(use)
-        found.append(TorchRegistration(*use, left.pop(0) if left else None))
+        name = module if namespace == _EXTENSION_NAME else namespace
+        found.append(TorchRegistration(kind, name, key, left.pop(0) if left else None))
     return tuple(found)
 
 

@@ -1,11 +1,37 @@
-"""Checks that no namespace of PyTorch's dispatcher is defined as a whole by two operator libraries."""
+"""Checks that operator libraries define namespaces of their own, and none as a whole twice."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from codegen.model.torch_library import LIBRARY, TorchLibrary
+from codegen.model import torch_schemas
+from codegen.model.torch_library import IMPL, LIBRARY, TorchLibrary
 from diagnostics.errors import Finding
+
+
+def mistakes(label: str, manifests: Sequence[TorchLibrary]) -> list[Finding]:
+    """What PyTorch would abort a process for that loads the libraries.
+
+    Args:
+        label: of what loads the libraries.
+        manifests: of the libraries, each once.
+    """
+    return [finding for manifest in manifests for finding in _reserved(manifest)] + duplicates(label, manifests)
+
+
+def _reserved(manifest: TorchLibrary) -> list[Finding]:
+    return [
+        Finding(
+            id="reserved-namespace",
+            where=registration.location or manifest.label,
+            found=f"{registration.namespace} is a namespace of PyTorch itself, in which it alone defines operators",
+            cause="the operator was meant to replace or to stand beside one of PyTorch's",
+            fix=f"choose a namespace of your own; to give an operator of PyTorch another kernel, write "
+            f"TORCH_LIBRARY_IMPL({registration.namespace}, <dispatch key>, m)",
+        )
+        for registration in manifest.registrations
+        if registration.kind != IMPL and registration.namespace in torch_schemas.RESERVED_NAMESPACES
+    ]
 
 
 def duplicates(label: str, manifests: Sequence[TorchLibrary]) -> list[Finding]:

@@ -1,24 +1,25 @@
-"""Finds what an operator library registers with PyTorch; writes its manifest, and the Python module that loads it.
+"""Judges what an operator library registers with PyTorch; writes its manifest, and the Python module that loads it.
 
-    codegen torch_library --label //ops:my_ops --library libmy_ops.so --nm nm --source my_ops.cpp \\
+    codegen torch_library --label //ops:my_ops --library libmy_ops.so --nm nm --loaded my_ops.loaded.torch.json \\
         --manifest my_ops.torch.json --module my_ops.py
 
-With --torch_library, the library may use nothing of PyTorch but the stable ABI.
+Without --loaded, for a library that cannot be loaded where it is built, the library's symbols tell, and --source has
+the lines. With --torch_library, the library may use nothing of PyTorch but the stable ABI.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
 from absl import flags
 
 from codegen.artifacts import torch_manifest
-from codegen.binaries import symbols, torch_registrations
+from codegen.binaries import python_modules, symbols, torch_registrations
 from codegen.checks import torch_namespaces
 from codegen.commands import shared_flags
-from codegen.model import torch_schemas
-from codegen.model.torch_library import IMPL, TorchLibrary
+from codegen.model.torch_library import TorchLibrary
 from codegen.python import torch_loader
 from diagnostics.errors import Finding, InputError
 
@@ -27,6 +28,9 @@ FLAGS = shared_flags.flag_values()
 _LABEL = shared_flags.label(FLAGS, "the library")
 _LIBRARY = flags.DEFINE_string("library", None, "The shared library.", required=True, flag_values=FLAGS)
 _NM = shared_flags.nm(FLAGS)
+_LOADED = flags.DEFINE_string(
+    "loaded", None, "What the library registered when it was loaded, as .torch.json.", flag_values=FLAGS
+)
 _SOURCES = flags.DEFINE_multi_string(
     "source", [], "A source or header of the library, to find the registrations' lines in.", flag_values=FLAGS
 )
@@ -62,15 +66,24 @@ _SHOWN = 10
 
 
 def run() -> None:
-    registrations = torch_registrations.read(_LIBRARY.value, _SOURCES.value, _NM.value)
-    manifest = TorchLibrary(_LABEL.value, registrations)
-    findings = [*_nothing(manifest), *_reserved(manifest), *_other_namespace(manifest)]
-    findings += torch_namespaces.duplicates(_LABEL.value, [manifest])
+    module = Path(_MODULE.value).stem
+    manifest = _manifest(module)
+    initialized = python_modules.initialized_by(symbols.exported_names((_LIBRARY.value,), _NM.value))
+    findings = [] if initialized else _nothing(manifest)
+    findings += [*_other_module(module, initialized), *_other_namespace(manifest)]
+    findings += torch_namespaces.mistakes(_LABEL.value, [manifest])
     findings += _unstable()
     if findings:
         raise InputError(findings)
     torch_manifest.write(manifest, _MANIFEST.value)
-    torch_loader.write(_MODULE.value, Path(_LIBRARY.value).name, manifest)
+    torch_loader.write(_MODULE.value, Path(_LIBRARY.value).name, manifest, is_extension=module in initialized)
+
+
+def _manifest(module: str) -> TorchLibrary:
+    if _LOADED.value:
+        return torch_manifest.read(_LOADED.value)
+    found = torch_registrations.read(_LIBRARY.value, _SOURCES.value, _NM.value, module)
+    return TorchLibrary(_LABEL.value, found)
 
 
 def _nothing(manifest: TorchLibrary) -> list[Finding]:
@@ -80,7 +93,7 @@ def _nothing(manifest: TorchLibrary) -> list[Finding]:
         Finding(
             id="registers-nothing",
             where=_LABEL.value,
-            found="the library registers nothing with PyTorch",
+            found="the library registers nothing with PyTorch, and is no Python extension module",
             cause="no source has a TORCH_LIBRARY macro, or the cc_library of deps that has it was left out by the "
             "linker",
             fix="write TORCH_LIBRARY(my_namespace, m) (STABLE_TORCH_LIBRARY with api = 'stable'), or set alwayslink = "
@@ -89,18 +102,19 @@ def _nothing(manifest: TorchLibrary) -> list[Finding]:
     ]
 
 
-def _reserved(manifest: TorchLibrary) -> list[Finding]:
+def _other_module(module: str, initialized: Sequence[str]) -> list[Finding]:
+    if not initialized or module in initialized:
+        return []
     return [
         Finding(
-            id="reserved-namespace",
-            where=registration.location or _LABEL.value,
-            found=f"{registration.namespace} is a namespace of PyTorch itself, in which it alone defines operators",
-            cause="the operator was meant to replace or to stand beside one of PyTorch's",
-            fix=f"choose a namespace of your own; to give an operator of PyTorch another kernel, write "
-            f"TORCH_LIBRARY_IMPL({registration.namespace}, <dispatch key>, m)",
+            id="other-module",
+            where=_LABEL.value,
+            found=f"the library is the Python extension module {' and '.join(initialized)}, and its target makes the "
+            f"module {module}",
+            cause="a source names the module (PYBIND11_MODULE, PyInit_<name>), and the target has another name",
+            fix=f"rename the target to {initialized[0]}, or write PYBIND11_MODULE(TORCH_EXTENSION_NAME, m), which "
+            "takes the target's name",
         )
-        for registration in manifest.registrations
-        if registration.kind != IMPL and registration.namespace in torch_schemas.RESERVED_NAMESPACES
     ]
 
 

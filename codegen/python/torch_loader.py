@@ -13,29 +13,32 @@ from codegen.model.torch_library import LIBRARY, TorchLibrary
 _OTHER = "{other}"
 
 
-def write(path: str, library: str, manifest: TorchLibrary) -> None:
+def write(path: str, library: str, manifest: TorchLibrary, *, is_extension: bool = False) -> None:
     """Writes the module.
 
     Args:
         path: where to write.
         library: the name of the library's file, which lies beside the module.
         manifest: what the library registers.
+        is_extension: whether the library is a Python extension module of the module's name, too.
     """
     defined = {
         r.namespace: str(torch_namespaces.duplicate(manifest.label, r.namespace, [_OTHER, manifest.place(r)]))
         for r in manifest.registrations
         if r.kind == LIBRARY
     }
-    module = _template().substitute(
+    module = _template("torch_loader.py.template").substitute(
         label=manifest.label,
         namespaces=", ".join(manifest.namespaces()),
         library=library,
         defined=defined,
         other=_OTHER,
     )
+    if is_extension:
+        module += _template("torch_extension.py.template").template
     Path(path).write_text(module)
 
 
 @functools.cache
-def _template() -> Template:
-    return Template(Path(__file__).with_name("torch_loader.py.template").read_text())
+def _template(name: str) -> Template:
+    return Template(Path(__file__).with_name(name).read_text())

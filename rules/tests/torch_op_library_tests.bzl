@@ -28,12 +28,13 @@ def _stable_test_impl(ctx):
     env = analysistest.begin(ctx)
     target = analysistest.target_under_test(env)
     compile = action_with_mnemonic(env, "CppCompile").argv
-    for flag in ["-DTORCH_TARGET_VERSION=0x020a000000000000ULL", "-std=c++20", "-DMINE", "-O1"]:
+    for flag in ["-DTORCH_TARGET_VERSION=0x020a000000000000ULL", "-DTORCH_EXTENSION_NAME=torch_stable", "-std=c++20", "-DMINE", "-O1"]:
         asserts.true(env, flag in compile, "{} in {}".format(flag, compile))
     describe = action_with_mnemonic(env, "EtTorchLibrary").argv
     assert_ends(env, ["rules/tests/libtorch_stable.so"], values_of(describe, "--library"))
     asserts.equals(env, ["my_ops"], values_of(describe, "--namespace"))
-    assert_ends(env, ["op_a.cpp", "op_a.h"], values_of(describe, "--source"))
+    assert_ends(env, ["torch_stable.loaded.torch.json"], values_of(describe, "--loaded"))
+    asserts.equals(env, [], values_of(describe, "--source"), "what was loaded knows the lines")
     torch = [path.rpartition("/")[2] for path in values_of(describe, "--torch_library")]
     asserts.true(env, "libtorch_cpu.so" in torch and "libc10.so" in torch, "{}".format(torch))
 
@@ -63,6 +64,8 @@ def _aten_test_impl(ctx):
     asserts.equals(env, "libtorch_aten.so", libraries[0])
     asserts.true(env, "libtorch_cpu.so" in libraries, "{}".format(libraries))
     asserts.false(env, "libtorch_python.so" in libraries, "{}".format(libraries))
+    linked = _names(action_with_mnemonic(env, "CppLink").inputs)
+    asserts.true(env, "libtorch_python.so" in linked, "an extension module finds it: {}".format(linked))
     return analysistest.end(env)
 
 _aten_test = analysistest.make(_aten_test_impl)

@@ -7,10 +7,11 @@ import torch
 from absl.testing import absltest
 
 from codegen.artifacts.torch_operators import TorchOperator
-from codegen.binaries import torch_registrations
+from codegen.checks import torch_namespaces
 from codegen.model import torch_schemas
-from codegen.model.torch_library import TorchLibrary
+from codegen.model.torch_library import FRAGMENT, IMPL, LIBRARY, TorchLibrary, TorchRegistration
 from codegen.tests import case
+from diagnostics.errors import Location
 from torch_ops import load_check
 
 _HERE = Path(__file__).parent
@@ -20,16 +21,14 @@ _NM = os.environ["NM"]
 class LoadCheckTest(case.TestCase):
     """Loads what the build's compiler makes of the sources beside this file."""
 
-    def _check(self, path: Path) -> list[TorchOperator]:
-        label = f"//ops:{path.stem}"
-        manifest = TorchLibrary(label, torch_registrations.read(str(path), [], _NM))
-        return load_check.check(str(path), manifest, _NM)
+    def _check(self, path: Path) -> load_check.Loaded:
+        return load_check.check(str(path), f"//ops:{path.stem}", path.stem, _NM)
 
     def _refused(self, name: str) -> str:
         return self.finding(lambda: self._check(_HERE / f"{name}.so"))
 
     def test_operators(self) -> None:
-        (operator,) = self._check(_HERE.parents[1] / "examples" / "torch_matmul" / "libmatmul_ops.so")
+        (operator,) = self._check(_HERE.parents[1] / "examples" / "torch_matmul" / "libmatmul_ops.so").operators
         schema = "custom_ops::matmul(Tensor a, Tensor b) -> Tensor"
         self.assertEqual(operator, TorchOperator("custom_ops::matmul", schema, ("CPU", "Meta")))
         self.assertFalse(hasattr(torch.ops.custom_ops, "matmul"), "not in this process")
@@ -81,12 +80,43 @@ class LoadCheckTest(case.TestCase):
         self.assert_id(finding, "undefined-symbol")
 
     def test_namespace_from_macro(self) -> None:
-        finding = self._refused("macro")
+        loaded = self._check(_HERE / "macro.so")
+        self.assertEqual(
+            loaded.manifest.registrations,
+            (
+                TorchRegistration(LIBRARY, "expanded", "", self._line("STABLE_TORCH_LIBRARY(NAMESPACE")),
+                TorchRegistration(FRAGMENT, "expanded", "", self._line("STABLE_TORCH_LIBRARY_FRAGMENT(")),
+                TorchRegistration(IMPL, "expanded", "CPU", self._line("STABLE_TORCH_LIBRARY_IMPL(")),
+            ),
+        )
+        self.assertEqual([operator.name for operator in loaded.operators], ["expanded::thrice", "expanded::twice"])
+
+    def test_namespace_from_macro_and_by_name(self) -> None:
+        finding = self._refused("macro_again")
         self.assert_starts_with(
             finding,
-            "//ops:macro: error: the library defines operators in expanded, but its symbols say NAMESPACE\n",
+            "//ops:macro_again: error: the namespace expanded is defined 2 times; loading the second definition would "
+            "abort the process, which Python cannot catch\n"
+            f"    //ops:macro_again ({self._line('STABLE_TORCH_LIBRARY(NAMESPACE')})\n"
+            f"    //ops:macro_again ({self._line('STABLE_TORCH_LIBRARY(expanded')})\n",
         )
-        self.assert_id(finding, "namespace-from-macro")
+        self.assert_id(finding, "duplicate-namespace")
+
+    def test_one_namespace_in_two_libraries(self) -> None:
+        """Both have it of a macro; of another value it is another namespace."""
+
+        def loaded(name: str, label: str) -> TorchLibrary:
+            return load_check.check(str(_HERE / f"{name}.so"), label, name, _NM).manifest
+
+        first, same, other = (loaded("macro", "//ops:a"), loaded("macro", "//ops:b"), loaded("macro_other", "//ops:c"))
+        (finding,) = torch_namespaces.duplicates("//app:app", [first, same, other])
+        self.assertIn("the namespace expanded is defined 2 times", str(finding))
+        self.assertEqual(torch_namespaces.duplicates("//app:app", [first, other]), [])
+
+    def _line(self, start: str) -> Location:
+        """Where the line of macro.cpp is that begins so, as the compiler was given the file."""
+        lines = (_HERE / "macro.cpp").read_text().splitlines()
+        return Location("torch_ops/tests/macro.cpp", 1 + next(i for i, s in enumerate(lines) if s.startswith(start)), 1)
 
     def test_other_exceptions(self) -> None:
         finding = self._refused("raises")
@@ -108,7 +138,7 @@ class LoadCheckTest(case.TestCase):
 
     def test_no_library(self) -> None:
         path = self.write("libno.so", "no library")
-        finding = self.finding(lambda: load_check.check(path, TorchLibrary("//ops:no", ()), _NM))
+        finding = self.finding(lambda: load_check.check(path, "//ops:no", "no", _NM))
         self.assert_id(finding, "unreadable-symbols")
 
     def test_reserved_namespaces_are_all_of_pytorch(self) -> None:

@@ -1,10 +1,7 @@
-// A kernel for an operator that has another name, one for an operator of PyTorch, and a namespace out of a macro.
+// A kernel for an operator that has another name, and one for an operator of PyTorch.
 #include <torch/csrc/stable/library.h>
 #include <torch/csrc/stable/tensor.h>
 
-#ifdef NAMESPACE
-STABLE_TORCH_LIBRARY(NAMESPACE, m) { m.def("twice(Tensor a) -> Tensor"); }
-#else
 namespace {
 torch::stable::Tensor Itself(const torch::stable::Tensor& a) { return a; }
 }  // namespace
@@ -14,4 +11,3 @@ STABLE_TORCH_LIBRARY(undeclared, m) { m.def("twice(Tensor a) -> Tensor"); }
 STABLE_TORCH_LIBRARY_IMPL(undeclared, CPU, m) { m.impl("twise", TORCH_BOX(&Itself)); }
 
 STABLE_TORCH_LIBRARY_IMPL(aten, PrivateUse3, m) { m.impl("relu", TORCH_BOX(&Itself)); }
-#endif

@@ -32,7 +32,7 @@ class RegistrationsTest(case.TestCase):
     """Reads what the build's compiler makes of registrations.cpp."""
 
     def test_every_kind(self) -> None:
-        found = torch_registrations.read(str(_HERE / "registrations.so"), [_SOURCE], _NM)
+        found = torch_registrations.read(str(_HERE / "registrations.so"), [_SOURCE], _NM, "registrations")
         second = _line("STABLE_TORCH_LIBRARY_FRAGMENT(a_part_2")
         first = Location(_SOURCE, second.line - 2, 1)
         self.assertEqual(
@@ -89,8 +89,22 @@ class TorchLibraryCommandTest(case.TestCase):
 
     def test_registers_nothing(self) -> None:
         finding = self.finding(lambda: self._run(self._libtorch("libc10.so")))
-        self.assert_starts_with(finding, "//ops:my_ops: error: the library registers nothing with PyTorch\n")
+        self.assert_starts_with(finding, "//ops:my_ops: error: the library registers nothing with PyTorch, ")
         self.assert_id(finding, "registers-nothing")
+
+    def test_module_of_another_name(self) -> None:
+        finding = self.finding(lambda: self._run("module.so"))
+        self.assert_starts_with(
+            finding,
+            "//ops:my_ops: error: the library is the Python extension module mine, and its target makes the module "
+            "my_ops\n",
+        )
+        self.assert_id(finding, "other-module")
+
+    def test_module_that_registers_nothing(self) -> None:
+        module = self.directory / "mine.py"
+        self._run("module.so", f"--module={module}")
+        self.assertIn("ExtensionFileLoader", module.read_text())
 
     def test_stripped_library(self) -> None:
         finding = self.finding(lambda: self._run("stripped.so"))
@@ -116,6 +130,18 @@ class TorchLibraryCommandTest(case.TestCase):
         manifest = torch_manifest.read(str(self.directory / "my_ops.torch.json"))
         registration = torch_library.TorchRegistration(LIBRARY, "unstable")
         self.assertEqual(manifest, torch_library.TorchLibrary("//ops:my_ops", (registration,)))
+
+    def test_manifest_of_a_library_that_was_loaded(self) -> None:
+        """The symbols have a macro's name, the process that loads the library its value."""
+        location = Location("ops/a.cpp", 7, 1)
+        loaded = torch_library.TorchLibrary(
+            "//ops:my_ops", (torch_library.TorchRegistration(LIBRARY, "expanded", "", location),)
+        )
+        path = str(self.directory / "my_ops.loaded.torch.json")
+        torch_manifest.write(loaded, path)
+        self._run("stripped.so", f"--loaded={path}", "--namespace=expanded")
+        self.assertEqual(torch_manifest.read(str(self.directory / "my_ops.torch.json")), loaded)
+        self.assertIn("expanded", (self.directory / "my_ops.py").read_text())
 
     def test_module(self) -> None:
         """Against a torch that only notes the calls; //examples/torch_matmul:collision_test has the real one."""
@@ -195,7 +221,9 @@ class TorchCheckOfAPackageTest(case.TestCase):
         flags = []
         for index, operators in enumerate(libraries):
             path = self.directory / f"ops{index}.torch_operators.json"
-            described = [{"name": name, "schema": "", "kernels": keys} for name, keys in operators.items()]
+            described = [
+                {"name": name, "schema": "", "kernels": keys} for name, keys in operators.items()
+            ]
             path.write_text(json.dumps({"label": f"//ops:{index}", "operators": described}))
             flags.append(f"--operators={path}")
         needed, output = self.directory / "model.operators.txt", self.directory / "report.txt"

@@ -31,20 +31,21 @@ LOAD_CHECK_ATTRS = {
 
 _NOT_LOADED = """\
 {label} was not loaded into PyTorch: the library is for {target}, and Python runs on {python} in the build.
-Whether the library loads and defines what its sources say is not checked, nor whether a package that needs the library
-calls only operators that exist.
+Whether the library loads is not checked, nor whether a package that needs the library calls only operators that exist. Of a
+namespace that is a macro, the macro's name is known alone.
 """
 
-def load_torch_ops(ctx, library, manifest, needed):
-    """A validation: the library loads, and defines what its manifest says; left out where Python cannot load the library.
+def load_torch_ops(ctx, library, module, needed):
+    """A validation: the library loads; left out where Python cannot load the library.
 
     Args:
       ctx: of a rule with LOAD_CHECK_ATTRS and LOAD_CHECK_EXEC_GROUPS.
       library: File.
-      manifest: File, its .torch.json.
+      module: File, the Python module that is to load it.
       needed: list[File], the shared libraries that it needs.
     Returns:
-      struct(operators: list[File], the list of the library's operators, empty where the check was left out; report: File)
+      struct(registered: File, what the library registers, as .torch.json; operators: list[File], the list of its operators;
+      report: File). Where the check was left out, `registered` is None and `operators` is empty.
     """
     python = ctx.attr._python_platform[ConfiguredPlatformInfo]
     target = ctx.attr._target_platform[ConfiguredPlatformInfo]
@@ -55,21 +56,24 @@ def load_torch_ops(ctx, library, manifest, needed):
             python = describe(python),
             target = describe(target),
         ))
-        return struct(operators = [], report = note)
+        return struct(registered = None, operators = [], report = note)
     cc_toolchain = group_cc_toolchain(ctx, _GROUP)
     operators = ctx.actions.declare_file(ctx.label.name + ".torch_operators.json")
+    registered = ctx.actions.declare_file(ctx.label.name + ".loaded.torch.json")
     args = ctx.actions.args()
     args.add(library, format = "--library=%s")
-    args.add(manifest, format = "--manifest=%s")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(module.basename.removesuffix(".py"), format = "--module_name=%s")
+    args.add(registered, format = "--manifest=%s")
     args.add(cc_toolchain.nm_executable, format = "--nm=%s")
     args.add(operators, format = "--output=%s")
     ctx.actions.run(
         executable = ctx.executable._load_check,
         arguments = [args],
-        inputs = depset([library, manifest] + needed, transitive = [cc_toolchain.all_files]),
-        outputs = [operators],
+        inputs = depset([library] + needed, transitive = [cc_toolchain.all_files]),
+        outputs = [operators, registered],
         exec_group = _GROUP,
         mnemonic = "EtTorchLoad",
         progress_message = "Loading %{label} into PyTorch",
     )
-    return struct(operators = [operators], report = operators)
+    return struct(registered = registered, operators = [operators], report = operators)

@@ -95,7 +95,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
     aten_kernels = [CcInfo(linking_context = info.linking_context) for info in aten_kernels]
     libraries = [dep[CcInfo] for dep in ctx.attr.deps]
     library, needed = _link(ctx, generated, adapters, kernels + aten_kernels + libraries, aten)
-    loaded = load_torch_ops(ctx, library, generated.torch_manifest, needed)
+    loaded = load_torch_ops(ctx, library, ctx.outputs.module, needed)
     return [
         DefaultInfo(
             files = depset([library]),

@@ -57,6 +57,68 @@ def pip_command(rctx, python):
         fail(NO_PIP_ERR.format(python = python.path))
     return [python.path, wheel + "/pip"]
 
+# Stands in for Python.h: what does not include it must not need it.
+_NO_HEADERS = """\
+#error "rules_executorch: {include} has no Python.h, which this file includes, directly or by torch/extension.h. Likely cause: \
+the distribution packages Python's headers apart from Python. Fix: install them (Debian: apt-get install python3-dev), or \
+name a Python that has them with --repo_env=EXECUTORCH_PYTHON=/path/to/python3."
+#include "python3-dev"  // Ends the compilation here.
+"""
+
+_HEADERS_BUILD = """\
+load("@rules_cc//cc:defs.bzl", "cc_library")
+load(":python_headers.bzl", "python_headers")
+
+package(default_visibility = ["//visibility:public"])
+
+# What needs Python.h is compatible with this.
+alias(
+    name = "found",
+    actual = "@platforms//{compatible}",
+)
+
+cc_library(
+    name = "machines",
+    hdrs = glob(["include/**"]),
+    includes = ["include"],
+)
+
+python_headers(
+    name = "headers",
+    interpreter = "{path}",
+    machines = ":machines",
+)
+"""
+
+_HEADERS_RULE = """\
+load("@rules_executorch//rules/private/toolchains:python_headers.bzl", "python_headers_rule")
+
+python_headers = python_headers_rule({cc_toolchain_type})
+"""
+
+def add_python_headers(rctx, python):
+    """Makes the package `headers`: Python's headers, or what says that there are none.
+
+    Args:
+      rctx: the repository context.
+      python: what find_python returned.
+    """
+    include = rctx.execute([python.path, "-I", "-c", "import sysconfig; print(sysconfig.get_path('include'))"]).stdout.strip()
+    header = rctx.path(include + "/Python.h")
+    if hasattr(rctx, "watch"):
+        rctx.watch(header)
+    if header.exists:
+        rctx.symlink(include, "headers/include")
+    else:
+        rctx.file("headers/include/Python.h", _NO_HEADERS.format(include = include))
+    rules_python = rctx.path(Label("@rules_python//python:BUILD.bazel")).dirname
+    cc_toolchain_type = "@rules_python//python/cc:toolchain_type" if rules_python.get_child("cc").exists else None
+    rctx.file("headers/python_headers.bzl", _HEADERS_RULE.format(cc_toolchain_type = repr(cc_toolchain_type)))
+    rctx.file("headers/BUILD.bazel", _HEADERS_BUILD.format(
+        compatible = "os:linux" if header.exists else ":incompatible",
+        path = python.path,
+    ))
+
 def _host_python_repository_impl(rctx):
     python = find_python(rctx)
     rctx.file("BUILD.bazel", """\
@@ -81,9 +143,12 @@ toolchain(
     visibility = ["//visibility:public"],
 )
 """.format(path = python.path))
+    add_python_headers(rctx, python)
 
 host_python_repository = repository_rule(
-    doc = "A Python toolchain of the machine's own interpreter, the one that the other repositories install packages with.",
+    doc = """A Python toolchain of the machine's own interpreter, the one that the other repositories install packages with.
+
+`@<name>//headers` has Python's headers for C++, which may be those of another Python toolchain.""",
     implementation = _host_python_repository_impl,
     environ = PYTHON_ENVIRON,
     configure = True,

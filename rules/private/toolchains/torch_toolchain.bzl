@@ -9,6 +9,7 @@ def _executorch_torch_toolchain_impl(ctx):
         cxx_standard = ctx.attr.cxx_standard,
         default_runfiles = ctx.attr.libtorch[DefaultInfo].default_runfiles,
         libtorch = ctx.attr.libtorch[CcInfo],
+        libtorch_python = ctx.attr.libtorch_python[CcInfo] if ctx.attr.libtorch_python else CcInfo(),
         torch_headers = ctx.attr.headers[CcInfo],
         version = ctx.attr.version,
     )]
@@ -32,6 +33,10 @@ executorch_torch_toolchain = rule(
         "libtorch": attr.label(
             doc = "libtorch_cpu and libc10 (and their CUDA sisters where there are), with the headers; without libtorch_python.",
             mandatory = True,
+            providers = [CcInfo],
+        ),
+        "libtorch_python": attr.label(
+            doc = "What Python extension modules need besides: libtorch_python, `pybind11/`, `Python.h`.",
             providers = [CcInfo],
         ),
         "version": attr.string(

@@ -100,6 +100,19 @@ def _stable_linking(ctx, libtorch, deps):
         [linker_input for linker_input in linked if linker_input.owner not in owners] + [stable],
     ))
 
+def _python_linking(torch):
+    """Linker options for libtorch_python, which a library that does not use Python must not need; and their files."""
+    libraries = _shared_libraries(torch.libtorch_python.linking_context.linker_inputs)
+    if not libraries:
+        return [], []
+    return ["-Wl,--as-needed"] + [library.path for library in libraries] + ["-Wl,--no-as-needed"], libraries
+
+def _extension_name(ctx):
+    """The definition of TORCH_EXTENSION_NAME, as PyTorch's own build of extensions has it, unless the target has its own."""
+    if any(["TORCH_EXTENSION_NAME" in flag for flag in ctx.attr.local_defines + ctx.attr.copts]):
+        return []
+    return ["TORCH_EXTENSION_NAME=" + ctx.outputs.module.basename.removesuffix(".py")]
+
 def _link(ctx, version):
     """Compiles and links the library; returns it, the shared libraries it needs beside libtorch, CcInfo for C++ to link."""
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
@@ -108,7 +121,7 @@ def _link(ctx, version):
     cuda = toolkit_for(ctx.label, cuda_sources, ctx.attr._cuda[CudaToolkitInfo])
     deps = [dep[CcInfo] for dep in ctx.attr.deps] + ([cuda.runtime] if cuda else [])
     libtorch = torch.libtorch.linking_context
-    defines = ctx.attr.local_defines
+    defines = ctx.attr.local_defines + _extension_name(ctx)
     if version:
         defines = defines + ["TORCH_TARGET_VERSION=0x{}{}000000000000ULL".format(*[_hex_byte(n) for n in version])]
     compilation_context, objects = compile_cc(
@@ -117,7 +130,10 @@ def _link(ctx, version):
         public_hdrs = ctx.files.hdrs,
         local_defines = defines,
         user_compile_flags = ["-std=" + torch.cxx_standard] + ctx.attr.copts,
-        compilation_contexts = [torch.torch_headers.compilation_context] + [dep.compilation_context for dep in deps],
+        compilation_contexts = [
+            torch.torch_headers.compilation_context,
+            torch.libtorch_python.compilation_context,
+        ] + [dep.compilation_context for dep in deps],
         disallow_nopic_outputs = True,
     )
     if cuda:
@@ -129,12 +145,14 @@ def _link(ctx, version):
             objects,
             cc_common.create_compilation_outputs(pic_objects = depset(cuda_objects)),
         ])
+    python_flags, python_libraries = _python_linking(torch) if not version else ([], [])
     linked = link_cc(
         cc,
         objects,
         [_stable_linking(ctx, libtorch, deps)] if version else [dep.linking_context for dep in deps] + [libtorch],
         output_type = "dynamic_library",
-        user_link_flags = ctx.attr.linkopts,
+        user_link_flags = python_flags + ctx.attr.linkopts,
+        additional_inputs = python_libraries,
     )
     shared = [dep[CcInfo] for dep in ctx.attr.deps if TorchOpInfo in dep] + ([cuda.runtime] if cuda else [])
     needed = depset(transitive = [info.linking_context.linker_inputs for info in shared], order = "topological")
@@ -149,17 +167,19 @@ def _link(ctx, version):
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
     )
 
-def _describe(ctx, library, version):
+def _describe(ctx, library, version, registered):
     """The manifest of what a library registers; writes the module that loads it, too."""
     cc_toolchain = group_cc_toolchain(ctx, "symbols")
     manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json")
-    sources = ctx.files.srcs + ctx.files.hdrs
+    sources = [] if registered else ctx.files.srcs + ctx.files.hdrs
     torch = _shared_libraries(ctx.toolchains[TORCH_TOOLCHAIN_TYPE].libtorch.linking_context.linker_inputs) if version else []
     args = codegen_args(ctx, "torch_library")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add(library, format = "--library=%s")
     args.add(cc_toolchain.nm_executable, format = "--nm=%s")
     args.add_all(sources, format_each = "--source=%s")
+    if registered:
+        args.add(registered, format = "--loaded=%s")
     args.add(ctx.attr.namespace, format = "--namespace=%s")
     args.add_all(torch, format_each = "--torch_library=%s")
     args.add(manifest, format = "--manifest=%s")
@@ -168,10 +188,10 @@ def _describe(ctx, library, version):
         ctx,
         args,
         exec_group = "symbols",
-        inputs = depset([library] + sources + torch, transitive = [cc_toolchain.all_files]),
+        inputs = depset([library] + sources + torch + ([registered] if registered else []), transitive = [cc_toolchain.all_files]),
         outputs = [manifest, ctx.outputs.module],
         mnemonic = "EtTorchLibrary",
-        progress_message = "Finding what %{label} registers",
+        progress_message = "Judging what %{label} registers",
     )
     return manifest
 
@@ -179,8 +199,8 @@ def _torch_op_library_impl(ctx):
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
     version = target_version(ctx.label, ctx.attr.api, ctx.attr.torch_target_version, torch.version)
     library, needed, cc_info = _link(ctx, version)
-    manifest = _describe(ctx, library, version)
-    loaded = load_torch_ops(ctx, library, manifest, _shared_libraries(cc_info.linking_context.linker_inputs))
+    loaded = load_torch_ops(ctx, library, ctx.outputs.module, _shared_libraries(cc_info.linking_context.linker_inputs))
+    manifest = _describe(ctx, library, version, loaded.registered)
     report = check_torch_ops(ctx, ctx.attr.deps, [manifest])
     inner = [dep[TorchOpInfo] for dep in ctx.attr.deps if TorchOpInfo in dep]
     return [

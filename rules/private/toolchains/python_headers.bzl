@@ -1,0 +1,43 @@
+"""Python's headers for C++, of the interpreter that runs what is built."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+
+_PYTHON_TOOLCHAIN_TYPE = "@bazel_tools//tools/python:toolchain_type"
+
+def python_headers_rule(cc_toolchain_type):
+    """Makes the rule python_headers: rules_python has a toolchain type of Python's headers from version 0.25 on.
+
+    Args:
+      cc_toolchain_type: str, the label of the toolchain type; None where rules_python has none.
+    Returns:
+      rule
+    """
+
+    def _python_headers_impl(ctx):
+        python = ctx.toolchains[_PYTHON_TOOLCHAIN_TYPE]
+        is_machines = python and python.py3_runtime and python.py3_runtime.interpreter_path == ctx.attr.interpreter
+        cc = ctx.toolchains[cc_toolchain_type] if cc_toolchain_type and not is_machines else None
+        if cc:
+            return cc.py_cc_toolchain.headers.providers_map.values()
+        return [ctx.attr.machines[DefaultInfo], ctx.attr.machines[CcInfo]]
+
+    types = [_PYTHON_TOOLCHAIN_TYPE] + ([cc_toolchain_type] if cc_toolchain_type else [])
+    return rule(
+        doc = """Python's headers: those of the machine's Python if the Python toolchain is that, else those of a `py_cc_toolchain`.
+
+Those of the machine's Python also if there is no `py_cc_toolchain`.""",
+        implementation = _python_headers_impl,
+        attrs = {
+            "interpreter": attr.string(
+                doc = "The path of the machine's Python.",
+                mandatory = True,
+            ),
+            "machines": attr.label(
+                doc = "The headers of the machine's Python.",
+                mandatory = True,
+                providers = [CcInfo],
+            ),
+        },
+        provides = [CcInfo],
+        toolchains = [config_common.toolchain_type(label, mandatory = False) for label in types],
+    )
