@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
+from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError, Location
 from diagnostics.suggest import did_you_mean, nearest, nearest_operators
 
@@ -184,6 +185,8 @@ class UserFile:
         else:
             innermost, details = self.frames(error)
             at = innermost or at
+        if derived := derived_operator.refused(str(error)):
+            return InputError(derived_operator.finding(at, derived[0], what, derived[1], details))
         if unknown := _UNKNOWN_OPERATOR.search(str(error)):
             return self._unknown_operator(what, "::".join(unknown.groups()), at, details)
         if isinstance(error, ImportError):

@@ -20,6 +20,7 @@ def executorch_generated_lib(
         fallback = None,
         custom_ops_requires_aot_registration = None,
         custom_ops_aten_kernel_deps = [],
+        custom_ops_functional_variants = True,
         include_all_prim_ops = True,
         use_default_aten_ops_lib = True,
         define_static_targets = False,
@@ -47,6 +48,8 @@ def executorch_generated_lib(
         Default: True with a custom_ops_yaml_target, False without.
       custom_ops_aten_kernel_deps: libraries that define the YAML's kernels once more, with `at::Tensor`, for PyTorch. Default:
         PyTorch calls the kernels of kernel_deps.
+      custom_ops_functional_variants: whether `custom_ops_<name>` defines an out variant without its out arguments, too:
+        `my_ops::mul4.out` gives `my_ops::mul4`. With False, somebody else defines that operator.
       include_all_prim_ops: whether the runtime keeps all of its own operators. With False, `<name>_combined_prim_ops_header` is a
         library of `selected_prim_ops.h`, which lists the selected ones. A runtime that is built from source keeps only these if
         its register_prim_ops.cpp is compiled with that library in deps.
@@ -93,6 +96,7 @@ def executorch_generated_lib(
             name = "custom_ops_" + name,
             aten_kernels = kwargs.get("kernel_deps", []) if aten_mode else custom_ops_aten_kernel_deps,
             compiler_flags = kwargs.get("compiler_flags", []),
+            functional_variants = custom_ops_functional_variants,
             kernels = [] if aten_mode else kwargs.get("kernel_deps", []),
             yaml_target = kwargs.get("custom_ops_yaml_target"),
             **(common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]})

@@ -23,6 +23,7 @@ from codegen.artifacts.torch_operators import TorchOperator
 from codegen.binaries import python_modules, symbols
 from codegen.checks import torch_namespaces
 from codegen.model.torch_library import TorchLibrary, TorchRegistration
+from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError, Location
 from torch_ops import load_message
 from torch_ops.process_end import how_it_ended
@@ -78,8 +79,15 @@ def _load(library: str, module: str | None, notes: str) -> dict[str, Any]:
     operators = []
     for name in sorted(set(dispatcher._dispatch_get_all_op_names()) - before - undeclared):
         base, _, overload = name.partition(".")
-        keys = _KERNEL.findall(dispatcher._dispatch_dump(name))
-        operators.append({"name": name, "schema": str(dispatcher._get_schema(base, overload)), "kernels": keys})
+        described = dispatcher._dispatch_dump(name)
+        operators.append(
+            {
+                "name": name,
+                "schema": str(dispatcher._get_schema(base, overload)),
+                "kernels": _KERNEL.findall(described),
+                "derived_by": derived_operator.derived_by(described) or "",
+            }
+        )
     return {"operators": operators, "dangling": dangling}
 
 

@@ -23,11 +23,13 @@ class TorchOperator:
         name: the operator's full name.
         schema: the operator's schema, as PyTorch writes it.
         kernels: the dispatch keys of the operator's kernels.
+        derived_by: the label of the library that derives the operator from its out variant; empty if none does.
     """
 
     name: str
     schema: str
     kernels: tuple[str, ...]
+    derived_by: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,7 @@ def read(path: str) -> TorchOperators:
 
 def _parse(content: Any) -> TorchOperators:
     operators = tuple(
-        TorchOperator(entry["name"], entry["schema"], tuple(entry["kernels"])) for entry in content["operators"]
+        TorchOperator(entry["name"], entry["schema"], tuple(entry["kernels"]), entry["derived_by"])
+        for entry in content["operators"]
     )
     return TorchOperators(content["label"], operators)

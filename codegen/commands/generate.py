@@ -129,6 +129,9 @@ _FUNCTIONS = flags.DEFINE_string(
 _TORCH_OPERATORS = flags.DEFINE_string(
     "torch_operators", None, "Where to write the source that defines the operators.", flag_values=FLAGS
 )
+_FUNCTIONAL_VARIANTS = flags.DEFINE_bool(
+    "functional_variants", True, "Defines an out variant without its out arguments, too.", flag_values=FLAGS
+)
 _LIBRARY = flags.DEFINE_string("library", None, "The name of the library's file.", flag_values=FLAGS)
 _MODULE = flags.DEFINE_string(
     "module", None, "Where to write the Python module that loads the library.", flag_values=FLAGS
@@ -256,7 +259,9 @@ def _write_for_torch(
     taking_aten: Sequence[BoxedKernel],
 ) -> None:
     Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, is_public=False, exception_boundary=False))
-    _path(_TORCH_OPERATORS).write_text(torch_operators.text(source, operators))
+    _path(_TORCH_OPERATORS).write_text(
+        torch_operators.text(source, operators, functional_variants=_FUNCTIONAL_VARIANTS.value)
+    )
     first_of: dict[str, Location] = {}
     for operator in operators:
         first_of.setdefault(operator.schema.name.namespace, operator.location)

@@ -1,9 +1,10 @@
-"""Checks that operator libraries can be loaded into one process: no namespace of PyTorch is defined by two of them.
+"""Checks that operator libraries can be loaded into one process: none defines what another defines.
 
     codegen torch_check --label //app:ops --manifest a.torch.json --manifest b.torch.json --output report.txt
 
-With --package, --needed and --operators also that they define all operators that a package of AOTInductor calls. Writes
-a report of the namespaces and of what defines them.
+With --operators also that no operator is derived by one and defined by another, with --package and --needed that the
+libraries define all operators that a package of AOTInductor calls. Writes a report of the
+namespaces and of what defines them.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from pathlib import Path
 from absl import flags
 
 from codegen.artifacts import torch_manifest, torch_operators
+from codegen.artifacts.torch_operators import TorchOperators
 from codegen.checks import torch_namespaces
 from codegen.commands import shared_flags
+from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError
 from diagnostics.suggest import did_you_mean, nearest_operators
 
@@ -37,9 +40,11 @@ _CPU_KEYS = {"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFu
 def run() -> None:
     manifests = [torch_manifest.read(path) for path in _MANIFESTS.value]
     findings = torch_namespaces.duplicates(_LABEL.value, manifests)
+    libraries = [torch_operators.read(path) for path in _OPERATORS.value]
+    findings += _derived(_LABEL.value, libraries)
     if _NEEDED.value:
         needed = Path(_NEEDED.value).read_text().split()
-        findings += _missing(_LABEL.value, _PACKAGE.value, needed, _OPERATORS.value)
+        findings += _missing(_LABEL.value, _PACKAGE.value, needed, libraries)
     if findings:
         raise InputError(findings)
     lines = [
@@ -51,14 +56,24 @@ def run() -> None:
     Path(_OUTPUT.value).write_text("What the operator libraries register with PyTorch:\n" + "".join(sorted(lines)))
 
 
-def _missing(label: str, package: str, needed: Sequence[str], libraries: Sequence[str]) -> list[Finding]:
+def _derived(label: str, libraries: Sequence[TorchOperators]) -> list[Finding]:
+    """One finding for each operator that one library derives from its out variant and another defines."""
+    deriving = {o.name: o.derived_by for library in libraries for o in library.operators if o.derived_by}
+    return [
+        derived_operator.finding(label, operator.name, library.label, deriving[operator.name])
+        for library in libraries
+        for operator in library.operators
+        if not operator.derived_by and operator.name in deriving
+    ]
+
+
+def _missing(label: str, package: str, needed: Sequence[str], libraries: Sequence[TorchOperators]) -> list[Finding]:
     """One finding for each operator of a package that no library has a kernel for."""
-    described = [torch_operators.read(path) for path in libraries]
     kernels: dict[str, set[str]] = {}
-    for operator in (operator for library in described for operator in library.operators):
+    for operator in (operator for library in libraries for operator in library.operators):
         kernels.setdefault(operator.name, set()).update(operator.kernels)
     provided = [name for name, keys in kernels.items() if keys & _CPU_KEYS]
-    where = ", ".join(library.label for library in described) or "none is in deps"
+    where = ", ".join(library.label for library in libraries) or "none is in deps"
     return [
         Finding(
             id="missing-torch-operator",

@@ -9,17 +9,28 @@ from codegen.cpp import layout, template
 from codegen.cpp.source import Source
 from codegen.model import torch_schemas
 from codegen.model.operators import Operator
+from codegen.model.schema import FunctionSchema
 
 
-def text(source: Source, operators: Sequence[Operator]) -> str:
-    """The text of TorchOperators.cpp."""
+def text(source: Source, operators: Sequence[Operator], *, functional_variants: bool) -> str:
+    """The text of TorchOperators.cpp.
+
+    Args:
+        source: the library.
+        operators: its operators.
+        functional_variants: whether an out variant gives the operator without out arguments, too.
+    """
     defined = {operator.name for operator in operators}
-    return source.fill("TorchOperators.cpp", operators="".join(_entry(operator, defined) for operator in operators))
+    entries = [_entry(operator, _derived(operator, defined) if functional_variants else None) for operator in operators]
+    return source.fill("TorchOperators.cpp", operators="".join(entries))
 
 
-def _entry(operator: Operator, defined: set[str]) -> str:
+def _derived(operator: Operator, defined: set[str]) -> FunctionSchema | None:
     functional = torch_schemas.functional(operator.schema)
-    derived = functional if functional and str(functional.name) not in defined else None
+    return functional if functional and str(functional.name) not in defined else None
+
+
+def _entry(operator: Operator, derived: FunctionSchema | None) -> str:
     return template.fill(
         "torch_operator.cpp",
         operator_namespace=layout.quoted(operator.schema.name.namespace),

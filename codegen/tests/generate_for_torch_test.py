@@ -81,8 +81,15 @@ class GenerateForTorchTest(case.TestCase):
      "custom_ops.yaml:2"},
 """,
         )
+        self.assertIn('DefineTorchOperators("//ops:custom_ops_lib", ', text)
         self.assertNotIn("torch/library.h", text)
         self.assertNotIn("guarded", (directory / "KernelTable.cpp").read_text())
+
+    def test_without_functional_variants(self) -> None:
+        directory = self._define(self._yaml(_CUSTOM_OPS), "--nofunctional_variants")
+        text = (directory / "TorchOperators.cpp").read_text()
+        self.assertIn('"mul3(Tensor input) -> Tensor"', text)  # The YAML's own.
+        self.assertNotIn('"mul4(', text)
 
     def test_manifest_is_what_bind_reads(self) -> None:
         manifest = json.loads((self._define(self._yaml(_CUSTOM_OPS)) / "registered.json").read_text())

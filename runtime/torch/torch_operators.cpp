@@ -4,12 +4,11 @@
 #include <torch/library.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
-#include <utility>
 #include <vector>
 
 #include "runtime/torch/torch_call.h"
@@ -28,19 +27,16 @@ std::deque<OperatorKernels>& Operators() {
   return *operators;
 }
 
-torch::Library& Fragment(const std::string& ns) {
-  static auto* const libraries = new std::deque<std::pair<std::string, torch::Library>>();
-  for (auto& [name, library] : *libraries) {
-    if (name == ns) return library;
-  }
-  return libraries
-      ->emplace_back(std::piecewise_construct, std::forward_as_tuple(ns),
-                     std::forward_as_tuple(torch::Library::FRAGMENT, ns, std::nullopt, __FILE__, __LINE__))
-      .second;
+// A part of a namespace, of which PyTorch's messages say "registered at <origin>:<line>". Never destroyed.
+torch::Library& NewFragment(const char* ns, const std::string& origin, uint32_t line) {
+  static auto* const origins = new std::deque<std::string>();
+  static auto* const libraries = new std::deque<torch::Library>();
+  return libraries->emplace_back(torch::Library::FRAGMENT, ns, std::nullopt, origins->emplace_back(origin).c_str(),
+                                 line);
 }
 
 void Define(const TorchOperator& declared, const std::string& schema_text, size_t num_fresh, const std::string& name,
-            const std::vector<Kernel>& kernels) {
+            const std::string& library_label, const std::vector<Kernel>& kernels) {
   const FunctionSchema schema = torch::schema((std::string(declared.ns) + "::" + schema_text).c_str());
   if (const auto defined = c10::Dispatcher::singleton().findSchema(schema.operator_name())) {
     if (num_fresh == 0 && defined->schema() != schema) {
@@ -54,7 +50,15 @@ void Define(const TorchOperator& declared, const std::string& schema_text, size_
   op.location = declared.location;
   op.kernels = kernels;
   op.num_fresh = num_fresh;
-  torch::Library& library = Fragment(declared.ns);
+  const std::string location = declared.location;
+  const size_t colon = location.rfind(':');
+  std::string origin = location.substr(0, colon);
+  // diagnostics/derived_operator.py reads this text.
+  if (num_fresh > 0) {
+    origin = library_label + ", which derives the operator from " + name +
+             " (functional_variants = False leaves it out), " + origin;
+  }
+  torch::Library& library = NewFragment(declared.ns, origin, std::stoul(location.substr(colon + 1)));
   library.def(schema_text.c_str());
   const std::string own_name = schema_text.substr(0, schema_text.find('('));
   // For each device, so that a call without tensors finds it too; a fake has a key of its own.
@@ -66,7 +70,7 @@ void Define(const TorchOperator& declared, const std::string& schema_text, size_
 
 }  // namespace
 
-bool DefineTorchOperators(Span<const TorchOperator> operators, Span<const Kernel> kernels) {
+bool DefineTorchOperators(const char* label, Span<const TorchOperator> operators, Span<const Kernel> kernels) {
   for (const TorchOperator& op : operators) {
     const std::string schema = op.schema;
     const std::string name = std::string(op.ns) + "::" + schema.substr(0, schema.find('('));
@@ -74,10 +78,10 @@ bool DefineTorchOperators(Span<const TorchOperator> operators, Span<const Kernel
     for (const Kernel& kernel : kernels) {
       if (name == kernel.name_) own.push_back(kernel);
     }
-    Define(op, schema, 0, name, own);
+    Define(op, schema, 0, name, label, own);
     if (op.functional != nullptr) {
       const size_t num_returns = torch::schema((std::string(op.ns) + "::" + op.functional).c_str()).returns().size();
-      Define(op, op.functional, num_returns, name, own);
+      Define(op, op.functional, num_returns, name, label, own);
     }
   }
   return true;

@@ -17,12 +17,13 @@ struct TorchOperator {
 };
 
 // Defines the operators in PyTorch, to run with the kernels that a program runs with. Generated code calls it when the
-// library is loaded. An operator that another library has defined before with the same schema is left to that.
+// library is loaded. An operator that another library has defined before with the same schema is left to that. One that
+// another library defines afterwards is refused by PyTorch; in the message, `label` tells of which library this one is.
 //
 // A kernel is the only one that knows what it puts out, so it is asked. An operator without out arguments gets its
 // results by calls with tensors that take any size which the kernel resizes them to, of each dtype in turn until it
 // accepts one; the same kernel on made-up values is the operator's fake.
-bool DefineTorchOperators(executorch::runtime::Span<const TorchOperator> operators,
+bool DefineTorchOperators(const char* label, executorch::runtime::Span<const TorchOperator> operators,
                           executorch::runtime::Span<const executorch::runtime::Kernel> kernels);
 
 }  // namespace rules_executorch

@@ -10,7 +10,8 @@ from unittest import mock
 
 from absl.testing import absltest
 
-from codegen.artifacts import torch_manifest
+from codegen.artifacts import torch_manifest, torch_operators
+from codegen.artifacts.torch_operators import TorchOperator
 from codegen.binaries import torch_registrations
 from codegen.model import torch_library
 from codegen.model.torch_library import FRAGMENT, IMPL, LIBRARY
@@ -214,6 +215,36 @@ class TorchCheckCommandTest(case.TestCase):
             self.assert_id(finding, "wrong-artifact")
 
 
+class TorchCheckOfOperatorsTest(case.TestCase):
+    """An operator that one library derives from its out variant."""
+
+    def _run(self, *definers: tuple[str, str]) -> None:
+        arguments = []
+        for label, derived_by in definers:
+            path = str(self.directory / f"{label.rpartition(':')[2]}.torch_operators.json")
+            torch_operators.write(label, [TorchOperator("ns::mul", "", ("CPU",), derived_by)], path)
+            arguments.append(f"--operators={path}")
+        self.run_command("torch_check", "--label=//app:app", f"--output={self.directory / 'report.txt'}", *arguments)
+
+    def test_defined_by_another(self) -> None:
+        for definers in (
+            (("//yaml:ops", "//yaml:ops"), ("//ops:mul", "")),
+            (("//ops:mul", ""), ("//yaml:ops", "//yaml:ops")),
+        ):
+            finding = self.finding(lambda definers=definers: self._run(*definers))  # type: ignore[misc]
+            self.assert_starts_with(
+                finding,
+                "//app:app: error: //ops:mul defines ns::mul, which //yaml:ops has derived from the operator's out "
+                "variant",
+            )
+            self.assertIn("set functional_variants = False in //yaml:ops", finding)
+            self.assert_id(finding, "derived-operator")
+
+    def test_derived_twice(self) -> None:
+        """The first definition stays; both run the same kernel."""
+        self._run(("//yaml:ops", "//yaml:ops"), ("//yaml:all", "//yaml:all"))
+
+
 class TorchCheckOfAPackageTest(case.TestCase):
     """What a package of AOTInductor calls, against what the libraries of its binary have."""
 
@@ -222,7 +253,7 @@ class TorchCheckOfAPackageTest(case.TestCase):
         for index, operators in enumerate(libraries):
             path = self.directory / f"ops{index}.torch_operators.json"
             described = [
-                {"name": name, "schema": "", "kernels": keys} for name, keys in operators.items()
+                {"name": name, "schema": "", "kernels": keys, "derived_by": ""} for name, keys in operators.items()
             ]
             path.write_text(json.dumps({"label": f"//ops:{index}", "operators": described}))
             flags.append(f"--operators={path}")

@@ -34,6 +34,8 @@ def _define(ctx):
     flags = ["--target", "torch", "--library=" + _library_name(ctx)]
     if not (ctx.attr.aten_kernels or ctx.attr.kernels):
         flags.append("--stubs")
+    if not ctx.attr.functional_variants:
+        flags.append("--nofunctional_variants")
     generate(
         ctx,
         inputs = [("--aten_custom_ops_yaml" if ctx.attr.aten_kernels else "--custom_ops_yaml", ctx.file.yaml_target)],
@@ -137,6 +139,11 @@ exir_custom_ops_aot_lib = rule(
         "deps": attr.label_list(
             doc = "C++ libraries to link with.",
             providers = [CcInfo],
+        ),
+        "functional_variants": attr.bool(
+            doc = """Whether an out variant gives the operator without its out arguments, too: `my_ops::mul4.out` gives
+`my_ops::mul4`. With False, somebody else defines that operator.""",
+            default = True,
         ),
         "kernels": attr.label_list(
             doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. Without any, operators are

@@ -201,7 +201,7 @@ def _torch_op_library_impl(ctx):
     library, needed, cc_info = _link(ctx, version)
     loaded = load_torch_ops(ctx, library, ctx.outputs.module, _shared_libraries(cc_info.linking_context.linker_inputs))
     manifest = _describe(ctx, library, version, loaded.registered)
-    report = check_torch_ops(ctx, ctx.attr.deps, [manifest])
+    report = check_torch_ops(ctx, ctx.attr.deps, struct(manifests = [manifest], operators = loaded.operators))
     inner = [dep[TorchOpInfo] for dep in ctx.attr.deps if TorchOpInfo in dep]
     return [
         DefaultInfo(

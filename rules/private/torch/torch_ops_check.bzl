@@ -15,7 +15,10 @@ _MNEMONIC = "EtTorchCheck"
 
 _LoadedInfo = provider(
     doc = "The operator libraries that a target and all that it depends on load.",
-    fields = {"manifests": "depset[File]: of each library."},
+    fields = {
+        "manifests": "depset[File]: of each library.",
+        "operators": "depset[File]: the operators of each library that was loaded in the build.",
+    },
 )
 
 def _torch_ops_aspect_impl(target, ctx):
@@ -23,10 +26,12 @@ def _torch_ops_aspect_impl(target, ctx):
     for edge in _EDGES:
         value = getattr(ctx.rule.attr, edge, None)
         edges += [dep for dep in (value if type(value) == "list" else [value]) if type(dep) == "Target"]
-    return [_LoadedInfo(manifests = depset(
-        transitive = [dep[_LoadedInfo].manifests for dep in edges if _LoadedInfo in dep] +
-                     ([target[TorchOpInfo].manifests] if TorchOpInfo in target else []),
-    ))]
+    inner = [dep[_LoadedInfo] for dep in edges if _LoadedInfo in dep]
+    inner += [target[TorchOpInfo]] if TorchOpInfo in target else []
+    return [_LoadedInfo(
+        manifests = depset(transitive = [info.manifests for info in inner]),
+        operators = depset(transitive = [info.operators for info in inner]),
+    )]
 
 torch_ops_aspect = aspect(
     doc = "Collects the operator libraries behind Python and C++ targets.",
@@ -35,36 +40,43 @@ torch_ops_aspect = aspect(
     provides = [_LoadedInfo],
 )
 
-def check_torch_ops(ctx, deps, own = [], package = None, needed = None):
-    """A validation: no namespace of PyTorch is defined by two libraries, and what a package calls is defined by one.
+def check_torch_ops(ctx, deps, own = None, package = None, needed = None):
+    """A validation: no library defines what another one defines, and what a package calls is defined by one.
 
     Args:
       ctx: of a rule with CODEGEN_EXEC_GROUPS.
       deps: list[Target], what is loaded, with `torch_ops_aspect` on it.
-      own: list[File], manifests of the target itself.
+      own: struct(manifests: list[File], operators: list[File]), of the target itself.
       package: Label of a package of AOTInductor, or None; `deps` have TorchOpInfo then.
       needed: File, the operators that the package calls.
     Returns:
       File: the report.
     """
-    manifests = depset(own, transitive = [dep[_LoadedInfo].manifests for dep in deps if _LoadedInfo in dep])
-    return _check(ctx, manifests, ctx.label.name + ".namespaces.txt", deps, package, needed)
+    loaded = [dep[_LoadedInfo] for dep in deps if _LoadedInfo in dep]
+    return _check(
+        ctx,
+        depset(own.manifests if own else [], transitive = [info.manifests for info in loaded]),
+        depset(own.operators if own else [], transitive = [info.operators for info in loaded]),
+        ctx.label.name + ".namespaces.txt",
+        deps,
+        package,
+        needed,
+    )
 
-def _check(ctx, manifests, name, deps = [], package = None, needed = None):
+def _check(ctx, manifests, operators, name, deps = [], package = None, needed = None):
     report = ctx.actions.declare_file(name)
     args = codegen_args(ctx, "torch_check")
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
+    args.add_all(operators, format_each = "--operators=%s")
     args.add(report, format = "--output=%s")
-    inputs = [manifests]
+    inputs = [manifests, operators]
 
     # A library that was built for another platform than Python's was not loaded, and nobody knows its operators.
     if package and all([dep[TorchOpInfo].operators for dep in deps]):
-        operators = depset(transitive = [dep[TorchOpInfo].operators for dep in deps])
         args.add(label_text(package), format = "--package=%s")
         args.add(needed, format = "--needed=%s")
-        args.add_all(operators, format_each = "--operators=%s")
-        inputs += [operators, depset([needed])]
+        inputs.append(depset([needed]))
     run_codegen(
         ctx,
         args,
@@ -76,12 +88,13 @@ def _check(ctx, manifests, name, deps = [], package = None, needed = None):
     return report
 
 def _torch_ops_check_aspect_impl(target, ctx):
-    manifests = target[_LoadedInfo].manifests
+    loaded = target[_LoadedInfo]
+    manifests = loaded.manifests
     if not manifests or _UNCHECKED in ctx.rule.attr.tags or len(manifests.to_list()) < 2:
         return []
     if [action for action in target.actions if action.mnemonic == _MNEMONIC]:
         return []  # It checks itself.
-    report = _check(ctx, manifests, ctx.label.name + ".loaded_namespaces.txt")
+    report = _check(ctx, manifests, loaded.operators, ctx.label.name + ".loaded_namespaces.txt")
     return [OutputGroupInfo(_validation = depset([report]))]
 
 torch_ops_check_aspect = aspect(
@@ -103,7 +116,8 @@ def _torch_ops_check_impl(ctx):
     ]
 
 torch_ops_check = rule(
-    doc = """Fails to build if two operator libraries of `deps`, or of what they depend on, define one namespace of PyTorch.
+    doc = """Fails to build if two operator libraries of `deps`, or of what they depend on, define one namespace of PyTorch, or
+one operator that the other derives from an out variant.
 
 For a `py_binary` or `py_test` of your own. Every `torch_op_library` checks the libraries in its dependencies. The output is a
 report of the namespaces and of the libraries that register in them.""",

@@ -94,6 +94,14 @@ class EagerTest(absltest.TestCase):
         torch.testing.assert_close(ops.own(torch.zeros(2)), torch.full((2,), 1000.0))
         torch.testing.assert_close(ops.own.out(torch.ones(2), out=torch.empty(2)), torch.full((2,), -1.0))
 
+    def test_functional_that_comes_too_late(self) -> None:
+        with self.assertRaisesRegex(
+            RuntimeError,
+            r"registered at //runtime/torch/tests:custom_ops_bridge, which derives the operator from bridge::scale.out "
+            r"\(functional_variants = False leaves it out\), custom_ops.yaml:3$",
+        ):
+            _OWN.define("scale(Tensor x, Scalar by) -> Tensor")
+
     def test_every_kind_of_value(self) -> None:
         """The kernels put down what they were called with, as in //codegen/tests/all_types."""
 
