@@ -75,6 +75,7 @@ def _manifests_test_impl(ctx):
     check = action_with_mnemonic(env, "EtTorchCheck")
     asserts.equals(env, [str(analysistest.target_under_test(env).label).removeprefix("@@")], values_of(check.argv, "--label"))
     assert_ends(env, ["torch_aten.torch.json"], values_of(check.argv, "--manifest"))
+    assert_ends(env, ["torch_aten.torch_operators.json"], values_of(check.argv, "--operators"))
     validation = analysistest.target_under_test(env)[OutputGroupInfo]._validation.to_list()
     asserts.true(env, check.outputs.to_list()[0] in validation, "every build of the target runs the check")
     asserts.true(env, "torch_aten.torch_operators.json" in [file.basename for file in validation], "and loads the libraries")
