@@ -114,6 +114,16 @@ class LauncherTest(unittest.TestCase):
             "tools/bazel: BAZEL_REAL is /no/bazel, which is no program: set it to a Bazel, or unset it\n",
         )
 
+    def test_no_coreutils(self) -> None:
+        self.script("cat", "exit 0")
+        done = self.run_launcher(PATH=str(self.folder / "bin"))
+        self.assertEqual(done.returncode, 1)
+        self.assertEqual(
+            done.stderr,
+            f"tools/bazel: not on the PATH ({self.folder}/bin): cksum dirname readlink: add the folder of these, such"
+            " as /usr/bin, or install coreutils\n",
+        )
+
     def test_no_home(self) -> None:
         done = self.run_launcher(HOME="")
         self.assertEqual(done.returncode, 1)
