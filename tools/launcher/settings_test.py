@@ -34,7 +34,9 @@ class SettingsTest(unittest.TestCase):
 
     def test_bazelrc(self) -> None:
         wheel = self.root / "usr/share/python-wheels/pip-26.0-py3-none-any.whl"
-        bazelrc = settings.write_bazelrc(self.prefix, self.root, wheel)
+        bazelrc = settings.write_bazelrc(self.prefix, wheel)
+        self.assertNotIn("override", bazelrc.read_text())
+        settings.override_modules(bazelrc, self.prefix, self.root)
         lines = [shlex.split(line) for line in bazelrc.read_text().splitlines()]
         self.assertEqual({(len(line), line[0]) for line in lines}, {(2, "common")})
         options = [line[1] for line in lines]
@@ -45,7 +47,8 @@ class SettingsTest(unittest.TestCase):
         self.assertIn(f"--repo_env=EXECUTORCH_PIP_WHEEL={wheel}", options)
 
     def test_modules_that_bazel_asks_for_are_there(self) -> None:
-        settings.write_bazelrc(self.prefix, self.root, self.root / "pip.whl")
+        bazelrc = settings.write_bazelrc(self.prefix, self.root / "pip.whl")
+        settings.override_modules(bazelrc, self.prefix, self.root)
         for name in ("apple_support", "buildozer", "protobuf", "zlib"):
             stub = self.prefix / "stubs" / name
             self.assertIn(f'name = "{name}"', (stub / "MODULE.bazel").read_text())

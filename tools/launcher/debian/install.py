@@ -10,7 +10,7 @@ import shutil
 import sys
 
 from tools.launcher import errors
-from tools.launcher.debian import apt, machine, process, relocate, settings
+from tools.launcher.debian import apt, machine, process, registry, relocate, settings
 
 SUITE = "forky"  # a codename: it becomes a stable release, and keeps these packages
 MAJOR = 7
@@ -137,7 +137,7 @@ def _make_runnable(
     # The server looks for native libraries in its base only.
     (base / "libzstd-jni.so").symlink_to(libraries / "libzstd-jni.so")
     settings.write_class_path(prefix, root)
-    bazelrc = settings.write_bazelrc(prefix, root, _find(root / "usr/share/python-wheels", "pip-*.whl"))
+    bazelrc = settings.write_bazelrc(prefix, _find(root / "usr/share/python-wheels", "pip-*.whl"))
     command = [
         str(bazel),
         f"--install_base={base}",
@@ -149,6 +149,14 @@ def _make_runnable(
     if not version.startswith(f"bazel {MAJOR}."):
         raise errors.LauncherError(f"Debian's suite {SUITE} has {version}, not Bazel {MAJOR}: {errors.OTHER_WAYS}")
     commands.run([java / "bin/java", "-version"])
+    if not registry.is_reached(command, prefix / "trial", commands):
+        settings.override_modules(bazelrc, prefix, root)
+        print(
+            "tools/bazel: Bazel's registry of modules cannot be reached: Debian's stand in for "
+            f"{', '.join(settings.SHIPPED)}, whatever version a workspace names",
+            file=sys.stderr,
+            flush=True,
+        )
     script = prefix / "bazel"
     script.write_text(f'#!/bin/sh\nexec {shlex.join(command)} "$@"\n')
     script.chmod(0o755)

@@ -4,6 +4,7 @@ import os
 import pathlib
 import shlex
 import zipfile
+from collections.abc import Sequence
 
 # The modules that Debian packages, and where. They stand in for those of the central registry.
 SHIPPED = {
@@ -52,13 +53,30 @@ def write_class_path(prefix: pathlib.Path, root: pathlib.Path) -> None:
     listed.write_text("".join(f"{jar}\n" for jar in [*jars.values(), version]))
 
 
-def write_bazelrc(prefix: pathlib.Path, root: pathlib.Path, pip: pathlib.Path) -> pathlib.Path:
+def write_bazelrc(prefix: pathlib.Path, pip: pathlib.Path) -> pathlib.Path:
     """Writes the bazelrc that only this install reads, and returns its path.
 
     Args:
-        prefix: where the bazelrc goes, and the modules that it brings.
-        root: where Debian's modules are unpacked.
+        prefix: where the bazelrc goes.
         pip: pip as a wheel, for repository rules on machines whose Python has none.
+    """
+    options = [
+        f"--repo_env=EXECUTORCH_PIP_WHEEL={pip}",
+        # For tests that run Bazel themselves.
+        f"--repo_env=EXECUTORCH_BAZEL={prefix / 'bin/bazel'}",
+    ]
+    bazelrc = prefix / "bazelrc"
+    bazelrc.write_text(_lines(options))
+    return bazelrc
+
+
+def override_modules(bazelrc: pathlib.Path, prefix: pathlib.Path, root: pathlib.Path) -> None:
+    """Puts Debian's modules in place of the registry's, of whatever version a workspace asks for.
+
+    Args:
+        bazelrc: what write_bazelrc returned.
+        prefix: where the modules go that Debian lacks.
+        root: where Debian's modules are unpacked.
     """
     base = root / "usr/share/bazel"
     modules = {name: base / place for name, place in SHIPPED.items()}
@@ -75,10 +93,9 @@ def write_bazelrc(prefix: pathlib.Path, root: pathlib.Path, pip: pathlib.Path) -
         *(f"--override_repository={name}={base / place}" for name, place in SHIPPED.items()),
         # It would pin the paths of this install.
         "--lockfile_mode=off",
-        f"--repo_env=EXECUTORCH_PIP_WHEEL={pip}",
-        # For tests that run Bazel themselves.
-        f"--repo_env=EXECUTORCH_BAZEL={prefix / 'bin/bazel'}",
     ]
-    bazelrc = prefix / "bazelrc"
-    bazelrc.write_text("".join(f"common {shlex.quote(option)}\n" for option in options))
-    return bazelrc
+    bazelrc.write_text(bazelrc.read_text() + _lines(options))
+
+
+def _lines(options: Sequence[str]) -> str:
+    return "".join(f"common {shlex.quote(option)}\n" for option in options)
