@@ -1,6 +1,6 @@
 """Tests of what the repositories decide."""
 
-load("@bazel_skylib//lib:unittest.bzl", "asserts", "unittest")
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "misfit", "missing_deps")
@@ -45,10 +45,24 @@ def _with_source_test_impl(ctx):
 
 _with_source_test = unittest.make(_with_source_test_impl)
 
+def _codegen_packages_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    names = [file.basename for file in analysistest.target_under_test(env)[DefaultInfo].files.to_list()]
+    asserts.true(env, "__init__.py" in names)
+    asserts.false(env, "site-packages" in names, "a directory among an action's inputs, of which Bazel warns")
+    return analysistest.end(env)
+
+_codegen_packages_test = analysistest.make(_codegen_packages_test_impl)
+
 def repositories_test_suite(name):
     """Tests of the repositories' decisions.
 
     Args:
       name: name of the test suite.
     """
+    _codegen_packages_test(
+        name = "codegen_packages_test",
+        size = "small",
+        target_under_test = "@executorch_codegen_python//:packages",
+    )
     unittest.suite(name, _misfit_test, _missing_deps_test, _with_source_test)

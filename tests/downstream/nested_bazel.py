@@ -69,8 +69,8 @@ def _copy_rules(to: pathlib.Path) -> pathlib.Path:
 
 
 def _site_packages(repository: str) -> str:
-    """Where the packages of an outer Python repository really are."""
-    return str(runfile(repository, "site-packages").resolve())
+    """Where the packages of an outer Python repository really are, whether they are a directory or files."""
+    return str(runfile(repository, "site-packages/absl/__init__.py").resolve().parents[1])
 
 
 def make_app(place: pathlib.Path) -> pathlib.Path:

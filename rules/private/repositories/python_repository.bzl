@@ -168,18 +168,23 @@ package(default_visibility = ["//visibility:public"])
 """
 
 _ENVIRONMENT = """
-# One directory, one input: a sandbox links it once, whatever it holds.
 filegroup(
-    name = "directory",
-    srcs = ["site-packages"],
+    name = "packages",
+    srcs = {srcs},
 )
 
 py_library(
     name = "site_packages",
-    data = [":directory"],
+    data = [":packages"],
     imports = ["site-packages"],
 )
 """
+
+# One input: a sandbox links it once, whatever it holds. Bazel warns of an action that has a directory among its own inputs,
+# and not among the runfiles of its tool.
+_DIRECTORY = """["site-packages"]"""
+
+_FILES = """glob(["site-packages/**"])"""
 
 _ALIAS = """
 alias(
@@ -231,7 +236,7 @@ def _python_repository_impl(rctx):
     message = misfit(rctx.name, installed, runtime, place)
     if message:
         fail(message)
-    build = _HEADER + _ENVIRONMENT
+    build = _HEADER + _ENVIRONMENT.format(srcs = _FILES if rctx.attr.is_small and not rctx.attr.site_packages else _DIRECTORY)
     for package in sorted(installed):
         build += _ALIAS.format(name = package, actual = ":site_packages")
     rctx.file("BUILD.bazel", build)
@@ -245,6 +250,7 @@ out of an existing environment (`site_packages`), or are aliases of a user's own
     attrs = {
         "allow_cuda": attr.bool(doc = "Accept a CUDA build of torch on Linux x86-64. Default: False."),
         "deps": attr.label_keyed_string_dict(doc = "py_library to its distribution's name, e.g. {\"@pypi//torch\": \"torch\"}."),
+        "is_small": attr.bool(doc = "Whether a lock's packages are few enough for each of their files to be an input."),
         "packages": attr.string_list(doc = "Distributions that must be there."),
         "precompile": attr.string_list(doc = "Modules whose imports get their bytecode compiled at install."),
         "requirements": attr.label(doc = "A pip requirements file: every package with its version and hashes."),

@@ -76,6 +76,7 @@ def declare_repositories(runtime, python, codegen_python):
     python_repository(
         name = "executorch_codegen_python",
         tag = "codegen_python",
+        is_small = True,
         packages = ["absl_py", "pyyaml"],
         precompile = ["absl.app", "yaml"],
         **codegen_python
