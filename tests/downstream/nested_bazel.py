@@ -53,9 +53,8 @@ class Workspace:
 
 def _readme_fence(marker: str) -> str:
     """The code that the README prints and that contains a text."""
-    fences = re.findall(
-        r"^```starlark\n(.*?)^```$", (_RUNFILES / "_main/README.md").read_text(), re.DOTALL | re.MULTILINE
-    )
+    readme = (_RUNFILES / "_main/README.md").read_text()
+    fences: list[str] = re.findall(r"^```starlark\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
     (fence,) = [fence for fence in fences if marker in fence]
     return fence
 
