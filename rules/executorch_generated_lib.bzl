@@ -38,14 +38,16 @@ def executorch_generated_lib(
 
     Args:
       name: name of the library.
-      deps: selections (`et_operator_library`; united if several), and C++ libraries to link with.
+      deps: selections (`et_operator_library`; united if several), libraries of kernels as in kernel_deps, and other generated
+        libraries, which register their own.
       aten_mode: whether PyTorch's operators run with PyTorch's own kernels, from the torch wheel, and custom operators with kernels
         that take `at::Tensor`. Such a library has no functions_yaml_target.
       fallback: with "aten", operators that no YAML has run with PyTorch's own kernels.
-      custom_ops_requires_aot_registration: whether `custom_ops_<name>` is a shared library that defines in PyTorch all operators
-        of the YAML, and those that kernel_deps declare in C++, with the kernels of kernel_deps, and `custom_ops_<name>_py` a
-        py_library that loads the shared library. Bazel builds the two, and installs PyTorch, only if a target needs them.
-        Default: True with a custom_ops_yaml_target, False without.
+      custom_ops_requires_aot_registration: whether `custom_ops_<name>` is a shared library that defines in PyTorch the selected
+        operators of the YAML, and of those that libraries of kernels declare in C++, with the same kernels, and
+        `custom_ops_<name>_py` a py_library that loads the shared library. A selection of models stands for all operators here,
+        since a model may need the library to be exported. Bazel builds the two, and installs PyTorch, only if a target needs
+        them. Default: True with a custom_ops_yaml_target, False without.
       custom_ops_aten_kernel_deps: libraries that define the YAML's kernels once more, with `at::Tensor`, for PyTorch. Default:
         PyTorch calls the kernels of kernel_deps.
       custom_ops_functional_variants: whether `custom_ops_<name>` defines an out variant without its out arguments, too:
@@ -94,10 +96,12 @@ def executorch_generated_lib(
     if custom_ops_requires_aot_registration:
         exir_custom_ops_aot_lib(
             name = "custom_ops_" + name,
-            aten_kernels = kwargs.get("kernel_deps", []) if aten_mode else custom_ops_aten_kernel_deps,
+            aten_kernels = custom_ops_aten_kernel_deps,
+            aten_mode = aten_mode,
             compiler_flags = kwargs.get("compiler_flags", []),
             functional_variants = custom_ops_functional_variants,
-            kernels = [] if aten_mode else kwargs.get("kernel_deps", []),
+            kernels = kwargs.get("kernel_deps", []),
+            library_deps = deps,
             yaml_target = kwargs.get("custom_ops_yaml_target"),
             **(common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]})
         )

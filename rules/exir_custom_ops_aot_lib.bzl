@@ -22,7 +22,8 @@ def exir_custom_ops_aot_lib(
       tags: tags of all targets.
       compatible_with: environments of all targets.
       target_compatible_with: constraints of all targets.
-      **kwargs: yaml_target, kernels, aten_kernels, functional_variants, deps, compiler_flags and the common attributes.
+      **kwargs: yaml_target, kernels, aten_kernels, aten_mode, functional_variants, deps, compiler_flags and the common
+        attributes.
     """
     common = dict(
         visibility = visibility,

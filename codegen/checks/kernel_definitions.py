@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from codegen.artifacts.registered_operators import Library
@@ -15,19 +16,33 @@ from diagnostics.errors import Finding, InputError
 _MAX_NEAR_MISSES = 3
 
 
-def find(library: Library, defined: Sequence[symbols.Symbol], libraries: Sequence[str]) -> list[tuple[str, Operator]]:
+@dataclass(frozen=True, slots=True)
+class KernelLibraries:
+    """The libraries that kernels are looked for in.
+
+    Attributes:
+        attribute: the rule's attribute that names the libraries.
+        paths: their paths.
+        defined: the functions that they define.
+    """
+
+    attribute: str
+    paths: tuple[str, ...]
+    defined: Sequence[symbols.Symbol]
+
+
+def find(library: Library, kernels: KernelLibraries) -> list[tuple[str, Operator]]:
     """Finds the kernels of a generated library.
 
     Args:
         library: what the generated library registers.
-        defined: the functions that the kernel libraries define.
-        libraries: the paths of the kernel libraries, for messages.
+        kernels: where the kernels should be.
     Returns:
         The C++ names of the kernels that are defined only without a context, each with an operator that it computes.
     Raises:
         InputError: with every kernel that is defined in neither form.
     """
-    linkable = {(symbol.name, symbol.parameters) for symbol in defined if not symbol.is_local}
+    linkable = {(symbol.name, symbol.parameters) for symbol in kernels.defined if not symbol.is_local}
     without_context: dict[tuple[str, str], Operator] = {}
     findings: list[Finding] = []
     for operator in library.operators:
@@ -41,7 +56,7 @@ def find(library: Library, defined: Sequence[symbols.Symbol], libraries: Sequenc
             if (kernel.function, expected[0]) in linkable:
                 without_context.setdefault((kernel.function, expected[0]), operator)
             else:
-                findings.append(_undefined(operator, kernel, library.label, defined, libraries))
+                findings.append(_undefined(operator, kernel, library.label, kernels))
     if findings:
         raise InputError(findings)
     return [(name, operator) for (name, _), operator in without_context.items()]
@@ -67,13 +82,13 @@ def _declarations(operator: Operator, kernel: Kernel) -> list[str]:
     return [f"{returned} {kernel.function}({parameters})" for parameters in lists]
 
 
-def _undefined(
-    operator: Operator, kernel: Kernel, label: str, defined: Sequence[symbols.Symbol], libraries: Sequence[str]
-) -> Finding:
-    names = ", ".join(dict.fromkeys(Path(path).name for path in libraries))
-    near, cause = _near_misses(operator, kernel, defined)
-    if not libraries:
-        cause = "the library has no kernel libraries: kernel_deps is empty, or holds headers only"
+def _undefined(operator: Operator, kernel: Kernel, label: str, kernels: KernelLibraries) -> Finding:
+    names = ", ".join(dict.fromkeys(Path(path).name for path in kernels.paths))
+    near, cause = _near_misses(operator, kernel, kernels.defined)
+    if not kernels.paths:
+        cause = f"the library has no kernel libraries: {kernels.attribute} is empty, or holds headers only"
+    elif not near:
+        cause = f"the kernel's source is not in any library of {kernels.attribute}, or its name in the YAML is another"
     details = ["expected one of:"]
     details += [f"  {signature}" for signature in _declarations(operator, kernel)]
     if near:
@@ -85,7 +100,8 @@ def _undefined(
         found=f"the kernel {kernel.function} of {operator.name} is defined nowhere"
         + (f" in the kernel libraries of {label} ({names})" if names else ""),
         cause=cause,
-        fix="define the kernel with an expected signature in a library of kernel_deps, or correct its name in the YAML",
+        fix=f"define the kernel with an expected signature in a library of {kernels.attribute}, or correct its name in "
+        "the YAML",
         details=tuple(details),
     )
 
@@ -93,7 +109,7 @@ def _undefined(
 def _near_misses(
     operator: Operator, kernel: Kernel, defined: Sequence[symbols.Symbol]
 ) -> tuple[list[symbols.Symbol], str]:
-    """What was probably meant to be the kernel, and why it is not."""
+    """What was probably meant to be the kernel, if anything, and why it is not."""
     base_name = kernel.function.rpartition("::")[2]
     same_base = [symbol for symbol in defined if symbol.base_name == base_name]
     same_name = [symbol for symbol in same_base if symbol.name == kernel.function]
@@ -117,9 +133,7 @@ def _near_misses(
         return same_base, f"the kernel is in another namespace than {namespace}"
     near = _similar(base_name, defined)
     same_parameters = [symbol for symbol in near if symbol.parameters in expected]
-    if near:
-        return same_parameters or near, "a typo in the kernel's name, in the YAML or in the source"
-    return [], "the kernel's source is not in any library of kernel_deps, or its name in the YAML is another"
+    return same_parameters or near, "a typo in the kernel's name, in the YAML or in the source"
 
 
 def _similar(base_name: str, defined: Sequence[symbols.Symbol]) -> list[symbols.Symbol]:

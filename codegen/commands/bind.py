@@ -27,10 +27,15 @@ _NM = shared_flags.nm(FLAGS)
 _LIBRARIES = flags.DEFINE_multi_string(
     "library", [], "An archive, object file or shared library with kernels.", flag_values=FLAGS
 )
+_ATTRIBUTE = flags.DEFINE_string(
+    "attribute", "kernel_deps", "The attribute that names the libraries, for messages.", flag_values=FLAGS
+)
 _OUTPUT = shared_flags.output(FLAGS, "the adapters")
 
 
 def run() -> None:
     library = registered_operators.read(_MANIFEST.value)
-    found = kernel_definitions.find(library, symbols.read(tuple(_LIBRARIES.value), _NM.value), _LIBRARIES.value)
+    paths = tuple(_LIBRARIES.value)
+    kernels = kernel_definitions.KernelLibraries(_ATTRIBUTE.value, paths, symbols.read(paths, _NM.value))
+    found = kernel_definitions.find(library, kernels)
     Path(_OUTPUT.value).write_text(adapters.text(Source(library.label, library.yaml_names), found))

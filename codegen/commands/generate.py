@@ -12,14 +12,14 @@ registers the kernels of the selected operators with ExecuTorch's runtime.
         --native_functions NativeFunctions.h --torch_operators TorchOperators.cpp --manifest registered.json \\
         --library libcustom_ops_lib.so --module custom_ops_lib.py --torch_manifest custom_ops_lib.torch.json
 
-defines the operators in PyTorch. Without a selection, all operators are defined that PyTorch does not define itself:
-those that a model may need are known before the model is.
+defines the operators in PyTorch: those of a selection, or all, except those that PyTorch defines itself.
 
 Reads no kernels, so that it can run beside their compilation; `codegen bind` compares the two.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -160,6 +160,8 @@ def run() -> None:
         files.append(aten_kernels.PROVIDER)
     if _SELECTIONS.value:
         wanted = selection.unite([selected_operators.read(path) for path in _SELECTIONS.value])
+        if _TARGET.value == _TORCH:
+            wanted = _among(wanted, given)
         operators = provided.select(wanted, given, " or ".join(files), _LABEL.value)
     else:
         operators = sorted(given.values(), key=lambda operator: operator.name)
@@ -273,6 +275,19 @@ def _write_for_torch(
     torch_loader.write(str(_path(_MODULE)), str(_path(_LIBRARY)), library)
 
 
+def _among(wanted: selection.Selection, given: Mapping[str, Operator]) -> selection.Selection:
+    """The selected operators that are given; others of a program are defined elsewhere."""
+    bases = {name.partition(".")[0] for name in given}
+    return dataclasses.replace(
+        wanted,
+        operators={
+            name: operator
+            for name, operator in wanted.operators.items()
+            if name in given or (operator.all_overloads and name in bases)
+        },
+    )
+
+
 def _definable(operators: Sequence[Operator]) -> list[Operator]:
     """The operators that PyTorch does not define itself.
 
@@ -282,6 +297,16 @@ def _definable(operators: Sequence[Operator]) -> list[Operator]:
     definable = [o for o in operators if o.schema.name.namespace not in torch_schemas.RESERVED_NAMESPACES]
     if definable:
         return definable
+    if not operators and _SELECTIONS.value:
+        raise InputError(
+            Finding(
+                id="nothing-to-define",
+                where=_LABEL.value,
+                found="none of the selected operators is one that the YAML or the kernels declare",
+                cause="the selection in deps is that of another library, or has only operators of PyTorch",
+                fix="select operators of the YAML, or leave the selection out to define all of them",
+            )
+        )
     if not operators:
         raise InputError(
             Finding(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 from absl.testing import absltest
@@ -33,7 +34,13 @@ class BindCommandTest(case.TestCase):
         content = {"label": "//ops:lib", "yaml_names": ["custom_ops.yaml"], "operators": [operator]}
         return self.write("registered.json", json.dumps(content))
 
-    def _bind(self, *symbols: str, schema: str = _SCHEMA, library: str = "bazel-out/x/libops.a") -> str:
+    def _bind(
+        self,
+        *symbols: str,
+        schema: str = _SCHEMA,
+        library: str = "bazel-out/x/libops.a",
+        arguments: Sequence[str] = (),
+    ) -> str:
         """The adapters for libraries in which nm finds these symbols, each `<letter> <name>`."""
         member = ":op.o" if library.endswith(".a") else ""
         listing = self.write("listing", "".join(f"{library}{member}:0000000000000010 {symbol}\n" for symbol in symbols))
@@ -41,7 +48,12 @@ class BindCommandTest(case.TestCase):
         Path(nm).chmod(0o755)
         output = str(self.directory / "KernelAdapters.cpp")
         self.run_command(
-            "bind", f"--manifest={self._manifest(schema)}", f"--nm={nm}", f"--library={library}", f"--output={output}"
+            "bind",
+            f"--manifest={self._manifest(schema)}",
+            f"--nm={nm}",
+            f"--library={library}",
+            f"--output={output}",
+            *arguments,
         )
         return Path(output).read_text()
 
@@ -150,6 +162,13 @@ ET_WEAK executorch::aten::Tensor& mul3_out(
             lambda: self.run_command("bind", f"--manifest={self._manifest()}", "--nm=nm", f"--output={output}")
         )
         self.assertIn("Likely cause: the library has no kernel libraries: kernel_deps is empty, or ", finding)
+
+    def test_attribute(self) -> None:
+        """Another rule has its kernels in another attribute."""
+        finding = self.finding(lambda: self._bind("T unrelated::other_thing(int)", arguments=("--attribute=kernels",)))
+        self.assertIn("the kernel's source is not in any library of kernels, or its name in the YAML is", finding)
+        self.assertIn("Fix: define the kernel with an expected signature in a library of kernels, or correct", finding)
+        self.assertNotIn("kernel_deps", finding)
 
     def test_link_time_optimization(self) -> None:
         finding = self._finding("C __gnu_lto_slim")

@@ -158,6 +158,27 @@ class GenerateForTorchTest(case.TestCase):
         self.assert_starts_with(finding, "//ops:custom_ops_lib: error: the library has no operators: neither a YAML")
         self.assert_id(finding, "nothing-to-define")
 
+    def _selection(self, *names: str) -> str:
+        path = str(self.directory / "selected_operators.yaml")
+        ops = [f"--ops={name}" for name in names]
+        self.run_command("select", "--label=//ops:selection", *ops, f"--output={path}")
+        return f"--selection={path}"
+
+    def test_selection(self) -> None:
+        # Operators of a program that others define are not missing here.
+        selection = self._selection("my_ops::mul4.out", "aten::mul.out", "other::op.out")
+        directory = self._define(self._yaml(_CUSTOM_OPS), selection)
+        text = (directory / "TorchOperators.cpp").read_text()
+        self.assertIn('"mul4.out(', text)
+        self.assertNotIn("mul3", text)
+        # No kernel is asked for that is not selected.
+        self.assertNotIn("mul3", (directory / "registered.json").read_text())
+
+    def test_selection_of_others(self) -> None:
+        finding = self.finding(lambda: self._define(self._yaml(_CUSTOM_OPS), self._selection("other::op.out")))
+        self.assert_starts_with(finding, "//ops:custom_ops_lib: error: none of the selected operators is one that")
+        self.assert_id(finding, "nothing-to-define")
+
     def test_declared_operators(self) -> None:
         declared = self.write(
             "kernels.declared.json", '[["o::f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "k::f", "f.cpp", 3]]'

@@ -135,6 +135,19 @@ def _selective_test_impl(ctx):
 
 _selective_test = analysistest.make(_selective_test_impl)
 
+def _kernels_in_deps_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    bind = action_with_mnemonic(env, "EtBindKernels")
+    inputs = [f.basename for f in bind.inputs.to_list()]
+    for source in ["op_a", "op_b"]:
+        asserts.equals(env, 1, len([name for name in inputs if name.startswith(source)]), "{} in {}".format(source, inputs))
+    asserts.equals(env, ["kernel_deps"], values_of(bind.argv, "--attribute"))
+    sources = values_of(action_with_mnemonic(env, "EtPruneKernels").argv, "--source")
+    asserts.equals(env, 3, len(sources), "their sources are compiled for the selected dtypes: {}".format(sources))
+    return analysistest.end(env)
+
+_kernels_in_deps_test = analysistest.make(_kernels_in_deps_test_impl)
+
 def _declared_test_impl(ctx):
     env = analysistest.begin(ctx)
     target = analysistest.target_under_test(env)
@@ -211,6 +224,27 @@ def executorch_generated_lib_test_suite(name):
         tags = ["manual"],
         deps = [":selection_all"],
     )
+    for kernels, kernel_deps in {
+        "kernels_in_both": [":kernels_a"],
+        "kernels_in_deps": [],
+    }.items():
+        executorch_generated_lib(
+            name = "generated_with_" + kernels,
+            custom_ops_yaml_target = "custom_ops.yaml",
+            dtype_selective_build = True,
+            functions_yaml_target = "functions.yaml",
+            kernel_deps = kernel_deps,
+            tags = ["manual"],
+            deps = [
+                ":kernels_a",
+                ":selection_all",
+            ],
+        )
+        _kernels_in_deps_test(
+            name = "generated_with_{}_test".format(kernels),
+            size = "small",
+            target_under_test = ":generated_with_" + kernels,
+        )
     executorch_generated_lib(
         name = "generated_selective_without_sources",
         dtype_selective_build = True,
@@ -311,7 +345,7 @@ def executorch_generated_lib_test_suite(name):
         name = "generated_selective_without_sources_test",
         size = "small",
         expected = [
-            "//rules/tests:generated_selective_without_sources: dtype_selective_build = True, but no kernel_deps say",
+            "//rules/tests:generated_selective_without_sources: dtype_selective_build = True, but no kernel_deps or deps say",
             "Fix: put them into an et_kernel_library",
             "docs/errors.md#no-kernel-sources",
         ],
@@ -370,6 +404,8 @@ def executorch_generated_lib_test_suite(name):
             ":generated_selective_test",
             ":generated_selective_without_sources_test",
             ":generated_with_flags_test",
+            ":generated_with_kernels_in_both_test",
+            ":generated_with_kernels_in_deps_test",
             ":generated_with_own_aten_test",
             ":generated_without_selection_test",
             ":generated_without_yaml_test",

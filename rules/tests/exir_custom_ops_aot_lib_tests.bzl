@@ -1,6 +1,7 @@
 """Analysis tests of exir_custom_ops_aot_lib, by itself and as a part of executorch_generated_lib."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
+load("@rules_cc//cc:defs.bzl", "cc_library")
 load("//rules:defs.bzl", "executorch_generated_lib", "exir_custom_ops_aot_lib")
 load("//rules:providers.bzl", "TorchOpInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
@@ -55,7 +56,8 @@ def _aten_test_impl(ctx):
     argv = action_with_mnemonic(env, "EtGenerate").argv
     assert_ends(env, ["rules/tests/custom_ops.yaml"], values_of(argv, "--aten_custom_ops_yaml"))
     asserts.equals(env, [], values_of(argv, "--custom_ops_yaml"))
-    assert_ends(env, ["rules/tests/aot_with_aten_kernels/AtenKernels.cpp"], values_of(argv, "--aten_source"))
+    name = analysistest.target_under_test(env).label.name
+    assert_ends(env, ["rules/tests/{}/AtenKernels.cpp".format(name)], values_of(argv, "--aten_source"))
     asserts.false(env, "--stubs" in argv)
     read = [f.basename for f in action_with_mnemonic(env, "EtBindKernels").inputs.to_list()]
     asserts.true(env, [name for name in read if name.startswith("op_a")], "symbols of the kernels are read")
@@ -63,6 +65,20 @@ def _aten_test_impl(ctx):
     return analysistest.end(env)
 
 _aten_test = analysistest.make(_aten_test_impl)
+
+def _selection_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    argv = action_with_mnemonic(env, "EtGenerate").argv
+    assert_ends(env, ["rules/tests/{}/selected_operators.yaml".format(ctx.attr.selection)], values_of(argv, "--selection"))
+    bind = action_with_mnemonic(env, "EtBindKernels")
+    asserts.equals(env, [ctx.attr.attribute], values_of(bind.argv, "--attribute"))
+    asserts.true(env, [f for f in bind.inputs.to_list() if f.basename.startswith("op_a")], "the kernels are looked for")
+    return analysistest.end(env)
+
+_selection_test = analysistest.make(_selection_test_impl, attrs = {
+    "attribute": attr.string(doc = "The attribute that a message about a kernel names."),
+    "selection": attr.string(doc = "The selection's name."),
+})
 
 def _stubs_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -112,6 +128,48 @@ def exir_custom_ops_aot_lib_test_suite(name):
         target_under_test = ":aot_with_aten_kernels",
     )
     exir_custom_ops_aot_lib(
+        name = "aot_of_selection",
+        kernels = [":kernels_a"],
+        tags = ["manual"],
+        yaml_target = "custom_ops.yaml",
+        deps = [":selection_union"],
+    )
+    _selection_test(
+        name = "aot_of_selection_test",
+        size = "small",
+        attribute = "kernels",
+        selection = "selection_union",
+        target_under_test = ":aot_of_selection",
+    )
+
+    # That of a library follows the library's selection, and has the library's kernels, which may be in its deps.
+    _selection_test(
+        name = "aot_of_kernels_in_deps_test",
+        size = "small",
+        attribute = "kernel_deps",
+        selection = "selection_all",
+        target_under_test = ":custom_ops_generated_with_kernels_in_deps",
+    )
+
+    # Kernels that are compiled with USE_ATEN_LIB have PyTorch's tensors.
+    cc_library(
+        name = "kernels_with_at_tensor",
+        srcs = ["op_a.cpp"],
+        defines = ["USE_ATEN_LIB"],
+        tags = ["manual"],
+    )
+    exir_custom_ops_aot_lib(
+        name = "aot_with_at_tensor",
+        kernels = [":kernels_with_at_tensor"],
+        tags = ["manual"],
+        yaml_target = "custom_ops.yaml",
+    )
+    _aten_test(
+        name = "aot_with_at_tensor_test",
+        size = "small",
+        target_under_test = ":aot_with_at_tensor",
+    )
+    exir_custom_ops_aot_lib(
         name = "aot_of_stubs",
         tags = ["manual"],
         yaml_target = "custom_ops.yaml",
@@ -143,8 +201,11 @@ def exir_custom_ops_aot_lib_test_suite(name):
         name = name,
         tests = [
             ":aot_actions_test",
+            ":aot_of_kernels_in_deps_test",
+            ":aot_of_selection_test",
             ":aot_of_stubs_test",
             ":aot_targets_test",
             ":aot_with_aten_kernels_test",
+            ":aot_with_at_tensor_test",
         ],
     )

@@ -15,13 +15,14 @@ def _symbol_files(library, pic):
         archive or pic_archive or library.dynamic_library or library.interface_library,
     ] if f]
 
-def bind_kernels(ctx, manifest, kernels, besides = None, pic = False):
+def bind_kernels(ctx, manifest, kernels, attribute, besides = None, pic = False):
     """Checks that the libraries define every kernel, and adapts those that take no context.
 
     Args:
       ctx: of a rule with SYMBOLS_EXEC_GROUPS.
       manifest: File, the registered.json of the operators.
       kernels: list[CcInfo], the libraries.
+      attribute: str, the rule's attribute that names them, for messages.
       besides: CcInfo, of libraries that they depend on and that have no kernels.
       pic: bool, whether position-independent code is linked, as in a shared library.
     Returns:
@@ -42,6 +43,7 @@ def bind_kernels(ctx, manifest, kernels, besides = None, pic = False):
     args.add(manifest, format = "--manifest=%s")
     args.add(cc_toolchain.nm_executable, format = "--nm=%s")
     args.add(adapters, format = "--output=%s")
+    args.add(attribute, format = "--attribute=%s")
     args.add_all(libraries, format_each = "--library=%s")
     run_codegen(
         ctx,

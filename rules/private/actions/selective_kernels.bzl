@@ -8,7 +8,7 @@ load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
 
-NO_SOURCES_ERR = """{label}: dtype_selective_build = True, but no kernel_deps say which file implements which operator.
+NO_SOURCES_ERR = """{label}: dtype_selective_build = True, but no kernel_deps or deps say which file implements which operator.
 
 Likely cause: the kernels are in a cc_library, or in an et_kernel_library without the attribute operators.
 Fix: put them into an et_kernel_library with operators = {{"op_add.cpp": ["aten::add.out"]}}, or leave dtype_selective_build out.
@@ -24,13 +24,14 @@ def _source_text(source):
         path = "external/" + path.removeprefix("../")
     return "{}:{}:{}".format(source.group, path, ",".join(source.operators))
 
-def compile_selective_kernels(cc, manifest, selections):
+def compile_selective_kernels(cc, kernels, manifest, selections):
     """Compiles the sources of selected operators, of every kernel library that names its sources, for the selected dtypes.
 
     Which these are is only known when the selections are made, so a tree of sources is compiled.
 
     Args:
-      cc: what configure_cc returned, of a rule with the attributes kernel_deps and _selective_build.
+      cc: what configure_cc returned, of a rule with the attribute _selective_build.
+      kernels: list[Target], the libraries of kernels.
       manifest: File, what `codegen generate` registers.
       selections: list[File].
 
@@ -38,7 +39,7 @@ def compile_selective_kernels(cc, manifest, selections):
       struct(objects: CcCompilationOutputs, linking_context: LinkingContext, header: File, dtypes: File)
     """
     ctx = cc.ctx
-    sources = depset(transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.kernel_deps if EtKernelInfo in dep]).to_list()
+    sources = depset(transitive = [dep[EtKernelInfo].sources for dep in kernels if EtKernelInfo in dep]).to_list()
     if not [source for source in sources if source.operators]:
         fail(NO_SOURCES_ERR.format(label = ctx.label))
 

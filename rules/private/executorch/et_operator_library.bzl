@@ -1,4 +1,4 @@
-"""Rule et_operator_library."""
+"""Rule behind et_operator_library."""
 
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
@@ -89,18 +89,7 @@ def _et_operator_library_impl(ctx):
 _MODEL_DOC = "an `executorch_program`, a .pte file, or a bundled program (.bpte); all operators of all its methods are selected with the dtypes and dim orders of their calls, those inside delegates excepted"
 
 et_operator_library = rule(
-    doc = """A selection of operators: of lists, of models, of YAMLs, of other selections, united.
-
-Gives `<name>/selected_operators.yaml` in ExecuTorch's format: the same bytes for the same operators, in whatever order
-the operators are given. An `executorch_generated_lib` that depends on the selection registers exactly these operators, and
-fails to build if an operator has no kernel. The library registers the operators of the selections in its `deps`, with those
-of their `deps` at any depth, but not those that another library in its `deps` registers already.
-
-Any attribute may be a `select()`, over a platform or a flag.
-
-Output groups: `op_matrix`, which model or list asks for which operator with which dtypes, as `<name>/op_matrix.json` and
-as a table in `<name>/op_matrix.txt`; `selected_prim_ops`, `<name>/selected_prim_ops.h`, which makes a runtime that is
-built from source, with ET_PRIM_OPS_SELECTIVE_BUILD, keep only those of its own operators that are selected.""",
+    doc = "A selection of operators: of lists, of models, of YAMLs, of other selections, united.",
     implementation = _et_operator_library_impl,
     attrs = {
         "define_static_targets": attr.bool(

@@ -12,6 +12,7 @@ load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo"
 load("//rules/private/providers:et_kernel_info.bzl", "declared_operators")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
 
@@ -56,7 +57,8 @@ def _executorch_generated_lib_impl(ctx):
         for attribute in ["functions_yaml_target", "fallback_yaml_target"]:
             if getattr(ctx.file, attribute):
                 fail(FUNCTIONS_YAML_IN_ATEN_MODE_ERR.format(label = ctx.label, attribute = attribute))
-    declared = declared_operators(ctx.attr.kernel_deps)
+    kernel_targets = kernel_libraries(ctx.attr.kernel_deps, ctx.attr.deps)
+    declared = declared_operators(kernel_targets)
     if not (ctx.attr.aten_mode or ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or
             ctx.file.fallback_yaml_target or ctx.attr.aten_bridge or declared):
         fail(NO_YAML_ERR.format(label = ctx.label))
@@ -65,8 +67,9 @@ def _executorch_generated_lib_impl(ctx):
         fail(NO_SELECTION_ERR.format(label = ctx.label))
 
     aten = ctx.attr.aten_bridge[EtAtenInfo] if ctx.attr.aten_bridge else None
-    kernels = [dep[CcInfo] for dep in ctx.attr.kernel_deps]
-    libraries = [dep[CcInfo] for dep in ctx.attr.deps if CcInfo in dep]
+    inner = [dep for dep in ctx.attr.deps if EtGeneratedLibInfo in dep]
+    kernels = [target[CcInfo] for target in kernel_targets]
+    libraries = [dep[CcInfo] for dep in inner]
     generated = _generate(ctx, selections, declared, aten)
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
@@ -75,14 +78,18 @@ def _executorch_generated_lib_impl(ctx):
         ctx,
         generated.manifest,
         kernels + ([aten.kernels] if aten else []),
+        attribute = "kernel_deps",
         # PyTorch's libraries have more symbols than all the rest, and none of them is a kernel of a YAML.
         besides = aten.torch if aten else None,
     )
     if ctx.attr.aten_mode:
         # Generated code includes nothing of the kernels, which bring PyTorch's headers.
         kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
-    headers, registration, selective = _compile(ctx, generated, adapters, selections, kernels + libraries, aten)
-    inner = [dep[EtGeneratedLibInfo] for dep in ctx.attr.deps if EtGeneratedLibInfo in dep]
+    cc = configure_cc(ctx)
+    selective = None
+    if ctx.attr.dtype_selective_build:
+        selective = compile_selective_kernels(cc, kernel_targets, generated.manifest, selections)
+    headers, registration = _compile(cc, generated, adapters, selective, kernels + libraries, aten)
 
     return [
         DefaultInfo(
@@ -97,11 +104,11 @@ def _executorch_generated_lib_impl(ctx):
             headers = headers,
             registered = depset(
                 [] if ctx.attr.manual_registration else [generated.manifest],
-                transitive = [info.registered for info in inner],
+                transitive = [dep[EtGeneratedLibInfo].registered for dep in inner],
             ),
             dtypes = depset(
                 [selective.dtypes] if selective else [],
-                transitive = [info.dtypes for info in inner],
+                transitive = [dep[EtGeneratedLibInfo].dtypes for dep in inner],
             ),
         ),
         OutputGroupInfo(
@@ -173,9 +180,9 @@ def _declared(ctx, generated, deps):
         OutputGroupInfo(manifest = depset([generated.manifest])),
     ]
 
-def _compile(ctx, generated, adapters, selections, deps, aten):
-    """Returns CcInfo of the headers alone and of the whole, and the dtype-selective build if there is one."""
-    cc = configure_cc(ctx)
+def _compile(cc, generated, adapters, selective, deps, aten):
+    """Returns CcInfo of the headers alone and of the whole."""
+    ctx = cc.ctx
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
     compilation_context, objects = compile_generated(
         cc,
@@ -186,9 +193,7 @@ def _compile(ctx, generated, adapters, selections, deps, aten):
                                ([aten.headers.compilation_context] if aten else []),
         public_hdrs = _headers(generated),
     )
-    selective = None
-    if ctx.attr.dtype_selective_build:
-        selective = compile_selective_kernels(cc, generated.manifest, selections)
+    if selective:
         objects = merge_objects([objects, selective.objects])
     linking_context, _ = archive_cc(
         cc,
@@ -204,7 +209,6 @@ def _compile(ctx, generated, adapters, selections, deps, aten):
     return (
         CcInfo(compilation_context = compilation_context),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
-        selective,
     )
 
 _ATTRS = {
@@ -230,11 +234,11 @@ headers alone, for custom operators that only PyTorch calls. Default: True.""",
         allow_single_file = [".yaml", ".yml"],
     ),
     "deps": attr.label_list(
-        doc = "Selections (`et_operator_library`; united if several), and C++ libraries to link with.",
+        doc = "Selections (`et_operator_library`; united if several), libraries of kernels as in kernel_deps, and other generated libraries.",
         providers = [[EtOperatorInfo], [CcInfo]],
     ),
     "dtype_selective_build": attr.bool(
-        doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` once more for this library, with the selected
+        doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` and `deps` once more for this library, with the selected
 operators' dtypes only. The kernels become smaller unless built for a debugger (`-c dbg`). Default: False.""",
     ),
     "expose_operator_symbols": attr.bool(

@@ -3,28 +3,56 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
-load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "configure_cc", "link_cc", "shared_library")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "compile_cc", "configure_cc", "link_cc", "shared_library")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
 load("//rules/private/actions:dynamic_libraries.bzl", "dynamic_libraries")
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
 load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "LOAD_CHECK_EXEC_GROUPS", "load_torch_ops")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "declared_operators")
+load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:torch_op_info.bzl", "TorchOpInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
+
+# What is selected for custom_ops_<name>, on which the models of a selection may depend: see et_operator_library.
+_without_models = transition(
+    implementation = lambda settings, attr: {"//rules/private/executorch:without_models": True},
+    inputs = [],
+    outputs = ["//rules/private/executorch:without_models"],
+)
 
 def _library_name(ctx):
     """The name that Bazel gives a shared library."""
     return "lib" + ctx.label.name.rpartition("/")[2] + ".so"
 
-def _define(ctx):
-    """The operators as C++ for PyTorch, from the YAML alone."""
+def _kernels(ctx):
+    """The kernels that PyTorch calls: the libraries of those with ExecuTorch's tensors, and of those with PyTorch's.
+
+    Returns:
+      struct(lean: list[Target], aten: list[Target], attribute: str, what names the libraries that have the YAML's kernels)
+    """
+    of_library = ctx.attr.library_deps
+    given = kernel_libraries(ctx.attr.kernels, of_library)
+    lean = [target for target in given if not _takes_aten(ctx, target)]
+    aten = ctx.attr.aten_kernels + [target for target in given if _takes_aten(ctx, target)]
+    if of_library:
+        attribute = "custom_ops_aten_kernel_deps" if ctx.attr.aten_kernels else "kernel_deps"
+    else:
+        attribute = "aten_kernels" if ctx.attr.aten_kernels else "kernels"
+    return struct(aten = aten, attribute = attribute, lean = lean)
+
+def _takes_aten(ctx, target):
+    return ctx.attr.aten_mode or "USE_ATEN_LIB" in target[CcInfo].compilation_context.defines.to_list()
+
+def _define(ctx, kernels):
+    """The operators as C++ for PyTorch, from the YAML and the selections alone."""
     directory = ctx.label.name + "/"
     outputs = struct(
         boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
-        aten_kernels = ctx.actions.declare_file(directory + "AtenKernels.cpp") if ctx.attr.aten_kernels else None,
+        aten_kernels = ctx.actions.declare_file(directory + "AtenKernels.cpp") if kernels.aten else None,
         kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
         native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
         torch_operators = ctx.actions.declare_file(directory + "TorchOperators.cpp"),
@@ -32,13 +60,13 @@ def _define(ctx):
         torch_manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json"),
     )
     flags = ["--target", "torch", "--library=" + _library_name(ctx)]
-    if not (ctx.attr.aten_kernels or ctx.attr.kernels):
+    if not (kernels.aten or kernels.lean):
         flags.append("--stubs")
     if not ctx.attr.functional_variants:
         flags.append("--nofunctional_variants")
     generate(
         ctx,
-        inputs = [("--aten_custom_ops_yaml" if ctx.attr.aten_kernels else "--custom_ops_yaml", ctx.file.yaml_target)],
+        inputs = [("--aten_custom_ops_yaml" if kernels.aten else "--custom_ops_yaml", ctx.file.yaml_target)],
         outputs = {
             "--aten_source": outputs.aten_kernels,
             "--boxed_kernels": outputs.boxed_kernels,
@@ -50,8 +78,13 @@ def _define(ctx):
             "--torch_operators": outputs.torch_operators,
         },
         flags = flags,
-        declared = declared_operators(ctx.attr.kernels),
+        declared = declared_operators(kernels.lean),
         progress_message = "Generating operators for PyTorch for %{label}",
+        selections = [
+            dep[EtOperatorInfo].selected_operators
+            for dep in ctx.attr.deps + ctx.attr.library_deps
+            if EtOperatorInfo in dep
+        ],
     )
     return outputs
 
@@ -60,11 +93,19 @@ def _link(ctx, generated, adapters, deps, aten):
     bridge = ctx.attr._bridge[CcInfo]
     _, objects = compile_generated(
         cc,
-        srcs = [generated.torch_operators, generated.kernel_table, generated.boxed_kernels, adapters],
+        srcs = [generated.kernel_table, generated.boxed_kernels, adapters],
         aten_kernels = generated.aten_kernels,
         aten = aten,
         compilation_contexts = [dep.compilation_context for dep in deps + [bridge]],
         private_hdrs = [generated.native_functions],
+        disallow_nopic_outputs = True,
+    )
+    _, definitions = compile_cc(
+        cc,
+        name = ctx.label.name + "_definitions",
+        srcs = [generated.torch_operators],
+        user_compile_flags = ctx.attr.compiler_flags,
+        compilation_contexts = [bridge.compilation_context],
         disallow_nopic_outputs = True,
     )
 
@@ -78,32 +119,41 @@ def _link(ctx, generated, adapters, deps, aten):
         objects,
         linking_contexts,
         output_type = "dynamic_library",
-        # What a kernel shares with the runtime must not become another library's of the process.
-        user_link_flags = ["-Wl,--version-script=" + ctx.file._symbols.path],
-        additional_inputs = [ctx.file._symbols],
+        # What a kernel shares with the runtime must not become another library's of the process. Definitions come behind all
+        # else, and run last: an operator that a library of kernels defines itself is not derived once more.
+        user_link_flags = ["-Wl,--version-script=" + ctx.file._symbols.path] + [file.path for file in definitions.pic_objects],
+        additional_inputs = [ctx.file._symbols] + definitions.pic_objects,
     )
     return shared_library(linked), dynamic_libraries(linking_contexts)
 
 def _exir_custom_ops_aot_lib_impl(ctx):
-    aten = ctx.attr._aten_bridge[EtAtenInfo] if ctx.attr.aten_kernels else None
-    kernels = [dep[CcInfo] for dep in ctx.attr.kernels]
-    aten_kernels = [dep[CcInfo] for dep in ctx.attr.aten_kernels]
-    generated = _define(ctx)
+    libraries = _kernels(ctx)
+    aten = ctx.attr._aten_bridge[EtAtenInfo] if libraries.aten else None
+    kernels = [target[CcInfo] for target in libraries.lean]
+    aten_kernels = [target[CcInfo] for target in libraries.aten]
+    generated = _define(ctx, libraries)
     adapters = None
     if kernels or aten_kernels:
-        adapters = bind_kernels(ctx, generated.manifest, kernels + aten_kernels, besides = aten.torch if aten else None, pic = True)
+        adapters = bind_kernels(
+            ctx,
+            generated.manifest,
+            kernels + aten_kernels,
+            attribute = libraries.attribute,
+            besides = aten.torch if aten else None,
+            pic = True,
+        )
 
     # Generated code includes nothing of kernels that bring PyTorch's headers.
     aten_kernels = [CcInfo(linking_context = info.linking_context) for info in aten_kernels]
-    libraries = [dep[CcInfo] for dep in ctx.attr.deps]
-    library, needed = _link(ctx, generated, adapters, kernels + aten_kernels + libraries, aten)
+    others = [dep for dep in ctx.attr.deps if CcInfo in dep]
+    library, needed = _link(ctx, generated, adapters, kernels + aten_kernels + [dep[CcInfo] for dep in others], aten)
     loaded = load_torch_ops(ctx, library, ctx.outputs.module, needed)
     return [
         DefaultInfo(
             files = depset([library]),
             runfiles = ctx.runfiles([library] + needed).merge_all([
                 dep[DefaultInfo].default_runfiles
-                for dep in ctx.attr.kernels + ctx.attr.aten_kernels + ctx.attr.deps
+                for dep in libraries.lean + libraries.aten + others
             ]),
         ),
         TorchOpInfo(
@@ -126,7 +176,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
     ]
 
 exir_custom_ops_aot_lib = rule(
-    doc = """A shared library that defines the operators of a custom_ops.yaml in PyTorch, with the kernels that programs run with.
+    doc = """A shared library that defines operators of a custom_ops.yaml in PyTorch, with the kernels that programs run with.
 
 `torch.ops.load_library` loads it.""",
     implementation = _exir_custom_ops_aot_lib_impl,
@@ -135,10 +185,14 @@ exir_custom_ops_aot_lib = rule(
             doc = "Libraries that define the YAML's kernels once more, with `at::Tensor`. PyTorch calls these in place of `kernels`.",
             providers = [CcInfo],
         ),
+        "aten_mode": attr.bool(
+            doc = "Whether `kernels` take `at::Tensor`, as those of an executorch_generated_lib with aten_mode. Default: those that are compiled with USE_ATEN_LIB do.",
+        ),
         "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
         "deps": attr.label_list(
-            doc = "C++ libraries to link with.",
-            providers = [CcInfo],
+            doc = """Selections (`et_operator_library`; united if several), and C++ libraries to link with. Without a selection, all
+operators of the YAML are defined.""",
+            providers = [[EtOperatorInfo], [CcInfo]],
         ),
         "functional_variants": attr.bool(
             doc = """Whether an out variant gives the operator without its out arguments, too: `my_ops::mul4.out` gives
@@ -146,9 +200,16 @@ exir_custom_ops_aot_lib = rule(
             default = True,
         ),
         "kernels": attr.label_list(
-            doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. Without any, operators are
-defined without a kernel: a call raises an error, and an export needs fakes of your own.""",
+            doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. One that depends on
+`//runtime:kernel_includes_aten` counts among `aten_kernels`. Without any, operators are defined without a kernel: a call raises
+an error, and an export needs fakes of your own.""",
             providers = [CcInfo],
+        ),
+        "library_deps": attr.label_list(
+            doc = """The deps of the executorch_generated_lib that this library is of, whose macro gives them: its selections, and
+its libraries of kernels.""",
+            cfg = _without_models,
+            providers = [[EtOperatorInfo], [CcInfo]],
         ),
         "module": attr.output(
             doc = "The Python module that loads the library.",
@@ -159,6 +220,7 @@ defined without a kernel: a call raises an error, and an export needs fakes of y
 libraries of `kernels` declare operators (`declares_operators`).""",
             allow_single_file = [".yaml", ".yml"],
         ),
+        "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),
         "_aten_bridge": attr.label(
             default = "//runtime/aten:bridge",
             providers = [EtAtenInfo],
