@@ -1,0 +1,15 @@
+// What ExecuTorch's headers declare and its wheel does not have, with PyTorch's tensors: resize_tensor() for kernels.
+#include <ATen/core/Tensor.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+
+namespace executorch::runtime::aten::internal {
+
+Error resize_tensor_impl(at::TensorImpl* impl, at::IntArrayRef new_sizes) {
+  ET_CHECK_OR_RETURN_ERROR(impl->dim() == static_cast<int64_t>(new_sizes.size()), NotSupported,
+                           "a tensor of %zd dimensions is not resized to %zu dimensions",
+                           static_cast<ssize_t>(impl->dim()), new_sizes.size());
+  at::Tensor(c10::intrusive_ptr<at::TensorImpl>::reclaim_copy(impl)).resize_(new_sizes);
+  return Error::Ok;
+}
+
+}  // namespace executorch::runtime::aten::internal
