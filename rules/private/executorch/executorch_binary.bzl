@@ -59,7 +59,8 @@ executorch_binary = rule(
     doc = """A runner for a program: loads it, runs it, prints shapes, dtypes, values and times; `--help` says all.
 
 The build fails if two libraries of `deps` register the same kernel, or if `program` needs an operator or a dtype that no
-library registers. The output group `operators` is a report of the operators and of the library of each.""",
+library registers. The output group `operators` is a report of the operators, with the library of each and
+with those that run with PyTorch's kernels.""",
     implementation = lambda ctx: _executable(ctx, check = False),
     attrs = _ATTRS | {
         "program": attr.label(
