@@ -12,12 +12,16 @@ namespace rules_executorch {
 // An input or output as a model declares it.
 struct Port {
   executorch::runtime::Tag tag;
-  Layout layout;  // Of a tensor; a dimension that may vary has its largest size.
+  Layout layout;                  // Of a tensor.
+  bool has_largest_sizes = true;  // Whether no tensor may be larger; otherwise its sizes are those of an example.
 
   bool is_tensor() const { return tag == executorch::runtime::Tag::Tensor; }
 };
 
 std::string Describe(const Port& port);
+
+// Why a value is none for an input, e.g. `has another dtype`; empty if it is one.
+std::string Mismatch(const Value& value, const Port& port);
 
 struct Signature {
   std::vector<Port> inputs;
@@ -36,7 +40,7 @@ class Model {
 
   virtual Signature GetSignature(const std::string& method) = 0;
 
-  // Makes a method ready to run.
+  // Makes a method ready to run; a model runs one of its methods.
   virtual void LoadMethod(const std::string& method) = 0;
 
   // Runs a method on as many inputs as it has; the state in its mutable buffers stays for the next run.

@@ -1,27 +1,41 @@
 #include "runtime/runner/program.h"
 
+#include <executorch/extension/data_loader/buffer_data_loader.h>
 #include <executorch/extension/tensor/tensor_ptr.h>
 #include <executorch/runtime/backend/interface.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
 #include <set>
 #include <utility>
 
 #include "runtime/runner/failure.h"
-#include "runtime/runner/runfiles.h"
+#include "runtime/runner/file.h"
+#include "runtime/runner/program_check.h"
 
 namespace rules_executorch {
 namespace {
 
 using executorch::aten::ScalarType;
+using executorch::extension::BufferDataLoader;
 using executorch::extension::TensorPtr;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
+using executorch::runtime::HierarchicalAllocator;
 using executorch::runtime::MethodMeta;
 using executorch::runtime::Result;
+using executorch::runtime::Span;
 using executorch::runtime::Tag;
 using executorch::runtime::TensorInfo;
+
+// The size that memory has which other memory comes behind.
+size_t Aligned(size_t size) {
+  constexpr size_t kAlignment = alignof(std::max_align_t);
+  return (size + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 std::string Join(const std::vector<std::string>& items, const char* separator) {
   std::string text;
@@ -81,50 +95,43 @@ EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
       return EValue(ElementNumber(data, 0) != 0);
     default:
       data = WithDimOrder(data, port.layout.dim_order);
+      // As much as the program may take the input to be: a damaged one may let a kernel write to it.
+      data.bytes.resize(std::max(data.bytes.size(), port.layout.nbytes()));
       argument->tensor = executorch::extension::make_tensor_ptr(
           data.layout.sizes, data.bytes.data(), data.layout.dim_order, data.layout.strides(), data.layout.dtype);
       return EValue(*argument->tensor);
   }
 }
 
-// What is wrong with a value for an input; empty if nothing is.
-std::string Mismatch(const Value& value, const Port& port) {
-  if (port.tag == Tag::None) {
-    return value ? "is given where the program was exported with None" : "";
+[[noreturn]] void Refuse(const std::string& path, const std::string& found) {
+  Fail(path + " is not an ExecuTorch program that can run here: " + found + ".",
+       "the file is damaged or cut short, is no .pte file, is for a newer version of ExecuTorch, or leaves memory or "
+       "constants to its caller.",
+       "export the model again; the version that exports must not be newer than the runtime's.");
+}
+
+std::vector<uint8_t> ReadProgram(const std::string& path) {
+  File file(path);
+  std::vector<uint8_t> content(file.size());
+  file.Read(content.data());
+  if (!file.problem().empty()) {
+    Fail("cannot read the program " + path + ": " + file.problem() + ".",
+         "the path is wrong, or the binary was moved away from its runfiles.",
+         "give a .pte file with --program=FILE, or run the binary where the build put it.");
   }
-  if (!value) {
-    return "is not enough";
-  }
-  const Layout& given = value->layout;
-  if (!port.is_tensor()) {
-    return given.numel() == 1 ? "" : "has " + std::to_string(given.numel()) + " elements";
-  }
-  if (given.dtype != port.layout.dtype) {
-    return "has another dtype";
-  }
-  if (given.sizes.size() != port.layout.sizes.size()) {
-    return "has another number of dimensions";
-  }
-  for (size_t i = 0; i < given.sizes.size(); ++i) {
-    if (given.sizes[i] > port.layout.sizes[i]) {
-      return "is larger in dimension " + std::to_string(i);
-    }
-  }
-  return "";
+  CheckProgram(content.data(), content.size(), path, Refuse);
+  return content;
 }
 
 }  // namespace
 
-Program::Program(const std::string& path) : path_(path), module_(path) {
-  if (!IsReadable(path)) {
-    Fail("cannot read the program " + path + ".", "the path is wrong, or the binary was moved away from its runfiles.",
-         "give a .pte file with --program=FILE, or run the binary where the build put it.");
-  }
+Program::Program(const std::string& path)
+    : path_(path),
+      content_(ReadProgram(path)),
+      module_(std::make_unique<BufferDataLoader>(content_.data(), content_.size())) {
   const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
   if (error != Error::Ok) {
-    Fail(path + " is not an ExecuTorch program (" + executorch::runtime::to_string(error) + ").",
-         "the file is damaged or cut short, is no .pte file, or is for a newer version of ExecuTorch.",
-         "export the model again; the version that exports must not be newer than the runtime's.");
+    Refuse(path, executorch::runtime::to_string(error));
   }
 }
 
@@ -155,6 +162,29 @@ Signature Program::GetSignature(const std::string& method) {
   return signature;
 }
 
+void Program::TakePlannedMemory(const std::string& method) {
+  const Result<MethodMeta> meta = module_.method_meta(method);
+  std::vector<size_t> sizes;
+  size_t total = 0;
+  for (size_t i = 0; meta.ok() && i < meta->num_memory_planned_buffers(); ++i) {
+    sizes.push_back(static_cast<size_t>(meta->memory_planned_buffer_size(i).get()));
+    const size_t aligned = Aligned(sizes.back());
+    total = aligned > SIZE_MAX - total ? SIZE_MAX : total + aligned;
+  }
+  memory_.reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(total, 1), 1)));
+  if (memory_ == nullptr) {
+    Fail("method " + method + " plans " + std::to_string(total) + " bytes of memory, which cannot be had.",
+         "the model is too large for this machine, or the file is damaged.",
+         "run it where there is more memory; export the model again if it should not need as much.");
+  }
+  uint8_t* next = memory_.get();
+  for (size_t size : sizes) {
+    buffers_.emplace_back(next, size);
+    next += Aligned(size);
+  }
+  planned_memory_.emplace(Span<Span<uint8_t>>(buffers_.data(), buffers_.size()));
+}
+
 void Program::LoadMethod(const std::string& method) {
   const Result<MethodMeta> meta = module_.method_meta(method);
   for (size_t i = 0; meta.ok() && i < meta->num_backends(); ++i) {
@@ -165,7 +195,8 @@ void Program::LoadMethod(const std::string& method) {
            "add the backend's library to the deps of the binary, or export without that partitioner.");
     }
   }
-  const Error error = module_.load_method(method);
+  TakePlannedMemory(method);
+  const Error error = module_.load_method(method, &*planned_memory_);
   if (error == Error::OperatorMissing) {
     const std::vector<std::string> missing = MissingOperators();
     Fail("method " + method + " needs operators that this binary does not have: " + Join(missing, ", ") + ".",

@@ -1,7 +1,12 @@
 #pragma once
 
 #include <executorch/extension/module/module.h>
+#include <executorch/runtime/core/hierarchical_allocator.h>
 
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,7 +17,7 @@ namespace rules_executorch {
 // A loaded ExecuTorch program.
 class Program : public Model {
  public:
-  // Reads the file.
+  // Reads the file, and checks all of it.
   explicit Program(const std::string& path);
 
   const std::string& path() const override { return path_; }
@@ -27,7 +32,14 @@ class Program : public Model {
   std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) override;
 
  private:
+  void TakePlannedMemory(const std::string& method);
+
   std::string path_;
+  std::vector<uint8_t> content_;
+  // What the method plans, from calloc: memory that nothing is written to takes no room, however much is planned.
+  std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, std::free};
+  std::vector<executorch::runtime::Span<uint8_t>> buffers_;
+  std::optional<executorch::runtime::HierarchicalAllocator> planned_memory_;
   executorch::extension::Module module_;
 };
 

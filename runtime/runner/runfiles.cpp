@@ -6,6 +6,8 @@
 #include <system_error>
 #include <vector>
 
+#include "runtime/runner/file.h"
+
 namespace rules_executorch {
 namespace {
 
@@ -27,11 +29,7 @@ std::string LookUp(const std::string& manifest, const std::string& path) {
 
 }  // namespace
 
-bool IsReadable(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  // A folder opens, but does not read.
-  return file.is_open() && (file.peek(), !file.bad());
-}
+bool IsReadable(const std::string& path) { return File(path).problem().empty(); }
 
 std::string FindRunfile(const std::string& path, const std::string& argv0) {
   std::vector<std::string> folders = {Environment("RUNFILES_DIR"), Environment("TEST_SRCDIR")};

@@ -1,62 +1,112 @@
 #include "runtime/runner/samples.h"
 
-#include <executorch/extension/data_loader/file_data_loader.h>
-#include <executorch/extension/flat_tensor/flat_tensor_data_map.h>
-
+#include <cstring>
+#include <map>
 #include <set>
 #include <utility>
 
 #include "runtime/runner/failure.h"
+#include "runtime/runner/file.h"
+#include "runtime/runner/flat_buffer.h"
+#include "runtime/runner/flat_file.h"
 
 namespace rules_executorch {
 namespace {
 
-using executorch::extension::FileDataLoader;
-using executorch::extension::FlatTensorDataMap;
+// Behind the first eight bytes of a file: a magic word, the size of this header, where the FlatBuffer begins without
+// the header and its size, and where the segments begin and their size.
+constexpr size_t kHeader = 8;
+constexpr size_t kFlatBufferBegin = 16;
+constexpr size_t kFlatBufferSize = 24;
+constexpr size_t kSegmentsBegin = 32;
+constexpr size_t kHeaderEnd = 48;
+
+// The numbers of fields as flat_tensor.fbs counts them, from the first of each table.
+enum FlatTensorField { kFlatTensorVersion, kFlatTensorSegments, kFlatTensorNamedData };
+enum NamedDataField { kNamedDataKey, kNamedDataSegmentIndex, kNamedDataTensorLayout };
+enum TensorLayoutField { kTensorLayoutScalarType, kTensorLayoutSizes, kTensorLayoutDimOrder };
 
 [[noreturn]] void FailToRead(const std::string& path, const std::string& what) {
-  Fail("cannot read the samples " + path + ": " + what, "the file is damaged, or is no .ptd file.",
+  Fail("cannot read the samples " + path + ": " + what + ".", "the file is damaged, or is no .ptd file.",
        "give the .ptd file that the export wrote beside the program, with --samples=FILE.");
 }
 
-TensorData Read(const FlatTensorDataMap& map, const std::string& path, const std::string& key) {
-  const auto layout = map.get_tensor_layout(key);
-  auto data = map.get_data(key);
-  if (!layout.ok() || !data.ok()) {
-    FailToRead(path, "the data of " + key + " are not there.");
+std::vector<uint8_t> ReadAll(const std::string& path) {
+  File file(path);
+  std::vector<uint8_t> bytes(file.size());
+  file.Read(bytes.data());
+  if (!file.problem().empty()) {
+    FailToRead(path, file.problem());
   }
-  const auto* bytes = static_cast<const uint8_t*>(data->data());
-  TensorData tensor{{layout->scalar_type(),
-                     {layout->sizes().begin(), layout->sizes().end()},
-                     {layout->dim_order().begin(), layout->dim_order().end()}},
-                    {bytes, bytes + data->size()}};
-  if (tensor.bytes.size() != tensor.layout.nbytes()) {
-    FailToRead(path, key + " has " + std::to_string(tensor.bytes.size()) + " bytes, and " + Describe(tensor.layout) +
-                         " needs " + std::to_string(tensor.layout.nbytes()) + ".");
-  }
-  return tensor;
+  return bytes;
 }
+
+// The FlatBuffer of a .ptd file.
+FlatBuffer FindFlatBuffer(const FlatBuffer& whole, const std::vector<uint8_t>& bytes, const std::string& path) {
+  if (bytes.size() < kHeaderEnd || std::memcmp(bytes.data() + 4, "FT01", 4) != 0 ||
+      std::memcmp(bytes.data() + kHeader, "FH01", 4) != 0) {
+    FailToRead(path, "it is not a .ptd file");
+  }
+  const uint64_t begin = whole.Read<uint64_t>(kFlatBufferBegin);
+  const uint64_t size = whole.Read<uint64_t>(kFlatBufferSize);
+  if (begin > bytes.size() || size > bytes.size() - begin) {
+    FailToRead(path, "it is cut off");
+  }
+  return FlatBuffer(bytes.data(), static_cast<size_t>(begin + size), path, FailToRead);
+}
+
+// The tensors of a .ptd file.
+class TensorFile {
+ public:
+  explicit TensorFile(const std::string& path)
+      : bytes_(ReadAll(path)),
+        whole_(bytes_.data(), bytes_.size(), path, FailToRead),
+        file_(FindFlatBuffer(whole_, bytes_, path)),
+        segments_(ReadSegments(file_, file_.Tables(file_.Root(), kFlatTensorSegments),
+                               whole_.Read<uint64_t>(kSegmentsBegin), bytes_.size())) {
+    const FlatBuffer::Vector named = file_.Tables(file_.Root(), kFlatTensorNamedData);
+    for (size_t i = 0; i < named.size; ++i) {
+      const size_t table = file_.Table(named, i);
+      tables_.emplace(file_.Text(table, kNamedDataKey), table);
+    }
+  }
+
+  std::set<std::string> Keys() const {
+    std::set<std::string> keys;
+    for (const auto& [key, table] : tables_) {
+      keys.insert(key);
+    }
+    return keys;
+  }
+
+  TensorData Read(const std::string& key) const {
+    const size_t table = tables_.at(key);
+    Layout layout =
+        ReadLayout(file_, file_.Child(table, kNamedDataTensorLayout), kTensorLayoutSizes, kTensorLayoutDimOrder, key);
+    const uint32_t segment = file_.Number<uint32_t>(table, kNamedDataSegmentIndex);
+    const Range range = segment < segments_.size() ? segments_[segment] : Range{0, 0};
+    if (range.size != layout.nbytes()) {
+      file_.Fail("%s has %zu bytes, and %s needs %zu", key.c_str(), range.size, Describe(layout).c_str(),
+                 layout.nbytes());
+    }
+    const uint8_t* begin = bytes_.data() + range.begin;
+    return {std::move(layout), {begin, begin + range.size}};
+  }
+
+ private:
+  std::vector<uint8_t> bytes_;
+  FlatBuffer whole_;
+  FlatBuffer file_;
+  std::vector<Range> segments_;
+  std::map<std::string, size_t> tables_;  // Which says where the data of a key are.
+};
 
 }  // namespace
 
 std::vector<Sample> ReadSamples(const std::string& path, const std::string& method, size_t num_inputs,
                                 size_t num_outputs) {
-  auto loader = FileDataLoader::from(path.c_str());
-  if (!loader.ok()) {
-    FailToRead(path, "cannot open it.");
-  }
-  auto map = FlatTensorDataMap::load(&*loader);
-  if (!map.ok()) {
-    FailToRead(path, "it is not a .ptd file.");
-  }
-  std::set<std::string> keys;
-  const auto count = map->get_num_keys();
-  for (uint32_t i = 0; count.ok() && i < *count; ++i) {
-    const auto key = map->get_key(i);
-    if (key.ok()) {
-      keys.insert(*key);
-    }
-  }
+  const TensorFile file(path);
+  std::set<std::string> keys = file.Keys();
   std::vector<Sample> samples;
   while (true) {
     const std::string prefix = method + "/" + std::to_string(samples.size()) + "/";
@@ -69,7 +119,7 @@ std::vector<Sample> ReadSamples(const std::string& path, const std::string& meth
       for (size_t i = 0; i < values->size(); ++i) {
         const std::string key = prefix + kind + std::to_string(i);
         if (keys.erase(key) == 1) {
-          (*values)[i] = Read(*map, path, key);
+          (*values)[i] = file.Read(key);
         }
       }
     }

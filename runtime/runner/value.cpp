@@ -1,11 +1,13 @@
 #include "runtime/runner/value.h"
 
 #include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+#include <executorch/runtime/core/exec_aten/util/tensor_dimension_limit.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -65,6 +67,37 @@ TensorData Scalar(ScalarType dtype, T value) {
 }
 
 }  // namespace
+
+std::string Mistake(const Layout& layout) {
+  const size_t dimensions = layout.sizes.size();
+  if (!executorch::runtime::isValid(layout.dtype)) {
+    return "has a dtype that the runtime does not know, " + std::to_string(static_cast<int>(layout.dtype));
+  }
+  if (dimensions > executorch::runtime::kTensorDimensionLimit) {
+    return "has " + std::to_string(dimensions) + " dimensions";
+  }
+  // Strides are 32-bit numbers, and a dimension of size 0 counts as 1 there.
+  uint64_t stride = 1;
+  uint32_t seen = 0;
+  for (size_t i = layout.dim_order.size(); i-- > 0 && layout.dim_order[i] < dimensions;) {
+    const int32_t size = layout.sizes[layout.dim_order[i]];
+    if (size < 0) {
+      return "has a negative size";
+    }
+    if (stride > std::numeric_limits<int32_t>::max()) {
+      return "is larger than its strides can count";
+    }
+    stride *= static_cast<uint64_t>(std::max(size, 1));
+    seen |= 1u << layout.dim_order[i];
+  }
+  if (layout.dim_order.size() != dimensions || seen != (1u << dimensions) - 1) {
+    return "has a dim order that is none of its " + std::to_string(dimensions) + " dimensions";
+  }
+  if (stride > static_cast<uint64_t>(PTRDIFF_MAX) / executorch::runtime::elementSize(layout.dtype)) {
+    return "is larger than any memory";
+  }
+  return "";
+}
 
 size_t Layout::numel() const {
   size_t count = 1;

@@ -24,6 +24,10 @@ struct Layout {
   std::vector<int32_t> strides() const;
 };
 
+// Why no tensor can have a layout, which a file or a flag gives, e.g. `has a negative size`; empty if one can. All else
+// that is said of layouts here is said of such as tensors can have.
+std::string Mistake(const Layout& layout);
+
 // A tensor with its own memory.
 struct TensorData {
   Layout layout;

@@ -1,0 +1,84 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rules_executorch {
+
+// Reads a FlatBuffer of which nothing is taken for granted: what leads out of it, or cannot be, is refused. Tables and
+// fields are places in it, in bytes from its beginning.
+class FlatBuffer {
+ public:
+  // What to do with a file that is damaged: must not return.
+  using Refuse = void (*)(const std::string& path, const std::string& found);
+
+  struct Vector {
+    size_t begin;  // Of the first element.
+    size_t size;   // The number of elements.
+  };
+
+  FlatBuffer(const uint8_t* bytes, size_t size, const std::string& path, Refuse refuse)
+      : bytes_(bytes), size_(size), path_(path), refuse_(refuse), elements_left_(size) {}
+
+  // Refuses the file; the format is that of printf.
+  [[noreturn]] [[gnu::format(printf, 2, 3)]] void Fail(const char* format, ...) const;
+
+  // What is read from now on, for errors: `method forward: `.
+  void set_place(std::string place) { place_ = std::move(place); }
+
+  size_t size() const { return size_; }
+
+  template <typename T>
+  T Read(size_t at) const {
+    Need(at, sizeof(T));
+    T number;
+    std::memcpy(&number, bytes_ + at, sizeof(T));
+    return number;
+  }
+
+  // The table that the file begins with.
+  size_t Root() const { return Follow(0); }
+
+  // Where a table has a field; 0 if it does not have it.
+  size_t Field(size_t table, int number) const;
+
+  template <typename T>
+  T Number(size_t table, int number) const {
+    const size_t field = Field(table, number);
+    return field == 0 ? T{0} : Read<T>(field);
+  }
+
+  // A table that is a field of another.
+  size_t Child(size_t table, int number) const;
+
+  // A vector of elements of some size; empty if the table does not have it. A file that holds every element once has no
+  // more elements than bytes, and one that holds the same over and over could ask for years of work.
+  Vector Elements(size_t table, int number, size_t element_size) const;
+  Vector Tables(size_t table, int number) const { return Elements(table, number, sizeof(uint32_t)); }
+
+  template <typename T>
+  T Element(const Vector& vector, size_t index) const {
+    return Read<T>(vector.begin + index * sizeof(T));
+  }
+  size_t Table(const Vector& vector, size_t index) const { return Follow(vector.begin + index * sizeof(uint32_t)); }
+
+  // A text, which must be there, with the zero behind it.
+  std::string_view Text(size_t table, int number) const;
+
+ private:
+  void Need(size_t at, size_t count) const;
+  size_t Follow(size_t at) const;
+
+  const uint8_t* bytes_;
+  size_t size_;
+  const std::string& path_;
+  Refuse refuse_;
+  std::string place_;
+  mutable size_t elements_left_;
+};
+
+}  // namespace rules_executorch

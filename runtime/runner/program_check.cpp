@@ -1,0 +1,344 @@
+#include "runtime/runner/program_check.h"
+
+#include <executorch/runtime/core/exec_aten/util/scalar_type_util.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "runtime/runner/flat_file.h"
+#include "runtime/runner/program_format.h"
+
+namespace rules_executorch {
+namespace {
+
+using Vector = FlatBuffer::Vector;
+
+// Behind the first eight bytes of a file: a magic word, the size of this header, the size of the FlatBuffer, and where
+// the segments begin.
+constexpr size_t kHeader = 8;
+constexpr size_t kProgramSize = 16;
+constexpr size_t kSegmentsBegin = 24;
+constexpr size_t kHeaderEnd = 32;
+
+// A value of a method. A tensor without memory is no use to an instruction.
+struct MethodValue {
+  uint8_t kind;
+  bool has_memory;
+};
+
+class ProgramCheck {
+ public:
+  ProgramCheck(const uint8_t* bytes, size_t file_size, size_t size, const std::string& path, FlatBuffer::Refuse refuse)
+      : file_size_(file_size), file_(bytes, size, path, refuse) {}
+
+  void Check(size_t segments_begin) {
+    const size_t program = file_.Root();
+    segments_ = ReadSegments(file_, file_.Tables(program, kProgramSegments), segments_begin, file_size_);
+    ReadConstants(program);
+    const Vector plans = file_.Tables(program, kProgramExecutionPlan);
+    for (size_t i = 0; i < plans.size; ++i) {
+      CheckPlan(file_.Table(plans, i));
+    }
+  }
+
+ private:
+  // An index in the file, of which there are so many.
+  size_t Index(int64_t index, size_t count, const char* of) const {
+    if (index < 0 || static_cast<uint64_t>(index) >= count) {
+      file_.Fail("%s %lld of %zu", of, static_cast<long long>(index), count);
+    }
+    return static_cast<size_t>(index);
+  }
+
+  Range Segment(size_t table, int number) const {
+    return segments_[Index(file_.Number<uint32_t>(table, number), segments_.size(), "segment")];
+  }
+
+  // The tensors whose content is in a segment, from their offsets on to the segment's end.
+  std::vector<Range> Subsegments(size_t table) const {
+    std::vector<Range> ranges;
+    const Vector offsets = file_.Elements(table, kSubsegmentOffsetsOffsets, sizeof(uint64_t));
+    for (size_t i = 0; i < offsets.size; ++i) {
+      const Range segment = Segment(table, kSubsegmentOffsetsSegmentIndex);
+      const uint64_t offset = file_.Element<uint64_t>(offsets, i);
+      if (offset > segment.size) {
+        file_.Fail("a constant is not in its segment");
+      }
+      ranges.push_back({segment.begin + static_cast<size_t>(offset), segment.size - static_cast<size_t>(offset)});
+    }
+    return ranges;
+  }
+
+  void ReadConstants(size_t program) {
+    if (file_.Field(program, kProgramConstantSegment) != 0) {
+      constants_ = Subsegments(file_.Child(program, kProgramConstantSegment));
+    }
+    // The first constant stands for none; if there is no other in a segment, they are in the FlatBuffer.
+    if (constants_.size() < 2) {
+      constants_.clear();
+      const Vector buffers = file_.Tables(program, kProgramConstantBuffer);
+      for (size_t i = 0; i < buffers.size; ++i) {
+        const Vector storage = file_.Elements(file_.Table(buffers, i), kBufferStorage, 1);
+        constants_.push_back({storage.begin, storage.size});
+      }
+    }
+    const Vector mutable_segments = file_.Tables(program, kProgramMutableDataSegments);
+    if (mutable_segments.size > 0) {
+      initial_ = Subsegments(file_.Table(mutable_segments, 0));
+    }
+    const Vector named = file_.Tables(program, kProgramNamedData);
+    for (size_t i = 0; i < named.size; ++i) {
+      file_.Text(file_.Table(named, i), kNamedDataKey);
+      Segment(file_.Table(named, i), kNamedDataSegmentIndex);
+    }
+    const Vector delegates = file_.Tables(program, kProgramBackendDelegateData);
+    for (size_t i = 0; i < delegates.size; ++i) {
+      file_.Child(file_.Table(delegates, i), kBackendDelegateInlineDataData);
+    }
+    inline_delegates_ = delegates.size;
+  }
+
+  void CheckPlan(size_t plan) {
+    file_.set_place("method " + std::string(file_.Text(plan, kExecutionPlanName)) + ": ");
+    ReadBuffers(plan);
+    CheckValues(plan);
+    CheckDelegates(plan);
+    const Vector operators = file_.Tables(plan, kExecutionPlanOperators);
+    for (size_t i = 0; i < operators.size; ++i) {
+      file_.Text(file_.Table(operators, i), kOperatorName);
+      file_.Text(file_.Table(operators, i), kOperatorOverload);
+    }
+    CheckChains(plan, operators.size);
+  }
+
+  void ReadBuffers(size_t plan) {
+    const Vector sizes = file_.Elements(plan, kExecutionPlanNonConstBufferSizes, sizeof(int64_t));
+    buffers_.clear();
+    for (size_t i = 0; i < sizes.size; ++i) {
+      const int64_t size = file_.Element<int64_t>(sizes, i);
+      if (size < 0) {
+        file_.Fail("a buffer of %lld bytes", static_cast<long long>(size));
+      }
+      buffers_.push_back(static_cast<uint64_t>(size));
+    }
+    const Vector devices = file_.Tables(plan, kExecutionPlanNonConstBufferDevice);
+    for (size_t i = 0; i < devices.size; ++i) {
+      if (file_.Number<uint8_t>(file_.Table(devices, i), kNonConstBufferDeviceDeviceType) != 0) {
+        file_.Fail("a buffer on a device; the runner has the memory of the CPU only");
+      }
+    }
+  }
+
+  void CheckValues(size_t plan) {
+    const Vector values = file_.Tables(plan, kExecutionPlanValues);
+    values_.clear();
+    listed_.clear();
+    for (size_t i = 0; i < values.size; ++i) {
+      const size_t value = file_.Table(values, i);
+      const uint8_t kind = file_.Number<uint8_t>(value, kEValueValType);
+      // In the order of the values, as the runtime makes lists of tensors from those it has.
+      values_.push_back({kind, true});
+      if (kind != kValueNull) {
+        CheckValue(kind, file_.Child(value, kEValueVal), values.size);
+      }
+    }
+    for (size_t index : Indices(plan, kExecutionPlanInputs)) {
+      values_[index].has_memory = true;
+    }
+  }
+
+  void CheckValue(uint8_t kind, size_t value, size_t count) {
+    switch (kind) {
+      case kValueTensor:
+        values_.back().has_memory = CheckTensor(value);
+        return;
+      case kValueString:
+        file_.Text(value, kStringStringVal);
+        return;
+      case kValueIntList: {
+        const Vector items = file_.Elements(value, kTensorListItems, sizeof(int64_t));
+        for (size_t i = 0; i < items.size; ++i) {
+          Index(file_.Element<int64_t>(items, i), count, "value");
+        }
+        return;
+      }
+      case kValueBoolList: {
+        const Vector items = file_.Elements(value, kTensorListItems, 1);
+        for (size_t i = 0; i < items.size; ++i) {
+          Index(file_.Element<uint8_t>(items, i), 2, "bool");
+        }
+        return;
+      }
+      case kValueTensorList:
+      case kValueOptionalTensorList: {
+        const Vector items = file_.Elements(value, kTensorListItems, sizeof(int32_t));
+        for (size_t i = 0; i < items.size; ++i) {
+          CheckItem(file_.Element<int32_t>(items, i), kind == kValueOptionalTensorList);
+        }
+        return;
+      }
+    }
+  }
+
+  // Checks an item of a list of tensors, which is the newest value.
+  void CheckItem(int32_t item, bool optional) {
+    if (optional && item == -1) {
+      return;
+    }
+    const uint8_t kind = values_[Index(item, values_.size() - 1, "value")].kind;
+    if (kind != kValueTensor && !(optional && kind == kValueNull)) {
+      file_.Fail("value %d is no tensor, and in a list of tensors", item);
+    }
+    listed_.push_back(static_cast<size_t>(item));
+  }
+
+  // Checks a tensor; false if it has no memory of its own.
+  bool CheckTensor(size_t tensor) {
+    const Layout layout = ReadLayout(file_, tensor, kTensorSizes, kTensorDimOrder, "a tensor");
+    const size_t element_size = executorch::runtime::elementSize(layout.dtype);
+    const size_t size = layout.nbytes();
+    const size_t extra =
+        file_.Field(tensor, kTensorExtraTensorInfo) == 0 ? 0 : file_.Child(tensor, kTensorExtraTensorInfo);
+    if (extra != 0 && file_.Number<uint8_t>(extra, kExtraTensorInfoLocation) != 0) {
+      file_.Fail("a tensor whose content is in another file; the runner takes none");
+    }
+    const uint32_t constant = file_.Number<uint32_t>(tensor, kTensorDataBufferIdx);
+    const bool planned = file_.Field(tensor, kTensorAllocationInfo) != 0;
+    if (planned) {
+      const size_t allocation = file_.Child(tensor, kTensorAllocationInfo);
+      const uint64_t offset =
+          file_.Number<uint32_t>(allocation, kAllocationDetailsMemoryOffsetLow) |
+          static_cast<uint64_t>(file_.Number<uint32_t>(allocation, kAllocationDetailsMemoryOffsetHigh)) << 32;
+      const uint32_t buffer = file_.Number<uint32_t>(allocation, kAllocationDetailsMemoryId);
+      if (buffer == 0 || buffer >= buffers_.size() || offset > buffers_[buffer] || size > buffers_[buffer] - offset ||
+          offset % element_size != 0) {
+        file_.Fail("a tensor that is not in the memory planned for it");
+      }
+    }
+    if (constant != 0) {
+      const std::vector<Range>& constants = planned ? initial_ : constants_;
+      const Range range = constants[Index(constant, constants.size(), "constant")];
+      if (size > range.size || range.begin % element_size != 0) {
+        file_.Fail("a tensor of %zu bytes that is not in the file", size);
+      }
+    }
+    return planned || constant != 0 || size == 0;
+  }
+
+  std::vector<size_t> Indices(size_t table, int number) const {
+    std::vector<size_t> indices;
+    const Vector items = file_.Elements(table, number, sizeof(int32_t));
+    for (size_t i = 0; i < items.size; ++i) {
+      indices.push_back(Index(file_.Element<int32_t>(items, i), values_.size(), "value"));
+    }
+    return indices;
+  }
+
+  void CheckDelegates(size_t plan) {
+    const Vector delegates = file_.Tables(plan, kExecutionPlanDelegates);
+    for (size_t i = 0; i < delegates.size; ++i) {
+      const size_t delegate = file_.Table(delegates, i);
+      file_.Text(delegate, kBackendDelegateId);
+      const size_t processed = file_.Child(delegate, kBackendDelegateProcessed);
+      const bool is_inline = file_.Number<uint8_t>(processed, kBackendDelegateDataReferenceLocation) == 0;
+      Index(file_.Number<uint32_t>(processed, kBackendDelegateDataReferenceIndex),
+            is_inline ? inline_delegates_ : segments_.size(), "data of a delegate");
+      file_.Child(delegate, kBackendDelegateCompileSpecs);
+      const Vector specs = file_.Tables(delegate, kBackendDelegateCompileSpecs);
+      for (size_t j = 0; j < specs.size; ++j) {
+        file_.Text(file_.Table(specs, j), kCompileSpecKey);
+        file_.Child(file_.Table(specs, j), kCompileSpecValue);
+      }
+    }
+    delegates_ = delegates.size;
+  }
+
+  void CheckChains(size_t plan, size_t operators) {
+    const Vector chains = file_.Tables(plan, kExecutionPlanChains);
+    for (size_t i = 0; i < chains.size; ++i) {
+      const Vector instructions = file_.Tables(file_.Table(chains, i), kChainInstructions);
+      for (size_t j = 0; j < instructions.size; ++j) {
+        const size_t instruction = file_.Table(instructions, j);
+        CheckInstruction(file_.Number<uint8_t>(instruction, kInstructionInstrArgsType),
+                         file_.Child(instruction, kInstructionInstrArgs), operators, instructions.size);
+      }
+    }
+    for (size_t index : Indices(plan, kExecutionPlanOutputs)) {
+      Use(index);
+    }
+    for (size_t index : listed_) {
+      Use(index);
+    }
+  }
+
+  void CheckInstruction(uint8_t kind, size_t call, size_t operators, size_t instructions) {
+    switch (kind) {
+      case kInstructionKernelCall:
+        Index(file_.Number<int32_t>(call, kKernelCallOpIndex), operators, "operator");
+        return UseAll(Indices(call, kKernelCallArgs));
+      case kInstructionDelegateCall:
+        Index(file_.Number<int32_t>(call, kDelegateCallDelegateIndex), delegates_, "delegate");
+        return UseAll(Indices(call, kDelegateCallArgs));
+      case kInstructionMoveCall:
+        Use(Index(file_.Number<int32_t>(call, kMoveCallMoveFrom), values_.size(), "value"));
+        values_[Index(file_.Number<int32_t>(call, kMoveCallMoveTo), values_.size(), "value")].has_memory = true;
+        return;
+      case kInstructionJumpFalseCall:
+        Use(Index(file_.Number<int32_t>(call, kJumpFalseCallCondValueIndex), values_.size(), "value"));
+        Index(file_.Number<int32_t>(call, kJumpFalseCallDestinationInstruction), instructions + 1, "instruction");
+        return;
+      default:
+        // Memory is freed for tensors of unbounded shape only, which the runtime does not take.
+        file_.Fail("an instruction of kind %d", kind);
+    }
+  }
+
+  void UseAll(const std::vector<size_t>& indices) const {
+    for (size_t index : indices) {
+      Use(index);
+    }
+  }
+
+  // A value that an instruction reads or writes.
+  void Use(size_t index) const {
+    if (!values_[index].has_memory) {
+      file_.Fail("tensor %zu is used, and no memory is planned for it", index);
+    }
+  }
+
+  size_t file_size_;
+  FlatBuffer file_;
+  std::vector<Range> segments_;
+  std::vector<Range> constants_;
+  std::vector<Range> initial_;
+  size_t inline_delegates_ = 0;
+  // Of the method that is checked.
+  std::vector<uint64_t> buffers_;
+  std::vector<MethodValue> values_;
+  std::vector<size_t> listed_;
+  size_t delegates_ = 0;
+};
+
+}  // namespace
+
+void CheckProgram(const uint8_t* bytes, size_t size, const std::string& path, FlatBuffer::Refuse refuse) {
+  const FlatBuffer file(bytes, size, path, refuse);
+  size_t program_size = size;
+  size_t segments_begin = size;
+  file.Read<uint64_t>(kHeader);
+  if (std::memcmp(bytes + 4, "ET12", 4) != 0) {
+    file.Fail("it does not begin as one");
+  }
+  if (std::memcmp(bytes + kHeader, "eh00", 4) == 0) {
+    file.Read<uint64_t>(kHeaderEnd - 8);
+    program_size = static_cast<size_t>(file.Read<uint64_t>(kProgramSize));
+    segments_begin = static_cast<size_t>(file.Read<uint64_t>(kSegmentsBegin));
+    if (program_size > size || segments_begin > size) {
+      file.Fail("it has %zu bytes of %zu", size, std::max(program_size, segments_begin));
+    }
+  }
+  ProgramCheck(bytes, size, program_size, path, refuse).Check(segments_begin);
+}
+
+}  // namespace rules_executorch
