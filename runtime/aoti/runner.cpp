@@ -1,6 +1,7 @@
 #include "runtime/aoti/runner.h"
 
-#include <chrono>
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -12,10 +13,10 @@
 
 #include "runtime/aoti/loader.h"
 #include "runtime/runner/failure.h"
+#include "runtime/runner/file.h"
 #include "runtime/runner/model.h"
 #include "runtime/runner/options.h"
 #include "runtime/runner/run.h"
-#include "runtime/runner/runfiles.h"
 
 namespace rules_executorch {
 namespace {
@@ -37,28 +38,44 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
+// Reads whole numbers of a type; false if the text is none.
 template <typename T>
-std::vector<T> Numbers(const std::string& text) {
-  std::vector<T> numbers;
+bool ParseNumbers(const std::string& text, std::vector<T>* numbers) {
   for (const std::string& number : Split(text, ',')) {
-    numbers.push_back(static_cast<T>(std::strtol(number.c_str(), nullptr, 10)));
+    errno = 0;
+    char* end = nullptr;
+    const long value = std::strtol(number.c_str(), &end, 10);
+    numbers->push_back(static_cast<T>(value));
+    if (errno != 0 || end == number.c_str() || *end != '\0' || static_cast<long>(numbers->back()) != value) {
+      return false;
+    }
   }
-  return numbers;
+  return true;
 }
 
-// Reads `dtype:sizes:dim order;` for each of some values, with nothing before the semicolon for None.
-std::vector<Port> ParsePorts(const std::string& text) {
-  std::vector<Port> ports;
+// Reads `dtype:sizes:dim order;` for each of some values, with nothing before the semicolon for None; false if the text
+// is not as torch_aoti_package writes it.
+bool ParsePorts(const std::string& text, std::vector<Port>* ports) {
   for (const std::string& value : Split(text, ';')) {
     std::vector<std::string> parts = Split(value, ':');
-    const bool is_tensor = !parts.empty();
+    if (parts.empty()) {
+      ports->push_back({Tag::None, {}});
+      continue;
+    }
     parts.resize(3);
-    ports.push_back(is_tensor ? Port{Tag::Tensor,
-                                     {static_cast<ScalarType>(Numbers<int>(parts[0])[0]), Numbers<int32_t>(parts[1]),
-                                      Numbers<uint8_t>(parts[2])}}
-                              : Port{Tag::None, {}});
+    std::vector<int8_t> dtype;
+    Port port{Tag::Tensor, {}, /*has_largest_sizes=*/false};
+    if (!ParseNumbers(parts[0], &dtype) || dtype.size() != 1 || !ParseNumbers(parts[1], &port.layout.sizes) ||
+        !ParseNumbers(parts[2], &port.layout.dim_order)) {
+      return false;
+    }
+    port.layout.dtype = static_cast<ScalarType>(dtype[0]);
+    if (!Mistake(port.layout).empty()) {
+      return false;
+    }
+    ports->push_back(std::move(port));
   }
-  return ports;
+  return true;
 }
 
 Array ToArray(const TensorData& data) {
@@ -81,12 +98,16 @@ Value ToValue(std::optional<Array> array) {
 class AotiPackage : public Model {
  public:
   explicit AotiPackage(const std::string& path) : path_(path) {
-    if (!IsReadable(path)) {
-      Fail("cannot read the package " + path + ".",
+    const std::string problem = File(path).problem();
+    if (!problem.empty()) {
+      Fail("cannot read the package " + path + ": " + problem + ".",
            "the path is wrong, or the binary was moved away from its runfiles.",
            "give a .pt2 file with --program=FILE, or run the binary where the build put it.");
     }
-    if (Metadata("outputs").empty()) {
+    const bool known = !Metadata("outputs").empty() && ParsePorts(Metadata("inputs"), &signature_.inputs) &&
+                       ParsePorts(Metadata("outputs"), &signature_.outputs);
+    if (!known || !std::all_of(signature_.inputs.begin(), signature_.inputs.end(),
+                               [](const Port& port) { return port.is_tensor(); })) {
       Fail("the package " + path + " does not say what it takes and gives.",
            "it was made by other means than torch_aoti_package.",
            "give one that torch_aoti_package made, or run it with torch::inductor::AOTIModelPackageLoader.");
@@ -102,7 +123,7 @@ class AotiPackage : public Model {
       Fail(path_ + " has no method " + method + "; it has: " + kMethod + ".", "a package holds one method.",
            "leave out --method.");
     }
-    return {ParsePorts(Metadata("inputs")), ParsePorts(Metadata("outputs"))};
+    return signature_;
   }
 
   // The operators of other libraries that the package calls.
@@ -131,16 +152,18 @@ class AotiPackage : public Model {
     }
   }
 
-  std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) override {
-    const Signature signature = GetSignature(method);
+  std::vector<Value> Run(const std::string&, const std::vector<Value>& inputs, double* seconds) override {
     std::vector<Array> arrays;
     for (size_t i = 0; i < inputs.size(); ++i) {
-      if (!inputs[i]) {
-        Fail("input " + std::to_string(i) + " is None; the package takes " + Describe(signature.inputs[i]) + ".",
+      const Port& port = signature_.inputs[i];
+      const std::string mismatch = Mismatch(inputs[i], port);
+      if (!mismatch.empty()) {
+        Fail("input " + std::to_string(i) + " (" + Describe(inputs[i]) + ") " + mismatch + "; the package takes " +
+                 Describe(port) + ".",
              "the input is for another package.", "give what --list_methods shows.");
       }
       // The compiled code takes strides for granted.
-      arrays.push_back(ToArray(WithDimOrder(*inputs[i], signature.inputs[i].layout.dim_order)));
+      arrays.push_back(ToArray(WithDimOrder(*inputs[i], port.layout.dim_order)));
     }
     std::vector<Value> values;
     try {
@@ -151,6 +174,11 @@ class AotiPackage : public Model {
       Fail(std::string("the package failed: ") + error.what(),
            "the inputs have another dtype or shape than the model was exported with, or an operator refused them.",
            "give what --list_methods shows; export with get_dynamic_shapes() for other shapes.");
+    }
+    if (values.size() != signature_.outputs.size()) {
+      Fail("the package gave " + std::to_string(values.size()) + " outputs, and says that it gives " +
+               std::to_string(signature_.outputs.size()) + ".",
+           "it was not made by torch_aoti_package, or is damaged.", "build the package again.");
     }
     return values;
   }
@@ -166,12 +194,11 @@ class AotiPackage : public Model {
   }
 
   std::string path_;
+  Signature signature_;
   std::unique_ptr<AotiLoader> loader_;
 };
 
-}  // namespace
-
-int AotiRunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
+int Run(int argc, char** argv, const RunnerDefaults& defaults) {
   const Options options = ParseOptions(argc, argv, defaults, kText);
   if (options.action == Options::Action::kHelp) {
     std::fputs(HelpText(argv[0], defaults, kText).c_str(), stdout);
@@ -189,6 +216,13 @@ int AotiRunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
     return 0;
   }
   return RunModel(&package, options, /*load_ms=*/0);
+}
+
+}  // namespace
+
+int AotiRunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
+  PrepareToFail();
+  return Finish(Run(argc, argv, defaults));
 }
 
 }  // namespace rules_executorch

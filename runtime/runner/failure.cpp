@@ -1,15 +1,22 @@
 #include "runtime/runner/failure.h"
 
 #include <executorch/runtime/platform/platform.h>
+#include <fcntl.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <new>
 
 namespace rules_executorch {
 namespace {
 
 constexpr size_t kShownMessages = 20;
+constexpr size_t kLongestQuote = 100;
+constexpr size_t kLongestLine = 4000;
 
 std::vector<std::string>& Messages() {
   static auto* messages = new std::vector<std::string>;  // Never destroyed: other threads may log until the very end.
@@ -30,9 +37,32 @@ void Abort() {
        "see the log below; inputs of another shape, dtype or range than the program expects are the usual reason.");
 }
 
+void FailForMemory() {
+  std::set_new_handler(nullptr);
+  Fail("there is no memory left.", "the model or its inputs are too large for this machine, or a file is damaged.",
+       "run it where there is more memory, or give smaller inputs.");
+}
+
+// Prints a line, in which a file's texts may be: none of their characters does anything to a terminal.
+void PrintLine(const char* before, const std::string& text) {
+  std::string line = text.size() <= kLongestLine ? text : text.substr(0, kLongestLine) + "...";
+  for (char& character : line) {
+    if ((static_cast<unsigned char>(character) < ' ' && character != '\n') || character == '\x7f') {
+      character = '?';
+    }
+  }
+  std::fprintf(stderr, "%s%s\n", before, line.c_str());
+}
+
 }  // namespace
 
-void CaptureLog() {
+void PrepareToFail() {
+  for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) == -1) {
+      open("/dev/null", O_RDONLY);  // Gets the first number that is free; writing to it fails.
+    }
+  }
+  std::set_new_handler(FailForMemory);
   executorch::runtime::register_pal(executorch::runtime::PalImpl::create(
       /*init=*/nullptr, Abort, /*current_ticks=*/nullptr, /*ticks_to_ns_multiplier=*/nullptr, KeepMessage,
       /*allocate=*/nullptr, /*free=*/nullptr, __FILE__));
@@ -42,18 +72,32 @@ const std::vector<std::string>& LogMessages() { return Messages(); }
 
 void Fail(const std::string& found, const std::string& cause, const std::string& fix) {
   std::fflush(stdout);
-  std::fprintf(stderr, "error: %s\n  Likely cause: %s\n  Fix: %s\n", found.c_str(), cause.c_str(), fix.c_str());
+  PrintLine("error: ", found);
+  PrintLine("  Likely cause: ", cause);
+  PrintLine("  Fix: ", fix);
   const std::vector<std::string>& messages = Messages();
   if (!messages.empty()) {
     const size_t first = messages.size() > kShownMessages ? messages.size() - kShownMessages : 0;
-    std::fprintf(stderr, "\nExecuTorch's log:\n");
+    PrintLine("\nExecuTorch's log:", "");
     for (size_t i = first; i < messages.size(); ++i) {
-      std::fprintf(stderr, "  %s\n", messages[i].c_str());
+      PrintLine("  ", messages[i]);
     }
   }
   std::fflush(stderr);
   // Not exit(): static destructors of libraries must not run under an error, least of all from ExecuTorch's abort.
   std::_Exit(1);
+}
+
+std::string Shorten(const std::string& text) {
+  return text.size() <= kLongestQuote ? text : text.substr(0, kLongestQuote) + "...";
+}
+
+int Finish(int status) {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+    Fail(std::string("cannot write to stdout: ") + std::strerror(errno) + ".",
+         "stdout is closed, or where it leads is full or not to be written to.", "give it another place.");
+  }
+  return status;
 }
 
 }  // namespace rules_executorch

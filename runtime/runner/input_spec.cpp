@@ -6,14 +6,13 @@
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <limits>
 #include <random>
 #include <utility>
 #include <vector>
 
 #include "runtime/runner/failure.h"
+#include "runtime/runner/file.h"
 
 namespace rules_executorch {
 namespace {
@@ -23,10 +22,13 @@ using executorch::aten::Half;
 using executorch::aten::ScalarType;
 using executorch::runtime::Tag;
 
+// A shape by hand that has more elements is a mistake, which takes gigabytes to find out otherwise.
+constexpr size_t kMostElements = std::numeric_limits<int32_t>::max();
+
 constexpr char kFix[] = "see --help for the forms of --input, and --list_methods for what the program takes.";
 
 [[noreturn]] void FailToParse(const std::string& spec, size_t index, const Port& expected, const std::string& found) {
-  Fail("--input=" + spec + " for input " + std::to_string(index) + " (" + Describe(expected) + "): " + found,
+  Fail("--input=" + Shorten(spec) + " for input " + std::to_string(index) + " (" + Describe(expected) + "): " + found,
        "the values are written wrongly, or for another input.", kFix);
 }
 
@@ -36,73 +38,79 @@ void Append(std::vector<uint8_t>* bytes, T element) {
   bytes->insert(bytes->end(), begin, begin + sizeof(T));
 }
 
-template <typename T>
-bool AppendInteger(std::vector<uint8_t>* bytes, const std::string& text) {
-  errno = 0;
-  char* end = nullptr;
-  T element = 0;
-  if constexpr (std::is_same_v<T, uint64_t>) {
-    element = std::strtoull(text.c_str(), &end, 10);
-    if (text.find('-') != std::string::npos) {
-      return false;
+// Appends a number of a floating-point dtype, and returns what it is there.
+double AppendFloat(std::vector<uint8_t>* bytes, ScalarType dtype, double number) {
+  switch (dtype) {
+    case ScalarType::Half: {
+      const Half half(static_cast<float>(number));
+      Append(bytes, half);
+      return static_cast<float>(half);
     }
-  } else {
-    const long long number = std::strtoll(text.c_str(), &end, 10);
-    if (number < static_cast<long long>(std::numeric_limits<T>::min()) ||
-        number > static_cast<long long>(std::numeric_limits<T>::max())) {
-      return false;
+    case ScalarType::BFloat16: {
+      const BFloat16 brain(static_cast<float>(number));
+      Append(bytes, brain);
+      return static_cast<float>(brain);
     }
-    element = static_cast<T>(number);
+    case ScalarType::Float:
+      Append(bytes, static_cast<float>(number));
+      return static_cast<float>(number);
+    default:
+      Append(bytes, number);
+      return number;
   }
-  Append(bytes, element);
-  return errno == 0 && end != text.c_str() && *end == '\0';
+}
+
+// Appends a number of an integer dtype; false if it is none.
+bool AppendInteger(std::vector<uint8_t>* bytes, ScalarType dtype, int64_t number) {
+  switch (dtype) {
+    case ScalarType::Bool:
+    case ScalarType::Byte:
+      Append(bytes, static_cast<uint8_t>(number));
+      return number >= 0 && number <= (dtype == ScalarType::Bool ? 1 : UINT8_MAX);
+    case ScalarType::Char:
+      Append(bytes, static_cast<int8_t>(number));
+      return number >= INT8_MIN && number <= INT8_MAX;
+    case ScalarType::Short:
+      Append(bytes, static_cast<int16_t>(number));
+      return number >= INT16_MIN && number <= INT16_MAX;
+    case ScalarType::UInt16:
+      Append(bytes, static_cast<uint16_t>(number));
+      return number >= 0 && number <= UINT16_MAX;
+    case ScalarType::Int:
+      Append(bytes, static_cast<int32_t>(number));
+      return number >= INT32_MIN && number <= INT32_MAX;
+    case ScalarType::UInt32:
+      Append(bytes, static_cast<uint32_t>(number));
+      return number >= 0 && number <= UINT32_MAX;
+    case ScalarType::Long:
+    case ScalarType::UInt64:  // Of which the upper half is negative here.
+      Append(bytes, number);
+      return true;
+    default:
+      return false;
+  }
 }
 
 // Appends a number of the dtype, written as text; false if it is none.
 bool AppendElement(std::vector<uint8_t>* bytes, ScalarType dtype, const std::string& text) {
-  if (dtype == ScalarType::Bool) {
-    const bool yes = text == "true" || text == "1";
-    Append<uint8_t>(bytes, yes ? 1 : 0);
-    return yes || text == "false" || text == "0";
+  if (dtype == ScalarType::Bool && (text == "true" || text == "false")) {
+    return AppendInteger(bytes, dtype, text == "true" ? 1 : 0);
   }
+  errno = 0;
+  char* end = nullptr;
+  bool fits = false;
   if (IsFloatingPoint(dtype)) {
-    char* end = nullptr;
     const double number = std::strtod(text.c_str(), &end);
-    switch (dtype) {
-      case ScalarType::Half:
-        Append(bytes, Half(static_cast<float>(number)));
-        break;
-      case ScalarType::BFloat16:
-        Append(bytes, BFloat16(static_cast<float>(number)));
-        break;
-      case ScalarType::Float:
-        Append(bytes, static_cast<float>(number));
-        break;
-      default:
-        Append(bytes, number);
-    }
-    return end != text.c_str() && *end == '\0';
+    // What is too large becomes an infinity, which is one only if it is written so.
+    fits = !std::isinf(AppendFloat(bytes, dtype, number)) || (std::isinf(number) && errno == 0);
+    errno = 0;
+  } else if (dtype == ScalarType::UInt64) {
+    const unsigned long long number = std::strtoull(text.c_str(), &end, 10);
+    fits = AppendInteger(bytes, dtype, static_cast<int64_t>(number)) && text.find('-') == std::string::npos;
+  } else {
+    fits = AppendInteger(bytes, dtype, std::strtoll(text.c_str(), &end, 10));
   }
-  switch (dtype) {
-    case ScalarType::Byte:
-      return AppendInteger<uint8_t>(bytes, text);
-    case ScalarType::Char:
-      return AppendInteger<int8_t>(bytes, text);
-    case ScalarType::Short:
-      return AppendInteger<int16_t>(bytes, text);
-    case ScalarType::Int:
-      return AppendInteger<int32_t>(bytes, text);
-    case ScalarType::Long:
-      return AppendInteger<int64_t>(bytes, text);
-    case ScalarType::UInt16:
-      return AppendInteger<uint16_t>(bytes, text);
-    case ScalarType::UInt32:
-      return AppendInteger<uint32_t>(bytes, text);
-    case ScalarType::UInt64:
-      return AppendInteger<uint64_t>(bytes, text);
-    default:
-      return false;
-  }
+  return fits && errno == 0 && end != text.c_str() && *end == '\0';
 }
 
 std::vector<std::string> Split(const std::string& text, char separator) {
@@ -133,23 +141,90 @@ bool TakeShape(std::string* text, std::vector<int32_t>* sizes) {
   return true;
 }
 
-// The values that a word stands for, as text; empty if it is no such word.
-std::vector<std::string> Generate(const std::string& word, ScalarType dtype, size_t count) {
-  std::vector<std::string> values;
-  const bool random = word == "rand" || word.rfind("rand:", 0) == 0;
-  std::mt19937 generator(random && word.size() > 5 ? std::strtoul(word.c_str() + 5, nullptr, 10) : 0);
+// The elements that a word stands for.
+struct Word {
+  enum Kind { kNone, kOnes, kZeros, kArange, kRandom } kind = kNone;
+  uint32_t seed = 0;
+};
+
+Word ParseWord(const std::string& text) {
+  if (text == "ones" || text == "zeros" || text == "arange") {
+    return {text == "ones" ? Word::kOnes : text == "zeros" ? Word::kZeros : Word::kArange};
+  }
+  if (text == "rand") {
+    return {Word::kRandom};
+  }
+  std::vector<uint8_t> seed;
+  if (text.rfind("rand:", 0) == 0 && AppendElement(&seed, ScalarType::UInt32, text.substr(5))) {
+    Word word{Word::kRandom};
+    std::memcpy(&word.seed, seed.data(), sizeof(word.seed));
+    return word;
+  }
+  return {};
+}
+
+// Appends the elements that a word stands for; false if one is no number of the dtype.
+bool Generate(const Word& word, ScalarType dtype, size_t count, std::vector<uint8_t>* bytes) {
+  std::mt19937 generator(word.seed);
+  bytes->reserve(count * executorch::runtime::elementSize(dtype));
+  const bool is_float = IsFloatingPoint(dtype);
   for (size_t i = 0; i < count; ++i) {
-    if (word == "ones" || word == "zeros") {
-      values.push_back(word == "ones" ? "1" : "0");
-    } else if (word == "arange") {
-      values.push_back(std::to_string(dtype == ScalarType::Bool ? i % 2 : i));
-    } else if (random) {
+    int64_t integer = word.kind == Word::kOnes ? 1 : 0;
+    double number = static_cast<double>(integer);
+    if (word.kind == Word::kArange) {
+      integer = static_cast<int64_t>(dtype == ScalarType::Bool ? i % 2 : i);
+      number = static_cast<double>(i);
+    } else if (word.kind == Word::kRandom) {
       const uint32_t bits = generator();  // Not a distribution: those differ between standard libraries.
-      values.push_back(IsFloatingPoint(dtype) ? std::to_string((bits >> 8) * 0x1p-24)
-                                              : std::to_string(bits % (dtype == ScalarType::Bool ? 2 : 10)));
+      integer = bits % (dtype == ScalarType::Bool ? 2 : 10);
+      number = (bits >> 8) * 0x1p-24;
+    }
+    if (is_float) {
+      AppendFloat(bytes, dtype, number);
+    } else if (!AppendInteger(bytes, dtype, integer)) {
+      return false;
     }
   }
-  return values;
+  return true;
+}
+
+// Gives an input another shape, if the program may take it.
+void SetSizes(const std::string& spec, size_t index, const Port& expected, const std::vector<int32_t>& sizes,
+              Layout* layout) {
+  if (sizes.size() != layout->sizes.size()) {
+    FailToParse(spec, index, expected,
+                "the shape has " + std::to_string(sizes.size()) + " dimensions, the input has " +
+                    std::to_string(layout->sizes.size()) + ".");
+  }
+  *layout = ContiguousLayout(layout->dtype, sizes);
+  const std::string mistake = Mistake(*layout);
+  if (!mistake.empty() || layout->numel() > kMostElements) {
+    FailToParse(spec, index, expected,
+                "the shape " + (mistake.empty() ? "has " + std::to_string(layout->numel()) + " elements" : mistake) +
+                    "; --input makes " + std::to_string(kMostElements) + " elements at most.");
+  }
+  const std::string mismatch = Mismatch(TensorData{*layout, {}}, expected);
+  if (!mismatch.empty()) {
+    FailToParse(spec, index, expected,
+                "the shape " + mismatch + "; the program takes " + Describe(expected) + " at most.");
+  }
+}
+
+// Reads the elements out of a file, which must have as many bytes as they.
+void ReadElements(const std::string& spec, size_t index, const Port& expected, const std::string& path,
+                  TensorData* tensor) {
+  File file(path);
+  const size_t size = tensor->layout.nbytes();
+  if (file.problem().empty() && file.size() != size) {
+    FailToParse(spec, index, expected,
+                path + " has " + std::to_string(file.size()) + " bytes; " + Describe(tensor->layout) + " needs " +
+                    std::to_string(size) + ".");
+  }
+  tensor->bytes.resize(file.size());
+  file.Read(tensor->bytes.data());
+  if (!file.problem().empty()) {
+    FailToParse(spec, index, expected, "cannot read " + path + ": " + file.problem() + ".");
+  }
 }
 
 }  // namespace
@@ -171,40 +246,32 @@ Value ParseInput(const std::string& spec, size_t index, const Port& expected) {
   std::string text = spec;
   std::vector<int32_t> sizes;
   if (TakeShape(&text, &sizes)) {
-    if (sizes.size() != layout.sizes.size()) {
-      FailToParse(spec, index, expected,
-                  "the shape has " + std::to_string(sizes.size()) + " dimensions, the input has " +
-                      std::to_string(layout.sizes.size()) + ".");
-    }
-    layout.sizes = sizes;
+    SetSizes(spec, index, expected, sizes, &layout);
   }
   TensorData tensor{ContiguousLayout(layout.dtype, layout.sizes), {}};
   if (!text.empty() && text[0] == '@') {
-    std::ifstream file(text.substr(1), std::ios::binary);
-    if (!file) {
-      FailToParse(spec, index, expected, "cannot read " + text.substr(1) + ".");
-    }
-    tensor.bytes.assign(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());
-    if (tensor.bytes.size() != layout.nbytes()) {
-      FailToParse(spec, index, expected,
-                  text.substr(1) + " has " + std::to_string(tensor.bytes.size()) + " bytes; " +
-                      Describe(tensor.layout) + " needs " + std::to_string(layout.nbytes()) + ".");
-    }
+    ReadElements(spec, index, expected, text.substr(1), &tensor);
     return tensor;
   }
   const size_t numel = layout.numel();
-  std::vector<std::string> values = Generate(text, layout.dtype, numel);
-  const bool is_word = text == "ones" || text == "zeros" || text == "arange" || text.rfind("rand", 0) == 0;
-  if (!is_word) {
-    values = text.empty() ? std::vector<std::string>() : Split(text, ',');
+  const Word word = ParseWord(text);
+  if (word.kind != Word::kNone) {
+    if (!Generate(word, layout.dtype, numel, &tensor.bytes)) {
+      FailToParse(spec, index, expected, "not all of its elements are numbers of " + DtypeName(layout.dtype) + ".");
+    }
+    return tensor;
   }
+  if (text.rfind("rand", 0) == 0) {
+    FailToParse(spec, index, expected, "the seed of rand:SEED is a whole number from 0 to 4294967295.");
+  }
+  const std::vector<std::string> values = text.empty() ? std::vector<std::string>() : Split(text, ',');
   if (values.size() != numel) {
     FailToParse(spec, index, expected,
                 std::to_string(values.size()) + " values for " + std::to_string(numel) + " elements.");
   }
   for (const std::string& value : values) {
     if (!AppendElement(&tensor.bytes, layout.dtype, value)) {
-      FailToParse(spec, index, expected, "'" + value + "' is no " + DtypeName(layout.dtype) + ".");
+      FailToParse(spec, index, expected, "'" + Shorten(value) + "' is no " + DtypeName(layout.dtype) + ".");
     }
   }
   return tensor;

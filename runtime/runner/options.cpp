@@ -1,11 +1,13 @@
 #include "runtime/runner/options.h"
 
-#include <getopt.h>
-
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <limits>
 
 #include "runtime/runner/failure.h"
@@ -14,8 +16,10 @@
 namespace rules_executorch {
 namespace {
 
-enum Flag : int {
-  kProgram = 256,  // Beyond all characters, which getopt keeps for one-letter flags.
+enum class Flag {
+  kHelp,
+  kVerbose,
+  kProgram,
   kMethod,
   kSamples,
   kInput,
@@ -30,24 +34,34 @@ enum Flag : int {
   kListMethods,
 };
 
-constexpr option kFlags[] = {
-    {"help", no_argument, nullptr, 'h'},
-    {"verbose", no_argument, nullptr, 'v'},
-    {"program", required_argument, nullptr, kProgram},
-    {"method", required_argument, nullptr, kMethod},
-    {"samples", required_argument, nullptr, kSamples},
-    {"input", required_argument, nullptr, kInput},
-    {"check", no_argument, nullptr, kCheck},
-    {"nocheck", no_argument, nullptr, kNoCheck},
-    {"rtol", required_argument, nullptr, kRtol},
-    {"atol", required_argument, nullptr, kAtol},
-    {"iterations", required_argument, nullptr, kIterations},
-    {"warmup", required_argument, nullptr, kWarmup},
-    {"print", required_argument, nullptr, kPrint},
-    {"list_operators", no_argument, nullptr, kListOperators},
-    {"list_methods", no_argument, nullptr, kListMethods},
-    {nullptr, 0, nullptr, 0},
+struct FlagName {
+  const char* name;
+  Flag flag;
+  bool takes_value;
 };
+
+constexpr FlagName kFlags[] = {
+    {"-h", Flag::kHelp, false},
+    {"--help", Flag::kHelp, false},
+    {"-v", Flag::kVerbose, false},
+    {"--verbose", Flag::kVerbose, false},
+    {"--program", Flag::kProgram, true},
+    {"--method", Flag::kMethod, true},
+    {"--samples", Flag::kSamples, true},
+    {"--input", Flag::kInput, true},
+    {"--check", Flag::kCheck, false},
+    {"--nocheck", Flag::kNoCheck, false},
+    {"--rtol", Flag::kRtol, true},
+    {"--atol", Flag::kAtol, true},
+    {"--iterations", Flag::kIterations, true},
+    {"--warmup", Flag::kWarmup, true},
+    {"--print", Flag::kPrint, true},
+    {"--list_operators", Flag::kListOperators, false},
+    {"--list_methods", Flag::kListMethods, false},
+};
+
+// More runs than anyone waits for; the time of each is kept.
+constexpr long kMostIterations = 1000000;
 
 constexpr char kHelp[] = R"(Usage: %s [flags]
 
@@ -93,21 +107,63 @@ Questions
   Fail(found, "the flag or its value is misspelt.", "see --help.");
 }
 
-double Number(const char* flag, const char* text) {
+// A flag with its value, if it takes one.
+struct Argument {
+  std::string name;
+  Flag flag;
+  std::string value;
+
+  std::string text() const { return Shorten(name + "=" + value); }
+};
+
+// Takes the next flag, and the value behind it, off the command line.
+Argument Take(int argc, char** argv, int* index) {
+  const std::string text = argv[(*index)++];
+  if (text.size() < 2 || text[0] != '-') {
+    FailToParse("unexpected argument " + Shorten(text) + ".");
+  }
+  const size_t equals = text.find('=');
+  const std::string name = text.substr(0, equals);
+  const auto* known =
+      std::find_if(std::begin(kFlags), std::end(kFlags), [&](const FlagName& flag) { return name == flag.name; });
+  if (known == std::end(kFlags)) {
+    FailToParse("there is no flag " + Shorten(name) + ".");
+  }
+  if (!known->takes_value && equals != std::string::npos) {
+    FailToParse("flag " + name + " takes no value.");
+  }
+  Argument argument{name, known->flag, ""};
+  if (known->takes_value) {
+    if (equals != std::string::npos) {
+      argument.value = text.substr(equals + 1);
+    } else if (*index < argc) {
+      argument.value = argv[(*index)++];
+    }
+    if (argument.value.empty()) {
+      FailToParse("flag " + name + " needs a value.");
+    }
+  }
+  return argument;
+}
+
+double Number(const Argument& argument) {
+  const char* text = argument.value.c_str();
   char* end = nullptr;
   const double number = std::strtod(text, &end);
-  if (end == text || *end != '\0' || !(number >= 0)) {
-    FailToParse(std::string("--") + flag + "=" + text + " is no number of 0 or more.");
+  if (std::isspace(static_cast<unsigned char>(*text)) || *end != '\0' || !std::isfinite(number) ||
+      std::signbit(number)) {
+    FailToParse(argument.text() + " is no number that is finite and 0 or more.");
   }
   return number;
 }
 
-int Count(const char* flag, const char* text) {
+int Count(const Argument& argument, long most) {
   errno = 0;
   char* end = nullptr;
+  const char* text = argument.value.c_str();
   const long number = std::strtol(text, &end, 10);
-  if (end == text || *end != '\0' || errno != 0 || number < 0 || number > std::numeric_limits<int>::max()) {
-    FailToParse(std::string("--") + flag + "=" + text + " is no whole number of 0 or more.");
+  if (!std::isdigit(static_cast<unsigned char>(*text)) || *end != '\0' || errno != 0 || number > most) {
+    FailToParse(argument.text() + " is no whole number from 0 to " + std::to_string(most) + ".");
   }
   return static_cast<int>(number);
 }
@@ -120,68 +176,64 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
   options.samples = defaults.samples.empty() ? "" : FindRunfile(defaults.samples, argv[0]);
   options.check = defaults.check;
   options.tolerance = {defaults.rtol, defaults.atol};
-  bool samples_given = false;
-  bool check_given = false;
-  opterr = 0;  // Errors are reported here.
-  int index = -1;
-  for (int flag = 0; (flag = getopt_long(argc, argv, ":hv", kFlags, &index)) != -1; index = -1) {
-    switch (flag) {
-      case 'h':
+  uint32_t given = 0;  // A bit for each flag.
+  const auto is_given = [&given](Flag flag) { return (given >> static_cast<int>(flag) & 1) != 0; };
+  for (int index = 1; index < argc;) {
+    const Argument argument = Take(argc, argv, &index);
+    // --check and --nocheck are two values of one flag.
+    const Flag flag = argument.flag == Flag::kNoCheck ? Flag::kCheck : argument.flag;
+    if (is_given(flag) && flag != Flag::kInput) {
+      FailToParse("flag " + argument.name + (flag == Flag::kCheck ? ", or its opposite," : "") + " is given twice.");
+    }
+    given |= 1u << static_cast<int>(flag);
+    switch (argument.flag) {
+      case Flag::kHelp:
         options.action = Options::Action::kHelp;
         break;
-      case 'v':
+      case Flag::kVerbose:
         options.verbose = true;
         break;
-      case kProgram:
-        options.program = optarg;
+      case Flag::kProgram:
+        options.program = argument.value;
         // The samples that were built in are those of the program that was built in.
-        options.samples = samples_given ? options.samples : "";
-        options.check = check_given && options.check;
+        options.samples = is_given(Flag::kSamples) ? options.samples : "";
+        options.check = is_given(Flag::kCheck) && options.check;
         break;
-      case kMethod:
-        options.method = optarg;
+      case Flag::kMethod:
+        options.method = argument.value;
         break;
-      case kSamples:
-        options.samples = optarg;
-        samples_given = true;
+      case Flag::kSamples:
+        options.samples = argument.value;
         break;
-      case kInput:
-        options.inputs.emplace_back(optarg);
+      case Flag::kInput:
+        options.inputs.push_back(argument.value);
         break;
-      case kCheck:
-      case kNoCheck:
-        options.check = flag == kCheck;
-        check_given = true;
+      case Flag::kCheck:
+      case Flag::kNoCheck:
+        options.check = argument.flag == Flag::kCheck;
         break;
-      case kRtol:
-        options.tolerance.relative = Number("rtol", optarg);
+      case Flag::kRtol:
+        options.tolerance.relative = Number(argument);
         break;
-      case kAtol:
-        options.tolerance.absolute = Number("atol", optarg);
+      case Flag::kAtol:
+        options.tolerance.absolute = Number(argument);
         break;
-      case kIterations:
-        options.iterations = Count("iterations", optarg);
+      case Flag::kIterations:
+        options.iterations = Count(argument, kMostIterations);
         break;
-      case kWarmup:
-        options.warmup = Count("warmup", optarg);
+      case Flag::kWarmup:
+        options.warmup = Count(argument, kMostIterations);
         break;
-      case kPrint:
-        options.print = static_cast<size_t>(Count("print", optarg));
+      case Flag::kPrint:
+        options.print = static_cast<size_t>(Count(argument, std::numeric_limits<int>::max()));
         break;
-      case kListOperators:
+      case Flag::kListOperators:
         options.action = Options::Action::kListOperators;
         break;
-      case kListMethods:
+      case Flag::kListMethods:
         options.action = Options::Action::kListMethods;
         break;
-      case ':':
-        FailToParse(std::string("flag ") + argv[optind - 1] + " needs a value.");
-      default:
-        FailToParse(std::string("there is no flag ") + argv[optind - 1] + ", or it takes no value.");
     }
-  }
-  if (optind < argc) {
-    FailToParse(std::string("unexpected argument ") + argv[optind] + ".");
   }
   const bool runs = options.action == Options::Action::kRun;
   if (options.program.empty() && (runs || options.action == Options::Action::kListMethods)) {

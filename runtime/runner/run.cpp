@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "runtime/runner/compare.h"
 #include "runtime/runner/failure.h"
+#include "runtime/runner/file.h"
 #include "runtime/runner/input_spec.h"
 #include "runtime/runner/samples.h"
 #include "runtime/runner/value.h"
@@ -135,10 +135,8 @@ int RunModel(Model* model, const Options& options, double load_ms) {
   model->LoadMethod(options.method);
   load_ms += Milliseconds(load_start);
 
-  std::ifstream file(model->path(), std::ios::binary | std::ios::ate);
   const std::string name = model->path().substr(model->path().rfind('/') + 1);
-  std::printf("program %s, %lld bytes, method %s\n", name.c_str(), static_cast<long long>(file.tellg()),
-              options.method.c_str());
+  std::printf("program %s, %zu bytes, method %s\n", name.c_str(), File(model->path()).size(), options.method.c_str());
   size_t different = 0;
   double first_run = 0;
   for (size_t i = 0; i < samples.size(); ++i) {

@@ -38,10 +38,7 @@ void ListOperators() {
   }
 }
 
-}  // namespace
-
-int RunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
-  CaptureLog();
+int Run(int argc, char** argv, const RunnerDefaults& defaults) {
   const Options options = ParseOptions(argc, argv, defaults, kText);
   if (options.action == Options::Action::kHelp) {
     std::fputs(HelpText(argv[0], defaults, kText).c_str(), stdout);
@@ -59,6 +56,13 @@ int RunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
     return 0;
   }
   return RunModel(&program, options, load_ms);
+}
+
+}  // namespace
+
+int RunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
+  PrepareToFail();
+  return Finish(Run(argc, argv, defaults));
 }
 
 }  // namespace rules_executorch

@@ -8,12 +8,16 @@ from __future__ import annotations
 import contextlib
 import os
 import re
+import resource
+import struct
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import torch
 from absl.testing import absltest
+from executorch.exir._serialize._program import deserialize_pte_binary
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
 from codegen.model.prim_ops import PRIM_OPS
@@ -129,9 +133,26 @@ def setUpModule() -> None:
         (_FOLDER / f"{name}.ptd").write_bytes(ptd)
 
 
+# Less memory than a mistaken size takes, and more time than any run.
+_MEMORY = 1 << 30
+_SECONDS = 60
+
+
+def _limit_memory() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
+
+
 class RunnerTest(absltest.TestCase):
     def run_runner(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        return subprocess.run([_RUNNER, *arguments], cwd=_FOLDER, capture_output=True, text=True, check=False)
+        return subprocess.run(
+            [_RUNNER, *arguments],
+            cwd=_FOLDER,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=_SECONDS,
+            preexec_fn=_limit_memory,
+        )
 
     def succeed(self, *arguments: str) -> str:
         result = self.run_runner(*arguments)
@@ -352,6 +373,7 @@ class ErrorTest(RunnerTest):
         (_FOLDER / "short.bin").write_bytes(b"\0" * 5)
         self.fail_with([dynamic, "--input=1x3:@short.bin"], "short.bin has 5 bytes; float32 [1, 3] needs 12")
         self.fail_with(["--program=embedding.pte", "--input=0,1.5"], "'1.5' is no int64")
+        self.fail_with([add, "--input=ones", "--input=1,2,3,4,5,1e39"], "'1e39' is no float32")
 
     def test_inputs_that_are_no_tensors(self) -> None:
         specs = ["ones", "3", "0.5", "true", "none"]
@@ -367,8 +389,78 @@ class ErrorTest(RunnerTest):
         self.fail_with(["--program=state.pte", "--samples=embedding.ptd"], "has another dtype", "takes float32 [2]")
         self.fail_with(["--program=dynamic.pte", "--samples=state.ptd"], "has another number of dimensions")
 
+    def test_inputs_that_have_no_end(self) -> None:
+        os.mkfifo(_FOLDER / "pipe")
+        add, dynamic = "--program=add.pte", "--program=dynamic.pte"
+        self.fail_with([dynamic, "--input=99999x99999:ones"], "has 9999800001 elements", "2147483647 elements at most")
+        self.fail_with([dynamic, "--input=99999x3:ones"], "is larger in dimension 0", "float32 [8, 3] at most")
+        for path, problem in (
+            ("/", "is a folder"),
+            ("/dev/zero", "a device"),
+            ("pipe", "a pipe"),
+            ("no", "No such file"),
+        ):
+            with self.subTest(path):
+                self.fail_with([add, f"--input=@{path}", "--input=ones"], f"cannot read {path}: ", problem)
+                self.fail_with([f"--program={path}"], f"cannot read the program {path}: ", problem)
+                self.fail_with([add, f"--samples={path}"], f"cannot read the samples {path}: ", problem)
+
+    def test_no_memory(self) -> None:
+        with (_FOLDER / "large.ptd").open("wb") as file:
+            file.truncate(2 * _MEMORY)
+        self.fail_with(["--program=add.pte", "--samples=large.ptd"], "there is no memory left")
+
+    def test_plans_more_memory_than_there_is(self) -> None:
+        content = (_FOLDER / "add.pte").read_bytes()
+        planned = deserialize_pte_binary(content).program.execution_plan[0].non_const_buffer_sizes
+        sizes = struct.pack(f"<I{len(planned)}q", len(planned), *planned)
+        self.assertEqual(content.count(sizes), 1)
+        (_FOLDER / "bad.pte").write_bytes(content.replace(sizes, sizes[:-8] + struct.pack("<q", 1 << 45)))
+        self.fail_with(["--program=bad.pte", "--input=ones", "--input=ones"], "plans 35184372088832 bytes of memory")
+
+    def test_output_that_cannot_be_written(self) -> None:
+        for arguments in (["--program=add.pte"], ["--program=add.pte", "--list_methods"], ["--help"]):
+            with self.subTest(arguments), open("/dev/full", "wb") as full:
+                self.assertIn("cannot write to stdout: No space left", self.fail_to_write(arguments, stdout=full))
+        closed = self.fail_to_write(["--program=add.pte"], preexec_fn=lambda: os.close(1))
+        self.assertIn("cannot write to stdout: Bad file descriptor", closed)
+
+    def fail_to_write(self, arguments: list[str], **how: Any) -> str:
+        result = subprocess.run(
+            [_RUNNER, *arguments], cwd=_FOLDER, stderr=subprocess.PIPE, text=True, check=False, timeout=_SECONDS, **how
+        )
+        self.assertEqual(result.returncode, 1)
+        return result.stderr
+
+    def test_messages_are_bounded_and_plain(self) -> None:
+        add = "--program=add.pte"
+        for arguments in (
+            [add, "--input=ones", "--input=" + "7" * 100_000],
+            [add, "--method=" + "m" * 100_000],
+            ["--" + "f" * 100_000],
+            ["--rtol=" + "1" * 100_000 + "x"],
+        ):
+            self.assertLess(len(self.fail_with(arguments)), 5000)
+        self.assertNotIn("\x1b", self.fail_with([add, "--method=\x1b[31mred"], "no method ?[31mred"))
+
     def test_flags(self) -> None:
         self.fail_with(["--nope"], "there is no flag --nope", "--help")
+        self.fail_with(["--iter=1"], "there is no flag --iter.")
+        self.fail_with(["-x"], "there is no flag -x.")
+        self.fail_with(["--check=yes"], "--check takes no value")
+        self.fail_with(["--method="], "--method needs a value")
+        self.fail_with(["--method=add", "--method=mul"], "--method is given twice")
+        self.fail_with(["--check", "--nocheck"], "--nocheck, or its opposite, is given twice")
+        for tolerance in ("inf", "nan", "-1", "1e999", "x", " 1", "1e-5,"):
+            self.fail_with([f"--rtol={tolerance}"], f"--rtol={tolerance} is no number that is finite and 0 or more")
+        for count in ("-1", "1000001", "9" * 30, "1.5", " 1"):
+            self.fail_with([f"--iterations={count}"], f"--iterations={count} is no whole number from 0 to 1000000")
+        for seed in ("banana", "-1", "4294967296", "1.5", ""):
+            self.fail_with(
+                ["--program=dynamic.pte", f"--input=rand:{seed}"],
+                f"--input=rand:{seed} for input 0",
+                "the seed of rand:SEED is a whole number from 0 to 4294967295",
+            )
         self.fail_with(["--program"], "--program needs a value")
         self.fail_with(["add.pte"], "unexpected argument add.pte")
         self.fail_with(["--print=-1"], "--print=-1 is no whole number")
