@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import torch
+from torch._higher_order_ops.map import map as map_rows
 
 
 class Everything(torch.nn.Module):
+    total: torch.Tensor
+    table: torch.Tensor
+
     def __init__(self) -> None:
         super().__init__()
         self.register_buffer("total", torch.tensor([[5.0, 7.0, 1.0, 2.0]]))  # State that does not begin as zeros.
@@ -16,10 +20,11 @@ class Everything(torch.nn.Module):
     ) -> tuple[torch.Tensor | int, ...]:
         index, flag = indices
         self.total.add_(x.mean(dim=0, keepdim=True))
+        loop = map_rows(lambda row, y: row + y, self.table, self.total)  # type: ignore[arg-type]  # Jumps back.
         rows = torch.cat([self.table[index], self.total * scale])  # Lists of tensors, optional tensors and ints.
         chosen = torch.cond(flag, lambda y: y * 2, lambda y: y - 1, (rows,))
         flat = x.reshape(1, -1) * times  # The size of an input.
-        return chosen, flat, image.to(memory_format=torch.channels_last) + 1, times
+        return chosen, loop, flat, image.to(memory_format=torch.channels_last) + 1, times
 
 
 def get_model() -> tuple[torch.nn.Module, tuple[object, ...]]:

@@ -426,7 +426,7 @@ class ErrorTest(RunnerTest):
         self.assertIn("cannot write to stdout: Bad file descriptor", closed)
 
     def fail_to_write(self, arguments: list[str], **how: Any) -> str:
-        result = subprocess.run(
+        result: subprocess.CompletedProcess[str] = subprocess.run(
             [_RUNNER, *arguments], cwd=_FOLDER, stderr=subprocess.PIPE, text=True, check=False, timeout=_SECONDS, **how
         )
         self.assertEqual(result.returncode, 1)
