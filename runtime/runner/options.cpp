@@ -66,6 +66,7 @@ constexpr long kMostIterations = 1000000;
 constexpr char kHelp[] = R"(Usage: %s [flags]
 
 Runs a method of %s and prints its inputs, outputs and times.
+A flag is given once, but for --input.
 
 What to run
   --program=FILE      The %s file. Default: %s
@@ -75,9 +76,9 @@ Inputs, in this order of precedence
   --input=SPEC        One for each input, in order. SPEC is one of
                         ones, zeros           the same value everywhere
                         arange                0, 1, 2, ...
-                        rand, rand:SEED       floats in [0, 1), integers in 0..9; the same for the same seed
+                        rand, rand:SEED       floats in [0, 1), integers in 0..9; the same for the same 32-bit seed
                         V,V,...               the values, row-major; bools as true/false or 1/0
-                        @FILE                 raw bytes of the input's dtype, row-major
+                        @FILE                 raw bytes of the input's dtype, row-major, in a regular file
                       A leading SHAPE: sets the shape where the program allows several: 2x3:ones.
                       For an input that is no tensor: its value, or none for None.
   --samples=FILE      Runs every sample of the method in a .ptd file that an export wrote, one after another,
@@ -94,7 +95,7 @@ Checking
 Output
   --print=N           How many elements of each tensor to print. Default: 10.
   -v, --verbose       With --check: PyTorch's and the binary's elements side by side.
-  --iterations=N      Runs all inputs N more times and prints minimum and median. Default: 0.
+  --iterations=N      Runs all inputs N more times, at most 1000000, and prints minimum and median. Default: 0.
   --warmup=N          Untimed runs before those. Default: 1.
 
 Questions
