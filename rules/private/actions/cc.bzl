@@ -1,6 +1,6 @@
 """How the rules compile and link C++."""
 
-load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_EXECUTABLE_ACTION_NAME")
+load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@rules_cc//cc:defs.bzl", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_TYPE", "find_cc_toolchain", "use_cc_toolchain")
 
@@ -50,9 +50,6 @@ def _last(flags, prefix):
     found = [flag.removeprefix(prefix) for flag in flags if flag.startswith(prefix)]
     return found[-1] if found else None
 
-def _is_debugged(cc):
-    return cc.ctx.var["COMPILATION_MODE"] == "dbg"
-
 def _default_flags(cc, flags):
     """What a kernel needs and neither the user nor the toolchain asks for: C++17, and -O2 unless for a debugger.
 
@@ -78,7 +75,7 @@ def _default_flags(cc, flags):
     standard = _last(toolchains, "-std=")
     if not _last(users, "-std=") and (not standard or standard.partition("++")[2] in _OLDER_STANDARDS):
         defaults.append("-std=" + _STANDARD)
-    if not _is_debugged(cc):
+    if cc.ctx.var["COMPILATION_MODE"] != "dbg":
         if _last(users, "-O") == None and _last(toolchains, "-O") in [None, "0"]:
             defaults.append("-O2")
 
@@ -87,23 +84,15 @@ def _default_flags(cc, flags):
     return defaults
 
 def default_link_flags(cc):
-    """What leaves functions that nothing calls out of an executable, unless for a debugger, where the toolchain does not.
+    """What leaves functions that nothing calls out of an executable in Bazel's default mode; toolchains do so with -c opt.
 
     Args:
       cc: what configure_cc returned.
     Returns:
       list[str]
     """
-    toolchains = cc_common.get_memory_inefficient_command_line(
-        feature_configuration = cc.features,
-        action_name = CPP_LINK_EXECUTABLE_ACTION_NAME,
-        variables = cc_common.create_link_variables(
-            feature_configuration = cc.features,
-            cc_toolchain = cc.toolchain,
-        ),
-    )
     is_elf = not cc.toolchain.cpu.startswith("darwin")
-    return ["-Wl,--gc-sections"] if is_elf and not _is_debugged(cc) and "-Wl,--gc-sections" not in toolchains else []
+    return ["-Wl,--gc-sections"] if is_elf and cc.ctx.var["COMPILATION_MODE"] == "fastbuild" else []
 
 def compile_cc(cc, name = None, user_compile_flags = [], **kwargs):
     """Compiles sources, as C++17 and with -O2 unless somebody asks for something else.
