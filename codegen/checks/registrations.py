@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codegen.artifacts.selective_build import SelectiveBuild
-from codegen.model import kernel_keys
+from codegen.model import kernel_keys, prim_ops
+from codegen.model.operators import Operator
 from diagnostics.errors import Finding
 
 # What registers the operators that the runtime brings itself.
@@ -33,6 +34,25 @@ class RegisteredKernel:
 
     def __str__(self) -> str:
         return f"{self.library} ({self.place})" if self.place else self.library
+
+
+def of_runtime() -> Iterator[RegisteredKernel]:
+    """The kernels that the runtime brings itself."""
+    for name in sorted(prim_ops.PRIM_OPS):
+        yield RegisteredKernel(name, kernel_keys.DEFAULT, RUNTIME)
+
+
+def of_library(label: str, operators: Sequence[Operator]) -> Iterator[RegisteredKernel]:
+    """The kernels that a generated library registers.
+
+    Args:
+        label: the library's label.
+        operators: the library's operators.
+    """
+    for operator in operators:
+        for kernel in operator.kernels:
+            for key in kernel.keys:
+                yield RegisteredKernel(operator.name, key, label, str(kernel.location))
 
 
 def registered_twice(label: str, registrations: Sequence[RegisteredKernel]) -> list[Finding]:

@@ -20,7 +20,7 @@ from absl import flags
 from codegen.artifacts import registered_operators, selective_build
 from codegen.binaries import object_files
 from codegen.checks import programs, registrations
-from codegen.checks.registrations import RUNTIME, RegisteredKernel
+from codegen.checks.registrations import RegisteredKernel
 from codegen.commands import shared_flags
 from codegen.inputs import program_reader
 from codegen.model import aten_kernels, kernel_keys, prim_ops
@@ -155,13 +155,9 @@ def _unreadable(objects: list[_Object]) -> list[str]:
 
 def _registered(libraries: list[registered_operators.Library], objects: list[_Object]) -> Iterator[RegisteredKernel]:
     """Every kernel that the runtime, the libraries and linked files register."""
-    for name in sorted(prim_ops.PRIM_OPS):
-        yield RegisteredKernel(name, kernel_keys.DEFAULT, RUNTIME)
+    yield from registrations.of_runtime()
     for library in libraries:
-        for operator in library.operators:
-            for kernel in operator.kernels:
-                for key in kernel.keys:
-                    yield RegisteredKernel(operator.name, key, library.label, str(kernel.location))
+        yield from registrations.of_library(library.label, library.operators)
     for label, path in _labeled(_LISTINGS.value):
         for name in Path(path).read_text().split():
             if name not in prim_ops.PRIM_OPS:

@@ -27,7 +27,7 @@ from pathlib import Path
 from absl import flags
 
 from codegen.artifacts import registered_operators, torch_manifest
-from codegen.checks import provided
+from codegen.checks import never_called, provided, registrations
 from codegen.commands import shared_flags
 from codegen.cpp import (
     aten_calls,
@@ -163,15 +163,21 @@ def run() -> None:
         if _TARGET.value == _TORCH:
             wanted = _among(wanted, given)
         operators = provided.select(wanted, given, " or ".join(files), _LABEL.value)
+        if _ATEN_KERNELS.value and wanted.include_all:
+            sys.stderr.write(_unbound_note(given))
     else:
         operators = sorted(given.values(), key=lambda operator: operator.name)
     if _TARGET.value == _TORCH:
         operators = _definable(operators)
-    elif _is_idle_fallback(operators):
-        sys.stderr.write(
-            f'{_LABEL.value}: note: fallback = "aten" has nothing to do, since the YAMLs have a kernel for every '
-            "selected operator; without it, the library needs no PyTorch\n"
-        )
+    else:
+        sys.stderr.writelines(f"{note}\n" for note in never_called.notes({o.name: o for o in operators}))
+        if _is_idle_fallback(operators):
+            sys.stderr.write(
+                f'{_LABEL.value}: note: fallback = "aten" has nothing to do, since the YAMLs have a kernel for every '
+                "selected operator; without it, the library needs no PyTorch\n"
+            )
+        if _REGISTRATION_HEADER.value is None:
+            _check_registry_size(operators)
 
     source = Source(_LABEL.value, tuple(files))
     kernels = [] if _STUBS.value else boxed_kernels(operators)
@@ -239,6 +245,27 @@ def _read_operators() -> Mapping[str, Operator]:
         declarations=_DECLARED_OPERATORS.value,
         max_kernels=_MAX_KERNELS.value,
     )
+
+
+def _unbound_note(given: Mapping[str, Operator]) -> str:
+    """What a library with all of PyTorch's operators lacks."""
+    by_reason: dict[str, list[str]] = {}
+    for name, reason in aten_kernels.unbound().items():
+        if name not in given:
+            by_reason.setdefault(reason, []).append(name)
+    lines = [f"    {reason}: {', '.join(names)}\n" for reason, names in by_reason.items()]
+    count = sum(map(len, by_reason.values()))
+    headline = f"{_LABEL.value}: note: {count} of PyTorch's operators are left out, since no program can call them:\n"
+    return "".join([headline, *lines])
+
+
+def _check_registry_size(operators: Sequence[Operator]) -> None:
+    """Raises what a binary with the library would be refused for, whatever else it links."""
+    registered = list(registrations.of_runtime())
+    registered += registrations.of_library(_LABEL.value, operators)
+    findings = registrations.too_many(_LABEL.value, registered, _MAX_KERNELS.value)
+    if findings:
+        raise InputError(findings)
 
 
 def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: Sequence[BoxedKernel]) -> None:

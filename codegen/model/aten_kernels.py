@@ -59,7 +59,7 @@ def no_out_variant(name: str, asked_by: list[str], where: str) -> Finding | None
     function = _schema(name)
     if function is None or name in prim_ops.PRIM_OPS:
         return None
-    variants = _out_variants(function)
+    variants = out_variants(function)
     asked = f", which {', '.join(asked_by)} asks for," if asked_by else ""
     found = f"{name}{asked} gives new tensors, and a program can only call an operator that writes to given ones"
     if _is_callable(function):
@@ -74,6 +74,25 @@ def no_out_variant(name: str, asked_by: list[str], where: str) -> Finding | None
         fix=f"select {variants[0]}" if variants else "leave the operator out of the model, or write a kernel for it",
         details=(f"its schema: {function}",),
     )
+
+
+def unbound() -> Mapping[str, str]:
+    """The operators that write to arguments or return numbers and that no program can call, each with the reason.
+
+    Not among them are those that a program calls by an out variant.
+    """
+    reasons: dict[str, str] = {}
+    for name in aten_operators.names():
+        function = _schema(name)
+        assert function is not None
+        if name in prim_ops.PRIM_OPS or _operator(name):
+            continue
+        if _is_callable(function):
+            without_values = (str(a.type) for a in function.arguments if not signatures.has_values(a.type))
+            reasons[name] = f"takes a {next(without_values)}"
+        elif any(argument.is_written for argument in function.arguments) and not out_variants(function):
+            reasons[name] = "writes to an argument and gives a new value, too"
+    return reasons
 
 
 @functools.cache
@@ -100,7 +119,7 @@ def _is_callable(function: schema.FunctionSchema) -> bool:
     return [str(returned.type) for returned in function.returns] in (["Scalar"], ["int"], ["float"], ["bool"])
 
 
-def _out_variants(function: schema.FunctionSchema) -> list[str]:
+def out_variants(function: schema.FunctionSchema) -> list[str]:
     """The out variants of an operator with other overloads, those with its own arguments first."""
     prefix = f"{function.name.namespace}::{function.name.name}."
     others = [name for name in aten_operators.names() if name.startswith(prefix) and _operator(name)]

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import contextlib
+import io
 import json
 import os
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -79,6 +82,43 @@ class GenerateCommandTest(case.TestCase):
         )
         sources = [self.directory / name for name in _OUTPUTS.values()] + sorted(boxed_kernels.iterdir())
         return {source.name: source.read_text() for source in sources}
+
+    def test_operators_that_no_exported_program_calls(self) -> None:
+        kernel = "\n  dispatch: {CPU: custom::f}\n"
+        schemas = (
+            "my_ops::twice(Tensor x) -> Tensor",
+            "my_ops::twice.times(Tensor x, int n) -> Tensor",
+            "my_ops::add_(Tensor(a!) self, Tensor other) -> Tensor(a!)",
+            # Programs call these, or their out variants are there.
+            "my_ops::count(Tensor x) -> int",
+            "my_ops::thrice(Tensor x) -> Tensor",
+            "my_ops::thrice.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+        )
+        custom_ops = "".join(f"- func: {text}{kernel.replace('f}', f'f{i}}}')}" for i, text in enumerate(schemas))
+        functions = f"- op: add.Tensor{kernel}- op: copy_{kernel}- op: mul.Scalar{kernel}- op: mul.Scalar_out{kernel}"
+        written = io.StringIO()
+        with contextlib.redirect_stderr(written):
+            self._generate(
+                self._select("all.yaml", "--include_all_operators"), functions=functions, custom_ops=custom_ops
+            )
+        notes = [line for line in written.getvalue().splitlines() if "note: " in line]
+        found = [
+            re.fullmatch(
+                rf"{re.escape(str(self.directory))}/(\S+): note: no exported program calls (\S+), which "
+                r"(gives a new tensor|changes its argument); programs call its out variant, (\S+)",
+                note,
+            )
+            for note in notes
+        ]
+        self.assertEqual(
+            [match and match.groups() for match in found],
+            [
+                ("functions.yaml:1:7", "aten::add.Tensor", "gives a new tensor", "aten::add.out"),
+                ("custom_ops.yaml:5:9", "my_ops::add_", "changes its argument", "my_ops::add.out"),
+                ("custom_ops.yaml:1:9", "my_ops::twice", "gives a new tensor", "my_ops::twice.out"),
+                ("custom_ops.yaml:3:9", "my_ops::twice.times", "gives a new tensor", "my_ops::twice.times_out"),
+            ],
+        )
 
     def test_only_the_selected_operators(self) -> None:
         selections = (

@@ -4,13 +4,14 @@ import contextlib
 import functools
 import io
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
 from absl.testing import absltest
 
 from codegen.inputs import functions_yaml
-from codegen.model import aten_kernels
+from codegen.model import aten_kernels, aten_operators, schema
 from codegen.tests import case
 
 _OUTPUTS = {
@@ -131,8 +132,8 @@ class AtenKernelsTest(case.TestCase):
 
     def test_new_tensor_of_a_kernel_with_pytorchs_tensors(self) -> None:
         # A view, too, is a tensor that PyTorch allocates.
-        for schema in ("my_ops::mul3(Tensor input) -> Tensor", "my_ops::mul3(Tensor(a) input) -> Tensor(a)"):
-            flag = f"--aten_custom_ops_yaml={self.write('custom_ops.yaml', _CUSTOM_OPS.replace(_MUL3, schema))}"
+        for text in ("my_ops::mul3(Tensor input) -> Tensor", "my_ops::mul3(Tensor(a) input) -> Tensor(a)"):
+            flag = f"--aten_custom_ops_yaml={self.write('custom_ops.yaml', _CUSTOM_OPS.replace(_MUL3, text))}"
             finding = self.finding(functools.partial(self._generate, "my_ops::mul3", flags=[flag]))
             self.assertIn("my_ops::mul3 returns a new Tensor, and its kernel takes PyTorch's tensors", finding)
             self.assert_id(finding, "unsupported-return")
@@ -167,12 +168,56 @@ class AtenKernelsTest(case.TestCase):
         )
 
     def test_all_operators(self) -> None:
-        kernels = self._kernels(self._generate())
+        notes = io.StringIO()
+        with contextlib.redirect_stderr(notes):
+            outputs = self._generate()
+        kernels = self._kernels(outputs)
         self.assertIn("aten::unbind_copy.int_out", kernels)
+        self.assertIn("aten::_foreach_add.ScalarList_out", kernels)
         self.assertIn("aten::copy_", kernels)
         self.assertNotIn("aten::add.Tensor", kernels)
         self.assertNotIn("aten::sym_size.int", kernels, "the runtime has it")
+        boxed = "".join(text for name, text in outputs.items() if name.startswith("BoxedKernels"))
+        called = re.findall(r"AtenOperator aten_operator\(\s*\"([^\"]+)\",", boxed)
+        self.assertEqual(sorted(called), sorted(kernels))
+
+        self.assertIn("//ops:lib: note: ", notes.getvalue())
+        self.assertIn("    takes a Storage: aten::set.source_Storage_out, ", notes.getvalue())
+        noted = {name.strip(",") for name in notes.getvalue().split() if name.startswith("aten::")}
+        for name in aten_operators.names():
+            parsed = schema.parse_operator_name(name)
+            assert parsed is not None
+            function = aten_operators.find(parsed)
+            assert function is not None
+            if function.out and name not in kernels:
+                self.assertIn(name, noted)
+        self.assertEmpty(noted & set(kernels))
+
+    def test_all_operators_that_no_yaml_has(self) -> None:
+        functions = self.write("functions.yaml", _SUB + _FLOAT_MUL)
+        notes = io.StringIO()
+        with contextlib.redirect_stderr(notes):
+            kernels = self._kernels(self._generate(flags=[f"--functions_yaml={functions}"]))
+        self.assertEqual(kernels["aten::sub.out"], ["portable::native::sub_out"])
+        self.assertEqual(kernels["aten::mul.out"], ["fast::native::mul_out", "aten"])
         self.assertEqual(list(kernels), sorted(aten_kernels.WithAtenKernels({})))
+        self.assertIn("//ops:lib: note: ", notes.getvalue())
+
+    def test_selected_operators_need_no_note(self) -> None:
+        notes = io.StringIO()
+        with contextlib.redirect_stderr(notes):
+            self._generate("aten::add.out")
+        self.assertNotIn("note: ", notes.getvalue())
+
+    def test_more_operators_than_the_registry_holds(self) -> None:
+        finding = self.finding(lambda: self._generate(flags=["--max_kernels=1000"]))
+        self.assert_starts_with(finding, "//ops:lib: error: ")
+        self.assertIn(" kernels are registered, but the runtime's registry holds 1000; ", finding)
+        self.assertRegex(finding, r"\n    1\d\d\d by //ops:lib\n    \d+ by the runtime\n")
+        self.assert_id(finding, "too-many-kernels")
+        # Those that a program registers by hand may be given to one method alone.
+        header = f"--registration_header={self.directory / 'RegisterKernels.h'}"
+        self._generate(flags=["--max_kernels=1000", header])
 
 
 class BindTest(case.TestCase):
