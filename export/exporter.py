@@ -26,4 +26,8 @@ def export(model: Path, entry_point: str = "get_model", import_paths: Sequence[P
     methods = model_file.load(model, entry_point, import_paths, rule="executorch_program")
     # Samples are recorded before the export, which may change the module.
     recorded = {method.name: samples.record(method) for method in methods}
-    return program.build(methods, recorded), samples.serialize(recorded)
+    built = program.build(methods, recorded)
+    of_program = {
+        name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
+    }
+    return built.pte, samples.serialize(of_program)

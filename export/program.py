@@ -3,37 +3,56 @@
 from __future__ import annotations
 
 import re
+import string
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+from torch.export.graph_signature import InputKind, OutputKind
 
 from diagnostics.errors import Finding, InputError
+from export import mutable_operators
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
 from export.tracing import trace
 
 
-def build(methods: Sequence[Method], recorded: Mapping[str, Sequence[Sample]]) -> bytes:
+@dataclass(frozen=True)
+class Program:
+    """A program.
+
+    Attributes:
+        pte: the bytes of the file.
+        written: for each method, the positions of the inputs that it writes to, whose new values the program gives
+            before its outputs proper.
+    """
+
+    pte: bytes
+    written: Mapping[str, Sequence[int]]
+
+
+def build(methods: Sequence[Method], recorded: Mapping[str, Sequence[Sample]]) -> Program:
     """Exports and lowers methods into one program.
 
     Args:
         methods: what to export.
         recorded: the eager results of each, which the exported method must agree with in number and nesting.
-    Returns:
-        The bytes of a .pte file.
     Raises:
         InputError: PyTorch or ExecuTorch refused the model.
     """
     exported = {method.name: trace(method, recorded[method.name]) for method in methods}
+    for method in methods:
+        mutable_operators.check(method, exported[method.name])
     try:
         # The validity check of the edge dialect knows ATen's operators only, so it would refuse every custom one.
         edge = to_edge_transform_and_lower(exported, compile_config=EdgeCompileConfig(_check_ir_validity=False))
         for method in methods:
             _keep_initial_state(edge.exported_program(method.name))
-        return bytes(edge.to_executorch().buffer)
+        written = {method.name: _written_inputs(edge.exported_program(method.name)) for method in methods}
+        return Program(bytes(edge.to_executorch().buffer), written)
     except Exception as error:
         raise _lowering_failure(methods[0], error) from error
 
@@ -54,16 +73,24 @@ def _keep_initial_state(exported: torch.export.ExportedProgram) -> None:
                 node.meta["et_init_buffer"] = True
 
 
+def _written_inputs(exported: torch.export.ExportedProgram) -> list[int]:
+    """The positions of the inputs that a method writes to, in the order in which ExecuTorch puts them out."""
+    signature = exported.graph_signature
+    inputs = [spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT]
+    outputs = [spec.target for spec in signature.output_specs if spec.kind == OutputKind.USER_INPUT_MUTATION]
+    return [inputs.index(name) for name in outputs]
+
+
 def _lowering_failure(method: Method, error: Exception) -> InputError:
     missing = re.findall(r"'([\w:.]+)'", str(error)) if "Missing out variants" in str(error) else []
     if not missing:
+        cause = "the exported graph has something that ExecuTorch does not support."
+        fix = "--verbose and --traceback show where; simplify the module until it lowers."
+        if "serialized_type_name" in str(error):
+            cause = "a program keeps how its inputs and outputs are nested, and a class among them has no name there."
+            fix = "give the class one: torch.export.register_dataclass(Class, serialized_type_name='Class')."
         return method.source.failure(
-            "ExecuTorch's lowering",
-            error,
-            at=method.at,
-            cause="the exported graph has something that ExecuTorch does not support.",
-            fix="--verbose and --traceback show where; simplify the module until it lowers.",
-            message=condense(str(error)),
+            "ExecuTorch's lowering", error, at=method.at, cause=cause, fix=fix, message=condense(str(error))
         )
     return InputError(
         Finding(
@@ -87,7 +114,9 @@ def _out_schema(name: str) -> str:
     arguments = str(schema)[: str(schema).rindex(" -> ")].partition("(")[2].removesuffix(")")
     if not any(argument.kwarg_only for argument in schema.arguments):
         arguments = ", ".join(filter(None, [arguments, "*"]))
-    results = [f"Tensor({chr(ord('a') + i)}!)" for i in range(len(outs))]
+    taken = {name for argument in schema.arguments if argument.alias_info for name in argument.alias_info.before_set}
+    letters = (letter for letter in string.ascii_lowercase if letter not in taken)
+    results = [f"Tensor({letter}!)" for letter, _ in zip(letters, outs, strict=False)]
     written = ", ".join([arguments, *(f"{kind} {out}" for kind, out in zip(results, outs, strict=True))])
     returned = results[0] if len(results) == 1 else f"({', '.join(results)})"
     return f"{namespace}::{base}.{overload + '_' if overload else ''}out({written}) -> {returned}"

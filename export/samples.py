@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import ctypes
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -46,13 +46,19 @@ class Sample:
 
     Attributes:
         inputs: the flattened inputs.
+        inputs_after: what the run left of them.
         outputs: the flattened eager outputs.
         output_spec: how the outputs were nested.
     """
 
     inputs: tuple[Value | None, ...]
+    inputs_after: tuple[Value | None, ...]
     outputs: tuple[Value | None, ...]
     output_spec: pytree.TreeSpec
+
+    def with_written(self, written: Sequence[int]) -> Sample:
+        """The sample of a program that gives what it wrote to some inputs before the outputs proper."""
+        return replace(self, outputs=(*(self.inputs_after[position] for position in written), *self.outputs))
 
 
 def record(method: Method) -> tuple[Sample, ...]:
@@ -70,11 +76,14 @@ def record(method: Method) -> tuple[Sample, ...]:
 
 def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) -> Sample:
     what = f"{method.name}() on sample {index}"
-    # The inputs are stored before the call, which may write to them.
-    stored = tuple(
-        _value(method, f"input {i} of {what}", leaf, is_input=True) for i, leaf in enumerate(inputs.flatten()[0])
-    )
-    inputs = copy.deepcopy(inputs)
+
+    def stored(given: Inputs) -> tuple[Value | None, ...]:
+        leaves = enumerate(given.flatten()[0])
+        return tuple(_value(method, f"input {i} of {what}", leaf, is_input=True) for i, leaf in leaves)
+
+    # The call may write to its inputs.
+    before = stored(inputs)
+    inputs = copy.deepcopy(inputs.separate())
     try:
         result = module(*inputs.args, **inputs.kwargs)
     except (Exception, SystemExit) as error:
@@ -87,7 +96,7 @@ def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) ->
         ) from error
     leaves, spec = pytree.tree_flatten(result)
     outputs = tuple(_value(method, f"output {i} of {what}", leaf) for i, leaf in enumerate(leaves))
-    return Sample(stored, outputs, spec)
+    return Sample(before, stored(inputs), outputs, spec)
 
 
 def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> Value | None:

@@ -84,11 +84,12 @@ def _export(method: Method) -> torch.export.ExportedProgram:
 
 
 def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
+    example = method.example.separate()
     with torch.no_grad():
         return torch.export.export(
             method.module,
-            method.example.args,
-            dict(method.example.kwargs),
+            example.args,
+            dict(example.kwargs),
             dynamic_shapes=method.dynamic_shapes,
             strict=strict,
         )

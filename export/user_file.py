@@ -8,7 +8,7 @@ import re
 import site
 import sys
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -29,6 +29,9 @@ _TOOLS = tuple(
 # What Python says of torch.ops.<namespace>.<name>.
 _UNKNOWN_OPERATOR = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
 
+# A frame of a stack trace.
+_FRAME = re.compile(r'^ *File "(.+)", line (\d+), in (.+)$', re.M)
+
 
 @dataclass(frozen=True)
 class Inputs:
@@ -39,6 +42,16 @@ class Inputs:
 
     def flatten(self) -> tuple[list[Any], pytree.TreeSpec]:
         return pytree.tree_flatten((self.args, dict(self.kwargs)))
+
+    def separate(self) -> Inputs:
+        """The arguments, each tensor with memory of its own, as a program's inputs have."""
+        leaves, spec = self.flatten()
+        seen: set[int] = set()
+        for index, leaf in enumerate(leaves):
+            if isinstance(leaf, torch.Tensor) and id(leaf) in seen:
+                leaves[index] = leaf.clone()
+            seen.add(id(leaf))
+        return Inputs(*pytree.tree_unflatten(leaves, spec))
 
     def shown(self) -> str:
         """The arguments in a few words, as in a call."""
@@ -158,7 +171,17 @@ class UserFile:
 
     def frames(self, error: BaseException) -> tuple[Location | None, tuple[str, ...]]:
         """The innermost of the user's own frames that the error passed, and all of them as lines to show."""
-        frames = [f for f in traceback.extract_tb(error.__traceback__) if self.is_users(f.filename)]
+        return self._own(traceback.extract_tb(error.__traceback__))
+
+    def frames_of_text(self, stack_trace: str) -> tuple[Location | None, tuple[str, ...]]:
+        """As `frames`, of a stack trace that is text, as PyTorch keeps it with the nodes of a graph."""
+        return self._own(
+            traceback.FrameSummary(match[1], int(match[2]), match[3], lookup_line=True)
+            for match in _FRAME.finditer(stack_trace)
+        )
+
+    def _own(self, stack: Iterable[traceback.FrameSummary]) -> tuple[Location | None, tuple[str, ...]]:
+        frames = [f for f in stack if self.is_users(f.filename)]
         lines = [line for f in frames for line in (f"{_shown(f.filename)}:{f.lineno}, in {f.name}", f"    {f.line}")]
         if not frames:
             return None, ()

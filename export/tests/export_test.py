@@ -159,6 +159,66 @@ class ExportTest(_Files):
         )
         self.assertEqual(samples["forward/1/output/0"].tolist(), [4.0, 4.0])
 
+    def test_inputs_that_are_written_to(self) -> None:
+        cases = (
+            ("x.add_(1); return x * 2", "(torch.ones(2),)", [[2, 2], [4, 4]]),
+            ("x.add_(1); y.mul_(3); return x + y", "(torch.ones(2), torch.ones(2))", [[2, 2], [3, 3], [5, 5]]),
+            # One tensor for both is two inputs of a program.
+            ("x.add_(1); y.mul_(3); return x + y", "(ones := torch.ones(2), ones)", [[2, 2], [3, 3], [5, 5]]),
+            ("x.add_(1); return x", "(torch.ones(2),)", [[2, 2], [2, 2]]),
+            ("y[0] = 5.; return x, y.view(2, 1)", "(torch.ones(2), torch.ones(2))", [[5, 1], [1, 1], [[5], [1]]]),
+            ("self.kept.add_(x); x.sub_(1); return self.kept + 0", "(torch.ones(2),)", [[0, 0], [1, 1]]),
+        )
+        for body, inputs, expected in cases:
+            with self.subTest(body):
+                parameters = "self, x, y" if "y" in body.split("return")[0] else "self, x"
+                source = _module(
+                    f"""
+                    def __init__(self):
+                        super().__init__()
+                        self.register_buffer("kept", torch.zeros(2))
+                    def forward({parameters}): {body}
+                    """,
+                    inputs,
+                )
+                samples = self.run_and_compare(source)
+                self.assertEqual([output.tolist() for output in self.tensors(samples, "forward/0/output/")], expected)
+
+    def test_outputs_of_all_kinds(self) -> None:
+        cases = (
+            ("x, x * 2", 2),
+            ("(lambda y: (y, y))(x + 1)", 2),
+            ("torch.ones(2), x * 2, self.kept", 3),
+            ("None, x * 2, None", 1),
+            ('{"b": x + 1, "a": (x * 2, [x * 3])}', 3),
+            ("Pair(x + 1, x * 2)", 2),
+        )
+        for outputs, count in cases:
+            with self.subTest(outputs):
+                source = _module(
+                    f"""
+                    def __init__(self):
+                        super().__init__()
+                        self.kept = torch.nn.Parameter(torch.ones(2))
+                    def forward(self, x): return {outputs}
+                    """,
+                    "(torch.ones(2),)",
+                    before="""
+                    import dataclasses
+                    @dataclasses.dataclass
+                    class Pair:
+                        a: torch.Tensor
+                        b: torch.Tensor
+                    torch.export.register_dataclass(Pair, serialized_type_name="Pair")
+                    """,
+                )
+                pte, samples = self.export(source)
+                results = _load_for_executorch_from_buffer(pte).run_method("forward", (torch.ones(2),))
+                keys = [key for key in samples if "/output/" in key]
+                self.assertLen(keys, count)
+                for key in keys:
+                    torch.testing.assert_close(results[int(key.rpartition("/")[2])], samples[key])
+
     def test_several_methods_keywords_and_exported_programs(self) -> None:
         source = """
 import torch
@@ -397,6 +457,138 @@ class ErrorTest(_Files):
             'TORCH_LIBRARY_IMPL(no_fake, Meta, m) { m.impl("twice", ...); }',
             "#no-fake-kernel",
         )
+
+    def test_class_without_a_name_for_programs(self) -> None:
+        source = _module(
+            "def forward(self, x): return Pair(x + 1, x)",
+            "(torch.ones(3),)",
+            before="""
+            import dataclasses
+            @dataclasses.dataclass
+            class Pair:
+                a: torch.Tensor
+                b: torch.Tensor
+            torch.export.register_dataclass(Pair)
+            """,
+        )
+        self.assert_error(source, 12, "register_dataclass(Class, serialized_type_name='Class')")
+
+    def test_operator_that_writes_to_its_arguments(self) -> None:
+        cases = (
+            (
+                "inc(Tensor(a!) x, Tensor y) -> ()",
+                "inc(y, x)",
+                "inc, which writes to its argument x and returns nothing",
+            ),
+            (
+                "inc(Tensor(a!)[] x, Tensor y) -> ()",
+                "inc([y], x)",
+                "inc, which writes to its argument x and returns nothing",
+            ),
+            (
+                "inc_(Tensor(a!) x, Tensor y) -> Tensor(a!)",
+                "inc_(y, x)",
+                "inc_, which writes to its argument x and returns one of its arguments",
+            ),
+            (
+                "inc.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
+                "inc.out(x, out=y)",
+                "inc.out, which writes to its argument out and returns one of its arguments",
+            ),
+        )
+        for number, (schema, call, expected) in enumerate(cases):
+            with self.subTest(schema):
+                name = schema.partition("(")[0]
+                for exported in (False, True):
+                    namespace = f"mutable{number}{exported}"
+                    source = _module(
+                        f"""
+                        def forward(self, x):
+                            y = x * 2
+                            torch.ops.{namespace}.{call}
+                            return y
+                        """,
+                        "(torch.ones(2),)",
+                        before=f"""
+                        library = torch.library.Library("{namespace}", "DEF")
+                        library.define("{schema}")
+                        def run(x, y=None, out=None):
+                            written = x if out is None else out
+                            (written[0] if isinstance(written, list) else written).add_(1)
+                            return None if "()" in "{schema}" else written
+                        library.impl("{name}", run, "CPU")
+                        library.impl("{name}", run, "Meta")
+                        """,
+                    )
+                    if exported:
+                        made = "torch.export.export(Model(), (torch.ones(2),))"
+                        source = source.replace("return Model(), (torch.ones(2),)", f"return {made}")
+                    self.assert_error(
+                        source,
+                        15,
+                        f"forward() calls {namespace}::{expected}",
+                        "model.py:15, in forward",
+                        "#mutable-operator",
+                    )
+
+    def test_python_operator_that_writes_to_its_arguments(self) -> None:
+        for number, (returns, body) in enumerate((("None", "None"), ("torch.Tensor", "x * 2"))):
+            with self.subTest(returns):
+                source = _module(
+                    """
+                    def forward(self, x):
+                        y = x * 2
+                        inc(y)
+                        return y
+                    """,
+                    "(torch.ones(2),)",
+                    before=f"""
+                    @torch.library.custom_op("mutable_python::inc{number}", mutates_args=("x",))
+                    def inc(x: torch.Tensor) -> {returns}:
+                        x.add_(1)
+                        return {body}
+                    inc.register_fake(lambda x: {body})
+                    """,
+                )
+                self.assert_error(
+                    source, 12, f"mutable_python::inc{number}, which writes to its argument x and", "#mutable-operator"
+                )
+
+    def test_operator_that_updates_a_state(self) -> None:
+        _, samples = self.export(
+            _module(
+                """
+                def __init__(self):
+                    super().__init__()
+                    self.register_buffer("kept", torch.zeros(2))
+                def forward(self, x): return torch.ops.stateful.update(self.kept, x)
+                """,
+                "(torch.ones(2),)",
+                before="""
+                library = torch.library.Library("stateful", "DEF")
+                library.define("update(Tensor(a!) kept, Tensor x) -> Tensor")
+                library.define("update.out(Tensor(a!) kept, Tensor x, *, Tensor(b!) out) -> Tensor(b!)")
+                library.impl("update", lambda kept, x: kept.add_(x) * 2, "CPU")
+                library.impl("update", lambda kept, x: torch.empty_like(x), "Meta")
+                """,
+                after="def get_sample_inputs(): return [(torch.ones(2),)] * 2",
+            )
+        )
+        self.assertEqual(samples["forward/1/output/0"].tolist(), [4.0, 4.0])
+
+    def test_operator_that_updates_a_state_without_out_variant(self) -> None:
+        source = _module(
+            "def forward(self, x): return torch.ops.no_out_state.update(x, x)",
+            "(torch.ones(2),)",
+            before="""
+            library = torch.library.Library("no_out_state", "DEF")
+            library.define("update(Tensor(a!) kept, Tensor x) -> Tensor")
+            library.impl("update", lambda kept, x: kept.add_(x) * 2, "CPU")
+            library.impl("update", lambda kept, x: torch.empty_like(x), "Meta")
+            """,
+        )
+        schema = "no_out_state::update.out(Tensor(a!) kept, Tensor x, *, Tensor(b!) out) -> Tensor(b!)"
+        self.assert_error(source, 10, schema, "#no-out-variant")
 
     def test_python_operator_without_fake(self) -> None:
         source = _module(

@@ -1,0 +1,80 @@
+"""Custom operators that write to their arguments, of which ExecuTorch exports one form only."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import torch
+from torchgen.model import FunctionSchema
+
+from diagnostics.errors import Finding, InputError
+from export.model_file import Method
+
+# PyTorch knows what the operators of these namespaces are without their writes.
+_FUNCTIONALIZED = ("aten", "prim", "prims")
+
+
+def check(method: Method, exported: torch.export.ExportedProgram) -> None:
+    """Checks that ExecuTorch can lower the writes of the operators that a method calls.
+
+    Raises:
+        InputError: with every operator whose writes it cannot.
+    """
+    findings: dict[str, Finding] = {}
+    for operator, node in _calls(exported):
+        reason = _reason(operator._schema) if operator.namespace not in _FUNCTIONALIZED else ""
+        if reason and operator.name() not in findings:
+            findings[operator.name()] = _finding(method, operator, node, reason)
+    if findings:
+        raise InputError(list(findings.values()))
+
+
+def _calls(exported: torch.export.ExportedProgram) -> Iterator[tuple[torch._ops.OpOverload, torch.fx.Node]]:
+    """The calls of operators with the nodes of the graphs, of which some stand for calls that write."""
+    for graph_module in exported.graph_module.modules():
+        for node in graph_module.graph.nodes if isinstance(graph_module, torch.fx.GraphModule) else ():
+            if isinstance(node.target, torch._ops.HigherOrderOperator) and node.args:
+                operator = node.args[0]  # As in auto_functionalized(operator, ...).
+            else:
+                operator = node.target
+            if isinstance(operator, torch._ops.OpOverload):
+                yield operator, node
+
+
+def _written(schema: torch.FunctionSchema) -> list[str]:
+    """The arguments that an operator writes to."""
+    return [argument.name for argument in schema.arguments if argument.is_write]
+
+
+def _reason(schema: torch.FunctionSchema) -> str:
+    """Why no program can have an operator; empty if one can."""
+    if not _written(schema):
+        return ""
+    if not schema.returns:
+        return "and returns nothing"
+    if any(returned.alias_info for returned in schema.returns):
+        return "and returns one of its arguments"
+    try:
+        FunctionSchema.parse(str(schema))
+    except (AssertionError, RuntimeError, ValueError):  # All of what the parser raises.
+        return "and has a schema that ExecuTorch cannot read"
+    return ""
+
+
+def _finding(method: Method, operator: torch._ops.OpOverload, node: torch.fx.Node, reason: str) -> Finding:
+    schema = operator._schema
+    at, frames = method.source.frames_of_text(node.meta.get("stack_trace") or "")
+    name = operator.name().partition("::")[2]
+    writes = ", ".join(_written(schema))
+    return Finding(
+        at or method.at,
+        f"{method.name}() calls {operator.name()}, which writes to its argument {writes} {reason}",
+        "an ExecuTorch program gives each result of a custom operator memory of its own; an operator in place, or one"
+        " of torch.library.custom_op with mutates_args, is for eager PyTorch.",
+        f"have it return what it would write, and use the result: {name.removesuffix('_').partition('.')[0]}(...) ->"
+        " Tensor. Only an operator that has a result beside what it writes, such as the update of a cache, may"
+        " write: torch.library.Library.define with the schemas op(Tensor(a!) cache, ...) -> Tensor and"
+        " op.out(Tensor(a!) cache, ..., *, Tensor(b!) out) -> Tensor(b!).",
+        (f"its schema: {schema}", *frames),
+        id="mutable-operator",
+    )
