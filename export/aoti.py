@@ -19,7 +19,7 @@ from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample, Value
 from export.tracing import trace
-from export.user_file import Inputs
+from export.user_file import Inputs, text_of
 
 # PyTorch's own operators: no other library is loaded when this module is.
 _OF_PYTORCH = frozenset(torch._C._dispatch_get_all_op_names())
@@ -131,14 +131,14 @@ def _compile(method: Method, exported: torch.export.ExportedProgram, options: di
     try:
         with torch.no_grad():
             files: Any = torch._inductor.aot_compile(exported.module(check_guards=False), args, kwargs, options=options)
-    except Exception as error:
+    except BaseException as error:
         raise method.source.failure(
             f"AOTInductor's compilation of {method.name}()",
             error,
             at=method.at,
             cause="the exported graph has something that AOTInductor does not support, or the C++ compiler failed.",
             fix="--verbose and --traceback show where; simplify the module until it compiles.",
-            message=condense(str(error)),
+            message=condense(text_of(error)),
         ) from error
     # The generated sources, which hold the commands that compiled them, are of no use to a loader.
     return [file for file in files if not (isinstance(file, str) and file.endswith(".cpp"))]

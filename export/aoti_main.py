@@ -32,6 +32,12 @@ def main(argv: Sequence[str]) -> int:
         def load() -> command.Export:
             from export import aoti
 
+            # The model file may change the working directory.
+            package, to_samples, to_operators = (
+                Path(flag.value).absolute() if flag.value else None for flag in (_PACKAGE, _SAMPLES, _OPERATORS)
+            )
+            assert package, "--package is required"
+
             def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
                 compiler = aoti.Compiler(
                     _COMPILER.value, tuple(_COMPILE_FLAGS.value), tuple(_LINK_FLAGS.value), native=_NATIVE.value
@@ -42,12 +48,12 @@ def main(argv: Sequence[str]) -> int:
                     import_paths,
                     compiler=compiler,
                     scratch=Path(scratch),
-                    output=Path(_PACKAGE.value),
+                    output=package,
                 )
-                if _SAMPLES.value:
-                    Path(_SAMPLES.value).write_bytes(samples)
-                if _OPERATORS.value:
-                    Path(_OPERATORS.value).write_text("".join(f"{name}\n" for name in operators))
+                if to_samples:
+                    to_samples.write_bytes(samples)
+                if to_operators:
+                    to_operators.write_text("".join(f"{name}\n" for name in operators))
 
             return export
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import logging
+import os
+import shutil
 import sys
+import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import IO
 
 from absl import app, flags
 
-from diagnostics.errors import InputError
-from export.quiet import Captured
+from diagnostics.errors import Finding, InputError, Location
+from export import own_process
 
 _MODEL = flags.DEFINE_string("model", None, "Python file that has the entry point.", required=True)
 _ENTRY_POINT = flags.DEFINE_string("entry_point", "get_model", "Function in the file that returns the model.")
@@ -23,6 +28,8 @@ _IMPORT_PATHS = flags.DEFINE_multi_string(
 _LABEL = flags.DEFINE_string("label", "", "What to call this export in errors, e.g. the target's label.")
 _VERBOSE = flags.DEFINE_bool("verbose", False, "Show what PyTorch, ExecuTorch and the model print, warnings included.")
 _TRACEBACK = flags.DEFINE_bool("traceback", False, "Show the whole Python traceback of a failure.")
+
+_MAX_MESSAGE = 600
 
 # Exports the model file with an entry point, whose imports lie in some folders, and writes what comes out.
 Export = Callable[[Path, str, Sequence[Path]], None]
@@ -39,28 +46,62 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
     """
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
+    with tempfile.TemporaryFile() as printed:
+        outcome = own_process.run(functools.partial(_export, load, printed), printed)
+        error = str(_ended(outcome)) if outcome.report is None else outcome.report
+        if error:
+            print(f"{_LABEL.value}: cannot export\n{error}" if _LABEL.value else error, file=sys.stderr)
+        if _VERBOSE.value:
+            printed.seek(0)
+            sys.stderr.flush()
+            shutil.copyfileobj(printed, sys.stderr.buffer)
+        elif error and (tail := own_process.tail(printed)):
+            print(f"\nPrinted during the export:\n{tail}", file=sys.stderr)
+    return 1 if error else 0
+
+
+def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
+    """Exports; returns the error to show, if there is one."""
     sys.dont_write_bytecode = True  # The model's folder is not ours to write to.
-    sys.path[:0] = _IMPORT_PATHS.value
+    sys.path[:0] = [os.path.abspath(path) for path in _IMPORT_PATHS.value]
     if not _VERBOSE.value:
         warnings.simplefilter("ignore")
-    # What PyTorch prints while it is imported is not about the model.
-    with Captured() as imports:
-        export = load()
-    if not _VERBOSE.value:
-        # PyTorch's warnings are also logged; the model's own loggers are left alone.
-        importlib.import_module("torch._logging").set_logs(all=logging.ERROR)
-    captured = Captured()
     try:
-        with captured:
-            export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])
-    except InputError as error:
-        print(f"{_LABEL.value}: cannot export\n{error}" if _LABEL.value else error, file=sys.stderr)
-        if _TRACEBACK.value:
-            traceback.print_exception(error)
-        if not _VERBOSE.value and captured.tail():
-            print(f"\nPrinted during the export:\n{captured.tail()}", file=sys.stderr)
-        return 1
-    finally:
-        if _VERBOSE.value:
-            sys.stderr.write(imports.text() + captured.text())
-    return 0
+        export = load()
+        if not _VERBOSE.value:
+            # What PyTorch prints while it is imported is not about the model.
+            printed.seek(0)
+            printed.truncate()
+            # PyTorch's warnings are also logged; the model's own loggers are left alone.
+            importlib.import_module("torch._logging").set_logs(all=logging.ERROR)
+        export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])
+    except BaseException as error:
+        shown = str(error if isinstance(error, InputError) else _unexpected(error))
+        return "\n".join([shown, *(traceback.format_exception(error) if _TRACEBACK.value else [])])
+    return ""
+
+
+def _unexpected(error: BaseException) -> Finding:
+    """The finding for what no part of the tool foresees."""
+    last = traceback.format_exception_only(error)[-1].strip()
+    return Finding(
+        Location(_MODEL.value),
+        f"the export raised {last[:_MAX_MESSAGE]}",
+        "the model file gives, or changes in Python or PyTorch, something that the tool does not expect.",
+        "--traceback shows where.",
+        id="user-code-raised",
+    )
+
+
+def _ended(outcome: own_process.Outcome) -> Finding:
+    """The finding that the export's process ended before the export did."""
+    model = os.path.abspath(_MODEL.value)
+    line = next((line for path, line in outcome.frames if os.path.abspath(path) == model), 0)
+    return Finding(
+        Location(_MODEL.value, line, 1 if line else 0),
+        f"the process that exports the model {outcome.how}, before the export was done",
+        "the model file, or a library that it imports, calls os._exit() or crashes in native code; or the machine has"
+        " too little memory, for which SIGKILL stands.",
+        f"make `python {_MODEL.value}` and a call of its functions work by hand first.",
+        id="model-ends-process",
+    )

@@ -7,6 +7,7 @@ import re
 from torch._subclasses.fake_tensor import UnsupportedOperatorException
 
 from diagnostics.errors import Finding, Location
+from export.user_file import text_of
 
 _NAMED = (
     re.compile(r"no fake impl registered for <CustomOpDef\(([\w:.]+)\)>"),
@@ -16,14 +17,16 @@ _NAMED = (
 
 def operator_without_fake_kernel(error: BaseException) -> str | None:
     """The operator, as in `my_ops::mul3`, whose missing fake kernel an exception of PyTorch is about."""
+    chain: set[int] = set()
     seen: BaseException | None = error
-    while seen is not None:
+    while seen is not None and id(seen) not in chain:
         if isinstance(seen, UnsupportedOperatorException):
             return str(seen.func.name())
         for pattern in _NAMED:
-            if match := pattern.search(str(seen)):
+            if match := pattern.search(text_of(seen)):
                 namespace, _, name = match[1].replace("::", ".").partition(".")
                 return f"{namespace}::{name.removesuffix('.default')}"
+        chain.add(id(seen))
         seen = seen.__cause__ or seen.__context__
     return None
 

@@ -20,11 +20,15 @@ _SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs an
 def _load() -> command.Export:
     from export import exporter
 
+    # The model file may change the working directory.
+    program = Path(_PROGRAM.value).absolute()
+    samples = Path(_SAMPLES.value).absolute() if _SAMPLES.value else None
+
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
         pte, ptd = exporter.export(model, entry_point, import_paths)
-        Path(_PROGRAM.value).write_bytes(pte)
-        if _SAMPLES.value:
-            Path(_SAMPLES.value).write_bytes(ptd)
+        program.write_bytes(pte)
+        if samples:
+            samples.write_bytes(ptd)
 
     return export
 

@@ -151,7 +151,7 @@ def _sample(file: UserFile, at: Location, what: str, value: Any, example: Inputs
         if alike and isinstance(leaf, torch.Tensor):
             alike = leaf.dtype == like.dtype and leaf.dim() == like.dim() and (not fixed or leaf.shape == like.shape)
         elif alike and fixed:
-            alike = leaf == like
+            alike = leaf == like or repr(leaf) == repr(like)  # As NaN is.
         if not alike:
             hint = "; other sizes need get_dynamic_shapes()" if fixed else ""
             raise file.nonsense(at, f"{what}, input {index},", leaf, f"as in the example {describe(like)}{hint}")

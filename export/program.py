@@ -18,6 +18,7 @@ from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
 from export.tracing import trace
+from export.user_file import text_of
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ def build(methods: Sequence[Method], recorded: Mapping[str, Sequence[Sample]]) -
             _keep_initial_state(edge.exported_program(method.name))
         written = {method.name: _written_inputs(edge.exported_program(method.name)) for method in methods}
         return Program(bytes(edge.to_executorch().buffer), written)
-    except Exception as error:
+    except BaseException as error:
         raise _lowering_failure(methods[0], error) from error
 
 
@@ -81,16 +82,19 @@ def _written_inputs(exported: torch.export.ExportedProgram) -> list[int]:
     return [inputs.index(name) for name in outputs]
 
 
-def _lowering_failure(method: Method, error: Exception) -> InputError:
-    missing = re.findall(r"'([\w:.]+)'", str(error)) if "Missing out variants" in str(error) else []
+def _lowering_failure(method: Method, error: BaseException) -> InputError:
+    missing = re.findall(r"'([\w:.]+)'", text_of(error)) if "Missing out variants" in text_of(error) else []
     if not missing:
         cause = "the exported graph has something that ExecuTorch does not support."
         fix = "--verbose and --traceback show where; simplify the module until it lowers."
-        if "serialized_type_name" in str(error):
+        if "serialized_type_name" in text_of(error):
             cause = "a program keeps how its inputs and outputs are nested, and a class among them has no name there."
             fix = "give the class one: torch.export.register_dataclass(Class, serialized_type_name='Class')."
+        if "graph_output_allocated" in text_of(error):
+            cause = f"{method.name}() returns no tensor, and a program has to give one."
+            fix = "return a tensor; where the method only writes to buffers, one of them."
         return method.source.failure(
-            "ExecuTorch's lowering", error, at=method.at, cause=cause, fix=fix, message=condense(str(error))
+            "ExecuTorch's lowering", error, at=method.at, cause=cause, fix=fix, message=condense(text_of(error))
         )
     return InputError(
         Finding(

@@ -16,8 +16,8 @@ _END = re.compile(
 )
 
 
-def condense(message: str, lines: int = 12) -> str:
+def condense(message: str, lines: int = 12, characters: int = 4000) -> str:
     """The part of PyTorch's message that speaks of the model, without its advice on PyTorch's own debug logs."""
     text = _IMPLEMENTATION.sub("", _END.split(message.strip(), maxsplit=1)[0])
     kept = [line for line in (_ADVICE.sub("", line).rstrip() for line in text.splitlines()) if line]
-    return "\n    ".join(kept[:lines])
+    return "\n    ".join(kept[:lines])[:characters]

@@ -25,6 +25,7 @@ from export.user_file import Inputs, describe
 
 # The dtypes that a .ptd file can hold: all but complex ones.
 _SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}
+_INT64 = torch.iinfo(torch.int64)
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,17 @@ def record(method: Method) -> tuple[Sample, ...]:
     Raises:
         InputError: the module raised, or took or gave a value that no program can take or give.
     """
-    module = copy.deepcopy(method.module, {id(parameter): parameter for parameter in method.module.parameters()})
+    try:
+        module = copy.deepcopy(method.module, {id(parameter): parameter for parameter in method.module.parameters()})
+    except BaseException as error:
+        raise method.source.failure(
+            f"copying the module of {method.name}()",
+            error,
+            at=method.at,
+            cause="the module holds something that cannot be copied, such as a lock or an open file; samples run on a"
+            " copy, so that the export finds the module's state as it was.",
+            fix="make it when it is needed, or give the module a __deepcopy__().",
+        ) from error
     with torch.no_grad():
         return tuple(_run(method, module, index, inputs) for index, inputs in enumerate(method.samples))
 
@@ -83,10 +94,10 @@ def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) ->
 
     # The call may write to its inputs.
     before = stored(inputs)
-    inputs = copy.deepcopy(inputs.separate())
+    inputs = inputs.separate()
     try:
         result = module(*inputs.args, **inputs.kwargs)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         raise method.source.failure(
             f"the eager module's {what}",
             error,
@@ -102,6 +113,8 @@ def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) ->
 def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> Value | None:
     if leaf is None or (isinstance(leaf, str) and is_input):
         return None
+    if isinstance(leaf, int) and not _INT64.min <= leaf <= _INT64.max:
+        raise _unsupported(method, f"{what} is {describe(leaf)}, too large for 64 bits")
     if isinstance(leaf, (bool, int, float)):
         dtype = torch.bool if isinstance(leaf, bool) else torch.int64 if isinstance(leaf, int) else torch.float64
         leaf = torch.tensor(leaf, dtype=dtype)

@@ -12,6 +12,7 @@ from export import fake_kernel
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
+from export.user_file import text_of
 
 # What torch.export says when a model cannot be exported as it is -> (likely cause, fix).
 _HINTS = (
@@ -58,13 +59,13 @@ def _export(method: Method) -> torch.export.ExportedProgram:
         exported = _trace(method, strict=False)
         if _written_constants(exported):
             exported = _trace(method, strict=True)
-    except Exception as error:
+    except BaseException as error:
         what = f"torch.export of {method.name}()"
         operator = fake_kernel.operator_without_fake_kernel(error)
         if operator:
             at, details = method.source.frames(error)
             raise InputError(fake_kernel.finding(at or method.at, what, operator, details)) from error
-        message = condense(str(error))
+        message = condense(text_of(error))
         text = f"{type(error).__name__} {message}"
         cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
         raise method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message) from error

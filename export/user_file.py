@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import inspect
 import os
 import re
@@ -29,6 +30,10 @@ _TOOLS = tuple(
 # What Python says of torch.ops.<namespace>.<name>.
 _UNKNOWN_OPERATOR = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
 
+# How much of the user's code an error shows.
+_MAX_FRAMES = 20
+_MAX_LINE = 200
+
 # A frame of a stack trace.
 _FRAME = re.compile(r'^ *File "(.+)", line (\d+), in (.+)$', re.M)
 
@@ -46,12 +51,8 @@ class Inputs:
     def separate(self) -> Inputs:
         """The arguments, each tensor with memory of its own, as a program's inputs have."""
         leaves, spec = self.flatten()
-        seen: set[int] = set()
-        for index, leaf in enumerate(leaves):
-            if isinstance(leaf, torch.Tensor) and id(leaf) in seen:
-                leaves[index] = leaf.clone()
-            seen.add(id(leaf))
-        return Inputs(*pytree.tree_unflatten(leaves, spec))
+        copies = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        return Inputs(*pytree.tree_unflatten(copies, spec))
 
     def shown(self) -> str:
         """The arguments in a few words, as in a call."""
@@ -106,7 +107,7 @@ class UserFile:
             fix = "correct the syntax." if isinstance(error, SyntaxError) else ""
             cause = "the file is not valid Python." if fix else ""
             raise self.failure(what, error, at=self.location(), cause=cause, fix=fix) from error
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self.failure(running, error, at=self.location()) from error
         return module
 
@@ -142,10 +143,10 @@ class UserFile:
 
     def call(self, function: Callable[[], Any]) -> Any:
         """What the function returns."""
-        name = getattr(function, "__name__", repr(function))
+        name = str(getattr(function, "__name__", "") or describe(function))[:_MAX_LINE]
         try:
             return function()
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
             raise self.failure(f"{name}()", error, at=self.location(function)) from error
 
     def location(self, function: Callable[..., Any] | None = None) -> Location:
@@ -182,7 +183,11 @@ class UserFile:
 
     def _own(self, stack: Iterable[traceback.FrameSummary]) -> tuple[Location | None, tuple[str, ...]]:
         frames = [f for f in stack if self.is_users(f.filename)]
-        lines = [line for f in frames for line in (f"{_shown(f.filename)}:{f.lineno}, in {f.name}", f"    {f.line}")]
+        shown = frames[-_MAX_FRAMES:]
+        places = [(f"{_shown(f.filename)}:{f.lineno}, in {f.name}", (f.line or "")[:_MAX_LINE]) for f in shown]
+        lines = [line for place, code in places for line in (place, f"    {code}")]
+        if len(frames) > len(shown):
+            lines.insert(0, f"... {len(frames) - len(shown)} calls before")
         if not frames:
             return None, ()
         last = frames[-1]
@@ -208,9 +213,9 @@ class UserFile:
         else:
             innermost, details = self.frames(error)
             at = innermost or at
-        if derived := derived_operator.refused(str(error)):
+        if derived := derived_operator.refused(text_of(error)):
             return InputError(derived_operator.finding(at, derived[0], what, derived[1], details))
-        if unknown := _UNKNOWN_OPERATOR.search(str(error)):
+        if unknown := _UNKNOWN_OPERATOR.search(text_of(error)):
             return self._unknown_operator(what, "::".join(unknown.groups()), at, details)
         if isinstance(error, ImportError):
             cause = f"the module is in no library that the {self.kind} file depends on, or its package is in no lock."
@@ -219,7 +224,7 @@ class UserFile:
                 f"add the library to `deps` of the {self.rule} (by hand: its folder with --import_path); of a package,"
                 f" @executorch_python//:{package}, for which executorch.python(requirements = ...) takes a lock."
             )
-        message = message or first_lines(str(error.args[0] if isinstance(error, SyntaxError) else error))
+        message = message or first_lines(text_of(error))
         return InputError(
             Finding(
                 at,
@@ -267,6 +272,14 @@ class UserFile:
         )
 
 
+def text_of(error: BaseException) -> str:
+    """What an exception says, without the place that a SyntaxError adds; `failure` gives the place."""
+    try:
+        return str(error.args[0] if isinstance(error, SyntaxError) and error.args else error)
+    except BaseException as failed:
+        return f"(its text cannot be made: {type(failed).__name__})"
+
+
 def describe(value: Any, depth: int = 2) -> str:
     """A value in a few words: types, shapes and dtypes rather than data."""
     if isinstance(value, torch.Tensor):
@@ -275,12 +288,13 @@ def describe(value: Any, depth: int = 2) -> str:
         return f"the class {value.__name__} (not an instance)"
     if isinstance(value, (tuple, list, dict)) and value and depth:
         if isinstance(value, dict):
-            items = [f"{key!r}: {describe(item, depth - 1)}" for key, item in value.items()]
+            items = [f"{describe(key)}: {describe(item, depth - 1)}" for key, item in value.items()]
         else:
             items = [describe(item, depth - 1) for item in value]
         return f"{type(value).__name__} of {len(value)} ({', '.join([*items[:6], *['...'] * (len(items) > 6)])})"
     if value is None or isinstance(value, (bool, int, float, str, tuple, list, dict)):
-        return first_lines(repr(value))
+        with contextlib.suppress(BaseException):  # Of a subclass.
+            return first_lines(repr(value))
     return f"an instance of {type(value).__name__}" if callable(value) else f"a {type(value).__name__}"
 
 

@@ -215,7 +215,7 @@ class ExportTest(_Files):
                 pte, samples = self.export(source)
                 results = _load_for_executorch_from_buffer(pte).run_method("forward", (torch.ones(2),))
                 keys = [key for key in samples if "/output/" in key]
-                self.assertLen(keys, count)
+                self.assertEqual(len(keys), count)
                 for key in keys:
                     torch.testing.assert_close(results[int(key.rpartition("/")[2])], samples[key])
 
