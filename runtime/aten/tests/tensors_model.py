@@ -1,4 +1,4 @@
-"""Operators with optional tensors, lists of tensors and several outputs; channels last; state."""
+"""Operators with optional tensors, lists of tensors and several outputs; channels last; state; a write to an input."""
 
 import torch
 
@@ -16,8 +16,9 @@ class Tensors(torch.nn.Module):
         self.plain_norm = torch.nn.LayerNorm(6, elementwise_affine=False)
         self.register_buffer("calls", torch.zeros(1))
 
-    def forward(self, image: torch.Tensor, index: torch.Tensor) -> _Tensors:
+    def forward(self, image: torch.Tensor, index: torch.Tensor, written: torch.Tensor) -> _Tensors:
         self.calls += 1
+        written.mul_(self.calls)
         convolved = self.without_bias(self.with_bias(image))
         rows = image[0, 0]
         best, where = rows.topk(2)
@@ -49,4 +50,7 @@ def get_model() -> tuple[torch.nn.Module, _Tensors]:
 
 def get_sample_inputs() -> list[_Tensors]:
     image = torch.randn(1, 3, 6, 6, generator=torch.Generator().manual_seed(0))
-    return [(image, torch.tensor([2, 0])), (image * 2, torch.tensor([5, 1]))]
+    return [
+        (image, torch.tensor([2, 0]), torch.tensor([3.0, 4.0])),
+        (image * 2, torch.tensor([5, 1]), torch.tensor([5.0, 6.0])),
+    ]
