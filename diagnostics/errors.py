@@ -5,6 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 
+# What is shown at most: of a text, of the details of a finding, of the findings of a step.
+MAX_TEXT = 2000
+MAX_DETAILS = 200
+MAX_FINDINGS = 50
+
 
 @dataclass(frozen=True, slots=True)
 class Location:
@@ -40,10 +45,12 @@ class Finding:
     id: str
 
     def __str__(self) -> str:
-        lines = [f"{self.where}: error: {self.found}"]
-        lines += [f"    {detail}" for detail in self.details]
-        lines.append(f"  Likely cause: {self.cause}")
-        lines.append(f"  Fix: {self.fix}")
+        lines = [f"{shown(str(self.where))}: error: {shown(self.found)}"]
+        lines += [f"    {shown(detail)}" for detail in self.details[:MAX_DETAILS]]
+        if len(self.details) > MAX_DETAILS:
+            lines.append(f"    and {len(self.details) - MAX_DETAILS} more")
+        lines.append(f"  Likely cause: {shown(self.cause)}")
+        lines.append(f"  Fix: {shown(self.fix)}")
         lines.append(f"  See: docs/errors.md#{self.id}")
         return "\n".join(lines)
 
@@ -53,4 +60,17 @@ class InputError(Exception):
 
     def __init__(self, findings: Finding | Sequence[Finding]) -> None:
         self.findings: tuple[Finding, ...] = (findings,) if isinstance(findings, Finding) else tuple(findings)
-        super().__init__("\n".join(str(finding) for finding in self.findings))
+        texts = [str(finding) for finding in self.findings[:MAX_FINDINGS]]
+        if len(self.findings) > MAX_FINDINGS:
+            texts.append(f"and {len(self.findings) - MAX_FINDINGS} more errors")
+        super().__init__("\n".join(texts))
+
+
+def shown(text: str) -> str:
+    """A text as a message has it: without the middle of a long one, and with escapes for what a terminal hides."""
+    if len(text) > MAX_TEXT:
+        left_out = len(text) - MAX_TEXT
+        text = f"{text[: MAX_TEXT // 2]} ... [{left_out:,} characters] ... {text[-MAX_TEXT // 2 :]}"
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode() for c in text)

@@ -6,10 +6,14 @@ import difflib
 from collections.abc import Collection, Iterable, Sequence
 
 _MAX_SUGGESTIONS = 3
+# Comparing takes the product of two lengths, and nothing so long is a name.
+_MAX_NAME = 500
 
 
 def nearest(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
     """The candidates spelled most like `name`, best first, at most three."""
+    if len(name) > _MAX_NAME:
+        return ()
     return tuple(difflib.get_close_matches(name, sorted(set(candidates)), _MAX_SUGGESTIONS, cutoff=0.7))
 
 

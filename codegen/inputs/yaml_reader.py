@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -14,6 +13,9 @@ _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 # No file of operators or selections needs more than five.
 _MAX_DEPTH = 64
+# All of PyTorch's operators are 0.6 MB and 28,000 values. So many values take about a second to read.
+_MAX_BYTES = 4 * 2**20
+_MAX_VALUES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +57,14 @@ def read(path: str) -> Node | None:
     """Reads a YAML file of one document; None if there is nothing in it.
 
     Raises:
-        InputError: the file cannot be read, is not YAML, or has a mapping with a key twice.
+        InputError: the file cannot be read, is too large, is not YAML, or has a mapping with a key twice.
     """
     try:
-        text = Path(path).read_bytes().decode()
+        with open(path, "rb") as file:
+            content = file.read(_MAX_BYTES + 1)
+        if len(content) > _MAX_BYTES:
+            raise _too_large(Location(path), f"more than {_MAX_BYTES // 2**20} MiB")
+        text = content.decode()
     except OSError as error:
         raise InputError(
             Finding(
@@ -102,6 +108,7 @@ class _Parser:
         self._events: Any = _LOADER(text)
         self._path = path
         self._anchors: dict[str, Node] = {}
+        self._values = 0
 
     def document(self) -> Node | None:
         self._events.get_event()  # The stream's start.
@@ -117,6 +124,9 @@ class _Parser:
     def _node(self, depth: int) -> Node:
         event = self._events.get_event()
         location = self._location(event)
+        self._values += 1
+        if self._values > _MAX_VALUES:
+            raise _too_large(location, f"more than {_MAX_VALUES:,} values")
         if depth > _MAX_DEPTH:
             raise _syntax_error(location, f"lists or mappings are nested more than {_MAX_DEPTH} deep")
         if isinstance(event, yaml.AliasEvent):
@@ -185,5 +195,17 @@ def _syntax_error(location: Location, problem: str) -> InputError:
             found=f"not valid YAML: {problem}",
             cause="wrong indentation, a tab, an unclosed quote or bracket, or a missing ':' at or before this place",
             fix="correct the syntax here",
+        )
+    )
+
+
+def _too_large(location: Location, what: str) -> InputError:
+    return InputError(
+        Finding(
+            id="yaml-too-large",
+            where=location,
+            found=f"the file has {what}",
+            cause="another file was named, or a script wrote an entry again and again",
+            fix="name a file of operators; several files can be given, each with some of the operators",
         )
     )
