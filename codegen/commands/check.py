@@ -39,14 +39,13 @@ _MANIFESTS = flags.DEFINE_multi_string(
 _LISTINGS = flags.DEFINE_multi_string(
     "listing",
     [],
-    "The label of a library without a manifest, a space, and a file with the operators that it registers, one on a "
-    "line.",
+    "The label of a library without a manifest, a tab, and a file with the operators that it registers, one on a line.",
     flag_values=FLAGS,
 )
 _WHOLE_OBJECTS = flags.DEFINE_multi_string(
     "whole_object",
     [],
-    "The label of a library, a space, and an object file, archive or shared library of it that is linked whole, to "
+    "The label of a library, a tab, and an object file, archive or shared library of it that is linked whole, to "
     "look for registrations in.",
     flag_values=FLAGS,
 )
@@ -169,5 +168,5 @@ def _registered(libraries: list[registered_operators.Library], objects: list[_Ob
 
 def _labeled(values: list[str]) -> Iterator[tuple[str, str]]:
     for value in values:
-        label, _, path = value.partition(" ")
+        label, _, path = value.partition("\t")
         yield label, path

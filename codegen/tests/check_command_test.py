@@ -171,7 +171,7 @@ my_ops::mul3.out: //ops:mine
         return output.read_text()
 
     def _listing(self, label: str, *operators: str) -> str:
-        return f"--listing={label} " + self.write(f"{label.rpartition(':')[2]}.operators", "\n".join(operators))
+        return f"--listing={label}\t" + self.write(f"{label.rpartition(':')[2]}.operators", "\n".join(operators))
 
     def test_no_program(self) -> None:
         report = self._check_libraries(self._manifest("//ops:a", "aten::add.out"), self._listing("//ops:b", "my::f"))
@@ -272,8 +272,8 @@ my_ops::mul3.out: //ops:mine
         program = programs.build({"f": [[_call("my_ops::twice.out")]]})
         found = object_files.Registrations((object_files.Registration("my_ops::twice.out", "twice.cpp:7"),))
         with mock.patch.object(object_files, "registrations", return_value=found):
-            self.assertIn("my_ops::twice.out: //ops:c\n", self._check(program, "--whole_object=//ops:c x.lo"))
-            finding = self.finding(lambda: self._check(program, "--object=//ops:c x.a"))
+            self.assertIn("my_ops::twice.out: //ops:c\n", self._check(program, "--whole_object=//ops:c\tx.lo"))
+            finding = self.finding(lambda: self._check(program, "--object=//ops:c\tx.a"))
             self.assert_starts_with(
                 finding,
                 "//m:m: error: my_ops::twice.out is registered by //ops:c (twice.cpp:7), which is not linked whole\n",
@@ -281,7 +281,7 @@ my_ops::mul3.out: //ops:mine
             self.assertIn("Fix: set alwayslink = True in //ops:c\n", finding)
             self.assert_id(finding, "registration-left-out")
             finding = self.finding(
-                lambda: self._check(program, "--object=//ops:c x.a", self._manifest("//ops:a", "my_ops::twice.out"))
+                lambda: self._check(program, "--object=//ops:c\tx.a", self._manifest("//ops:a", "my_ops::twice.out"))
             )
             self.assertIn("twice.out: by //ops:a (a.yaml:1:1) and by //ops:c (twice.cpp:7)\n", finding)
 
@@ -291,20 +291,20 @@ my_ops::mul3.out: //ops:mine
         ):
             output = io.StringIO()
             with contextlib.redirect_stderr(output):
-                report = self._check_libraries("--whole_object=//ops:c a/x.so")
+                report = self._check_libraries("--whole_object=//ops:c\ta/x.so")
             note = "x.so of //ops:c calls register_kernels(), and which kernels it registers cannot be read; "
             self.assertIn(f"//m:runner: note: {note}", report)
             self.assertIn(f"//m:runner: note: {note}", output.getvalue())
-            self.assertNotIn("note", self._check_libraries("--whole_object=//ops:c a/x.so", "--listed=a/x.so"))
+            self.assertNotIn("note", self._check_libraries("--whole_object=//ops:c\ta/x.so", "--listed=a/x.so"))
             program = programs.build({"f": [[_call("my_ops::twice.out")]]})
-            finding = self.finding(lambda: self._check(program, "--whole_object=//ops:c a/x.so"))
+            finding = self.finding(lambda: self._check(program, "--whole_object=//ops:c\ta/x.so"))
             self.assertIn(f"    {note}", finding)
             self.assert_id(finding, "missing-operator")
 
     def test_backends(self) -> None:
         program = programs.build({"f": [["delegate"]], "g": []}, backends=("MyBackend", "OtherBackend"))
         register = b"_ZN10executorch7runtime16register_backendERKNS0_7BackendE"
-        library = f"--whole_object=//ops:backend {self.write('b.so', register + b'MyBackend' + bytes(1))}"
+        library = f"--whole_object=//ops:backend\t{self.write('b.so', register + b'MyBackend' + bytes(1))}"
         findings = self.findings(lambda: self._check(program))
         self.assertEqual(len(findings), 2)
         (finding,) = self.findings(lambda: self._check(program, library))
@@ -313,7 +313,7 @@ my_ops::mul3.out: //ops:mine
             "//m:m: error: the program delegates to OtherBackend, which nothing that //m:runner links registers\n",
         )
         self.assert_id(finding, "missing-backend")
-        other = f"--object=//ops:other {self.write('other.a', register + b'OtherBackend' + bytes(1))}"
+        other = f"--object=//ops:other\t{self.write('other.a', register + b'OtherBackend' + bytes(1))}"
         self._check(program, library, other)
 
     def test_no_libraries(self) -> None:

@@ -136,12 +136,25 @@ def et_kernel_library_test_suite(name):
         ],
         target_under_test = ":kernels_misnamed",
     )
+    et_kernel_library(
+        name = "kernels_of_two_lines",
+        srcs = ["op_a.cpp"],
+        operators = {"op_a.cpp": ["aten::a.out\n--header=a.h"]},
+        tags = ["manual"],
+    )
+    failure_test(
+        name = "kernels_of_two_lines_test",
+        size = "small",
+        expected = ["//rules/tests:kernels_of_two_lines: attribute operators has a line break in ", "docs/errors.md#line-break"],
+        target_under_test = ":kernels_of_two_lines",
+    )
     native.test_suite(
         name = name,
         tests = [
             ":generated_of_declared_test",
             ":kernels_declaring_test",
             ":kernels_misnamed_test",
+            ":kernels_of_two_lines_test",
             ":kernels_test",
         ],
     )

@@ -199,6 +199,21 @@ def et_operator_library_test_suite(name):
         ],
         target_under_test = ":selection_empty",
     )
+    et_operator_library(
+        name = "selection_of_two_lines",
+        ops = ["aten::add.out\n--include_all_operators"],
+        tags = ["manual"],
+    )
+    failure_test(
+        name = "selection_of_two_lines_test",
+        size = "small",
+        expected = [
+            r"""//rules/tests:selection_of_two_lines: attribute ops has a line break in "aten::add.out\n--include_all_operators".""",
+            "Fix: give each value as a text of its own, without line breaks.",
+            "See: docs/errors.md#line-break",
+        ],
+        target_under_test = ":selection_of_two_lines",
+    )
     native.test_suite(
         name = name,
         tests = [
@@ -206,6 +221,7 @@ def et_operator_library_test_suite(name):
             ":selection_all_test",
             ":selection_empty_test",
             ":selection_flag_off_test",
+            ":selection_of_two_lines_test",
             ":selection_flag_on_test",
             ":selection_server_generated_and_more_test",
             ":selection_server_generated_test",

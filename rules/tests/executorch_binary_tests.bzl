@@ -68,7 +68,7 @@ def _ops_check_test_impl(ctx):
     assert_ends(env, ["rules/tests/generated/registered.json"], values_of(check.argv, "--manifest"))
     listings = values_of(check.argv, "--listing")
     assert_ends(env, ["rules/tests/prebuilt_kernels.operators"], listings)
-    asserts.true(env, listings[0].startswith("//rules/tests:prebuilt_kernels "), listings[0])
+    asserts.true(env, listings[0].startswith("//rules/tests:prebuilt_kernels\t"), listings[0])
     asserts.true(
         env,
         [listed for listed in values_of(check.argv, "--listed") if listed.endswith("libexecutorch.so")],
@@ -79,10 +79,10 @@ def _ops_check_test_impl(ctx):
         [file for file in values_of(check.argv, "--whole_object") if file.endswith("libexecutorch.so")],
         "shared libraries are looked into",
     )
-    whole = [value.partition(" ")[0] for value in values_of(check.argv, "--whole_object")]
+    whole = [value.partition("\t")[0] for value in values_of(check.argv, "--whole_object")]
     asserts.true(env, "//rules/tests:whole_library" in whole, "{}".format(whole))
     asserts.true(env, "//rules/tests:generated" in whole, "{}".format(whole))
-    objects = [value.partition(" ")[0] for value in values_of(check.argv, "--object")]
+    objects = [value.partition("\t")[0] for value in values_of(check.argv, "--object")]
     asserts.true(env, "//rules/tests:plain_library" in objects, "{}".format(objects))
     asserts.equals(env, check.outputs.to_list(), target[OutputGroupInfo]._validation.to_list())
     asserts.equals(env, check.outputs.to_list(), target[DefaultInfo].files.to_list())

@@ -36,10 +36,12 @@ int main(int argc, char** argv) {{
 """
 
 def _runfiles_path(ctx, file):
+    """For a string literal. Bazel has no file with a backslash in its name."""
     if not file:
         return ""
     path = file.short_path
-    return path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
+    path = path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
+    return path.replace("\"", "\\\"")
 
 def _check_tolerances(ctx):
     for attribute in ["rtol", "atol"]:

@@ -3,7 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
-load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "one_line_each", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
@@ -66,7 +66,7 @@ def _et_kernel_library_impl(ctx):
             copts = tuple(copts),
             defines = tuple(compilation_context.defines.to_list()),
         )
-        for file, operators in ctx.attr.operators.items()
+        for file, operators in one_line_each(ctx, "operators").items()
     ]
     return [
         DefaultInfo(files = depset([f for f in [library.static_library, library.pic_static_library] if f] if library else [])),

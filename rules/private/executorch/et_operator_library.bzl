@@ -1,6 +1,6 @@
 """Rule behind et_operator_library."""
 
-load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "one_line_each", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
@@ -48,7 +48,7 @@ def _et_operator_library_impl(ctx):
     args.add("--prim_ops_header", prim_ops)
     args.add("--matrix_json", matrix)
     args.add("--matrix_text", matrix_text)
-    args.add_all(ctx.attr.ops, format_each = "--ops=%s")
+    args.add_all(one_line_each(ctx, "ops"), format_each = "--ops=%s")
     if ctx.attr.ops_dict:
         args.add(json.encode(ctx.attr.ops_dict), format = "--ops_dict=%s")
     if ctx.attr.include_all_operators or ctx.attr.include_all_ops:

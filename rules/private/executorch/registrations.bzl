@@ -63,9 +63,10 @@ def _linked_files(linker_input):
         if not file.is_directory
     ]
 
+# A label or a path may have a space in it, and no tab.
 def _object_flags(linker_input):
     return [
-        "--{}={} {}".format("whole_object" if is_whole else "object", label_text(linker_input.owner), file.path)
+        "--{}={}\t{}".format("whole_object" if is_whole else "object", label_text(linker_input.owner), file.path)
         for file, is_whole in _linked_files(linker_input)
     ]
 
@@ -73,7 +74,7 @@ def _listed_flags(linker_input):
     return ["--listed=" + file.path for file, _ in _linked_files(linker_input)]
 
 def _listing_flag(listing):
-    return "--listing={} {}".format(listing.label, listing.operators.path)
+    return "--listing={}\t{}".format(listing.label, listing.operators.path)
 
 def check_registrations(ctx, deps, program = None, program_label = None):
     """A validation: no kernel is registered twice, and a program's operators all are, for the dtypes that it needs.

@@ -3,7 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "compile_cc", "configure_cc", "group_cc_toolchain", "link_cc", "merge_objects", "shared_library")
-load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS", "codegen_args", "one_line_each", "run_codegen")
 load("//rules/private/actions:compile_cuda.bzl", "compile_cuda")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "LOAD_CHECK_EXEC_GROUPS", "load_torch_ops")
@@ -180,7 +180,7 @@ def _describe(ctx, library, version, registered):
     args.add_all(sources, format_each = "--source=%s")
     if registered:
         args.add(registered, format = "--loaded=%s")
-    args.add(ctx.attr.namespace, format = "--namespace=%s")
+    args.add(one_line_each(ctx, "namespace"), format = "--namespace=%s")
     args.add_all(torch, format_each = "--torch_library=%s")
     args.add(manifest, format = "--manifest=%s")
     args.add(ctx.outputs.module, format = "--module=%s")
