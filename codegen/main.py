@@ -14,7 +14,7 @@ from absl import flags
 
 from codegen import worker
 from codegen.commands import command_line
-from diagnostics.errors import InputError
+from diagnostics.errors import InputError, shown
 
 _HELP = ("help", "-h", "-help", "--help", "-?")
 _WORKER = "--persistent_worker"
@@ -33,7 +33,7 @@ def run(arguments: Sequence[str]) -> int:
     name, *rest = arguments
     if name not in command_line.COMMANDS:
         commands = ", ".join(command_line.COMMANDS)
-        return _fail(f"codegen: there is no subcommand '{name}', only {commands}. See codegen --help.")
+        return _fail(shown(f"codegen: there is no subcommand '{name}', only {commands}. See codegen --help."))
     if any(argument in _HELP for argument in rest):
         command = command_line.module(name)
         print(f"{command.__doc__}\nFlags:\n{command.FLAGS.get_help(include_special_flags=False)}")
@@ -41,27 +41,41 @@ def run(arguments: Sequence[str]) -> int:
     try:
         command_line.run(name, rest)
     except flags.Error as error:
-        return _fail(f"codegen {name}: {error} See codegen {name} --help.")
+        return _fail(shown(f"codegen {name}: {error} See codegen {name} --help."))
     except InputError as error:
         return _fail(str(error))
+    except OSError as error:
+        return _fail(shown(f"codegen {name}: {_problem(error)}"))
     return 0
 
 
 def _fail(message: str) -> int:
-    print(message, file=sys.stderr)
+    print(message.encode(errors="backslashreplace").decode(), file=sys.stderr)
     return 1
+
+
+def _problem(error: OSError) -> str:
+    """What the system does not do: with a file that a flag names, as a rule, and that no reader tells more of."""
+    return f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
 
 
 def main(arguments: Sequence[str]) -> int:
     if _WORKER in arguments:
         worker.serve(run)
         return 0
-    return run([line for argument in arguments for line in _expanded(argument)])
+    try:
+        expanded = [line for argument in arguments for line in _expanded(argument)]
+    except OSError as error:
+        return _fail(shown(f"codegen: cannot read the arguments in {_problem(error)}"))
+    return run(expanded)
 
 
 def _expanded(argument: str) -> Sequence[str]:
     """The lines of the file that an argument such as `@file` names, or the argument itself."""
-    return Path(argument[1:]).read_text().splitlines() if argument.startswith("@") else [argument]
+    if not argument.startswith("@"):
+        return [argument]
+    # As Bazel reads it: a line ends at a line feed alone, and a path may be in any encoding.
+    return Path(argument[1:]).read_bytes().decode(errors="surrogateescape").removesuffix("\n").split("\n")
 
 
 if __name__ == "__main__":

@@ -68,13 +68,40 @@ class MainTest(case.TestCase):
 """,
         )
 
+    def test_files_that_cannot_be_used(self) -> None:
+        not_text = self.write("not_text", b"\xff\xfe\nselect\n")
+        for arguments, expected in (
+            (["@no/file"], "codegen: cannot read the arguments in no/file: No such file or directory\n"),
+            ([f"@{self.directory}"], f"codegen: cannot read the arguments in {self.directory}: Is a directory\n"),
+            ([f"@{not_text}"], r"codegen: there is no subcommand '\udcff\udcfe', only select, "),
+            (["select", "--ops=aten::a", "--output=no/x"], "codegen select: no/x: No such file or directory\n"),
+            (["select", "--ops=aten::a", f"--output={self.directory}"], f"codegen select: {self.directory}: Is a dir"),
+            (["select", "--ops=aten::a", "--output=/dev/full"], "codegen select: [Errno 28] No space left on device\n"),
+            (["select", f"--ops={'a' * 10**5}", "--output=x"], "--ops: error: 'aaa"),
+            (["select", "--flagfile=no", "--output=x"], "codegen select: "),
+        ):
+            with self.subTest(arguments):
+                result = _run(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (1, ""))
+                self.assert_starts_with(result.stderr, expected)
+                self.assertNotIn("Traceback", result.stderr)
+                self.assertLess(len(result.stderr), 5000)
+
     def test_flags_from_a_file(self) -> None:
         output = self.directory / "selected_operators.yaml"
-        lines = ("select", "--label", "//ops:lib", f"--output={output}", "--ops=aten::add.out", "--ops=aten::mul.out")
+        # A line ends at a line feed alone.
+        lines = (
+            "select",
+            "--label",
+            "//ops\x85\u2028:lib",
+            f"--output={output}",
+            "--ops=aten::add.out",
+            "--ops=aten::mul.out",
+        )
         result = _run("@" + self.write("params", "\n".join(lines)))
         self.assertEqual((result.returncode, result.stderr), (0, ""))
         self.assertIn("aten::mul.out", output.read_text())
-        self.assertIn("//ops:lib", output.read_text())
+        self.assertIn(r"//ops\U00000085\U00002028:lib", output.read_text())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from typing import Any
 
 from absl.testing import absltest
 
+from codegen import worker
 from codegen.tests import case, programs
 
 _OUTPUTS = {
@@ -148,10 +150,57 @@ class WorkerTest(case.TestCase):
                 self.assert_starts_with(response["output"], expected)
             self._assert_ok(self._request("select", "--ops=aten::add.out", "--output=s.yaml"))
 
-    def test_a_mistake_of_ours_is_no_end(self) -> None:
+    def test_an_output_that_cannot_be_written(self) -> None:
         response = self._request("select", "--ops=aten::add.out", "--output=no/such/directory/s.yaml")
         self.assertEqual(response["exitCode"], 1)
-        self.assertIn("FileNotFoundError", response["output"])
+        self.assertEqual(response["output"], "codegen select: no/such/directory/s.yaml: No such file or directory\n")
+        self._assert_ok(self._request("select", "--ops=aten::add.out", "--output=s.yaml"))
+
+    def test_a_mistake_of_ours_is_no_end(self) -> None:
+        def run(arguments: Sequence[str]) -> int:
+            if not arguments:
+                raise KeyError("no arguments")
+            return 0
+
+        requests = io.StringIO('{"requestId": 3}\n{"requestId": 4, "arguments": ["x"]}\n')
+        responses = io.StringIO()
+        worker.answer_all(requests, responses, run)
+        first, second = (json.loads(line) for line in responses.getvalue().splitlines())
+        self.assertEqual((first["exitCode"], first["requestId"]), (1, 3))
+        self.assertIn("KeyError", first["output"])
+        self.assertEqual(second, {"exitCode": 0, "output": "", "requestId": 4})
+
+    def test_malformed_requests(self) -> None:
+        """Each is answered in a line, and the next request is answered as if nothing had been."""
+        assert self._worker.stdin
+        for line, request_id, expected in (
+            ("{", 0, "it is no JSON: Expecting property name"),
+            ("[" * 100_000, 0, "it is no JSON: "),
+            ('"' + "a" * 10**6, 0, "it is no JSON: Invalid control character"),
+            ("\udcff", 0, "it is no JSON: Expecting value"),
+            ("[]", 0, "it is a list, not an object"),
+            ("null", 0, "it is a NoneType, not an object"),
+            ('{"requestId": "a"}', 0, "requestId is 'a', not a number"),
+            ('{"requestId": 5, "arguments": "select"}', 5, "arguments is not a list of text"),
+            ('{"requestId": 5, "arguments": [1]}', 5, "arguments is not a list of text"),
+            (
+                '{"requestId": 5, "inputs": [{"digest": "x"}]}',
+                5,
+                "inputs is not a list of objects with path and digest",
+            ),
+            ('{"requestId": 5, "inputs": ["a"]}', 5, "inputs is not a list of objects with path and digest"),
+            ('{"requestId": 5, "inputs": 7}', 5, "inputs is not a list of objects with path and digest"),
+            ('{"requestId": 5, "sandboxDir": 7}', 5, "sandboxDir is not text"),
+        ):
+            with self.subTest(line[:50]):
+                with open(self._worker.stdin.fileno(), "wb", closefd=False) as stdin:
+                    stdin.write(line.encode(errors="surrogateescape") + b"\n")
+                response = self._receive()
+                self.assertEqual((response["exitCode"], response["requestId"]), (1, request_id))
+                self.assert_starts_with(response["output"], f"codegen: not a work request of Bazel's: {expected}")
+                self.assertEqual(response["output"].count("\n"), 1)
+                self.assertLess(len(response["output"]), 3000)
+        self.assertEqual(self._request("no-such-command", unknown="field")["exitCode"], 1)
         self._assert_ok(self._request("select", "--ops=aten::add.out", "--output=s.yaml"))
 
     def test_output_never_mixes_with_responses(self) -> None:
