@@ -270,9 +270,7 @@ def _check_registry_size(operators: Sequence[Operator]) -> None:
 
 def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: Sequence[BoxedKernel]) -> None:
     header = _REGISTRATION_HEADER.value
-    Path(_KERNEL_TABLE.value).write_text(
-        kernel_table.text(source, kernels, header is not None, _SUPPORT_EXCEPTIONS.value)
-    )
+    Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, _SUPPORT_EXCEPTIONS.value))
     if header is not None:
         Path(header).write_text(registration.header(source))
         _path(_REGISTRATION).write_text(registration.on_request(source, kernels, Path(header).name))
@@ -287,7 +285,7 @@ def _write_for_torch(
     kernels: Sequence[BoxedKernel],
     taking_aten: Sequence[BoxedKernel],
 ) -> None:
-    Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, is_public=False, exception_boundary=False))
+    Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, exception_boundary=False))
     _path(_TORCH_OPERATORS).write_text(
         torch_operators.text(source, operators, functional_variants=_FUNCTIONAL_VARIANTS.value)
     )

@@ -35,6 +35,7 @@ def _adapter(name: str, operator: Operator) -> str:
         schema=function,
         return_type=namespaces.spelled(signatures.return_type(function), namespace),
         kernel=kernel,
+        qualified_kernel=name,
         parameters=", ".join(parameters),
         parameters_with_context=", ".join([context, *parameters]),
         arguments=", ".join(signatures.parameter_names(function)),

@@ -52,7 +52,7 @@ def _boxed_kernel(boxed: BoxedKernel) -> str:
     names = signatures.parameter_names(function)
     variables = zip(names, map(signatures.unboxed, function.arguments), strict=True)
     arguments = (f"  {type_} {name} = stack[{i}]->{read};\n" for i, (name, (type_, read)) in enumerate(variables))
-    call = f"{boxed.kernel.function}({', '.join(['context', *names])});\n"
+    call = f"::{boxed.kernel.function}({', '.join(['context', *names])});\n"
     if function.out or function.gives_nothing:
         written = function.out or [argument for argument in function.arguments if argument.is_written]
         logged = [i for i, argument in enumerate(function.arguments) if argument in written]

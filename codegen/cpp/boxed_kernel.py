@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codegen.model import aten_kernels
+from codegen.model import aten_kernels, cpp_names
 from codegen.model.operators import Kernel, Operator
 
 
@@ -46,8 +46,6 @@ def boxed_kernels(operators: Iterable[Operator]) -> list[BoxedKernel]:
             name = str(operator.name)
             if len(kernels) > 1:
                 name += "_by_" + kernel.function.replace("::native::", "::")
-            name = re.sub(r"\W+", "_", name).lstrip("_")
-            while name in boxed:
-                name += "_"
+            name = cpp_names.free(re.sub(r"[\W_]+", "_", name), boxed)
             boxed[name] = BoxedKernel(name, operator, kernel)
     return list(boxed.values())

@@ -7,8 +7,29 @@ from collections.abc import Iterator, Sequence
 
 from codegen.cpp import namespaces, template
 from codegen.cpp.source import Source
-from codegen.model import schema, signatures
+from codegen.model import cpp_names, schema, signatures
 from codegen.model.operators import Operator
+
+# What ExecuTorch's headers have in torch::executor, where no namespace can be called alike.
+_OF_TORCH_EXECUTOR = (
+    "AllocatorID BoxedEvalueList ChainID CppTypeToScalarType DebugHandle DelegateDebugIdType DelegateDebugIntId "
+    "DeviceType EventTracer EventTracerDebugLogLevel EventTracerEntry ExecutorchProfiler "
+    "ExecutorchProfilerInstructionScope Half IntArrayRef KernelKey LogLevel LoggedEValueType MemoryAllocator Result "
+    "RuntimeContext ScalarTypeToCppType Tag TensorImpl TensorList TensorMeta TensorShapeDynamism begin_profiling "
+    "bits16 bits1x8 bits2x4 bits4x2 bits8 calculate_linear_index canCast can_cast compute_numel convert "
+    "coordinateToIndex dim_is_valid dim_order_to_stride dim_order_to_stride_nocheck dump_profile_stats elementSize "
+    "end_profiling error_code_t extract_scalar_tensor getLeadingDims getOpsFn getTrailingDims get_dim_order "
+    "get_kernels get_profile_tls_state hasOpsFn indexToCoordinate isBitsType isComplexType isFloatingType "
+    "isIntegralType isQIntType isRealHBType isRealHType isRealType isValid is_barebones_unsigned_type is_bits_type "
+    "is_channels_last_dim_order is_complex_type is_contiguous_dim_order is_float8_type is_floating_point "
+    "is_integral_type is_qint_type is_reduced_floating_point kTensorDimensionLimit kUnsetBundledInputIndex "
+    "kUnsetChainId kUnsetDebugHandle kUnsetDelegateDebugIntId makeArrayRef mem_prof_event_t nonempty_size nonzero_dim "
+    "nullopt nullopt_t optional prof_allocator_t prof_buf_size prof_event_t prof_events_offset prof_header_offset "
+    "prof_header_t prof_mem_alloc_events_offset prof_mem_alloc_info_offset prof_result_t prof_state_t profiler_init "
+    "profiling_create_block promoteTypes promote_types qint32 qint8 quint2x4 quint4x2 quint8 register_kernels "
+    "reset_profile_stats resize resize_tensor runtime_abort safe_numel set_profile_tls_state"
+)
+_TAKEN = frozenset(_OF_TORCH_EXECUTOR.split())
 
 
 def text(source: Source, operators: Sequence[Operator], native_functions: str) -> str:
@@ -27,7 +48,7 @@ def text(source: Source, operators: Sequence[Operator], native_functions: str) -
 
 
 def _namespace(function: schema.FunctionSchema) -> str:
-    return f"torch::executor::{function.name.namespace}"
+    return f"torch::executor::{cpp_names.free(function.name.namespace, _TAKEN)}"
 
 
 def _functions(operators: Sequence[Operator]) -> Iterator[str]:

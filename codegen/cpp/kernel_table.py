@@ -10,27 +10,22 @@ from codegen.cpp.source import Source
 from codegen.model import kernel_keys
 
 
-def text(source: Source, kernels: Sequence[BoxedKernel], is_public: bool, exception_boundary: bool) -> str:
+def text(source: Source, kernels: Sequence[BoxedKernel], exception_boundary: bool) -> str:
     """The text of KernelTable.cpp.
 
     Args:
         source: what the file is made from.
         kernels: the kernels.
-        is_public: whether a program's own code may ask for the table.
         exception_boundary: whether what a kernel throws becomes the failure of its call.
     """
-    public_table = ""
-    if is_public:
-        public_table = template.fill("public_kernel_table.cpp", library=source.library, namespace=source.namespace)
     if not kernels:
-        return source.fill("EmptyKernelTable.cpp", public_table=public_table)
+        return source.fill("EmptyKernelTable.cpp")
     functions = (f"void {kernel.function}(KernelRuntimeContext& context, Span<EValue*> stack);\n" for kernel in kernels)
     return source.fill(
         "KernelTable.cpp",
         declarations="".join(functions),
         exception_boundary=template.fill("exception_boundary.cpp") if exception_boundary else "",
         entries="".join(entry for kernel in kernels for entry in _entries(kernel, exception_boundary)),
-        public_table=public_table,
     )
 
 

@@ -16,7 +16,12 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|[(){}<>,]')
 
 
 def fit(text: str) -> str:
-    """Lines of C++ within the limit."""
+    """Lines of C++ within the limit. What an editor does not show, or shows out of its place, is escaped.
+
+    An escaped character is the same one in a string literal, and a reader sees what is compiled.
+    """
+    if not text.isascii():
+        text = "".join(c if c == "\n" or c.isprintable() else f"\\U{ord(c):08x}" for c in text)
     lines = text.split("\n")
     if max(map(len, lines)) <= COLUMNS:
         return text
@@ -32,6 +37,7 @@ def fit(text: str) -> str:
 def quoted(text: str) -> str:
     """A string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = re.sub(r"\?(?=\?)", '?""', escaped)  # Two make a trigraph.
     return f'"{escaped}"'
 
 
@@ -63,7 +69,9 @@ def _broken(line: str) -> Iterator[str]:
 def _broken_comment(line: str) -> Iterator[str]:
     current = ""
     for word in line.split():
-        if current not in ("", "//") and len(current) + 1 + len(word) > COLUMNS:
+        # A line that ends in a backslash, or in its trigraph, goes on in the next.
+        is_breakable = current not in ("", "//") and not current.endswith(("\\", "??/"))
+        if is_breakable and len(current) + 1 + len(word) > COLUMNS:
             yield current
             current = "//"
         current += f" {word}" if current else word

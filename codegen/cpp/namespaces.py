@@ -12,14 +12,13 @@ from codegen.model.operators import Operator
 
 
 def blocks(contents: Mapping[str, Iterable[str]]) -> str:
-    """Namespaces in the order of their names.
+    """Namespaces in the order of their names; those that hide others' come last.
 
     Args:
         contents: what is in each namespace, with an empty line between two.
     """
-    return "".join(
-        template.fill("namespace", name=name, content="\n".join(texts)) for name, texts in sorted(contents.items())
-    )
+    ordered = sorted(contents.items(), key=lambda item: (bool(_hidden(item[0])), item[0]))
+    return "".join(template.fill("namespace", name=name, content="\n".join(texts)) for name, texts in ordered)
 
 
 def by_namespace(kernels: Iterable[tuple[str, Operator]]) -> dict[str, list[tuple[str, Operator]]]:
@@ -47,5 +46,10 @@ def spelled(types: str, namespace: str) -> str:
     if parts[:2] == ["torch", "executor"]:
         # ExecuTorch has all of its types in this namespace too.
         types = re.sub(r"executorch::(?:aten|runtime)::", "", types)
-    hidden = {"executorch", "std"}.intersection(parts[1:])
+    hidden = _hidden(namespace)
     return re.sub(rf"\b(?<!::)({'|'.join(hidden)})::", r"::\1::", types) if hidden else types
+
+
+def _hidden(namespace: str) -> set[str]:
+    """Outer namespaces that cannot be named in a namespace as they are."""
+    return {"executorch", "std"}.intersection(namespace.split("::")[1:])

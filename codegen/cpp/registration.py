@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from codegen.cpp import layout
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import kernel_keys
@@ -18,6 +19,7 @@ def at_start(source: Source, kernels: Sequence[BoxedKernel]) -> str:
         return source.fill("nothing.cpp", what="Registers the kernels", why=why)
     return source.fill(
         "RegisterKernels.cpp",
+        quoted_label=layout.quoted(source.label),
         registered_namespace=REGISTERED_NAMESPACE,
         registered_names=_registered_names(kernels),
     )
@@ -52,5 +54,9 @@ def _registered_names(kernels: Sequence[BoxedKernel]) -> str:
 def _registered_name(operator: str, key: str) -> str:
     """What a library defines for a kernel that it registers: `aten__add__out__for_any`."""
     key = "any" if key == kernel_keys.DEFAULT else key.removeprefix("v1/").replace("|", "__")
-    name = operator.replace("::", "__").replace(".", "__")  # `add.out` is another operator than `add_out`
+    parts = re.findall(r"\w+", operator)
+    name = "__".join(parts)  # `add.out` is another operator than `add_out`
+    if any(re.search(r"__|^_|_$", part) for part in parts):
+        # And `a.b` another than `a__b`.
+        name += "__" + "_".join(str(len(part)) for part in parts)
     return re.sub(r"\W", "_", f"{name}__for_{key}")

@@ -23,14 +23,15 @@ class Source:
 
     @property
     def library(self) -> str:
-        """The name of the label's target as a C++ name."""
-        return re.sub(r"\W", "_", self.label.rpartition(":")[2])
+        """The name of the label's target as a C++ name. Several may have one."""
+        name = re.sub(r"\W", "_", self.label.rpartition(":")[2], flags=re.ASCII)
+        return f"_{name}" if name[0].isdigit() else name
 
     @property
     def namespace(self) -> str:
         """The C++ namespace of what only the library's own files call.
 
-        A checksum of the label keeps apart the libraries of one name in two packages.
+        A checksum of the label keeps apart the libraries of one name.
         """
         return f"{self.library}_{zlib.crc32(self.label.encode()):08x}"
 

@@ -28,11 +28,11 @@ from pathlib import Path
 from codegen.artifacts import declared_operators
 from codegen.cache import content_cache
 from codegen.inputs import arg_meta, yaml_reader
-from codegen.model import aten_operators, kernel_keys, schema, signatures
+from codegen.model import aten_operators, cpp_names, kernel_keys, schema, signatures
 from codegen.model.operators import Declaration, Kernel, Operator
 from codegen.model.schema_types import Dialect
 from diagnostics import suggest
-from diagnostics.errors import Finding, InputError, Location
+from diagnostics.errors import MAX_FINDINGS, Finding, InputError, Location
 
 _KERNEL_FORM = "'kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]'"
 _ENTRY_KEYS = frozenset({"op", "func", "kernels", "dispatch", "type_alias", "dim_order_alias"})
@@ -58,7 +58,7 @@ _IGNORED_KEYS = frozenset(
     }
 )
 _KERNEL_KEYS = frozenset({"arg_meta", "kernel_name"})
-_QUALIFIED_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
+_QUALIFIED_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
 # The runtime builds "ns::name.overload" in a buffer of 100 bytes.
 _MAX_OPERATOR_NAME = 99
 
@@ -110,6 +110,7 @@ def read(
         overridden = frozenset(operators) if path in (fallback_yaml, aten_fallback_yaml) else frozenset()
         findings += _added((operator for operator in found if operator.name not in overridden), operators)
     findings += _conflicting_kernels(operators.values())
+    findings += _kernels_that_are_namespaces(operators.values())
     if findings:
         raise InputError(findings)
     return operators
@@ -128,6 +129,8 @@ def names(path: str) -> list[str]:
             found.append(str(_schema(_mapping(entry), allow_op=True)[0].name))
         except InputError as error:
             findings += error.findings
+        if len(findings) > MAX_FINDINGS:
+            break
     if findings:
         raise InputError(findings)
     return found
@@ -145,6 +148,8 @@ def _operators(
             operators.append(_operator(entry, allow_op, is_aten, max_kernels))
         except InputError as error:
             findings += error.findings
+        if len(findings) > MAX_FINDINGS:
+            break  # No more are shown, and to look for similar names takes time.
     return operators, findings
 
 
@@ -176,6 +181,7 @@ def _operator_of_declaration(declaration: Declaration) -> Operator:
                 fix="give it with its namespaces, as in my_namespace::my_kernel, wherever the declaration stands",
             )
         )
+    _check_kernel_name(kernel, function_schema.name, location)
     return Operator(function_schema, (Kernel(kernel.removeprefix("::"), (kernel_keys.DEFAULT,), location),), location)
 
 
@@ -241,6 +247,28 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
                     )
             users[kernel.function].append(operator)
     return findings
+
+
+def _kernels_that_are_namespaces(operators: Iterable[Operator]) -> list[Finding]:
+    """Kernels with the whole name of a namespace that another kernel is in: C++ cannot have both."""
+    kernels = {kernel.function: (kernel, operator) for operator in operators for kernel in operator.kernels}
+    inner: dict[str, Kernel] = {}
+    for kernel, _ in kernels.values():
+        parts = kernel.function.split("::")
+        for count in range(1, len(parts)):
+            inner.setdefault("::".join(parts[:count]), kernel)
+    return [
+        Finding(
+            id="kernel-and-namespace",
+            where=kernel.location,
+            found=f"the kernel {name} of {operator.name} has the name of the namespace of {inner[name].function}, the "
+            f"kernel at {inner[name].location}",
+            cause="a function was named like the namespace of others",
+            fix="rename the function or the namespace, in its source and here",
+        )
+        for name, (kernel, operator) in kernels.items()
+        if name in inner
+    ]
 
 
 def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool, max_kernels: int) -> Operator:
@@ -349,6 +377,20 @@ def _kernels(
     raise _missing_kernel(entry.location, f"{operator} has no 'kernels'")
 
 
+def _check_kernel_name(name: str, operator: object, location: Location) -> None:
+    for part in name.split("::"):
+        if not cpp_names.is_possible(part):
+            raise InputError(
+                Finding(
+                    id="bad-kernel-name",
+                    where=location,
+                    found=f"'{name}', the kernel of {operator}, has the part '{part}', a keyword or macro of C++",
+                    cause="the name was made from an operator's, without a look at C++",
+                    fix="give the function or the namespace another name, in its source and here",
+                )
+            )
+
+
 def _qualified(name: yaml_reader.Scalar, operator: str) -> str:
     """A kernel's C++ name."""
     if not name.text:
@@ -363,6 +405,7 @@ def _qualified(name: yaml_reader.Scalar, operator: str) -> str:
                 fix="give the qualified name alone, such as my_namespace::my_kernel",
             )
         )
+    _check_kernel_name(name.text, operator, name.location)
     namespace, _, function = name.text.removeprefix("::").rpartition("::")
     return f"{namespace or 'at'}::native::{function}"
 
@@ -435,6 +478,7 @@ def _kernel_of_dispatch(entry: yaml_reader.Mapping, operator: str) -> yaml_reade
 
 
 def _check_keys(mapping: yaml_reader.Mapping, known: frozenset[str], what: str) -> None:
+    unknown = [key for key in mapping.entries if key not in known]
     findings = [
         Finding(
             id="unknown-key",
@@ -443,8 +487,7 @@ def _check_keys(mapping: yaml_reader.Mapping, known: frozenset[str], what: str) 
             cause="a typo, or wrong indentation that puts the key in the wrong place",
             fix=f"use one of {', '.join(sorted(known - _IGNORED_KEYS))}",
         )
-        for key in mapping.entries
-        if key not in known
+        for key in unknown[:MAX_FINDINGS]
     ]
     if findings:
         raise InputError(findings)

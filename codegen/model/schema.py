@@ -17,9 +17,9 @@ from diagnostics.errors import Finding, InputError, Location
 # Where in a file the character with this offset into the schema's text is.
 Locator = Callable[[int], Location]
 
-_OPERATOR_NAME = re.compile(r"\s*(?:(\w+)::)?([A-Za-z_]\w*)(?:\.(\w+))?")
-_ARGUMENT = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)\s+([A-Za-z_]\w*)\s*(?:=\s*(\S.*))?$")
-_RETURN = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)(?:\s+([A-Za-z_]\w*))?$")
+_OPERATOR_NAME = re.compile(r"\s*(?:([A-Za-z_]\w*)::)?([A-Za-z_]\w*)(?:\.(\w+))?", re.ASCII)
+_ARGUMENT = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)\s+([A-Za-z_]\w*)\s*(?:=\s*(\S.*))?$", re.ASCII)
+_RETURN = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)(?:\s+([A-Za-z_]\w*))?$", re.ASCII)
 _TYPE = re.compile(r"(\w+)(?:\(([^()]*)\))?((?:\[\d*\]|\?)*)")
 _SUFFIX = re.compile(r"\[(\d*)\]|\?")
 # `Tensor?[]?`, `bool[1000]`: far beyond both, nothing is a type.
@@ -158,6 +158,11 @@ def parse(text: str, locate: Locator) -> FunctionSchema:
     Raises:
         InputError: the text is no schema, or one that contradicts itself.
     """
+    # Nothing of the text is on lines of its own where generated code quotes it.
+    text = re.sub(r"\s", " ", text)
+    if not text.isprintable():
+        hidden = next(i for i, character in enumerate(text) if not character.isprintable())
+        raise _malformed(text, hidden, f"it has the character U+{ord(text[hidden]):04X}, which is not shown", locate)
     head = _OPERATOR_NAME.match(text)
     if not head:
         raise _malformed(text, 0, "it does not start with an operator's name", locate)

@@ -6,28 +6,13 @@ import functools
 import re
 from collections.abc import Iterator
 
-from codegen.model import schema, schema_types
+from codegen.model import cpp_names, schema, schema_types
 from codegen.model.schema_types import CppType, Dialect
 from diagnostics.errors import Finding, Location
 
 CONTEXT = "executorch::runtime::KernelRuntimeContext"
 DEMANGLED_CONTEXT = f"{CONTEXT}&"
 _OF_EXECUTORCH = "executorch::aten::"
-
-# Words that cannot name a parameter, and the names that the generated code itself uses beside parameters.
-_RESERVED_WORDS = (
-    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t class "
-    "compl const const_cast constexpr continue decltype default delete do double dynamic_cast else enum "
-    "explicit export extern false float for friend goto if inline int long mutable namespace new noexcept not "
-    "not_eq nullptr operator or or_eq private protected public register reinterpret_cast return short signed "
-    "sizeof static static_assert static_cast struct switch template this thread_local throw true try typedef "
-    "typeid typename union unsigned using virtual void volatile wchar_t while xor xor_eq context "
-    "event_tracer_op_scope result stack EValue int64_t std executorch"
-)
-_TYPE_NAMES = re.findall(
-    rf"{_OF_EXECUTORCH}(\w+)", " ".join(str(row.executorch) for row in schema_types.TYPES.values())
-)
-_RESERVED = frozenset([*_RESERVED_WORDS.split(), *_TYPE_NAMES])
 
 
 def cpp_type(type_: schema.Type, dialect: Dialect = Dialect.EXECUTORCH) -> CppType | None:
@@ -53,8 +38,12 @@ def demangled_parameters(function: schema.FunctionSchema, dialect: Dialect = Dia
 
 @functools.cache
 def parameter_names(function: schema.FunctionSchema) -> tuple[str, ...]:
-    """C++ names for the parameters: the schema's, with a `_` where C++ reserves the name."""
-    return tuple(cpp_name(argument.name) for argument in function.arguments)
+    """C++ names for the parameters: the schema's, with a `_` where C++ has another use for the name."""
+    given = [argument.name for argument in function.arguments]
+    names: list[str] = []
+    for i, name in enumerate(given):
+        names.append(cpp_names.free(name, {*names, *given[i + 1 :]}))
+    return tuple(names)
 
 
 def return_type(function: schema.FunctionSchema, dialect: Dialect = Dialect.EXECUTORCH) -> str:
@@ -97,13 +86,9 @@ def readable(demangled: str) -> str:
     return re.sub(r"([\w:]+(?:<.*?>+)?) const&", r"const \1&", demangled)
 
 
-def cpp_name(name: str) -> str:
-    return f"{name}_" if name in _RESERVED else name
-
-
 def wrapper_name(function: schema.FunctionSchema) -> str:
     """The name of the operator's typed function in Functions.h, as ExecuTorch chooses it."""
-    return f"{function.name.name}_outf" if function.out else cpp_name(function.name.name)
+    return f"{function.name.name}_outf" if function.out else cpp_names.free(function.name.name)
 
 
 def unsupported(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import json
 from pathlib import Path
 from string import Template
 
@@ -28,9 +29,9 @@ def write(path: str, library: str, manifest: TorchLibrary, *, is_extension: bool
         if r.kind == LIBRARY
     }
     module = _template("torch_loader.py.template").substitute(
-        label=manifest.label,
+        label=json.dumps(manifest.label)[1:-1],
         namespaces=", ".join(manifest.namespaces()),
-        library=library,
+        library=repr(library),
         defined=defined,
         other=_OTHER,
     )

@@ -81,7 +81,7 @@ ET_WEAK executorch::aten::Tensor& mul3_out(
     executorch::runtime::KernelRuntimeContext&,
     const executorch::aten::Tensor& input,
     executorch::aten::Tensor& output) {{
-  return mul3_out(input, output);
+  return ::a::native::mul3_out(input, output);
 }}
 
 }}  // namespace a::native

@@ -144,7 +144,7 @@ class GenerateCommandTest(case.TestCase):
         self.assertIn('    Kernel("my_ops::mul3.out", guarded<my_ops_mul3_out>),\n', outputs["KernelTable.cpp"])
         self.assertIn("\nchar aten__add__out__for_any;\n", outputs["RegisterKernels.cpp"])
         boxed = outputs["BoxedKernels0.cpp"]
-        self.assertIn("  custom::native::mul3_out_impl(context, input, output);\n", boxed)
+        self.assertIn("  ::custom::native::mul3_out_impl(context, input, output);\n", boxed)
         self.assertIn('if (!has_values(context, "my_ops::mul3.out", stack, 3)) return;', boxed)
         for text in outputs.values():
             self.assertNotIn("mul4", text)
@@ -287,7 +287,7 @@ class GenerateCommandTest(case.TestCase):
             outputs["KernelTable.cpp"],
         )
         self.assertIn("\nchar aten__add__out__for_6_0_1__6_0_1__6_0_1__6_0_1;\n", outputs["RegisterKernels.cpp"])
-        self.assertIn("  fast::native::add_half(context, self, other, alpha, out);\n", outputs["BoxedKernels0.cpp"])
+        self.assertIn("  ::fast::native::add_half(context, self, other, alpha, out);\n", outputs["BoxedKernels0.cpp"])
         self.assertIn("  return ::slow::native::add(context, self, other, alpha, out);", outputs["Functions.h"])
 
     def test_kernels_that_the_selected_keys_reach(self) -> None:
@@ -365,10 +365,56 @@ class GenerateCommandTest(case.TestCase):
             self._select("a.yaml", "--ops=aten::add.out"),
             flags=[f"--registration_header={header}"],
         )
-        self.assertIn("executorch::runtime::Error register_lib_kernels();\n", header.read_text())
-        self.assertIn("Span<const executorch::ET_RUNTIME_NAMESPACE::Kernel> lib_kernels();\n", header.read_text())
+        self.assertIn("inline executorch::runtime::Error register_lib_kernels() {\n", header.read_text())
+        self.assertIn("Span<const executorch::ET_RUNTIME_NAMESPACE::Kernel> lib_kernels() {\n", header.read_text())
         self.assertNotIn("kRegistered", outputs["RegisterKernels.cpp"])
         self.assertNotIn("kernel_registered_by_two_libraries", outputs["KernelTable.cpp"])
+
+    def test_a_registered_kernel_has_a_name_of_its_own(self) -> None:
+        names = ("a::b.c", "a::b__c", "a__b::c", "a_::b.c", "a::_b.c", "a::b_.c", "a::b._c", "a::b_c", "a_b::c", "a::b")
+        custom_ops = "".join(
+            f"- func: {name}(Tensor(a!) x) -> ()\n  kernels: [{{kernel_name: k::f}}]\n" for name in names
+        )
+        outputs = self._generate(self._select("a.yaml", "--include_all_operators"), custom_ops=custom_ops)
+        defined = re.findall(r"^char (\w+)__for_any;$", outputs["RegisterKernels.cpp"], re.MULTILINE)
+        self.assertEqual(len(set(defined)), len(names) + 3)
+        self.assertLessEqual({"a__b__c", "a__b_c", "a_b__c", "a__b", "a__b__c__1_4"}, set(defined))
+
+    def test_operators_of_one_name_in_cpp(self) -> None:
+        names = ("a::class", "a::class_", "class::b", "class_::b", "Tensor::b", "optional::b", "and::eq", "and::eq_")
+        custom_ops = "".join(
+            f"- func: {name}(Tensor(a!) class, Tensor(b!) class_) -> ()\n  kernels: [{{kernel_name: k::f}}]\n"
+            for name in names
+        )
+        outputs = self._generate(self._select("a.yaml", "--include_all_operators"), custom_ops=custom_ops)
+        functions = outputs["Functions.h"]
+        self.assertEqual(functions.count("The same function as that of a::class in C++"), 1)
+        self.assertEqual(functions.count("The same function as that of class::b in C++"), 1)
+        self.assertIn("\nnamespace torch::executor::Tensor_ {\n", functions)
+        self.assertIn("\nnamespace torch::executor::optional_ {\n", functions)
+        self.assertIn("::k::native::f(context, class__, class_);\n", outputs["BoxedKernels0.cpp"])
+        boxed = re.findall(r"^void (\w+)\(", outputs["BoxedKernels0.cpp"], re.MULTILINE)
+        self.assertEqual(len(set(boxed)), len(boxed))
+        self.assertNotIn("and_eq", boxed)
+
+    def test_odd_labels(self) -> None:
+        """A label is shown in comments and messages, and is neither code nor a format there."""
+        for label, name in (
+            ('//odd dir/%s:1 "two" %d', "_1__two___d"),
+            ("//a:\u202ehidden", "_hidden"),
+            ("//a:é??/", "____"),
+        ):
+            with self.subTest(label):
+                header = self.directory / "RegisterKernels.h"
+                selection = self._select("a.yaml", "--ops=aten::add.out")
+                outputs = self._generate(selection, flags=[f"--label={label}"])
+                self.assertRegex(outputs["RegisterKernels.cpp"], rf"\nnamespace {name}_\w{{8}} {{\n")
+                self.assertIn('"cannot register the %zu kernels of %s: error', outputs["RegisterKernels.cpp"])
+                del outputs["registered.json"]
+                self._generate(selection, flags=[f"--label={label}", f"--registration_header={header}"])
+                self.assertIn(f" register_{name}_kernels() {{\n", header.read_text())
+                for text in [*outputs.values(), header.read_text()]:
+                    self.assertNotIn("\u202e", text)
 
     def test_without_exception_boundary(self) -> None:
         selection = self._select("a.yaml", "--ops=aten::add.out")

@@ -103,7 +103,7 @@ class GenerateForTorchTest(case.TestCase):
         directory = self._define(self._yaml(_CUSTOM_OPS))
         manifest = torch_manifest.read(str(directory / "custom_ops_lib.torch.json"))
         self.assertEqual([(r.kind, r.namespace) for r in manifest.registrations], [("fragment", "my_ops")])
-        self.assertIn('"libcustom_ops_lib.so"', (directory / "custom_ops_lib.py").read_text())
+        self.assertIn("'libcustom_ops_lib.so'", (directory / "custom_ops_lib.py").read_text())
 
     def test_kernels_with_tensors_of_pytorch(self) -> None:
         aten_source = self.directory / "AtenKernels.cpp"

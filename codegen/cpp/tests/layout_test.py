@@ -46,12 +46,21 @@ class LayoutTest(absltest.TestCase):
     def test_comments(self) -> None:
         self.assertEqual(layout.fit(f"// {'a ' * 80}b"), f"// {('a ' * 59).strip()}\n// {'a ' * 21}b")
 
+    def test_comments_end_with_their_lines(self) -> None:
+        a = "a" * 100
+        for word in ("\\", "x\\", "??/"):
+            self.assertEqual(layout.fit(f"// {a} {word} {a} b"), f"// {a} {word} {a}\n// b")
+
+    def test_what_an_editor_hides_is_escaped(self) -> None:
+        self.assertEqual(layout.fit("// a\u202eb é\n"), "// a\\U0000202eb é\n")
+
     def test_nothing_to_break(self) -> None:
         for line in (f"using {'a' * 120};", f"void {'a' * 120}();", f'#include "{"a/" * 80}(b).h"', f"// {'a' * 120}"):
             self.assertEqual(layout.fit(line), line)
 
     def test_quoted(self) -> None:
         self.assertEqual(layout.quoted('str mode="a\\b"'), r'"str mode=\"a\\b\""')
+        self.assertEqual(layout.quoted("Tensor?[]? a???/"), '"Tensor?[]? a?""?""?/"')
 
 
 if __name__ == "__main__":

@@ -12,21 +12,21 @@ _ROOM = Path(template.__file__).parent
 
 class TemplateTest(absltest.TestCase):
     def test_placeholders(self) -> None:
-        text = template.fill("public_kernel_table.cpp", library="lib", namespace="lib_0")
-        self.assertIn(" lib_kernels() {\n  return lib_0::kernels();\n}\n", text)
+        text = template.fill("KernelForDtypes.cpp", name="op.cpp", label="//:lib", source="a/op.cpp")
+        self.assertIn('\n\n#include "a/op.cpp"\n', text)
         with self.assertRaises(KeyError):
-            template.fill("public_kernel_table.cpp", library="lib")
+            template.fill("KernelForDtypes.cpp", name="op.cpp")
 
     def test_whole_lines(self) -> None:
         values = {"label": "//:lib", "namespace": "lib_0", "yaml_names": "a.yaml", "declarations": "", "entries": ""}
         self.assertIn(
             "namespace {\n\nconstexpr Kernel kKernels[] = {\n};\n\n}  // namespace\n\n"
             "Span<const Kernel> kernels() {\n  return {kKernels, std::size(kKernels)};\n}\n\n}  // namespace lib_0\n",
-            template.fill("KernelTable.cpp", **values, exception_boundary="", public_table=""),
+            template.fill("KernelTable.cpp", **values, exception_boundary=""),
         )
         self.assertIn(
             "namespace {\n\none\ntwo\nconstexpr",
-            template.fill("KernelTable.cpp", **values, exception_boundary="one\ntwo\n", public_table=""),
+            template.fill("KernelTable.cpp", **values, exception_boundary="one\ntwo\n"),
         )
 
     def test_percent_signs(self) -> None:

@@ -53,6 +53,50 @@ _ROWS = (
         "functions.yaml:3:3: error: aten::add.out has both 'kernels' and 'dispatch'",
     ),
     (
+        "bad-kernel-name",
+        None,
+        "- func: a::b(Tensor x) -> Tensor\n  kernels: [{kernel_name: my::errno}]\n",
+        "custom.yaml:2:27: error: 'my::errno', the kernel of a::b, has the part 'errno', a keyword or macro of C++",
+    ),
+    (
+        "bad-kernel-name",
+        "- op: add.out\n  dispatch: {CPU: class::add}\n",
+        None,
+        "functions.yaml:2:19: error: 'class::add', the kernel of aten::add.out, has the part 'class', ",
+    ),
+    (
+        "bad-kernel-name",
+        "- op: add.out\n  dispatch: {CPU: añadir}\n",
+        None,
+        "'añadir', the kernel of aten::add.out, is not",
+    ),
+    (
+        "kernel-and-namespace",
+        None,
+        _func("b(Tensor x) -> Tensor") + "- func: a::c(Tensor x) -> Tensor\n  dispatch: {CPU: a::native::f::out}\n",
+        "custom.yaml:2:43: error: the kernel a::native::f of my_ops::b has the name of the namespace of "
+        "a::native::f::native::out, the kernel at custom.yaml:4:19\n",
+    ),
+    (
+        "malformed-schema",
+        None,
+        "- func: \"a::b(Tensor x, str s='\\u202e') -> Tensor\"\n" + _K,
+        r"malformed schema 'a::b(Tensor x, str s='\u202e') -> Tensor': it has the character U+202E, which is not shown",
+    ),
+    (
+        "malformed-schema",
+        None,
+        '- func: "1a::b(Tensor x) -> Tensor"\n' + _K,
+        "custom.yaml:1:10: error: malformed schema '1a::b(Tensor x) -> Tensor': it does not start with an operator",
+    ),
+    (
+        "yaml-too-large",
+        None,
+        f"[{'a,' * 100_000}a]",
+        "custom.yaml:1:200000: error: the file has more than 100,000 values",
+    ),
+    ("yaml-too-large", None, f"# {'a' * 2**22}", "custom.yaml: error: the file has more than 4 MiB"),
+    (
         "name-too-long",
         None,
         _func(_LONG + ".out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)"),

@@ -263,7 +263,9 @@ operators' dtypes only. The kernels become smaller unless built for a debugger (
     "manual_registration": attr.bool(
         doc = """Whether the program registers the kernels by hand. `RegisterKernels.h` declares, in the namespace `torch::executor`,
 `register_<name>_kernels()`, which registers the kernels for all programs, and `<name>_kernels()`, which returns the kernels for the
-`kernel_registry` of `Module::load_method` or `Program::load_method`, so that one method uses them. Default: False.""",
+`kernel_registry` of `Module::load_method` or `Program::load_method`, so that one method uses them. In these names, `_` stands
+for what no C++ name has, and before a leading digit. Two libraries may have one such name, in two packages or as `a-b` and
+`a.b`: a source calls those of the library whose header it includes. Default: False.""",
     ),
     "support_exceptions": attr.bool(
         doc = """Whether an exception, thrown by a kernel or while its arguments are read, becomes the failure of the call. Otherwise

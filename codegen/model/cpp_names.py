@@ -1,0 +1,64 @@
+"""Names that a YAML file gives, as C++ can have them.
+
+C++, and the headers that generated code includes, have other uses for some words. The generator chooses the names of
+parameters, of functions and of their namespaces, and puts a `_` behind such a word. A kernel has the name that its
+source gives it, so a kernel of such a name is an error.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+_KEYWORDS = (
+    "alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t char8_t class "
+    "compl concept const const_cast consteval constexpr constinit continue co_await co_return co_yield decltype "
+    "default delete do double dynamic_cast else enum explicit export extern false float for friend goto if inline int "
+    "long mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register "
+    "reinterpret_cast requires return short signed sizeof static static_assert static_cast struct switch template "
+    "this thread_local throw true try typedef typeid typename typeof union unsigned using virtual void volatile "
+    "wchar_t while xor xor_eq"
+)
+
+# Macros of the headers that every source with a kernel includes, of those that are not written in capitals.
+_MACROS = (
+    "alloca assert assert_perror be16toh be32toh be64toh errno htobe16 htobe32 htobe64 htole16 htole32 htole64 "
+    "issubnormal le16toh le32toh le64toh math_errhandling offsetof pthread_cleanup_pop "
+    "pthread_cleanup_pop_restore_np pthread_cleanup_push pthread_cleanup_push_defer_np sched_priority stderr stdin "
+    "stdout strdupa strndupa va_arg va_copy va_end va_start EOF INFINITY NAN NULL"
+)
+# And of other systems, compilers and libraries.
+_OTHER_MACROS = (
+    "complex emit far forever foreach i386 imaginary interface linux major minor near noreturn sigmask signals slots "
+    "small unix I"
+)
+
+# What generated code itself refers to.
+_USED = (
+    "EValue Error EventTracerProfileOpScope KernelRuntimeContext OpFunction Span Kernel context "
+    "event_tracer_log_evalue event_tracer_op_scope executorch has_values int64_t result stack std torch"
+)
+# And its types, which a kernel's signature is written with.
+_TYPES = "ArrayRef Device Layout MemoryFormat Scalar ScalarType Tensor"
+
+# What neither a function nor a namespace can be called.
+WORDS = frozenset(f"{_KEYWORDS} {_MACROS}".split())
+_RESERVED = WORDS.union(f"{_OTHER_MACROS} {_USED} {_TYPES}".split())
+_NOT_FOR_KERNELS = WORDS.union(["int64_t"])
+
+# What headers call macros, and what C++ keeps for the compiler: `NAN`, `M_PIf`, `__LINE__`, `_Bool`.
+_LIKE_A_MACRO = re.compile(r"[A-Z][A-Z0-9_]\w*|_[A-Z]\w*|\w*__\w*")
+_OF_THE_COMPILER = re.compile(r"_{1,2}[A-Z]\w*|__(?:asm|attribute|const|func|inline|restrict|typeof|volatile)__")
+
+
+def free(name: str, taken: Collection[str] = ()) -> str:
+    """The name, with a `_` behind it as often as C++ or others have another use for it."""
+    is_reserved = name in _RESERVED or _LIKE_A_MACRO.fullmatch(name) is not None
+    while is_reserved or name in taken:
+        name, is_reserved = f"{name}_", False
+    return name
+
+
+def is_possible(name: str) -> bool:
+    """Whether a function or a namespace can have a name."""
+    return name not in _NOT_FOR_KERNELS and not _OF_THE_COMPILER.fullmatch(name)
