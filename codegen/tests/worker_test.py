@@ -192,7 +192,7 @@ class WorkerTest(case.TestCase):
             ('{"requestId": 5, "inputs": 7}', 5, "inputs is not a list of objects with path and digest"),
             ('{"requestId": 5, "sandboxDir": 7}', 5, "sandboxDir is not text"),
         ):
-            with self.subTest(line[:50]):
+            with self.subTest(ascii(line[:50])):
                 with open(self._worker.stdin.fileno(), "wb", closefd=False) as stdin:
                     stdin.write(line.encode(errors="surrogateescape") + b"\n")
                 response = self._receive()
