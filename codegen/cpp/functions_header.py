@@ -27,7 +27,15 @@ _OF_TORCH_EXECUTOR = (
     "nullopt nullopt_t optional prof_allocator_t prof_buf_size prof_event_t prof_events_offset prof_header_offset "
     "prof_header_t prof_mem_alloc_events_offset prof_mem_alloc_info_offset prof_result_t prof_state_t profiler_init "
     "profiling_create_block promoteTypes promote_types qint32 qint8 quint2x4 quint4x2 quint8 register_kernels "
-    "reset_profile_stats resize resize_tensor runtime_abort safe_numel set_profile_tls_state"
+    "reset_profile_stats resize resize_tensor runtime_abort safe_numel set_profile_tls_state stride_to_dim_order "
+    "string_view tensor_can_cast_to tensor_dim_has_index tensor_has_dim tensor_has_expected_size "
+    "tensor_has_non_empty_dim tensor_has_rank_greater_or_equal_to tensor_has_rank_smaller_or_equal_to "
+    "tensor_has_valid_dim_order tensor_is_bits_type tensor_is_bool_type tensor_is_complex_type tensor_is_contiguous "
+    "tensor_is_default_dim_order tensor_is_default_or_channels_last_dim_order tensor_is_floating_type "
+    "tensor_is_integral_type tensor_is_rank tensor_is_real_type tensor_is_realh_type tensor_is_realhb_type "
+    "tensor_is_scalar tensors_have_same_dim_order tensors_have_same_dtype tensors_have_same_rank "
+    "tensors_have_same_shape tensors_have_same_shape_and_dtype tensors_have_same_size_at_dims "
+    "tensors_have_same_strides toString track_allocation track_allocator"
 )
 _TAKEN = frozenset(_OF_TORCH_EXECUTOR.split())
 

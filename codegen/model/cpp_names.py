@@ -1,8 +1,8 @@
 """Names that a YAML file gives, as C++ can have them.
 
 C++, and the headers that generated code includes, have other uses for some words. The generator chooses the names of
-parameters, of functions and of their namespaces, and puts a `_` behind such a word. A kernel has the name that its
-source gives it, so a kernel of such a name is an error.
+parameters, of functions and of their namespaces, and puts a `_` or `_x` behind such a word. A kernel has the name that
+its source gives it, so a kernel of such a name is an error.
 """
 
 from __future__ import annotations
@@ -52,10 +52,13 @@ _OF_THE_COMPILER = re.compile(r"_{1,2}[A-Z]\w*|__(?:asm|attribute|const|func|inl
 
 
 def free(name: str, taken: Collection[str] = ()) -> str:
-    """The name, with a `_` behind it as often as C++ or others have another use for it."""
-    is_reserved = name in _RESERVED or _LIKE_A_MACRO.fullmatch(name) is not None
-    while is_reserved or name in taken:
-        name, is_reserved = f"{name}_", False
+    """The name; with an ending where C++ has, or others have, another use for it."""
+    if name in _RESERVED:
+        name += "_"
+    elif _LIKE_A_MACRO.fullmatch(name):
+        name += "_x"  # `_T_SIZE_` is one, too.
+    while name in taken:
+        name += "_"
     return name
 
 

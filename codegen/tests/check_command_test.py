@@ -285,6 +285,13 @@ my_ops::mul3.out: //ops:mine
             )
             self.assertIn("twice.out: by //ops:a (a.yaml:1:1) and by //ops:c (twice.cpp:7)\n", finding)
 
+    def test_labels_and_paths_with_spaces(self) -> None:
+        found = object_files.Registrations((object_files.Registration("my_ops::twice.out", "twice.cpp:7"),))
+        with mock.patch.object(object_files, "registrations", return_value=found) as read:
+            report = self._check_libraries("--whole_object=//odd dir:a b\todd dir/x y.lo")
+        read.assert_called_once_with("odd dir/x y.lo")
+        self.assertIn("my_ops::twice.out: //odd dir:a b\n", report)
+
     def test_registrations_that_cannot_be_read(self) -> None:
         with mock.patch.object(
             object_files, "registrations", return_value=object_files.Registrations(has_unknown=True)

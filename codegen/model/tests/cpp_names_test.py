@@ -10,8 +10,10 @@ class CppNamesTest(absltest.TestCase):
     def test_free(self) -> None:
         for name in ("input", "x1", "_a", "a_", "N", "HxW", "weight"):
             self.assertEqual(cpp_names.free(name), name)
-        for name in ("class", "errno", "NULL", "EPERM", "M_PIf", "__LINE__", "a__b", "_Bool", "signals", "I", "Tensor"):
+        for name in ("class", "errno", "NULL", "signals", "I", "Tensor"):
             self.assertEqual(cpp_names.free(name), f"{name}_")
+        for name in ("EPERM", "M_PIf", "__LINE__", "a__b", "_Bool", "_T_SIZE"):
+            self.assertEqual(cpp_names.free(name), f"{name}_x")
         self.assertEqual(cpp_names.free("a", {"a", "a_"}), "a__")
         self.assertEqual(cpp_names.free("class", {"class_"}), "class__")
 
