@@ -16,7 +16,8 @@ def torch_op_library(
         **kwargs):
     """A shared library with operators for PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
-    The py_library has one module, `<package>.<name>`, with `_` for `-`. To import the module loads the library:
+    The py_library has one module, `<package>.<name>`, with `_` for what Python has in no name. To import the module loads
+    the library:
     `import examples.torch_matmul.my_ops`.
 
     A library with `PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)`, or a function `PyInit_<name>`, is a Python extension module, and

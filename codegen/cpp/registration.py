@@ -43,7 +43,7 @@ def on_request(source: Source, kernels: Sequence[BoxedKernel], header: str) -> s
 
 def header(source: Source) -> str:
     """RegisterKernels.h of a library that registers nothing by itself."""
-    return source.fill("RegisterKernels.h")
+    return source.fill("RegisterKernels.h", see="docs/errors.md#same-name-in-cpp")
 
 
 def _registered_names(kernels: Sequence[BoxedKernel]) -> str:

@@ -367,6 +367,8 @@ class GenerateCommandTest(case.TestCase):
         )
         self.assertIn("inline executorch::runtime::Error register_lib_kernels() {\n", header.read_text())
         self.assertIn("Span<const executorch::ET_RUNTIME_NAMESPACE::Kernel> lib_kernels() {\n", header.read_text())
+        self.assertIn("#ifdef RULES_EXECUTORCH_KERNELS_OF_lib\n", header.read_text())
+        self.assertIn("docs/errors.md#same-name-in-cpp", header.read_text())
         self.assertNotIn("kRegistered", outputs["RegisterKernels.cpp"])
         self.assertNotIn("kernel_registered_by_two_libraries", outputs["KernelTable.cpp"])
 

@@ -155,7 +155,7 @@ _MISFITS = {
 def _module_test_impl(ctx):
     env = analysistest.begin(ctx)
     files = analysistest.target_under_test(env)[DefaultInfo].files.to_list()
-    asserts.equals(env, ["torch_with_hyphens.py"], [file.basename for file in files], "a name that Python can import")
+    asserts.equals(env, ["_1_torch_of_names.py"], [file.basename for file in files], "a name that Python can import")
     return analysistest.end(env)
 
 _module_test = analysistest.make(_module_test_impl)
@@ -184,14 +184,14 @@ def torch_op_library_test_suite(name):
         deps = [":torch_aten"],
     )
     torch_op_library(
-        name = "torch-with-hyphens",
+        name = "1 torch+of-names",
         srcs = ["op_a.cpp"],
         tags = ["manual"],
     )
     _module_test(
         name = "torch_module_test",
         size = "small",
-        target_under_test = ":torch-with-hyphens_py",
+        target_under_test = ":1 torch+of-names_py",
     )
     _aten_test(
         name = "torch_aten_test",

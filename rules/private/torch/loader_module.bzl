@@ -5,8 +5,10 @@ load("@rules_python//python:defs.bzl", "py_library")
 visibility(["//rules/..."])
 
 def loader_module(name):
-    """The module's file, for a library's name: Python imports no name with a hyphen."""
-    return name.replace("-", "_") + ".py"
+    """The module's file, for a library's name: Python imports what is a name of Python."""
+    folders, slash, base = name.rpartition("/")
+    module = "".join([c if c.isalnum() else "_" for c in base.elems()])
+    return folders + slash + ("_" if module[0].isdigit() else "") + module + ".py"
 
 def loader_library(name, **kwargs):
     """The py_library `<name>_py` of the module that loads an operator library.
