@@ -393,9 +393,25 @@ def executorch_generated_lib_test_suite(name):
         ],
         target_under_test = ":generated_without_selection",
     )
+    for odd in ["generated#2", "generated_é"]:
+        executorch_generated_lib(
+            name = odd,
+            custom_ops_yaml_target = "custom_ops.yaml",
+            tags = ["manual"],
+            deps = [":selection_all"],
+        )
+    for test, (odd, character) in {"generated_hash_test": ("generated#2", "#"), "generated_accent_test": ("generated_é", "one beyond ASCII")}.items():
+        failure_test(
+            name = test,
+            size = "small",
+            expected = ["there is a character in the label, {}, that Bazel".format(character), "docs/errors.md#odd-name"],
+            target_under_test = odd,
+        )
     native.test_suite(
         name = name,
         tests = [
+            ":generated_accent_test",
+            ":generated_hash_test",
             ":generated_actions_test",
             ":generated_declared_test",
             ":generated_for_buck_test",

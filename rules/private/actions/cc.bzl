@@ -3,6 +3,7 @@
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME")
 load("@rules_cc//cc:defs.bzl", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "CC_TOOLCHAIN_TYPE", "find_cc_toolchain", "use_cc_toolchain")
+load(":label_text.bzl", "refuse_odd_name")
 
 visibility(["//rules/..."])
 
@@ -22,6 +23,7 @@ def configure_cc(ctx, unsupported_features = []):
     Returns:
       struct(ctx: ctx, toolchain: CcToolchainInfo, features: FeatureConfiguration)
     """
+    refuse_odd_name(ctx.label)
     toolchain = find_cc_toolchain(ctx)
     return struct(
         ctx = ctx,

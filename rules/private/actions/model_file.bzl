@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "PyInfo")
 load("//rules/private/toolchains:import_paths.bzl", "import_paths")
-load(":label_text.bzl", "label_text")
+load(":label_text.bzl", "label_text", "refuse_odd_name")
 
 visibility(["//rules/..."])
 
@@ -34,6 +34,7 @@ def model_file_args(ctx):
     Returns:
       Args
     """
+    refuse_odd_name(ctx.label)
     args = ctx.actions.args()
     args.add("--label", label_text(ctx.label))
     args.add("--model", ctx.file.model)
