@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codegen.artifacts.selective_build import Dtypes, SelectiveBuild, dtype_names
-from codegen.cpp import template
+from codegen.cpp import layout, template
 
 
 def header(build: SelectiveBuild) -> str:
@@ -24,7 +24,7 @@ def header(build: SelectiveBuild) -> str:
     cases = (
         template.fill(
             "dtype_case.h",
-            is_operator=" ||\n      ".join(f'operator_name == "{name}"' for name in names),
+            is_operator=" ||\n      ".join(f"operator_name == {layout.quoted(name)}" for name in names),
             is_selected=_is_one_of(dtypes),
         )
         for dtypes, names in by_dtypes.items()

@@ -119,6 +119,11 @@ class PruneCommandTest(case.TestCase):
                 finding, f"dtypes.json: error: the file does not hold the dtypes of a dtype-selective build: {found}\n"
             )
 
+    def test_an_operator_is_text_and_no_code(self) -> None:
+        self._prune({"aten::add.out": ["v1/6;"]}, '0:op.cpp:aten::add.out,a::b" || true || "')
+        header = (self.directory / "selected_op_variants.h").read_text()
+        self.assertIn(r'operator_name == "a::b\" || true || \""', header)
+
 
 if __name__ == "__main__":
     absltest.main()

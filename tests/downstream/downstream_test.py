@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import pathlib
+import re
+import shutil
 import subprocess
 import sys
 
@@ -50,6 +52,22 @@ class DownstreamTest(absltest.TestCase):
         run = self.bazel("run", "//readme:runner", "--", "--check")
         self.assertNotIn("WARNING", run.stderr)
         self.assertIn("PASSED: 1 samples", run.stdout)
+
+    @absltest.skipUnless(_MODE == "bzlmod", "names are the same in either mode")
+    def test_odd_names(self) -> None:
+        """Folders and targets with spaces and punctuation, which a compiler and a command line read otherwise."""
+        root = self.workspace.root
+        folder = root / "odd dir"
+        folder.mkdir()
+        for file in ("model.py", "custom_ops.yaml", "scale_kernel.cpp", "scale_op.py"):
+            shutil.copy(root / file, folder)
+        targets = (root / "BUILD.bazel").read_text().partition("# A binary by hand")[0]
+        names = "|".join(re.findall(r'^    name = "(\w+)"', targets, re.MULTILINE))
+        targets = re.sub(rf'"(:?)({names})"', r'"\g<1>1 \2+=,@~"', targets)
+        targets = targets.replace('srcs = ["scale_op.py"],', 'srcs = ["scale_op.py"],\n    imports = ["."],')
+        (folder / "BUILD.bazel").write_text(targets)
+        self.bazel("test", "//odd dir:1 model_test+=,@~")
+        self.assertIn("3 -6 1.5", self.bazel("run", "//odd dir:1 runner+=,@~").stdout)
 
     def test_binary_by_hand(self) -> None:
         self.bazel("build", "//:by_hand", "//:model")
