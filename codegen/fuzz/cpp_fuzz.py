@@ -135,7 +135,9 @@ class _Library:
         }
         texts = {
             "KernelAdapters.cpp": adapters.text(source, [(name, operator) for (name, _), operator in kernels.items()]),
-            "TorchOperators.cpp": torch_operators.text(source, list(self._operators.values()), functional_variants=True),
+            "TorchOperators.cpp": torch_operators.text(
+                source, list(self._operators.values()), functional_variants=True
+            ),
         }
         for name, text in texts.items():
             (self._directory / name).write_text(text)
