@@ -89,7 +89,7 @@ def _executorch_generated_lib_impl(ctx):
     selective = None
     if ctx.attr.dtype_selective_build:
         selective = compile_selective_kernels(cc, kernel_targets, generated.manifest, selections)
-    headers, registration, archive = _compile(cc, generated, adapters, selective, kernels + libraries, aten)
+    headers, registration = _compile(cc, generated, adapters, selective, kernels + libraries, aten)
 
     return [
         DefaultInfo(
@@ -112,8 +112,6 @@ def _executorch_generated_lib_impl(ctx):
             ),
         ),
         OutputGroupInfo(
-            # Built with this target and with none that depends on it: the archive would be a second one among sources.
-            _hidden_top_level_INTERNAL_ = depset([archive]),
             manifest = depset([generated.manifest]),
             selective_build = depset([selective.header, selective.dtypes] if selective else []),
         ),
@@ -183,7 +181,7 @@ def _declared(ctx, generated, deps):
     ]
 
 def _compile(cc, generated, adapters, selective, deps, aten):
-    """Returns CcInfo of the headers alone and of the whole, and the archive."""
+    """Returns CcInfo of the headers alone and of the whole."""
     ctx = cc.ctx
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
     compilation_context, objects = compile_generated(
@@ -197,7 +195,7 @@ def _compile(cc, generated, adapters, selective, deps, aten):
     )
     if selective:
         objects = merge_objects([objects, selective.objects])
-    linking_context, library = archive_cc(
+    linking_context, _ = archive_cc(
         cc,
         objects,
         ([selective.linking_context] if selective else []) +
@@ -211,7 +209,6 @@ def _compile(cc, generated, adapters, selective, deps, aten):
     return (
         CcInfo(compilation_context = compilation_context),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
-        library.static_library or library.pic_static_library,
     )
 
 _ATTRS = {
