@@ -8,6 +8,8 @@ names that clash. As a test, both are a sample.
 
 from __future__ import annotations
 
+import contextlib
+import io
 import random
 import re
 import subprocess
@@ -126,7 +128,10 @@ class _Library:
         command += [f"--custom_ops_yaml={self._yaml}", f"--selection={self._selection}"]
         for name in ("BoxedKernels0.cpp", "BoxedKernels1.cpp"):
             (self._directory / name).unlink(missing_ok=True)
-        command_line.run("generate", command + [f"--{flag}={self._directory / name}" for flag, name in names.items()])
+        with contextlib.redirect_stderr(io.StringIO()):  # Notes on operators that no program calls.
+            command_line.run(
+                "generate", command + [f"--{flag}={self._directory / name}" for flag, name in names.items()]
+            )
         source = Source("//odd package:2 odd.library", ("custom_ops.yaml",))
         kernels = {
             (kernel.function, signatures.parameter_types(operator.schema)): operator
