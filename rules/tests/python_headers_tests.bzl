@@ -11,7 +11,7 @@ load("//rules/private/repositories:host_python.bzl", "add_python_headers")
 # buildifier: disable=bzl-visibility
 load("//rules/private/toolchains:python_headers.bzl", "python_headers_rule")
 
-_python_headers = python_headers_rule(str(Label("//rules/tests:py_cc_toolchain_type")))
+_python_headers = python_headers_rule(Label("//rules/tests:py_cc_toolchain_type"))
 
 def _py_cc_toolchain_impl(ctx):
     headers = ctx.attr.headers

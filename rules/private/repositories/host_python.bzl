@@ -112,8 +112,8 @@ def add_python_headers(rctx, python):
     else:
         rctx.file("headers/include/Python.h", _NO_HEADERS.format(include = include))
     rules_python = rctx.path(Label("@rules_python//python:BUILD.bazel")).dirname
-    cc_toolchain_type = "@rules_python//python/cc:toolchain_type" if rules_python.get_child("cc").exists else None
-    rctx.file("headers/python_headers.bzl", _HEADERS_RULE.format(cc_toolchain_type = repr(cc_toolchain_type)))
+    cc_toolchain_type = "Label(\"@rules_python//python/cc:toolchain_type\")" if rules_python.get_child("cc").exists else None
+    rctx.file("headers/python_headers.bzl", _HEADERS_RULE.format(cc_toolchain_type = cc_toolchain_type))
     rctx.file("headers/BUILD.bazel", _HEADERS_BUILD.format(
         compatible = "os:linux" if header.exists else ":incompatible",
         path = python.path,

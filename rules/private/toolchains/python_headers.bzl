@@ -2,13 +2,13 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 
-_PYTHON_TOOLCHAIN_TYPE = "@bazel_tools//tools/python:toolchain_type"
+_PYTHON_TOOLCHAIN_TYPE = Label("@bazel_tools//tools/python:toolchain_type")
 
 def python_headers_rule(cc_toolchain_type):
     """Makes the rule python_headers: rules_python has a toolchain type of Python's headers from version 0.25 on.
 
     Args:
-      cc_toolchain_type: str, the label of the toolchain type; None where rules_python has none.
+      cc_toolchain_type: Label, the toolchain type; None where rules_python has none.
     Returns:
       rule
     """

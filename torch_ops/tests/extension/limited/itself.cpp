@@ -8,8 +8,8 @@
 #endif
 
 PyMODINIT_FUNC PyInit__limited() {
-  static PyModuleDef definition = {PyModuleDef_HEAD_INIT, "_limited", nullptr, -1, nullptr, nullptr, nullptr, nullptr,
-                                   nullptr};
+  static PyModuleDef definition = {
+      PyModuleDef_HEAD_INIT, "_limited", nullptr, -1, nullptr, nullptr, nullptr, nullptr, nullptr};
   return PyModule_Create(&definition);
 }
 
