@@ -56,6 +56,8 @@ def _providers_test_impl(ctx):
     ]
     asserts.equals(env, 1, len(own))
     asserts.true(env, own[0].alwayslink, "a registration must link though nothing refers to it")
+    archive = own[0].static_library or own[0].pic_static_library
+    asserts.equals(env, [archive], target[OutputGroupInfo]._hidden_top_level_INTERNAL_.to_list(), "to build is to compile")
     asserts.equals(
         env,
         ["Functions.h", "NativeFunctions.h"],

@@ -89,7 +89,7 @@ def _executorch_generated_lib_impl(ctx):
     selective = None
     if ctx.attr.dtype_selective_build:
         selective = compile_selective_kernels(cc, kernel_targets, generated.manifest, selections)
-    headers, registration = _compile(cc, generated, adapters, selective, kernels + libraries, aten)
+    headers, registration, archive = _compile(cc, generated, adapters, selective, kernels + libraries, aten)
 
     return [
         DefaultInfo(
@@ -112,6 +112,8 @@ def _executorch_generated_lib_impl(ctx):
             ),
         ),
         OutputGroupInfo(
+            # Built with this target and with none that depends on it: the archive would be a second one among sources.
+            _hidden_top_level_INTERNAL_ = depset([archive]),
             manifest = depset([generated.manifest]),
             selective_build = depset([selective.header, selective.dtypes] if selective else []),
         ),
@@ -181,7 +183,7 @@ def _declared(ctx, generated, deps):
     ]
 
 def _compile(cc, generated, adapters, selective, deps, aten):
-    """Returns CcInfo of the headers alone and of the whole."""
+    """Returns CcInfo of the headers alone and of the whole, and the archive."""
     ctx = cc.ctx
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
     compilation_context, objects = compile_generated(
@@ -195,7 +197,7 @@ def _compile(cc, generated, adapters, selective, deps, aten):
     )
     if selective:
         objects = merge_objects([objects, selective.objects])
-    linking_context, _ = archive_cc(
+    linking_context, library = archive_cc(
         cc,
         objects,
         ([selective.linking_context] if selective else []) +
@@ -209,6 +211,7 @@ def _compile(cc, generated, adapters, selective, deps, aten):
     return (
         CcInfo(compilation_context = compilation_context),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
+        library.static_library or library.pic_static_library,
     )
 
 _ATTRS = {
