@@ -244,9 +244,8 @@ class GenerateCommandTest(case.TestCase):
     def test_an_operator_of_pytorch_is_not_taken_for_another(self) -> None:
         functions = "- op: neg.out\n  kernels: [{arg_meta: null, kernel_name: neg_out}]\n"
         for name, hint in {"ne.Tensor_out": "", "neg": "; did you mean aten::neg.out?", "neg_.out": ""}.items():
-            finding = self.finding(
-                lambda name=name: self._generate(self._select("a.yaml", f"--ops=aten::{name}"), functions=functions)
-            )
+            selected = self._select("a.yaml", f"--ops=aten::{name}")
+            finding = self.finding(lambda selected=selected: self._generate(selected, functions=functions))  # type: ignore[misc]
             self.assertIn(f" is not provided by functions.yaml or custom_ops.yaml{hint}\n", finding)
 
     def test_misspelled_prim_op(self) -> None:
