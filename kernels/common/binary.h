@@ -61,6 +61,25 @@ Tensor& binary_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b,
   return out;
 }
 
+/// `binary_out` for functions of integers and Bools, which refuse floats.
+template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand>
+Tensor& binary_integer_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out) {
+  // Common dtype
+  const ScalarType common_type = result_type(a, b);
+
+  // Check
+  ET_KERNEL_CHECK(ctx, isIntegralType(common_type, /*includeBool=*/true), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, internal::resize_to_result(out, a, b), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_INT_TYPES_AND(Bool, common_type, ctx, op_name, CTYPE,
+                          [&] { internal::apply_binary<CTYPE>(Function<CTYPE>{}, a, b, out); });
+  return out;
+}
+
 /// `binary_out` for functions whose results are floating-point: integers and Bools give Float, as in PyTorch.
 /// `operand_type` is the dtype that the operands have in common.
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function>

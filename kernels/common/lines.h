@@ -45,6 +45,17 @@ class Line {
     });
   }
 
+  /// Writes `function(values)` for the input's blocks, one after the other.
+  template <typename Function>
+  void scan(const Function& function) {
+    for_each_block([&](int64_t start, int64_t n) {
+      load_in(start, n);
+      function(values_, start, n);
+      store(start, n);
+    });
+    is_loaded_ = false;
+  }
+
   /// Writes `second(first(x))` for the input's elements `x`. `observe` sees all of `first`'s results before `second` is
   /// called. `first` may be calculated twice, so as not to round what it gives.
   template <typename First, typename Observe, typename Second>

@@ -1,8 +1,21 @@
 #include "kernels/common/resize.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace rules_executorch::kernels {
+
+bool resize_to_size(Tensor& out, const ArrayRef<int64_t>& size) {
+  constexpr size_t kMaxRank = ::executorch::runtime::kTensorDimensionLimit;
+  ET_CHECK_OR_RETURN_FALSE(size.size() <= kMaxRank, "%zu dimensions are too many", size.size());
+  Tensor::SizesType sizes[kMaxRank];
+  for (size_t d = 0; d < size.size(); ++d) {
+    ET_CHECK_OR_RETURN_FALSE(size[d] >= 0 && size[d] <= std::numeric_limits<Tensor::SizesType>::max(),
+                             "dimension %zu cannot have size %lld", d, static_cast<long long>(size[d]));
+    sizes[d] = static_cast<Tensor::SizesType>(size[d]);
+  }
+  return resize_to(out, {sizes, size.size()});
+}
 
 bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count) {
   Tensor::SizesType sizes[::executorch::runtime::kTensorDimensionLimit];

@@ -12,6 +12,9 @@ inline bool resize_to(Tensor& out, const ArrayRef<Tensor::SizesType>& sizes) {
 /// Resizes `out` to the shape of `tensor`.
 inline bool resize_like(Tensor& out, const Tensor& tensor) { return resize_to(out, tensor.sizes()); }
 
+/// Resizes `out` to `size`, an argument of a program. False where there is no tensor of that size.
+bool resize_to_size(Tensor& out, const ArrayRef<int64_t>& size);
+
 /// Resizes `out` to the shape that `count` tensors broadcast to. See `resize_to_broadcast`.
 bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count);
 

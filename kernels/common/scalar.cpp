@@ -53,4 +53,14 @@ bool scalar_fits(const Scalar& scalar, ScalarType type) {
   }
 }
 
+bool alpha_is_valid(const Scalar& alpha, ScalarType type) {
+  if (alpha.isBoolean() && type != ScalarType::Bool) {
+    return false;
+  }
+  if (alpha.isFloatingPoint() && !isFloatingType(type)) {
+    return false;
+  }
+  return scalar_fits(alpha, type);
+}
+
 }  // namespace rules_executorch::kernels

@@ -30,4 +30,8 @@ inline T scalar_cast(const Scalar& scalar) {
 /// value of a tensor's dtype (fill, clamp, alpha). Fractions are cut off; negative integers wrap in unsigned dtypes.
 bool scalar_fits(const Scalar& scalar, ScalarType type);
 
+/// Whether a sum of dtype `type` can have `alpha` as a factor: a value of that dtype, a Bool only for Bool tensors, a
+/// fraction not for integer tensors.
+bool alpha_is_valid(const Scalar& alpha, ScalarType type);
+
 }  // namespace rules_executorch::kernels

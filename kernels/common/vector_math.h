@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/common/bits.h"
 #include "kernels/common/vectorize.h"
@@ -141,6 +142,31 @@ KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
 }
 
 }  // namespace internal
+
+/// The integer that is nearest, the even one of two: exact. A sum with 2^23 (2^52 for doubles) has no fraction.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T rint(T x) {
+  constexpr T kIntegers = std::is_same_v<T, float> ? T(0x1p23) : T(0x1p52);
+  const T magnitude = std::abs(x);
+  const T rounded = (magnitude + kIntegers) - kIntegers;
+  return std::copysign(magnitude < kIntegers ? rounded : magnitude, x);
+}
+
+/// The next integer below, above, or towards zero: exact.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T floor(T x) {
+  const T rounded = rint(x);
+  return std::copysign(rounded > x ? rounded - 1 : rounded, x);
+}
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T ceil(T x) {
+  const T rounded = rint(x);
+  return std::copysign(rounded < x ? rounded + 1 : rounded, x);
+}
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T trunc(T x) {
+  return std::copysign(floor(std::abs(x)), x);
+}
 
 /// e^x.
 constexpr double kExpUlp = 1.1;

@@ -14,17 +14,6 @@ struct Add {
   T operator()(T x, T y) const { return static_cast<T>(x + factor * y); }
 };
 
-/// alpha is a value of the common dtype: a Bool only for Bool tensors, a fraction not for integer tensors.
-bool alpha_is_valid(const Scalar& alpha, ScalarType common_type) {
-  if (alpha.isBoolean() && common_type != ScalarType::Bool) {
-    return false;
-  }
-  if (alpha.isFloatingPoint() && !isFloatingType(common_type)) {
-    return false;
-  }
-  return scalar_fits(alpha, common_type);
-}
-
 }  // namespace
 
 Tensor& add_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& out) {

@@ -1,25 +1,8 @@
+#include "kernels/common/mean.h"
 #include "kernels/common/reduction.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
-
-namespace {
-
-template <typename T>
-struct Mean {
-  using Argument = T;
-  using Accumulator = T;
-  using Result = T;
-
-  T count;
-
-  T start() const { return 0; }
-  void add(T& total, T value, int64_t) const { total += value; }
-  void merge(T& total, T other) const { total += other; }
-  T finish(T total) const { return total / count; }
-};
-
-}  // namespace
 
 Tensor& mean_dim_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<ArrayRef<int64_t>> dim_list,
                      bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {

@@ -14,14 +14,6 @@ struct Subtract {
   T operator()(T x, T y) const { return static_cast<T>(x - factor * y); }
 };
 
-/// alpha is a value of the common dtype, which is not Bool: a fraction not for integer tensors.
-bool alpha_is_valid(const Scalar& alpha, ScalarType common_type) {
-  if (alpha.isBoolean() || (alpha.isFloatingPoint() && !isFloatingType(common_type))) {
-    return false;
-  }
-  return scalar_fits(alpha, common_type);
-}
-
 }  // namespace
 
 Tensor& sub_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& out) {

@@ -1,33 +1,10 @@
-#include <cstdint>
-#include <cstring>
-#include <type_traits>
-
 #include "kernels/common/elementwise.h"
 #include "kernels/common/promotion.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/select.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
-
-namespace {
-
-/// condition ? x : y without a branch, which would be mispredicted where conditions are irregular.
-template <typename T>
-T select(bool condition, T x, T y) {
-  using Bits = std::conditional_t<
-      sizeof(T) == 1, uint8_t,
-      std::conditional_t<sizeof(T) == 2, uint16_t, std::conditional_t<sizeof(T) == 4, uint32_t, uint64_t>>>;
-  Bits x_bits;
-  Bits y_bits;
-  std::memcpy(&x_bits, &x, sizeof(T));
-  std::memcpy(&y_bits, &y, sizeof(T));
-  const Bits mask = static_cast<Bits>(-static_cast<Bits>(condition));
-  const Bits bits = static_cast<Bits>((x_bits & mask) | (y_bits & ~mask));
-  std::memcpy(&x, &bits, sizeof(T));
-  return x;
-}
-
-}  // namespace
 
 Tensor& where_out(KernelRuntimeContext& ctx, const Tensor& condition, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "where.self_out");

@@ -2,7 +2,7 @@
 
 import contextlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import torch
@@ -63,7 +63,8 @@ class OpTest(absltest.TestCase):
             for dtype in inputs.UNSUPPORTED_DTYPES:
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(*leading, x, *extra, outs=[x] * len(tester.out_names), **kwargs)
-            self._check_out_shape_is_judged(tester, *leading, given.tensor((2, 3), torch.float32), *extra, **kwargs)
+            of_dtypes = ((*leading, given.tensor((2, 3), dtype), *extra) for dtype in given.dtypes)
+            self._check_out_shape_is_judged(tester, of_dtypes, **kwargs)
 
     def check_binary(self, tester: OpTester, *extra: Any, **kwargs: Any) -> None:
         """op(tensor, tensor, *extra) over pairs of dtypes, broadcasting, dim orders, special values and out dtypes."""
@@ -95,8 +96,8 @@ class OpTest(absltest.TestCase):
             for dtype in inputs.UNSUPPORTED_DTYPES:
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(x, x, *extra, outs=[x], **kwargs)
-            one = given.tensor((2, 3), torch.float32)
-            self._check_out_shape_is_judged(tester, one, one, *extra, **kwargs)
+            ones = (given.tensor((2, 3), dtype, at_least=1) for dtype in given.dtypes)
+            self._check_out_shape_is_judged(tester, ((one, one, *extra) for one in ones), **kwargs)
 
     def check_copy(self, tester: OpTester, *extra: Any) -> None:
         """op(tensor, *extra) over dtypes and out dtypes, of an operator that takes elements to other places.
@@ -112,7 +113,8 @@ class OpTest(absltest.TestCase):
                 tester.judge(x, *extra, out_dtype=out_dtype, exact=True)
         for dtype in inputs.UNSUPPORTED_DTYPES:
             x = torch.ones((3, 5), dtype=dtype)
-            tester.check_rejected(x, *extra, outs=tester.expect(x, *extra))
+            outs = [expected.to(dtype) for expected in tester.expect(torch.ones((3, 5)), *extra)]
+            tester.check_rejected(x, *extra, outs=outs)
 
     def check_reduction(self, tester: OpTester, *extra: Any, dim_lists: bool = True, **kwargs: Any) -> None:
         """op(tensor, dim, *extra, keepdim=...) over dtypes, shapes, dims, dim orders, special values and out dtypes.
@@ -120,11 +122,12 @@ class OpTest(absltest.TestCase):
         Args:
           tester: judges the operator.
           *extra: arguments behind the dim argument.
-          dim_lists: the dim argument is a list or None; else one dimension.
+          dim_lists: the dim argument is a list, or None where the schema has that; else one dimension.
           **kwargs: Inputs, Options, and arguments of the operator.
         """
         given, kwargs = options.split(Inputs, kwargs)
         first, second = ([0], [1]) if dim_lists else (0, 1)
+        is_optional = isinstance(tester.eager.schema.arguments[1].type, torch.OptionalType)
         with self._some_accepted(tester):
             for dtype in given.dtypes:
                 for shape in (*inputs.SHAPES, (600, 3), (3, 600)):
@@ -132,7 +135,15 @@ class OpTest(absltest.TestCase):
                     dims: list[Any] = list(range(-rank - 1, rank + 1))
                     if dim_lists:
                         lists = [[dim] for dim in dims]
-                        dims = [None, [], [0, 0], [-1, 0], *lists, [*range(rank)], [*range(0, rank, 2)]]
+                        dims = [
+                            *([None] if is_optional else []),
+                            [],
+                            [0, 0],
+                            [-1, 0],
+                            *lists,
+                            [*range(rank)],
+                            [*range(0, rank, 2)],
+                        ]
                     for order, dim, keepdim in itertools.product(inputs.dim_orders(rank), dims, (False, True)):
                         tester.judge(given.tensor(shape, dtype, order), dim, *extra, keepdim=keepdim, **kwargs)
                 if given.special:
@@ -145,8 +156,8 @@ class OpTest(absltest.TestCase):
             for dtype in inputs.UNSUPPORTED_DTYPES:
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(x, second, *extra, outs=[x[0]] * len(tester.out_names), **kwargs)
-            x = given.tensor((2, 3), torch.float32)
-            self._check_out_shape_is_judged(tester, x, second, *extra, **kwargs)
+            of_dtypes = ((given.tensor((2, 3), dtype), second, *extra) for dtype in given.dtypes)
+            self._check_out_shape_is_judged(tester, of_dtypes, **kwargs)
 
     @contextlib.contextmanager
     def _some_accepted(self, tester: OpTester) -> Iterator[None]:
@@ -155,8 +166,9 @@ class OpTest(absltest.TestCase):
         yield
         self.assertGreater(tester.accepted, before, "PyTorch rejects every case")
 
-    def _check_out_shape_is_judged(self, tester: OpTester, *args: Any, **kwargs: Any) -> None:
-        """Out tensors that cannot take the result's shape are an error."""
+    def _check_out_shape_is_judged(self, tester: OpTester, calls: Iterable[tuple[Any, ...]], **kwargs: Any) -> None:
+        """Out tensors that cannot take the result's shape are an error: in the first of `calls` that PyTorch takes."""
+        args = next(args for args in calls if tester.accepts(*args, **kwargs))
         for expected in tester.expect(*args, **kwargs)[:1]:
             wrong_rank = torch.empty((*expected.shape, 2), dtype=expected.dtype)
             tester.check_rejected(*args, outs=[wrong_rank] * len(tester.out_names), **kwargs)

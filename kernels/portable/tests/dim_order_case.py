@@ -8,7 +8,7 @@ from kernels.testing import op_tester
 
 
 class DimOrderCase(op_tester.OpTest):
-    """Tests of `dim_order_ops::<name>.out`.
+    """Tests of the operator `name`.
 
     PyTorch's own operator has memory formats in place of dim orders: `aten`(x, memory_format=...) is the judge.
     """
@@ -31,8 +31,7 @@ class DimOrderCase(op_tester.OpTest):
                 memory_format = torch.channels_last
             return type(self).aten(x, memory_format=memory_format)
 
-        operator = f"dim_order_ops::{self.name}.out"
-        return self.op(operator, schema=operator + schema, reference=reference)
+        return self.op(self.name, schema=self.name + schema, reference=reference)
 
     def test_shapes_and_dim_orders(self) -> None:
         tester = self.make_tester()

@@ -8,7 +8,7 @@ from kernels.testing import op_tester
 
 
 class OpCloneDimOrderTest(dim_order_case.DimOrderCase):
-    name = "_clone_dim_order"
+    name = "dim_order_ops::_clone_dim_order.out"
     aten = torch.ops.aten.clone
 
     def test_other_dtype_is_rejected(self) -> None:

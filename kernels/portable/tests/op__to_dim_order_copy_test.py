@@ -8,7 +8,7 @@ from kernels.testing import op_tester
 
 
 class OpToDimOrderCopyTest(dim_order_case.DimOrderCase):
-    name = "_to_dim_order_copy"
+    name = "dim_order_ops::_to_dim_order_copy.out"
     aten = torch.ops.aten._to_copy
 
     def test_dtypes(self) -> None:

@@ -1,4 +1,4 @@
-"""Tests of op_alias_copy.cpp: alias_copy.out."""
+"""Tests of the operators that copy a tensor as it is: alias_copy.out, detach_copy.out, lift_fresh_copy.out."""
 
 from absl.testing import absltest
 
@@ -7,11 +7,9 @@ from kernels.testing import op_tester
 
 class OpAliasCopyTest(op_tester.OpTest):
     def test_out(self) -> None:
-        self.check_unary(self.op("aten::alias_copy.out"))
-
-    def test_values_are_the_same(self) -> None:
-        for dtype in op_tester.ALL_DTYPES:
-            self.op("aten::alias_copy.out").check(op_tester.special_values(dtype), exact=True)
+        for name in ("alias_copy.out", "detach_copy.out", "lift_fresh_copy.out"):
+            with self.subTest(name):
+                self.check_unary(self.op(f"aten::{name}"), exact=True)
 
 
 if __name__ == "__main__":

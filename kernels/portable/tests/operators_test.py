@@ -26,6 +26,13 @@ class OperatorsTest(absltest.TestCase):
             bound.append(name if "::" in name else f"aten::{name}")
         self.assertCountEqual([op for operators in self.operators.values() for op in operators], bound)
 
+    def test_every_operator_is_tested(self) -> None:
+        tests = "".join(test.read_text() for test in (_PORTABLE / "tests").glob("op_*_test.py"))
+        names = [op for operators in self.operators.values() for op in operators]
+        self.assertEqual(
+            [op for op in names if f'"{op}' not in tests and f'"{op.removeprefix("aten::")}"' not in tests], []
+        )
+
 
 if __name__ == "__main__":
     absltest.main()

@@ -1,0 +1,25 @@
+#pragma once
+
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
+
+namespace rules_executorch::kernels {
+
+/// A function of each element that keeps the dtype, `out = function(in)`, for integers and floats. `function` takes and
+/// returns any of their types but Half and BFloat16, which are calculated as float.
+template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
+Tensor& unary_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, const Function& function) {
+  // Check
+  ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(in.scalar_type(), out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_REAL_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE,
+                       [&] { elementwise([&function](CTYPE x) -> CTYPE { return function(x); }, out, in); });
+  return out;
+}
+
+}  // namespace rules_executorch::kernels

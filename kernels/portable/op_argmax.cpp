@@ -1,0 +1,18 @@
+#include <optional>
+
+#include "kernels/common/dims.h"
+#include "kernels/common/extreme_reduction.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& argmax_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<int64_t> dim, bool keepdim, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "argmax.out");
+  DimSet dims;
+  ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, dim ? dims.insert({&*dim, 1}, in.dim()) : dims.insert_or_all(std::nullopt, in.dim()),
+                  InvalidArgument, out);
+  return extreme_index_out<op_name, /*kLargest=*/true>(ctx, in, dims, keepdim, out);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,41 @@
+#include <type_traits>
+
+#include "kernels/common/binary.h"
+#include "kernels/common/dtype.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// A shift by all of the bits or more, or by a negative number, leaves the sign.
+template <typename T>
+struct ShiftRight {
+  T operator()(T x, T y) const {
+    constexpr T kMax = static_cast<T>(8 * sizeof(T) - std::is_signed_v<T>);
+    return static_cast<T>(x >> (y >= 0 && y < kMax ? y : kMax));
+  }
+};
+
+/// Bools are not shifted.
+template <>
+struct ShiftRight<bool> {
+  bool operator()(bool x, bool) const { return x; }
+};
+
+}  // namespace
+
+Tensor& bitwise_right_shift_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "bitwise_right_shift.Tensor_out");
+  ET_KERNEL_CHECK(ctx, result_type(a, b) != ScalarType::Bool, InvalidArgument, out);
+  return binary_integer_out<op_name, ShiftRight>(ctx, a, b, out);
+}
+
+Tensor& bitwise_right_shift_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b,
+                                              Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "bitwise_right_shift.Tensor_Scalar_out");
+  ET_KERNEL_CHECK(ctx, result_type(a, b) != ScalarType::Bool, InvalidArgument, out);
+  return binary_integer_out<op_name, ShiftRight>(ctx, a, b, out);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,93 @@
+#include <limits>
+#include <optional>
+
+#include "kernels/common/elementwise.h"
+#include "kernels/common/extremes.h"
+#include "kernels/common/promotion.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/scalar.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// The dtype that a tensor and its bounds have in common.
+template <typename Bound>
+ScalarType clamped_type(const Tensor& in, const std::optional<Bound>& min, const std::optional<Bound>& max) {
+  TypePromotion promotion;
+  promotion.add(in);
+  if (min.has_value()) {
+    promotion.add(*min);
+  }
+  if (max.has_value()) {
+    promotion.add(*max);
+  }
+  return promotion.result();
+}
+
+/// `bound` as a value of type T, or one of the same effect as no bound.
+template <typename T>
+T bound_or(const std::optional<Scalar>& bound, T none) {
+  return bound.has_value() ? scalar_cast<T>(*bound) : none;
+}
+
+}  // namespace
+
+Tensor& clamp_out(KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Scalar>& min,
+                  const std::optional<Scalar>& max, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "clamp.out");
+
+  // Common dtype
+  const ScalarType common_type = clamped_type(in, min, max);
+
+  // Check
+  ET_KERNEL_CHECK(ctx, min.has_value() || max.has_value(), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, !min.has_value() || scalar_fits(*min, common_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, !max.has_value() || scalar_fits(*max, common_type), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
+    using Limits = std::numeric_limits<CTYPE>;
+    const CTYPE low = bound_or<CTYPE>(min, Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+    const CTYPE high = bound_or<CTYPE>(max, Limits::has_infinity ? Limits::infinity() : Limits::max());
+    elementwise([low, high](CTYPE x) -> CTYPE { return smaller(larger(x, low), high); }, out, in);
+  });
+  return out;
+}
+
+Tensor& clamp_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Tensor>& min,
+                         const std::optional<Tensor>& max, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "clamp.Tensor_out");
+
+  // Common dtype
+  const ScalarType common_type = clamped_type(in, min, max);
+
+  // Check
+  ET_KERNEL_CHECK(ctx, min.has_value() || max.has_value(), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, !(min.has_value() && max.has_value()) || common_type != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, in, min.value_or(in), max.value_or(in)), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_REALB_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
+    if (!max.has_value()) {
+      elementwise([](CTYPE x, CTYPE low) -> CTYPE { return larger(x, low); }, out, in, *min);
+    } else if (!min.has_value()) {
+      elementwise([](CTYPE x, CTYPE high) -> CTYPE { return smaller(x, high); }, out, in, *max);
+    } else {
+      elementwise([](CTYPE x, CTYPE low, CTYPE high) -> CTYPE { return smaller(larger(x, low), high); }, out, in, *min,
+                  *max);
+    }
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native

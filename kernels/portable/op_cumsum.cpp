@@ -1,0 +1,48 @@
+#include <type_traits>
+
+#include "kernels/common/dims.h"
+#include "kernels/common/lines.h"
+#include "kernels/common/resize.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+template <typename T>
+void cumulative_sum(Line<T>& line) {
+  // As in PyTorch, sums of floats are doubles in between.
+  std::conditional_t<std::is_same_v<T, float>, double, T> total = 0;
+  line.scan([&](T* x, int64_t, int64_t n) {
+    for (int64_t i = 0; i < n; ++i) {
+      total += x[i];
+      x[i] = static_cast<T>(total);
+    }
+  });
+}
+
+}  // namespace
+
+Tensor& cumsum_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, std::optional<ScalarType> dtype,
+                   Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "cumsum.out");
+
+  // Common dtype: PyTorch calculates in out's where no dtype is asked for.
+  const ScalarType common_type = dtype.value_or(out.scalar_type());
+
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()) && is_supported(common_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == common_type, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
+                       [&] { apply_to_lines<CTYPE>(&cumulative_sum<CTYPE>, in, dim, out); });
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,31 @@
+#include <cmath>
+
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/scalar.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& elu_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& alpha, const Scalar& scale,
+                const Scalar& input_scale, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "elu.out");
+
+  // Check
+  ET_KERNEL_CHECK(ctx, isFloatingType(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(in.scalar_type(), out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
+    const CTYPE positive = scalar_cast<CTYPE>(scale);
+    const CTYPE negative = scalar_cast<CTYPE>(alpha) * positive;
+    const CTYPE exponent = scalar_cast<CTYPE>(input_scale);
+    elementwise([=](CTYPE x) -> CTYPE { return x < 0 ? std::expm1(x * exponent) * negative : x * positive; }, out, in);
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native

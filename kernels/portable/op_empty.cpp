@@ -1,0 +1,17 @@
+#include "kernels/common/memory_format.h"
+#include "kernels/common/resize.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& empty_out(KernelRuntimeContext& ctx, ArrayRef<int64_t> size, std::optional<MemoryFormat> memory_format,
+                  Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, memory_format_exists(memory_format, static_cast<int64_t>(size.size())), InvalidArgument, out);
+
+  // Resize: the elements are whatever is there.
+  ET_KERNEL_CHECK(ctx, resize_to_size(out, size), InvalidArgument, out);
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,12 @@
+#include "kernels/common/unary_float.h"
+#include "kernels/common/vector_math.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& erf_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "erf.out");
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return math::erf(x); });
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,12 @@
+#include "kernels/common/division.h"
+#include "kernels/common/promotion.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& floor_divide_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "floor_divide.out");
+  return division_out<op_name>(ctx, a, b, result_type(a, b), [](auto x, auto y) { return divide_floor(x, y); }, out);
+}
+
+}  // namespace torch::executor::native

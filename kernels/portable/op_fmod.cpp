@@ -1,0 +1,36 @@
+#include <cmath>
+#include <type_traits>
+
+#include "kernels/common/division.h"
+#include "kernels/common/promotion.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// The rest of x / y, with the sign of x.
+template <typename T>
+T rest(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::fmod(x, y);
+  } else {
+    // Dividing the least integer by -1 would trap.
+    return std::is_signed_v<T> && y == T(-1) ? T(0) : static_cast<T>(x % y);
+  }
+}
+
+}  // namespace
+
+Tensor& fmod_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "fmod.Tensor_out");
+  return division_out<op_name>(ctx, a, b, result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+}
+
+Tensor& fmod_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "fmod.Scalar_out");
+  return division_out<op_name>(
+      ctx, a, ScalarTensor(b).tensor(), result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,19 @@
+#include <functional>
+
+#include "kernels/common/binary.h"
+#include "kernels/common/dtype.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& gt_tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "gt.Tensor_out");
+  return comparison_out<op_name, std::greater>(ctx, a, b, out);
+}
+
+Tensor& gt_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "gt.Scalar_out");
+  return comparison_out<op_name, std::greater>(ctx, a, b, out);
+}
+
+}  // namespace torch::executor::native

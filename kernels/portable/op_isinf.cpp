@@ -1,0 +1,22 @@
+#include <cmath>
+
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& isinf_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(ScalarType::Bool, out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute: every dtype is read as Double, which has the same infinities.
+  elementwise([](double x) -> bool { return std::isinf(x); }, out, in);
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,19 @@
+#include <functional>
+
+#include "kernels/common/binary.h"
+#include "kernels/common/dtype.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& lt_tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "lt.Tensor_out");
+  return comparison_out<op_name, std::less>(ctx, a, b, out);
+}
+
+Tensor& lt_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "lt.Scalar_out");
+  return comparison_out<op_name, std::less>(ctx, a, b, out);
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,11 @@
+#include "kernels/common/unary_float.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& reciprocal_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "reciprocal.out");
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return 1 / x; });
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,38 @@
+#include <cmath>
+#include <type_traits>
+
+#include "kernels/common/division.h"
+#include "kernels/common/promotion.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// The rest of x / y, with the sign of y.
+template <typename T>
+T rest(T x, T y) {
+  T result;
+  if constexpr (std::is_floating_point_v<T>) {
+    result = std::fmod(x, y);
+  } else {
+    // Dividing the least integer by -1 would trap.
+    result = std::is_signed_v<T> && y == T(-1) ? T(0) : static_cast<T>(x % y);
+  }
+  return result != 0 && (result < 0) != (y < 0) ? static_cast<T>(result + y) : result;
+}
+
+}  // namespace
+
+Tensor& remainder_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "remainder.Tensor_out");
+  return division_out<op_name>(ctx, a, b, result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+}
+
+Tensor& remainder_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "remainder.Scalar_out");
+  return division_out<op_name>(
+      ctx, a, ScalarTensor(b).tensor(), result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+}
+
+}  // namespace torch::executor::native
