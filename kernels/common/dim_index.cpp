@@ -41,30 +41,9 @@ void copy_chosen(const ConstStridedView& source, const DimIndex& chosen, const S
 }  // namespace
 
 DimIndex::DimIndex(const StridedShape& tensor, int64_t dim, const ConstStridedView& index)
-    : tensor_(tensor), size_(tensor.sizes[dim]), stride_(tensor.strides[dim] * tensor.element_size()), index_(index) {
+    : tensor_(tensor), stride_(tensor.strides[dim] * tensor.element_size()), index_(index) {
   std::copy_n(index.sizes, index.rank, tensor_.sizes);
   tensor_.strides[dim] = 0;
-}
-
-bool DimIndex::positions_exist() const {
-  ET_CHECK_OR_RETURN_FALSE(index_.dtype == ScalarType::Long || index_.dtype == ScalarType::Int,
-                           "an index is Long or Int, not %d", static_cast<int>(index_.dtype));
-  const LoopNest nest = LoopNest::over(index_);
-  const int64_t stride = nest.row_stride(0);
-  bool exist = true;
-  nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t row_size) {
-    int64_t positions[kBlockSize];
-    for (int64_t start = 0; start < row_size; start += kBlockSize) {
-      const int64_t n = std::min(kBlockSize, row_size - start);
-      load_block(index_.dtype, index_.data + offsets[0] + start * stride, stride, ScalarType::Long, positions, n);
-      for (int64_t i = 0; i < n; ++i) {
-        exist &= positions[i] >= 0 && positions[i] < size_;
-      }
-    }
-  });
-  ET_CHECK_OR_RETURN_FALSE(exist, "an index is out of bounds for a dimension of size %lld",
-                           static_cast<long long>(size_));
-  return true;
 }
 
 void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
@@ -85,6 +64,27 @@ void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
       visit({positions, offsets[0] + start * other_stride, other_stride, n});
     }
   });
+}
+
+bool positions_exist(const ConstStridedView& index, int64_t size) {
+  ET_CHECK_OR_RETURN_FALSE(index.dtype == ScalarType::Long || index.dtype == ScalarType::Int,
+                           "an index is Long or Int, not %d", static_cast<int>(index.dtype));
+  const LoopNest nest = LoopNest::over(index);
+  const int64_t stride = nest.row_stride(0);
+  bool exist = true;
+  nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t row_size) {
+    int64_t positions[kBlockSize];
+    for (int64_t start = 0; start < row_size; start += kBlockSize) {
+      const int64_t n = std::min(kBlockSize, row_size - start);
+      load_block(index.dtype, index.data + offsets[0] + start * stride, stride, ScalarType::Long, positions, n);
+      for (int64_t i = 0; i < n; ++i) {
+        exist &= positions[i] >= 0 && positions[i] < size;
+      }
+    }
+  });
+  ET_CHECK_OR_RETURN_FALSE(exist, "an index is out of bounds for a dimension of size %lld",
+                           static_cast<long long>(size));
+  return true;
 }
 
 bool fits_within(const StridedShape& index, const StridedShape& tensor, int64_t except) {

@@ -27,19 +27,18 @@ class DimIndex {
   /// Both have `dim`: 0-dim tensors need a dimension first.
   DimIndex(const StridedShape& tensor, int64_t dim, const ConstStridedView& index);
 
-  /// Whether the index is of an integer dtype that holds positions, and all of them exist.
-  bool positions_exist() const;
-
   /// Calls `visit` until all chosen elements have been visited with those of `other`, which has index's shape, in the
   /// order of other's memory.
   void for_each_row(const StridedShape& other, Visit visit) const;
 
  private:
   StridedShape tensor_;  // index's shape with the tensor's strides, 0 along `dim`
-  int64_t size_;         // of the tensor along `dim`
-  int64_t stride_;       // in bytes
+  int64_t stride_;       // of the tensor along `dim`, in bytes
   ConstStridedView index_;
 };
+
+/// Whether `index` is of an integer dtype that holds positions, and these exist in a dimension of `size` elements.
+bool positions_exist(const ConstStridedView& index, int64_t size);
 
 /// Whether the sizes of `index` are those of no more elements than `tensor` has, except along `except`.
 bool fits_within(const StridedShape& index, const StridedShape& tensor, int64_t except);

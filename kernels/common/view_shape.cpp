@@ -26,4 +26,15 @@ bool broadcasts_to(const StridedShape& view, const StridedShape& shape) {
   return true;
 }
 
+bool broadcast_shape(const StridedShape& a, const StridedShape& b, StridedShape& shape) {
+  shape = a.rank >= b.rank ? a : b;
+  const StridedShape& other = a.rank >= b.rank ? b : a;
+  const int64_t leading = shape.rank - other.rank;
+  for (int64_t d = 0; d < other.rank; ++d) {
+    int64_t& size = shape.sizes[leading + d];
+    size = size == 1 ? other.sizes[d] : size;
+  }
+  return broadcasts_to(other, shape) && broadcasts_to(a.rank >= b.rank ? a : b, shape);
+}
+
 }  // namespace rules_executorch::kernels

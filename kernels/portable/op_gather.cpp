@@ -22,11 +22,10 @@ Tensor& gather_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, con
   const ConstStridedView source = with_dimension(ConstStridedView(in));
   const ConstStridedView positions = with_dimension(ConstStridedView(index));
   ET_KERNEL_CHECK(ctx, fits_within(positions, source, dim), InvalidArgument, out);
-  const DimIndex chosen(source, dim, positions);
-  ET_KERNEL_CHECK(ctx, chosen.positions_exist(), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, positions_exist(positions, source.sizes[dim]), InvalidArgument, out);
 
   // Compute
-  gather(source, chosen, with_dimension(StridedView(out)));
+  gather(source, DimIndex(source, dim, positions), with_dimension(StridedView(out)));
   return out;
 }
 

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "kernels/common/dtype.h"
+
+namespace rules_executorch::kernels {
+
+/// An upsampling of the last two of four dimensions.
+struct Upsampling {
+  int64_t in_size[2];
+  int64_t out_size[2];
+  double scale[2];  // 0 where only the sizes are given
+
+  /// Reads the arguments, of which one is given. False where there is no such upsampling.
+  bool init(const Tensor& in, const std::optional<ArrayRef<int64_t>>& output_size,
+            const std::optional<ArrayRef<double>>& scale_factors);
+
+  /// Resizes `out` to in's shape with these sizes.
+  bool resize(Tensor& out, const Tensor& in) const;
+
+  /// Input elements for an output element in dimension `d`, as PyTorch calculates in `T`.
+  template <typename T>
+  T step(int64_t d) const {
+    return scale[d] > 0 ? static_cast<T>(1 / scale[d]) : static_cast<T>(in_size[d]) / static_cast<T>(out_size[d]);
+  }
+};
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,38 @@
+#include <cstring>
+
+#include "kernels/common/in_order.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/strided_view.h"
+#include "kernels/common/view_shape.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& masked_select_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& mask, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, mask.scalar_type() == ScalarType::Bool, InvalidArgument, out);
+  ConstStridedView source(in);
+  ConstStridedView chosen(mask);
+  StridedShape shape;
+  ET_KERNEL_CHECK(ctx, broadcast_shape(source, chosen, shape), InvalidArgument, out);
+  source = source.broadcast_to(shape);
+  chosen = chosen.broadcast_to(shape);
+
+  // Resize
+  const int64_t size[] = {count_true(chosen)};
+  ET_KERNEL_CHECK(ctx, resize_to_size(out, size), InvalidArgument, out);
+
+  // Compute
+  const StridedView target(out);
+  const int64_t element_size = target.element_size();
+  char* to = target.data;
+  for_each_true(chosen, [&](int64_t i) {
+    std::memcpy(to, source.data + offset_of(source, i), static_cast<size_t>(element_size));
+    to += target.strides[0] * element_size;
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,68 @@
+#include <cstring>
+
+#include "kernels/common/dims.h"
+#include "kernels/common/in_order.h"
+#include "kernels/common/mapped_copy.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/strided_view.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// By how many of `size` elements, from 0 on.
+int64_t shift_within(int64_t shift, int64_t size) {
+  const int64_t rest = size == 0 ? 0 : shift % size;
+  return rest < 0 ? rest + size : rest;
+}
+
+/// The shifts of all dimensions. False where the arguments are none.
+bool init_shifts(const ArrayRef<int64_t>& shifts, const ArrayRef<int64_t>& dims, const Tensor& in, int64_t* by_dim) {
+  ET_CHECK_OR_RETURN_FALSE(!shifts.empty() && shifts.size() == dims.size(), "%zu shifts of %zu dimensions",
+                           shifts.size(), dims.size());
+  for (size_t k = 0; k < dims.size(); ++k) {
+    int64_t dim = dims[k];
+    ET_LOG_AND_RETURN_IF_FALSE(in.dim() > 0 && normalize_dim(dim, in.dim()));
+    const int64_t size = in.sizes()[dim];
+    by_dim[dim] = shift_within(by_dim[dim] + shift_within(shifts[k], size), size);
+  }
+  return true;
+}
+
+/// Rolls the elements in the order of their indices, across dimensions.
+void roll_flat(const ConstStridedView& source, int64_t shift, const StridedView& target) {
+  const int64_t numel = source.numel();
+  const int64_t first = shift_within(shift, numel);
+  for (int64_t i = 0; i < numel; ++i) {
+    std::memcpy(target.data + offset_of(target, (i + first) % numel), source.data + offset_of(source, i),
+                static_cast<size_t>(source.element_size()));
+  }
+}
+
+}  // namespace
+
+Tensor& roll_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> shifts, ArrayRef<int64_t> dims,
+                 Tensor& out) {
+  // Check
+  int64_t by_dim[kTensorDimensionLimit] = {};
+  const bool is_flat = dims.empty() && shifts.size() == 1;
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_flat || init_shifts(shifts, dims, in, by_dim), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  const ConstStridedView source(in);
+  if (is_flat) {
+    roll_flat(source, shifts[0], StridedView(out));
+  } else {
+    copy_mapped(source, StridedView(out),
+                [&](int64_t d, int64_t i) { return i < by_dim[d] ? i - by_dim[d] + source.sizes[d] : i - by_dim[d]; });
+  }
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,42 @@
+"""Tests of the operators that pad with a tensor's own elements."""
+
+import contextlib
+
+import torch
+from absl.testing import absltest
+
+from kernels.testing import op_tester
+
+PADDINGS = (
+    ((1, 2), (0, 0), (-1, 3), (2, -4), (4, 4), (5, 0), (-5, 0), (-6, 1)),
+    ((1, 2, 3, 0), (0, -1, -2, 3), (4, 4, 3, 3), (0, 0, 4, 0), (1, 2), (-5, 0, 0, 0)),
+    ((1, 2, 3, 0, 1, 1), (0, -1, 2, -2, -1, 0), (0, 0, 0, 0, 2, 2), (0, 0, 0, 0, 3, 0)),
+)
+
+
+class OpPaddingTest(op_tester.OpTest):
+    def test_paddings(self) -> None:
+        for mode in ("reflection_pad1d.out", "reflection_pad2d.out", "reflection_pad3d.out",
+                     "replication_pad1d.out", "replication_pad2d.out", "replication_pad3d.out"):  # fmt: skip
+            rank = int(mode[-6])
+            with self.subTest(mode):
+                pad = self.op(f"aten::{mode}")
+                for leading in ((), (2,), (2, 2), (0, 2), (2, 0), (2, 2, 2)):
+                    shape = (*leading, 2, 3, 4, 5)[: len(leading)] + (3, 4, 5)[-rank:]
+                    for padding in PADDINGS[rank - 1]:
+                        pad.judge(op_tester.make_tensor(shape, torch.float32), padding, exact=True)
+                shape = (2, 2, 3, 4, 5)[:2] + (3, 4, 5)[-rank:]
+                for dtype in op_tester.ALL_DTYPES:
+                    with contextlib.suppress(NotImplementedError):
+                        pad.check(op_tester.make_tensor(shape, dtype), PADDINGS[rank - 1][0], exact=True)
+                for order in op_tester.dim_orders(rank + 2):
+                    x = op_tester.make_tensor(shape, torch.float32, dim_order=order)
+                    pad.check(x, PADDINGS[rank - 1][0], out_dim_order=order, static=True, exact=True)
+                pad.check_rejected(x, PADDINGS[rank - 1][0], out_dtype=torch.float64)
+                pad.check_rejected(x, (1, 1 << 40) * rank, outs=[x])
+                for dtype in op_tester.UNSUPPORTED_DTYPES:
+                    pad.check_rejected(x.to(dtype), [0] * 2 * rank, outs=[x.to(dtype)])
+
+
+if __name__ == "__main__":
+    absltest.main()
