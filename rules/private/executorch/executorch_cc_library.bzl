@@ -17,9 +17,12 @@ def _executorch_cc_library_impl(ctx):
         user_compile_flags = ctx.attr.copts,
         compilation_contexts = [dep.compilation_context for dep in deps],
     )
-    linking_context, _ = archive_cc(cc, objects, [dep.linking_context for dep in deps], alwayslink = ctx.attr.alwayslink)
+    linking_context, library = archive_cc(cc, objects, [dep.linking_context for dep in deps], alwayslink = ctx.attr.alwayslink)
     return [
-        DefaultInfo(runfiles = ctx.runfiles().merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps])),
+        DefaultInfo(
+            files = depset([f for f in [library.static_library, library.pic_static_library] if f] if library else []),
+            runfiles = ctx.runfiles().merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+        ),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
     ]
 
