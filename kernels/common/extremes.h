@@ -2,14 +2,16 @@
 
 namespace rules_executorch::kernels {
 
-/// The larger and the smaller of two values; NaN where one of them is.
+/// The larger and the smaller of two values; NaN where one of them is. Two selections, which compilers vectorize.
 template <typename T>
 inline T larger(T x, T y) {
-  return x != x || x > y ? x : y;
+  const T number = x > y ? x : y;
+  return x != x ? x : number;
 }
 template <typename T>
 inline T smaller(T x, T y) {
-  return x != x || x < y ? x : y;
+  const T number = x < y ? x : y;
+  return x != x ? x : number;
 }
 
 }  // namespace rules_executorch::kernels
