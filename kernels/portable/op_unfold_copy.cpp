@@ -7,6 +7,7 @@ using namespace rules_executorch::kernels;
 Tensor& unfold_copy_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, int64_t size, int64_t step,
                         Tensor& out) {
   // Check
+  ET_KERNEL_CHECK(ctx, in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
   ConstStridedView view(in);
   const int64_t length = in.dim() == 0 ? 1 : view.sizes[dim];

@@ -101,6 +101,8 @@ class OpNormTest(op_tester.OpTest):
             (w.double(), w, 2, 6, 5, 3),
         ):
             group_norm.check_rejected(x, *arguments, 1e-5, outs=outs)
+        most = torch.ones((2, 6) + (1,) * 14)  # as many dimensions as a tensor can have
+        group_norm.check_rejected(most, w, w, 2, 6, 1, 3, 1e-5, outs=[most, *outs[1:]])
         group_norm.check_rejected(x.int(), None, None, 2, 6, 5, 3, 1e-5, outs=[x.int(), *outs[1:]])
 
 

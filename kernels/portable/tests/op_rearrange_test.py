@@ -104,6 +104,8 @@ class OpRearrangeTest(op_tester.OpTest):
         self.check_dim_orders("unfold_copy.out", *calls)
         for size in (0, 1, 2):
             self.op("aten::unfold_copy.out").judge(torch.tensor(2.0), 0, size, 1)
+        most = torch.ones((2,) + (1,) * 15)  # as many dimensions as a tensor can have
+        self.op("aten::unfold_copy.out").check_rejected(most, 0, 1, 1, outs=[most])
 
     def test_pixels(self) -> None:
         for name, shape in (("pixel_shuffle.out", (2, 12, 3, 5)), ("pixel_unshuffle.out", (2, 3, 4, 6))):
@@ -116,6 +118,10 @@ class OpRearrangeTest(op_tester.OpTest):
                     tester.judge(x, factor, exact=True)
             for other in (shape[1:], (2, *shape), (2, 2)):
                 tester.judge(op_tester.make_tensor(other, torch.float32), 2)
+            tester.check(torch.ones((1,) * 11 + (4, 2, 2)), 2, exact=True)
+            for leading in (12, 13):
+                many = torch.ones((1,) * leading + (4, 2, 2))
+                tester.check_rejected(many, 2, outs=[many])
 
     def test_stack(self) -> None:
         stack = self.op("aten::stack.out")
