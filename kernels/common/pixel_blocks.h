@@ -6,8 +6,8 @@
 
 namespace rules_executorch::kernels {
 
-/// Whether a tensor's last three dimensions, channels and pixels, can be seen as blocks of `side` by `side`: it has them, its
-/// views have two more, and no square of `side` overflows.
+/// Whether a tensor's last three dimensions, channels and pixels, can be seen as blocks of `side` by `side`: it has
+/// them, its views have two more, and no square of `side` overflows.
 inline bool can_be_blocks(const Tensor& tensor, int64_t side) {
   ET_CHECK_OR_RETURN_FALSE(tensor.dim() >= 3 && tensor.dim() + 2 <= ssize_t(kTensorDimensionLimit), "%zd dimensions",
                            ssize_t(tensor.dim()));

@@ -55,9 +55,11 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(KernelRuntimeContext
   ET_KERNEL_CHECK(ctx, is_supported(type) && isFloatingType(type), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, statistics_type != ScalarType::Undefined, InvalidArgument, results);
   // In groups it has one dimension more.
-  ET_KERNEL_CHECK(ctx, in.dim() >= 2 && in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument, results);
+  ET_KERNEL_CHECK(ctx, in.dim() >= 2 && in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument,
+                  results);
   ET_KERNEL_CHECK(ctx, in.sizes()[0] == N && in.sizes()[1] == C, InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, HxW == static_cast<int64_t>(executorch::runtime::getTrailingDims(in, 1)), InvalidArgument, results);
+  ET_KERNEL_CHECK(ctx, HxW == static_cast<int64_t>(executorch::runtime::getTrailingDims(in, 1)), InvalidArgument,
+                  results);
   ET_KERNEL_CHECK(ctx, group > 0 && C % group == 0, InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, has_channels(weight, C) && has_channels(bias, C), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, out.scalar_type() == type, InvalidArgument, results);

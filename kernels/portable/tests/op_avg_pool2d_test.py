@@ -1,11 +1,13 @@
 """Tests of avg_pool2d.out and _adaptive_avg_pool2d.out."""
 
+from typing import Any
+
 import torch
 from absl.testing import absltest
 
 from kernels.testing import op_tester
 
-POOLINGS = (
+POOLINGS: tuple[tuple[Any, ...], ...] = (
     ([2], [], [0], False, True, None),
     ([3, 2], [2, 1], [1, 0], False, False, None),
     ([3], [2], [1], True, True, None),

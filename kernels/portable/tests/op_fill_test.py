@@ -6,7 +6,7 @@ from absl.testing import absltest
 from kernels.testing import op_tester
 
 VALUES = (0, 3, -3, 2.75, True, 300, 1e6, float("inf"), float("nan"))
-SIZES = ([], [0], [3], [2, 3], [2, 0, 3], [1, 1, 2, 1, 2, 1, 1, 2])
+SIZES: tuple[list[int], ...] = ([], [0], [3], [2, 3], [2, 0, 3], [1, 1, 2, 1, 2, 1, 1, 2])
 
 
 class OpFillTest(op_tester.OpTest):

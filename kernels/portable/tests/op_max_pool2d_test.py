@@ -1,11 +1,13 @@
 """Tests of op_max_pool2d_with_indices.cpp: max_pool2d_with_indices.out."""
 
+from typing import Any
+
 import torch
 from absl.testing import absltest
 
 from kernels.testing import op_tester
 
-POOLINGS = (
+POOLINGS: tuple[tuple[Any, ...], ...] = (
     ([2], [], [0], [1], False),
     ([3, 2], [2, 1], [1, 0], [1], False),
     ([3], [2], [1], [1], True),

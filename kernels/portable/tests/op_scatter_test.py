@@ -1,5 +1,7 @@
 """Tests of the operators that copy a tensor with some elements replaced, and index_select."""
 
+from typing import Any
+
 import torch
 from absl.testing import absltest
 
@@ -49,6 +51,7 @@ class OpScatterTest(op_tester.OpTest):
     def test_scatter_indices(self) -> None:
         src, value, add = map(self.op, ("aten::scatter.src_out", "aten::scatter.value_out", "aten::scatter_add.out"))
         x = torch.ones(2, 3)
+        index: Any
         for index in (
             [[2]],
             [[-1]],
@@ -78,12 +81,13 @@ class OpScatterTest(op_tester.OpTest):
         for order in op_tester.dim_orders(4):
             x = op_tester.make_tensor((2, 3, 4, 5), torch.float32, dim_order=order)
             for dim in range(-5, 5):
-                for index in ([1, 0, 1], [], [2], [-1], [1 << 40]):
-                    select.judge(x, dim, torch.tensor(index, dtype=torch.int64), out_dim_order=order, exact=True)
+                for positions in ([1, 0, 1], [], [2], [-1], [1 << 40]):
+                    index = torch.tensor(positions, dtype=torch.int64)
+                    select.judge(x, dim, index, out_dim_order=order, exact=True)
             select.check(x, 1, torch.tensor([2, 1], dtype=torch.int32), exact=True)
         for x in (torch.tensor(3.0), torch.ones(2), torch.ones(0), torch.ones(0, 2)):
-            for index in (0, [0], [0, 0], [[0]], [0.0], [True]):
-                select.judge(x, 0, torch.tensor(index))
+            for nested in (0, [0], [0, 0], [[0]], [0.0], [True]):
+                select.judge(x, 0, torch.tensor(nested))
 
     def test_select_and_slice_scatter(self) -> None:
         select, cut = self.op("aten::select_scatter.out"), self.op("aten::slice_scatter.out")
