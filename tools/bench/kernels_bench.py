@@ -1,6 +1,8 @@
 """Times portable kernels beside PyTorch eager, at one thread, and writes docs/benchmarks.md.
 
-    tools/bazel run //tools/bench:kernels_bench
+    tools/bazel run //tools/bench:kernels_bench [-- --check]
+
+`--check` fails for an operator that takes longer than its limit and is no exception, and writes nothing.
 
 With `--before` and `--before_commit`, the kernels of another tree are timed in the same run: its
 //kernels/testing:portable_op_caller. Each library has a process of its own, because ExecuTorch's runtime registers an
@@ -10,11 +12,11 @@ operator once a process. The processes take turns in short rounds, so that a bus
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import multiprocessing
 import os
 import re
 import statistics
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from multiprocessing.connection import Connection
@@ -22,46 +24,21 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from absl import app, flags
+from absl import app, flags, logging
 
-from kernels.testing import op_tester
-from tools.bench import report
+from tools.bench import kernel_cases, report
+from tools.bench.kernel_cases import Case
 
 _KERNELS = flags.DEFINE_string("kernels", None, "The library of the op_caller and the kernels.", required=True)
 _BEFORE = flags.DEFINE_string("before", None, "Such a library of another tree.")
 _BEFORE_COMMIT = flags.DEFINE_string("before_commit", None, "The commit of that tree.")
 _CASES = flags.DEFINE_string("cases", "", "A regular expression: which cases to run. Not all: no document is written.")
+_FUNCTIONS = flags.DEFINE_string("functions", None, "The functions.yaml of these kernels.", required=True)
+_CHECK = flags.DEFINE_bool("check", False, "Whether an operator above its limit is an error.")
 _ROUNDS = flags.DEFINE_integer("rounds", 15, "How often the processes take turns in each case.", lower_bound=1)
 
 _ROUND_SECONDS = 0.02
 _EAGER, _NOW, _THEN = "eager", "now", "before"
-
-
-@dataclasses.dataclass(frozen=True)
-class Case:
-    """An operator with arguments.
-
-    Attributes:
-      title: what the table calls the case.
-      operator: name of the kernel.
-      arguments: the operator's arguments without `out`; a shape stands for a tensor of random elements.
-      dtype: dtype of these tensors.
-      has_out: whether PyTorch's own out variant is worth measuring; else its functional variant.
-    """
-
-    title: str
-    operator: str
-    arguments: tuple[Any, ...]
-    dtype: torch.dtype = torch.float32
-    has_out: bool = True
-
-    def inputs(self) -> list[Any]:
-        """The arguments, the same in every process."""
-        generator = torch.Generator().manual_seed(0)
-        return [
-            torch.randn(argument, generator=generator).to(self.dtype) if isinstance(argument, tuple) else argument
-            for argument in self.arguments
-        ]
 
 
 def _convolution(
@@ -76,9 +53,9 @@ def _convolution(
 
 _LAYER = (128, 3072)
 
-_ALL_CASES = (
+_LAYER_CASES = (
     Case("mm 512x512x512", "aten::mm.out", ((512, 512), (512, 512))),
-    Case("mm 512x512x512, half", "aten::mm.out", ((512, 512), (512, 512)), torch.float16),
+    Case("mm 512x512x512, half", "aten::mm.out", ((512, 512), (512, 512)), dtype=torch.float16),
     Case("mm 1x768x3072", "aten::mm.out", ((1, 768), (768, 3072))),
     Case("addmm 32x384x1536", "aten::addmm.out", ((1536,), (32, 384), (384, 1536))),
     Case("bmm 12x128x64x128", "aten::bmm.out", ((12, 128, 64), (12, 64, 128))),
@@ -98,7 +75,7 @@ _ALL_CASES = (
     Case("sin 128x3072", "aten::sin.out", (_LAYER,)),
     Case("pow 128x3072 to 2.5", "aten::pow.Tensor_Scalar_out", (_LAYER, 2.5)),
     Case("softmax 12x128x128", "aten::_softmax.out", ((12, 128, 128), -1, False)),
-    Case("add 128x3072, half", "aten::add.out", (_LAYER, _LAYER), torch.float16),
+    Case("add 128x3072, half", "aten::add.out", (_LAYER, _LAYER), dtype=torch.float16),
     Case("transposed copy 1024x1024", "aten::permute_copy.out", ((1024, 1024), [1, 0])),
 )  # fmt: skip
 
@@ -106,24 +83,31 @@ _ALL_CASES = (
 @contextlib.contextmanager
 def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
     """What to time: the kernel in `library`, or PyTorch's own. The kernel's results are compared with PyTorch's."""
-    inputs = case.inputs()
-    tester = op_tester.OpTester(case.operator)
+    tensors, keywords = case.inputs(), case.keywords
+    tester = case.tester()
     overload, functional = tester.eager.overload, tester.eager.functional
-    assert overload is not None and functional is not None
-    outs = tester.expect(*inputs)
+    is_in_place = not tester.eager.out_names
+    # Contiguous, whatever PyTorch likes best.
+    outs = [] if is_in_place else [out.contiguous() for out in tester.expect(*tensors, **keywords)]
     if library is not None:
-        # The tolerance is loose: the check is for kernels that compute something else.
-        tester.check(*inputs, rtol=1e-2, atol=1e-2)
-        with tester.prepare(*inputs, outs=outs, static=True) as call:
+        if not is_in_place and "empty" not in case.operator:
+            # The tolerance is loose: the check is for kernels that compute something else.
+            tester.check(*tensors, **keywords, rtol=1e-2, atol=1e-2)
+        with tester.prepare(*tensors, **keywords, outs=outs, static=True) as call:
             yield call.run
-    elif case.has_out:
-        yield lambda: overload(*inputs, out=outs[0])
+    elif overload is None:
+        yield lambda: tester.expect(*tensors, **keywords)
+    elif not case.has_out:
+        assert functional is not None
+        yield lambda: functional(*tensors, **keywords)
     else:
-        yield lambda: functional(*inputs)
+        values = [outs] if tester.eager.out_is_list else outs
+        out_arguments = dict(zip(tester.eager.out_names, values, strict=True))
+        yield lambda: overload(*tensors, **keywords, **out_arguments)
 
 
 def _serve(library: str | None, connection: Connection) -> None:
-    """Times cases: for an index it prepares the case, for a number of calls it answers with their CPU seconds.
+    """Times cases: for a case it prepares the call, for a number of calls it answers with their CPU seconds.
 
     Args:
         library: the kernels to time; None: PyTorch eager.
@@ -133,8 +117,8 @@ def _serve(library: str | None, connection: Connection) -> None:
     if library is not None:
         os.environ["OP_CALLER_LIBRARY"] = library
     with torch.inference_mode():
-        while (index := connection.recv()) is not None:
-            with _call(_ALL_CASES[index], library) as call:
+        while (case := connection.recv()) is not None:
+            with _call(case, library) as call:
                 connection.send(None)
                 while (count := connection.recv()) > 0:
                     start = time.process_time()
@@ -148,11 +132,11 @@ def _ask(connection: Connection, message: Any) -> Any:
     return connection.recv()
 
 
-def _measure(connections: Mapping[str, Connection], index: int) -> dict[str, float]:
+def _measure(connections: Mapping[str, Connection], case: Case) -> dict[str, float]:
     """The median seconds of one call, by the process."""
     counts: dict[str, int] = {}
     for name, connection in connections.items():
-        _ask(connection, index)
+        _ask(connection, case)
         _ask(connection, 1)  # Fills caches.
         counts[name] = max(1, int(_ROUND_SECONDS / _ask(connection, 1)))
     seconds: dict[str, list[float]] = {name: [] for name in connections}
@@ -164,7 +148,7 @@ def _measure(connections: Mapping[str, Connection], index: int) -> dict[str, flo
     return {name: statistics.median(values) for name, values in seconds.items()}
 
 
-def _table(measured: Mapping[str, Mapping[str, float]]) -> str:
+def _layers_section(measured: Mapping[str, Mapping[str, float]]) -> str:
     columns = [name for name in (_EAGER, _THEN, _NOW) if all(name in seconds for seconds in measured.values())]
     header = ["kernel", *(f"{name}, us" for name in columns), *(f"{name} / eager" for name in columns[1:])]
     if _THEN in columns:
@@ -176,7 +160,59 @@ def _table(measured: Mapping[str, Mapping[str, float]]) -> str:
         if _THEN in columns:
             row.append(f"{seconds[_THEN] / seconds[_NOW]:.1f}")
         rows.append(row)
-    return report.table(header, rows)
+    text = [
+        "## Portable kernels beside PyTorch eager",
+        f"{_how_made()} float32 where nothing else is said; convolutions have a bias.",
+        report.table(header, rows),
+    ]
+    if _BEFORE.value is not None:
+        text.insert(
+            2,
+            f"Before is commit {_BEFORE_COMMIT.value}; `--before` takes the `//kernels/testing:portable_op_caller` "
+            f"that was built there, `--before_commit` its name.",
+        )
+    return "\n\n".join(text)
+
+
+def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
+    rows = []
+    for operator, layouts in sorted(measured.items()):
+        ratios = [f"{_ratio(layouts[layout]):.1f}" if layout in layouts else "" for layout in kernel_cases.LIMITS]
+        contiguous = layouts[kernel_cases.CONTIGUOUS]
+        rows.append([f"`{operator}`", *(f"{contiguous[name] * 1e6:,.0f}" for name in (_NOW, _EAGER)), *ratios])
+    exceptions = [
+        f"- `{operator}`, {', '.join(above)}: {kernel_cases.EXCEPTIONS[operator]}"
+        for operator, layouts in sorted(measured.items())
+        if operator in kernel_cases.EXCEPTIONS and (above := _above_limit(layouts))
+    ]
+    limits = ", ".join(f"{limit:g} for {layout} tensors" for layout, limit in kernel_cases.LIMITS.items())
+    text = [
+        "## Speed of the kernels",
+        f"{_how_made()} 1 MB of float32 for every operator (int32 where it takes integers only). The ratio is the "
+        f"kernel's time by eager's; its limit is {limits}. Strided: inputs are channels last or have their dimensions "
+        "in reverse order, outputs are contiguous. `--check` fails above a limit.",
+        report.table(["operator", "ours, us", "eager, us", *kernel_cases.LIMITS], rows),
+    ]
+    if exceptions:
+        text += ["Above their limit:", "\n".join(exceptions)]
+    return "\n\n".join(text)
+
+
+def _how_made() -> str:
+    return (
+        f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median CPU time of a call at one thread, of "
+        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}; the kernels as `-c opt` compiles them, for "
+        "the baseline of the architecture)."
+    )
+
+
+def _ratio(seconds: Mapping[str, float]) -> float:
+    return seconds[_NOW] / seconds[_EAGER]
+
+
+def _above_limit(layouts: Mapping[str, Mapping[str, float]]) -> list[str]:
+    """The layouts with which an operator takes longer than its limit."""
+    return [layout for layout, seconds in layouts.items() if _ratio(seconds) > kernel_cases.LIMITS[layout]]
 
 
 def _cpu() -> str:
@@ -199,30 +235,30 @@ def main(argv: Sequence[str]) -> None:
     for name, library in libraries.items():
         connections[name], theirs = context.Pipe()
         context.Process(target=_serve, args=(library, theirs), daemon=True).start()
-    measured = {
-        case.title: _measure(connections, index)
-        for index, case in enumerate(_ALL_CASES)
-        if re.search(_CASES.value, case.title)
+    operators: dict[str, dict[str, dict[str, float]]] = {}
+    for operator in kernel_cases.operators(Path(_FUNCTIONS.value)):
+        for layout, case in kernel_cases.operator_cases(operator):
+            if re.search(_CASES.value, case.title):
+                seconds = operators.setdefault(operator, {})[layout] = _measure(connections, case)
+                logging.info("%s: %.0f us, %.1f of eager's", case.title, seconds[_NOW] * 1e6, _ratio(seconds))
+    slow = {
+        operator: above
+        for operator, layouts in operators.items()
+        if operator not in kernel_cases.EXCEPTIONS and (above := _above_limit(layouts))
     }
+    if _CHECK.value:
+        for operator, above in slow.items():
+            logging.error("%s takes longer than its limit: %s", operator, ", ".join(above))
+        sys.exit(1 if slow else 0)
+    layers = {case.title: _measure(connections, case) for case in _LAYER_CASES if re.search(_CASES.value, case.title)}
     for connection in connections.values():
         connection.send(None)
-    text = [
-        "## Portable kernels beside PyTorch eager",
-        f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median CPU time of a call at one thread, of "
-        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}; the kernels as `-c opt` compiles them, for "
-        "the baseline of the architecture). float32 where nothing else is said; convolutions have a bias.",
-        _table(measured),
-    ]
-    if _BEFORE.value is not None:
-        text.insert(
-            2,
-            f"Before is commit {_BEFORE_COMMIT.value}; `--before` takes the `//kernels/testing:portable_op_caller` "
-            f"that was built there, `--before_commit` its name.",
-        )
-    print("\n\n".join(text))
+    sections = {"kernels": _layers_section(layers), "speed": _operators_section(operators)}
+    print("\n\n".join(sections.values()))
     root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
     if root is not None and not _CASES.value:
-        report.replace_section(Path(root, "docs", "benchmarks.md"), "kernels", "\n\n".join(text))
+        for name, section in sections.items():
+            report.replace_section(Path(root, "docs", "benchmarks.md"), name, section)
 
 
 if __name__ == "__main__":

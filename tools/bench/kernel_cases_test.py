@@ -1,0 +1,36 @@
+"""Every portable operator has its cases in kernels_bench."""
+
+import pathlib
+
+from absl.testing import absltest
+
+from tools.bench import kernel_cases
+
+_FUNCTIONS = pathlib.Path(__file__).parents[2] / "kernels" / "portable" / "functions.yaml"
+
+
+class KernelCasesTest(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.operators = kernel_cases.operators(_FUNCTIONS)
+
+    def test_every_operator_has_cases(self) -> None:
+        for operator in self.operators:
+            with self.subTest(operator):
+                cases = dict(kernel_cases.operator_cases(operator))
+                self.assertContainsSubset([kernel_cases.CONTIGUOUS], cases)
+                self.assertContainsSubset(cases, kernel_cases.LIMITS)
+                # The arguments fit the schema, whose arguments without default are all there.
+                for case in cases.values():
+                    case.tester().eager.bind(case.arguments, dict(case.keywords))
+
+    def test_two_operands_broadcast(self) -> None:
+        for operator in ("add.out", "bitwise_and.Tensor_out", "where.self_out", "logical_or.out", "atan2.out"):
+            self.assertContainsSubset([kernel_cases.BROADCAST], dict(kernel_cases.operator_cases(operator)))
+
+    def test_exceptions_are_operators(self) -> None:
+        self.assertContainsSubset(kernel_cases.EXCEPTIONS, self.operators)
+
+
+if __name__ == "__main__":
+    absltest.main()
