@@ -10,7 +10,10 @@ Shape = tuple[int, ...]
 FLOAT_DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 INT_DTYPES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 ALL_DTYPES = (*FLOAT_DTYPES, *INT_DTYPES, torch.bool)
-UNSUPPORTED_DTYPES = (torch.complex64, torch.uint16)
+COMPLEX_DTYPES = (torch.complex64, torch.complex128, torch.complex32)
+UNSIGNED_DTYPES = (torch.uint16, torch.uint32, torch.uint64)
+MOVABLE_DTYPES = (*ALL_DTYPES, *COMPLEX_DTYPES, *UNSIGNED_DTYPES)  # Those of operators that calculate nothing.
+UNSUPPORTED_DTYPES = (*COMPLEX_DTYPES, *UNSIGNED_DTYPES)  # By the operators whose tests do not name them.
 
 SHAPES: tuple[Shape, ...] = (
     ((), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 3, 4, 5), (1, 4, 1, 1), (2, 1, 3, 2, 2), (17, 33))
@@ -39,7 +42,8 @@ class Inputs:
     """Which tensors a sweep gives to an operator.
 
     Attributes:
-      dtypes: the dtypes that the sweep goes through.
+      dtypes: the dtypes that the sweep goes through; the operator refuses those of UNSUPPORTED_DTYPES that are not
+        among them.
       low, high: the range of the values.
       special: try the values of `special_values`, too.
     """
@@ -51,6 +55,16 @@ class Inputs:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "dtypes", tuple(self.dtypes))
+
+    @property
+    def out_dtypes(self) -> tuple[torch.dtype, ...]:
+        """The dtypes to try for out tensors."""
+        return (*ALL_DTYPES, *(dtype for dtype in self.dtypes if dtype in UNSUPPORTED_DTYPES))
+
+    @property
+    def refused_dtypes(self) -> tuple[torch.dtype, ...]:
+        """The dtypes that the operator must not take."""
+        return tuple(dtype for dtype in UNSUPPORTED_DTYPES if dtype not in self.dtypes)
 
     def tensor(
         self,
@@ -73,14 +87,19 @@ def make_tensor(
     low: float = Inputs.low,
     high: float = Inputs.high,
 ) -> torch.Tensor:
-    """A tensor of repeatable values: floats of [low, high), integers of the same range (from 0 for uint8), Bools."""
+    """A tensor of repeatable values: floats of [low, high), integers of the same range (unsigned ones from 0), Bools,
+    complex numbers of such floats.
+    """
     generator = torch.Generator().manual_seed(len(shape) * 1000 + sum(shape))
     if dtype == torch.bool:
         tensor = torch.randint(0, 2, tuple(shape), generator=generator).to(dtype)
     elif dtype.is_floating_point:
         tensor = (torch.rand(tuple(shape), generator=generator, dtype=torch.float64) * (high - low) + low).to(dtype)
+    elif dtype.is_complex:
+        parts = torch.rand((*shape, 2), generator=generator, dtype=torch.float64) * (high - low) + low
+        tensor = torch.view_as_complex(parts).to(dtype)
     else:
-        start = max(int(low), 0) if dtype in (torch.uint8, torch.uint16) else int(low)
+        start = max(int(low), 0) if dtype in (torch.uint8, *UNSIGNED_DTYPES) else int(low)
         tensor = torch.randint(start, int(high) + 1, tuple(shape), generator=generator).to(dtype)
     return tensor if dim_order is None else with_dim_order(tensor, dim_order)
 
@@ -94,6 +113,11 @@ def special_values(dtype: torch.dtype) -> torch.Tensor:
         inf, nan = float("inf"), float("nan")
         values = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -2.5, inf, -inf, nan, info.max, info.min, info.tiny, info.eps]
         return torch.tensor(values, dtype=dtype)
+    if dtype.is_complex:
+        # Infinities and NaNs are left out: what a product of them is, depends on how its parts are calculated.
+        parts = special_values(dtype.to_real())
+        parts = parts[parts.isfinite()]
+        return torch.complex(parts.double(), parts.flip(0).double()).to(dtype)
     bounds = torch.iinfo(dtype)
     return torch.tensor([0, 1, 2, 3, bounds.min, bounds.max, bounds.max - 1], dtype=dtype)
 

@@ -56,11 +56,11 @@ class OpTest(absltest.TestCase):
                         tester.judge(*leading, x, *extra, out_dim_order=order, static=True, **kwargs)
                 if given.special:
                     tester.judge(*leading, inputs.special_values(dtype), *extra, **kwargs)
-                for out_dtype in inputs.ALL_DTYPES:
+                for out_dtype in given.out_dtypes:
                     # Values of one sign and no fractions: others do not convert to every dtype in one defined way.
                     x = given.tensor((2, 3), dtype, at_least=0)
                     tester.judge_out_dtype(*leading, x, *extra, out_dtype=out_dtype, **kwargs)
-            for dtype in inputs.UNSUPPORTED_DTYPES:
+            for dtype in given.refused_dtypes:
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(*leading, x, *extra, outs=[x] * len(tester.out_names), **kwargs)
             of_dtypes = ((*leading, given.tensor((2, 3), dtype), *extra) for dtype in given.dtypes)
@@ -88,30 +88,31 @@ class OpTest(absltest.TestCase):
                 if given.special:
                     values = inputs.special_values(dtype)
                     tester.judge(values[:, None], values, *extra, **kwargs)
-                for out_dtype in inputs.ALL_DTYPES:
+                for out_dtype in given.out_dtypes:
                     a, b = given.tensor((2, 3), dtype, at_least=1), given.tensor((3,), dtype, at_least=1)
                     tester.judge_out_dtype(a, b, *extra, out_dtype=out_dtype, **kwargs)
             for a_shape, b_shape in inputs.NOT_BROADCAST_SHAPES:
                 tester.check_rejected(torch.ones(a_shape), torch.ones(b_shape), *extra, **kwargs)
-            for dtype in inputs.UNSUPPORTED_DTYPES:
+            for dtype in given.refused_dtypes:
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(x, x, *extra, outs=[x], **kwargs)
             ones = (given.tensor((2, 3), dtype, at_least=1) for dtype in given.dtypes)
             self._check_out_shape_is_judged(tester, ((one, one, *extra) for one in ones), **kwargs)
 
-    def check_copy(self, tester: OpTester, *extra: Any) -> None:
+    def check_copy(self, tester: OpTester, *extra: Any, dtypes: Iterable[torch.dtype] = inputs.ALL_DTYPES) -> None:
         """op(tensor, *extra) over dtypes and out dtypes, of an operator that takes elements to other places.
 
         The elements stay as they are, so results are exact.
         """
-        for dtype in inputs.ALL_DTYPES:
-            x = inputs.make_tensor((3, 5), dtype)
+        given = Inputs(dtypes=dtypes)
+        for dtype in given.dtypes:
+            x = given.tensor((3, 5), dtype)
             (expected,) = tester.expect(x, *extra)
             reversed_order = [*reversed(range(expected.dim()))]
             tester.check(x, *extra, out_dim_order=reversed_order, static=True, exact=True)
-            for out_dtype in inputs.ALL_DTYPES:
+            for out_dtype in given.out_dtypes:
                 tester.judge(x, *extra, out_dtype=out_dtype, exact=True)
-        for dtype in inputs.UNSUPPORTED_DTYPES:
+        for dtype in given.refused_dtypes:
             x = torch.ones((3, 5), dtype=dtype)
             outs = [expected.to(dtype) for expected in tester.expect(torch.ones((3, 5)), *extra)]
             tester.check_rejected(x, *extra, outs=outs)
@@ -150,10 +151,10 @@ class OpTest(absltest.TestCase):
                     for value in inputs.special_values(dtype):
                         x = torch.cat([given.tensor((40,), dtype), value[None]])
                         tester.judge(x, first, *extra, **kwargs)
-                for out_dtype in inputs.ALL_DTYPES:
+                for out_dtype in given.out_dtypes:
                     x = given.tensor((3, 4), dtype, at_least=1)
                     tester.judge_out_dtype(x, second, *extra, out_dtype=out_dtype, **kwargs)
-            for dtype in inputs.UNSUPPORTED_DTYPES:
+            for dtype in given.refused_dtypes:
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(x, second, *extra, outs=[x[0]] * len(tester.out_names), **kwargs)
             of_dtypes = ((given.tensor((2, 3), dtype), second, *extra) for dtype in given.dtypes)

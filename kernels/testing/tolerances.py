@@ -59,5 +59,7 @@ _TOLERANCES = {
 
 
 def tolerance(rounding: Rounding, dtypes: Iterable[torch.dtype]) -> Tolerance:
-    """The tolerance of a result that was rounded to each of `dtypes`: integers and Bools are exact."""
-    return max(_TOLERANCES[rounding].get(dtype, EXACT) for dtype in dtypes)
+    """The tolerance of a result that was rounded to each of `dtypes`: integers and Bools are exact, complex numbers as
+    their parts.
+    """
+    return max(_TOLERANCES[rounding].get(dtype.to_real(), EXACT) for dtype in dtypes)
