@@ -1,41 +1,94 @@
 #include <cmath>
+#include <optional>
 #include <tuple>
 
 #include "kernels/common/elementwise.h"
+#include "kernels/common/normalize.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/strided_view.h"
+#include "kernels/common/variance.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `parameter`, if given, holds one element of dtype `type` for each channel of `in`.
+/// Whether `parameter` holds one element of dtype `type` for each channel of `in`.
 bool is_parameter(const Tensor& parameter, ScalarType type, const Tensor& in) {
   return parameter.scalar_type() == type && parameter.dim() == 1 && parameter.sizes()[0] == in.sizes()[1];
 }
 
-bool is_parameter(const std::optional<Tensor>& parameter, ScalarType type, const Tensor& in) {
-  return !parameter.has_value() || is_parameter(*parameter, type, in);
-}
+/// What the operators have in common.
+struct BatchNorm {
+  const Tensor& in;
+  const std::optional<Tensor>& weight;
+  const std::optional<Tensor>& bias;
+  double eps;
+  Tensor& out;
+  Tensor& save_mean;
+  Tensor& save_invstd;
 
-/// A parameter as a view that broadcasts along the channels of a tensor of `rank` dimensions.
-ConstStridedView per_channel(const Tensor& parameter, int64_t rank) {
-  ConstStridedView view(parameter);
-  while (view.rank < rank - 1) {
+  /// Whether there is such a normalization, with parameters and statistics of dtype `parameter_type`.
+  bool is_valid(ScalarType parameter_type) const {
+    const ScalarType type = in.scalar_type();
+    ET_LOG_AND_RETURN_IF_FALSE(is_supported(type) && isFloatingType(type));
+    ET_LOG_AND_RETURN_IF_FALSE(parameter_type == type || parameter_type == compute_type(type));
+    ET_LOG_AND_RETURN_IF_FALSE(in.dim() >= 2);
+    ET_LOG_AND_RETURN_IF_FALSE(!weight.has_value() || is_parameter(*weight, parameter_type, in));
+    ET_LOG_AND_RETURN_IF_FALSE(!bias.has_value() || is_parameter(*bias, parameter_type, in));
+    ET_LOG_AND_RETURN_IF_FALSE(out.scalar_type() == type);
+    ET_LOG_AND_RETURN_IF_FALSE(save_mean.scalar_type() == parameter_type);
+    ET_LOG_AND_RETURN_IF_FALSE(save_invstd.scalar_type() == parameter_type);
+    return true;
+  }
+
+  /// Resizes the results, whose saved statistics are of `channels` elements.
+  bool resize(Tensor::SizesType channels) const {
+    return resize_like(out, in) && resize_to(save_mean, {&channels, 1}) && resize_to(save_invstd, {&channels, 1});
+  }
+
+  bool resize_to_channels() const {
+    ET_CHECK_OR_RETURN_FALSE(in.numel() > 0, "a batch without elements has no statistics");
+    return resize(in.sizes()[1]);
+  }
+};
+
+/// A parameter as a view with `count` more dimensions of size 1 behind its channels, or in place of a missing one
+/// `constant`.
+ConstStridedView per_channel(const std::optional<Tensor>& parameter, int64_t count, const double& constant = 0) {
+  ConstStridedView view = parameter_or(parameter, constant);
+  while (parameter.has_value() && view.rank <= count) {
     view = view.unsqueeze(view.rank);
   }
   return view;
 }
 
-/// The same for an optional parameter, with `constant`, a double, in place of a missing one.
-ConstStridedView per_channel(const std::optional<Tensor>& parameter, int64_t rank, const double& constant) {
-  if (parameter.has_value()) {
-    return per_channel(*parameter, rank);
+/// A view with its channels, the second dimension, first.
+template <typename View>
+View channels_first(const View& view) {
+  int64_t order[kTensorDimensionLimit] = {1, 0};
+  for (int64_t d = 2; d < view.rank; ++d) {
+    order[d] = d;
   }
-  ConstStridedView view;
-  view.data = reinterpret_cast<const char*>(&constant);
-  view.dtype = ScalarType::Double;
-  return view;
+  return view.permute(order);
+}
+
+/// Normalizes each channel by the mean and the variance of its elements, which are saved.
+template <typename T>
+void normalize_batch(const BatchNorm& args) {
+  const double one = 1;
+  const double zero = 0;
+  const ConstStridedView in = channels_first(ConstStridedView(args.in));
+  normalize<T>({in, per_channel(args.weight, in.rank - 1, one).broadcast_to(in),
+                per_channel(args.bias, in.rank - 1, zero).broadcast_to(in), channels_first(StridedView(args.out)),
+                StridedView(args.save_mean), StridedView(args.save_invstd), /*first_normalized=*/1, args.eps});
+}
+
+/// Moves a running statistic by `momentum` towards the one of a batch.
+template <typename T>
+void update(Tensor& running, const Tensor& batch, double momentum) {
+  const T share = static_cast<T>(momentum);
+  elementwise([share](T old, T value) -> T { return share * value + (1 - share) * old; }, running, running, batch);
 }
 
 }  // namespace
@@ -46,40 +99,86 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_training_out(
     Tensor& save_mean, Tensor& save_invstd) {
   ET_DEFINE_OPERATOR_NAME(op_name, "_native_batch_norm_legit_no_training.out");
   std::tuple<Tensor&, Tensor&, Tensor&> results(out, save_mean, save_invstd);
+  const BatchNorm args{in, weight, bias, eps, out, save_mean, save_invstd};
 
   // Check
-  const ScalarType type = in.scalar_type();
   const ScalarType parameter_type = running_mean.scalar_type();
-  ET_KERNEL_CHECK(ctx, is_supported(type) && isFloatingType(type), InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, parameter_type == type || parameter_type == compute_type(type), InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, in.dim() >= 2, InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, is_parameter(weight, parameter_type, in), InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, is_parameter(bias, parameter_type, in), InvalidArgument, results);
+  ET_KERNEL_CHECK(ctx, args.is_valid(parameter_type), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, is_parameter(running_mean, parameter_type, in), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, is_parameter(running_var, parameter_type, in), InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, out.scalar_type() == type, InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, save_mean.scalar_type() == parameter_type, InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, save_invstd.scalar_type() == parameter_type, InvalidArgument, results);
 
   // Resize: without training, there are no statistics to save.
-  const Tensor::SizesType nothing[] = {0};
-  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, resize_to(save_mean, nothing), InvalidArgument, results);
-  ET_KERNEL_CHECK(ctx, resize_to(save_invstd, nothing), InvalidArgument, results);
+  ET_KERNEL_CHECK(ctx, args.resize(/*channels=*/0), InvalidArgument, results);
 
   // Compute
   const double one = 1;
   const double zero = 0;
-  ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
+  const int64_t trailing = in.dim() - 2;
+  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
     const CTYPE epsilon = static_cast<CTYPE>(eps);
     elementwise(
         [epsilon](CTYPE x, CTYPE w, CTYPE b, CTYPE mean, CTYPE var) -> CTYPE {
           const CTYPE scale = w / std::sqrt(var + epsilon);
           return x * scale + (b - mean * scale);
         },
-        out, in, per_channel(weight, in.dim(), one), per_channel(bias, in.dim(), zero),
-        per_channel(running_mean, in.dim()), per_channel(running_var, in.dim()));
+        out, in, per_channel(weight, trailing, one), per_channel(bias, trailing, zero),
+        per_channel(running_mean, trailing), per_channel(running_var, trailing));
   });
+  return results;
+}
+
+std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_out(
+    KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    Tensor& running_mean, Tensor& running_var, bool training, double momentum, double eps, Tensor& out,
+    Tensor& save_mean, Tensor& save_invstd) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "_native_batch_norm_legit.out");
+  if (!training) {
+    return _native_batch_norm_legit_no_training_out(ctx, in, weight, bias, running_mean, running_var, momentum, eps,
+                                                    out, save_mean, save_invstd);
+  }
+  std::tuple<Tensor&, Tensor&, Tensor&> results(out, save_mean, save_invstd);
+  const BatchNorm args{in, weight, bias, eps, out, save_mean, save_invstd};
+
+  // Check
+  const ScalarType parameter_type = running_mean.scalar_type();
+  ET_KERNEL_CHECK(ctx, args.is_valid(parameter_type), InvalidArgument, results);
+  ET_KERNEL_CHECK(ctx, is_parameter(running_mean, parameter_type, in), InvalidArgument, results);
+  ET_KERNEL_CHECK(ctx, is_parameter(running_var, parameter_type, in), InvalidArgument, results);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, args.resize_to_channels(), InvalidArgument, results);
+
+  // Compute: the place of the result holds the batch's variance first.
+  int64_t dims[kTensorDimensionLimit] = {0};
+  for (int64_t d = 2; d < in.dim(); ++d) {
+    dims[d - 1] = d;
+  }
+  const ArrayRef<int64_t> all_but_channels(dims, static_cast<size_t>(in.dim() - 1));
+  variance_out<op_name>(ctx, in, all_but_channels, /*correction=*/1, /*keepdim=*/false, save_invstd);
+  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
+    update<CTYPE>(running_var, save_invstd, momentum);
+    normalize_batch<CTYPE>(args);
+    update<CTYPE>(running_mean, save_mean, momentum);
+  });
+  return results;
+}
+
+std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_stats_out(
+    KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias,
+    bool training, double /*momentum*/, double eps, Tensor& out, Tensor& save_mean, Tensor& save_invstd) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "_native_batch_norm_legit.no_stats_out");
+  std::tuple<Tensor&, Tensor&, Tensor&> results(out, save_mean, save_invstd);
+  const BatchNorm args{in, weight, bias, eps, out, save_mean, save_invstd};
+
+  // Check: without training, running statistics are needed.
+  ET_KERNEL_CHECK(ctx, training, InvalidArgument, results);
+  ET_KERNEL_CHECK(ctx, args.is_valid(parameter_type(in.scalar_type(), weight, bias)), InvalidArgument, results);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, args.resize_to_channels(), InvalidArgument, results);
+
+  // Compute
+  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] { normalize_batch<CTYPE>(args); });
   return results;
 }
 

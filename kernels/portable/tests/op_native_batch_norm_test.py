@@ -1,6 +1,7 @@
-"""Tests of op_native_batch_norm.cpp: _native_batch_norm_legit_no_training.out."""
+"""Tests of op_native_batch_norm.cpp."""
 
 import itertools
+from typing import Any
 
 import torch
 from absl.testing import absltest
@@ -70,6 +71,70 @@ class OpNativeBatchNormTest(op_tester.OpTest):
             batch_norm.check_rejected(torch.ones(shape), v, v, v, v, 0.1, 1e-5)
         batch_norm.check_rejected(x, v, v, v, v, 0.1, 1e-5, outs=[torch.ones(2, 3, 1), *outs[1:]])
         batch_norm.check_rejected(x, v, v, v, v, 0.1, 1e-5, outs=[x, torch.empty(0, 1), outs[2]])
+
+    def batch_norm(self) -> op_tester.OpTester:
+        """The operator with running statistics, which PyTorch's reference leaves as they are."""
+
+        def reference(x: Any, weight: Any, bias: Any, mean: Any, var: Any, *args: Any) -> Any:
+            return torch.ops.aten._native_batch_norm_legit(x, weight, bias, mean.clone(), var.clone(), *args)
+
+        return self.op("aten::_native_batch_norm_legit.out", reference=reference)
+
+    def test_training(self) -> None:
+        batch_norm = self.batch_norm()
+        for dtype, shape in itertools.product(op_tester.FLOAT_DTYPES, SHAPES):
+            for order in op_tester.dim_orders(len(shape)):
+                x = op_tester.make_tensor(shape, dtype, dim_order=order)
+                for parameter_dtype in {dtype, torch.promote_types(dtype, torch.float32)}:
+                    weight, bias, mean, var = make_parameters(shape[1], parameter_dtype)
+                    for w, b in ((weight, bias), (None, bias), (None, None)):
+                        batch_norm.judge(
+                            x, w, b, mean.clone(), var.clone(), True, 0.1, 1e-5, rounding=op_tester.Rounding.CHANNEL
+                        )
+
+    def test_running_statistics(self) -> None:
+        batch_norm = self.batch_norm()
+        for dtype, momentum, shape in itertools.product(op_tester.FLOAT_DTYPES, (0, 0.1, 1), ((8, 3), (8, 3, 2, 5))):
+            x = op_tester.make_tensor(shape, dtype)
+            for parameter_dtype in {dtype, torch.promote_types(dtype, torch.float32)}:
+                weight, bias, mean, var = make_parameters(3, parameter_dtype)
+                actual, expected = [[mean.clone(), var.clone()] for _ in range(2)]
+                torch.ops.aten._native_batch_norm_legit(x, weight, bias, *expected, True, momentum, 1e-3)
+                rounding = op_tester.Rounding.CHANNEL
+                batch_norm.check(x, weight, bias, *actual, True, momentum, 1e-3, rounding=rounding)
+                # Half and BFloat16: the batch's statistics are rounded before they are added.
+                tolerance = {2: 1e-2, 4: 1e-5, 8: 1e-10}[parameter_dtype.itemsize]
+                torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
+        mean, var, v = torch.zeros(3), torch.ones(3), torch.ones(3)
+        batch_norm.run(torch.ones(1, 3), v, v, mean, var, True, 0.5, 1e-5, outs=[torch.ones(1, 3), v, v])
+        torch.testing.assert_close((mean, var), (v / 2, v * torch.nan), equal_nan=True)  # As in PyTorch.
+
+    def test_evaluation(self) -> None:
+        batch_norm = self.batch_norm()
+        weight, bias, mean, var = make_parameters(3, torch.float32)
+        for shape in ((2, 3, 4), (0, 3, 4), (2, 3)):
+            kept = mean.clone(), var.clone()
+            batch_norm.check(op_tester.make_tensor(shape, torch.float32), weight, bias, mean, var, False, 0.1, 1e-5)
+            torch.testing.assert_close((mean, var), kept, rtol=0, atol=0)
+
+    def test_without_running_statistics(self) -> None:
+        # Not PyTorch's out variant, which mixes up the elements of inputs that are not contiguous.
+        reference = torch.ops.aten._native_batch_norm_legit.no_stats
+        batch_norm = self.op("aten::_native_batch_norm_legit.no_stats_out", reference=reference)
+        for dtype, shape in itertools.product(op_tester.FLOAT_DTYPES, (*SHAPES, (40, 3, 30))):
+            for order in op_tester.dim_orders(len(shape)):
+                x = op_tester.make_tensor(shape, dtype, dim_order=order)
+                for parameter_dtype in {dtype, torch.promote_types(dtype, torch.float32)}:
+                    weight, bias, _, _ = make_parameters(shape[1], parameter_dtype)
+                    for w, b in ((weight, bias), (None, bias), (None, None)):
+                        batch_norm.judge(x, w, b, True, 0.1, 1e-5, rounding=op_tester.Rounding.CHANNEL)
+        v, x = torch.ones(3), torch.ones(2, 3)
+        batch_norm.check_rejected(x, v, v, False, 0.1, 1e-5, outs=[x, v, v])  # PyTorch crashes.
+        batch_norm.check_rejected(x, v.double(), v, True, 0.1, 1e-5, outs=[x, v, v])
+        batch_norm.check_rejected(x, torch.ones(2), v, True, 0.1, 1e-5, outs=[x, v, v])
+        batch_norm.check_rejected(x, v, v, True, 0.1, 1e-5, outs=[x, v.double(), v])
+        batch_norm.check_rejected(x.int(), v, v, True, 0.1, 1e-5, outs=[x.int(), v, v])
+        batch_norm.check_rejected(v, v, v, True, 0.1, 1e-5, outs=[v, v, v])
 
 
 if __name__ == "__main__":

@@ -27,7 +27,7 @@ class OperatorsTest(absltest.TestCase):
         self.assertCountEqual([op for operators in self.operators.values() for op in operators], bound)
 
     def test_every_operator_is_tested(self) -> None:
-        tests = "".join(test.read_text() for test in (_PORTABLE / "tests").glob("op_*_test.py"))
+        tests = "".join(test.read_text() for test in (_PORTABLE / "tests").glob("op_*_test.*"))
         names = [op for operators in self.operators.values() for op in operators]
         self.assertEqual(
             [op for op in names if f'"{op}' not in tests and f'"{op.removeprefix("aten::")}"' not in tests], []

@@ -1,0 +1,48 @@
+#include <algorithm>
+
+#include "kernels/common/convert.h"
+#include "kernels/common/distance.h"
+#include "kernels/common/parallel_for.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/strided_view.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& in, double p, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "_pdist_forward.out");
+
+  // Check
+  ET_KERNEL_CHECK(ctx, isFloatingType(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, in.dim() == 2, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, p >= 0, InvalidArgument, out);
+
+  // Resize: a distance for each pair of rows.
+  const ConstStridedView view(in);
+  const int64_t rows = view.sizes[0];
+  const int64_t pairs = rows * (rows - 1) / 2;
+  ET_KERNEL_CHECK(ctx, resize_to_size(out, {&pairs, 1}), InvalidArgument, out);
+
+  // Compute
+  const StridedView target(out);
+  const int64_t row_stride = view.strides[0] * view.element_size();
+  const int64_t stride = view.strides[1] * view.element_size();
+  const int64_t cost = std::max<int64_t>(1, rows * view.sizes[1]);
+  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
+    parallel_for(0, rows, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        // The pairs of row i come behind those of the rows before it.
+        char* to = target.data + i * (2 * rows - i - 1) / 2 * target.element_size();
+        for (int64_t j = i + 1; j < rows; ++j, to += target.element_size()) {
+          const CTYPE result = distance<CTYPE>({view.dtype, view.data + i * row_stride, stride},
+                                               {view.dtype, view.data + j * row_stride, stride}, view.sizes[1], p);
+          store_block(CppTypeToScalarType<CTYPE>::value, &result, target.dtype, to, sizeof(CTYPE), 1);
+        }
+      }
+    });
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native
