@@ -3,6 +3,7 @@
 #include <executorch/runtime/kernel/kernel_includes.h>
 
 #include <cstdint>
+#include <limits>
 #include <type_traits>
 
 namespace rules_executorch::kernels {
@@ -29,6 +30,23 @@ inline bool can_store(ScalarType from, ScalarType to) {
   return is_supported(from) && is_supported(to) && canCast(from, to);
 }
 
+/// A floating-point value without its fraction. The language defines no result where `To` does not hold the value, NaN
+/// among them: then it is the one of x86 processors, and of PyTorch on them.
+template <typename To, typename From>
+inline To truncate(From value) {
+  if constexpr (std::is_same_v<To, int32_t> || std::is_same_v<To, int64_t>) {
+    constexpr From kEnd = -static_cast<From>(std::numeric_limits<To>::min());
+    return value >= -kEnd && value < kEnd ? static_cast<To>(value) : std::numeric_limits<To>::min();
+  } else if constexpr (std::is_same_v<To, uint64_t>) {
+    const bool is_above_int64 = value >= static_cast<From>(9223372036854775808.0);
+    return is_above_int64 && value < static_cast<From>(18446744073709551616.0)
+               ? static_cast<To>(value)
+               : static_cast<To>(truncate<int64_t>(value));
+  } else {
+    return static_cast<To>(truncate<int64_t>(value));
+  }
+}
+
 /// Converts one value as PyTorch's `Tensor.to` does. Integers that do not fit wrap around.
 template <typename To, typename From>
 inline To convert_value(From value) {
@@ -38,10 +56,8 @@ inline To convert_value(From value) {
     return convert_value<To>(static_cast<float>(value));
   } else if constexpr (is_reduced_floating_point<To>::value) {
     return To(static_cast<float>(value));
-  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool> &&
-                       sizeof(To) < sizeof(int32_t)) {
-    // The direct conversion of a value outside To's range is undefined behavior.
-    return static_cast<To>(static_cast<int64_t>(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    return truncate<To>(value);
   } else {
     return static_cast<To>(value);
   }

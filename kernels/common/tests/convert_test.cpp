@@ -60,6 +60,28 @@ TEST(ReducedFloatTest, FloatsAreRoundedToTheNearestBFloat16) {
   EXPECT_TRUE(std::isnan(bfloat16_to_float(float_to_bfloat16(NAN))));
 }
 
+template <typename From>
+void expect_defined_integers() {
+  for (From value : {From(INFINITY), From(-INFINITY), From(NAN), From(1e30), From(-1e30)}) {
+    EXPECT_EQ((convert_value<int64_t, From>(value)), INT64_MIN) << value;
+    EXPECT_EQ((convert_value<int32_t, From>(value)), INT32_MIN) << value;
+    EXPECT_EQ((convert_value<int8_t, From>(value)), 0) << value;
+    EXPECT_EQ((convert_value<uint8_t, From>(value)), 0) << value;
+  }
+  EXPECT_EQ((convert_value<int64_t, From>(From(-0x1p63))), INT64_MIN);
+  EXPECT_EQ((convert_value<int32_t, From>(From(-2.75))), -2);
+  EXPECT_EQ((convert_value<uint8_t, From>(From(-1))), 255);
+  EXPECT_EQ((convert_value<int8_t, From>(From(300))), 44);
+  EXPECT_EQ((convert_value<uint64_t, From>(From(0x1p63))), uint64_t{1} << 63);
+  EXPECT_EQ((convert_value<uint64_t, From>(From(-1))), UINT64_MAX);
+}
+
+// tools/sanitize shows that none of these conversions is undefined behavior.
+TEST(ConvertTest, IntegersOfFloatsThatTheyDoNotHold) {
+  expect_defined_integers<float>();
+  expect_defined_integers<double>();
+}
+
 /// Writes numbers that every dtype holds as elements of `To`, and reads them back, between the strides given.
 template <typename From, typename To>
 void round_trip(int64_t from_step, int64_t to_step) {
