@@ -82,9 +82,9 @@ struct ElementwiseAdapter<Function, void (Function::*)(int64_t, Result*, const A
 ///
 /// Large outputs are computed on several threads (see `parallel_for`), which share `function`.
 ///
-/// `out` has its final shape, and dtypes are ones that kernels handle.
-template <typename Function, typename... Inputs>
-void elementwise(const Function& function, Tensor& out, const Inputs&... inputs) {
+/// `out` has its final shape, and dtypes are ones that kernels handle. Each of `out` and `inputs` is a tensor or a view.
+template <typename Function, typename Out, typename... Inputs>
+void elementwise(const Function& function, Out& out, const Inputs&... inputs) {
   using Adapter = internal::ElementwiseAdapter<Function, decltype(&Function::operator())>;
   static_assert(Adapter::kArgumentCount == sizeof...(Inputs), "one parameter of the function for each input");
   static_assert(Adapter::kArgumentCount < kMaxOperands, "a loop nest walks through kMaxOperands operands at most");

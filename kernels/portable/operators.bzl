@@ -1,16 +1,6 @@
 """The portable kernels: which file implements which operators, and which targets of kernels/common it includes."""
 
-def operator_file(operators, common):
-    """One file of kernels, `op_<name>.cpp`.
-
-    Args:
-      operators: names of the operators it implements, with their namespace.
-      common: names of the targets of kernels/common that it includes.
-
-    Returns:
-      A struct of these.
-    """
-    return struct(operators = operators, common = common)
+load("//kernels/common:operator_file.bzl", "operator_file")
 
 # By the name of the file's target, sorted.
 OPERATOR_FILES = {

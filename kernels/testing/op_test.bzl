@@ -23,3 +23,26 @@ def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size
         deps = ["//kernels/testing:op_tester"] + deps,
         **kwargs
     )
+
+def operators_test(name, functions_yaml, operator_files, tests):
+    """A test that the sources, the YAML and operators.bzl of a kernel library agree, and that tests name all operators.
+
+    Args:
+      name: name of the test.
+      functions_yaml: the library's YAML.
+      operator_files: JSON of the sources, and of operators.bzl.
+      tests: the library's tests.
+    """
+    files = [operator_files, functions_yaml] + tests
+    py_test(
+        name = name,
+        size = "small",
+        srcs = ["//kernels/testing:operators_test.py"],
+        main = "//kernels/testing:operators_test.py",
+        args = ["$(rootpath {})".format(file) for file in files],
+        data = files,
+        deps = [
+            "//codegen:codegen_lib",
+            "@executorch_codegen_python//:absl_py",
+        ],
+    )

@@ -32,6 +32,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "codegen/model",
         "kernels/portable",
+        "kernels/quantized",
         "rules/private/actions",
         "rules/private/repositories",
         "runtime/aoti",

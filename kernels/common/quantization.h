@@ -1,0 +1,75 @@
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+
+#include "kernels/common/dtype.h"
+#include "kernels/common/strided_view.h"
+#include "kernels/common/vectorize.h"
+
+namespace rules_executorch::kernels {
+
+/// Affine quantization: the integer `q` stands for the value `(q - zero_point) * scale`.
+
+/// Whether tensors of `type` hold quantized values.
+bool is_quantized_type(ScalarType type);
+
+/// Reads the only element of `scale`, a float, and that of `zero_point`, an integer. False where they are not that.
+bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scale_value, int64_t& zero_point_value);
+
+/// The integers from `quant_min` to `quant_max`, as values of type `T`.
+template <typename T>
+class QuantizedRange {
+ public:
+  QuantizedRange(int64_t quant_min, int64_t quant_max) : min_(inner(quant_min)), max_(inner(quant_max)) {}
+
+  /// The nearest integer of the range; the least for NaN.
+  KERNELS_ALWAYS_INLINE T clamp(T value) const {
+    value = value > min_ ? value : min_;
+    return value < max_ ? value : max_;
+  }
+
+ private:
+  /// `limit`, or the next value towards 0 where `T` does not have it: 2^31 - 1 as a float.
+  static T inner(int64_t limit) {
+    const T value = static_cast<T>(limit);
+    return std::abs(static_cast<double>(value)) > std::abs(static_cast<double>(limit)) ? std::nextafter(value, T(0))
+                                                                                       : value;
+  }
+
+  T min_;
+  T max_;
+};
+
+/// The scale and the zero point of each element: views of a tensor's shape.
+struct QuantizationParameters {
+  /// Parameters for each index of dimension `axis`. False where `scales` and `zero_points` have not so many elements,
+  /// are no numbers, or do not lie in memory one after the other.
+  bool init_per_channel(const Tensor& tensor, int64_t axis, const Tensor& scales,
+                        const std::optional<Tensor>& zero_points);
+
+  /// Parameters for each token, the elements along the last dimension. False as above.
+  bool init_per_token(const Tensor& tensor, const Tensor& scales, const std::optional<Tensor>& zero_points);
+
+  ConstStridedView scale;
+  ConstStridedView zero_point;
+};
+
+/// When quantization rounds: PyTorch adds the zero points of channels to rounded values, those of tokens to others.
+enum class RoundingOrder { kBeforeZeroPoint, kAfterZeroPoint };
+
+/// Whether `in` can be quantized into `out`, integers `quant_min` to `quant_max` of dtype `dtype`.
+bool can_quantize(const Tensor& in, int64_t quant_min, int64_t quant_max, ScalarType dtype, const Tensor& out);
+
+/// Quantizes `in` into `out`, of the same shape, in Double where `in` or the scales are that, else in Float.
+void quantize(const Tensor& in, const QuantizationParameters& parameters, RoundingOrder order, int64_t quant_min,
+              int64_t quant_max, Tensor& out);
+
+/// Whether `in`, of dtype `dtype`, can be dequantized into `out`, of dtype `out_dtype` if there is one.
+bool can_dequantize(const Tensor& in, ScalarType dtype, const std::optional<ScalarType>& out_dtype, const Tensor& out);
+
+/// Dequantizes `in` into `out`, of the same shape, in Double where the scales are that, else in Float.
+void dequantize(const Tensor& in, const QuantizationParameters& parameters, Tensor& out);
+
+}  // namespace rules_executorch::kernels

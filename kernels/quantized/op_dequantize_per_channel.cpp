@@ -1,0 +1,28 @@
+#include "kernels/common/dims.h"
+#include "kernels/common/quantization.h"
+#include "kernels/common/resize.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+Tensor& dequantize_per_channel_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& scales,
+                                   const std::optional<Tensor>& zero_points, int64_t axis, int64_t quant_min,
+                                   int64_t quant_max, ScalarType dtype, std::optional<ScalarType> out_dtype,
+                                   Tensor& out) {
+  // Check: the range only says what values there are.
+  (void)quant_min;
+  (void)quant_max;
+  QuantizationParameters parameters;
+  ET_KERNEL_CHECK(ctx, can_dequantize(in, dtype, out_dtype, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, in.dim() > 0 && normalize_dim(axis, in.dim()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, parameters.init_per_channel(in, axis, scales, zero_points), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  dequantize(in, parameters, out);
+  return out;
+}
+
+}  // namespace torch::executor::native

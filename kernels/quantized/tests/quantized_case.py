@@ -1,0 +1,49 @@
+"""What the tests of quantized_decomposed operators have in common."""
+
+import pathlib
+from collections.abc import Callable
+from typing import Any
+
+import torch
+import yaml
+
+# Defines torch.ops.quantized_decomposed.
+from torch.ao.quantization.fx import _decomposed  # noqa: F401
+
+from kernels.testing import op_tester
+
+# Dtypes of quantized values, with the least and the largest of each.
+BOUNDS = {dtype: (torch.iinfo(dtype).min, torch.iinfo(dtype).max) for dtype in op_tester.INT_DTYPES[1:]}
+NO_QUANTIZED_DTYPES = (torch.int64, torch.bool, *op_tester.FLOAT_DTYPES)
+
+
+def _schemas() -> dict[str, str]:
+    text = (pathlib.Path(__file__).parents[1] / "quantized.yaml").read_text()
+    return {entry["func"].partition("(")[0]: entry["func"] for entry in yaml.safe_load(text)}
+
+
+class QuantizedCase(op_tester.OpTest):
+    """Tests against PyTorch's operators, which have no out variants: quantized.yaml has the schemas."""
+
+    def quantized_op(self, name: str, reference: Callable[..., Any]) -> op_tester.OpTester:
+        # A test passes out_dtype by position: by keyword it says of which dtype the out tensors are.
+        schema = _schemas()[name].replace("*, ScalarType? out_dtype=None,", "ScalarType? out_dtype=None, *,")
+        return self.op(name, schema=schema, reference=reference)
+
+
+def make_quantized(
+    shape: tuple[int, ...], dtype: torch.dtype, dim_order: tuple[int, ...] | None = None
+) -> torch.Tensor:
+    """A tensor of integers from all of the dtype's range."""
+    least, largest = BOUNDS[dtype]
+    generator = torch.Generator().manual_seed(sum(shape))
+    tensor = torch.randint(least, largest + 1, shape, generator=generator).to(dtype)
+    return tensor if dim_order is None else op_tester.with_dim_order(tensor, dim_order)
+
+
+def make_scales(count: int, dtype: torch.dtype = torch.float64) -> torch.Tensor:
+    return torch.linspace(0.013, 1.7, count, dtype=dtype)
+
+
+def make_zero_points(count: int, dtype: torch.dtype = torch.int64) -> torch.Tensor:
+    return (torch.arange(count) * 37 % 101).to(dtype)
