@@ -28,16 +28,27 @@ const T* elements(const Row& row, int64_t start, int64_t n, T* buffer) {
 /// Combines `map(difference)` of all elements.
 template <typename T, typename Map, typename Combine>
 T combine_differences(const Row& a, const Row& b, int64_t n, const Map& map, const Combine& combine) {
-  LaneReduction<T> total(0);
+  constexpr int64_t kLanes = LaneReduction<T>::kLanes;
+  T lanes[kLanes] = {};
   for (int64_t start = 0; start < n; start += kBlockSize) {
     const int64_t count = std::min(kBlockSize, n - start);
     alignas(16) T a_buffer[kBlockSize];
     alignas(16) T b_buffer[kBlockSize];
     const T* x = elements(a, start, count, a_buffer);
     const T* y = elements(b, start, count, b_buffer);
-    vectorized_for(count, [&](int64_t i) KERNELS_ALWAYS_INLINE { a_buffer[i] = map(std::abs(x[i] - y[i])); });
-    total.add(count, a_buffer, combine);
+    int64_t i = 0;
+    for (; i + kLanes <= count; i += kLanes) {
+      KERNELS_INDEPENDENT_ITERATIONS
+      for (int64_t k = 0; k < kLanes; ++k) {
+        lanes[k] = combine(lanes[k], map(std::abs(x[i + k] - y[i + k])));
+      }
+    }
+    for (int64_t k = 0; i < count; ++i, ++k) {
+      lanes[k] = combine(lanes[k], map(std::abs(x[i] - y[i])));
+    }
   }
+  LaneReduction<T> total(0);
+  total.add(kLanes, lanes, combine);
   return total.result(combine);
 }
 
@@ -57,7 +68,7 @@ T distance(const Row& a, const Row& b, int64_t n, double p) {
     return std::sqrt(combine_differences<T>(a, b, n, [](T x) { return x * x; }, plus));
   }
   if (p == std::numeric_limits<double>::infinity()) {
-    return combine_differences<T>(a, b, n, itself, &larger<T>);
+    return combine_differences<T>(a, b, n, itself, [](T x, T y) { return larger(x, y); });
   }
   const T power = static_cast<T>(p);
   const auto to_power = [power](T x) KERNELS_ALWAYS_INLINE { return math::pow(x, power); };

@@ -25,6 +25,12 @@ struct Upsampling {
   T step(int64_t d) const {
     return scale[d] > 0 ? static_cast<T>(1 / scale[d]) : static_cast<T>(in_size[d]) / static_cast<T>(out_size[d]);
   }
+
+  /// The same where the first and the last elements of input and output have the same place.
+  template <typename T>
+  T aligned_step(int64_t d) const {
+    return out_size[d] > 1 ? static_cast<T>(in_size[d] - 1) / static_cast<T>(out_size[d] - 1) : T(0);
+  }
 };
 
 }  // namespace rules_executorch::kernels

@@ -1,9 +1,8 @@
-#include <algorithm>
 #include <limits>
 #include <tuple>
 
 #include "kernels/common/dtype.h"
-#include "kernels/common/parallel_for.h"
+#include "kernels/common/planes.h"
 #include "kernels/common/pooling.h"
 #include "kernels/common/strided_view.h"
 
@@ -12,29 +11,11 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// A view's plane of the last two dimensions, of elements of type T.
-template <typename T, typename View>
-class Plane {
- public:
-  explicit Plane(const View& view)
-      : data_(reinterpret_cast<T*>(view.data)), h_(view.strides[view.rank - 2]), w_(view.strides[view.rank - 1]) {}
-
-  T& at(int64_t h, int64_t w) const { return data_[h * h_ + w * w_]; }
-
- private:
-  T* data_;
-  int64_t h_;
-  int64_t w_;
-};
-
 /// The largest of each window, the first of several, and its position in the plane. NaN is larger than all. A dilated
 /// window may hold nothing but padding.
 template <typename T>
-void max_pool(const Pooling& pooling, const ConstStridedView& in_view, const StridedView& out_view,
-              const StridedView& indices_view) {
-  const Plane<const T, ConstStridedView> in(in_view);
-  const Plane<T, StridedView> out(out_view);
-  const Plane<int64_t, StridedView> indices(indices_view);
+void max_pool(const Pooling& pooling, const Plane<T, ConstStridedView>& in, const Plane<T, StridedView>& out,
+              const Plane<int64_t, StridedView>& indices) {
   using Limits = std::numeric_limits<T>;
   const PoolingDim& h = pooling.h;
   const PoolingDim& w = pooling.w;
@@ -80,26 +61,12 @@ std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_out(KernelRuntimeContext& c
   ET_KERNEL_CHECK(ctx, pooling.resize(out, in) && pooling.resize(indices, in), InvalidArgument, results);
 
   // Compute
-  ConstStridedView in_view(in);
-  StridedView out_view(out);
-  StridedView indices_view(indices);
-  if (in.dim() == 3) {
-    in_view = in_view.unsqueeze(0);
-    out_view = out_view.unsqueeze(0);
-    indices_view = indices_view.unsqueeze(0);
-  }
-  const int64_t channels = in_view.sizes[1];
+  const OutputPlanes<int64_t> places{StridedView(indices)};
   const int64_t window = pooling.h.kernel * pooling.w.kernel;
-  const int64_t grain = std::max<int64_t>(1, kGrain / (pooling.h.out_size * pooling.w.out_size * window));
   ET_SWITCH_REALHBF16_TYPES(in.scalar_type(), ctx, op_name, CTYPE, [&] {
-    parallel_for(0, in_view.sizes[0] * channels, grain, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const auto plane = [i, channels](const auto& view) {
-          return view.select(0, i / channels).select(0, i % channels);
-        };
-        max_pool<CTYPE>(pooling, plane(in_view), plane(out_view), plane(indices_view));
-      }
-    });
+    const InputPlanes<CTYPE> sources{ConstStridedView(in)};
+    const OutputPlanes<CTYPE> targets{StridedView(out)};
+    for_each_plane(places, window, [&](int64_t i) { max_pool(pooling, sources[i], targets[i], places[i]); });
   });
   return results;
 }

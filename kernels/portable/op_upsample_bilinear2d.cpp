@@ -19,10 +19,9 @@ struct Neighbors {
 
   Neighbors(const Upsampling& upsampling, int64_t d, bool align_corners, int64_t i) {
     const int64_t in_size = upsampling.in_size[d];
-    const int64_t out_size = upsampling.out_size[d];
     T position;
     if (align_corners) {
-      position = out_size > 1 ? static_cast<T>(in_size - 1) / static_cast<T>(out_size - 1) * static_cast<T>(i) : T(0);
+      position = upsampling.aligned_step<T>(d) * static_cast<T>(i);
     } else {
       position = std::max(upsampling.step<T>(d) * (static_cast<T>(i) + T(0.5)) - T(0.5), T(0));
     }

@@ -1,5 +1,6 @@
-"""Tests of op_max_pool2d_with_indices.cpp: max_pool2d_with_indices.out."""
+"""Tests of max_pool2d_with_indices.out and of its gradient, max_pool2d_with_indices_backward.grad_input."""
 
+import itertools
 from typing import Any
 
 import torch
@@ -73,6 +74,56 @@ class OpMaxPool2dTest(op_tester.OpTest):
         pool.check_rejected(x, [2], outs=[x.double(), x.long()])
         for dtype in op_tester.UNSUPPORTED_DTYPES:
             pool.check_rejected(x.to(dtype), [2], outs=[x.to(dtype), x.long()])
+
+    def pooled(self, x: torch.Tensor, pooling: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor]:
+        """A gradient of the result, with small integers, whose sums are exact, and the result's indices."""
+        result, indices = torch.ops.aten.max_pool2d_with_indices(x, *pooling)
+        return op_tester.make_tensor(result.shape, x.dtype, low=-3, high=3).round(), indices
+
+    def test_gradients(self) -> None:
+        backward = self.op("aten::max_pool2d_with_indices_backward.grad_input")
+        for dtype in op_tester.FLOAT_DTYPES:
+            for pooling in POOLINGS:
+                for shape in ((2, 3, 8, 7), (3, 6, 9), (0, 3, 8, 7)):
+                    x = op_tester.make_tensor(shape, dtype)
+                    gradient, indices = self.pooled(x, pooling)
+                    backward.check(gradient, x, *pooling, indices, exact=True)
+
+    def test_gradients_dim_orders(self) -> None:
+        backward = self.op("aten::max_pool2d_with_indices_backward.grad_input")
+        x = op_tester.make_tensor((2, 3, 8, 7), torch.float32)
+        gradient, indices = self.pooled(x, POOLINGS[2])
+        for orders in itertools.product(op_tester.dim_orders(4), repeat=4):
+            gradient, x, indices = map(op_tester.with_dim_order, (gradient, x, indices), orders)
+            # PyTorch wants one dim order; the kernel none.
+            (expected,) = backward.expect(*(t.contiguous() for t in (gradient, x)), *POOLINGS[2], indices.contiguous())
+            (result,) = backward.run(
+                gradient, x, *POOLINGS[2], indices, outs=[expected], out_dim_order=orders[3], static=True
+            )
+            torch.testing.assert_close(result, expected, rtol=0, atol=0)
+
+    def test_gradients_rejected(self) -> None:
+        backward = self.op("aten::max_pool2d_with_indices_backward.grad_input")
+        x, pooling = torch.ones(2, 4, 4), ([2], [2], [0], [1], False)
+        gradient, indices = torch.ones(2, 2, 2), torch.zeros(2, 2, 2).long()
+        backward.check(gradient, x, *pooling, indices)
+        for position in (16, -2, 1 << 62, -(1 << 62)):
+            backward.check_rejected(gradient, x, *pooling, torch.full_like(indices, position), outs=[x])
+        for shape in ((2, 2, 3), (2, 3, 2), (1, 2, 2), (1, 2, 2, 2), (2, 2)):
+            backward.check_rejected(torch.ones(shape), x, *pooling, indices, outs=[x])
+            backward.check_rejected(gradient, x, *pooling, torch.zeros(shape).long(), outs=[x])
+        backward.check_rejected(gradient, x, *pooling, indices.int(), outs=[x])
+        backward.check_rejected(gradient.double(), x, *pooling, indices, outs=[x])
+        backward.check_rejected(gradient, x, *pooling, indices, outs=[x.double()])
+        backward.check_rejected(gradient, x, *pooling, indices, outs=[torch.ones(2, 4, 5)], static=True)
+        for dtype in (*op_tester.INT_DTYPES, torch.bool, *op_tester.UNSUPPORTED_DTYPES):
+            backward.check_rejected(gradient.to(dtype), x.to(dtype), *pooling, indices, outs=[x.to(dtype)])
+
+    def test_no_position(self) -> None:
+        backward = self.op("aten::max_pool2d_with_indices_backward.grad_input")
+        outs = [torch.ones(1, 2, 2)]
+        (result,) = backward.run(outs[0], outs[0], [1], [], [0], [1], False, torch.full((1, 2, 2), -1), outs=outs)
+        torch.testing.assert_close(result, torch.zeros(1, 2, 2))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,7 @@
-"""Tests of upsample_nearest2d.vec_out and upsample_bilinear2d.vec_out."""
+"""Tests of the operators that make images of another size."""
+
+import itertools
+from typing import Any
 
 import torch
 from absl.testing import absltest
@@ -44,6 +47,64 @@ class OpUpsampleTest(op_tester.OpTest):
         bilinear.check_rejected(
             torch.ones((1, 1, 2, 2)).int(), [4, 4], False, None, outs=[torch.ones(1, 1, 4, 4).int()]
         )
+
+    def antialiased(self) -> op_tester.OpTester:
+        """PyTorch has Float, Double and Byte: other floats as Float, integers as Double, rounded."""
+
+        def reference(x: torch.Tensor, *args: Any) -> torch.Tensor:
+            if x.dtype in (torch.bool, *op_tester.UNSUPPORTED_DTYPES):
+                raise ValueError(f"not an image: {x.dtype}")
+            floats = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float32}
+            result = torch.ops.aten._upsample_bilinear2d_aa(x.to(floats.get(x.dtype, torch.float64)), *args)
+            return (result if x.dtype.is_floating_point else result.round()).to(x.dtype)
+
+        return self.op("aten::_upsample_bilinear2d_aa.out", reference=reference)
+
+    def test_antialiased(self) -> None:
+        antialiased = self.antialiased()
+        sizes = ([7, 9], [4, 5], [2, 3], [1, 1], [3, 11], [0, 2], [2], [-1, 2])
+        for align, size, dtype in itertools.product((False, True), sizes, op_tester.ALL_DTYPES):
+            for shape in ((2, 3, 4, 5), (1, 1, 20, 17)):
+                x = op_tester.make_tensor(shape, dtype)
+                # A sum that is close to the middle of two integers may be rounded to either.
+                tolerance = {True: 1e-2 if dtype.itemsize == 2 else 1e-5, False: 1}[dtype.is_floating_point]
+                antialiased.judge(x, size, align, rtol=0 if tolerance == 1 else tolerance, atol=tolerance)
+        for align, order in itertools.product((False, True), op_tester.dim_orders(4)):
+            x = op_tester.make_tensor((2, 3, 4, 5), torch.float32, dim_order=order)
+            antialiased.judge(x, [3, 7], align, out_dim_order=order, static=True, rtol=1e-5, atol=1e-5)
+
+    def test_antialiased_scales(self) -> None:
+        antialiased = self.antialiased()
+        x = op_tester.make_tensor((1, 2, 6, 5), torch.float32)
+        scales = (None, 0.5, 2.0, 5.0, 0.0, -2.0, 0.01, float("nan"), float("inf"), 1e-300)
+        for h, w, align in itertools.product(scales, scales, (False, True)):
+            antialiased.judge(x, [3, 4], align, h, w, rtol=1e-5, atol=1e-5)
+
+    def test_antialiased_integers(self) -> None:
+        antialiased = self.antialiased()
+        for dtype in op_tester.INT_DTYPES:
+            info = torch.iinfo(dtype)
+            for value in (info.min, info.max):
+                x = torch.full((1, 1, 5, 5), value, dtype=dtype)
+                (result,) = antialiased.run(x, [3, 3], False, outs=[torch.empty((1, 1, 3, 3), dtype=dtype)])
+                error = (result.double() - x[..., :3, :3].double()).abs().max().item()
+                self.assertLessEqual(error, 0 if dtype != torch.int64 else 2**53)
+        # PyTorch's own Byte has rounded weights.
+        x = op_tester.make_tensor((1, 3, 9, 11), torch.uint8, low=0, high=255)
+        expected = torch.ops.aten._upsample_bilinear2d_aa(x, [4, 5], False)
+        (result,) = antialiased.run(x, [4, 5], False, outs=[expected])
+        torch.testing.assert_close(result, expected, rtol=0, atol=1)
+
+    def test_antialiased_rejected(self) -> None:
+        antialiased = self.antialiased()
+        for shape in ((0, 3, 4, 5), (2, 0, 4, 5), (2, 3, 0, 5), (3, 4, 5), (2, 3, 4, 5, 6)):
+            antialiased.judge(torch.ones(shape), [7, 9], False)
+        x = torch.ones(1, 1, 2, 2)
+        antialiased.check_rejected(x, [4, 4], False, outs=[torch.ones(1, 1, 4, 4).double()])
+        antialiased.check_rejected(x, [4, 4], False, outs=[torch.ones(1, 1, 4, 5)], static=True)
+        antialiased.check_rejected(x, [1 << 40, 4], False, outs=[x])
+        for dtype in op_tester.UNSUPPORTED_DTYPES:
+            antialiased.check_rejected(x.to(dtype), [2, 2], False, outs=[x.to(dtype)])
 
 
 if __name__ == "__main__":
