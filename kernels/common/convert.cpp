@@ -105,7 +105,8 @@ void convert_loop(const void* source, void* target, int64_t n) {
   from += done;
   to += done;
   n -= done;
-  if constexpr (is_floating_point<From>::value && is_floating_point<To>::value) {
+  constexpr bool kIsSmallInteger = std::is_integral_v<From> && !std::is_same_v<From, bool> && sizeof(From) <= 4;
+  if constexpr ((is_floating_point<From>::value || kIsSmallInteger) && is_floating_point<To>::value) {
     vectorized_for(n, [from, to](int64_t i) { to[i] = Element<To>::store(Element<From>::load(from[i])); });
   } else {
     for (int64_t i = 0; i < n; ++i) {

@@ -351,6 +351,14 @@ void MatrixProduct::load_b(int64_t batch, int64_t row, int64_t rows, int64_t col
   load_matrix(b_, batch, row, rows, column, columns, type(), target, stride);
 }
 
+void MatrixProduct::store_row(const Matrices& out, int64_t batch, int64_t row, int64_t column, int64_t n,
+                              const char* totals) const {
+  for (int64_t j = 0; j < n; j += kBlockSize) {
+    store_block(type(), totals + j * element_size(), out.dtype, out.at(batch, row, column + j), out.column_stride,
+                std::min(kBlockSize, n - j));
+  }
+}
+
 ViewProduct::ViewProduct(const ProductLoops& loops, const ConstStridedView& a, const ConstStridedView& b,
                          const StridedView& out)
     : MatrixProduct(loops, {out.rank == 3 ? out.sizes[0] : 1, out.sizes[out.rank - 2], a.sizes[a.rank - 1],
@@ -372,12 +380,8 @@ ViewProduct::ViewProduct(const ProductLoops& loops, const ConstStridedView& a, c
 }
 
 void ViewProduct::store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const {
-  if (sums_.data != nullptr) {
-    return;
-  }
-  for (int64_t j = 0; j < n; j += kBlockSize) {
-    store_block(type(), totals + j * element_size(), out_.dtype, out_.at(batch, row, column + j), out_.column_stride,
-                std::min(kBlockSize, n - j));
+  if (sums_.data == nullptr) {
+    store_row(out_, batch, row, column, n, totals);
   }
 }
 

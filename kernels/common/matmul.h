@@ -80,6 +80,15 @@ using Matrices = BasicMatrices<char>;
 /// Matrices that are only read.
 using ConstMatrices = BasicMatrices<const char>;
 
+/// The matrices that a view of 2 dimensions, or of 3 with the batch first, has.
+template <typename Byte>
+inline BasicMatrices<Byte> matrices_of(const BasicStridedView<Byte>& view) {
+  const int64_t size = view.element_size();
+  const int64_t row = view.rank - 2;
+  return {view.data, view.dtype, view.rank == 3 ? view.strides[0] * size : 0, view.strides[row] * size,
+          view.strides[row + 1] * size};
+}
+
 /// The sizes of a batch of products: of an `m` by `k` matrix and a `k` by `n` matrix each.
 struct ProductShape {
   int64_t batch;
@@ -119,6 +128,9 @@ class MatrixProduct {
   virtual void load_b(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
                       int64_t stride) const;
 
+  /// Writes `n` sums of a row of the result to `out`, from `column` on.
+  void store_row(const Matrices& out, int64_t batch, int64_t row, int64_t column, int64_t n, const char* totals) const;
+
   /// Operands that are matrices in memory, and a result that is one in type() with contiguous rows, in which sums can
   /// grow. Without data: read by `load_a` and `load_b`, written by `store` only.
   ConstMatrices a_;
@@ -154,14 +166,6 @@ class ViewProduct : public MatrixProduct {
 
   /// Whether it is the transposed product that is computed: rows are then the columns of `out`.
   bool is_transposed() const { return is_transposed_; }
-
-  template <typename Byte>
-  static BasicMatrices<Byte> matrices_of(const BasicStridedView<Byte>& view) {
-    const int64_t size = view.element_size();
-    const int64_t row = view.rank - 2;
-    return {view.data, view.dtype, view.rank == 3 ? view.strides[0] * size : 0, view.strides[row] * size,
-            view.strides[row + 1] * size};
-  }
 
  private:
   Matrices out_;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "kernels/common/convert.h"
-#include "kernels/common/elementwise.h"
 #include "kernels/common/vector_math.h"
 
 namespace rules_executorch::kernels {
@@ -55,22 +54,27 @@ bool make_views(const Tensor& scales, const std::optional<Tensor>& zero_points, 
 }
 
 template <typename T>
-void quantize_as(const ConstStridedView& in, const QuantizationParameters& parameters, RoundingOrder order,
-                 int64_t quant_min, int64_t quant_max, const StridedView& out) {
-  const QuantizedRange<T> range(quant_min, quant_max);
-  if (order == RoundingOrder::kBeforeZeroPoint) {
-    elementwise([range](T x, T scale,
-                        T zero_point) -> T { return range.clamp(math::rint(x * (1 / scale)) + zero_point); },
-                out, in, parameters.scale, parameters.zero_point);
-  } else {
-    elementwise([range](T x, T scale,
-                        T zero_point) -> T { return range.clamp(math::rint(x * (1 / scale) + zero_point)); },
-                out, in, parameters.scale, parameters.zero_point);
-  }
+void narrow(const int32_t* integers, void* target, int64_t n) {
+  T* const results = static_cast<T*>(target);
+  vectorized_for(n, [=](int64_t i) { results[i] = static_cast<T>(integers[i]); });
 }
 
 template <typename T>
-void dequantize_as(const ConstStridedView& in, const QuantizationParameters& parameters, const StridedView& out) {
+void quantize_as(const Tensor& in, const QuantizationParameters& parameters, RoundingOrder order, int64_t quant_min,
+                 int64_t quant_max, Tensor& out) {
+  const QuantizedRange<T> range(quant_min, quant_max);
+  // A zero point is added once; as factors, so that there is one loop, without branches, for both orders.
+  const T before = order == RoundingOrder::kAfterZeroPoint ? 1 : 0;
+  const T after = 1 - before;
+  elementwise_integers<T>(
+      [=](T x, T scale, T zero_point) {
+        return range.clamp(math::rint(x * (1 / scale) + before * zero_point) + after * zero_point);
+      },
+      out, in, parameters.scale, parameters.zero_point);
+}
+
+template <typename T>
+void dequantize_as(const Tensor& in, const QuantizationParameters& parameters, Tensor& out) {
   elementwise([](T q, T scale, T zero_point) -> T { return (q - zero_point) * scale; }, out, in, parameters.scale,
               parameters.zero_point);
 }
@@ -89,6 +93,18 @@ bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scal
   convert_elements(scale.scalar_type(), scale.const_data_ptr(), ScalarType::Double, &scale_value, 1);
   convert_elements(zero_point.scalar_type(), zero_point.const_data_ptr(), ScalarType::Long, &zero_point_value, 1);
   return true;
+}
+
+void store_integers(const int32_t* integers, ScalarType type, void* target, int64_t n) {
+  // Signed and unsigned integers of a size are the same bits.
+  switch (elementSize(type)) {
+    case 1:
+      return narrow<uint8_t>(integers, target, n);
+    case 2:
+      return narrow<uint16_t>(integers, target, n);
+    default:
+      return convert_elements(ScalarType::Int, integers, type, target, n);
+  }
 }
 
 bool QuantizationParameters::init_per_channel(const Tensor& tensor, int64_t axis, const Tensor& scales,
@@ -122,7 +138,7 @@ void quantize(const Tensor& in, const QuantizationParameters& parameters, Roundi
               int64_t quant_max, Tensor& out) {
   const bool is_double = in.scalar_type() == ScalarType::Double || parameters.scale.dtype == ScalarType::Double;
   const auto quantize_in_type = is_double ? &quantize_as<double> : &quantize_as<float>;
-  quantize_in_type(ConstStridedView(in), parameters, order, quant_min, quant_max, StridedView(out));
+  quantize_in_type(in, parameters, order, quant_min, quant_max, out);
 }
 
 bool can_dequantize(const Tensor& in, ScalarType dtype, const std::optional<ScalarType>& out_dtype, const Tensor& out) {
@@ -138,7 +154,7 @@ void dequantize(const Tensor& in, const QuantizationParameters& parameters, Tens
   // Differences of Ints are not all floats.
   const bool is_double = in.scalar_type() == ScalarType::Int || parameters.scale.dtype == ScalarType::Double;
   const auto dequantize_in_type = is_double ? &dequantize_as<double> : &dequantize_as<float>;
-  dequantize_in_type(ConstStridedView(in), parameters, StridedView(out));
+  dequantize_in_type(in, parameters, out);
 }
 
 }  // namespace rules_executorch::kernels

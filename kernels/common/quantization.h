@@ -1,10 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
+#include "kernels/common/block.h"
 #include "kernels/common/dtype.h"
+#include "kernels/common/elementwise.h"
 #include "kernels/common/strided_view.h"
 #include "kernels/common/vectorize.h"
 
@@ -41,6 +45,54 @@ class QuantizedRange {
   T min_;
   T max_;
 };
+
+/// Writes `n` integers as elements of dtype `type`, which has them.
+void store_integers(const int32_t* integers, ScalarType type, void* target, int64_t n);
+
+namespace internal {
+
+/// A function of `Arguments` whose results are integers that dtype `type` has: one loop for all these dtypes.
+template <typename Function, typename... Arguments>
+struct IntegerFunction {
+  const Function& function;
+  ScalarType type;
+
+  static void call(const void* self, void* out, const void* const* inputs, int64_t n) {
+    static_cast<const IntegerFunction*>(self)->call(out, inputs, n, std::index_sequence_for<Arguments...>());
+  }
+
+  template <size_t... I>
+  void call(void* out, const void* const* inputs, int64_t n, std::index_sequence<I...>) const {
+    for (int64_t start = 0; start < n; start += kBlockSize) {
+      const int64_t part = std::min(kBlockSize, n - start);
+      int32_t integers[kBlockSize];
+      apply(part, integers, static_cast<const Arguments*>(inputs[I]) + start...);
+      store_integers(integers, type, static_cast<char*>(out) + start * static_cast<int64_t>(elementSize(type)), part);
+    }
+  }
+
+  void apply(int64_t n, int32_t* integers, const Arguments*... inputs) const {
+    vectorized_for(n, [=, function = function](int64_t i)
+                          KERNELS_ALWAYS_INLINE { integers[i] = static_cast<int32_t>(function(inputs[i]...)); });
+  }
+};
+
+template <typename T, typename>
+using Repeated = T;
+
+}  // namespace internal
+
+/// `elementwise` for a function of values of type `T` whose results are integers that out's dtype has.
+template <typename T, typename Function, typename... Inputs>
+void elementwise_integers(const Function& function, Tensor& out, const Inputs&... inputs) {
+  using Integers = internal::IntegerFunction<Function, internal::Repeated<T, Inputs>...>;
+  const StridedView out_view(out);
+  const ConstStridedView input_views[] = {ConstStridedView(inputs).broadcast_to(out_view)...};
+  const ScalarType argument_types[] = {CppTypeToScalarType<internal::Repeated<T, Inputs>>::value...};
+  const Integers integers{function, out_view.dtype};
+  apply_elementwise({&Integers::call, &integers, out_view.dtype, argument_types, sizeof...(Inputs)}, out_view,
+                    input_views);
+}
 
 /// The scale and the zero point of each element: views of a tensor's shape.
 struct QuantizationParameters {

@@ -1,4 +1,3 @@
-#include "kernels/common/elementwise.h"
 #include "kernels/common/quantization.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/vector_math.h"
@@ -18,7 +17,7 @@ Tensor& quantize_per_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, dou
   const float inverse_scale = static_cast<float>(1 / scale);
   const float offset = static_cast<float>(zero_point);
   const QuantizedRange<float> range(quant_min, quant_max);
-  elementwise([=](float x) -> float { return range.clamp(math::rint(x * inverse_scale) + offset); }, out, in);
+  elementwise_integers<float>([=](float x) { return range.clamp(math::rint(x * inverse_scale) + offset); }, out, in);
   return out;
 }
 

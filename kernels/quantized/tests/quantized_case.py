@@ -1,6 +1,7 @@
 """What the tests of quantized_decomposed operators have in common."""
 
 import pathlib
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -26,8 +27,8 @@ class QuantizedCase(op_tester.OpTest):
     """Tests against PyTorch's operators, which have no out variants: quantized.yaml has the schemas."""
 
     def quantized_op(self, name: str, reference: Callable[..., Any]) -> op_tester.OpTester:
-        # A test passes out_dtype by position: by keyword it says of which dtype the out tensors are.
-        schema = _schemas()[name].replace("*, ScalarType? out_dtype=None,", "ScalarType? out_dtype=None, *,")
+        # A test passes the dtype by position: out_dtype by keyword says of which dtype the out tensors are.
+        schema = re.sub(r"\*, (ScalarType\? \w+=None), ", r"\1, *, ", _schemas()[name])
         return self.op(name, schema=schema, reference=reference)
 
 
