@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/common/broadcast.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/distance.h"
 #include "kernels/common/loop_nest.h"
@@ -18,19 +19,14 @@ bool has_rows(const Tensor& tensor) { return isFloatingType(tensor.scalar_type()
 
 /// Resizes `out` to a matrix, of rows of `x1` by rows of `x2`, for each pair of matrices, which broadcast.
 bool resize_to_distances(Tensor& out, const Tensor& x1, const Tensor& x2) {
-  Tensor::SizesType sizes[kTensorDimensionLimit];
-  const int64_t rank = std::max(x1.dim(), x2.dim());
-  for (int64_t d = 0; d < rank - 2; ++d) {
-    const auto size_of = [d, rank](const Tensor& x) {
-      const int64_t own = d - (rank - x.dim());
-      return own < 0 ? 1 : x.sizes()[own];
-    };
-    sizes[d] = size_of(x1) == 1 ? size_of(x2) : size_of(x1);
-    ET_CHECK_OR_RETURN_FALSE(size_of(x2) == sizes[d] || size_of(x2) == 1, "batches that do not broadcast");
-  }
-  sizes[rank - 2] = x1.sizes()[x1.dim() - 2];
-  sizes[rank - 1] = x2.sizes()[x2.dim() - 2];
-  return resize_to(out, {sizes, static_cast<size_t>(rank)});
+  const auto batch_of = [](const Tensor& x) {
+    return ConstStridedView(x).select(x.dim() - 1, 0).select(x.dim() - 2, 0);
+  };
+  StridedShape shape;
+  ET_LOG_AND_RETURN_IF_FALSE(broadcast_shapes(batch_of(x1), batch_of(x2), shape));
+  shape.sizes[shape.rank] = x1.sizes()[x1.dim() - 2];
+  shape.sizes[shape.rank + 1] = x2.sizes()[x2.dim() - 2];
+  return resize_to_size(out, {shape.sizes, static_cast<size_t>(shape.rank + 2)});
 }
 
 /// Views of out's shape of the first elements of the rows of `x1` and of `x2`.

@@ -24,23 +24,29 @@ def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size
         **kwargs
     )
 
-def operators_test(name, functions_yaml, operator_files, tests):
-    """A test that the sources, the YAML and operators.bzl of a kernel library agree, and that tests name all operators.
+def operators_test(name, yamls, operator_files, tests, executorch_yamls = []):
+    """A test that the sources, YAMLs and operators.bzl of a kernel library agree, and that tests name all operators.
 
     Args:
       name: name of the test.
-      functions_yaml: the library's YAML.
+      yamls: the library's YAMLs.
       operator_files: JSON of the sources, and of operators.bzl.
       tests: the library's tests.
+      executorch_yamls: ExecuTorch's own YAMLs, of which the library's lack no operator.
     """
-    files = [operator_files, functions_yaml] + tests
+    flags = {
+        "executorch_yaml": executorch_yamls,
+        "operator_files": [operator_files],
+        "test_file": tests,
+        "yaml": yamls,
+    }
     py_test(
         name = name,
         size = "small",
         srcs = ["//kernels/testing:operators_test.py"],
         main = "//kernels/testing:operators_test.py",
-        args = ["$(rootpath {})".format(file) for file in files],
-        data = files,
+        args = ["--{}=$(rootpath {})".format(flag, file) for flag, files in flags.items() for file in files],
+        data = [file for files in flags.values() for file in files],
         deps = [
             "//codegen:codegen_lib",
             "@executorch_codegen_python//:absl_py",

@@ -1,37 +1,50 @@
-"""The sources, the YAML and operators.bzl of a kernel library name the same files and operators.
+"""The sources, the YAMLs and operators.bzl of a kernel library name the same files and operators, and none is missing.
 
-operators_test operator_files.json functions.yaml op_add_test.py ...
+operators_test --operator_files operator_files.json --yaml functions.yaml --executorch_yaml .../functions.yaml \\
+    --test_file op_add_test.py ...
 """
 
 import json
 import pathlib
-import sys
 
 import yaml
+from absl import flags
 from absl.testing import absltest
 
-_FILES, _YAML, *_TESTS = (pathlib.Path(argument) for argument in sys.argv[1:])
+_FILES = flags.DEFINE_string("operator_files", None, "JSON of the sources, and of operators.bzl.", required=True)
+_YAMLS = flags.DEFINE_multi_string("yaml", [], "The library's YAMLs.")
+_EXECUTORCH_YAMLS = flags.DEFINE_multi_string("executorch_yaml", [], "ExecuTorch's YAMLs of such a library.")
+_TESTS = flags.DEFINE_multi_string("test_file", [], "The library's tests.")
+
+
+def operators_of(path: str) -> list[str]:
+    """The names of the operators that a YAML binds, with their namespaces."""
+    entries = yaml.safe_load(pathlib.Path(path).read_text())
+    names = [entry["op"] if "op" in entry else entry["func"].partition("(")[0] for entry in entries]
+    return [name if "::" in name else f"aten::{name}" for name in names]
 
 
 class OperatorsTest(absltest.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        files = json.loads(_FILES.read_text())
+        files = json.loads(pathlib.Path(_FILES.value).read_text())
         self.operators: dict[str, list[str]] = files["operators"]
         self.sources: list[str] = files["sources"]
+        self.bound = [name for path in _YAMLS.value for name in operators_of(path)]
 
     def test_every_source_is_listed(self) -> None:
         self.assertCountEqual(self.operators, self.sources)
 
     def test_every_operator_is_bound(self) -> None:
-        bound = []
-        for entry in yaml.safe_load(_YAML.read_text()):
-            name = entry["op"] if "op" in entry else entry["func"].partition("(")[0]
-            bound.append(name if "::" in name else f"aten::{name}")
-        self.assertCountEqual([op for operators in self.operators.values() for op in operators], bound)
+        self.assertCountEqual([op for operators in self.operators.values() for op in operators], self.bound)
+
+    def test_none_of_executorch_is_missing(self) -> None:
+        for path in _EXECUTORCH_YAMLS.value:
+            missing = [name for name in operators_of(path) if name not in self.bound]
+            self.assertEqual(missing, [], f"{', '.join(_YAMLS.value)} lack operators of ExecuTorch's {path}")
 
     def test_every_operator_is_tested(self) -> None:
-        tests = "".join(test.read_text() for test in _TESTS)
+        tests = "".join(pathlib.Path(path).read_text() for path in _TESTS.value)
         names = [op for operators in self.operators.values() for op in operators]
         self.assertEqual(
             [op for op in names if f'"{op}' not in tests and f'"{op.removeprefix("aten::")}"' not in tests], []
@@ -39,4 +52,4 @@ class OperatorsTest(absltest.TestCase):
 
 
 if __name__ == "__main__":
-    absltest.main(argv=sys.argv[:1])
+    absltest.main()

@@ -1,0 +1,106 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/common/matmul.h"
+#include "kernels/common/strided_view.h"
+#include "kernels/common/vectorize.h"
+
+namespace rules_executorch::kernels {
+
+inline constexpr int64_t kMaxSpatialDims = 3;
+
+/// The operator's arguments. Lists have one number for all spatial dimensions, or one for each.
+struct ConvolutionParameters {
+  ArrayRef<int64_t> stride;
+  ArrayRef<int64_t> padding;
+  ArrayRef<int64_t> dilation;
+  ArrayRef<int64_t> output_padding;
+  bool transposed;
+  int64_t groups;
+};
+
+/// One spatial dimension: output `o` and position `k` of the kernel meet at input `o * stride + k * dilation + offset`,
+/// if there is such an input; in a transposed convolution, input and output change places. Strides between elements are
+/// in bytes.
+struct ConvolutionAxis {
+  int64_t in_size = 1;
+  int64_t kernel_size = 1;
+  int64_t out_size = 1;
+  int64_t stride = 1;
+  int64_t dilation = 1;
+  int64_t offset = 0;
+  int64_t in_stride = 0;
+  int64_t weight_stride = 0;
+  int64_t out_stride = 0;
+
+  /// Whether each output element is made of the input element at its own index.
+  bool is_pointwise() const { return kernel_size == 1 && stride == 1 && offset == 0 && in_size == out_size; }
+};
+
+/// A convolution of one to three spatial dimensions. Pointers are to the first elements.
+struct Convolution {
+  ScalarType dtype;
+  bool transposed;
+  int64_t rank;  // of its tensors
+  int64_t batch;
+  ConvolutionAxis axes[kMaxSpatialDims];
+  int64_t groups;
+  int64_t in_channels;   // of a group
+  int64_t out_channels;  // of a group
+  int64_t in_batch_stride;
+  int64_t in_channel_stride;
+  int64_t weight_group_stride;
+  int64_t weight_in_stride;
+  int64_t weight_out_stride;
+  int64_t out_batch_stride;
+  int64_t out_channel_stride;
+  const char* in = nullptr;
+  const char* weight = nullptr;
+  const char* bias = nullptr;
+  char* out = nullptr;
+
+  /// Reads dtype, sizes and parameters. False where there is no such convolution.
+  bool init(const Tensor& in_tensor, const Tensor& weight_tensor, const ConvolutionParameters& parameters);
+
+  /// Size `d` of the result.
+  int64_t out_size(int64_t d) const;
+
+  /// The convolution that takes a gradient of the result to one of the input: without strides and pointers.
+  Convolution backward() const;
+
+  /// Reads where elements lie.
+  void set_strides(const StridedShape& in_shape, const StridedShape& weight_shape, const StridedShape& out_shape);
+
+  int64_t kernel_numel() const { return axes[0].kernel_size * axes[1].kernel_size * axes[2].kernel_size; }
+  int64_t out_numel() const { return axes[0].out_size * axes[1].out_size * axes[2].out_size; }
+};
+
+namespace internal {
+
+/// `totals += bias` for `n` elements.
+using AddBias = void (*)(void* totals, const void* bias, int64_t n);
+
+template <typename T>
+void add_bias(void* totals, const void* bias, int64_t n) {
+  const T value = *static_cast<const T*>(bias);
+  T* total = static_cast<T*>(totals);
+  vectorized_for(n, [=](int64_t i) { total[i] += value; });
+}
+
+void convolve(const ProductLoops& loops, AddBias add_bias, const Convolution& convolution, ProductScratch& scratch);
+
+}  // namespace internal
+
+/// Computes the convolution, in the type to multiply `T` in.
+template <typename T>
+void convolve(const Convolution& convolution, ProductScratch& scratch) {
+  internal::convolve(product_loops<ProductType<T>>(), &internal::add_bias<ProductType<T>>, convolution, scratch);
+}
+
+/// Computes the gradient of the weights of `convolution`, which is not transposed, from its input and from a gradient
+/// of its result, `grad_out`.
+void compute_weight_gradient(const ProductLoops& loops, const Convolution& convolution, const char* grad_out,
+                             char* grad_weight, ProductScratch& scratch);
+
+}  // namespace rules_executorch::kernels
