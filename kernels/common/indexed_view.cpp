@@ -56,7 +56,6 @@ bool IndexedView::init(const StridedShape& tensor, const ArrayRef<std::optional<
   }
   ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.rank, "indices of %d dimensions for a tensor of %d", int(dimension),
                            int(tensor.rank));
-  ET_CHECK_OR_RETURN_FALSE(index_count_ > 0, "there is no index");
   ET_LOG_AND_RETURN_IF_FALSE(make_shape());
   ET_LOG_AND_RETURN_IF_FALSE(positions_exist());
   for (int64_t i = 0; i < index_count_; ++i) {

@@ -31,6 +31,9 @@ class IndexedView {
   /// Chooses from `tensor`. False where the indices do not fit it or choose what does not exist. Called first, once.
   bool init(const StridedShape& tensor, const ArrayRef<std::optional<Tensor>>& indices);
 
+  /// Whether an index is not null: without one, the whole tensor is chosen.
+  bool has_index() const { return index_count_ > 0; }
+
   /// The sizes of what is chosen.
   const StridedShape& shape() const { return shape_; }
 

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <limits>
+
 #include "kernels/common/copy.h"
 #include "kernels/common/dims.h"
 #include "kernels/common/promotion.h"
@@ -8,36 +11,50 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// A tensor of shape [0] concatenates with tensors of any shape.
-bool is_skipped(const Tensor& tensor) { return tensor.dim() == 1 && tensor.size(0) == 0; }
+/// The tensor that gives the shape of the result: the first that has elements, else the first not of shape [0]. Null if
+/// there is none.
+const Tensor* find_pattern(const TensorList& tensors) {
+  const Tensor* pattern = nullptr;
+  for (const Tensor& tensor : tensors) {
+    if (tensor.numel() > 0) {
+      return &tensor;
+    }
+    if (pattern == nullptr && tensor.dim() != 1) {
+      pattern = &tensor;
+    }
+  }
+  return pattern;
+}
 
-/// Resizes `out` to the shape of the tensors concatenated in `dim`, which is made non-negative.
-bool resize_to_concatenation(Tensor& out, const TensorList& tensors, int64_t& dim) {
-  const Tensor* first = nullptr;
+/// Whether `tensor` has the shape of `pattern` in all dimensions but `dim`.
+bool fits(const Tensor& tensor, const Tensor& pattern, int64_t dim) {
+  if (tensor.dim() != pattern.dim()) {
+    return false;
+  }
+  for (int64_t d = 0; d < tensor.dim(); ++d) {
+    if (d != dim && tensor.size(d) != pattern.size(d)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Resizes `out` to the shape of the tensors concatenated in `dim`, which is made non-negative. Empty tensors fit
+/// whatever their shape.
+bool resize_to_concatenation(Tensor& out, const TensorList& tensors, const Tensor& pattern, int64_t& dim) {
+  ET_CHECK_OR_RETURN_FALSE(pattern.dim() > 0, "0-dim tensors cannot be concatenated");
+  ET_LOG_AND_RETURN_IF_FALSE(normalize_dim(dim, pattern.dim()));
   int64_t length = 0;
   for (const Tensor& tensor : tensors) {
-    if (is_skipped(tensor)) {
-      continue;
-    }
-    if (first == nullptr) {
-      first = &tensor;
-      ET_CHECK_OR_RETURN_FALSE(tensor.dim() > 0, "0-dim tensors cannot be concatenated");
-      ET_LOG_AND_RETURN_IF_FALSE(normalize_dim(dim, tensor.dim()));
-    }
-    ET_LOG_AND_RETURN_IF_FALSE(tensors_have_same_rank(tensor, *first));
-    for (int64_t d = 0; d < tensor.dim(); ++d) {
-      ET_LOG_AND_RETURN_IF_FALSE(d == dim || tensors_have_same_size_at_dims(tensor, d, *first, d));
-    }
-    length += tensor.size(dim);
+    const bool counts = fits(tensor, pattern, dim);
+    ET_CHECK_OR_RETURN_FALSE(counts || tensor.numel() == 0, "shapes differ in other dimensions than %d", int(dim));
+    length += counts ? tensor.size(dim) : 0;
   }
-  if (first == nullptr) {
-    return resize_like(out, tensors[0]);
-  }
+  ET_CHECK_OR_RETURN_FALSE(length <= std::numeric_limits<Tensor::SizesType>::max(), "the result is too long");
   Tensor::SizesType sizes[kTensorDimensionLimit];
-  for (int64_t d = 0; d < first->dim(); ++d) {
-    sizes[d] = d == dim ? static_cast<Tensor::SizesType>(length) : first->sizes()[d];
-  }
-  return resize_to(out, {sizes, static_cast<size_t>(first->dim())});
+  std::copy(pattern.sizes().begin(), pattern.sizes().end(), sizes);
+  sizes[dim] = static_cast<Tensor::SizesType>(length);
+  return resize_to(out, {sizes, static_cast<size_t>(pattern.dim())});
 }
 
 }  // namespace
@@ -51,13 +68,18 @@ Tensor& cat_out(KernelRuntimeContext& ctx, TensorList tensors, int64_t dim, Tens
   ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
 
   // Resize
-  ET_KERNEL_CHECK(ctx, resize_to_concatenation(out, tensors, dim), InvalidArgument, out);
+  const Tensor* const pattern = find_pattern(tensors);
+  if (pattern == nullptr) {
+    ET_KERNEL_CHECK(ctx, resize_like(out, tensors[0]), InvalidArgument, out);
+    return out;
+  }
+  ET_KERNEL_CHECK(ctx, resize_to_concatenation(out, tensors, *pattern, dim), InvalidArgument, out);
 
   // Compute
   const StridedView out_view(out);
   int64_t start = 0;
   for (const Tensor& tensor : tensors) {
-    if (!is_skipped(tensor)) {
+    if (tensor.numel() > 0) {
       copy(ConstStridedView(tensor), out_view.slice(dim, start, tensor.size(dim)));
       start += tensor.size(dim);
     }

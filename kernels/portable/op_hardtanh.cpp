@@ -5,6 +5,20 @@
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
+namespace {
+
+/// Whether `bound` is a bound for elements of `type`: integers have the integer part of a fraction as their bound.
+bool bound_fits(const Scalar& bound, ScalarType type) {
+  if (!isIntegralType(type, false)) {
+    return scalar_fits(bound, type);
+  }
+  ET_LOG_AND_RETURN_IF_FALSE(scalar_fits(bound, ScalarType::Long));
+  const int64_t integer = scalar_cast<int64_t>(bound);
+  return scalar_fits(Scalar(integer), type) && (type != ScalarType::Byte || integer >= 0);
+}
+
+}  // namespace
+
 Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& min, const Scalar& max, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "hardtanh.out");
 
@@ -14,10 +28,7 @@ Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& 
   // Check
   ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx,
-                  common_type != ScalarType::Byte || (scalar_cast<int64_t>(min) >= 0 && scalar_cast<int64_t>(max) >= 0),
-                  InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, scalar_fits(min, common_type) && scalar_fits(max, common_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, bound_fits(min, common_type) && bound_fits(max, common_type), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -67,7 +67,7 @@ Tensor& index_put_(KernelRuntimeContext& ctx, Tensor& self, ArrayRef<std::option
 
   // Check
   IndexedView chosen;
-  ET_KERNEL_CHECK(ctx, choose(self, indices, values, chosen), InvalidArgument, self);
+  ET_KERNEL_CHECK(ctx, choose(self, indices, values, chosen) && chosen.has_index(), InvalidArgument, self);
 
   // Compute
   put<op_name>(ctx, values, accumulate, chosen, self);

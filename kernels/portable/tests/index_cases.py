@@ -73,8 +73,9 @@ INDICES: tuple[list[torch.Tensor | None], ...] = (
     [mask(1)],
     [mask(3, 5)],
     # not indices.
-    [],
-    [None],
     [torch.tensor([1.0])],
     [long([1]).short()],
 )
+
+# Without an index, the whole tensor is chosen, as in ExecuTorch; PyTorch refuses.
+NO_INDICES: tuple[list[torch.Tensor | None], ...] = ([], [None], [None, None, None, None])

@@ -14,7 +14,7 @@ class OpHardtanhTest(op_tester.OpTest):
     def test_bounds_outside_the_dtype(self) -> None:
         hardtanh = self.op("aten::hardtanh.out")
         for dtype in (torch.uint8, torch.int8, torch.float16, torch.float32):
-            for bounds in ((-1, 1), (0, 300), (0, 1e6), (0.0, 1e39)):
+            for bounds in ((-1, 1), (0, 300), (0, 1e6), (0.0, 1e39), (-0.5, 0.5), (-1.5, 1e300)):
                 hardtanh.judge(op_tester.make_tensor((2, 3), dtype), *bounds)
 
 

@@ -3,7 +3,7 @@
 import torch
 from absl.testing import absltest
 
-from kernels.portable.tests.index_cases import INDICES, long
+from kernels.portable.tests.index_cases import INDICES, NO_INDICES, long
 from kernels.testing import op_tester
 
 
@@ -26,6 +26,15 @@ class OpIndexPutTest(op_tester.OpTest):
                 for values in _values_for(x, indices):
                     for accumulate in (False, True):
                         tester.judge(x, indices, values, accumulate, exact=True)
+
+    def test_no_indices(self) -> None:
+        x = op_tester.make_tensor((3, 4, 5, 2), torch.float32)
+        values = op_tester.make_tensor((5, 1), torch.float32)
+        for indices in NO_INDICES:
+            for accumulate in (False, True):
+                (result,) = self.op("aten::index_put.out").run(x, indices, values, accumulate, outs=[x])
+                self.assertTrue(torch.equal(result, x + values if accumulate else values.expand(x.shape)))
+                self.op("aten::index_put_").check_rejected(x, indices, values, accumulate, outs=[])
 
     def test_out_dim_orders(self) -> None:
         tester = self.op("aten::index_put.out")

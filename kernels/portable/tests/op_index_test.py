@@ -3,7 +3,7 @@
 import torch
 from absl.testing import absltest
 
-from kernels.portable.tests.index_cases import INDICES, long, mask
+from kernels.portable.tests.index_cases import INDICES, NO_INDICES, long, mask
 from kernels.testing import op_tester
 
 
@@ -14,6 +14,15 @@ class OpIndexTest(op_tester.OpTest):
             x = op_tester.make_tensor((3, 4, 5, 2), torch.float32, dim_order=order)
             for indices in INDICES:
                 tester.judge(x, indices, exact=True)
+
+    def test_no_indices(self) -> None:
+        tester = self.op("aten::index.Tensor_out")
+        for order in op_tester.dim_orders(4):
+            x = op_tester.make_tensor((3, 4, 5, 2), torch.float32, dim_order=order)
+            for indices in NO_INDICES:
+                (result,) = tester.run(x, indices, outs=[x])
+                self.assertTrue(torch.equal(result, x))
+        tester.check_rejected(x, [None] * 5, outs=[x])
 
     def test_byte_masks(self) -> None:
         x = op_tester.make_tensor((3, 4, 5, 2), torch.float32)
