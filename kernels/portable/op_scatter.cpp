@@ -16,6 +16,29 @@ bool is_index(const ConstStridedView& index, const StridedShape& in, int64_t dim
          positions_exist(index, in.sizes[dim]);
 }
 
+/// What scatter and scatter_add read: `src`, as far as `index` goes, which chooses elements of `out`.
+struct Source {
+  ConstStridedView positions;
+  ConstStridedView elements;
+
+  /// False where the arguments do not fit each other.
+  bool init(const Tensor& in, int64_t& dim, const Tensor& index, const Tensor& src, const Tensor& out) {
+    ET_LOG_AND_RETURN_IF_FALSE(is_supported(in.scalar_type()));
+    ET_LOG_AND_RETURN_IF_FALSE(tensors_have_same_dtype(in, src, out));
+    ET_LOG_AND_RETURN_IF_FALSE(normalize_dim(dim, in.dim()));
+    positions = with_dimension(ConstStridedView(index));
+    elements = with_dimension(ConstStridedView(src));
+    if (index.numel() == 0) {
+      return true;
+    }
+    ET_LOG_AND_RETURN_IF_FALSE(is_index(positions, with_dimension(ConstStridedView(in)), dim, elements));
+    for (int64_t d = 0; d < elements.rank; ++d) {
+      elements = elements.slice(d, 0, positions.sizes[d]);
+    }
+    return true;
+  }
+};
+
 /// Copies `in` to `out`, and then `source`, a view of index's shape, to the positions in `index`.
 void scatter_into(const Tensor& in, int64_t dim, const ConstStridedView& index, const ConstStridedView& source,
                   Tensor& out) {
@@ -29,14 +52,8 @@ void scatter_into(const Tensor& in, int64_t dim, const ConstStridedView& index, 
 Tensor& scatter_src_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, const Tensor& index,
                         const Tensor& src, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, src), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
-  const ConstStridedView positions = with_dimension(ConstStridedView(index));
-  ConstStridedView source = with_dimension(ConstStridedView(src));
-  ET_KERNEL_CHECK(ctx, index.numel() == 0 || is_index(positions, with_dimension(ConstStridedView(in)), dim, source),
-                  InvalidArgument, out);
+  Source source;
+  ET_KERNEL_CHECK(ctx, source.init(in, dim, index, src, out), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
@@ -46,10 +63,7 @@ Tensor& scatter_src_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim
     copy(in, out);
     return out;
   }
-  for (int64_t d = 0; d < source.rank; ++d) {
-    source = source.slice(d, 0, positions.sizes[d]);
-  }
-  scatter_into(in, dim, positions, source, out);
+  scatter_into(in, dim, source.positions, source.elements, out);
   return out;
 }
 
@@ -89,14 +103,8 @@ Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim
   ET_DEFINE_OPERATOR_NAME(op_name, "scatter_add.out");
 
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, src), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
-  const ConstStridedView positions = with_dimension(ConstStridedView(index));
-  ConstStridedView source = with_dimension(ConstStridedView(src));
-  ET_KERNEL_CHECK(ctx, index.numel() == 0 || is_index(positions, with_dimension(ConstStridedView(in)), dim, source),
-                  InvalidArgument, out);
+  Source source;
+  ET_KERNEL_CHECK(ctx, source.init(in, dim, index, src, out), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
@@ -106,16 +114,13 @@ Tensor& scatter_add_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim
   if (index.numel() == 0) {
     return out;
   }
-  for (int64_t d = 0; d < source.rank; ++d) {
-    source = source.slice(d, 0, positions.sizes[d]);
-  }
   const StridedView target = with_dimension(StridedView(out));
   ET_SWITCH_REALHBBF16_TYPES(in.scalar_type(), ctx, op_name, CTYPE, [&] {
-    DimIndex(target, dim, positions).for_each_row(source, [&](const DimIndex::Row& row) {
+    DimIndex(target, dim, source.positions).for_each_row(source.elements, [&](const DimIndex::Row& row) {
       for (int64_t i = 0; i < row.n; ++i) {
         CTYPE& sum = *reinterpret_cast<CTYPE*>(target.data + row.chosen_offsets[i]);
         sum = static_cast<CTYPE>(
-            sum + *reinterpret_cast<const CTYPE*>(source.data + row.other_offset + i * row.other_stride));
+            sum + *reinterpret_cast<const CTYPE*>(source.elements.data + row.other_offset + i * row.other_stride));
       }
     });
   });
