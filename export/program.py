@@ -96,12 +96,15 @@ def _lowering_failure(method: Method, error: BaseException) -> InputError:
         return method.source.failure(
             "ExecuTorch's lowering", error, at=method.at, cause=cause, fix=fix, message=condense(text_of(error))
         )
+    fix = "register these too with torch.library, in a module that the model file imports (one of its `deps`)."
+    if all(name.startswith("quantized_decomposed::") for name in missing):
+        fix = "`import executorch.kernels.quantized` in the model file registers these."
     return InputError(
         Finding(
             method.at,
             f"no out variant of {', '.join(sorted(missing))}",
             "an ExecuTorch program calls operators by their out variants, and only the functional ones are registered.",
-            "register these too with torch.library, in a module that the model file imports (one of its `deps`).",
+            fix,
             tuple(_out_schema(name) for name in sorted(missing)),
             id="no-out-variant",
         )

@@ -3,13 +3,15 @@
 import torch
 from transformers import MobileNetV2Config, MobileNetV2ForImageClassification
 
+_SIZE = 96
+
 
 class Classifier(torch.nn.Module):
-    """float32 [1, 3, 96, 96] image -> float32 [1, 10] logits."""
+    """float32 [1, 3, image_size, image_size] image -> float32 [1, num_labels] logits."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, image_size: int, depth_multiplier: float, num_labels: int) -> None:
         super().__init__()
-        config = MobileNetV2Config(image_size=96, depth_multiplier=0.35, num_labels=10)
+        config = MobileNetV2Config(image_size=image_size, depth_multiplier=depth_multiplier, num_labels=num_labels)
         self.network = MobileNetV2ForImageClassification(config)
 
     def forward(self, image: torch.Tensor) -> torch.Tensor:
@@ -17,11 +19,11 @@ class Classifier(torch.nn.Module):
         return logits
 
 
-def _images(count: int, seed: int) -> torch.Tensor:
-    return torch.rand(count, 3, 96, 96, generator=torch.Generator().manual_seed(seed))
+def images(count: int, *, size: int, seed: int) -> torch.Tensor:
+    return torch.rand(count, 3, size, size, generator=torch.Generator().manual_seed(seed))
 
 
-def _settle_statistics(classifier: torch.nn.Module) -> None:
+def settle_statistics(classifier: torch.nn.Module, batch: torch.Tensor) -> None:
     """Gives the batch norms the statistics of a batch of images.
 
     With those that a new module has, and random weights, the signal dies out on its way through the layers, and all
@@ -31,15 +33,15 @@ def _settle_statistics(classifier: torch.nn.Module) -> None:
         if isinstance(layer, torch.nn.BatchNorm2d):
             layer.momentum = None  # Takes the average of all batches, of which there is one.
     with torch.no_grad():
-        classifier.train()(_images(8, seed=0))
+        classifier.train()(batch)
 
 
 def get_model() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
     torch.manual_seed(0)
-    classifier = Classifier()
-    _settle_statistics(classifier)
-    return classifier, (_images(1, seed=1),)
+    classifier = Classifier(image_size=_SIZE, depth_multiplier=0.35, num_labels=10)
+    settle_statistics(classifier, images(8, size=_SIZE, seed=0))
+    return classifier, (images(1, size=_SIZE, seed=1),)
 
 
 def get_sample_inputs() -> list[tuple[torch.Tensor]]:
-    return [(_images(1, seed),) for seed in (1, 2, 3)]
+    return [(images(1, size=_SIZE, seed=seed),) for seed in (1, 2, 3)]

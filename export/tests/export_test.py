@@ -439,6 +439,18 @@ class ErrorTest(_Files):
         schema = "no_out::twice.out(Tensor x, int by, *, Tensor(a!) out) -> Tensor(a!)"
         self.assert_error(source, 9, "no out variant of no_out::twice", schema, "torch.library", "#no-out-variant")
 
+    def test_quantized_operators_without_out_variants(self) -> None:
+        quantized = """
+            def forward(self, x):
+                return torch.ops.quantized_decomposed.quantize_per_tensor(x, 0.1, 0, -128, 127, torch.int8)
+            """
+        imported = "import executorch.kernels.quantized"
+        module = "import torch.ao.quantization.fx._decomposed"
+        source = _module(quantized, "(torch.ones(3),)", before=module)
+        self.assert_error(source, 6, "no out variant of quantized_decomposed::quantize_per_tensor", imported)
+        _, samples = self.export(_module(quantized, "(torch.ones(3),)", before=f"{module}\n{imported}"))
+        self.assertEqual(samples["forward/0/output/0"].tolist(), [10, 10, 10])
+
     def test_operator_without_fake(self) -> None:
         source = _module(
             "def forward(self, x): return torch.ops.no_fake.twice(x)",

@@ -1,0 +1,91 @@
+"""The models of this folder: what the BUILD file and tools/bench say of each."""
+
+load("//rules:defs.bzl", "executorch_generated_lib")
+
+def kernels_library(name, quantized, **kwargs):
+    """A library of the portable kernels that a model needs.
+
+    Args:
+      name: str
+      quantized: bool, whether kernels/quantized has more of them.
+      **kwargs: as executorch_generated_lib takes them.
+    """
+    executorch_generated_lib(
+        name = name,
+        # ExecuTorch's wheel defines the operators in PyTorch.
+        custom_ops_requires_aot_registration = False,
+        custom_ops_yaml_target = "//kernels/quantized:quantized.yaml" if quantized else None,
+        functions_yaml_target = "//kernels/portable:functions.yaml",
+        kernel_deps = ["//kernels/portable:operators"] + (["//kernels/quantized:operators"] if quantized else []),
+        **kwargs
+    )
+
+def _model(
+        deps = [],
+        dtype_selective_build = False,
+        full_size = True,
+        quantized = False,
+        tolerance = "1e-5"):
+    """What differs between models.
+
+    Args:
+      deps: list[str], Python libraries that <name>.py imports besides torch, executorch and transformers.
+      dtype_selective_build: bool, whether the kernels of the test are compiled for the model's dtypes only.
+      full_size: bool, whether <name>.py has a get_full_size_model(), because get_model() is cut down.
+      quantized: bool, whether the program has operators of quantized_decomposed.
+      tolerance: str, absolute and relative.
+    Returns:
+      A struct of these.
+    """
+    return struct(
+        deps = deps,
+        dtype_selective_build = dtype_selective_build,
+        full_size = full_size,
+        quantized = quantized,
+        tolerance = tolerance,
+    )
+
+# By the name of the Python file.
+MODELS = {
+    "bert_base": _model(),
+    "clip_half": _model(
+        dtype_selective_build = True,
+        tolerance = "1e-2",
+    ),
+    "convnext_tiny": _model(),
+    "gemma3_bfloat16": _model(
+        dtype_selective_build = True,
+        tolerance = "2e-2",
+    ),
+    "gpt2_small": _model(),
+    "lstm": _model(full_size = False),
+    "minilm": _model(),
+    "mobilenet_v2": _model(
+        deps = ["//examples/mobilenet_v2:model_py"],
+        full_size = False,
+        tolerance = "1e-4",
+    ),
+    "qwen2_dynamic": _model(full_size = False),
+    "resnet18": _model(),
+    "resnet18_quantized": _model(
+        deps = [
+            "//examples/models:resnet18_py",
+            "@executorch_python//:torchao",
+        ],
+        quantized = True,
+        tolerance = "1e-2",
+    ),
+    "t5_small": _model(),
+    "unet": _model(deps = ["//examples/mobilenet_v2:model_py"]),
+    "vit_s": _model(),
+    "vit_s_quantized": _model(
+        deps = [
+            "//examples/models:vit_s_py",
+            "@executorch_python//:torchao",
+        ],
+        full_size = False,
+        quantized = True,
+        tolerance = "1e-2",
+    ),
+    "whisper_tiny_encoder": _model(),
+}

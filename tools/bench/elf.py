@@ -1,0 +1,23 @@
+"""How large binaries are."""
+
+from __future__ import annotations
+
+import struct
+from pathlib import Path
+
+_PT_LOAD = 1
+
+
+def loaded_bytes(path: Path) -> int:
+    """The bytes of a 64-bit little-endian ELF file that are mapped into memory when it runs.
+
+    Raises:
+        ValueError: the file is none.
+    """
+    data = path.read_bytes()
+    if data[:6] != b"\x7fELF\x02\x01":
+        raise ValueError(f"{path} is no 64-bit little-endian ELF file")
+    (offset,) = struct.unpack_from("<Q", data, 32)
+    size, count = struct.unpack_from("<HH", data, 54)
+    segments = [struct.unpack_from("<IIQQQQQQ", data, offset + i * size) for i in range(count)]
+    return sum(segment[5] for segment in segments if segment[0] == _PT_LOAD)
