@@ -1,4 +1,4 @@
-"""Measures the models of examples/models at their full size beside PyTorch eager, and writes docs/models.md.
+"""Measures the models of examples/models beside PyTorch eager, and writes docs/models.md.
 
     tools/bazel run //tools/bench:models_bench
 
@@ -33,11 +33,8 @@ _EXAMPLES = _ROOT / "examples" / "models"
 
 def _row(name: str, without_kernels: int) -> list[object]:
     """The row of a model."""
-    full_size = (_EXAMPLES / f"{name}_full_size.pte").exists()
     binary = _BINARIES / f"{name}_runner"
-    program = _EXAMPLES / (f"{name}_full_size.pte" if full_size else f"{name}.pte")
-    entry_point = "get_full_size_model" if full_size else "get_model"
-    (method,) = model_file.load(_EXAMPLES / f"{name}.py", entry_point, [_ROOT], rule="executorch_program")
+    (method,) = model_file.load(_EXAMPLES / f"{name}.py", "get_model", [_ROOT], rule="executorch_program")
     ours, eager = [], []
     for _ in range(_TURNS.value):
         ours.append(_binary_seconds(binary))
@@ -47,7 +44,7 @@ def _row(name: str, without_kernels: int) -> list[object]:
     return [
         f"`{name}`",
         f"{kernels / 1e3:,.0f}",
-        f"{program.stat().st_size / 1e6:,.1f}",
+        f"{(_EXAMPLES / f'{name}.pte').stat().st_size / 1e6:,.1f}",
         f"{ours_ms:,.1f}",
         f"{eager_ms:,.1f}",
         f"{ours_ms / eager_ms:.1f}",
@@ -82,9 +79,9 @@ def _section(rows: Sequence[Sequence[object]], all_kernels: int) -> str:
     return "\n\n".join(
         [
             "## Size and time",
-            "At full size where `examples/models` has it. The kernels are those of the model's operators, compiled for"
-            " its dtypes (`dtype_selective_build`), in kilobytes that the binary loads; all kernels of"
-            f" `kernels/portable` and `kernels/quantized` take {all_kernels / 1e3:,.0f}. The time is the"
+            "The programs are those of the tests, so some models are cut down. The kernels are those of the model's"
+            " operators, compiled for its dtypes (`dtype_selective_build`), in kilobytes that the binary loads; all"
+            f" kernels of `kernels/portable` and `kernels/quantized` take {all_kernels / 1e3:,.0f}. The time is the"
             f" CPU's of one inference at one thread, the least of {_TURNS.value} turns of {_RUNS.value} runs, in turn"
             " with PyTorch eager.",
             "    tools/bazel run //tools/bench:models_bench",
