@@ -52,6 +52,10 @@ class Plane {
   bool has_adjacent_rows(int64_t width) const { return row_ == width * column_; }
 
   T load(int64_t y, int64_t x) const { return load_element<T>(type_, data_ + y * row_ + x * column_); }
+  /// Reads `n` elements of a row, from (y, x) on. For `n` up to kBlockSize.
+  void load_row(int64_t y, int64_t x, int64_t n, T* values) const {
+    load_block(type_, data_ + y * row_ + x * column_, column_, CppTypeToScalarType<T>::value, values, n);
+  }
   void store(int64_t y, int64_t x, T value) const { store_element(value, type_, data_ + y * row_ + x * column_); }
 
  private:

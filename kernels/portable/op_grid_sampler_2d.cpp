@@ -101,17 +101,38 @@ Taps<T> taps_of(const Axis<T>& axis, Interpolation interpolation, T coordinate) 
   return taps;
 }
 
-/// The sum of the weighted elements. A weight that is no number makes the sum none.
+/// What a pair of coordinates reads of each plane.
 template <typename T>
-T interpolate(ScalarType type, const char* plane, const Taps<T>& y, const Taps<T>& x) {
-  T sum = (y.outside + x.outside) * 0;
-  for (int i = 0; i < y.count; ++i) {
-    for (int j = 0; j < x.count; ++j) {
-      sum += load_element<T>(type, plane + y.offsets[i] + x.offsets[j]) * (y.weights[i] * x.weights[j]);
+struct PlaneTaps {
+  int count = 0;
+  int64_t offsets[16];
+  T weights[16];
+  T outside;
+
+  PlaneTaps(const Taps<T>& y, const Taps<T>& x) : outside((y.outside + x.outside) * 0) {
+    for (int i = 0; i < y.count; ++i) {
+      for (int j = 0; j < x.count; ++j) {
+        offsets[count] = y.offsets[i] + x.offsets[j];
+        weights[count++] = y.weights[i] * x.weights[j];
+      }
     }
   }
-  return sum;
-}
+
+  /// The sum of the weighted elements. A weight that is no number makes the sum none.
+  T interpolate(ScalarType type, const char* plane) const {
+    T sum = outside;
+    if (type == CppTypeToScalarType<T>::value) {
+      for (int k = 0; k < count; ++k) {
+        sum += *reinterpret_cast<const T*>(plane + offsets[k]) * weights[k];
+      }
+    } else {
+      for (int k = 0; k < count; ++k) {
+        sum += load_element<T>(type, plane + offsets[k]) * weights[k];
+      }
+    }
+    return sum;
+  }
+};
 
 }  // namespace
 
@@ -140,6 +161,8 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
   const ConstStridedView positions(grid);
   const StridedView target(out);
   const auto stride = [](const StridedShape& shape, int64_t d) { return shape.strides[d] * shape.element_size(); };
+  const int64_t from_step = stride(source, 1);
+  const int64_t to_step = stride(target, 1);
   const int64_t rows = target.sizes[2];
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, 32 * target.sizes[1] * target.sizes[3]));
   ET_SWITCH_FLOAT_TYPES(compute_type(floating_result_type(type)), ctx, op_name, CTYPE, [&] {
@@ -157,12 +180,12 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
           load_block(grid_type,
                      positions.data + n * stride(positions, 0) + i * stride(positions, 1) + j * stride(positions, 2),
                      stride(positions, 3), CppTypeToScalarType<CTYPE>::value, xy, 2);
-          const Taps<CTYPE> x = taps_of(x_axis, static_cast<Interpolation>(interpolation), xy[0]);
-          const Taps<CTYPE> y = taps_of(y_axis, static_cast<Interpolation>(interpolation), xy[1]);
+          const PlaneTaps<CTYPE> taps(taps_of(y_axis, static_cast<Interpolation>(interpolation), xy[1]),
+                                      taps_of(x_axis, static_cast<Interpolation>(interpolation), xy[0]));
           const char* from = source.data + n * stride(source, 0);
           char* to = target.data + n * stride(target, 0) + i * stride(target, 2) + j * stride(target, 3);
-          for (int64_t c = 0; c < target.sizes[1]; ++c, from += stride(source, 1), to += stride(target, 1)) {
-            store_element(interpolate(type, from, y, x), type, to);
+          for (int64_t c = 0; c < target.sizes[1]; ++c, from += from_step, to += to_step) {
+            store_element(taps.interpolate(type, from), type, to);
           }
         }
       }
