@@ -7,6 +7,7 @@
 #include "kernels/common/promotion.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/scalar.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
@@ -16,18 +17,30 @@ namespace internal {
 inline bool resize_to_result(Tensor& out, const Tensor& a, const Tensor& b) { return resize_to_broadcast(out, a, b); }
 inline bool resize_to_result(Tensor& out, const Tensor& a, const Scalar&) { return resize_like(out, a); }
 
+/// `out = typed(...)` for each element. `Function` may say that it is one for wide vectors.
+template <typename Function, typename Typed, typename... Inputs>
+void apply_elementwise_to(const Typed& typed, Tensor& out, const Inputs&... inputs) {
+  if constexpr (kIsWide<Function>) {
+    elementwise(wide(typed), out, inputs...);
+  } else {
+    elementwise(typed, out, inputs...);
+  }
+}
+
 /// `out = function(a, b)` for each element, computed as `T`.
 template <typename T, typename Function>
 void apply_binary(const Function& function, const Tensor& a, const Tensor& b, Tensor& out) {
   using Result = std::invoke_result_t<const Function&, T, T>;
-  elementwise([function](T x, T y) -> Result { return function(x, y); }, out, a, b);
+  apply_elementwise_to<Function>(
+      [function](T x, T y) KERNELS_ALWAYS_INLINE -> Result { return function(x, y); }, out, a, b);
 }
 
 template <typename T, typename Function>
 void apply_binary(const Function& function, const Tensor& a, const Scalar& b, Tensor& out) {
   using Result = std::invoke_result_t<const Function&, T, T>;
   const T y = scalar_cast<T>(b);
-  elementwise([function, y](T x) -> Result { return function(x, y); }, out, a);
+  apply_elementwise_to<Function>(
+      [function, y](T x) KERNELS_ALWAYS_INLINE -> Result { return function(x, y); }, out, a);
 }
 
 }  // namespace internal
@@ -42,6 +55,8 @@ void apply_binary(const Function& function, const Tensor& a, const Scalar& b, Te
 ///     };
 ///
 ///     return binary_out<op_name, Add>(ctx, a, b, out, alpha);
+///
+/// With `static constexpr bool kWide = true;` it is a function for wide vectors (see `wide`).
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand, typename... Scalars>
 Tensor& binary_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out,
                    const Scalars&... parameters) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <type_traits>
@@ -7,6 +8,8 @@
 #include "kernels/common/elementwise.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/scalar.h"
+#include "kernels/common/vector_math.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
@@ -32,9 +35,9 @@ bool contains_zero(const Tensor& tensor, ScalarType type);
 
 /// x / y without its fraction.
 template <typename T>
-T divide_trunc(T x, T y) {
+KERNELS_ALWAYS_INLINE inline T divide_trunc(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::trunc(x / y);
+    return math::trunc(x / y);
   } else if (std::is_signed_v<T> && y == T(-1)) {
     // The quotient of the least integer does not fit: it wraps around, where a division would trap.
     return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
@@ -43,20 +46,17 @@ T divide_trunc(T x, T y) {
   }
 }
 
-/// The largest integer that is not more than x / y.
-template <typename T>
-T divide_floor(T x, T y) {
+/// The largest integer that is not more than x / y. `fmod` is C's or another of the same results.
+template <typename T, typename Fmod>
+KERNELS_ALWAYS_INLINE inline T divide_floor(T x, T y, const Fmod& fmod) {
   if constexpr (std::is_floating_point_v<T>) {
-    if (y == 0) {
-      return x / y;
-    }
     // Not floor(x / y), whose division may round up to an integer: the exact quotient follows from the remainder.
-    const T remainder = std::fmod(x, y);
-    T quotient = (x - remainder) / y;
-    if (remainder != 0 && (remainder < 0) != (y < 0)) {
-      quotient -= 1;
-    }
-    return quotient == 0 ? std::copysign(T(0), x / y) : std::round(quotient);
+    const T remainder = fmod(x, y);
+    const bool is_above = (remainder != 0) & ((remainder < 0) != (y < 0));
+    const T quotient = math::rint((x - remainder) / y - (is_above ? T(1) : T(0)));
+    const T ratio = x / y;
+    const T result = quotient == 0 ? std::copysign(T(0), ratio) : quotient;
+    return y == 0 ? ratio : result;
   } else {
     const T quotient = divide_trunc(x, y);
     const bool is_exact = static_cast<T>(quotient * y) == x;
@@ -64,8 +64,38 @@ T divide_floor(T x, T y) {
   }
 }
 
-/// `out = function(a, b)` for each element, a function of integers or of floats that divides: integers are not divided
-/// by zero, and Bools not at all. `common_type` is the dtype that the operands have in common.
+namespace internal {
+
+/// results = function(x, y, fmod), with an `fmod` for vectors where that is exact.
+template <typename Function>
+void divide_floats(int64_t n, float* results, const float* x, const float* y, const Function& function) {
+  constexpr int64_t kPart = 64;
+  for (int64_t start = 0; start < n; start += kPart) {
+    const int64_t count = std::min(kPart, n - start);
+    const float* const a = x + start;
+    const float* const b = y + start;
+    float* const c = results + start;
+    uint32_t is_near = 1;
+    for (int64_t i = 0; i < count; ++i) {
+      is_near &= math::is_near_multiple(a[i], b[i]) ? 1 : 0;
+    }
+    if (is_near != 0) {
+      const auto fmod = [](float p, float q) KERNELS_ALWAYS_INLINE { return math::fmod_of_near(p, q); };
+      wide_vectorized_for(count, [=](int64_t i) KERNELS_ALWAYS_INLINE { c[i] = function(a[i], b[i], fmod); });
+    } else {
+      const auto fmod = [](float p, float q) { return std::fmod(p, q); };
+      for (int64_t i = 0; i < count; ++i) {
+        c[i] = function(a[i], b[i], fmod);
+      }
+    }
+  }
+}
+
+}  // namespace internal
+
+/// `out = function(a, b, fmod)` for each element, a function of integers or of floats that divides: integers are not
+/// divided by zero, and Bools not at all. `fmod` is C's function for floats. `common_type` is the dtype that the
+/// operands have in common.
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& division_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, ScalarType common_type,
                      const Function& function, Tensor& out) {
@@ -80,7 +110,14 @@ Tensor& division_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b
 
   // Compute
   ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
-    elementwise([&function](CTYPE x, CTYPE y) -> CTYPE { return function(x, y); }, out, a, b);
+    if constexpr (std::is_same_v<CTYPE, float>) {
+      elementwise([&function](int64_t n, float* results, const float* x,
+                              const float* y) { internal::divide_floats(n, results, x, y, function); },
+                  out, a, b);
+    } else {
+      const auto fmod = [](CTYPE x, CTYPE y) { return std::fmod(x, y); };
+      elementwise([&](CTYPE x, CTYPE y) -> CTYPE { return function(x, y, fmod); }, out, a, b);
+    }
   });
   return out;
 }

@@ -28,7 +28,28 @@ struct ElementwiseFunction {
 /// about 2 KiB more: 16 KiB in all, and 6 KiB with the smallest block_size.
 void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const ConstStridedView* inputs);
 
+/// A function for which `elementwise` uses wider vectors where the processor has them (see `wide_vectorized_for`):
+/// because its calculation is long, or because the other vectors lack an instruction. It is KERNELS_ALWAYS_INLINE.
+template <typename Function>
+struct Wide : Function {
+  static constexpr bool kWide = true;
+};
+template <typename Function>
+inline Wide<Function> wide(const Function& function) {
+  return {function};
+}
+
 namespace internal {
+
+/// Whether a function says that it is one for wide vectors.
+template <typename Function, typename = void>
+constexpr bool kIsWide = false;
+template <typename Function>
+constexpr bool kIsWide<Function, std::void_t<decltype(Function::kWide)>> = Function::kWide;
+
+/// Whether wide vectors serve results of this type. Doubles have C's functions, and small integers no shifts.
+template <typename Result>
+constexpr bool kHasWideVectors = sizeof(Result) >= sizeof(float) && !std::is_same_v<Result, double>;
 
 template <typename Function, typename Result, typename... Arguments>
 struct TypedElementwiseAdapter {
@@ -49,6 +70,8 @@ struct TypedElementwiseAdapter {
   static void call(const Function& function, Result* out, int64_t n, const Arguments*... inputs) {
     if constexpr (std::is_invocable_v<const Function&, int64_t, Result*, const Arguments*...>) {
       function(n, out, inputs...);
+    } else if constexpr (kIsWide<Function> && kHasWideVectors<Result>) {
+      wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(inputs[i]...); });
     } else {
       vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(inputs[i]...); });
     }
@@ -59,8 +82,8 @@ template <typename Function, typename Signature>
 struct ElementwiseAdapter;
 
 /// A function of elements.
-template <typename Function, typename Result, typename... Arguments>
-struct ElementwiseAdapter<Function, Result (Function::*)(Arguments...) const>
+template <typename Function, typename Class, typename Result, typename... Arguments>
+struct ElementwiseAdapter<Function, Result (Class::*)(Arguments...) const>
     : TypedElementwiseAdapter<Function, Result, Arguments...> {};
 
 /// A function of blocks.

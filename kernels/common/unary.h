@@ -1,12 +1,16 @@
 #pragma once
 
+#include <type_traits>
+
 #include "kernels/common/elementwise.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
 /// A function of each element that keeps the dtype, `out = function(in)`, for integers and floats. `function` takes and
-/// returns any of their types but Half and BFloat16, which are calculated as float.
+/// returns any of their types but Half and BFloat16, which are calculated as float. A function for wide vectors (see
+/// `wide`) is calculated with these for floats.
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& unary_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, const Function& function) {
   // Check
@@ -17,8 +21,14 @@ Tensor& unary_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, cons
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
   // Compute
-  ET_SWITCH_REAL_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE,
-                       [&] { elementwise([&function](CTYPE x) -> CTYPE { return function(x); }, out, in); });
+  ET_SWITCH_REAL_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
+    const auto typed = [&function](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return function(x); };
+    if constexpr (internal::kIsWide<Function> && std::is_floating_point_v<CTYPE>) {
+      elementwise(wide(typed), out, in);
+    } else {
+      elementwise(typed, out, in);
+    }
+  });
   return out;
 }
 

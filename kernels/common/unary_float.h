@@ -10,7 +10,8 @@
 namespace rules_executorch::kernels {
 
 /// A floating-point function of each element, `out = function(in)`: integers and Bools give Float, as in PyTorch.
-/// `function` takes and returns float and double, or is a function of blocks of them (see `elementwise`).
+/// `function` takes and returns float and double, and is KERNELS_ALWAYS_INLINE if it is long, or is a function of blocks
+/// of them (see `elementwise`).
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& unary_float_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, const Function& function) {
   // Common dtype
@@ -28,7 +29,7 @@ Tensor& unary_float_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out
     if constexpr (std::is_invocable_v<const Function&, int64_t, CTYPE*, const CTYPE*>) {
       elementwise([&function](int64_t n, CTYPE* results, const CTYPE* x) { function(n, results, x); }, out, in);
     } else {
-      elementwise([&function](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return function(x); }, out, in);
+      elementwise(wide([&function](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return function(x); }), out, in);
     }
   });
   return out;

@@ -37,6 +37,7 @@ constexpr double kRoundDouble = 0x1.8p52;
 /// log(2) in two parts. The first has few bits, so that its products with exponents are exact.
 constexpr float kLog2High = 0x1.62ep-1f;
 constexpr float kLog2Low = 0x1.0bfbe8p-15f;
+constexpr float kLog2 = kLog2High + kLog2Low;
 
 inline float abs(float x) { return float_of(to_bits(x) & ~kSignBit); }
 
@@ -69,9 +70,9 @@ inline float min_magnitude(float a, float b) { return select(if_less(a, b), a, b
 /// 2^n for -126 <= n <= 127.
 inline float power_of_two(uint32_t n) { return float_of((n + 127) << 23); }
 
-/// e^x = 2^n e^r, with |r| <= log(2)/2.
+/// e^x = 2^n (1 + rest), with 1 + rest = e^r and |r| <= log(2)/2.
 struct ExpParts {
-  float e_to_r;
+  float rest;
   uint32_t n;
 };
 
@@ -84,7 +85,7 @@ KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
   p = p * r + 0x1.555858p-5f;
   p = p * r + 0x1.55548cp-3f;
   p = p * r + 0x1.fffffcp-2f;
-  return {1 + (r + r * r * p), to_bits(shifted) - to_bits(kRound)};
+  return {r + r * r * p, to_bits(shifted) - to_bits(kRound)};
 }
 
 /// e^x for -104 <= x <= 89, between which its results are 0, infinity and all others, and for NaN.
@@ -92,13 +93,28 @@ KERNELS_ALWAYS_INLINE inline float exp_of_bounded(float x) {
   const ExpParts parts = exp_parts(x);
   // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
   const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
-  return parts.e_to_r * power_of_two(half) * power_of_two(parts.n - half);
+  return (1 + parts.rest) * power_of_two(half) * power_of_two(parts.n - half);
 }
 
 /// e^x for results that are neither infinite nor denormal.
 KERNELS_ALWAYS_INLINE inline float exp_of_small(float x) {
   const ExpParts parts = exp_parts(x);
-  return parts.e_to_r * power_of_two(parts.n);
+  return (1 + parts.rest) * power_of_two(parts.n);
+}
+
+/// Half of e^x for |x| <= 90, which is finite where sinh and cosh are.
+KERNELS_ALWAYS_INLINE inline float half_exp(float x) {
+  const ExpParts parts = exp_parts(x);
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  return (1 + parts.rest) * power_of_two(parts.n - 1 - half) * power_of_two(half);
+}
+
+/// Half of e^x - 1 for -18 <= x <= 90.
+KERNELS_ALWAYS_INLINE inline float half_expm1(float x) {
+  const ExpParts parts = exp_parts(x);
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  const float factor = power_of_two(parts.n - 1 - half);
+  return power_of_two(half) * (factor * parts.rest + (factor - power_of_two(0 - 1 - half)));
 }
 
 /// magnitude = 2^exponent * mantissa, with sqrt(1/2) <= mantissa < sqrt(2), for a finite positive magnitude.
@@ -115,30 +131,100 @@ KERNELS_ALWAYS_INLINE inline Split split(float magnitude) {
   return {float_of((bits & 0x7fffff) + kRootOfHalf), exponent};
 }
 
+/// f - f^2/2 + ... = log(1 + f), for sqrt(1/2) <= 1 + f < sqrt(2); all but the first term, and `addend`.
+KERNELS_ALWAYS_INLINE inline float log_rest(float f, float addend) {
+  float p = -0x1.3a8ae6p-4f;
+  p = p * f + 0x1.05b42cp-3f;
+  p = p * f - 0x1.0d7b12p-3f;
+  p = p * f + 0x1.22d61ep-3f;
+  p = p * f - 0x1.54723cp-3f;
+  p = p * f + 0x1.99a034p-3f;
+  p = p * f - 0x1.000228p-2f;
+  p = p * f + 0x1.555554p-2f;
+  const float square = f * f;
+  return f * square * p + addend - 0.5f * square;
+}
+
+/// `result`, a logarithm of x where x is positive and finite, or what it is of any other x.
+KERNELS_ALWAYS_INLINE inline float log_of_any(float x, float result) {
+  const float of_positive = x < kInfinity ? result : x;
+  return x > 0 ? of_positive : (x == 0 ? -kInfinity : kNaN);
+}
+
+/// pi/2 in two parts.
+constexpr float kHalfPiHigh = 0x1.921fb6p+0f;
+constexpr float kHalfPiLow = -0x1.777a5cp-25f;
+
+/// atan(t) for 0 <= t <= 1.
+KERNELS_ALWAYS_INLINE inline float atan_of_ratio(float t) {
+  const float square = t * t;
+  float p = 0x1.7e654ep-9f;
+  p = p * square - 0x1.0bfbfep-6f;
+  p = p * square + 0x1.61db8p-5f;
+  p = p * square - 0x1.354a0ep-4f;
+  p = p * square + 0x1.b4dc2p-4f;
+  p = p * square - 0x1.230a58p-3f;
+  p = p * square + 0x1.9978e8p-3f;
+  p = p * square - 0x1.5554dcp-2f;
+  return t + t * square * p;
+}
+
+/// Of a magnitude above 1/2: half of acos(magnitude); of others asin(magnitude).
+KERNELS_ALWAYS_INLINE inline float asin_of_part(float magnitude) {
+  const bool is_large = magnitude > 0.5f;
+  const float square = is_large ? (1 - magnitude) * 0.5f : magnitude * magnitude;
+  const float s = is_large ? std::sqrt(square) : magnitude;
+  float p = 0x1.59c9ep-5f;
+  p = p * square + 0x1.8bb83ep-6f;
+  p = p * square + 0x1.7489e6p-5f;
+  p = p * square + 0x1.33016cp-4f;
+  p = p * square + 0x1.5555cap-3f;
+  return s + s * square * p;
+}
+
 /// Whether an angle is beyond those that vectorized loops divide into quadrants. NaN is not.
 KERNELS_ALWAYS_INLINE inline bool is_large_angle(float x) { return abs(x) > 0x1p22f; }
 
-/// sin(x + quadrants * pi/2) for an x that is not large.
-KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
-  constexpr double kHalfPiHigh = 0x1.921fb544p+0;  // 31 bits: its products with the number of quadrants are exact
-  constexpr double kHalfPiLow = 0x1.0b4611a626331p-34;
+/// x = quadrant * pi/2 + r, with the sine and the cosine of r, |r| <= pi/4.
+struct Angle {
+  float sine;
+  float cosine;
+  uint32_t quadrant;
+};
+
+/// Of an x that is not large.
+KERNELS_ALWAYS_INLINE inline Angle divide_angle(float x) {
+  constexpr double kHigh = 0x1.921fb544p+0;  // 31 bits: its products with the number of quadrants are exact
+  constexpr double kLow = 0x1.0b4611a626331p-34;
   const double shifted = x * 0x1.45f306dc9c883p-1 + kRoundDouble;
   const double n = shifted - kRoundDouble;
-  const float r = static_cast<float>((x - n * kHalfPiHigh) - n * kHalfPiLow);
-  const uint32_t quadrant = static_cast<uint32_t>(to_bits(shifted)) + quadrants;
+  const float r = static_cast<float>((x - n * kHigh) - n * kLow);
 
   const float magnitude = abs(r);
   const float square = r * r;
   float s = -0x1.9953f6p-13f;
   s = s * square + 0x1.110778p-7f;
   s = s * square - 0x1.555546p-3f;
-  const float sine = with_sign(magnitude + magnitude * square * s, r);
   float c = 0x1.99e80cp-16f;
   c = c * square - 0x1.6c0c28p-10f;
   c = c * square + 0x1.55554ap-5f;
-  const float cosine = 1 - (0.5f * square - square * square * c);
-  const float result = (quadrant & 1) != 0 ? cosine : sine;
+  return {with_sign(magnitude + magnitude * square * s, r), 1 - (0.5f * square - square * square * c),
+          static_cast<uint32_t>(to_bits(shifted))};
+}
+
+/// sin(x + quadrants * pi/2) for an x that is not large.
+KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
+  const Angle angle = divide_angle(x);
+  const uint32_t quadrant = angle.quadrant + quadrants;
+  const float result = (quadrant & 1) != 0 ? angle.cosine : angle.sine;
   return float_of(to_bits(result) ^ ((quadrant & 2) << 30));
+}
+
+KERNELS_ALWAYS_INLINE inline float tan_of_small(float x) {
+  const Angle angle = divide_angle(x);
+  const bool is_odd = (angle.quadrant & 1) != 0;
+  const float quotient = (is_odd ? angle.cosine : angle.sine) / (is_odd ? angle.sine : angle.cosine);
+  return float_of(to_bits(quotient) ^ (angle.quadrant << 31));
 }
 
 }  // namespace internal
@@ -168,6 +254,19 @@ KERNELS_ALWAYS_INLINE inline T trunc(T x) {
   return std::copysign(floor(std::abs(x)), x);
 }
 
+/// Whether `fmod_of_near` takes these.
+KERNELS_ALWAYS_INLINE inline bool is_near_multiple(float x, float y) {
+  return internal::abs(x / y) < 0x1p24f && internal::abs(y) < internal::kInfinity;
+}
+
+/// The rest of x / y, with the sign of x: exact, because a double holds every step.
+KERNELS_ALWAYS_INLINE inline float fmod_of_near(float x, float y) {
+  const double dividend = x;
+  const double divisor = y;
+  const double quotient = static_cast<double>(static_cast<int32_t>(dividend / divisor));
+  return internal::with_sign(internal::abs(static_cast<float>(dividend - quotient * divisor)), x);
+}
+
 /// e^x.
 constexpr double kExpUlp = 1.1;
 KERNELS_ALWAYS_INLINE inline float exp(float x) {
@@ -176,27 +275,84 @@ KERNELS_ALWAYS_INLINE inline float exp(float x) {
 }
 inline double exp(double x) { return std::exp(x); }
 
+/// e^x - 1.
+constexpr double kExpm1Ulp = 2.0;
+KERNELS_ALWAYS_INLINE inline float expm1(float x) {
+  const float bounded = x > 90 ? 90 : x;
+  return internal::with_sign(2 * internal::abs(internal::half_expm1(bounded < -18 ? -18 : bounded)), x);
+}
+inline double expm1(double x) { return std::expm1(x); }
+
 /// The natural logarithm.
 constexpr double kLogUlp = 1.0;
 KERNELS_ALWAYS_INLINE inline float log(float x) {
   const internal::Split parts = internal::split(x);
   const float f = parts.mantissa - 1;
-  float p = -0x1.3a8ae6p-4f;
-  p = p * f + 0x1.05b42cp-3f;
-  p = p * f - 0x1.0d7b12p-3f;
-  p = p * f + 0x1.22d61ep-3f;
-  p = p * f - 0x1.54723cp-3f;
-  p = p * f + 0x1.99a034p-3f;
-  p = p * f - 0x1.000228p-2f;
-  p = p * f + 0x1.555554p-2f;
-  const float square = f * f;
   const float exponent = static_cast<float>(parts.exponent);
-  const float rest = f * square * p + exponent * internal::kLog2Low - 0.5f * square;
-  const float result = exponent * internal::kLog2High + (f + rest);
-  const float of_positive = x < internal::kInfinity ? result : x;
-  return x > 0 ? of_positive : (x == 0 ? -internal::kInfinity : internal::kNaN);
+  const float rest = internal::log_rest(f, exponent * internal::kLog2Low);
+  return internal::log_of_any(x, exponent * internal::kLog2High + (f + rest));
 }
 inline double log(double x) { return std::log(x); }
+
+/// The logarithm to base 2.
+constexpr double kLog2Ulp = 1.5;
+KERNELS_ALWAYS_INLINE inline float log2(float x) {
+  constexpr float kFactor = 0x1.c551dap-2f;  // 1/log(2) - 1
+  const internal::Split parts = internal::split(x);
+  const float f = parts.mantissa - 1;
+  const float rest = internal::log_rest(f, 0);
+  return internal::log_of_any(x, static_cast<float>(parts.exponent) + (f + (rest + (rest * kFactor + f * kFactor))));
+}
+inline double log2(double x) { return std::log2(x); }
+
+/// The logarithm to base 10.
+constexpr double kLog10Ulp = 2.0;
+KERNELS_ALWAYS_INLINE inline float log10(float x) {
+  constexpr float kFactor = 0x1.bcb7b2p-2f;  // 1/log(10)
+  constexpr float kHigh = 0x1.344p-2f;       // log10(2): its products with exponents are exact
+  constexpr float kLow = 0x1.3509f8p-18f;
+  const internal::Split parts = internal::split(x);
+  const float f = parts.mantissa - 1;
+  const float exponent = static_cast<float>(parts.exponent);
+  const float rest = internal::log_rest(f, 0);
+  return internal::log_of_any(x, exponent * kHigh + (exponent * kLow + (f + rest) * kFactor));
+}
+inline double log10(double x) { return std::log10(x); }
+
+/// log(1 + x).
+constexpr double kLog1pUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float log1p(float x) {
+  const float u = 1 + x;
+  const internal::Split parts = internal::split(u);
+  const bool is_one = parts.exponent == 0;
+  const float f = is_one ? x : parts.mantissa - 1;
+  // What u lacks.
+  const float rounded_off = parts.exponent > 0 ? 1 - (u - x) : x - (u - 1);
+  const float correction = is_one ? 0 : rounded_off / u;
+  const float exponent = static_cast<float>(parts.exponent);
+  const float rest = internal::log_rest(f, exponent * internal::kLog2Low + correction);
+  const float result = exponent * internal::kLog2High + (f + rest);
+  return internal::log_of_any(u, internal::with_sign(internal::abs(result), x));
+}
+inline double log1p(double x) { return std::log1p(x); }
+
+/// The hyperbolic sine and cosine.
+constexpr double kSinhUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float sinh(float x) {
+  const float magnitude = internal::abs(x);
+  const float e = internal::half_expm1(magnitude > 90 ? 90 : magnitude);
+  const float bounded = e > 0x1p60f ? 0x1p60f : e;
+  return internal::with_sign(e + bounded / (2 * bounded + 1), x);
+}
+inline double sinh(double x) { return std::sinh(x); }
+
+constexpr double kCoshUlp = 2.0;
+KERNELS_ALWAYS_INLINE inline float cosh(float x) {
+  const float magnitude = internal::abs(x);
+  const float e = internal::half_exp(magnitude > 90 ? 90 : magnitude);
+  return e + 0.25f / e;
+}
+inline double cosh(double x) { return std::cosh(x); }
 
 /// The hyperbolic tangent.
 constexpr double kTanhUlp = 1.5;
@@ -215,6 +371,89 @@ KERNELS_ALWAYS_INLINE inline float tanh(float x) {
   return internal::with_sign(bounded < 0.625f ? small : large, x);
 }
 inline double tanh(double x) { return std::tanh(x); }
+
+/// The inverse hyperbolic functions.
+constexpr double kAsinhUlp = 3.5;
+KERNELS_ALWAYS_INLINE inline float asinh(float x) {
+  const float magnitude = internal::abs(x);
+  const bool is_large = magnitude > 0x1p25f;
+  const float square = is_large ? 0 : magnitude * magnitude;
+  const float result = log1p(magnitude + square / (1 + std::sqrt(1 + square)));
+  return internal::with_sign(result + (is_large ? internal::kLog2 : 0), x);
+}
+inline double asinh(double x) { return std::asinh(x); }
+
+constexpr double kAcoshUlp = 3.5;
+KERNELS_ALWAYS_INLINE inline float acosh(float x) {
+  const bool is_large = x > 0x1p25f;
+  const float d = x < 1 ? internal::kNaN : x - 1;
+  const float bounded = is_large ? 1 : d;
+  const float result = log1p(is_large ? x : d + std::sqrt(bounded * bounded + 2 * bounded));
+  return result + (is_large ? internal::kLog2 : 0);
+}
+inline double acosh(double x) { return std::acosh(x); }
+
+constexpr double kAtanhUlp = 3.0;
+KERNELS_ALWAYS_INLINE inline float atanh(float x) {
+  const float magnitude = internal::abs(x);
+  return internal::with_sign(0.5f * log1p(2 * magnitude / (1 - magnitude)), x);
+}
+inline double atanh(double x) { return std::atanh(x); }
+
+/// The inverse trigonometric functions.
+constexpr double kAtanUlp = 1.5;
+KERNELS_ALWAYS_INLINE inline float atan(float x) {
+  const float magnitude = internal::abs(x);
+  const bool is_large = magnitude > 1;
+  const float part = internal::atan_of_ratio((is_large ? 1 : magnitude) / (is_large ? magnitude : 1));
+  return internal::with_sign(is_large ? internal::kHalfPiHigh - (part - internal::kHalfPiLow) : part, x);
+}
+inline double atan(double x) { return std::atan(x); }
+
+/// The angle of the point (x, y).
+constexpr double kAtan2Ulp = 2.0;
+KERNELS_ALWAYS_INLINE inline float atan2(float y, float x) {
+  using namespace internal;
+  const float x_magnitude = abs(x);
+  const float y_magnitude = abs(y);
+  const bool is_steep = y_magnitude > x_magnitude;
+  const float high = is_steep ? y_magnitude : x_magnitude;
+  const float low = is_steep ? x_magnitude : y_magnitude;
+  // Of equal magnitudes, zeros and infinities have no quotient.
+  const float of_equal = high == 0 ? 0 : 1;
+  const float part = atan_of_ratio(high == low ? of_equal : low / high);
+  // part, pi/2 - part, pi - part or pi/2 + part
+  const uint32_t is_left = if_negative(x);
+  const float right_angles = is_steep ? 1 : select(is_left, 2, 0);
+  const uint32_t minus = (is_left & kSignBit) ^ (is_steep ? kSignBit : 0);
+  const float rest = float_of(to_bits(part) ^ minus) + right_angles * kHalfPiLow;
+  return with_sign(right_angles * kHalfPiHigh + rest, y);
+}
+inline double atan2(double y, double x) { return std::atan2(y, x); }
+
+constexpr double kAsinUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float asin(float x) {
+  const float magnitude = internal::abs(x);
+  const float part = internal::asin_of_part(magnitude);
+  return internal::with_sign(
+      magnitude > 0.5f ? internal::kHalfPiHigh - (2 * part - internal::kHalfPiLow) : part, x);
+}
+inline double asin(double x) { return std::asin(x); }
+
+constexpr double kAcosUlp = 2.0;
+KERNELS_ALWAYS_INLINE inline float acos(float x) {
+  using namespace internal;
+  const float magnitude = abs(x);
+  const float part = asin_of_part(magnitude);
+  // 2 part, pi - 2 part or pi/2 - sign(x) part
+  const bool is_large = magnitude > 0.5f;
+  const float of_large = select(if_negative(x), 2, 0);
+  const float right_angles = is_large ? of_large : 1;
+  const uint32_t minus = is_large ? to_bits(x) & kSignBit : ~to_bits(x) & kSignBit;
+  const float rest = float_of(to_bits(is_large ? 2 * part : part) ^ minus) + right_angles * kHalfPiLow;
+  return right_angles * kHalfPiHigh + rest;
+}
+inline double acos(double x) { return std::acos(x); }
 
 /// The error function.
 constexpr double kErfUlp = 1.5;
@@ -308,9 +547,11 @@ KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
 }
 inline double pow(double x, double y) { return std::pow(x, y); }
 
-/// Sine and cosine. These call C's for large angles, so that loops over them are not vectorized; those below are.
+/// Sine, cosine and tangent. These call C's for large angles, so that loops over them are not vectorized; those below
+/// are.
 constexpr double kSinUlp = 1.6;
 constexpr double kCosUlp = 1.6;
+constexpr double kTanUlp = 3.5;
 inline float sin(float x) {
   return internal::is_large_angle(x) ? static_cast<float>(std::sin(static_cast<double>(x)))
                                      : internal::sin_of_small(x, 0);
@@ -319,12 +560,16 @@ inline float cos(float x) {
   return internal::is_large_angle(x) ? static_cast<float>(std::cos(static_cast<double>(x)))
                                      : internal::sin_of_small(x, 1);
 }
+inline float tan(float x) {
+  return internal::is_large_angle(x) ? static_cast<float>(std::tan(static_cast<double>(x))) : internal::tan_of_small(x);
+}
 
 namespace internal {
 
-/// out[i] = sin(in[i] + quadrants * pi/2) for 0 <= i < n. `each` calculates it for one argument of any size.
-inline void sin_of_all(int64_t n, float* out, const float* in, uint32_t quadrants, float (*each)(float)) {
-  constexpr int64_t kBlock = 16;
+/// out[i] = small(in[i]) for 0 <= i < n where these are small angles, and `each(in[i])`, of any angle, where not.
+template <typename Small>
+inline void for_angles(int64_t n, float* out, const float* in, const Small& small, float (*each)(float)) {
+  constexpr int64_t kBlock = 64;
   for (int64_t start = 0; start < n; start += kBlock) {
     const float* const from = in + start;
     float* const to = out + start;
@@ -334,10 +579,7 @@ inline void sin_of_all(int64_t n, float* out, const float* in, uint32_t quadrant
         large |= is_large_angle(from[i]) ? 1 : 0;
       }
       if (large == 0) {
-        KERNELS_INDEPENDENT_ITERATIONS
-        for (int64_t i = 0; i < kBlock; ++i) {
-          to[i] = sin_of_small(from[i], quadrants);
-        }
+        wide_vectorized_for(kBlock, [=](int64_t i) KERNELS_ALWAYS_INLINE { to[i] = small(from[i]); });
         continue;
       }
     }
@@ -350,15 +592,27 @@ inline void sin_of_all(int64_t n, float* out, const float* in, uint32_t quadrant
 }  // namespace internal
 
 /// out[i] = sin(in[i]) for 0 <= i < n. `out` may be `in`.
-inline void sin(int64_t n, float* out, const float* in) { internal::sin_of_all(n, out, in, 0, sin); }
+inline void sin(int64_t n, float* out, const float* in) {
+  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 0); }, sin);
+}
 inline void sin(int64_t n, double* out, const double* in) {
   vectorized_for(n, [=](int64_t i) { out[i] = std::sin(in[i]); });
 }
 
 /// out[i] = cos(in[i]) for 0 <= i < n. `out` may be `in`.
-inline void cos(int64_t n, float* out, const float* in) { internal::sin_of_all(n, out, in, 1, cos); }
+inline void cos(int64_t n, float* out, const float* in) {
+  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 1); }, cos);
+}
 inline void cos(int64_t n, double* out, const double* in) {
   vectorized_for(n, [=](int64_t i) { out[i] = std::cos(in[i]); });
+}
+
+/// out[i] = tan(in[i]) for 0 <= i < n. `out` may be `in`.
+inline void tan(int64_t n, float* out, const float* in) {
+  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::tan_of_small(x); }, tan);
+}
+inline void tan(int64_t n, double* out, const double* in) {
+  vectorized_for(n, [=](int64_t i) { out[i] = std::tan(in[i]); });
 }
 
 }  // namespace rules_executorch::kernels::math

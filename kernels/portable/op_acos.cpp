@@ -1,13 +1,12 @@
-#include <cmath>
-
 #include "kernels/common/unary_float.h"
+#include "kernels/common/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& acos_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "acos.out");
-  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return std::acos(x); });
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) KERNELS_ALWAYS_INLINE { return math::acos(x); });
 }
 
 }  // namespace torch::executor::native

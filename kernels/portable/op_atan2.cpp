@@ -1,7 +1,6 @@
-#include <cmath>
-
 #include "kernels/common/binary.h"
 #include "kernels/common/promotion.h"
+#include "kernels/common/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -10,7 +9,9 @@ namespace {
 
 template <typename T>
 struct Atan2 {
-  T operator()(T y, T x) const { return std::atan2(y, x); }
+  static constexpr bool kWide = true;
+
+  KERNELS_ALWAYS_INLINE T operator()(T y, T x) const { return math::atan2(y, x); }
 };
 
 }  // namespace

@@ -11,9 +11,11 @@ namespace {
 /// A shift by all of the bits or more, or by a negative number, leaves none of them.
 template <typename T>
 struct ShiftLeft {
-  T operator()(T x, T y) const {
+  static constexpr bool kWide = true;
+
+  KERNELS_ALWAYS_INLINE T operator()(T x, T y) const {
     using Bits = std::make_unsigned_t<T>;
-    const bool in_range = y >= 0 && y < static_cast<T>(8 * sizeof(T));
+    const bool in_range = static_cast<Bits>(y) < 8 * sizeof(T);
     return in_range ? static_cast<T>(static_cast<Bits>(x) << y) : T(0);
   }
 };

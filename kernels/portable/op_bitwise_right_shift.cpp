@@ -11,9 +11,12 @@ namespace {
 /// A shift by all of the bits or more, or by a negative number, leaves the sign.
 template <typename T>
 struct ShiftRight {
-  T operator()(T x, T y) const {
-    constexpr T kMax = static_cast<T>(8 * sizeof(T) - std::is_signed_v<T>);
-    return static_cast<T>(x >> (y >= 0 && y < kMax ? y : kMax));
+  static constexpr bool kWide = true;
+
+  KERNELS_ALWAYS_INLINE T operator()(T x, T y) const {
+    using Bits = std::make_unsigned_t<T>;
+    constexpr Bits kMax = static_cast<Bits>(8 * sizeof(T) - std::is_signed_v<T>);
+    return static_cast<T>(x >> (static_cast<Bits>(y) < kMax ? static_cast<Bits>(y) : kMax));
   }
 };
 

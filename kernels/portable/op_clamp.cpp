@@ -6,6 +6,7 @@
 #include "kernels/common/promotion.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/scalar.h"
+#include "kernels/common/select.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -56,7 +57,18 @@ Tensor& clamp_out(KernelRuntimeContext& ctx, const Tensor& in, const std::option
     using Limits = std::numeric_limits<CTYPE>;
     const CTYPE low = bound_or<CTYPE>(min, Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
     const CTYPE high = bound_or<CTYPE>(max, Limits::has_infinity ? Limits::infinity() : Limits::max());
-    elementwise([low, high](CTYPE x) -> CTYPE { return smaller(larger(x, low), high); }, out, in);
+    // Written so that NaN is not compared with success, and stays; a bound that is NaN makes all results NaN.
+    const CTYPE limit = high != high ? high : low;
+    if (limit != limit) {
+      elementwise([limit](CTYPE) -> CTYPE { return limit; }, out, in);
+      return;
+    }
+    elementwise(
+        [low, high](CTYPE x) -> CTYPE {
+          const CTYPE raised = x < low ? low : x;
+          return raised > high ? high : raised;
+        },
+        out, in);
   });
   return out;
 }
@@ -83,8 +95,13 @@ Tensor& clamp_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, const std:
     } else if (!min.has_value()) {
       elementwise([](CTYPE x, CTYPE high) -> CTYPE { return smaller(x, high); }, out, in, *max);
     } else {
-      elementwise([](CTYPE x, CTYPE low, CTYPE high) -> CTYPE { return smaller(larger(x, low), high); }, out, in, *min,
-                  *max);
+      elementwise(
+          [](CTYPE x, CTYPE low, CTYPE high) -> CTYPE {
+            // In masks: compilers make branches of so many conditions.
+            const CTYPE raised = select(x != x, x, x > low ? x : low);
+            return select(raised != raised, raised, raised < high ? raised : high);
+          },
+          out, in, *min, *max);
     }
   });
   return out;

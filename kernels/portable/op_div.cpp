@@ -9,7 +9,9 @@ namespace {
 
 template <typename T>
 struct Divide {
-  T operator()(T x, T y) const { return x / y; }
+  static constexpr bool kWide = true;
+
+  KERNELS_ALWAYS_INLINE T operator()(T x, T y) const { return x / y; }
 };
 
 /// `out = a / b` with quotients rounded as `rounding_mode` says, so that integers stay integers.
@@ -19,7 +21,10 @@ Tensor& divide_rounded(KernelRuntimeContext& ctx, const Tensor& a, const Tensor&
   const bool down = rounding_mode == "floor";
   ET_KERNEL_CHECK(ctx, down || rounding_mode == "trunc", InvalidArgument, out);
   return division_out<op_name>(
-      ctx, a, b, common_type, [down](auto x, auto y) { return down ? divide_floor(x, y) : divide_trunc(x, y); }, out);
+      ctx, a, b, common_type,
+      [down](auto x, auto y, const auto& fmod)
+          KERNELS_ALWAYS_INLINE { return down ? divide_floor(x, y, fmod) : divide_trunc(x, y); },
+      out);
 }
 
 }  // namespace

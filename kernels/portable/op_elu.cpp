@@ -3,6 +3,7 @@
 #include "kernels/common/elementwise.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/scalar.h"
+#include "kernels/common/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -23,7 +24,11 @@ Tensor& elu_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& alpha
     const CTYPE positive = scalar_cast<CTYPE>(scale);
     const CTYPE negative = scalar_cast<CTYPE>(alpha) * positive;
     const CTYPE exponent = scalar_cast<CTYPE>(input_scale);
-    elementwise([=](CTYPE x) -> CTYPE { return x < 0 ? std::expm1(x * exponent) * negative : x * positive; }, out, in);
+    elementwise(wide([=](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE {
+                  const CTYPE below = math::expm1(x * exponent) * negative;
+                  return x < 0 ? below : x * positive;
+                }),
+                out, in);
   });
   return out;
 }

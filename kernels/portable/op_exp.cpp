@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& exp_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "exp.out");
-  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return math::exp(x); });
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) KERNELS_ALWAYS_INLINE { return math::exp(x); });
 }
 
 }  // namespace torch::executor::native

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <type_traits>
 
 #include "kernels/common/division.h"
@@ -10,10 +9,10 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The rest of x / y, with the sign of x.
-template <typename T>
-T rest(T x, T y) {
+template <typename T, typename Fmod>
+KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Fmod& fmod) {
   if constexpr (std::is_floating_point_v<T>) {
-    return std::fmod(x, y);
+    return fmod(x, y);
   } else {
     // Dividing the least integer by -1 would trap.
     return std::is_signed_v<T> && y == T(-1) ? T(0) : static_cast<T>(x % y);
@@ -24,13 +23,16 @@ T rest(T x, T y) {
 
 Tensor& fmod_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "fmod.Tensor_out");
-  return division_out<op_name>(ctx, a, b, result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+  return division_out<op_name>(
+      ctx, a, b, result_type(a, b),
+      [](auto x, auto y, const auto& fmod) KERNELS_ALWAYS_INLINE { return rest(x, y, fmod); }, out);
 }
 
 Tensor& fmod_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "fmod.Scalar_out");
   return division_out<op_name>(
-      ctx, a, ScalarTensor(b).tensor(), result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+      ctx, a, ScalarTensor(b).tensor(), result_type(a, b),
+      [](auto x, auto y, const auto& fmod) KERNELS_ALWAYS_INLINE { return rest(x, y, fmod); }, out);
 }
 
 }  // namespace torch::executor::native

@@ -24,14 +24,14 @@ Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& in, std::string_view a
     constexpr CTYPE kSqrtTwoOverPi = static_cast<CTYPE>(0.797884560802865355880);
     constexpr CTYPE kCubic = static_cast<CTYPE>(0.044715);
     if (with_tanh) {
-      elementwise(
-          [](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE {
-            return CTYPE(0.5) * x * (1 + math::tanh(kSqrtTwoOverPi * (x + kCubic * x * x * x)));
-          },
-          out, in);
+      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE {
+                    return CTYPE(0.5) * x * (1 + math::tanh(kSqrtTwoOverPi * (x + kCubic * x * x * x)));
+                  }),
+                  out, in);
     } else {
-      elementwise([](CTYPE x)
-                      KERNELS_ALWAYS_INLINE -> CTYPE { return x * CTYPE(0.5) * (1 + math::erf(x * kSqrtHalf)); },
+      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE {
+                    return x * CTYPE(0.5) * (1 + math::erf(x * kSqrtHalf));
+                  }),
                   out, in);
     }
   });

@@ -19,7 +19,7 @@ void log_softmax(Line<T>& line) {
   line.write([largest](T* x, int64_t, int64_t n) { vectorized_for(n, [=](int64_t i) { x[i] -= largest; }); },
              [&](const T* x, int64_t, int64_t n) {
                T powers[kBlockSize];
-               vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { powers[i] = math::exp(x[i]); });
+               wide_vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { powers[i] = math::exp(x[i]); });
                sum.add(n, powers, plus);
              },
              [&](T* x, int64_t, int64_t n) {

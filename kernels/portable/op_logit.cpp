@@ -10,7 +10,7 @@ Tensor& logit_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<dou
   ET_DEFINE_OPERATOR_NAME(op_name, "logit.out");
   const bool clamps = eps.has_value();
   const double low = eps.value_or(0);
-  return unary_float_out<op_name>(ctx, in, out, [=](auto x) {
+  return unary_float_out<op_name>(ctx, in, out, [=](auto x) KERNELS_ALWAYS_INLINE {
     using T = decltype(x);
     const T high = static_cast<T>(1 - low);
     const T lowered = clamps && x > high ? high : x;

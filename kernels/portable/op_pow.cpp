@@ -34,6 +34,16 @@ KERNELS_ALWAYS_INLINE inline T power(T base, T exponent) {
   }
 }
 
+/// Integers have no wide vectors for powers.
+template <typename T, typename Function, typename... Inputs>
+void apply_power(const Function& function, Tensor& out, const Inputs&... inputs) {
+  if constexpr (std::is_floating_point_v<T>) {
+    elementwise(wide(function), out, inputs...);
+  } else {
+    elementwise(function, out, inputs...);
+  }
+}
+
 /// out = in to the power of exponent, computed as T for a result of dtype `type`. Common exponents have their own
 /// loops.
 template <typename T>
@@ -53,7 +63,7 @@ void tensor_power(const Tensor& in, T exponent, ScalarType type, Tensor& out) {
       return;
     }
   }
-  elementwise([exponent](T x) KERNELS_ALWAYS_INLINE -> T { return power(x, exponent); }, out, in);
+  apply_power<T>([exponent](T x) KERNELS_ALWAYS_INLINE -> T { return power(x, exponent); }, out, in);
 }
 
 }  // namespace
@@ -73,7 +83,7 @@ Tensor& pow_Tensor_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const 
 
   // Compute
   ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
-    elementwise([](CTYPE x, CTYPE y) KERNELS_ALWAYS_INLINE -> CTYPE { return power(x, y); }, out, a, b);
+    apply_power<CTYPE>([](CTYPE x, CTYPE y) KERNELS_ALWAYS_INLINE -> CTYPE { return power(x, y); }, out, a, b);
   });
   return out;
 }
@@ -129,7 +139,7 @@ Tensor& pow_Scalar_out(KernelRuntimeContext& ctx, const Scalar& a, const Tensor&
   }
   ET_SWITCH_REAL_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
     const CTYPE base = scalar_cast<CTYPE>(a);
-    elementwise([base](CTYPE y) KERNELS_ALWAYS_INLINE -> CTYPE { return power(base, y); }, out, b);
+    apply_power<CTYPE>([base](CTYPE y) KERNELS_ALWAYS_INLINE -> CTYPE { return power(base, y); }, out, b);
   });
   return out;
 }

@@ -1,4 +1,3 @@
-#include <cmath>
 #include <type_traits>
 
 #include "kernels/common/division.h"
@@ -10,29 +9,32 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The rest of x / y, with the sign of y.
-template <typename T>
-T rest(T x, T y) {
+template <typename T, typename Fmod>
+KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Fmod& fmod) {
   T result;
   if constexpr (std::is_floating_point_v<T>) {
-    result = std::fmod(x, y);
+    result = fmod(x, y);
   } else {
     // Dividing the least integer by -1 would trap.
     result = std::is_signed_v<T> && y == T(-1) ? T(0) : static_cast<T>(x % y);
   }
-  return result != 0 && (result < 0) != (y < 0) ? static_cast<T>(result + y) : result;
+  return (result != 0) & ((result < 0) != (y < 0)) ? static_cast<T>(result + y) : result;
 }
 
 }  // namespace
 
 Tensor& remainder_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "remainder.Tensor_out");
-  return division_out<op_name>(ctx, a, b, result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+  return division_out<op_name>(
+      ctx, a, b, result_type(a, b),
+      [](auto x, auto y, const auto& fmod) KERNELS_ALWAYS_INLINE { return rest(x, y, fmod); }, out);
 }
 
 Tensor& remainder_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "remainder.Scalar_out");
   return division_out<op_name>(
-      ctx, a, ScalarTensor(b).tensor(), result_type(a, b), [](auto x, auto y) { return rest(x, y); }, out);
+      ctx, a, ScalarTensor(b).tensor(), result_type(a, b),
+      [](auto x, auto y, const auto& fmod) KERNELS_ALWAYS_INLINE { return rest(x, y, fmod); }, out);
 }
 
 }  // namespace torch::executor::native

@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& sigmoid_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sigmoid.out");
-  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return math::sigmoid(x); });
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) KERNELS_ALWAYS_INLINE { return math::sigmoid(x); });
 }
 
 }  // namespace torch::executor::native

@@ -1,13 +1,13 @@
-#include <cmath>
-
 #include "kernels/common/unary_float.h"
+#include "kernels/common/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& tan_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "tan.out");
-  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return std::tan(x); });
+  return unary_float_out<op_name>(ctx, in, out,
+                                  [](int64_t n, auto* results, const auto* x) { math::tan(n, results, x); });
 }
 
 }  // namespace torch::executor::native

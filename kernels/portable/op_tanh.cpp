@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& tanh_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "tanh.out");
-  return unary_float_out<op_name>(ctx, in, out, [](auto x) { return math::tanh(x); });
+  return unary_float_out<op_name>(ctx, in, out, [](auto x) KERNELS_ALWAYS_INLINE { return math::tanh(x); });
 }
 
 }  // namespace torch::executor::native

@@ -12,6 +12,7 @@
 #include <functional>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "kernels/common/vectorize.h"
@@ -76,14 +77,19 @@ std::vector<float> samples(const std::vector<float>& boundaries) {
   return values;
 }
 
-/// What a loop of `function` calculates.
+/// What a loop of `function` calculates, with vectors of every width.
 template <typename Function>
 std::vector<float> results_of(const Function& function, const std::vector<float>& values) {
+  const int64_t n = static_cast<int64_t>(values.size());
   std::vector<float> results(values.size());
   const float* const in = values.data();
   float* const out = results.data();
-  vectorized_for(static_cast<int64_t>(values.size()),
-                 [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(in[i]); });
+  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(in[i]); });
+  const std::vector<float> of_wide_vectors = results;
+  vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(in[i]); });
+  for (size_t i = 0; i < values.size(); ++i) {
+    expect(to_bits(results[i]) == to_bits(of_wide_vectors[i]) || (results[i] != results[i]), "wide vectors", in[i]);
+  }
   return results;
 }
 
@@ -118,35 +124,96 @@ TEST(VectorMath, Exp) {
   std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
   boundaries.insert(boundaries.end(), {87.33654F, 88.72284F, 89, 103.27893F, 103.97208F, 104});
   const std::vector<float> values = samples(boundaries);
-  expect_within(math::kExpUlp, "exp", values, results_of([](float x) { return math::exp(x); }, values),
+  expect_within(math::kExpUlp, "exp", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::exp(x); }, values),
                 [](Exact x) { return std::exp(x); });
 }
 
 TEST(VectorMath, Log) {
   const std::vector<float> values = samples({std::sqrt(0.5F), std::sqrt(2.0F), 1, Limits::min(), Limits::max()});
-  expect_within(math::kLogUlp, "log", values, results_of([](float x) { return math::log(x); }, values),
+  expect_within(math::kLogUlp, "log", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::log(x); }, values),
                 [](Exact x) { return std::log(x); });
+}
+
+TEST(VectorMath, Expm1) {
+  std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
+  boundaries.insert(boundaries.end(), {17.32868F, 18, 88.72284F, 90});
+  const std::vector<float> values = samples(boundaries);
+  expect_within(math::kExpm1Ulp, "expm1", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::expm1(x); }, values),
+                [](Exact x) { return std::expm1(x); });
+}
+
+TEST(VectorMath, OtherLogs) {
+  const std::vector<float> values =
+      samples({std::sqrt(0.5F), std::sqrt(2.0F), std::sqrt(0.5F) - 1, std::sqrt(2.0F) - 1, 1, 10, 100, 0x1p24F});
+  expect_within(math::kLog2Ulp, "log2", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::log2(x); }, values),
+                [](Exact x) { return std::log2(x); });
+  expect_within(math::kLog10Ulp, "log10", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::log10(x); }, values),
+                [](Exact x) { return std::log10(x); });
+  expect_within(math::kLog1pUlp, "log1p", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::log1p(x); }, values),
+                [](Exact x) { return std::log1p(x); });
+}
+
+TEST(VectorMath, Hyperbolic) {
+  std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
+  boundaries.insert(boundaries.end(), {88.72284F, 89.415985F, 90});
+  const std::vector<float> values = samples(boundaries);
+  expect_within(math::kSinhUlp, "sinh", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::sinh(x); }, values),
+                [](Exact x) { return std::sinh(x); });
+  expect_within(math::kCoshUlp, "cosh", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::cosh(x); }, values),
+                [](Exact x) { return std::cosh(x); });
+}
+
+TEST(VectorMath, InverseHyperbolic) {
+  const std::vector<float> values = samples({0.5F, 1, 1.1F, 1.5F, 2, 3, 0x1p25F, Limits::max()});
+  expect_within(math::kAsinhUlp, "asinh", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::asinh(x); }, values),
+                [](Exact x) { return std::asinh(x); });
+  expect_within(math::kAcoshUlp, "acosh", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::acosh(x); }, values),
+                [](Exact x) { return std::acosh(x); });
+  expect_within(math::kAtanhUlp, "atanh", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::atanh(x); }, values),
+                [](Exact x) { return std::atanh(x); });
+}
+
+TEST(VectorMath, InverseTrigonometric) {
+  const std::vector<float> values = samples({0.5F, 1, 2, 1e7F});
+  expect_within(math::kAtanUlp, "atan", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::atan(x); }, values),
+                [](Exact x) { return std::atan(x); });
+  expect_within(math::kAsinUlp, "asin", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::asin(x); }, values),
+                [](Exact x) { return std::asin(x); });
+  expect_within(math::kAcosUlp, "acos", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::acos(x); }, values),
+                [](Exact x) { return std::acos(x); });
 }
 
 TEST(VectorMath, Tanh) {
   const std::vector<float> values = samples({0.625F, 9.010913F, 10});
-  expect_within(math::kTanhUlp, "tanh", values, results_of([](float x) { return math::tanh(x); }, values),
+  expect_within(math::kTanhUlp, "tanh", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::tanh(x); }, values),
                 [](Exact x) { return std::tanh(x); });
 }
 
 TEST(VectorMath, Erf) {
   const std::vector<float> values = samples({0.9F, 3.919206F, 4});
-  expect_within(math::kErfUlp, "erf", values, results_of([](float x) { return math::erf(x); }, values),
+  expect_within(math::kErfUlp, "erf", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::erf(x); }, values),
                 [](Exact x) { return std::erf(x); });
 }
 
 TEST(VectorMath, Sigmoid) {
   const std::vector<float> values = samples({17, 87.33654F, 88.72284F, 103.97208F, 104});
-  expect_within(math::kSigmoidUlp, "sigmoid", values, results_of([](float x) { return math::sigmoid(x); }, values),
+  expect_within(math::kSigmoidUlp, "sigmoid", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::sigmoid(x); }, values),
                 [](Exact x) { return 1 / (1 + std::exp(-x)); });
 }
 
-TEST(VectorMath, SinAndCos) {
+TEST(VectorMath, SinCosAndTan) {
   std::vector<float> boundaries = multiples(kHalfPi / 2, 2000);
   for (int i = 0; i < 50; ++i) {
     boundaries.push_back(static_cast<float>(kHalfPi * (1 << 21) + kHalfPi * i * 10007));
@@ -158,11 +225,14 @@ TEST(VectorMath, SinAndCos) {
   expect_within(math::kSinUlp, "sin", values, results, [](Exact x) { return std::sin(x); });
   math::cos(static_cast<int64_t>(values.size()), results.data(), values.data());
   expect_within(math::kCosUlp, "cos", values, results, [](Exact x) { return std::cos(x); });
+  math::tan(static_cast<int64_t>(values.size()), results.data(), values.data());
+  expect_within(math::kTanUlp, "tan", values, results, [](Exact x) { return std::tan(x); });
 }
 
 TEST(VectorMath, SinAndCosInPlace) {
   // Large angles among small ones.
-  std::vector<float> values(50, 0.5F);
+  std::vector<float> values(200, 0.5F);
+  values[0] = -0.7F;
   values[20] = 1e30F;
   std::vector<float> sines = values;
   math::sin(static_cast<int64_t>(sines.size()), sines.data(), sines.data());
@@ -174,55 +244,110 @@ TEST(VectorMath, SinAndCosInPlace) {
   }
 }
 
-struct PowArguments {
-  std::vector<float> bases;
-  std::vector<float> exponents;
+/// Pairs of arguments.
+struct Pairs {
+  std::vector<float> first;
+  std::vector<float> second;
+
+  void add(float x, float y) {
+    first.push_back(x);
+    second.push_back(y);
+  }
 };
 
-void expect_pow_within(double bound, const PowArguments& arguments) {
-  const int64_t n = static_cast<int64_t>(arguments.bases.size());
-  std::vector<float> results(arguments.bases.size());
-  const float* const base = arguments.bases.data();
-  const float* const exponent = arguments.exponents.data();
+template <typename Function>
+void expect_pairs_within(double bound, const char* name, const Pairs& pairs, const Function& function,
+                         const std::function<Exact(Exact, Exact)>& exact_function) {
+  const int64_t n = static_cast<int64_t>(pairs.first.size());
+  std::vector<float> results(pairs.first.size());
+  const float* const x = pairs.first.data();
+  const float* const y = pairs.second.data();
   float* const out = results.data();
-  vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = math::pow(base[i], exponent[i]); });
+  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(x[i], y[i]); });
+  const std::vector<float> of_wide_vectors = results;
+  vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(x[i], y[i]); });
   double worst = 0;
   size_t at = 0;
   for (size_t i = 0; i < results.size(); ++i) {
-    const Exact exact = std::pow(Exact(base[i]), Exact(exponent[i]));
+    expect(to_bits(results[i]) == to_bits(of_wide_vectors[i]) || (results[i] != results[i]), "wide vectors", x[i],
+           y[i]);
+    const Exact exact = exact_function(x[i], y[i]);
     const double error = error_in_ulp(results[i], exact);
     if (!(error <= worst)) {
       worst = error;
       at = i;
     }
-    expect(exact != 0 || std::signbit(exact) == std::signbit(results[i]), "the sign of a zero", base[i], exponent[i]);
+    expect(exact != 0 || std::signbit(exact) == std::signbit(results[i]), "the sign of a zero", x[i], y[i]);
   }
-  expect_at_most(worst, bound, "pow", base[at], exponent[at]);
+  expect_at_most(worst, bound, name, x[at], y[at]);
+}
+
+void expect_pow_within(double bound, const Pairs& arguments) {
+  expect_pairs_within(
+      bound, "pow", arguments, [](float x, float y) KERNELS_ALWAYS_INLINE { return math::pow(x, y); },
+      [](Exact x, Exact y) { return std::pow(x, y); });
+}
+
+void expect_atan2_within(double bound, const Pairs& arguments) {
+  expect_pairs_within(
+      bound, "atan2", arguments, [](float y, float x) KERNELS_ALWAYS_INLINE { return math::atan2(y, x); },
+      [](Exact y, Exact x) { return std::atan2(y, x); });
 }
 
 TEST(VectorMath, Pow) {
   std::mt19937 random;
-  PowArguments arguments;
-  const auto add = [&](float base, float exponent) {
-    arguments.bases.push_back(base);
-    arguments.exponents.push_back(exponent);
-  };
+  Pairs arguments;
   // Any base, and an exponent that gives a result between 0 and infinity, or a little beyond.
   std::uniform_real_distribution<double> result_exponents(-152, 130);
   for (const float base : samples({std::sqrt(0.5F), std::sqrt(2.0F), 1, 1.01F, 10})) {
     const double exponent = result_exponents(random) / std::log2(std::abs(static_cast<double>(base)));
-    add(base, static_cast<float>(exponent));
-    add(base, static_cast<float>(std::nearbyint(exponent)));
+    arguments.add(base, static_cast<float>(exponent));
+    arguments.add(base, static_cast<float>(std::nearbyint(exponent)));
   }
   // Any base and any exponent.
   for (int i = 0; i < 200'000; ++i) {
     const uint32_t base = static_cast<uint32_t>(random());
-    add(float_of(base), float_of(static_cast<uint32_t>(random())));
+    arguments.add(float_of(base), float_of(static_cast<uint32_t>(random())));
   }
   expect_pow_within(math::kPowUlp, arguments);
 }
 
-TEST(VectorMath, PowOfSpecialValues) {
+TEST(VectorMath, FmodIsExact) {
+  std::mt19937 random;
+  Pairs arguments;
+  std::uniform_real_distribution<float> ratios(-1e6F, 1e6F);
+  const auto add = [&](float x, float y) {
+    if (math::is_near_multiple(x, y)) {
+      arguments.add(x, y);
+    }
+  };
+  for (const float y : samples({1, 3})) {
+    add(float_of(static_cast<uint32_t>(random())), y);
+    add(y * ratios(random), y);
+    add(y * std::nearbyint(ratios(random)), y);
+    add(std::nextafter(y * std::nearbyint(ratios(random)), 0), y);
+  }
+  EXPECT_TRUE(arguments.first.size() > samples({}).size()) << "few are near";
+  for (const auto& [x, y] : {std::pair{1.0F, 0.0F}, {Limits::infinity(), 1.0F}, {1.0F, Limits::infinity()}}) {
+    expect(!math::is_near_multiple(x, y), "is near", x, y);
+  }
+  expect_pairs_within(
+      0, "fmod", arguments, [](float x, float y) KERNELS_ALWAYS_INLINE { return math::fmod_of_near(x, y); },
+      [](Exact x, Exact y) { return std::fmod(x, y); });
+}
+
+TEST(VectorMath, Atan2) {
+  std::mt19937 random;
+  Pairs arguments;
+  std::uniform_real_distribution<float> ratios(-3, 3);
+  for (const float x : samples({1})) {
+    arguments.add(x, float_of(static_cast<uint32_t>(random())));
+    arguments.add(x * ratios(random), x);
+  }
+  expect_atan2_within(math::kAtan2Ulp, arguments);
+}
+
+TEST(VectorMath, PowAndAtan2OfSpecialValues) {
   std::vector<float> values;
   for (const float value : {0.0F,
                             Limits::denorm_min(),
@@ -248,14 +373,14 @@ TEST(VectorMath, PowOfSpecialValues) {
     values.push_back(value);
     values.push_back(-value);
   }
-  PowArguments arguments;
-  for (const float base : values) {
-    for (const float exponent : values) {
-      arguments.bases.push_back(base);
-      arguments.exponents.push_back(exponent);
+  Pairs arguments;
+  for (const float first : values) {
+    for (const float second : values) {
+      arguments.add(first, second);
     }
   }
   expect_pow_within(math::kPowUlp, arguments);
+  expect_atan2_within(math::kAtan2Ulp, arguments);
 }
 
 }  // namespace
