@@ -1,11 +1,14 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <type_traits>
 
 #include "kernels/common/dtype.h"
 #include "kernels/common/extremes.h"
 #include "kernels/common/reduction.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
@@ -22,6 +25,38 @@ constexpr T least_extreme() {
   }
 }
 
+/// Whether `value` is more extreme than `best`; neither is NaN.
+template <bool kLargest, typename T>
+inline bool is_better(T value, T best) {
+  return kLargest ? value > best : value < best;
+}
+
+/// The most extreme of `n` values, or NaN where there is one.
+template <typename T, bool kLargest>
+T extreme_of(const T* values, int64_t n) {
+  constexpr int64_t kLanes = kReductionLanes;
+  T best[kLanes];
+  // All bits where there was NaN: one operation less for each value than the selection of NaN.
+  using Mask = std::conditional_t<sizeof(T) == sizeof(int64_t), int64_t, int32_t>;
+  Mask is_nan[kLanes] = {};
+  std::fill_n(best, kLanes, least_extreme<T, kLargest>());
+  int64_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    KERNELS_LANES
+    for (int64_t k = 0; k < kLanes; ++k) {
+      best[k] = is_better<kLargest>(values[i + k], best[k]) ? values[i + k] : best[k];
+      is_nan[k] |= values[i + k] != values[i + k] ? -1 : 0;
+    }
+  }
+  for (int64_t k = 0; i < n; ++i, ++k) {
+    best[k] = is_better<kLargest>(values[i], best[k]) ? values[i] : best[k];
+    is_nan[k] |= values[i] != values[i] ? -1 : 0;
+  }
+  merge_lanes<kLanes / 2>(best, [](T& into, T other) { into = is_better<kLargest>(other, into) ? other : into; });
+  merge_lanes<kLanes / 2>(is_nan, [](Mask& into, Mask other) { into |= other; });
+  return is_nan[0] != 0 ? std::numeric_limits<T>::quiet_NaN() : best[0];
+}
+
 /// The largest or the smallest value; NaN where there is one.
 template <typename T, bool kLargest>
 struct Extreme {
@@ -30,8 +65,11 @@ struct Extreme {
   using Result = T;
 
   T start() const { return least_extreme<T, kLargest>(); }
-  void add(T& best, T value, int64_t) const { best = kLargest ? larger(best, value) : smaller(best, value); }
-  void merge(T& best, T other) const { add(best, other, 0); }
+  void add(T& best, T value) const { best = kLargest ? larger(best, value) : smaller(best, value); }
+  void add_row(T& best, const T* values, int64_t n, int64_t, int64_t) const {
+    add(best, extreme_of<T, kLargest>(values, n));
+  }
+  void merge(T& best, T other) const { add(best, other); }
   T finish(T best) const { return best; }
 };
 
@@ -47,11 +85,20 @@ struct ExtremeIndex {
 
   Accumulator start() const { return {least_extreme<T, kLargest>(), -1}; }
   void add(Accumulator& best, T value, int64_t index) const {
-    const bool is_better = kLargest ? value > best.value : value < best.value;
-    const bool is_equal = value == best.value || (value != value && best.value != best.value);
     const bool is_first_nan = value != value && best.value == best.value;
-    if (is_better || is_first_nan || (is_equal && index < best.index) || best.index < 0) {
+    if (is_better<kLargest>(value, best.value) || is_first_nan || best.index < 0 ||
+        (is_same(value, best.value) && index < best.index)) {
       best = {value, index};
+    }
+  }
+  void add_row(Accumulator& best, const T* values, int64_t n, int64_t index, int64_t step) const {
+    // The first of the most extreme values, which are rarely more extreme than those before.
+    const T extreme = extreme_of<T, kLargest>(values, n);
+    Accumulator candidate = best;
+    add(candidate, extreme, index);
+    if (candidate.index == index) {
+      const int64_t i = std::find_if(values, values + n, [=](T value) { return is_same(value, extreme); }) - values;
+      add(best, extreme, index + i * step);
     }
   }
   void merge(Accumulator& best, const Accumulator& other) const {
@@ -60,6 +107,9 @@ struct ExtremeIndex {
     }
   }
   int64_t finish(const Accumulator& best) const { return best.index; }
+
+ private:
+  static bool is_same(T a, T b) { return a == b || (a != a && b != b); }
 };
 
 }  // namespace internal

@@ -14,7 +14,7 @@ struct Mean {
   T count;
 
   T start() const { return 0; }
-  void add(T& total, T value, int64_t) const { total += value; }
+  void add(T& total, T value) const { total += value; }
   void merge(T& total, T other) const { total += other; }
   T finish(T total) const { return total / count; }
 };

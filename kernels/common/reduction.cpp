@@ -17,7 +17,7 @@ static_assert(kAccumulatorBytes >= kReductionLanes * kMaxAccumulatorSize, "a row
 
 /// Values of a row that are added up in lanes before these are merged: a fixed number, so that neither block_size nor
 /// conversions of dtypes change results. Shorter parts of a row have no lanes.
-constexpr int64_t kLaneRun = 256;
+constexpr int64_t kLaneRun = 1024;
 constexpr int64_t kMinLaneRun = 2 * kReductionLanes;
 
 /// Parts at most that one result is calculated in where there are few results of many values: a number that does not
@@ -57,7 +57,7 @@ void Reduction::add_values(const char* source, int64_t begin, int64_t end, char*
   reduced.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
     for (int64_t run = 0; run < row_part; run += kLaneRun) {
       const int64_t run_size = std::min(kLaneRun, row_part - run);
-      const bool has_lanes = run_size >= kMinLaneRun;
+      const bool has_lanes = f.lanes > 1 && run_size >= kMinLaneRun;
       char* const totals = has_lanes ? lanes : accumulator;
       const int64_t lane_count = has_lanes ? kReductionLanes : 1;
       if (has_lanes) {
@@ -180,7 +180,7 @@ int64_t reduced_numel(const Tensor& in, const DimSet& dims) {
 void apply_reduction(const ReductionFunction& f, const ConstStridedView& in, const DimSet& dims,
                      const StridedView& out) {
   // Views of the dimensions that are kept and of those that are reduced, and the index of a value: its position among
-  // those that are reduced.
+  // those that are reduced. A function that takes no index gets any, so that dimensions merge in every order.
   StridedShape kept_in;
   StridedShape kept_out;
   StridedShape reduced_in;
@@ -198,7 +198,7 @@ void apply_reduction(const ReductionFunction& f, const ConstStridedView& in, con
   for (int64_t d = 0, out_d = 0; d < in.rank; ++d) {
     if (dims.contains(d)) {
       append(reduced_in, in.sizes[d], in.strides[d]);
-      append(index, in.sizes[d], index_stride[d]);
+      append(index, in.sizes[d], f.takes_index ? index_stride[d] : in.strides[d]);
       out_d += out_keeps_dims;
     } else {
       append(kept_in, in.sizes[d], in.strides[d]);

@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "kernels/common/dims.h"
 #include "kernels/common/strided_view.h"
@@ -19,6 +22,8 @@ struct ReductionFunction {
   ScalarType argument_type;
   ScalarType result_type;
   int64_t accumulator_size;
+  bool takes_index;
+  int64_t lanes;  // kReductionLanes, or 1 for a function that adds rows at once
   const void* function;
   /// Starts `n` accumulators.
   void (*start)(const void* function, void* accumulators, int64_t n);
@@ -48,11 +53,26 @@ void apply_reduction(const ReductionFunction& function, const ConstStridedView& 
 
 namespace internal {
 
+template <typename R, typename = void>
+struct TakesIndex : std::false_type {};
+template <typename R>
+struct TakesIndex<R, std::void_t<decltype(std::declval<const R&>().add(std::declval<typename R::Accumulator&>(),
+                                                                       typename R::Argument(), int64_t(0)))>>
+    : std::true_type {};
+
+template <typename R, typename = void>
+struct HasAddRow : std::false_type {};
+template <typename R>
+struct HasAddRow<R, std::void_t<decltype(&R::add_row)>> : std::true_type {};
+
 template <typename R>
 struct ReductionAdapter {
   using Argument = typename R::Argument;
   using Accumulator = typename R::Accumulator;
   using Result = typename R::Result;
+
+  static constexpr bool kTakesIndex = TakesIndex<R>::value;
+  static constexpr int64_t kLanes = HasAddRow<R>::value ? 1 : kReductionLanes;
 
   static void start(const void* function, void* accumulators, int64_t n) {
     const R& reduction = *static_cast<const R*>(function);
@@ -66,14 +86,25 @@ struct ReductionAdapter {
     const R& reduction = *static_cast<const R*>(function);
     const Argument* x = static_cast<const Argument*>(values);
     Accumulator* totals = static_cast<Accumulator*>(accumulators);
-    int64_t i = 0;
-    for (; lanes == kReductionLanes && i + kReductionLanes <= n; i += kReductionLanes) {
-      for (int64_t k = 0; k < kReductionLanes; ++k) {
-        reduction.add(totals[k], x[i + k], index + (i + k) * step);
+    if constexpr (HasAddRow<R>::value) {
+      reduction.add_row(totals[0], x, n, index, step);
+    } else {
+      int64_t i = 0;
+      if (lanes == kReductionLanes) {
+        // A copy, which the compiler keeps in registers.
+        Accumulator copy[kReductionLanes];
+        std::copy_n(totals, kReductionLanes, copy);
+        for (; i + kReductionLanes <= n; i += kReductionLanes) {
+          KERNELS_LANES
+          for (int64_t k = 0; k < kReductionLanes; ++k) {
+            add(reduction, copy[k], x[i + k], index + (i + k) * step);
+          }
+        }
+        std::copy_n(copy, kReductionLanes, totals);
       }
-    }
-    for (int64_t k = 0; i < n; ++i, k = k + 1 == lanes ? 0 : k + 1) {
-      reduction.add(totals[k], x[i], index + i * step);
+      for (int64_t k = 0; i < n; ++i, k = k + 1 == lanes ? 0 : k + 1) {
+        add(reduction, totals[k], x[i], index + i * step);
+      }
     }
   }
 
@@ -81,12 +112,17 @@ struct ReductionAdapter {
     const R& reduction = *static_cast<const R*>(function);
     const Argument* x = static_cast<const Argument*>(values);
     Accumulator* totals = static_cast<Accumulator*>(accumulators);
-    vectorized_for(n, [&](int64_t i) { reduction.add(totals[i], x[i], index); });
+    vectorized_for(n, [&](int64_t i) { add(reduction, totals[i], x[i], index); });
   }
 
   static void merge(const void* function, void* into, void* from, int64_t n) {
     const R& reduction = *static_cast<const R*>(function);
     Accumulator* others = static_cast<Accumulator*>(from);
+    if (n == kReductionLanes && kLanes == kReductionLanes) {
+      merge_lanes<kReductionLanes / 2>(
+          others, [&](Accumulator& into, const Accumulator& other) { reduction.merge(into, other); });
+      n = 1;
+    }
     for (; n > 1; n = (n + 1) / 2) {
       const int64_t half = (n + 1) / 2;
       for (int64_t k = half; k < n; ++k) {
@@ -102,6 +138,15 @@ struct ReductionAdapter {
       static_cast<Result*>(results)[i] = reduction.finish(static_cast<const Accumulator*>(accumulators)[i]);
     }
   }
+
+ private:
+  static void add(const R& reduction, Accumulator& total, Argument value, int64_t index) {
+    if constexpr (kTakesIndex) {
+      reduction.add(total, value, index);
+    } else {
+      reduction.add(total, value);
+    }
+  }
 };
 
 }  // namespace internal
@@ -113,13 +158,18 @@ struct ReductionAdapter {
 ///       using Accumulator = float;  // trivially copyable, of at most 64 bytes
 ///       using Result = float;       // converted to out's dtype
 ///       float start() const { return 0; }
-///       void add(float& total, float value, int64_t index) const { total += value; }
+///       void add(float& total, float value) const { total += value; }
 ///       void merge(float& total, float later) const { total += later; }
 ///       float finish(float total) const { return total; }
 ///     };
 ///
-/// `index` is the value's position among those that are reduced, in row-major order; `merge` combines two accumulators
-/// in no particular order. Nothing to reduce gives `finish(start())`. Large inputs are reduced on several threads (see
+/// `add` may take a third argument, `int64_t index`: the value's position among those that are reduced, in row-major
+/// order. Instead of adding a row's values one by one in lanes, a reduction may have
+///
+///       void add_row(Accumulator& total, const Argument* values, int64_t n, int64_t index, int64_t step) const;
+///
+/// whose values have the indices `index`, `index + step` and so on. `merge` combines two accumulators in no particular
+/// order. Nothing to reduce gives `finish(start())`. Large inputs are reduced on several threads (see
 /// `parallel_for`), which share `reduction`.
 template <typename R>
 void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& out) {
@@ -127,7 +177,7 @@ void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& ou
   static_assert(sizeof(typename R::Accumulator) <= kMaxAccumulatorSize,
                 "accumulators are kept in a buffer on the stack");
   apply_reduction({CppTypeToScalarType<typename R::Argument>::value, CppTypeToScalarType<typename R::Result>::value,
-                   sizeof(typename R::Accumulator), &reduction, &Adapter::start, &Adapter::add_row, &Adapter::add_each,
+                   sizeof(typename R::Accumulator), Adapter::kTakesIndex, Adapter::kLanes, &reduction, &Adapter::start, &Adapter::add_row, &Adapter::add_each,
                    &Adapter::merge, &Adapter::finish},
                   ConstStridedView(in), dims, StridedView(out));
 }

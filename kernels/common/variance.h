@@ -25,7 +25,7 @@ struct Variance {
   double correction;
 
   Accumulator start() const { return {0, 0, 0}; }
-  void add(Accumulator& total, T value, int64_t) const {
+  void add(Accumulator& total, T value) const {
     const double delta = value - total.mean;
     total.count += 1;
     total.mean += delta / total.count;

@@ -11,7 +11,7 @@ struct Any {
   using Result = bool;
 
   bool start() const { return false; }
-  void add(bool& any, bool value, int64_t) const { any |= value; }
+  void add(bool& any, bool value) const { any |= value; }
   void merge(bool& any, bool other) const { any |= other; }
   bool finish(bool any) const { return any; }
 };

@@ -13,7 +13,7 @@ struct Product {
   using Result = T;
 
   T start() const { return 1; }
-  void add(T& product, T value, int64_t) const { product = static_cast<T>(product * value); }
+  void add(T& product, T value) const { product = static_cast<T>(product * value); }
   void merge(T& product, T other) const { product = static_cast<T>(product * other); }
   T finish(T product) const { return product; }
 };

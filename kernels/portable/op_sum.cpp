@@ -13,7 +13,7 @@ struct Sum {
   using Result = T;
 
   T start() const { return 0; }
-  void add(T& total, T value, int64_t) const { total = static_cast<T>(total + value); }
+  void add(T& total, T value) const { total = static_cast<T>(total + value); }
   void merge(T& total, T other) const { total = static_cast<T>(total + other); }
   T finish(T total) const { return total; }
 };

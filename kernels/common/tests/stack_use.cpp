@@ -26,7 +26,7 @@ struct Sum {
   using Accumulator = float;
   using Result = float;
   float start() const { return 0; }
-  void add(float& total, float value, int64_t) const { total += value; }
+  void add(float& total, float value) const { total += value; }
   void merge(float& total, float other) const { total += other; }
   float finish(float total) const { return total; }
 };
