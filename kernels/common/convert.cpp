@@ -105,8 +105,10 @@ void convert_loop(const void* source, void* target, int64_t n) {
   from += done;
   to += done;
   n -= done;
+  constexpr bool kIsFloat = is_floating_point<From>::value;
   constexpr bool kIsSmallInteger = std::is_integral_v<From> && !std::is_same_v<From, bool> && sizeof(From) <= 4;
-  if constexpr ((is_floating_point<From>::value || kIsSmallInteger) && is_floating_point<To>::value) {
+  constexpr bool kToBool = kIsFloat && std::is_same_v<To, bool>;
+  if constexpr (is_floating_point<To>::value ? kIsFloat || kIsSmallInteger : kToBool) {
     vectorized_for(n, [from, to](int64_t i) { to[i] = Element<To>::store(Element<From>::load(from[i])); });
   } else {
     for (int64_t i = 0; i < n; ++i) {
@@ -176,7 +178,17 @@ void copy_strided(const void* source, int64_t source_stride, void* target, int64
   char* to = static_cast<char*>(target);
   if (source_stride == 0 && target_stride == sizeof(T)) {
     const T element = *reinterpret_cast<const T*>(from);
-    vectorized_for(n, [element, to](int64_t i) { reinterpret_cast<T*>(to)[i] = element; });
+    T* const elements = reinterpret_cast<T*>(to);
+    int64_t i = 0;
+    for (; i + 16 <= n; i += 16) {
+      KERNELS_LANES
+      for (int64_t j = 0; j < 16; ++j) {
+        elements[i + j] = element;
+      }
+    }
+    for (; i < n; ++i) {
+      elements[i] = element;
+    }
     return;
   }
   for (int64_t i = 0; i < n; ++i) {

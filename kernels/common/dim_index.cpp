@@ -10,11 +10,22 @@
 namespace rules_executorch::kernels {
 namespace {
 
+/// Positions of `index`, from its byte `offset` on: where they lie if they lie well, else in `block`.
+const int64_t* load_positions(const ConstStridedView& index, int64_t offset, int64_t stride, int64_t* block,
+                              int64_t n) {
+  const char* const first = index.data + offset;
+  if (index.dtype == ScalarType::Long && stride == sizeof(int64_t)) {
+    return reinterpret_cast<const int64_t*>(first);
+  }
+  load_block(index.dtype, first, stride, ScalarType::Long, block, n);
+  return block;
+}
+
 /// Copies elements between two memories: those at offsets of the one, those at a stride of the other.
 template <typename Element, bool kToChosen>
 void copy_row(const DimIndex::Row& row, char* target, const char* source) {
-  for (int64_t i = 0; i < row.n; ++i) {
-    const int64_t other = row.other_offset + i * row.other_stride;
+  int64_t other = row.other_offset;
+  for (int64_t i = 0; i < row.n; ++i, other += row.other_stride) {
     std::memcpy(target + (kToChosen ? row.chosen_offsets[i] : other),
                 source + (kToChosen ? other : row.chosen_offsets[i]), sizeof(Element));
   }
@@ -52,16 +63,15 @@ void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
   const int64_t index_stride = nest.row_stride(1);
   const int64_t step = nest.row_stride(2);
   nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t row_size) {
-    int64_t positions[kBlockSize];
+    int64_t block[kBlockSize];
     for (int64_t start = 0; start < row_size; start += kBlockSize) {
       const int64_t n = std::min(kBlockSize, row_size - start);
-      load_block(index_.dtype, index_.data + offsets[1] + start * index_stride, index_stride, ScalarType::Long,
-                 positions, n);
-      const int64_t first = offsets[2] + start * step;
-      for (int64_t i = 0; i < n; ++i) {
-        positions[i] = first + i * step + positions[i] * stride_;
+      const int64_t* const positions = load_positions(index_, offsets[1] + start * index_stride, index_stride, block, n);
+      int64_t first = offsets[2] + start * step;
+      for (int64_t i = 0; i < n; ++i, first += step) {
+        block[i] = first + positions[i] * stride_;
       }
-      visit({positions, offsets[0] + start * other_stride, other_stride, n});
+      visit({block, offsets[0] + start * other_stride, other_stride, n});
     }
   });
 }
@@ -73,12 +83,13 @@ bool positions_exist(const ConstStridedView& index, int64_t size) {
   const int64_t stride = nest.row_stride(0);
   bool exist = true;
   nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t row_size) {
-    int64_t positions[kBlockSize];
+    int64_t block[kBlockSize];
     for (int64_t start = 0; start < row_size; start += kBlockSize) {
       const int64_t n = std::min(kBlockSize, row_size - start);
-      load_block(index.dtype, index.data + offsets[0] + start * stride, stride, ScalarType::Long, positions, n);
+      const int64_t* const positions = load_positions(index, offsets[0] + start * stride, stride, block, n);
       for (int64_t i = 0; i < n; ++i) {
-        exist &= positions[i] >= 0 && positions[i] < size;
+        // As unsigned numbers, negative ones are too large.
+        exist &= static_cast<uint64_t>(positions[i]) < static_cast<uint64_t>(size);
       }
     }
   });

@@ -21,13 +21,18 @@ void for_each_true(const ConstStridedView& mask, ::executorch::runtime::Function
   const int64_t mask_stride = nest.row_stride(1);
   nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t row_size) {
     bool values[kBlockSize];
+    int64_t found[kBlockSize];
     for (int64_t start = 0; start < row_size; start += kBlockSize) {
       const int64_t n = std::min(kBlockSize, row_size - start);
       load_block(mask.dtype, mask.data + offsets[1] + start * mask_stride, mask_stride, ScalarType::Bool, values, n);
+      // No branch on the values, which would be mispredicted where they are irregular.
+      int64_t count = 0;
       for (int64_t i = 0; i < n; ++i) {
-        if (values[i]) {
-          visit(offsets[0] + (start + i) * nest.row_stride(0));
-        }
+        found[count] = i;
+        count += values[i] ? 1 : 0;
+      }
+      for (int64_t k = 0; k < count; ++k) {
+        visit(offsets[0] + (start + found[k]) * nest.row_stride(0));
       }
     }
   });
@@ -39,13 +44,29 @@ int64_t count_true(const ConstStridedView& mask) {
   return count;
 }
 
-int64_t offset_of(const StridedShape& shape, int64_t i) {
-  int64_t offset = 0;
-  for (int64_t d = shape.rank - 1; d >= 0; --d) {
-    offset += i % shape.sizes[d] * shape.strides[d];
-    i /= shape.sizes[d];
+InOrder::InOrder(const StridedShape& shape) {
+  for (int64_t d = 0; d < shape.rank; ++d) {
+    if (shape.sizes[d] == 1) {
+      continue;
+    }
+    const int64_t stride = shape.strides[d] * shape.element_size();
+    if (rank_ > 0 && strides_[rank_ - 1] == stride * shape.sizes[d]) {
+      --rank_;
+      sizes_[rank_] *= shape.sizes[d];
+    } else {
+      sizes_[rank_] = shape.sizes[d];
+    }
+    strides_[rank_++] = stride;
   }
-  return offset * shape.element_size();
+}
+
+int64_t InOrder::offset(int64_t i) const {
+  int64_t offset = 0;
+  for (int64_t d = rank_ - 1; d > 0; --d) {
+    offset += i % sizes_[d] * strides_[d];
+    i /= sizes_[d];
+  }
+  return rank_ == 0 ? 0 : offset + i * strides_[0];
 }
 
 }  // namespace rules_executorch::kernels

@@ -15,7 +15,19 @@ void for_each_true(const ConstStridedView& mask, ::executorch::runtime::Function
 /// How many of them there are.
 int64_t count_true(const ConstStridedView& mask);
 
-/// Where the element with the number `i` in the order of the indices lies, in bytes from the first one.
-int64_t offset_of(const StridedShape& shape, int64_t i);
+/// Where elements lie by their numbers in the order of the indices.
+class InOrder {
+ public:
+  explicit InOrder(const StridedShape& shape);
+
+  /// Of the element with the number `i`, in bytes from the first one.
+  int64_t offset(int64_t i) const;
+
+ private:
+  // With as few dimensions as possible: a contiguous tensor has one.
+  int64_t rank_ = 0;
+  int64_t sizes_[kTensorDimensionLimit];
+  int64_t strides_[kTensorDimensionLimit];  // in bytes
+};
 
 }  // namespace rules_executorch::kernels

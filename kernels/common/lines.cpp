@@ -1,5 +1,6 @@
 #include "kernels/common/lines.h"
 
+#include "kernels/common/copy.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/strided_view.h"
@@ -14,6 +15,11 @@ void parallel_for_each_line(
   if (in_view.rank == 0) {
     in_view = in_view.unsqueeze(0);
     out_view = out_view.unsqueeze(0);
+  }
+  if (in_view.dtype == out_view.dtype && in_view.strides[dim] != 1 && out_view.strides[dim] == 1) {
+    // Elements that are read several times lie together first.
+    copy(in_view, out_view);
+    in_view = out_view;
   }
   const LineLayout layout{in_view.dtype, out_view.dtype, in_view.sizes[dim],
                           in_view.strides[dim] * in_view.element_size(),

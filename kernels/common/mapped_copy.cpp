@@ -1,6 +1,5 @@
 #include "kernels/common/mapped_copy.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "kernels/common/block.h"
@@ -8,21 +7,59 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Where the sources of a block of a target's row are, in bytes from the source's row; the same for all rows.
-struct RowPart {
-  int64_t offsets[kBlockSize];
-  int64_t start;
+/// Elements of a row whose sources are one step apart, in bytes from the source's row.
+struct Run {
+  int64_t offset;
+  int64_t step;
   int64_t n;
+};
+
+/// Where the sources of a part of a target's row are, from element `start` on; the same for all rows.
+struct RowPart {
+  static constexpr int64_t kMaxRuns = kBlockSize / 4;
+
+  Run runs[kMaxRuns];
+  int64_t count;
+  int64_t start;
 };
 
 template <typename Element>
 void copy_row(const RowPart& part, const char* source, char* target, int64_t stride) {
-  for (int64_t i = 0; i < part.n; ++i) {
-    std::memcpy(target + (part.start + i) * stride, source + part.offsets[i], sizeof(Element));
+  char* to = target + part.start * stride;
+  for (int64_t k = 0; k < part.count; ++k) {
+    const Run& run = part.runs[k];
+    const char* from = source + run.offset;
+    if (run.step == sizeof(Element) && stride == sizeof(Element) && run.n > 1) {
+      std::memcpy(to, from, static_cast<size_t>(run.n) * sizeof(Element));
+      to += run.n * stride;
+      continue;
+    }
+    for (int64_t i = 0; i < run.n; ++i, from += run.step, to += stride) {
+      std::memcpy(to, from, sizeof(Element));
+    }
   }
 }
 
 using CopyRow = void (*)(const RowPart& part, const char* source, char* target, int64_t stride);
+
+/// Adds the source of the next element. False where it needs another run and there is no room for one.
+bool append(RowPart& part, int64_t offset) {
+  if (part.count > 0) {
+    Run& last = part.runs[part.count - 1];
+    if (last.n == 1) {
+      last.step = offset - last.offset;
+    }
+    if (offset == last.offset + last.n * last.step) {
+      ++last.n;
+      return true;
+    }
+  }
+  if (part.count == RowPart::kMaxRuns) {
+    return false;
+  }
+  part.runs[part.count++] = {offset, 0, 1};
+  return true;
+}
 
 /// Copies the part of all rows that lie in dimensions from `d` on, from the elements `from` and `to`.
 void copy_rows(const ConstStridedView& source, const StridedView& target, IndexMap map, const RowPart& part,
@@ -55,10 +92,11 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
                                                : &copy_row<uint64_t>;
   const int64_t last = target.rank - 1;
   RowPart part;
-  for (part.start = 0; part.start < target.sizes[last]; part.start += kBlockSize) {
-    part.n = std::min(kBlockSize, target.sizes[last] - part.start);
-    for (int64_t i = 0; i < part.n; ++i) {
-      part.offsets[i] = map(last, part.start + i) * source.strides[last] * size;
+  for (int64_t i = 0; i < target.sizes[last];) {
+    part.start = i;
+    part.count = 0;
+    while (i < target.sizes[last] && append(part, map(last, i) * source.strides[last] * size)) {
+      ++i;
     }
     copy_rows(source, target, map, part, copy_row_of_size, 0, source.data, target.data);
   }

@@ -5,6 +5,7 @@
 
 #include "kernels/common/block.h"
 #include "kernels/common/convert.h"
+#include "kernels/common/copy.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/vectorize.h"
@@ -37,9 +38,8 @@ class Group {
   T mean() const {
     LaneReduction<T> sum(0);
     for_each_block([&](const int64_t* offsets, int64_t start, int64_t n) {
-      T x[kBlockSize];
-      in_.load(offsets[0], start, n, x);
-      sum.add(n, x, plus);
+      T block[kBlockSize];
+      sum.add(n, in_.load(offsets[0], start, n, block), plus);
     });
     return nest_.numel() == 0 ? T(0) : sum.result(plus) / static_cast<T>(nest_.numel());
   }
@@ -47,24 +47,29 @@ class Group {
   T variance(T mean) const {
     LaneReduction<T> sum(0);
     for_each_block([&](const int64_t* offsets, int64_t start, int64_t n) {
-      T x[kBlockSize];
-      in_.load(offsets[0], start, n, x);
-      vectorized_for(n, [&x, mean](int64_t i) { x[i] = (x[i] - mean) * (x[i] - mean); });
-      sum.add(n, x, plus);
+      T block[kBlockSize];
+      T squares[kBlockSize];
+      const T* const x = in_.load(offsets[0], start, n, block);
+      vectorized_for(n, [=, &squares](int64_t i) { squares[i] = (x[i] - mean) * (x[i] - mean); });
+      sum.add(n, squares, plus);
     });
     return sum.result(plus) / static_cast<T>(nest_.numel());
   }
 
   void write(T mean, T rstd) const {
     for_each_block([&](const int64_t* offsets, int64_t start, int64_t n) {
-      T x[kBlockSize];
-      T weight[kBlockSize];
-      T bias[kBlockSize];
-      in_.load(offsets[0], start, n, x);
-      weight_.load(offsets[2], start, n, weight);
-      bias_.load(offsets[3], start, n, bias);
-      vectorized_for(n, [&, mean, rstd](int64_t i) { x[i] = (x[i] - mean) * rstd * weight[i] + bias[i]; });
-      store_block(kType, x, out_type_, out_ + offsets[1] + start * nest_.row_stride(1), nest_.row_stride(1), n);
+      T blocks[3][kBlockSize];
+      const T* const x = in_.load(offsets[0], start, n, blocks[0]);
+      const T* const weight = weight_.load(offsets[2], start, n, blocks[1]);
+      const T* const bias = bias_.load(offsets[3], start, n, blocks[2]);
+      const int64_t stride = nest_.row_stride(1);
+      char* const out = out_ + offsets[1] + start * stride;
+      const bool is_direct = out_type_ == kType && stride == sizeof(T);
+      T* const results = is_direct ? reinterpret_cast<T*>(out) : blocks[0];
+      vectorized_for(n, [=](int64_t i) { results[i] = (x[i] - mean) * rstd * weight[i] + bias[i]; });
+      if (!is_direct) {
+        store_block(kType, results, out_type_, out, stride, n);
+      }
     });
   }
 
@@ -79,8 +84,14 @@ class Group {
     Source(const StridedShape& shape, const char* first, int64_t row_stride)
         : type(shape.dtype), data(first), stride(row_stride) {}
 
-    void load(int64_t offset, int64_t start, int64_t n, T* block) const {
-      load_block(type, data + offset + start * stride, stride, kType, block, n);
+    /// The elements, in `block` where they do not lie as they should.
+    const T* load(int64_t offset, int64_t start, int64_t n, T* block) const {
+      const char* const first = data + offset + start * stride;
+      if (type == kType && stride == sizeof(T)) {
+        return reinterpret_cast<const T*>(first);
+      }
+      load_block(type, first, stride, kType, block, n);
+      return block;
     }
   };
 
@@ -117,9 +128,14 @@ ScalarType parameter_type(ScalarType type, const std::optional<Tensor>& weight, 
 template <typename T>
 void normalize(const Normalization& normalization) {
   constexpr ScalarType kType = CppTypeToScalarType<T>::value;
-  const Normalization& n = normalization;
+  Normalization n = normalization;
   const int64_t first = n.first_normalized;
   const int64_t rank = n.in.rank;
+  if (rank > 0 && n.in.dtype == n.out.dtype && n.in.strides[rank - 1] != 1 && n.out.strides[rank - 1] == 1) {
+    // Elements that are read three times lie together first.
+    copy(n.in, n.out);
+    n.in = n.out;
+  }
   const LoopNest kept = LoopNest::over(dims_of(n.in, 0, first), dims_of(n.out, 0, first), dims_of(n.weight, 0, first),
                                        dims_of(n.bias, 0, first), dims_of(n.mean, 0, first), dims_of(n.rstd, 0, first));
   const LoopNest nest = LoopNest::over(dims_of(n.in, first, rank), dims_of(n.out, first, rank),

@@ -34,16 +34,20 @@ Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int
   ET_SWITCH_FLOAT_TYPES_AND(Long, compute_type(type), ctx, op_name, CTYPE, [&] {
     for_each_plane<CTYPE>(in, out, h.kernel * w.kernel, [&](const auto& source, const auto& target) {
       for (int64_t i = 0; i < h.out_size; ++i) {
+        const int64_t top = h.first(i);
+        const int64_t bottom = h.last(i);
         for (int64_t j = 0; j < w.out_size; ++j) {
+          const int64_t left = w.first(j);
+          const int64_t right = w.last(j);
           CTYPE sum = 0;
-          for (int64_t y = h.first(i); y < h.last(i); ++y) {
-            for (int64_t x = w.first(j); x < w.last(j); ++x) {
+          for (int64_t y = top; y < bottom; ++y) {
+            for (int64_t x = left; x < right; ++x) {
               sum += source.load(y, x);
             }
           }
           const int64_t count = count_include_pad ? size_with_padding(h, i) * size_with_padding(w, j)
-                                                  : (h.last(i) - h.first(i)) * (w.last(j) - w.first(j));
-          const bool is_empty = h.last(i) <= h.first(i) || w.last(j) <= w.first(j);
+                                                  : (bottom - top) * (right - left);
+          const bool is_empty = bottom <= top || right <= left;
           target.store(i, j, is_empty ? CTYPE(0) : static_cast<CTYPE>(sum / divisor_override.value_or(count)));
         }
       }

@@ -1,5 +1,8 @@
+#include <optional>
+
 #include "kernels/common/dim_index.h"
 #include "kernels/common/dims.h"
+#include "kernels/common/indexed_view.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/strided_view.h"
 
@@ -24,8 +27,16 @@ Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t di
   }
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
 
-  // Compute: one index for all other dimensions.
+  // Compute: whole rows, unless an index chooses within rows.
   const StridedView target = with_dimension(StridedView(out));
+  if (target.strides[dim] != 1) {
+    std::optional<Tensor> indices[kTensorDimensionLimit];
+    indices[dim] = index;
+    IndexedView chosen;
+    ET_KERNEL_CHECK(ctx, chosen.init(source, {indices, static_cast<size_t>(dim) + 1}), InvalidArgument, out);
+    gather(source, chosen, index.dim() == 0 ? target.select(dim, 0) : target);
+    return out;
+  }
   ConstStridedView repeated = positions;
   while (repeated.rank < target.rank - dim) {
     repeated = repeated.unsqueeze(repeated.rank);

@@ -25,10 +25,12 @@ Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
 
   // Compute
   copy(ConstStridedView(in).broadcast_to(target), target);
+  const InOrder places(target);
+  const InOrder sources(values);
+  const size_t size = static_cast<size_t>(target.element_size());
   int64_t next = 0;
   for_each_true(chosen, [&](int64_t i) {
-    std::memcpy(target.data + offset_of(target, i), values.data + offset_of(values, next),
-                static_cast<size_t>(target.element_size()));
+    std::memcpy(target.data + places.offset(i), values.data + sources.offset(next), size);
     ++next;
   });
   return out;

@@ -27,9 +27,10 @@ Tensor& masked_select_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   // Compute
   const StridedView target(out);
   const int64_t element_size = target.element_size();
+  const InOrder sources(source);
   char* to = target.data;
   for_each_true(chosen, [&](int64_t i) {
-    std::memcpy(to, source.data + offset_of(source, i), static_cast<size_t>(element_size));
+    std::memcpy(to, source.data + sources.offset(i), static_cast<size_t>(element_size));
     to += target.strides[0] * element_size;
   });
   return out;

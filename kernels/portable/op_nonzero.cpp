@@ -17,14 +17,23 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
 
   // Compute
   const StridedView target(out);
-  int64_t row = 0;
+  const int64_t last = view.rank - 1;
+  int64_t* to = reinterpret_cast<int64_t*>(target.data);
+  int64_t index[kTensorDimensionLimit] = {};
+  int64_t row = 0;  // the number of the element with `index`, but 0 in the last dimension
   for_each_true(view, [&](int64_t i) {
-    for (int64_t d = view.rank - 1; d >= 0; --d) {
-      const int64_t offset = (row * target.strides[0] + d * target.strides[1]) * target.element_size();
-      *reinterpret_cast<int64_t*>(target.data + offset) = i % view.sizes[d];
-      i /= view.sizes[d];
+    if (last >= 0 && i - row >= view.sizes[last]) {
+      int64_t left = i / view.sizes[last];
+      row = left * view.sizes[last];
+      for (int64_t d = last - 1; d >= 0; --d) {
+        index[d] = left % view.sizes[d];
+        left /= view.sizes[d];
+      }
     }
-    ++row;
+    for (int64_t d = 0; d <= last; ++d) {
+      to[d * target.strides[1]] = d == last ? i - row : index[d];
+    }
+    to += target.strides[0];
   });
   return out;
 }

@@ -34,8 +34,11 @@ bool init_shifts(const ArrayRef<int64_t>& shifts, const ArrayRef<int64_t>& dims,
 void roll_flat(const ConstStridedView& source, int64_t shift, const StridedView& target) {
   const int64_t numel = source.numel();
   const int64_t first = shift_within(shift, numel);
+  const InOrder places(target);
+  const InOrder sources(source);
   for (int64_t i = 0; i < numel; ++i) {
-    std::memcpy(target.data + offset_of(target, (i + first) % numel), source.data + offset_of(source, i),
+    const int64_t to = i < numel - first ? i + first : i + first - numel;
+    std::memcpy(target.data + places.offset(to), source.data + sources.offset(i),
                 static_cast<size_t>(source.element_size()));
   }
 }

@@ -17,6 +17,7 @@ struct Neighbors {
   int64_t second;
   T weight;
 
+  Neighbors() = default;
   Neighbors(const Upsampling& upsampling, int64_t d, bool align_corners, int64_t i) {
     const int64_t in_size = upsampling.in_size[d];
     T position;
@@ -50,14 +51,23 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& in,
   // Compute
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
     for_each_plane<CTYPE>(in, out, /*work=*/8, [&](const auto& source, const auto& target) {
-      for (int64_t i = 0; i < upsampling.out_size[0]; ++i) {
-        const Neighbors<CTYPE> y(upsampling, 0, align_corners, i);
-        for (int64_t j = 0; j < upsampling.out_size[1]; ++j) {
-          const Neighbors<CTYPE> x(upsampling, 1, align_corners, j);
-          const auto between = [&](int64_t row) {
-            return (1 - x.weight) * source.load(row, x.first) + x.weight * source.load(row, x.second);
-          };
-          target.store(i, j, (1 - y.weight) * between(y.first) + y.weight * between(y.second));
+      // Some columns at a time, whose neighbors are the same in all rows.
+      constexpr int64_t kColumns = 32;
+      Neighbors<CTYPE> columns[kColumns];
+      for (int64_t start = 0; start < upsampling.out_size[1]; start += kColumns) {
+        const int64_t n = std::min(kColumns, upsampling.out_size[1] - start);
+        for (int64_t j = 0; j < n; ++j) {
+          columns[j] = Neighbors<CTYPE>(upsampling, 1, align_corners, start + j);
+        }
+        for (int64_t i = 0; i < upsampling.out_size[0]; ++i) {
+          const Neighbors<CTYPE> y(upsampling, 0, align_corners, i);
+          for (int64_t j = 0; j < n; ++j) {
+            const Neighbors<CTYPE>& x = columns[j];
+            const auto between = [&](int64_t row) {
+              return (1 - x.weight) * source.load(row, x.first) + x.weight * source.load(row, x.second);
+            };
+            target.store(i, start + j, (1 - y.weight) * between(y.first) + y.weight * between(y.second));
+          }
         }
       }
     });
