@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,13 @@ LIMITS: Mapping[str, float] = {CONTIGUOUS: 2, STRIDED: 4, BROADCAST: 4}
 
 # Operators that take longer, and why.
 EXCEPTIONS: Mapping[str, str] = {}
+
+
+# Operators that have no case, and why.
+NOT_TIMED: Mapping[str, str] = {
+    "et_copy::_d2h_copy.out": "PyTorch has no such operator, and the tensors are on another device",
+    "et_copy::_h2d_copy.out": "PyTorch has no such operator, and the tensors are on another device",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,6 +67,11 @@ class Case:
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
     dtype: torch.dtype = torch.float32
     has_out: bool = True
+
+    @property
+    def is_defined(self) -> bool:
+        """Whether PyTorch's out variant gives the right results in every call. One does not for channels last."""
+        return not re.search("empty|rand|dropout|batch_norm_legit.no_stats", self.operator)
 
     def inputs(self) -> list[Any]:
         """The arguments, the same in every process."""
@@ -109,6 +122,7 @@ _VOLUME = (1, 8, 32, 32, 32)
 _X = Values(_CUBE)
 _M = Values(_MATRIX)
 _I = Values(_IMAGE)
+_HALF_IMAGE = Values((1, 64, 32, 32))
 _CHANNELS = Values((64,), low=0.5, high=1.5)
 _FEATURES = Values((512,), low=0.5, high=1.5)
 _MASK = Values(_CUBE, torch.bool, 0, 2)
@@ -121,8 +135,13 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "_log_softmax.out": (_M, -1, False),
     "_native_batch_norm_legit_no_training.out": (_I, _CHANNELS, _CHANNELS, _CHANNELS, _CHANNELS, 0.1, 1e-5),
     "_softmax.out": (_M, -1, False),
+    "_upsample_bilinear2d_aa.out": (_I, [32, 32], False),
     "acos.out": (Values(_CUBE, low=-1, high=1),),
     "acosh.out": (Values(_CUBE, low=1, high=9),),
+    "_cdist_forward.out": (Values((512, 128)), Values((512, 128)), 2.0, None),
+    "_native_batch_norm_legit.no_stats_out": (_I, _CHANNELS, _CHANNELS, True, 0.1, 1e-5),
+    "_native_batch_norm_legit.out": (_I, _CHANNELS, _CHANNELS, _CHANNELS, _CHANNELS, True, 0.1, 1e-5),
+    "_pdist_forward.out": (Values((512, 128)), 2.0),
     "addmm.out": (_FEATURES, _M, _M),
     "amax.out": (_M, [-1]),
     "amin.out": (_M, [-1]),
@@ -142,6 +161,9 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "clamp.out": (_X, -1.0, 1.0),
     "constant_pad_nd.out": (_I, [1, 1, 1, 1], 0.0),
     "convolution.out": (_I, Values((64, 64, 3, 3)), _CHANNELS, [1], [1], [1], False, [0], 1),
+    "convolution_backward.out": (
+        _I, _I, Values((64, 64, 3, 3)), [64], [1], [1], [1], False, [0], 1, [True, True, True],
+    ),
     "cumsum.out": (_M, -1),
     "diagonal_copy.out": (_X,),
     "dim_order_ops::_empty_dim_order.out": ([*_CUBE],),
@@ -154,6 +176,7 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "full_like.out": (_X, 2.5),
     "gather.out": (_M, -1, _POSITIONS_OF_ALL),
     "glu.out": (_M, -1),
+    "grid_sampler_2d.out": (_I, Values((1, 64, 64, 2), low=-1, high=1), 0, 0, False),
     "index.Tensor_out": (_M, [_POSITIONS]),
     "index_put.out": (_M, [_POSITIONS], _M),
     "index_put_": (_M, [_POSITIONS], _M),
@@ -168,10 +191,14 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "masked_select.out": (_X, _MASK),
     "max.dim_max": (_M, -1),
     "max_pool2d_with_indices.out": (_I, [3, 3], [2, 2], [1, 1]),
+    "max_pool2d_with_indices_backward.grad_input": (
+        _HALF_IMAGE, _I, [2, 2], [2, 2], [0, 0], [1, 1], False, Values((1, 64, 32, 32), torch.int64, 0, 4096),
+    ),
     "mean.out": (_M, [-1]),
     "min.dim_min": (_M, -1),
     "mm.out": (_M, _M),
     "narrow_copy.out": (_M, 1, 1, 510),
+    "native_dropout.out": (_X, 0.5, True),
     "native_group_norm.out": (_I, _CHANNELS, _CHANNELS, 1, 64, 4096, 8, 1e-5),
     "native_layer_norm.out": (_M, [512], _FEATURES, _FEATURES, 1e-5),
     "ones.out": ([*_CUBE],),
@@ -182,6 +209,8 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "pow.Tensor_Tensor_out": (Values(_CUBE, low=0, high=3), _X),
     "prod.int_out": (_M, -1),
     "prod.out": (Values(_CUBE, low=0.9, high=1.1),),
+    "rand.out": ([*_CUBE],),
+    "randn.out": ([*_CUBE],),
     "reflection_pad1d.out": (Values((8, 32768)), [1, 1]),
     "reflection_pad2d.out": (_I, [1, 1, 1, 1]),
     "reflection_pad3d.out": (Values(_VOLUME), [1, 1, 1, 1, 1, 1]),
@@ -222,7 +251,7 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "view_copy.out": (_X, [512, 512]),
     "where.self_out": (_MASK, _X, _X),
     "zeros.out": ([*_CUBE],),
-}
+}  # fmt: skip
 
 _KEYWORDS = {"div.Scalar_mode_out": {"rounding_mode": "floor"}, "div.out_mode": {"rounding_mode": "floor"}}
 
