@@ -46,9 +46,17 @@ KERNELS_ALWAYS_INLINE inline T divide_trunc(T x, T y) {
   }
 }
 
-/// The largest integer that is not more than x / y. `fmod` is C's or another of the same results.
-template <typename T, typename Fmod>
-KERNELS_ALWAYS_INLINE inline T divide_floor(T x, T y, const Fmod& fmod) {
+/// C's fmod.
+struct Fmod {
+  template <typename T>
+  T operator()(T x, T y) const {
+    return std::fmod(x, y);
+  }
+};
+
+/// The largest integer that is not more than x / y. `fmod` gives what C's gives.
+template <typename T, typename Function = Fmod>
+KERNELS_ALWAYS_INLINE inline T divide_floor(T x, T y, const Function& fmod = {}) {
   if constexpr (std::is_floating_point_v<T>) {
     // Not floor(x / y), whose division may round up to an integer: the exact quotient follows from the remainder.
     const T remainder = fmod(x, y);
@@ -83,9 +91,8 @@ void divide_floats(int64_t n, float* results, const float* x, const float* y, co
       const auto fmod = [](float p, float q) KERNELS_ALWAYS_INLINE { return math::fmod_of_near(p, q); };
       wide_vectorized_for(count, [=](int64_t i) KERNELS_ALWAYS_INLINE { c[i] = function(a[i], b[i], fmod); });
     } else {
-      const auto fmod = [](float p, float q) { return std::fmod(p, q); };
       for (int64_t i = 0; i < count; ++i) {
-        c[i] = function(a[i], b[i], fmod);
+        c[i] = function(a[i], b[i], Fmod());
       }
     }
   }
@@ -115,8 +122,7 @@ Tensor& division_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b
                               const float* y) { internal::divide_floats(n, results, x, y, function); },
                   out, a, b);
     } else {
-      const auto fmod = [](CTYPE x, CTYPE y) { return std::fmod(x, y); };
-      elementwise([&](CTYPE x, CTYPE y) -> CTYPE { return function(x, y, fmod); }, out, a, b);
+      elementwise([&function](CTYPE x, CTYPE y) -> CTYPE { return function(x, y, Fmod()); }, out, a, b);
     }
   });
   return out;

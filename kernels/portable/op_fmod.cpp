@@ -9,8 +9,8 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The rest of x / y, with the sign of x.
-template <typename T, typename Fmod>
-KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Fmod& fmod) {
+template <typename T, typename Function>
+KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Function& fmod) {
   if constexpr (std::is_floating_point_v<T>) {
     return fmod(x, y);
   } else {

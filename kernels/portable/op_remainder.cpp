@@ -9,8 +9,8 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The rest of x / y, with the sign of y.
-template <typename T, typename Fmod>
-KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Fmod& fmod) {
+template <typename T, typename Function>
+KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Function& fmod) {
   T result;
   if constexpr (std::is_floating_point_v<T>) {
     result = fmod(x, y);

@@ -85,7 +85,7 @@ TEST(InOrderTest, TheOrderIsThatOfTheIndices) {
   const std::vector<int64_t> offsets = testing::offsets_of(view);
   std::vector<int64_t> expected, visited;
   for (size_t i = 0; i < offsets.size(); ++i) {
-    EXPECT_EQ(offset_of(view, static_cast<int64_t>(i)), offsets[i]);
+    EXPECT_EQ(InOrder(view).offset(static_cast<int64_t>(i)), offsets[i]);
     if (i % 7 < 2) {
       mask.data()[offsets[i]] = static_cast<uint8_t>(i % 255 + 1);
       expected.push_back(static_cast<int64_t>(i));
