@@ -1,4 +1,5 @@
 #include "kernels/common/elementwise.h"
+#include "kernels/common/extremes.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/scalar.h"
 
@@ -37,12 +38,7 @@ Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& 
   ET_SWITCH_REALHBF16_TYPES(common_type, ctx, op_name, CTYPE, [&] {
     const CTYPE low = scalar_cast<CTYPE>(min);
     const CTYPE high = scalar_cast<CTYPE>(max);
-    elementwise(
-        [low, high](CTYPE x) -> CTYPE {
-          const CTYPE raised = x < low ? low : x;
-          return raised > high ? high : raised;
-        },
-        out, in);
+    elementwise([low, high](CTYPE x) -> CTYPE { return smaller(larger(x, low), high); }, out, in);
   });
   return out;
 }
