@@ -67,7 +67,7 @@ void RandomNumbers::normal(uint64_t first, int64_t n, T* values) const {
   math::sin(pairs, sine, angle);
   math::cos(pairs, cosine, angle);
   for (int64_t i = 0; i < n; ++i) {
-    values[i] = radius[i / 2] * (i % 2 == 0 ? cosine : sine)[i / 2];
+    values[i] = i % 2 == 0 ? radius[i / 2] * cosine[i / 2] : radius[i / 2] * sine[i / 2];
   }
 }
 
