@@ -26,7 +26,9 @@ def _defined(files: list[str], *options: str) -> set[str]:
 
 class HelperNamesTest(absltest.TestCase):
     def test_only_kernels_have_names_in_the_namespaces_of_executorch(self) -> None:
-        operators = functions_yaml.read(str(_HERE.parent / "functions.yaml"), None, max_kernels=2000)
+        operators = functions_yaml.read(
+            str(_HERE.parent / "functions.yaml"), str(_HERE.parent / "custom_ops.yaml"), max_kernels=2000
+        )
         kernels = {kernel.function for operator in operators.values() for kernel in operator.kernels}
         archives = [argument for argument in sys.argv[1:] if argument.endswith((".a", ".o"))]
         names = _defined(archives)
