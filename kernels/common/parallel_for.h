@@ -4,13 +4,12 @@
 
 #include <cstdint>
 
+#include "kernels/common/grain.h"
+
 namespace rules_executorch::kernels {
 
 /// What `parallel_for` calls for parts of its range.
 using RangeFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t)>;
-
-/// Items that a thread takes at least, where each costs as little as one addition. PyTorch has the same.
-inline constexpr int64_t kGrain = 32768;
 
 /// Calls `function(first, last)` for parts of `begin` to `end` that cover that range once, of `grain` items or more
 /// each (the last part may be smaller), possibly on several threads at a time. What is computed for an item does not

@@ -15,6 +15,7 @@ class EagerOperator:
       schema: the operator's schema.
       out_names: the names of the out arguments.
       out_is_list: whether the one out argument is a list of tensors.
+      writes_arguments: whether the operator changes tensors that are no out arguments.
 
     Args:
       name: the registered name with its namespace: "aten::add.out".
@@ -30,6 +31,9 @@ class EagerOperator:
         self.functional = _functional_variant(self.overload) if self.overload else None
         self.schema = torch._C.parse_schema(schema) if schema else self.overload._schema  # type: ignore[union-attr]
         self.out_names = [argument.name for argument in self.schema.arguments if argument.is_out]
+        self.writes_arguments = any(
+            not a.is_out and a.alias_info is not None and a.alias_info.is_write for a in self.schema.arguments
+        )
         self.out_is_list = str(self.schema.arguments[-1].type) == "List[Tensor]"
 
     def results(self, *args: Any, out_dtype: torch.dtype | None = None, **kwargs: Any) -> list[torch.Tensor]:

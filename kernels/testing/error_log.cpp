@@ -26,7 +26,7 @@ void collect_errors() {
 }
 
 std::string& error_log() {
-  static std::string log;
+  thread_local std::string log;
   return log;
 }
 

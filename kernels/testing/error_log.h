@@ -10,7 +10,7 @@ namespace op_caller {
 /// nothing.
 void collect_errors();
 
-/// The errors that were logged since the last clear, one a line.
+/// The errors that this thread logged since the last clear, one a line.
 std::string& error_log();
 
 }  // namespace op_caller

@@ -1,6 +1,7 @@
 """Judges single calls of kernels by PyTorch."""
 
 import contextlib
+import os
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from kernels.testing import eager, options
 from kernels.testing.description import describe_call, describe_value
 from kernels.testing.op_call import KernelError, OpCall, OutBuffer
 from kernels.testing.options import Options
+
+# Set by tools/sanitize: every call is made twice at the same time, and the thread sanitizer sees what calls share.
+_CONCURRENTLY = "KERNELS_CONCURRENTLY"
 
 
 class OpTester:
@@ -54,7 +58,11 @@ class OpTester:
         """
         with self.prepare(*args, outs=outs, **kwargs) as call:
             try:
-                call.run()
+                if _CONCURRENTLY in os.environ and not self.eager.writes_arguments:
+                    with self.prepare(*args, outs=outs, **kwargs) as other:
+                        call.run(beside=other)
+                else:
+                    call.run()
             finally:
                 call.check_guards()
             return call.results()

@@ -113,9 +113,10 @@ class OpCall:
         self._buffers = buffers
         self._outs_are_list = as_list
 
-    def run(self) -> None:
-        """Calls the kernel. Raises KernelError."""
-        code = self._library.op_call_run(self._handle, 1 if self._outs_are_list else len(self._buffers))
+    def run(self, beside: "OpCall | None" = None) -> None:
+        """Calls the kernel, and another call's on another thread meanwhile. Raises KernelError."""
+        outs = 1 if self._outs_are_list else len(self._buffers)
+        code = self._library.op_call_run(self._handle, outs, beside._handle if beside else None)
         if code != 0:
             errors = self._library.op_call_errors().decode(errors="replace").strip()
             raise KernelError(f"error 0x{code:02x}: {errors}")
@@ -240,7 +241,7 @@ def _library() -> ctypes.CDLL:
         ),
         "op_call_push_tensor_list": (void, [pointer, integer]),
         "op_call_push_optional_tensor_list": (void, [pointer, integer]),
-        "op_call_run": (ctypes.c_int, [pointer, integer]),
+        "op_call_run": (ctypes.c_int, [pointer, integer, pointer]),
         "op_call_errors": (text, []),
         "op_call_tensor_sizes": (void, [pointer, integer, integer, pointer]),
     }

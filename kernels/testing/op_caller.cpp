@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <thread>
 #include <utility>
 
 #include "kernels/testing/error_log.h"
@@ -61,10 +62,18 @@ void op_call_push_optional_tensor_list(OpCall* call, int64_t size) {
 }
 
 /// Runs the kernel and returns the runtime's error code, 0 for success. The last `out_count` values are the out
-/// arguments.
-int op_call_run(OpCall* call, int64_t out_count) {
+/// arguments. Runs the kernel of `beside`, unless that is null, on another thread meanwhile.
+int op_call_run(OpCall* call, int64_t out_count, OpCall* beside) {
   op_caller::error_log().clear();
-  return static_cast<int>(call->run(out_count));
+  std::thread other;
+  if (beside != nullptr) {
+    other = std::thread([=] { beside->run(out_count); });
+  }
+  const auto error = call->run(out_count);
+  if (other.joinable()) {
+    other.join();
+  }
+  return static_cast<int>(error);
 }
 
 /// The errors that the runtime logged during the last call, one a line.

@@ -1,8 +1,8 @@
 #include "kernels/common/tests/thread_provider.h"
 
 #include <algorithm>
+#include <atomic>
 #include <thread>
-#include <utility>
 #include <vector>
 
 #define ET_USE_THREADPOOL
@@ -11,14 +11,14 @@
 namespace rules_executorch::kernels::testing {
 namespace {
 
-int64_t thread_count = 1;
-int64_t part_count = 0;
+std::atomic<int64_t> thread_count = 1;
+std::atomic<int64_t> part_count = 0;
 
 }  // namespace
 
 void set_thread_count(int64_t count) { thread_count = count; }
 
-int64_t take_part_count() { return std::exchange(part_count, 0); }
+int64_t take_part_count() { return part_count.exchange(0); }
 
 }  // namespace rules_executorch::kernels::testing
 
@@ -34,7 +34,9 @@ bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_si
   for (int64_t first = begin; first < end; first += part_size) {
     threads.emplace_back([=] { f(first, std::min(end, first + part_size)); });
   }
-  part_count = std::max<int64_t>(part_count, threads.size());
+  if (static_cast<int64_t>(threads.size()) > part_count) {
+    part_count = static_cast<int64_t>(threads.size());
+  }
   for (std::thread& thread : threads) {
     thread.join();
   }
