@@ -1,0 +1,131 @@
+"""Compiles the kernels as Bazel does, file by file, for benchmarks of what they cost.
+
+Sources and flags are those of the workspace: kernels/common, kernels/portable and kernels/quantized, with their
+operators.bzl and copts.bzl.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import re
+import subprocess
+import tempfile
+import types
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+LIBRARIES = ("portable", "quantized")
+
+# Of --compilation_mode=opt and of the headers' users.
+_FLAGS = (
+    "-std=c++17",
+    "-O2",
+    "-g0",
+    "-DNDEBUG",
+    "-D_FORTIFY_SOURCE=1",
+    "-fPIC",
+    "-ffunction-sections",
+    "-fdata-sections",
+    "-DC10_USING_CUSTOM_GENERATED_MACROS",
+)
+
+# Keeps Float alone in every switch over dtypes.
+_FLOAT_ONLY = """
+#pragma once
+#include <executorch/runtime/core/exec_aten/exec_aten.h>
+inline constexpr bool should_include_dtype(executorch::aten::ScalarType type) {
+  return type == executorch::aten::ScalarType::Float;
+}
+inline constexpr bool should_include_kernel_dtype(const char* name, executorch::aten::ScalarType type) {
+  return *name == '\\0' || should_include_dtype(type);
+}
+"""
+
+
+def workspace() -> Path:
+    return Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
+
+
+def starlark(path: Path) -> dict[str, object]:
+    """What a .bzl file that calls no rule defines."""
+
+    def load(label: str, *names: str) -> None:
+        loaded = starlark(workspace() / label.removeprefix("//").replace(":", "/"))
+        values.update({name: loaded[name] for name in names})
+
+    values: dict[str, object] = {"load": load, "struct": types.SimpleNamespace}
+    exec(path.read_text(), values)
+    return values
+
+
+@dataclasses.dataclass(frozen=True)
+class Operator:
+    """An operator, the kernel's function, and the kernel's file."""
+
+    name: str
+    kernel: str
+    source: Path
+
+
+def operators() -> list[Operator]:
+    result = []
+    for library in LIBRARIES:
+        folder = workspace() / "kernels" / library
+        files: dict[str, types.SimpleNamespace] = starlark(folder / "operators.bzl")["OPERATOR_FILES"]  # type: ignore[assignment]
+        sources = {name: folder / f"{file}.cpp" for file, entry in files.items() for name in entry.operators}
+        yamls = "\n".join(path.read_text() for path in sorted(folder.glob("*.yaml")))
+        for entry in re.split(r"^- ", yamls, flags=re.MULTILINE)[1:]:
+            head = entry.split(":", 1)[1].strip().partition("\n")[0].partition("(")[0]
+            name = head if "::" in head else f"aten::{head}"
+            kernel = re.findall(r"kernel_name: (\S+)", entry)[0]
+            namespace, _, function = kernel.rpartition("::")
+            result.append(Operator(name, f"{namespace}::native::{function}", sources[name]))
+    return sorted(result, key=lambda operator: operator.name)
+
+
+def sources() -> list[Path]:
+    """The files with kernels, and those of their helpers."""
+    common = [path for path in (workspace() / "kernels/common").glob("*.cpp") if path.name != "threads.cpp"]
+    return sorted({*common, *(operator.source for operator in operators())})
+
+
+class Objects:
+    """The kernels' object files.
+
+    Args:
+      runtime: a library of the runtime, beside whose folder its headers are.
+      float_only: leave out all dtypes but Float, as dtype_selective_build does.
+    """
+
+    def __init__(self, runtime: Path, *, float_only: bool = False) -> None:
+        self._directory = tempfile.TemporaryDirectory()
+        self.directory = Path(self._directory.name)
+        include = runtime.resolve().parents[1] / "include"
+        copts: list[str] = starlark(workspace() / "kernels/common/copts.bzl")["KERNEL_COPTS"]  # type: ignore[assignment]
+        self._command = [os.environ.get("CXX", "g++"), *_FLAGS, *copts, f"-I{workspace()}"]
+        if float_only:
+            header = self.directory / "executorch/kernels/portable/cpu/selected_op_variants.h"
+            header.parent.mkdir(parents=True)
+            header.write_text(_FLOAT_ONLY)
+            selective = workspace() / "runtime/kernel_api/selective_build.h"
+            self._command += [f"-I{self.directory}", "-DEXECUTORCH_SELECTIVE_BUILD_DTYPE", "-include", str(selective)]
+        self._command += [f"-I{include}", f"-I{include}/executorch/runtime/core/portable_type/c10"]
+
+    def path(self, source: Path) -> Path:
+        return self.directory / f"{source.parent.name}_{source.stem}.o"
+
+    def compile(self, source: Path) -> float:
+        """Compiles one file; returns the CPU seconds that it took."""
+        process = subprocess.Popen([*self._command, "-c", str(source), "-o", str(self.path(source))])
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        if process.returncode != 0:
+            raise SystemExit(f"{source} does not compile")
+        return usage.ru_utime + usage.ru_stime
+
+    def compile_all(self) -> dict[Path, float]:
+        """Compiles all files; returns the CPU seconds of each."""
+        files = sources()
+        with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+            return dict(zip(files, pool.map(self.compile, files), strict=True))
