@@ -63,7 +63,7 @@ struct Element<BFloat16> {
 bool has_half_conversions() { return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c"); }
 
 /// Converts 8 elements at a time, and returns how many.
-[[gnu::target("avx,f16c")]] int64_t convert_eights(const uint16_t* from, float* to, int64_t n) {
+[[maybe_unused, gnu::target("avx,f16c")]] int64_t convert_eights(const uint16_t* from, float* to, int64_t n) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8) {
     _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
@@ -71,7 +71,7 @@ bool has_half_conversions() { return __builtin_cpu_supports("avx") && __builtin_
   return i;
 }
 
-[[gnu::target("avx,f16c")]] int64_t convert_eights(const float* from, uint16_t* to, int64_t n) {
+[[maybe_unused, gnu::target("avx,f16c")]] int64_t convert_eights(const float* from, uint16_t* to, int64_t n) {
   int64_t i = 0;
   for (; i + 8 <= n; i += 8) {
     _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),

@@ -23,7 +23,7 @@ from export import model_file
 from tools.bench import elf, report
 
 _MODELS = flags.DEFINE_string("models", "", "A regular expression: which models. Not all: no document is written.")
-_TURNS = flags.DEFINE_integer("turns", 3, "How often the binary and PyTorch take turns.", lower_bound=1)
+_TURNS = flags.DEFINE_integer("turns", 2, "How often the binary and PyTorch take turns.", lower_bound=1)
 _RUNS = flags.DEFINE_integer("runs", 3, "How often a turn runs the samples.", lower_bound=1)
 
 _ROOT = Path(__file__).parent.parent.parent
