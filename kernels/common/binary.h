@@ -76,6 +76,26 @@ Tensor& binary_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b,
   return out;
 }
 
+/// `binary_out` for functions of complex numbers as well.
+template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand, typename... Scalars>
+Tensor& binary_or_complex_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out,
+                              const Scalars&... parameters) {
+  // Common dtype
+  const ScalarType common_type = result_type(a, b);
+
+  // Check
+  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, internal::resize_to_result(out, a, b), InvalidArgument, out);
+
+  // Compute
+  KERNELS_SWITCH_REALB_AND_COMPLEX_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] {
+    internal::apply_binary<CTYPE>(Function<CTYPE>{scalar_cast<CTYPE>(parameters)...}, a, b, out);
+  });
+  return out;
+}
+
 /// `binary_out` for functions of integers and Bools, which refuse floats.
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand>
 Tensor& binary_integer_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out) {
@@ -113,6 +133,26 @@ Tensor& binary_float_out(KernelRuntimeContext& ctx, const Tensor& a, const Tenso
   // Compute
   ET_SWITCH_FLOAT_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
                         [&] { internal::apply_binary<CTYPE>(Function<CTYPE>{}, a, b, out); });
+  return out;
+}
+
+/// `binary_float_out` for functions of complex numbers as well.
+template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function>
+Tensor& binary_float_or_complex_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b,
+                                    ScalarType operand_type, Tensor& out) {
+  // Common dtype
+  const ScalarType common_type = floating_result_type(operand_type);
+
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(operand_type) || isComplexType(operand_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
+
+  // Compute
+  KERNELS_SWITCH_FLOAT_AND_COMPLEX_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
+                                         [&] { internal::apply_binary<CTYPE>(Function<CTYPE>{}, a, b, out); });
   return out;
 }
 

@@ -1,5 +1,6 @@
 #include "kernels/common/convert.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <type_traits>
@@ -24,6 +25,11 @@ constexpr bool is_selected(ScalarType) { return true; }
 #define AND_SELECTED(ctype, name) &&is_selected(ScalarType::name)
 constexpr bool kAllSelected = true ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, AND_SELECTED);
 #undef AND_SELECTED
+
+#define OR_SELECTED(ctype, name) || is_selected(ScalarType::name)
+constexpr bool kComplexSelected = false ET_FORALL_COMPLEXH_TYPES(OR_SELECTED);
+constexpr bool kUnsignedSelected = false KERNELS_FORALL_UNSIGNED_TYPES(OR_SELECTED);
+#undef OR_SELECTED
 
 /// How elements of dtype T lie in memory, and what they are calculated with. Compilers vectorize loops over bits, not
 /// over classes.
@@ -135,40 +141,108 @@ bool convert_from(const void* source, ScalarType to, void* target, int64_t n) {
   }
 }
 
-/// An element of any dtype: every integer and Bool is an int64_t, every other a double. Not inlined: that would make a
-/// loop of every pair of dtypes again.
+/// An element of any dtype but a complex one: every integer and Bool is an int64_t, every other a double.
 struct AnyValue {
   bool is_integral;
   int64_t integer;
   double real;
 };
 
+template <typename T>
+AnyValue load_any(const void* source, int64_t i) {
+  const auto value = Element<T>::load(static_cast<const typename Element<T>::Stored*>(source)[i]);
+  return {std::is_integral_v<T>, std::is_integral_v<T> ? static_cast<int64_t>(value) : 0, static_cast<double>(value)};
+}
+
+template <typename T>
+void store_any(const AnyValue& value, void* target, int64_t i) {
+  // A UInt64 of more than the largest int64_t is negative as an integer, but not as a floating-point number.
+  const bool is_exact = value.is_integral && (!kUnsignedSelected || std::is_integral_v<T> ||
+                                              (value.integer < 0) == (value.real < 0));
+  static_cast<typename Element<T>::Stored*>(target)[i] =
+      is_exact ? Element<T>::store(value.integer) : Element<T>::store(value.real);
+}
+
+// Not inlined: that would make a loop of every pair of dtypes again.
+
 [[gnu::noinline]] AnyValue load_any(ScalarType from, const void* source, int64_t i) {
   switch (from) {
-#define CASE(ctype, name)                                                                           \
-  case ScalarType::name: {                                                                          \
-    const auto value = Element<ctype>::load(static_cast<const Element<ctype>::Stored*>(source)[i]); \
-    return {std::is_integral_v<ctype>, std::is_integral_v<ctype> ? static_cast<int64_t>(value) : 0, \
-            static_cast<double>(value)};                                                            \
-  }
+#define CASE(ctype, name) \
+  case ScalarType::name:  \
+    return load_any<ctype>(source, i);
     ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
-#undef CASE
     default:
-      return {};
+      break;
   }
+  if constexpr (kUnsignedSelected) {
+    switch (from) {
+      KERNELS_FORALL_UNSIGNED_TYPES(CASE)
+      default:
+        break;
+    }
+  }
+#undef CASE
+  return {};
 }
 
 [[gnu::noinline]] void store_any(const AnyValue& value, ScalarType to, void* target, int64_t i) {
   switch (to) {
-#define CASE(ctype, name)                                                                             \
-  case ScalarType::name:                                                                              \
-    static_cast<Element<ctype>::Stored*>(target)[i] =                                                 \
-        value.is_integral ? Element<ctype>::store(value.integer) : Element<ctype>::store(value.real); \
-    return;
+#define CASE(ctype, name) \
+  case ScalarType::name:  \
+    return store_any<ctype>(value, target, i);
     ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
-#undef CASE
     default:
-      return;
+      break;
+  }
+  if constexpr (kUnsignedSelected) {
+    switch (to) {
+      KERNELS_FORALL_UNSIGNED_TYPES(CASE)
+      default:
+        break;
+    }
+  }
+#undef CASE
+}
+
+/// `parts[2 * i] = parts[n + i]`, with 0 behind it: real parts, which fill the second half of the memory of `n` complex
+/// numbers, go to their places.
+template <typename Bits>
+void add_imaginary_parts(void* target, int64_t n) {
+  Bits* const parts = static_cast<Bits*>(target);
+  for (int64_t i = 0; i < n; ++i) {
+    parts[2 * i] = parts[n + i];
+    parts[2 * i + 1] = 0;
+  }
+}
+
+/// Converts complex numbers to others: their real parts, but to Bool both parts, of which one is not 0.
+void convert_from_complex(ScalarType from, const void* source, ScalarType to, void* target, int64_t n) {
+  const ScalarType part = toRealValueType(from);
+  const int64_t part_size = static_cast<int64_t>(elementSize(part));
+  load_block(part, source, 2 * part_size, to, target, n);
+  for (int64_t i = 0; i < n && to == ScalarType::Bool; ++i) {
+    bool has_imaginary_part;
+    convert_elements(part, static_cast<const char*>(source) + (2 * i + 1) * part_size, to, &has_imaginary_part, 1);
+    static_cast<bool*>(target)[i] |= has_imaginary_part;
+  }
+}
+
+/// Converts complex numbers part by part, and others to real parts.
+void convert_to_complex(ScalarType from, const void* source, ScalarType to, void* target, int64_t n) {
+  const ScalarType part = toRealValueType(to);
+  if (isComplexType(from)) {
+    convert_elements(toRealValueType(from), source, part, target, 2 * n);
+    return;
+  }
+  const int64_t part_size = static_cast<int64_t>(elementSize(part));
+  convert_elements(from, source, part, static_cast<char*>(target) + n * part_size, n);
+  switch (part_size) {
+    case 2:
+      return add_imaginary_parts<uint16_t>(target, n);
+    case 4:
+      return add_imaginary_parts<uint32_t>(target, n);
+    default:
+      return add_imaginary_parts<uint64_t>(target, n);
   }
 }
 
@@ -203,6 +277,14 @@ void convert_elements(ScalarType from, const void* source, ScalarType to, void* 
     std::memcpy(target, source, n * elementSize(from));
     return;
   }
+  if (kComplexSelected && isComplexType(to)) {
+    convert_to_complex(from, source, to, target, n);
+    return;
+  }
+  if (kComplexSelected && isComplexType(from)) {
+    convert_from_complex(from, source, to, target, n);
+    return;
+  }
   bool converted = false;
   switch (from) {
 #define CASE(ctype, name)                                     \
@@ -216,8 +298,8 @@ void convert_elements(ScalarType from, const void* source, ScalarType to, void* 
     default:
       break;
   }
-  if constexpr (!kAllSelected) {
-    // Not expected, and not worth loops: one by one.
+  if constexpr (!kAllSelected || kUnsignedSelected) {
+    // Not expected, or rare, and not worth loops: one by one.
     for (int64_t i = 0; !converted && i < n; ++i) {
       store_any(load_any(from, source, i), to, target, i);
     }
@@ -238,7 +320,11 @@ void copy_elements(const void* source, int64_t source_stride, void* target, int6
     case 4:
       return copy_strided<uint32_t>(source, source_stride, target, target_stride, n);
     default:
-      return copy_strided<uint64_t>(source, source_stride, target, target_stride, n);
+      // Elements of 16 bytes as their halves.
+      for (int64_t half = 0; half < element_size; half += sizeof(uint64_t)) {
+        copy_strided<uint64_t>(static_cast<const char*>(source) + half, source_stride,
+                               static_cast<char*>(target) + half, target_stride, n);
+      }
   }
 }
 
@@ -255,8 +341,13 @@ void load_block(ScalarType from, const void* source, int64_t stride, ScalarType 
     copy_elements(element.data, 0, target, to_size, to_size, n);
   } else {
     Block gathered;
-    copy_elements(source, stride, gathered.data, from_size, from_size, n);
-    convert_elements(from, gathered.data, to, target, n);
+    const int64_t step = block_length(from_size);
+    for (int64_t start = 0; start < n; start += step) {
+      const int64_t count = std::min(step, n - start);
+      copy_elements(static_cast<const char*>(source) + start * stride, stride, gathered.data, from_size, from_size,
+                    count);
+      convert_elements(from, gathered.data, to, static_cast<char*>(target) + start * to_size, count);
+    }
   }
 }
 
@@ -269,8 +360,12 @@ void store_block(ScalarType from, const void* source, ScalarType to, void* targe
     convert_elements(from, source, to, target, n);
   } else {
     Block converted;
-    convert_elements(from, source, to, converted.data, n);
-    copy_elements(converted.data, to_size, target, stride, to_size, n);
+    const int64_t step = block_length(to_size);
+    for (int64_t start = 0; start < n; start += step) {
+      const int64_t count = std::min(step, n - start);
+      convert_elements(from, static_cast<const char*>(source) + start * from_size, to, converted.data, count);
+      copy_elements(converted.data, to_size, static_cast<char*>(target) + start * stride, stride, to_size, count);
+    }
   }
 }
 

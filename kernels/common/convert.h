@@ -7,7 +7,8 @@
 
 namespace rules_executorch::kernels {
 
-/// Converts `n` contiguous elements as `convert_value` does. Both dtypes are ones that kernels handle.
+/// Converts `n` contiguous elements as `convert_value` does; complex numbers lose their imaginary parts, except where
+/// they become complex numbers or Bools. Both dtypes are movable, and `source` and `target` do not overlap.
 void convert_elements(ScalarType from, const void* source, ScalarType to, void* target, int64_t n);
 
 /// Copies `n` elements of `element_size` bytes between strides in bytes. A source stride of 0 repeats the element.

@@ -59,7 +59,8 @@ void copy_rows(const Transposition& matrix, const char* source, char* target, in
 /// The loop of `nest` that, with the rows, is a matrix to transpose: its steps are dense in operand 1, the source, and
 /// the rows in operand 0, the target. -1 where there is none that is worth tiles.
 int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
-  if (nest.row_stride(0) != element_size || nest.row_stride(1) == element_size || nest.row_size() < kTile / 4) {
+  if (element_size > int64_t{sizeof(int64_t)} || nest.row_stride(0) != element_size ||
+      nest.row_stride(1) == element_size || nest.row_size() < kTile / 4) {
     return -1;
   }
   for (int64_t d = nest.rank() - 2; d >= 0; --d) {
@@ -119,8 +120,9 @@ void copy(const ConstStridedView& source, const StridedView& target) {
 
   nest.parallel_for_each_row(kGrain, [&](const int64_t* offsets, int64_t row_part) {
     Block block;
-    for (int64_t start = 0; start < row_part; start += kBlockSize) {
-      const int64_t n = std::min(kBlockSize, row_part - start);
+    const int64_t step = block_length(target.element_size());
+    for (int64_t start = 0; start < row_part; start += step) {
+      const int64_t n = std::min(step, row_part - start);
       load_block(source.dtype, source.data + offsets[1] + start * source_stride, source_stride, target.dtype,
                  block.data, n);
       store_block(target.dtype, block.data, target.dtype, target.data + offsets[0] + start * target_stride,

@@ -46,7 +46,12 @@ void copy_chosen(const ConstStridedView& source, const DimIndex& chosen, const S
     }
   }();
   const StridedShape& other = kToChosen ? static_cast<const StridedShape&>(source) : target;
-  chosen.for_each_row(other, [&](const DimIndex::Row& row) { copy(row, target.data, source.data); });
+  chosen.for_each_row(other, [&](const DimIndex::Row& row) {
+    // Elements of 16 bytes as their halves.
+    for (int64_t half = 0; half < target.element_size(); half += sizeof(uint64_t)) {
+      copy(row, target.data + half, source.data + half);
+    }
+  });
 }
 
 }  // namespace

@@ -37,13 +37,17 @@ void apply_elementwise(const ElementwiseFunction& function, const StridedView& o
     const Stream result = make_stream(out.dtype, function.result_type, nest.row_stride(0));
     Stream streams[kMaxOperands - 1];
     bool all_direct = result.direct;
+    int64_t step = block_length(elementSize(function.result_type));
     for (int k = 0; k < count; ++k) {
       streams[k] = make_stream(inputs[k].dtype, function.argument_types[k], nest.row_stride(k + 1));
       all_direct &= streams[k].direct;
+      step = std::min(step, block_length(elementSize(function.argument_types[k])));
+    }
+    if (all_direct) {
+      step = end - begin;
     }
 
     Block buffers[kMaxOperands];
-    const int64_t step = all_direct ? end - begin : kBlockSize;
     nest.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
       for (int64_t start = 0; start < row_part; start += step) {
         const int64_t n = std::min(step, row_part - start);

@@ -1,7 +1,5 @@
 #include "kernels/common/fill.h"
 
-#include <cstring>
-
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/parallel_for.h"
@@ -9,22 +7,17 @@
 namespace rules_executorch::kernels {
 
 void fill(const StridedView& view, const Scalar& value) {
-  int64_t element = 0;
-  switch (view.dtype) {
-#define CASE(ctype, name)                                 \
-  case ScalarType::name: {                                \
-    const ctype converted = scalar_cast<ctype>(value);    \
-    std::memcpy(&element, &converted, sizeof(converted)); \
-    break;                                                \
-  }
-    ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
-#undef CASE
-    default:
-      return;
+  alignas(16) char element[2 * sizeof(int64_t)];
+  if (value.isFloatingPoint()) {
+    const double real = value.to<double>();
+    convert_elements(ScalarType::Double, &real, view.dtype, element, 1);
+  } else {
+    const int64_t integer = scalar_cast<int64_t>(value);
+    convert_elements(ScalarType::Long, &integer, view.dtype, element, 1);
   }
   const LoopNest nest = LoopNest::over(view);
   nest.parallel_for_each_row(kGrain, [&](const int64_t* offsets, int64_t n) {
-    copy_elements(&element, 0, view.data + offsets[0], nest.row_stride(0), view.element_size(), n);
+    copy_elements(element, 0, view.data + offsets[0], nest.row_stride(0), view.element_size(), n);
   });
 }
 

@@ -98,7 +98,10 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
     while (i < target.sizes[last] && append(part, map(last, i) * source.strides[last] * size)) {
       ++i;
     }
-    copy_rows(source, target, map, part, copy_row_of_size, 0, source.data, target.data);
+    // Elements of 16 bytes as their halves.
+    for (int64_t half = 0; half < size; half += sizeof(uint64_t)) {
+      copy_rows(source, target, map, part, copy_row_of_size, 0, source.data + half, target.data + half);
+    }
   }
 }
 

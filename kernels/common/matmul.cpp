@@ -32,14 +32,6 @@ constexpr int64_t kMaxParts = 16;
 
 int64_t blocks_of(int64_t size, int64_t step) { return (size + step - 1) / step; }
 
-/// `to[i * to_step] = from[i]` for i < n.
-template <typename Bits>
-void spread(const char* from, char* to, int64_t to_step, int64_t n) {
-  for (int64_t i = 0; i < n; ++i) {
-    std::memcpy(to + i * to_step, from + i * sizeof(Bits), sizeof(Bits));
-  }
-}
-
 /// Distributes `size` contiguous bytes to the same row of panels.
 void scatter_row(const char* row, int64_t size, char* panels, int64_t panel_stride) {
   for (; size >= kTileBytes; size -= kTileBytes, row += kTileBytes, panels += panel_stride) {
@@ -238,9 +230,8 @@ void MatrixProduct::pack_b(const SumBlock& block, const Plan& plan, int64_t row,
       std::memset(panels + row_bytes / kTileBytes * panel_stride, 0, rows * kTileBytes);
     }
     for (int64_t j = 0; j < block.columns; ++j) {
-      const char* from = b_.at(block.batch, row, block.column + j);
-      char* to = panels + j / tile_columns * panel_stride + j % tile_columns * size;
-      size == 4 ? spread<uint32_t>(from, to, kTileBytes, rows) : spread<uint64_t>(from, to, kTileBytes, rows);
+      copy_elements(b_.at(block.batch, row, block.column + j), size,
+                    panels + j / tile_columns * panel_stride + j % tile_columns * size, kTileBytes, size, rows);
     }
   } else {
     for (int64_t start = 0; start < rows; start += plan.staged_rows) {

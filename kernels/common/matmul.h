@@ -279,7 +279,7 @@ template <typename T>
 
 #endif
 
-/// Integers take the short way: models seldom multiply matrices of them.
+/// Integers and complex numbers take the short way: models seldom multiply matrices of them.
 template <typename T>
 void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k, int64_t n) {
   for (int64_t p = 0; p < k; ++p, b += b_stride) {
@@ -293,7 +293,7 @@ template <typename T>
 void add_tile(void* totals, int64_t totals_stride, const void* const* a, const void* b, int64_t k) {
   T* total = static_cast<T*>(totals);
   const T* panel = static_cast<const T*>(b);
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (!std::is_floating_point_v<T>) {
     for (int i = 0; i < kTileRows; ++i) {
       add_products(total + i * totals_stride, static_cast<const T*>(a[i]), panel, 2 * kLanes<T>, k, 2 * kLanes<T>);
     }
@@ -307,22 +307,20 @@ void add_rows(void* totals, const void* a, const void* b, int64_t b_stride, int6
   T* total = static_cast<T*>(totals);
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
-  if constexpr (std::is_integral_v<T>) {
-    add_products(total, x, y, b_stride, k, n);
-    return;
-  }
   int64_t p = 0;
-  // Four products for each time that a total is read and written.
-  for (; p + 4 <= k; p += 4, y += 4 * b_stride) {
-    const T x0 = x[p], x1 = x[p + 1], x2 = x[p + 2], x3 = x[p + 3];
-    const T *y1 = y + b_stride, *y2 = y + 2 * b_stride, *y3 = y + 3 * b_stride;
-    int64_t j = 0;
-    for (; j + kLanes<T> <= n; j += kLanes<T>) {
-      add_vector(total + j, x0 * load_vector(y + j) + x1 * load_vector(y1 + j) + x2 * load_vector(y2 + j) +
-                                x3 * load_vector(y3 + j));
-    }
-    for (; j < n; ++j) {
-      total[j] += x0 * y[j] + x1 * y1[j] + x2 * y2[j] + x3 * y3[j];
+  if constexpr (std::is_floating_point_v<T>) {
+    // Four products for each time that a total is read and written.
+    for (; p + 4 <= k; p += 4, y += 4 * b_stride) {
+      const T x0 = x[p], x1 = x[p + 1], x2 = x[p + 2], x3 = x[p + 3];
+      const T *y1 = y + b_stride, *y2 = y + 2 * b_stride, *y3 = y + 3 * b_stride;
+      int64_t j = 0;
+      for (; j + kLanes<T> <= n; j += kLanes<T>) {
+        add_vector(total + j, x0 * load_vector(y + j) + x1 * load_vector(y1 + j) + x2 * load_vector(y2 + j) +
+                                  x3 * load_vector(y3 + j));
+      }
+      for (; j < n; ++j) {
+        total[j] += x0 * y[j] + x1 * y1[j] + x2 * y2[j] + x3 * y3[j];
+      }
     }
   }
   add_products(total, x + p, y, b_stride, k - p, n);
@@ -332,23 +330,19 @@ template <typename T>
 void add_dot(void* total, const void* a, const void* b, int64_t k) {
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
-  if constexpr (std::is_integral_v<T>) {
-    for (int64_t p = 0; p < k; ++p) {
-      *static_cast<T*>(total) += x[p] * y[p];
-    }
-    return;
-  }
-  Vector<T> sums[] = {Vector<T>{}, Vector<T>{}, Vector<T>{}, Vector<T>{}};
   int64_t p = 0;
-  for (; p + 4 * kLanes<T> <= k; p += 4 * kLanes<T>) {
-    sums[0] += load_vector(x + p) * load_vector(y + p);
-    sums[1] += load_vector(x + p + kLanes<T>) * load_vector(y + p + kLanes<T>);
-    sums[2] += load_vector(x + p + 2 * kLanes<T>) * load_vector(y + p + 2 * kLanes<T>);
-    sums[3] += load_vector(x + p + 3 * kLanes<T>) * load_vector(y + p + 3 * kLanes<T>);
+  T lanes[kLanes<T>] = {};
+  if constexpr (std::is_floating_point_v<T>) {
+    Vector<T> sums[] = {Vector<T>{}, Vector<T>{}, Vector<T>{}, Vector<T>{}};
+    for (; p + 4 * kLanes<T> <= k; p += 4 * kLanes<T>) {
+      sums[0] += load_vector(x + p) * load_vector(y + p);
+      sums[1] += load_vector(x + p + kLanes<T>) * load_vector(y + p + kLanes<T>);
+      sums[2] += load_vector(x + p + 2 * kLanes<T>) * load_vector(y + p + 2 * kLanes<T>);
+      sums[3] += load_vector(x + p + 3 * kLanes<T>) * load_vector(y + p + 3 * kLanes<T>);
+    }
+    const Vector<T> sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    std::memcpy(lanes, &sum, sizeof(lanes));
   }
-  const Vector<T> sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-  T lanes[kLanes<T>];
-  std::memcpy(lanes, &sum, sizeof(lanes));
   T rest = 0;
   for (; p < k; ++p) {
     rest += x[p] * y[p];
@@ -367,7 +361,7 @@ const ProductLoops& product_loops() {
   static constexpr ProductLoops loops{CppTypeToScalarType<T>::value, &internal::add_tile<T>, &internal::add_rows<T>,
                                       &internal::add_dot<T>};
 #if defined(__x86_64__) && defined(__GNUC__)
-  if constexpr (!std::is_integral_v<T>) {
+  if constexpr (std::is_floating_point_v<T>) {
     static constexpr ProductLoops wide_loops{CppTypeToScalarType<T>::value, &internal::add_wide_tile<T>,
                                              &internal::add_rows<T>, &internal::add_dot<T>};
     if (internal::has_wide_vectors()) {

@@ -44,7 +44,7 @@ bool resize_to_padded(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& pa
 Tensor& pad_out(KernelRuntimeContext& ctx, const Tensor& in, const ArrayRef<int64_t>& padding, int64_t rank,
                 PaddingMode mode, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
   // Resize

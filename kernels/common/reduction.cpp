@@ -53,7 +53,7 @@ void Reduction::add_values(const char* source, int64_t begin, int64_t end, char*
   const int64_t in_stride = reduced.row_stride(0);
   const int64_t index_step = reduced.row_stride(1);
   const bool direct = in.dtype == f.argument_type && in_stride == in.element_size();
-  const int64_t step = direct ? kLaneRun : kBlockSize;
+  const int64_t step = direct ? kLaneRun : block_length(elementSize(f.argument_type));
   reduced.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
     for (int64_t run = 0; run < row_part; run += kLaneRun) {
       const int64_t run_size = std::min(kLaneRun, row_part - run);
@@ -83,7 +83,7 @@ void Reduction::add_values(const char* source, int64_t begin, int64_t end, char*
 
 void Reduction::compute_each(int64_t begin, int64_t end) const {
   alignas(16) char accumulator[kMaxAccumulatorSize];
-  alignas(16) char result[sizeof(int64_t)];
+  alignas(16) char result[2 * sizeof(int64_t)];
   kept.for_each_row(begin, end, [&](const int64_t* offsets, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       f.start(f.function, accumulator, 1);
@@ -100,7 +100,8 @@ void Reduction::compute_blocks(int64_t begin, int64_t end) const {
   Block block;  // of values, and then of results
   const int64_t in_stride = kept.row_stride(0);
   const int64_t out_stride = kept.row_stride(1);
-  const int64_t step = std::min(kBlockSize, kAccumulatorBytes / f.accumulator_size);
+  const int64_t element_size = static_cast<int64_t>(std::max(elementSize(f.argument_type), elementSize(f.result_type)));
+  const int64_t step = std::min(block_length(element_size), kAccumulatorBytes / f.accumulator_size);
   const bool direct = in.dtype == f.argument_type && in_stride == in.element_size();
   kept.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
     for (int64_t start = 0; start < row_part; start += step) {
@@ -127,7 +128,7 @@ void Reduction::compute_blocks(int64_t begin, int64_t end) const {
 
 void Reduction::compute_parts(int64_t parts) const {
   alignas(16) char accumulators[(kMaxParts + 1) * kMaxAccumulatorSize];
-  alignas(16) char result[sizeof(int64_t)];
+  alignas(16) char result[2 * sizeof(int64_t)];
   char* const partial = accumulators + f.accumulator_size;
   const int64_t part_size = (reduced.numel() + parts - 1) / parts;
   kept.for_each_row(0, kept.numel(), [&](const int64_t* offsets, int64_t n) {

@@ -9,7 +9,9 @@ namespace {
 
 template <typename T>
 bool fits(int64_t value) {
-  if constexpr (std::is_integral_v<T>) {
+  if constexpr (std::is_same_v<T, uint64_t>) {
+    return true;
+  } else if constexpr (std::is_integral_v<T>) {
     constexpr auto max = static_cast<int64_t>(std::numeric_limits<T>::max());
     return value <= max && value >= (std::is_unsigned_v<T> ? -max : std::numeric_limits<T>::lowest());
   } else {
@@ -42,11 +44,12 @@ bool fits(const Scalar& scalar) {
 }  // namespace
 
 bool scalar_fits(const Scalar& scalar, ScalarType type) {
-  switch (type) {
+  switch (toRealValueType(type)) {
 #define CASE(ctype, name) \
   case ScalarType::name:  \
     return fits<ctype>(scalar);
     ET_FORALL_REAL_TYPES_AND3(Half, Bool, BFloat16, CASE)
+    KERNELS_FORALL_UNSIGNED_TYPES(CASE)
 #undef CASE
     default:
       return false;
@@ -57,7 +60,7 @@ bool alpha_is_valid(const Scalar& alpha, ScalarType type) {
   if (alpha.isBoolean() && type != ScalarType::Bool) {
     return false;
   }
-  if (alpha.isFloatingPoint() && !isFloatingType(type)) {
+  if (alpha.isFloatingPoint() && !isFloatingType(type) && !isComplexType(type)) {
     return false;
   }
   return scalar_fits(alpha, type);

@@ -7,7 +7,7 @@ namespace rules_executorch::kernels {
 
 Tensor& view_copy(KernelRuntimeContext& ctx, const ConstStridedView& view, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(view.dtype), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(view.dtype), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, view.dtype == out.scalar_type(), InvalidArgument, out);
 
   // Resize

@@ -9,7 +9,7 @@ Tensor& _clone_dim_order_out(KernelRuntimeContext& ctx, const Tensor& in, bool n
                              std::optional<ArrayRef<int64_t>> dim_order, Tensor& out) {
   // Check: nothing here is asynchronous.
   (void)non_blocking;
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
   // Resize

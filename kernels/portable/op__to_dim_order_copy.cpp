@@ -9,8 +9,7 @@ Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool
                                std::optional<ArrayRef<int64_t>> dim_order, Tensor& out) {
   // Check: nothing here is asynchronous.
   (void)non_blocking;
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, is_supported(out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()) && is_movable(out.scalar_type()), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -1,22 +1,46 @@
 #include <cmath>
 #include <type_traits>
 
-#include "kernels/common/unary.h"
+#include "kernels/common/elementwise.h"
+#include "kernels/common/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
+namespace {
+
+/// Of a complex number, its distance from 0.
+template <typename T>
+auto absolute(T x) {
+  if constexpr (std::is_floating_point_v<T>) {
+    return std::abs(x);
+  } else if constexpr (std::is_unsigned_v<T>) {
+    return x;
+  } else if constexpr (std::is_integral_v<T>) {
+    // The least integer stays what it is.
+    return static_cast<T>(x < 0 ? -x : x);
+  } else {
+    return std::hypot(x.real(), x.imag());
+  }
+}
+
+}  // namespace
+
 Tensor& abs_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "abs.out");
-  return unary_out<op_name>(ctx, in, out, [](auto x) {
-    using T = decltype(x);
-    if constexpr (std::is_floating_point_v<T>) {
-      return std::abs(x);
-    } else {
-      // The least integer stays what it is.
-      return static_cast<T>(x < 0 ? -x : x);
-    }
+
+  // Check
+  ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, can_store(toRealValueType(in.scalar_type()), out.scalar_type()), InvalidArgument, out);
+
+  // Resize
+  ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+
+  // Compute
+  KERNELS_SWITCH_REALB_AND_COMPLEX_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
+    elementwise([](CTYPE x) -> decltype(absolute(x)) { return absolute(x); }, out, in);
   });
+  return out;
 }
 
 }  // namespace torch::executor::native

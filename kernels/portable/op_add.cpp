@@ -19,13 +19,13 @@ struct Add {
 Tensor& add_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "add.out");
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
-  return binary_out<op_name, Add>(ctx, a, b, out, alpha);
+  return binary_or_complex_out<op_name, Add>(ctx, a, b, out, alpha);
 }
 
 Tensor& add_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "add.Scalar_out");
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
-  return binary_out<op_name, Add>(ctx, a, b, out, alpha);
+  return binary_or_complex_out<op_name, Add>(ctx, a, b, out, alpha);
 }
 
 }  // namespace torch::executor::native

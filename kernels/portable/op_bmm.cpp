@@ -8,7 +8,7 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Ten
   ET_DEFINE_OPERATOR_NAME(op_name, "bmm.out");
 
   // Check
-  ET_KERNEL_CHECK(ctx, ::executorch::runtime::isRealHBF16Type(a.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, a.scalar_type() != ScalarType::Bool, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(a, b, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensor_is_rank(a, 3) && tensor_is_rank(b, 3), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_size_at_dims(a, 0, b, 0), InvalidArgument, out);
@@ -20,8 +20,8 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Ten
 
   // Compute
   const ProductLoops* loops = nullptr;
-  ET_SWITCH_REAL_TYPES(compute_type(a.scalar_type()), ctx, op_name, CTYPE,
-                       [&] { loops = &product_loops<ProductType<CTYPE>>(); });
+  KERNELS_SWITCH_REALB_AND_COMPLEX_TYPES(compute_type(a.scalar_type()), ctx, op_name, CTYPE,
+                                         [&] { loops = &product_loops<ProductType<CTYPE>>(); });
   if (loops != nullptr) {  // The switch has not failed.
     ProductScratch scratch(ctx);
     ViewProduct(*loops, ConstStridedView(a), ConstStridedView(b), StridedView(out)).compute(scratch);

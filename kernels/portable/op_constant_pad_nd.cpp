@@ -48,7 +48,7 @@ bool resize_to_padded(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& pa
 Tensor& constant_pad_nd_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> pad, const Scalar& value,
                             Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
   // Resize

@@ -10,8 +10,7 @@ Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& source, boo
   (void)non_blocking;
   const StridedView self_view(self);
   const ConstStridedView source_view(source);
-  ET_KERNEL_CHECK(ctx, is_supported(self.scalar_type()), InvalidArgument, self);
-  ET_KERNEL_CHECK(ctx, is_supported(source.scalar_type()), InvalidArgument, self);
+  ET_KERNEL_CHECK(ctx, is_movable(source.scalar_type()) && is_movable(self.scalar_type()), InvalidArgument, self);
   ET_KERNEL_CHECK(ctx, broadcasts_to(source_view, self_view), InvalidArgument, self);
 
   // Compute

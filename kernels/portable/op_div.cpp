@@ -31,19 +31,19 @@ Tensor& divide_rounded(KernelRuntimeContext& ctx, const Tensor& a, const Tensor&
 
 Tensor& div_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.out");
-  return binary_float_out<op_name, Divide>(ctx, a, b, result_type(a, b), out);
+  return binary_float_or_complex_out<op_name, Divide>(ctx, a, b, result_type(a, b), out);
 }
 
 Tensor& div_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.Scalar_out");
-  return binary_float_out<op_name, Divide>(ctx, a, ScalarTensor(b).tensor(), result_type(a, b), out);
+  return binary_float_or_complex_out<op_name, Divide>(ctx, a, ScalarTensor(b).tensor(), result_type(a, b), out);
 }
 
 Tensor& div_out_mode(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b,
                      std::optional<std::string_view> rounding_mode, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.out_mode");
   if (!rounding_mode.has_value()) {
-    return binary_float_out<op_name, Divide>(ctx, a, b, result_type(a, b), out);
+    return binary_float_or_complex_out<op_name, Divide>(ctx, a, b, result_type(a, b), out);
   }
   return divide_rounded<op_name>(ctx, a, b, result_type(a, b), *rounding_mode, out);
 }
@@ -53,7 +53,7 @@ Tensor& div_scalar_mode_out(KernelRuntimeContext& ctx, const Tensor& a, const Sc
   ET_DEFINE_OPERATOR_NAME(op_name, "div.Scalar_mode_out");
   ScalarTensor divisor(b);
   if (!rounding_mode.has_value()) {
-    return binary_float_out<op_name, Divide>(ctx, a, divisor.tensor(), result_type(a, b), out);
+    return binary_float_or_complex_out<op_name, Divide>(ctx, a, divisor.tensor(), result_type(a, b), out);
   }
   return divide_rounded<op_name>(ctx, a, divisor.tensor(), result_type(a, b), *rounding_mode, out);
 }

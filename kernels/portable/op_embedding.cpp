@@ -24,7 +24,7 @@ Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Ten
   (void)padding_idx;
   (void)scale_grad_by_freq;
   (void)sparse;
-  ET_KERNEL_CHECK(ctx, is_supported(weight.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(weight.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(weight, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, weight.dim() == 2, InvalidArgument, out);
   const int64_t count = weight.sizes()[0];

@@ -21,8 +21,7 @@ Tensor& fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& in, const Scala
 
 Tensor& fill_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& value, Tensor& out) {
   // Check: of `in`, only shape and dtype matter.
-  ET_KERNEL_CHECK(ctx, is_supported(value.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(value.scalar_type()) && is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, value.dim() == 0, InvalidArgument, out);
 

@@ -9,7 +9,7 @@ using namespace rules_executorch::kernels;
 Tensor& flip_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> dims, Tensor& out) {
   // Check
   DimSet flipped;
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, flipped.insert(dims, in.dim()), InvalidArgument, out);
 

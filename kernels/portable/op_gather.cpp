@@ -10,7 +10,7 @@ Tensor& gather_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, con
                    Tensor& out) {
   // Check: gradients do not matter here.
   (void)sparse_grad;
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
 

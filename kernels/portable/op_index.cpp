@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 Tensor& index_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<std::optional<Tensor>> indices,
                          Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   IndexedView view;
   ET_KERNEL_CHECK(ctx, view.init(ConstStridedView(in), indices), InvalidArgument, out);

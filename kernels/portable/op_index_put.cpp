@@ -24,7 +24,7 @@ void scatter_add(const ConstStridedView& source, const IndexedView& chosen, cons
 /// Chooses the elements of `target` that `values` are for. False where the two do not fit.
 bool choose(const Tensor& target, const ArrayRef<std::optional<Tensor>>& indices, const Tensor& values,
             IndexedView& chosen) {
-  ET_LOG_AND_RETURN_IF_FALSE(is_supported(target.scalar_type()));
+  ET_LOG_AND_RETURN_IF_FALSE(is_movable(target.scalar_type()));
   ET_LOG_AND_RETURN_IF_FALSE(tensors_have_same_dtype(target, values));
   return chosen.init(ConstStridedView(target), indices) && broadcasts_to(ConstStridedView(values), chosen.shape());
 }

@@ -11,7 +11,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, const Tensor& index, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, index.dim() <= 1, InvalidArgument, out);

@@ -11,7 +11,7 @@ using namespace rules_executorch::kernels;
 Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& mask, const Tensor& source,
                            Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, source), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, mask.scalar_type() == ScalarType::Bool, InvalidArgument, out);

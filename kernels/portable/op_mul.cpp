@@ -23,12 +23,12 @@ struct Multiply {
 
 Tensor& mul_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "mul.out");
-  return binary_out<op_name, Multiply>(ctx, a, b, out);
+  return binary_or_complex_out<op_name, Multiply>(ctx, a, b, out);
 }
 
 Tensor& mul_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "mul.Scalar_out");
-  return binary_out<op_name, Multiply>(ctx, a, b, out);
+  return binary_or_complex_out<op_name, Multiply>(ctx, a, b, out);
 }
 
 }  // namespace torch::executor::native

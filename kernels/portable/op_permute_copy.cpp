@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& permute_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> dims, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, static_cast<ssize_t>(dims.size()) == in.dim(), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, DimSet().insert(dims, in.dim()), InvalidArgument, out);

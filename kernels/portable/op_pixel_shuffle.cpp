@@ -10,7 +10,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& pixel_shuffle_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t factor, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, can_be_blocks(in, factor), InvalidArgument, out);
   const int64_t last = in.dim() - 1;

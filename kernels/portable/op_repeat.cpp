@@ -26,7 +26,7 @@ bool resize_to_repeated(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& 
 
 Tensor& repeat_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> repeats, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
   // Resize

@@ -50,7 +50,7 @@ Tensor& roll_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> 
   // Check
   int64_t by_dim[kTensorDimensionLimit] = {};
   const bool is_flat = dims.empty() && shifts.size() == 1;
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, is_flat || init_shifts(shifts, dims, in, by_dim), InvalidArgument, out);
 

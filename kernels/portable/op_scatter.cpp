@@ -23,7 +23,7 @@ struct Source {
 
   /// False where the arguments do not fit each other.
   bool init(const Tensor& in, int64_t& dim, const Tensor& index, const Tensor& src, const Tensor& out) {
-    ET_LOG_AND_RETURN_IF_FALSE(is_supported(in.scalar_type()));
+    ET_LOG_AND_RETURN_IF_FALSE(is_movable(in.scalar_type()));
     ET_LOG_AND_RETURN_IF_FALSE(tensors_have_same_dtype(in, src, out));
     ET_LOG_AND_RETURN_IF_FALSE(normalize_dim(dim, in.dim()));
     positions = with_dimension(ConstStridedView(index));

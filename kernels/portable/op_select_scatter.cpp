@@ -9,7 +9,7 @@ using namespace rules_executorch::kernels;
 Tensor& select_scatter_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& src, int64_t dim, int64_t index,
                            Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()) && is_supported(src.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(src.scalar_type()) && is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, in.dim() > 0 && normalize_dim(dim, in.dim()), InvalidArgument, out);
   const int64_t size = in.sizes()[dim];

@@ -21,7 +21,7 @@ int64_t clamp_bound(int64_t bound, int64_t size) {
 Tensor& slice_scatter_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& src, int64_t dim,
                           std::optional<int64_t> start, std::optional<int64_t> end, int64_t step, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()) && is_supported(src.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(src.scalar_type()) && is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, in.dim() > 0 && normalize_dim(dim, in.dim()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, step > 0, InvalidArgument, out);

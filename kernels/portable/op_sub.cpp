@@ -24,7 +24,7 @@ Tensor& sub_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, con
                   out);
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
 
-  return binary_out<op_name, Subtract>(ctx, a, b, out, alpha);
+  return binary_or_complex_out<op_name, Subtract>(ctx, a, b, out, alpha);
 }
 
 Tensor& sub_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, const Scalar& alpha, Tensor& out) {
@@ -34,7 +34,7 @@ Tensor& sub_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar&
   ET_KERNEL_CHECK(ctx, a.scalar_type() != ScalarType::Bool && !b.isBoolean(), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
 
-  return binary_out<op_name, Subtract>(ctx, a, b, out, alpha);
+  return binary_or_complex_out<op_name, Subtract>(ctx, a, b, out, alpha);
 }
 
 }  // namespace torch::executor::native

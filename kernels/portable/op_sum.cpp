@@ -28,7 +28,7 @@ Tensor& sum_dim_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<A
   const ScalarType common_type = dtype.value_or(out.scalar_type());
 
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()) && is_supported(common_type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()) || isComplexType(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, out.scalar_type() == common_type, InvalidArgument, out);
   DimSet dims;
   ET_KERNEL_CHECK(ctx, dims.insert_or_all(dim_list, in.dim()), InvalidArgument, out);
@@ -37,7 +37,8 @@ Tensor& sum_dim_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<A
   ET_KERNEL_CHECK(ctx, resize_to_reduction(out, in, dims, keepdim), InvalidArgument, out);
 
   // Compute
-  ET_SWITCH_REALB_TYPES(compute_type(common_type), ctx, op_name, CTYPE, [&] { reduce(Sum<CTYPE>{}, in, dims, out); });
+  KERNELS_SWITCH_REALB_AND_COMPLEX_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
+                                         [&] { reduce(Sum<CTYPE>{}, in, dims, out); });
   return out;
 }
 

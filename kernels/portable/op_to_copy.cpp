@@ -9,8 +9,7 @@ Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool non_blocki
                     std::optional<MemoryFormat> memory_format, Tensor& out) {
   // Check: nothing here is asynchronous.
   (void)non_blocking;
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, is_supported(out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()) && is_movable(out.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, memory_format_exists(memory_format, in.dim()), InvalidArgument, out);
 
   // Resize

@@ -10,7 +10,7 @@ using namespace rules_executorch::kernels;
 Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t diagonal, Tensor& out) {
   // Check
   ET_KERNEL_CHECK(ctx, in.dim() >= 2, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
   // Resize

@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& view_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> size, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   StridedShape shape;
   ET_KERNEL_CHECK(ctx, make_reshaped_shape(in.numel(), size, shape), InvalidArgument, out);

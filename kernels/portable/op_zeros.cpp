@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& zeros_out(KernelRuntimeContext& ctx, ArrayRef<int64_t> size, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, is_supported(out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_movable(out.scalar_type()), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_to_size(out, size), InvalidArgument, out);

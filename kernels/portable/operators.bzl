@@ -10,7 +10,7 @@ OPERATOR_FILES = {
     "op__empty_dim_order": operator_file(["dim_order_ops::_empty_dim_order.out"], ["dim_order", "resize"]),
     "op__to_dim_order_copy": operator_file(["dim_order_ops::_to_dim_order_copy.out"], ["copy", "dim_order", "resize"]),
     "op__upsample_bilinear2d_aa": operator_file(["aten::_upsample_bilinear2d_aa.out"], ["block", "dtype", "planes", "upsampling", "vector_math", "vectorize"]),
-    "op_abs": operator_file(["aten::abs.out"], ["unary"]),
+    "op_abs": operator_file(["aten::abs.out"], ["elementwise", "resize"]),
     "op_acos": operator_file(["aten::acos.out"], ["unary_float", "vector_math"]),
     "op_acosh": operator_file(["aten::acosh.out"], ["unary_float", "vector_math"]),
     "op_add": operator_file(["aten::add.Scalar_out", "aten::add.out"], ["binary", "dtype", "promotion", "scalar"]),

@@ -1,9 +1,18 @@
 """PyTorch's operators: their schemas, and the results that a kernel's are compared with."""
 
+import re
 from collections.abc import Callable
 from typing import Any
 
 import torch
+
+_NOT_COMPILED = re.compile("not implemented for '(ComplexHalf|UInt16|UInt32|UInt64)'")
+_WIDER = {
+    "ComplexHalf": (torch.complex32, torch.complex64),
+    "UInt16": (torch.uint16, torch.int32),
+    "UInt32": (torch.uint32, torch.int64),
+    "UInt64": (torch.uint64, torch.int64),  # of the same bits
+}
 
 
 class EagerOperator:
@@ -37,7 +46,22 @@ class EagerOperator:
         self.out_is_list = str(self.schema.arguments[-1].type) == "List[Tensor]"
 
     def results(self, *args: Any, out_dtype: torch.dtype | None = None, **kwargs: Any) -> list[torch.Tensor]:
-        """PyTorch's results. Raises what PyTorch raises."""
+        """PyTorch's results. Raises what PyTorch raises, but where a dtype has only not been compiled for an operator,
+        the results are those of a wider dtype, converted back.
+        """
+        try:
+            return self._results(*args, out_dtype=out_dtype, **kwargs)
+        except RuntimeError as error:
+            missing = _NOT_COMPILED.search(str(error))
+            if missing is None:
+                raise
+        narrow, wide = _WIDER[missing[1]]
+        args, kwargs, out_dtype = torch.utils._pytree.tree_map(
+            lambda value: _convert(value, narrow, wide), (args, kwargs, out_dtype)
+        )
+        return [_convert(result, wide, narrow) for result in self._results(*args, out_dtype=out_dtype, **kwargs)]
+
+    def _results(self, *args: Any, out_dtype: torch.dtype | None = None, **kwargs: Any) -> list[torch.Tensor]:
         if self._reference is not None:
             results = flatten(self._reference(*args, **kwargs))
             return results if out_dtype is None else [result.to(out_dtype) for result in results]
@@ -79,6 +103,13 @@ def flatten(values: Any) -> list[Any]:
     if isinstance(values, (list, tuple)):
         return [item for value in values for item in flatten(value)]
     return [values]
+
+
+def _convert(value: Any, source: torch.dtype, target: torch.dtype) -> Any:
+    """A tensor or a dtype, converted if it is of the dtype `source`."""
+    if isinstance(value, torch.Tensor):
+        return value.to(target) if value.dtype == source else value
+    return target if value == source else value
 
 
 def _overload(name: str) -> Any:

@@ -99,7 +99,7 @@ class OpTest(absltest.TestCase):
             ones = (given.tensor((2, 3), dtype, at_least=1) for dtype in given.dtypes)
             self._check_out_shape_is_judged(tester, ((one, one, *extra) for one in ones), **kwargs)
 
-    def check_copy(self, tester: OpTester, *extra: Any, dtypes: Iterable[torch.dtype] = inputs.ALL_DTYPES) -> None:
+    def check_copy(self, tester: OpTester, *extra: Any, dtypes: Iterable[torch.dtype] = inputs.MOVABLE_DTYPES) -> None:
         """op(tensor, *extra) over dtypes and out dtypes, of an operator that takes elements to other places.
 
         The elements stay as they are, so results are exact.

@@ -113,12 +113,14 @@ void round_trips() {
     round_trip<From, ctype>(step, 1); \
   }
   ET_FORALL_REAL_TYPES_AND2(Half, BFloat16, TO)
+  KERNELS_FORALL_UNSIGNED_TYPES(TO)
 #undef TO
 }
 
 TEST(ConvertTest, BlocksOfEveryPairOfDtypes) {
 #define FROM(ctype, name) round_trips<ctype>();
   ET_FORALL_REAL_TYPES_AND2(Half, BFloat16, FROM)
+  KERNELS_FORALL_UNSIGNED_TYPES(FROM)
 #undef FROM
 }
 
@@ -159,6 +161,74 @@ TEST(ConvertTest, StrideZeroRepeatsAnElement) {
   for (double value : values) {
     ASSERT_EQ(value, 2.5);
   }
+}
+
+using Complex = ::executorch::aten::complex<double>;
+
+/// Writes the numbers 0, 1, 0, ... of dtype `From`, `step` elements apart, to a whole block of complex numbers.
+template <typename From, typename To>
+void make_complex(int64_t step) {
+  std::vector<From> from(kBlockSize * step + 1);
+  for (int64_t i = 0; i < kBlockSize; ++i) {
+    from[i * step] = static_cast<From>(static_cast<float>(i % 2));
+  }
+  std::vector<To> to(kBlockSize);
+  std::vector<Complex> back(kBlockSize * step + 1);
+  const ScalarType to_type = CppTypeToScalarType<To>::value;
+  load_block(CppTypeToScalarType<From>::value, from.data(), step * sizeof(From), to_type, to.data(), kBlockSize);
+  store_block(to_type, to.data(), ScalarType::ComplexDouble, back.data(), step * sizeof(Complex), kBlockSize);
+  for (int64_t i = 0; i < kBlockSize; ++i) {
+    ASSERT_EQ(back[i * step], Complex(i % 2));
+  }
+}
+
+TEST(ConvertTest, EveryDtypeIsARealPart) {
+#define FROM(ctype, name)                                          \
+  for (int64_t step : {1, 3}) {                                    \
+    make_complex<ctype, ::executorch::aten::complex<Half>>(step);  \
+    make_complex<ctype, ::executorch::aten::complex<float>>(step); \
+    make_complex<ctype, Complex>(step);                            \
+  }
+  ET_FORALL_REAL_TYPES_AND2(Half, BFloat16, FROM)
+  KERNELS_FORALL_UNSIGNED_TYPES(FROM)
+#undef FROM
+}
+
+TEST(ConvertTest, ComplexNumbersKeepBothParts) {
+  std::vector<Complex> from(3 * kBlockSize);
+  for (int64_t i = 0; i < kBlockSize; ++i) {
+    from[3 * i] = Complex(i, -2.5);
+  }
+  std::vector<::executorch::aten::complex<float>> to(kBlockSize);
+  load_block(ScalarType::ComplexDouble, from.data(), 3 * sizeof(Complex), ScalarType::ComplexFloat, to.data(),
+             kBlockSize);
+  std::vector<Complex> back(3 * kBlockSize);
+  store_block(ScalarType::ComplexFloat, to.data(), ScalarType::ComplexDouble, back.data(), 3 * sizeof(Complex),
+              kBlockSize);
+  EXPECT_EQ(to[7].real(), 7);
+  EXPECT_EQ(to[7].imag(), -2.5f);
+  EXPECT_EQ(from, back);
+}
+
+TEST(ConvertTest, LargeUnsignedIntegers) {
+  const uint64_t most = ~uint64_t{0};
+  double real = 0;
+  convert_elements(ScalarType::UInt64, &most, ScalarType::Double, &real, 1);
+  EXPECT_EQ(real, 0x1p64);
+  int64_t integer = 0;
+  convert_elements(ScalarType::UInt64, &most, ScalarType::Long, &integer, 1);
+  EXPECT_EQ(integer, -1);
+  const double reals[] = {0x1.8p63, -1.5, 4294967295.75};
+  uint64_t wide[3];
+  convert_elements(ScalarType::Double, reals, ScalarType::UInt64, wide, 3);
+  EXPECT_EQ(wide[0], uint64_t{3} << 62);
+  EXPECT_EQ(wide[1], most);
+  EXPECT_EQ(wide[2], 4294967295u);
+  uint32_t narrow[3];
+  convert_elements(ScalarType::UInt64, wide, ScalarType::UInt32, narrow, 3);
+  EXPECT_EQ(narrow[0], 0u);
+  EXPECT_EQ(narrow[1], 4294967295u);
+  EXPECT_EQ(narrow[2], 4294967295u);
 }
 
 TEST(ConvertTest, IntegersWrapAround) {

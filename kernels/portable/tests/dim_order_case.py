@@ -35,7 +35,7 @@ class DimOrderCase(op_tester.OpTest):
 
     def test_shapes_and_dim_orders(self) -> None:
         tester = self.make_tester()
-        for dtype in op_tester.ALL_DTYPES:
+        for dtype in op_tester.MOVABLE_DTYPES:
             for shape in op_tester.SHAPES:
                 for order in op_tester.dim_orders(len(shape)):
                     x = op_tester.make_tensor(shape, dtype, dim_order=order)
@@ -59,8 +59,6 @@ class DimOrderCase(op_tester.OpTest):
         ):
             tester.check_rejected(x, dim_order=dim_order, outs=[x])
         tester.check_rejected(x, outs=[x[0]])
-        for dtype in op_tester.UNSUPPORTED_DTYPES:
-            tester.check_rejected(x.to(dtype), outs=[x.to(dtype)])
 
     def test_other_dim_order_than_outs_is_rejected(self) -> None:
         tester = self.make_tester()

@@ -7,7 +7,7 @@ from absl.testing import absltest
 
 from kernels.testing import op_tester
 
-NUMBERS = (*op_tester.FLOAT_DTYPES, *op_tester.INT_DTYPES)
+NUMBERS = (*op_tester.FLOAT_DTYPES, *op_tester.INT_DTYPES, *op_tester.COMPLEX_DTYPES)
 
 # Batch, rows, inner dimension, columns.
 SIZES = (
@@ -34,7 +34,7 @@ class OpBmmTest(op_tester.OpTest):
         bmm = self.op("aten::bmm.out")
         orders = ((0, 1, 2), (0, 2, 1), (2, 1, 0), (1, 0, 2))
         for dtype, a_order, b_order, out_order in itertools.product(
-            (torch.float32, torch.int8), orders, orders, orders
+            (torch.float32, torch.int8, torch.complex128), orders, orders, orders
         ):
             a = op_tester.make_tensor((3, 9, 20), dtype, dim_order=a_order, low=0, high=3)
             b = op_tester.make_tensor((3, 20, 35), dtype, dim_order=b_order, low=0, high=3)
@@ -50,7 +50,7 @@ class OpBmmTest(op_tester.OpTest):
         bmm = self.op("aten::bmm.out")
         for a_dtype, b_dtype in itertools.product(op_tester.ALL_DTYPES, op_tester.ALL_DTYPES):
             bmm.judge(torch.ones((2, 2, 3), dtype=a_dtype), torch.ones((2, 3, 4), dtype=b_dtype))
-        for dtype in op_tester.UNSUPPORTED_DTYPES:
+        for dtype in op_tester.UNSIGNED_DTYPES:
             x = torch.ones((2, 2, 2), dtype=dtype)
             bmm.check_rejected(x, x, outs=[x])
         for out_dtype in op_tester.ALL_DTYPES:

@@ -11,7 +11,7 @@ from kernels.testing import op_tester
 class OpConstantPadNdTest(op_tester.OpTest):
     def test_out(self) -> None:
         for pad in ([], [1, 2], [1, 2, 3, 0], [-1, 1, 0, -2]):
-            self.check_unary(self.op("aten::constant_pad_nd.out"), pad, 3)
+            self.check_unary(self.op("aten::constant_pad_nd.out"), pad, 3, dtypes=op_tester.MOVABLE_DTYPES)
 
     def test_pads(self) -> None:
         constant_pad_nd = self.op("aten::constant_pad_nd.out")
@@ -25,7 +25,7 @@ class OpConstantPadNdTest(op_tester.OpTest):
     def test_values(self) -> None:
         constant_pad_nd = self.op("aten::constant_pad_nd.out")
         values = (0, True, 1.5, -1, 300, 2**31, 2**62, 1e5, 1e39, float("inf"))
-        for dtype, value, pad in itertools.product(op_tester.ALL_DTYPES, values, ([1, 0], [-1, 0], [0, 0])):
+        for dtype, value, pad in itertools.product(op_tester.MOVABLE_DTYPES, values, ([1, 0], [-1, 0], [0, 0])):
             constant_pad_nd.judge(op_tester.make_tensor((2, 3), dtype), pad, value, exact=True)
             constant_pad_nd.judge(op_tester.make_tensor((0, 3), dtype), pad, value, exact=True)
 

@@ -5,21 +5,22 @@ from absl.testing import absltest
 
 from kernels.testing import op_tester
 
+DTYPES = (*op_tester.ALL_DTYPES, *op_tester.COMPLEX_DTYPES)
 _SMALL_FLOAT_DTYPES = (torch.float16, torch.bfloat16)
 
 
 class OpDivTest(op_tester.OpTest):
     def test_out(self) -> None:
-        self.check_binary(self.op("aten::div.out"))
+        self.check_binary(self.op("aten::div.out"), dtypes=DTYPES)
 
     def test_scalar_out(self) -> None:
         for scalar in (3, 1.5, True, 0):
-            self.check_unary(self.op("aten::div.Scalar_out"), scalar)
+            self.check_unary(self.op("aten::div.Scalar_out"), scalar, dtypes=DTYPES)
 
     def test_out_mode(self) -> None:
         div = self.op("aten::div.out_mode")
         dtypes = [dtype for dtype in op_tester.ALL_DTYPES if dtype not in _SMALL_FLOAT_DTYPES]
-        self.check_binary(div, rounding_mode=None)
+        self.check_binary(div, rounding_mode=None, dtypes=DTYPES)
         for rounding_mode in ("trunc", "floor"):
             self.check_binary(div, rounding_mode=rounding_mode, dtypes=dtypes)
             self.check_binary(div, rounding_mode=rounding_mode, dtypes=dtypes, low=1)
@@ -63,7 +64,8 @@ class OpDivTest(op_tester.OpTest):
         div = self.op("aten::div.Scalar_mode_out")
         for rounding_mode in (None, "trunc", "floor"):
             for scalar in (3, -2, 1.5, True):
-                self.check_unary(div, scalar, rounding_mode=rounding_mode)
+                dtypes = op_tester.ALL_DTYPES if rounding_mode else DTYPES
+                self.check_unary(div, scalar, rounding_mode=rounding_mode, dtypes=dtypes)
             for dtype in op_tester.ALL_DTYPES:
                 div.judge(op_tester.make_tensor((2, 3), dtype), 0, rounding_mode=rounding_mode)
 

@@ -22,13 +22,10 @@ class OpEmbeddingTest(op_tester.OpTest):
     def test_dtypes(self) -> None:
         tester = self.op("aten::embedding.out")
         indices = torch.tensor([[0, 2], [1, 0]])
-        for dtype in op_tester.ALL_DTYPES:
+        for dtype in op_tester.MOVABLE_DTYPES:
             weight = op_tester.make_tensor((3, 5), dtype)
             tester.check(weight, indices, exact=True)
             tester.judge(weight, indices, out_dtype=torch.float32, exact=True)
-        for dtype in op_tester.UNSUPPORTED_DTYPES:
-            weight = torch.ones((3, 5), dtype=dtype)
-            tester.check_rejected(weight, indices, outs=[torch.ones((2, 2, 5), dtype=dtype)])
 
     def test_other_arguments_do_not_matter(self) -> None:
         weight = op_tester.make_tensor((3, 5), torch.float32)

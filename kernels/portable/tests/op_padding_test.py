@@ -26,7 +26,7 @@ class OpPaddingTest(op_tester.OpTest):
                     for padding in PADDINGS[rank - 1]:
                         pad.judge(op_tester.make_tensor(shape, torch.float32), padding, exact=True)
                 shape = (2, 2, 3, 4, 5)[:2] + (3, 4, 5)[-rank:]
-                for dtype in op_tester.ALL_DTYPES:
+                for dtype in op_tester.MOVABLE_DTYPES:
                     with contextlib.suppress(NotImplementedError):
                         pad.check(op_tester.make_tensor(shape, dtype), PADDINGS[rank - 1][0], exact=True)
                 for order in op_tester.dim_orders(rank + 2):
@@ -34,8 +34,6 @@ class OpPaddingTest(op_tester.OpTest):
                     pad.check(x, PADDINGS[rank - 1][0], out_dim_order=order, static=True, exact=True)
                 pad.check_rejected(x, PADDINGS[rank - 1][0], out_dtype=torch.float64)
                 pad.check_rejected(x, (1, 1 << 40) * rank, outs=[x])
-                for dtype in op_tester.UNSUPPORTED_DTYPES:
-                    pad.check_rejected(x.to(dtype), [0] * 2 * rank, outs=[x.to(dtype)])
 
 
 if __name__ == "__main__":

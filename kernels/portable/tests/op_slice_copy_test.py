@@ -10,7 +10,7 @@ from kernels.testing import op_tester
 
 class OpSliceCopyTest(op_tester.OpTest):
     def test_out(self) -> None:
-        self.check_unary(self.op("aten::slice_copy.Tensor_out"), 0, 1, 3)
+        self.check_unary(self.op("aten::slice_copy.Tensor_out"), 0, 1, 3, dtypes=op_tester.MOVABLE_DTYPES)
 
     def test_dims_and_bounds(self) -> None:
         tester = self.op("aten::slice_copy.Tensor_out")

@@ -8,16 +8,12 @@ from kernels.testing import op_tester
 
 class OpSplitTest(op_tester.OpTest):
     def test_dtypes(self) -> None:
-        for dtype in op_tester.ALL_DTYPES:
+        for dtype in op_tester.MOVABLE_DTYPES:
             x = op_tester.make_tensor((6, 4), dtype)
             self.op("aten::split_copy.Tensor_out").check(x, 4, 0, exact=True)
             self.op("aten::split_with_sizes_copy.out").check(x, [1, 3], 1, exact=True)
             self.op("aten::unbind_copy.int_out").check(x, -2, exact=True)
             self.op("aten::narrow_copy.out").check(x, 0, 1, 3, exact=True)
-        for dtype in op_tester.UNSUPPORTED_DTYPES:
-            x = torch.ones((2, 2), dtype=dtype)
-            self.op("aten::split_copy.Tensor_out").check_rejected(x, 1, 0, outs=[x[:1], x[:1]])
-            self.op("aten::narrow_copy.out").check_rejected(x, 0, 0, 1, outs=[x[:1]])
 
     def test_split(self) -> None:
         split = self.op("aten::split_copy.Tensor_out")

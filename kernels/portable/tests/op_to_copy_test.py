@@ -8,7 +8,7 @@ from kernels.testing import op_tester
 
 class OpToCopyTest(op_tester.OpTest):
     def test_out(self) -> None:
-        self.check_unary(self.op("aten::_to_copy.out"))
+        self.check_unary(self.op("aten::_to_copy.out"), dtypes=op_tester.MOVABLE_DTYPES)
 
     def test_special_values(self) -> None:
         to_copy = self.op("aten::_to_copy.out")

@@ -6,7 +6,7 @@ from absl.testing import absltest
 from kernels.testing import op_tester
 
 NAMES = (
-    "abs.out", "bitwise_not.out", "ceil.out", "floor.out", "neg.out", "relu.out", "round.out", "sign.out", "trunc.out",
+    "bitwise_not.out", "ceil.out", "floor.out", "neg.out", "relu.out", "round.out", "sign.out", "trunc.out",
 )  # fmt: skip
 
 
@@ -15,6 +15,9 @@ class OpUnaryTest(op_tester.OpTest):
         for name in NAMES:
             with self.subTest(name):
                 self.check_unary(self.op(f"aten::{name}"), exact=True)
+
+    def test_abs(self) -> None:
+        self.check_unary(self.op("aten::abs.out"), dtypes=(*op_tester.ALL_DTYPES, *op_tester.COMPLEX_DTYPES))
 
     def test_predicates(self) -> None:
         for name in ("isinf.out", "isnan.out", "logical_not.out"):
