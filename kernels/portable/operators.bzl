@@ -6,6 +6,7 @@ load("//kernels/common:operator_file.bzl", "operator_file")
 OPERATOR_FILES = {
     "op__adaptive_avg_pool2d": operator_file(["aten::_adaptive_avg_pool2d.out"], ["dtype", "planes", "resize"]),
     "op__clone_dim_order": operator_file(["dim_order_ops::_clone_dim_order.out"], ["copy", "dim_order", "resize"]),
+    "op__conj_physical": operator_file(["aten::_conj_physical.out"], ["elementwise", "resize"]),
     "op__device_copy": operator_file(["et_copy::_d2h_copy.out", "et_copy::_h2d_copy.out"], ["dtype", "resize", "strided_view"]),
     "op__empty_dim_order": operator_file(["dim_order_ops::_empty_dim_order.out"], ["dim_order", "resize"]),
     "op__to_dim_order_copy": operator_file(["dim_order_ops::_to_dim_order_copy.out"], ["copy", "dim_order", "resize"]),
@@ -170,6 +171,7 @@ OPERATOR_FILES = {
     "op_upsample_nearest2d": operator_file(["aten::upsample_nearest2d.vec_out"], ["mapped_copy", "strided_view", "upsampling"]),
     "op_var": operator_file(["aten::var.correction_out", "aten::var.out"], ["scalar", "variance"]),
     "op_var_mean": operator_file(["aten::var_mean.correction_out"], ["mean", "reduction", "scalar", "variance"]),
+    "op_view_as_real_copy": operator_file(["aten::view_as_real_copy.out"], ["copy", "view_shape"]),
     "op_view_copy": operator_file(["aten::view_copy.out"], ["reshape", "view_shape"]),
     "op_where": operator_file(["aten::where.self_out"], ["elementwise", "promotion", "resize", "select"]),
     "op_zeros": operator_file(["aten::zeros.out"], ["fill", "resize"]),
