@@ -16,16 +16,15 @@ void log_softmax(Line<T>& line) {
   const T largest = largest_of(line);
   LaneReduction<T> sum(0);
   const auto plus = [](T a, T b) { return a + b; };
-  line.write([largest](T* x, int64_t, int64_t n) { vectorized_for(n, [=](int64_t i) { x[i] -= largest; }); },
-             [&](const T* x, int64_t, int64_t n) {
-               T powers[kBlockSize];
-               wide_vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { powers[i] = math::exp(x[i]); });
-               sum.add(n, powers, plus);
-             },
-             [&](T* x, int64_t, int64_t n) {
-               const T log_of_sum = math::log(sum.result(plus));
-               vectorized_for(n, [=](int64_t i) { x[i] -= log_of_sum; });
-             });
+  line.read([&](const T* x, int64_t, int64_t n) {
+    T powers[kBlockSize];
+    wide_vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { powers[i] = math::exp(x[i] - largest); });
+    sum.add(n, powers, plus);
+  });
+  const T log_of_sum = math::log(sum.result(plus));
+  line.scan([=](T* x, int64_t, int64_t n) {
+    vectorized_for(n, [=](int64_t i) { x[i] = (x[i] - largest) - log_of_sum; });
+  });
 }
 
 }  // namespace
