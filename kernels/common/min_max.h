@@ -1,13 +1,8 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 
-#include "kernels/common/block.h"
-#include "kernels/common/convert.h"
 #include "kernels/common/dtype.h"
-#include "kernels/common/extremes.h"
-#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
@@ -18,25 +13,8 @@ struct MinMax {
   T max;
 };
 
-/// Of `n` elements of dtype `type`, at least one, `stride` bytes apart.
+/// Of `n` elements of dtype `type`, at least one, `stride` bytes apart; `T` is float or double.
 template <typename T>
-MinMax<T> min_max(ScalarType type, const char* data, int64_t stride, int64_t n) {
-  alignas(16) T values[kBlockSize];
-  const auto load = [&](int64_t start, int64_t count) {
-    load_block(type, data + start * stride, stride, CppTypeToScalarType<T>::value, values, count);
-  };
-  const auto keep_least = [](T x, T y) { return smaller(x, y); };
-  const auto keep_largest = [](T x, T y) { return larger(x, y); };
-  load(0, 1);
-  LaneReduction<T> least(values[0]);
-  LaneReduction<T> largest(values[0]);
-  for (int64_t start = 0; start < n; start += kBlockSize) {
-    const int64_t part = std::min(kBlockSize, n - start);
-    load(start, part);
-    least.add(part, values, keep_least);
-    largest.add(part, values, keep_largest);
-  }
-  return {least.result(keep_least), largest.result(keep_largest)};
-}
+MinMax<T> min_max(ScalarType type, const char* data, int64_t stride, int64_t n);
 
 }  // namespace rules_executorch::kernels

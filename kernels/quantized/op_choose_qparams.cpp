@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "kernels/common/extremes.h"
 #include "kernels/common/min_max.h"
 #include "kernels/common/quantization.h"
 #include "kernels/common/resize.h"

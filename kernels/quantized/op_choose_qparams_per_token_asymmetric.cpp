@@ -3,6 +3,7 @@
 #include <tuple>
 #include <type_traits>
 
+#include "kernels/common/extremes.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/min_max.h"
 #include "kernels/common/parallel_for.h"

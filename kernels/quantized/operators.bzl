@@ -5,8 +5,8 @@ load("//kernels/common:operator_file.bzl", "operator_file")
 # By the name of the file's target, sorted.
 OPERATOR_FILES = {
     "op_add": operator_file(["quantized_decomposed::add.out"], ["quantization", "resize", "vector_math"]),
-    "op_choose_qparams": operator_file(["quantized_decomposed::choose_qparams.Tensor_out"], ["min_max", "quantization", "resize", "vector_math"]),
-    "op_choose_qparams_per_token_asymmetric": operator_file(["quantized_decomposed::choose_qparams_per_token_asymmetric.out"], ["loop_nest", "min_max", "parallel_for", "quantization", "resize", "strided_view", "vector_math"]),
+    "op_choose_qparams": operator_file(["quantized_decomposed::choose_qparams.Tensor_out"], ["extremes", "min_max", "quantization", "resize", "vector_math"]),
+    "op_choose_qparams_per_token_asymmetric": operator_file(["quantized_decomposed::choose_qparams_per_token_asymmetric.out"], ["extremes", "loop_nest", "min_max", "parallel_for", "quantization", "resize", "strided_view", "vector_math"]),
     "op_dequantize_per_channel": operator_file(["quantized_decomposed::dequantize_per_channel.out"], ["dims", "quantization", "resize"]),
     "op_dequantize_per_tensor": operator_file(["quantized_decomposed::dequantize_per_tensor.Tensor_out", "quantized_decomposed::dequantize_per_tensor.out"], ["elementwise", "quantization", "resize"]),
     "op_dequantize_per_token": operator_file(["quantized_decomposed::dequantize_per_token.out"], ["quantization", "resize"]),
