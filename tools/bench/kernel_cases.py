@@ -121,6 +121,7 @@ _VOLUME = (1, 8, 32, 32, 32)
 
 _X = Values(_CUBE)
 _M = Values(_MATRIX)
+_COMPLEX = Values((8, 64, 256), torch.complex64)
 _I = Values(_IMAGE)
 _HALF_IMAGE = Values((1, 64, 32, 32))
 _CHANNELS = Values((64,), low=0.5, high=1.5)
@@ -132,13 +133,14 @@ _POSITIONS_OF_ALL = Values(_MATRIX, torch.int64, 0, 512)
 # Arguments of the operators that take more than tensors of one shape and the numbers of `_NUMBERS`.
 _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "_adaptive_avg_pool2d.out": (_I, [7, 7]),
+    "_cdist_forward.out": (Values((512, 128)), Values((512, 128)), 2.0, None),
+    "_conj_physical.out": (_COMPLEX,),
     "_log_softmax.out": (_M, -1, False),
     "_native_batch_norm_legit_no_training.out": (_I, _CHANNELS, _CHANNELS, _CHANNELS, _CHANNELS, 0.1, 1e-5),
     "_softmax.out": (_M, -1, False),
     "_upsample_bilinear2d_aa.out": (_I, [32, 32], False),
     "acos.out": (Values(_CUBE, low=-1, high=1),),
     "acosh.out": (Values(_CUBE, low=1, high=9),),
-    "_cdist_forward.out": (Values((512, 128)), Values((512, 128)), 2.0, None),
     "_native_batch_norm_legit.no_stats_out": (_I, _CHANNELS, _CHANNELS, True, 0.1, 1e-5),
     "_native_batch_norm_legit.out": (_I, _CHANNELS, _CHANNELS, _CHANNELS, _CHANNELS, True, 0.1, 1e-5),
     "_pdist_forward.out": (Values((512, 128)), 2.0),
@@ -248,6 +250,7 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "var.correction_out": (_M, [-1]),
     "var.out": (_M, [-1]),
     "var_mean.correction_out": (_M, [-1]),
+    "view_as_real_copy.out": (_COMPLEX,),
     "view_copy.out": (_X, [512, 512]),
     "where.self_out": (_MASK, _X, _X),
     "zeros.out": ([*_CUBE],),
