@@ -71,10 +71,15 @@ class OpTester:
     def prepare(self, *args: Any, outs: Sequence[torch.Tensor], **kwargs: Any) -> Iterator[OpCall]:
         """A call of the kernel, to run as often as one likes. The arguments are those of `run`."""
         how, kwargs = options.split(Options, kwargs)
-        with OpCall(self.name) as call:
+        buffers = [OutBuffer(out, how.out_dim_order, how.static) for out in outs]
+        aliased = buffers[0] if how.aliased else None
+        with OpCall(self.name, how.guard) as call:
             for argument, value in self.eager.bind(args, kwargs):
-                call.push(argument.type, value)
-            buffers = [OutBuffer(out, how.out_dim_order, how.static) for out in outs]
+                if aliased is not None and aliased.takes(value):
+                    call.push_aliased(value, aliased)
+                    aliased = None
+                else:
+                    call.push(argument.type, value)
             call.push_outs(buffers, as_list=self.eager.out_is_list)
             yield call
 
@@ -89,7 +94,7 @@ class OpTester:
         if outs is None:
             if self.accepts(*args, **kwargs):
                 raise AssertionError(f"PyTorch accepts {self._describe(args, kwargs)}")
-            outs = self._placeholders(args, kwargs)
+            outs = self.placeholders(args, kwargs)
         self._check_fails(args, kwargs, outs)
 
     def judge(self, *args: Any, **kwargs: Any) -> None:
@@ -97,10 +102,18 @@ class OpTester:
         try:
             expected = self.expect(*args, **kwargs)
         except Exception:  # Whatever type: PyTorch refuses.
-            _, arguments = options.split(Options, kwargs)  # The options are about results.
-            self._check_fails(args, arguments, self._placeholders(args, kwargs))
+            self.judge_refused(*args, **kwargs)
         else:
-            self._compare(expected, args, kwargs)
+            self.judge_results(expected, *args, **kwargs)
+
+    def judge_results(self, expected: list[torch.Tensor], *args: Any, **kwargs: Any) -> None:
+        """The kernel's results equal `expected`, as `check` says."""
+        self._compare(expected, args, kwargs)
+
+    def judge_refused(self, *args: Any, **kwargs: Any) -> None:
+        """The kernel fails with an error for arguments that PyTorch refuses."""
+        _, arguments = options.split(Options, kwargs)  # The options are about results.
+        self._check_fails(args, arguments, self.placeholders(args, kwargs))
 
     def judge_out_dtype(self, *args: Any, out_dtype: torch.dtype, **kwargs: Any) -> None:
         """`judge`; but where PyTorch refuses nothing except the out dtype, the kernel may convert its result: to a
@@ -124,7 +137,9 @@ class OpTester:
     def _fails(self, args: Sequence[Any], kwargs: dict[str, Any], outs: Sequence[torch.Tensor]) -> bool:
         try:
             self.run(*args, outs=outs, **kwargs)
-        except KernelError:
+        except KernelError as error:
+            if error.code != KernelError.INVALID_ARGUMENT or not error.log:
+                raise AssertionError(f"the kernel gives no reason: {self._describe(args, kwargs)}: {error}") from None
             self.rejected += 1
             return True
         return False
@@ -151,9 +166,9 @@ class OpTester:
             torch.testing.assert_close(result, wanted, rtol=rtol, atol=atol, equal_nan=True, msg=prefixed)
         self.accepted += 1
 
-    def _placeholders(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[torch.Tensor]:
+    def placeholders(self, args: Sequence[Any], kwargs: dict[str, Any]) -> list[torch.Tensor]:
         """Out tensors for a call that must fail: of the first tensor's dtype and shape."""
-        tensors = (value for value in eager.flatten(args) if isinstance(value, torch.Tensor))
+        tensors = (value for value in eager.flatten([*args, *kwargs.values()]) if isinstance(value, torch.Tensor))
         first = next(tensors, torch.empty(1))
         return [torch.empty(first.shape, dtype=kwargs.get("out_dtype") or first.dtype) for _ in self.out_names]
 

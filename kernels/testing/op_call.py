@@ -19,6 +19,7 @@ from absl import flags
 from codegen.model.scalar_types import SCALAR_TYPES
 from kernels.testing import inputs
 from kernels.testing.description import describe_value
+from kernels.testing.guarded_memory import GuardedMemory
 
 _LIBRARY = flags.DEFINE_string("op_caller_library", None, "The library of the op_caller and the kernels to test.")
 
@@ -35,7 +36,19 @@ _GUARD_BYTE = 0xA5
 
 
 class KernelError(Exception):
-    """A kernel reported failure; the message has the runtime's error code and what it logged."""
+    """A kernel reported failure.
+
+    Attributes:
+      code: the runtime's error code.
+      log: what the runtime logged as errors, one a line.
+    """
+
+    INVALID_ARGUMENT = 0x12
+
+    def __init__(self, code: int, log: str) -> None:
+        super().__init__(f"error 0x{code:02x}: {log}")
+        self.code = code
+        self.log = log
 
 
 class OutBuffer:
@@ -66,6 +79,14 @@ class OutBuffer:
         strides = inputs.strides_of(sizes, self.dim_order)
         return torch.as_strided(elements, tuple(sizes), strides, elements.storage_offset())
 
+    def takes(self, value: Any) -> bool:
+        """Whether `value` is a tensor that this memory can hold in place of the result."""
+        return (
+            isinstance(value, torch.Tensor)
+            and (value.dtype, list(value.shape)) == (self.dtype, self.sizes)
+            and list(value.stride()) == inputs.strides_of(self.sizes, self.dim_order)
+        )
+
     def check_guards(self) -> None:
         guards = torch.cat([self._memory[:_GUARD], self._memory[self._nbytes + _GUARD :]])
         if not bool((guards == _GUARD_BYTE).all()):
@@ -79,9 +100,11 @@ class OpCall:
 
     Args:
       name: the registered name with its namespace: "aten::add.out".
+      guard: where the inputs' memory is copied before a call that only reads it.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, guard: GuardedMemory | None = None) -> None:
+        self._guard = guard
         self._library = _library()
         self._handle = self._library.op_call_new(name.encode())
         if not self._handle:
@@ -104,6 +127,12 @@ class OpCall:
         self._push(kind, value)
         self._pushed += 1
 
+    def push_aliased(self, tensor: torch.Tensor, buffer: OutBuffer) -> None:
+        """Appends an input whose memory is that of an out tensor."""
+        buffer.tensor(tensor.shape).copy_(tensor)
+        self._push_tensor(buffer.dtype, buffer.address, buffer.sizes, buffer.dim_order, buffer.dynamism)
+        self._pushed += 1
+
     def push_outs(self, buffers: Sequence[OutBuffer], *, as_list: bool) -> None:
         """Appends the out arguments: a tensor each, or one list of tensors."""
         for buffer in buffers:
@@ -118,8 +147,7 @@ class OpCall:
         outs = 1 if self._outs_are_list else len(self._buffers)
         code = self._library.op_call_run(self._handle, outs, beside._handle if beside else None)
         if code != 0:
-            errors = self._library.op_call_errors().decode(errors="replace").strip()
-            raise KernelError(f"error 0x{code:02x}: {errors}")
+            raise KernelError(code, self._library.op_call_errors().decode(errors="replace").strip())
 
     def check_guards(self) -> None:
         """Raises AssertionError where the kernel wrote outside its out tensors."""
@@ -175,7 +203,10 @@ class OpCall:
         if tensor.numel() and any(size > 1 and stride != wanted for size, stride, wanted in strides):
             raise ValueError(f"strides {tuple(tensor.stride())} of {tuple(tensor.shape)} are those of no dim order")
         self._inputs.append(tensor)
-        self._push_tensor(tensor.dtype, tensor.data_ptr(), tensor.shape, order, _STATIC)
+        address = tensor.data_ptr()
+        if self._guard is not None and len(self._inputs) <= self._guard.slots:
+            address = self._guard.place(tensor)
+        self._push_tensor(tensor.dtype, address, tensor.shape, order, _STATIC)
 
     def _push_tensor(
         self, dtype: torch.dtype, address: int, sizes: Sequence[int], dim_order: Sequence[int], dynamism: int

@@ -6,6 +6,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from kernels.testing.guarded_memory import GuardedMemory
 from kernels.testing.tolerances import EXACT, Rounding, Tolerance, tolerance
 
 _T = TypeVar("_T")
@@ -20,6 +21,8 @@ class Options:
       out_dim_order: of every out tensor; default: contiguous.
       static: give the kernel out tensors of exactly the shapes that are expected, which cannot be resized; default:
         tensors that are one larger in every dimension and that the kernel has to resize.
+      aliased: the first input of the out tensor's dtype, shape and dim order has the out tensor's memory.
+      guard: where the inputs' memory is copied, with no access behind.
       rounding: why floats may differ: the row of the table of tolerances.
       rtol, atol: tolerances in place of the table's.
       exact: floats equal, too.
@@ -28,6 +31,8 @@ class Options:
     out_dtype: torch.dtype | None = None
     out_dim_order: Sequence[int] | None = None
     static: bool = False
+    aliased: bool = False
+    guard: GuardedMemory | None = None
     rounding: Rounding = Rounding.RESULT
     rtol: float | None = None
     atol: float | None = None

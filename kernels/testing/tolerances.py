@@ -17,16 +17,19 @@ class Tolerance(NamedTuple):
 class Rounding(enum.Enum):
     """Why a kernel's result differs from PyTorch's where both are right."""
 
-    # Half and BFloat16 results are calculated in float here and there: one rounding.
-    RESULT = enum.auto()
-    # Sums of many products round differently with the order of the additions, and half-precision results of PyTorch
-    # are rounded before a bias is added.
-    SUM = enum.auto()
-    # PyTorch rounds each channel's scale and offset to half precision in some memory layouts, the kernel only results.
-    CHANNEL = enum.auto()
-    # PyTorch rounds some operands to the common dtype first, kernels round once at the end: where that dtype is a small
-    # one, the difference is one of the operands' last digits.
-    OPERANDS = enum.auto()
+    RESULT = "Half and BFloat16 results are calculated in Float here and there: one rounding."
+    SUM = (
+        "Sums of many products round differently with the order of the additions, and half-precision results of "
+        "PyTorch are rounded before a bias is added."
+    )
+    CHANNEL = (
+        "PyTorch rounds each channel's scale and offset to half precision in some memory layouts, the kernel only "
+        "results."
+    )
+    OPERANDS = (
+        "PyTorch rounds some operands to the common dtype first, kernels round once at the end: where that dtype is a "
+        "small one, the difference is one of the operands' last digits."
+    )
 
 
 EXACT = Tolerance(0, 0)
@@ -37,7 +40,7 @@ _RESULT = {
     torch.float16: Tolerance(1e-3, 1e-5),
     torch.bfloat16: Tolerance(8e-3, 1e-5),
 }
-_TOLERANCES = {
+TOLERANCES = {
     Rounding.RESULT: _RESULT,
     Rounding.SUM: {
         **_RESULT,
@@ -62,4 +65,4 @@ def tolerance(rounding: Rounding, dtypes: Iterable[torch.dtype]) -> Tolerance:
     """The tolerance of a result that was rounded to each of `dtypes`: integers and Bools are exact, complex numbers as
     their parts.
     """
-    return max(_TOLERANCES[rounding].get(dtype.to_real(), EXACT) for dtype in dtypes)
+    return max(TOLERANCES[rounding].get(dtype.to_real(), EXACT) for dtype in dtypes)

@@ -1,37 +1,18 @@
 """What the tests of the operators that take a dim order have in common."""
 
-from collections.abc import Callable, Sequence
-
 import torch
 
 from kernels.testing import op_tester
+from kernels.testing.references import reference
 
 
 class DimOrderCase(op_tester.OpTest):
-    """Tests of the operator `name`.
-
-    PyTorch's own operator has memory formats in place of dim orders: `aten`(x, memory_format=...) is the judge.
-    """
+    """Tests of the operator `name`."""
 
     name: str
-    aten: Callable[..., torch.Tensor]
 
     def make_tester(self) -> op_tester.OpTester:
-        schema = "(Tensor self, *, bool non_blocking=False, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)"
-
-        def reference(
-            x: torch.Tensor, *, non_blocking: bool = False, dim_order: Sequence[int] | None = None
-        ) -> torch.Tensor:
-            del non_blocking  # It does not change the result.
-            if dim_order is None:
-                memory_format = torch.preserve_format
-            elif list(dim_order) == list(range(x.dim())):
-                memory_format = torch.contiguous_format
-            else:
-                memory_format = torch.channels_last
-            return type(self).aten(x, memory_format=memory_format)
-
-        return self.op(self.name, schema=self.name + schema, reference=reference)
+        return self.op(self.name, **reference(self.name))
 
     def test_shapes_and_dim_orders(self) -> None:
         tester = self.make_tester()

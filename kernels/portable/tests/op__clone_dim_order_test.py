@@ -9,7 +9,6 @@ from kernels.testing import op_tester
 
 class OpCloneDimOrderTest(dim_order_case.DimOrderCase):
     name = "dim_order_ops::_clone_dim_order.out"
-    aten = torch.ops.aten.clone
 
     def test_other_dtype_is_rejected(self) -> None:
         x = op_tester.make_tensor((2, 3), torch.float32)

@@ -1,6 +1,5 @@
 """Tests of op__to_dim_order_copy.cpp: dim_order_ops::_to_dim_order_copy.out."""
 
-import torch
 from absl.testing import absltest
 
 from kernels.portable.tests import dim_order_case
@@ -9,7 +8,6 @@ from kernels.testing import op_tester
 
 class OpToDimOrderCopyTest(dim_order_case.DimOrderCase):
     name = "dim_order_ops::_to_dim_order_copy.out"
-    aten = torch.ops.aten._to_copy
 
     def test_dtypes(self) -> None:
         tester = self.make_tester()

@@ -1,0 +1,47 @@
+"""What a sweep of one operator found."""
+
+import collections
+import dataclasses
+
+import torch
+
+from kernels.testing.sweep import departures
+from kernels.testing.sweep.calls import Call
+from kernels.testing.sweep.trial import Outcome, Verdict
+
+
+@dataclasses.dataclass
+class Findings:
+    """What became of the calls of one operator.
+
+    Attributes:
+      counts: how many calls of a dtype had an outcome.
+      departures: how many calls each departure excused.
+      failures: each call that is neither as PyTorch's nor excused, and what became of it.
+    """
+
+    counts: collections.Counter[tuple[torch.dtype, Outcome]] = dataclasses.field(default_factory=collections.Counter)
+    departures: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
+    failures: list[str] = dataclasses.field(default_factory=list)
+
+    @property
+    def equal(self) -> int:
+        """How many results are PyTorch's."""
+        return sum(count for (_, outcome), count in self.counts.items() if outcome == Outcome.EQUAL)
+
+    def add(self, call: Call, verdict: Verdict) -> None:
+        self.counts[call.dtype, verdict.outcome] += 1
+        if verdict.outcome in (Outcome.EQUAL, Outcome.BOTH_REFUSE, Outcome.NO_CALL):
+            return
+        departure = departures.find(call, verdict)
+        if departure is None:
+            self.failures.append(f"{verdict.outcome.value}: {call}: {' '.join(verdict.reason.split())}")
+        else:
+            self.departures[departure] += 1
+
+    def passes(self, dtype: torch.dtype) -> bool:
+        return self.counts[dtype, Outcome.EQUAL] > 0
+
+    def is_missing(self, dtype: torch.dtype) -> bool:
+        """Whether PyTorch has the dtype and the kernel has not."""
+        return not self.passes(dtype) and self.counts[dtype, Outcome.KERNEL_REFUSES] > 0

@@ -1,0 +1,124 @@
+"""One operator: PyTorch's own samples over every dtype, and variations of them that Hypothesis makes."""
+
+import dataclasses
+import functools
+import itertools
+import mmap
+import pathlib
+import random
+import resource
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import hypothesis
+import torch
+
+from kernels.testing import inputs
+from kernels.testing.judge import OpTester
+from kernels.testing.references import reference
+from kernels.testing.sweep import workers
+from kernels.testing.sweep.calls import Call
+from kernels.testing.sweep.findings import Findings
+from kernels.testing.sweep.opinfos import Samples
+from kernels.testing.sweep.trial import Trial, read_progress
+from kernels.testing.sweep.variations import variations
+
+_TIMEOUT = 600.0  # Seconds for one operator.
+_MEMORY = 2 << 30  # Bytes that one operator's calls may take: PyTorch refuses a tensor that is larger.
+_DEATHS = 10  # An operator that crashes more often is given up.
+_POOL = 60  # So many calls are varied.
+_POOL_DTYPES = (torch.float32, torch.int64, torch.float16, torch.bool, torch.uint8)
+_POOL_ELEMENTS = 300
+
+
+@dataclasses.dataclass(frozen=True)
+class Extent:
+    """How much a sweep does.
+
+    Attributes:
+      seed: of the samples' values, of the choice of dtypes and of the variations.
+      dtypes: at most so many dtypes of an operator.
+      calls: at most so many different calls of an operator for each dtype.
+      variations: so many variations of an operator's calls.
+    """
+
+    seed: int
+    dtypes: int
+    calls: int
+    variations: int
+
+
+class Sweep:
+    """Judges the calls of the operators of a library.
+
+    Args:
+      operators: the registered names.
+      extent: how much to do for each.
+    """
+
+    def __init__(self, operators: Iterable[str], extent: Extent) -> None:
+        torch.set_num_threads(1)
+        self._samples = Samples(OpTester(name, **reference(name)).eager for name in operators)
+        self._extent = extent
+
+    def run(self, operators: Iterable[str], jobs: int) -> Iterator[tuple[str, Findings]]:
+        """What was found of each of `operators`, each in a process of its own, as they end."""
+        for name, result in workers.run(self._judge_all, [*operators], jobs, _TIMEOUT):
+            yield name, self._judge_again(name, result) if isinstance(result, workers.Death) else result
+
+    def _judge_again(self, operator: str, death: workers.Death) -> Findings:
+        """Judges the calls of an operator that killed its process, without those that do."""
+        deaths: dict[int, str] = {}
+        result: Any = death
+        while isinstance(result, workers.Death) and len(deaths) < _DEATHS:
+            number, phase, call = read_progress(result.progress)
+            deaths[number] = f"{phase} dies of {result.cause}: {call}"
+            work = functools.partial(self._judge_all, left_out=frozenset(deaths))
+            ((_, result),) = workers.run(work, [operator], 1, _TIMEOUT)
+        findings = Findings() if isinstance(result, workers.Death) else result
+        findings.failures += [death for death in deaths.values() if death.startswith("the kernel")]
+        return findings
+
+    def _judge_all(self, operator: str, progress: mmap.mmap, left_out: frozenset[int] = frozenset()) -> Findings:
+        """Judges the calls of one operator, without those of the numbers in `left_out`."""
+        size = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (size + _MEMORY, size + _MEMORY))
+        findings = Findings()
+        trial = Trial(operator, progress)
+        seen: set[str] = set()
+
+        def judge(call: Call) -> None:
+            text = str(call)
+            if text not in seen:
+                seen.add(text)
+                if len(seen) not in left_out:
+                    findings.add(call, trial.judge(len(seen), call))
+
+        for number, call in enumerate(self._recorded(operator)):
+            judge(dataclasses.replace(call, static=number % 2 == 0))
+        pool = [*itertools.islice(self._pool(operator), _POOL)]
+        if pool and self._extent.variations:
+            settings = hypothesis.settings(
+                max_examples=self._extent.variations,
+                database=None,
+                deadline=None,
+                phases=[hypothesis.Phase.generate],
+                suppress_health_check=[*hypothesis.HealthCheck],
+            )
+            hypothesis.seed(self._extent.seed)(settings(hypothesis.given(variations(pool))(judge)))()
+        return findings
+
+    def _recorded(self, operator: str) -> Iterator[Call]:
+        every = inputs.MOVABLE_DTYPES
+        chosen = random.Random(f"{self._extent.seed} {operator}").sample(every, min(self._extent.dtypes, len(every)))
+        for dtype in chosen:
+            calls = self._samples.calls(operator, dtype, self._extent.seed)
+            yield from itertools.islice(calls, self._extent.calls)
+        yield from itertools.islice(self._samples.errors(operator, self._extent.seed), 4 * self._extent.calls)
+
+    def _pool(self, operator: str) -> Iterator[Call]:
+        for dtype in _POOL_DTYPES[: self._extent.dtypes // 2]:
+            calls = self._samples.calls(operator, dtype, self._extent.seed)
+            for call in itertools.islice(calls, min(_POOL // 4, self._extent.calls)):
+                if sum(tensor.numel() for tensor in call.tensors) <= _POOL_ELEMENTS:
+                    yield call

@@ -1,0 +1,25 @@
+"""Each departure from PyTorch is one: a call shows it."""
+
+import mmap
+
+from absl.testing import absltest, parameterized
+
+from kernels.testing.sweep import departures
+from kernels.testing.sweep.trial import Outcome, Trial, Verdict
+
+
+class DeparturesTest(parameterized.TestCase):
+    @parameterized.named_parameters((departure.name, departure) for departure in departures.DEPARTURES)
+    def test_example(self, departure: departures.Departure) -> None:
+        call = departure.example()
+        verdict = Trial(call.operator, mmap.mmap(-1, mmap.PAGESIZE)).judge(0, call)
+        self.assertEqual(verdict.outcome, departure.outcome, verdict.reason)
+        self.assertEqual(departures.find(call, verdict), departure.name)
+
+    def test_other_outcomes_are_not_excused(self) -> None:
+        for departure in departures.DEPARTURES:
+            self.assertIsNone(departures.find(departure.example(), Verdict(Outcome.NO_CALL)))
+
+
+if __name__ == "__main__":
+    absltest.main()

@@ -1,0 +1,35 @@
+"""A sample of the sweep of all operators: each operator gives PyTorch's results, or differs as the departures say."""
+
+import os
+import pathlib
+import random
+import warnings
+
+from absl.testing import absltest, parameterized
+
+from kernels.testing.sweep.operators import read_operators
+from kernels.testing.sweep.sweep import Extent, Sweep
+
+_SEED = 0
+_OPERATORS = read_operators(pathlib.Path(os.environ["FUNCTIONS_YAML"]))
+_SAMPLE = random.Random(_SEED).sample(_OPERATORS, 40)
+_EXTENT = Extent(_SEED, dtypes=16, calls=3, variations=20)
+
+
+class SweepTest(parameterized.TestCase):
+    sweep: Sweep
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        warnings.simplefilter("ignore")
+        cls.sweep = Sweep(_OPERATORS, _EXTENT)
+
+    @parameterized.parameters(*_SAMPLE)
+    def test_operator(self, name: str) -> None:
+        ((_, findings),) = self.sweep.run([name], jobs=1)
+        self.assertEmpty(findings.failures)
+
+
+if __name__ == "__main__":
+    absltest.main()

@@ -1,0 +1,92 @@
+"""Runs work in child processes that may die: a kernel that crashes ends its process, not the sweep."""
+
+import mmap
+import os
+import pickle
+import signal
+import sys
+import tempfile
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+_PROGRESS_BYTES = 1 << 16
+
+
+class Death(NamedTuple):
+    """How a child process ended without a result.
+
+    Attributes:
+      cause: the signal's name.
+      progress: what the child wrote last.
+    """
+
+    cause: str
+    progress: str
+
+
+class _Child(NamedTuple):
+    item: Any
+    pid: int
+    progress: mmap.mmap
+    result: str
+    deadline: float
+
+
+def run(
+    work: Callable[[Any, mmap.mmap], Any], items: Sequence[Any], jobs: int, timeout: float
+) -> Iterator[tuple[Any, Any]]:
+    """Calls `work`(item, progress) for every item, each in a fork of this process, `jobs` at a time.
+
+    Yields each item with what the call returned, or with a Death, as they end. A child is killed after `timeout`
+    seconds.
+    """
+    waiting = list(items)
+    running: list[_Child] = []
+    with tempfile.TemporaryDirectory() as folder:
+        try:
+            while waiting or running:
+                while waiting and len(running) < jobs:
+                    running.append(_start(work, waiting.pop(0), os.path.join(folder, str(len(waiting))), timeout))
+                time.sleep(0.01)
+                for child in [*running]:
+                    pid, status = os.waitpid(child.pid, os.WNOHANG)
+                    if pid:
+                        running.remove(child)
+                        yield child.item, _result(child, status)
+                    elif time.monotonic() > child.deadline:
+                        os.kill(child.pid, signal.SIGALRM)
+        finally:
+            for child in running:
+                os.kill(child.pid, signal.SIGKILL)
+                os.waitpid(child.pid, 0)
+
+
+def _start(work: Callable[[Any, mmap.mmap], Any], item: Any, result: str, timeout: float) -> _Child:
+    progress = mmap.mmap(-1, _PROGRESS_BYTES)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    pid = os.fork()
+    if pid == 0:
+        status = 1
+        try:
+            value = work(item, progress)
+            with open(result, "wb") as file:
+                pickle.dump(value, file)
+            status = 0
+        except Exception:  # Whatever: the parent must see the child end.
+            traceback.print_exc()
+        finally:
+            os._exit(status)
+    return _Child(item, pid, progress, result, time.monotonic() + timeout)
+
+
+def _result(child: _Child, status: int) -> Any:
+    if status == 0:
+        with open(child.result, "rb") as file:
+            return pickle.load(file)
+    code = os.waitstatus_to_exitcode(status)
+    if code > 0:
+        raise RuntimeError(f"{child.item}: the work fails, as said above")
+    return Death(signal.Signals(-code).name, child.progress[:].split(b"\0")[0].decode(errors="replace"))
