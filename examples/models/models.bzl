@@ -83,6 +83,7 @@ MODELS = {
             "//examples/models:vit_s_py",
             "@executorch_python//:torchao",
         ],
+        dtype_selective_build = True,
         full_size = False,
         quantized = True,
         tolerance = "1e-2",

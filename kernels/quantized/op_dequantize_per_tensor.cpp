@@ -5,14 +5,12 @@
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
-Tensor& dequantize_per_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, double scale, int64_t zero_point,
-                                  int64_t quant_min, int64_t quant_max, ScalarType dtype,
-                                  std::optional<ScalarType> out_dtype, Tensor& out) {
-  ET_DEFINE_OPERATOR_NAME(op_name, "quantized_decomposed::dequantize_per_tensor.out");
+namespace {
 
-  // Check: the range only says what values there are.
-  (void)quant_min;
-  (void)quant_max;
+template <ET_OPERATOR_NAME_TYPE op_name>
+Tensor& dequantize(KernelRuntimeContext& ctx, const Tensor& in, double scale, int64_t zero_point, ScalarType dtype,
+                   std::optional<ScalarType> out_dtype, Tensor& out) {
+  // Check
   ET_KERNEL_CHECK(ctx, can_dequantize(in, dtype, out_dtype, out), InvalidArgument, out);
 
   // Resize
@@ -27,13 +25,25 @@ Tensor& dequantize_per_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, d
   return out;
 }
 
+}  // namespace
+
+// The range only says what values there are.
+Tensor& dequantize_per_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, double scale, int64_t zero_point,
+                                  int64_t /*quant_min*/, int64_t /*quant_max*/, ScalarType dtype,
+                                  std::optional<ScalarType> out_dtype, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "quantized_decomposed::dequantize_per_tensor.out");
+  return dequantize<op_name>(ctx, in, scale, zero_point, dtype, out_dtype, out);
+}
+
 Tensor& dequantize_per_tensor_tensor_args_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& scale,
-                                              const Tensor& zero_point, int64_t quant_min, int64_t quant_max,
-                                              ScalarType dtype, std::optional<ScalarType> out_dtype, Tensor& out) {
+                                              const Tensor& zero_point, int64_t /*quant_min*/,
+                                              int64_t /*quant_max*/, ScalarType dtype,
+                                              std::optional<ScalarType> out_dtype, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "quantized_decomposed::dequantize_per_tensor.Tensor_out");
   double scale_value = 0;
   int64_t zero_point_value = 0;
   ET_KERNEL_CHECK(ctx, read_parameters(scale, zero_point, scale_value, zero_point_value), InvalidArgument, out);
-  return dequantize_per_tensor_out(ctx, in, scale_value, zero_point_value, quant_min, quant_max, dtype, out_dtype, out);
+  return dequantize<op_name>(ctx, in, scale_value, zero_point_value, dtype, out_dtype, out);
 }
 
 }  // namespace torch::executor::native
