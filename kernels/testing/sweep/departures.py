@@ -121,6 +121,19 @@ DEPARTURES = (
         example=lambda: Call("aten::_upsample_bilinear2d_aa.out", (_ints(1, 1, 4, 4), [2, 2], False, None, None), {}),
     ),
     Departure(
+        name="Byte in antialiased upsampling",
+        operators=("aten::_upsample_bilinear2d_aa.out",),
+        what="Bytes may differ by one.",
+        reason="PyTorch interpolates Bytes in fixed point, the kernel in Float.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: call.dtype == torch.uint8,
+        example=lambda: Call(
+            "aten::_upsample_bilinear2d_aa.out",
+            (inputs.make_tensor((6, 3, 10, 20), torch.uint8, high=255), [3, 3], False, None, None),
+            {},
+        ),
+    ),
+    Departure(
         name="halves in distances",
         operators=("aten::_cdist_forward.out", "aten::_pdist_forward.out"),
         what="Half and BFloat16 are taken with every norm, calculated in Float.",
