@@ -77,7 +77,7 @@ DEPARTURES = (
         "and unsigned integers here and there.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _has(call, _WIDE),
-        example=lambda: Call("aten::bmm.out", (*[torch.ones(1, 2, 2, dtype=torch.complex32)] * 2,), {}),
+        example=lambda: Call("aten::flip.out", (torch.ones(2, 3, dtype=torch.uint16), [0]), {}),
     ),
     Departure(
         name="empty tensors",
