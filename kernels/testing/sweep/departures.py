@@ -77,7 +77,9 @@ DEPARTURES = (
         "and unsigned integers here and there.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _has(call, _WIDE),
-        example=lambda: Call("aten::flip.out", (torch.ones(2, 3, dtype=torch.uint16), [0]), {}),
+        example=lambda: Call(
+            "aten::masked_select.out", (torch.ones(1, dtype=torch.uint16), torch.ones(1, dtype=torch.bool)), {}
+        ),
     ),
     Departure(
         name="empty tensors",
