@@ -70,18 +70,6 @@ DEPARTURES = (
         example=lambda: Call("aten::atan.out", (torch.ones(2, dtype=torch.complex64),), {}),
     ),
     Departure(
-        name="gaps in PyTorch's dtypes",
-        operators=(),
-        what="A kernel of some complex dtypes takes all; a kernel that only moves elements takes every dtype.",
-        reason="ExecuTorch's kernels take ComplexHalf with the other complex dtypes. PyTorch leaves out ComplexHalf "
-        "and unsigned integers here and there.",
-        outcome=Outcome.KERNEL_ACCEPTS,
-        applies=lambda call, _: _has(call, _WIDE),
-        example=lambda: Call(
-            "aten::masked_select.out", (torch.ones(1, dtype=torch.uint16), torch.ones(1, dtype=torch.bool)), {}
-        ),
-    ),
-    Departure(
         name="empty tensors",
         operators=(),
         what="A call with empty tensors is refused where the same call with elements is.",
