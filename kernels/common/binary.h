@@ -31,16 +31,15 @@ void apply_elementwise_to(const Typed& typed, Tensor& out, const Inputs&... inpu
 template <typename T, typename Function>
 void apply_binary(const Function& function, const Tensor& a, const Tensor& b, Tensor& out) {
   using Result = std::invoke_result_t<const Function&, T, T>;
-  apply_elementwise_to<Function>(
-      [function](T x, T y) KERNELS_ALWAYS_INLINE -> Result { return function(x, y); }, out, a, b);
+  apply_elementwise_to<Function>([function](T x, T y) KERNELS_ALWAYS_INLINE -> Result { return function(x, y); }, out,
+                                 a, b);
 }
 
 template <typename T, typename Function>
 void apply_binary(const Function& function, const Tensor& a, const Scalar& b, Tensor& out) {
   using Result = std::invoke_result_t<const Function&, T, T>;
   const T y = scalar_cast<T>(b);
-  apply_elementwise_to<Function>(
-      [function, y](T x) KERNELS_ALWAYS_INLINE -> Result { return function(x, y); }, out, a);
+  apply_elementwise_to<Function>([function, y](T x) KERNELS_ALWAYS_INLINE -> Result { return function(x, y); }, out, a);
 }
 
 }  // namespace internal

@@ -157,8 +157,8 @@ AnyValue load_any(const void* source, int64_t i) {
 template <typename T>
 void store_any(const AnyValue& value, void* target, int64_t i) {
   // A UInt64 of more than the largest int64_t is negative as an integer, but not as a floating-point number.
-  const bool is_exact = value.is_integral && (!kUnsignedSelected || std::is_integral_v<T> ||
-                                              (value.integer < 0) == (value.real < 0));
+  const bool is_exact =
+      value.is_integral && (!kUnsignedSelected || std::is_integral_v<T> || (value.integer < 0) == (value.real < 0));
   static_cast<typename Element<T>::Stored*>(target)[i] =
       is_exact ? Element<T>::store(value.integer) : Element<T>::store(value.real);
 }

@@ -71,7 +71,8 @@ void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
     int64_t block[kBlockSize];
     for (int64_t start = 0; start < row_size; start += kBlockSize) {
       const int64_t n = std::min(kBlockSize, row_size - start);
-      const int64_t* const positions = load_positions(index_, offsets[1] + start * index_stride, index_stride, block, n);
+      const int64_t* const positions =
+          load_positions(index_, offsets[1] + start * index_stride, index_stride, block, n);
       int64_t first = offsets[2] + start * step;
       for (int64_t i = 0; i < n; ++i, first += step) {
         block[i] = first + positions[i] * stride_;

@@ -105,7 +105,8 @@ struct ElementwiseAdapter<Function, void (Function::*)(int64_t, Result*, const A
 ///
 /// Large outputs are computed on several threads (see `parallel_for`), which share `function`.
 ///
-/// `out` has its final shape, and dtypes are ones that kernels handle. Each of `out` and `inputs` is a tensor or a view.
+/// `out` has its final shape, and dtypes are ones that kernels handle. Each of `out` and `inputs` is a tensor or a
+/// view.
 template <typename Function, typename Out, typename... Inputs>
 void elementwise(const Function& function, Out& out, const Inputs&... inputs) {
   using Adapter = internal::ElementwiseAdapter<Function, decltype(&Function::operator())>;

@@ -103,30 +103,30 @@ Tensor& quantized_embedding_out(KernelRuntimeContext& ctx, PackedWeights packing
   const StridedView results(out);
   const int64_t stride = results.strides[rank] * results.element_size();
   const LoopNest nest = LoopNest::over(results.select(rank, 0), positions);
-  nest.parallel_for_each_row(std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 1)), [&](const int64_t* offsets,
-                                                                                             int64_t n) {
-    alignas(16) float values[kBlockSize];
-    for (int64_t i = 0; i < n; ++i) {
-      int64_t index = 0;
-      convert_elements(positions.dtype, positions.data + offsets[1] + i * nest.row_stride(1), ScalarType::Long, &index,
-                       1);
-      const char* const row = weights.data + index * weights.strides[0];
-      char* const target = results.data + offsets[0] + i * nest.row_stride(0);
-      for (int64_t start = 0; start < width; start += kBlockSize) {
-        const int64_t part = std::min(kBlockSize, width - start);
-        load_weights(weights, packing, row, start, part, values);
-        for (int64_t j = 0; j < part;) {
-          const int64_t group = (start + j) / group_size;
-          const int64_t end = std::min(part, (group + 1) * group_size - start);
-          const float scale = load_parameter(scale_view, index, group);
-          const float zero_point = load_parameter(zero_point_view, index, group);
-          vectorized_for(end - j, [=, data = values + j](int64_t k) { data[k] = (data[k] - zero_point) * scale; });
-          j = end;
+  nest.parallel_for_each_row(
+      std::max<int64_t>(1, kGrain / std::max<int64_t>(width, 1)), [&](const int64_t* offsets, int64_t n) {
+        alignas(16) float values[kBlockSize];
+        for (int64_t i = 0; i < n; ++i) {
+          int64_t index = 0;
+          convert_elements(positions.dtype, positions.data + offsets[1] + i * nest.row_stride(1), ScalarType::Long,
+                           &index, 1);
+          const char* const row = weights.data + index * weights.strides[0];
+          char* const target = results.data + offsets[0] + i * nest.row_stride(0);
+          for (int64_t start = 0; start < width; start += kBlockSize) {
+            const int64_t part = std::min(kBlockSize, width - start);
+            load_weights(weights, packing, row, start, part, values);
+            for (int64_t j = 0; j < part;) {
+              const int64_t group = (start + j) / group_size;
+              const int64_t end = std::min(part, (group + 1) * group_size - start);
+              const float scale = load_parameter(scale_view, index, group);
+              const float zero_point = load_parameter(zero_point_view, index, group);
+              vectorized_for(end - j, [=, data = values + j](int64_t k) { data[k] = (data[k] - zero_point) * scale; });
+              j = end;
+            }
+            store_block(ScalarType::Float, values, results.dtype, target + start * stride, stride, part);
+          }
         }
-        store_block(ScalarType::Float, values, results.dtype, target + start * stride, stride, part);
-      }
-    }
-  });
+      });
   return out;
 }
 

@@ -177,8 +177,8 @@ void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& ou
   static_assert(sizeof(typename R::Accumulator) <= kMaxAccumulatorSize,
                 "accumulators are kept in a buffer on the stack");
   apply_reduction({CppTypeToScalarType<typename R::Argument>::value, CppTypeToScalarType<typename R::Result>::value,
-                   sizeof(typename R::Accumulator), Adapter::kTakesIndex, Adapter::kLanes, &reduction, &Adapter::start, &Adapter::add_row, &Adapter::add_each,
-                   &Adapter::merge, &Adapter::finish},
+                   sizeof(typename R::Accumulator), Adapter::kTakesIndex, Adapter::kLanes, &reduction, &Adapter::start,
+                   &Adapter::add_row, &Adapter::add_each, &Adapter::merge, &Adapter::finish},
                   ConstStridedView(in), dims, StridedView(out));
 }
 

@@ -435,8 +435,7 @@ constexpr double kAsinUlp = 2.5;
 KERNELS_ALWAYS_INLINE inline float asin(float x) {
   const float magnitude = internal::abs(x);
   const float part = internal::asin_of_part(magnitude);
-  return internal::with_sign(
-      magnitude > 0.5f ? internal::kHalfPiHigh - (2 * part - internal::kHalfPiLow) : part, x);
+  return internal::with_sign(magnitude > 0.5f ? internal::kHalfPiHigh - (2 * part - internal::kHalfPiLow) : part, x);
 }
 inline double asin(double x) { return std::asin(x); }
 

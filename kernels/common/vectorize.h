@@ -11,8 +11,8 @@
 #define KERNELS_INDEPENDENT_ITERATIONS
 #endif
 
-/// Before a loop over lanes, kReductionLanes or LaneReduction's: the vectors that it becomes are told apart, so that the
-/// compiler keeps them in registers. Not all lanes, which would leave nothing to vectorize.
+/// Before a loop over lanes, kReductionLanes or LaneReduction's: the vectors that it becomes are told apart, so that
+/// the compiler keeps them in registers. Not all lanes, which would leave nothing to vectorize.
 #if defined(__GNUC__) && !defined(__clang__)
 #define KERNELS_LANES _Pragma("GCC unroll 8")
 #else

@@ -45,8 +45,8 @@ Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int
               sum += source.load(y, x);
             }
           }
-          const int64_t count = count_include_pad ? size_with_padding(h, i) * size_with_padding(w, j)
-                                                  : (bottom - top) * (right - left);
+          const int64_t count =
+              count_include_pad ? size_with_padding(h, i) * size_with_padding(w, j) : (bottom - top) * (right - left);
           const bool is_empty = bottom <= top || right <= left;
           target.store(i, j, is_empty ? CTYPE(0) : static_cast<CTYPE>(sum / divisor_override.value_or(count)));
         }

@@ -29,10 +29,9 @@ Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& in, std::string_view a
                   }),
                   out, in);
     } else {
-      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE {
-                    return x * CTYPE(0.5) * (1 + math::erf(x * kSqrtHalf));
-                  }),
-                  out, in);
+      elementwise(
+          wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return x * CTYPE(0.5) * (1 + math::erf(x * kSqrtHalf)); }),
+          out, in);
     }
   });
   return out;

@@ -24,9 +24,8 @@ Tensor& glu_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, Tensor
 
   // Compute
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    elementwise(
-        wide([](CTYPE x, CTYPE gate) KERNELS_ALWAYS_INLINE -> CTYPE { return x * math::sigmoid(gate); }), out, values,
-        gates);
+    elementwise(wide([](CTYPE x, CTYPE gate) KERNELS_ALWAYS_INLINE -> CTYPE { return x * math::sigmoid(gate); }), out,
+                values, gates);
   });
   return out;
 }

@@ -45,7 +45,8 @@ std::tuple<Tensor&, Tensor&> choose_qparams_tensor_out(KernelRuntimeContext& ctx
     const MinMax<float> extent = min_max<float>(in.scalar_type(), data, in.element_size(), in.numel());
     const float least = smaller(extent.min, 0.0f);
     const CTYPE size = static_cast<CTYPE>(larger(extent.max, 0.0f) - least);
-    const CTYPE natural_scale = static_cast<CTYPE>(static_cast<float>(size) / static_cast<float>(quant_max - quant_min));
+    const CTYPE natural_scale =
+        static_cast<CTYPE>(static_cast<float>(size) / static_cast<float>(quant_max - quant_min));
     const float scale = larger(static_cast<float>(natural_scale), static_cast<float>(eps));
     const QuantizedRange<double> range(quant_min, quant_max);
     const double zero_point = range.clamp(static_cast<double>(quant_min) - math::rint(least / scale));

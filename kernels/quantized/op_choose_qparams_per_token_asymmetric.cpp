@@ -31,11 +31,10 @@ void choose(T min, T max, double& scale_out, int64_t& zero_point_out) {
   const T descaled_largest = largest / scale;
   const T error_of_least = T(kMin) + descaled_least;
   const T error_of_largest = T(kMax) + descaled_largest;
-  const T zero_point =
-      error_of_least + error_of_largest > T(0) ? T(kMin) - descaled_least : T(kMax) - descaled_largest;
+  const T zero_point = error_of_least + error_of_largest > T(0) ? T(kMin) - descaled_least : T(kMax) - descaled_largest;
   scale_out = static_cast<double>(scale);
-  zero_point_out = static_cast<int64_t>(
-      math::rint(QuantizedRange<double>(kMin, kMax).clamp(static_cast<double>(zero_point))));
+  zero_point_out =
+      static_cast<int64_t>(math::rint(QuantizedRange<double>(kMin, kMax).clamp(static_cast<double>(zero_point))));
 }
 
 }  // namespace

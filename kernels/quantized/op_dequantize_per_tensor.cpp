@@ -36,9 +36,8 @@ Tensor& dequantize_per_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, d
 }
 
 Tensor& dequantize_per_tensor_tensor_args_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& scale,
-                                              const Tensor& zero_point, int64_t /*quant_min*/,
-                                              int64_t /*quant_max*/, ScalarType dtype,
-                                              std::optional<ScalarType> out_dtype, Tensor& out) {
+                                              const Tensor& zero_point, int64_t /*quant_min*/, int64_t /*quant_max*/,
+                                              ScalarType dtype, std::optional<ScalarType> out_dtype, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "quantized_decomposed::dequantize_per_tensor.Tensor_out");
   double scale_value = 0;
   int64_t zero_point_value = 0;

@@ -4,9 +4,9 @@ namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& quantized_embedding_byte_dtype_out(KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& scales,
-                                          const std::optional<Tensor>& zero_points, int64_t quant_min,
-                                          int64_t quant_max, const Tensor& indices, std::optional<ScalarType> dtype,
-                                          Tensor& out) {
+                                           const std::optional<Tensor>& zero_points, int64_t quant_min,
+                                           int64_t quant_max, const Tensor& indices, std::optional<ScalarType> dtype,
+                                           Tensor& out) {
   // The range only says what values there are.
   (void)quant_min;
   (void)quant_max;
@@ -15,10 +15,10 @@ Tensor& quantized_embedding_byte_dtype_out(KernelRuntimeContext& ctx, const Tens
 }
 
 Tensor& quantized_embedding_byte_out(KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& scales,
-                                    const std::optional<Tensor>& zero_points, int64_t quant_min, int64_t quant_max,
-                                    const Tensor& indices, Tensor& out) {
+                                     const std::optional<Tensor>& zero_points, int64_t quant_min, int64_t quant_max,
+                                     const Tensor& indices, Tensor& out) {
   return quantized_embedding_byte_dtype_out(ctx, weight, scales, zero_points, quant_min, quant_max, indices,
-                                           scales.scalar_type(), out);
+                                            scales.scalar_type(), out);
 }
 
 }  // namespace torch::executor::native

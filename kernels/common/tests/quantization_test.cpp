@@ -33,9 +33,7 @@ TEST(QuantizedRangeTest, AnEndThatFloatDoesNotHaveIsTheNextOneInside) {
   EXPECT_EQ(QuantizedRange<double>(-limit, limit - 1).clamp(kInfinity), static_cast<double>(limit - 1));
 }
 
-TEST(QuantizedRangeTest, OfTwoEndsInTheWrongOrderTheLastCounts) {
-  EXPECT_EQ(QuantizedRange<float>(9, 5).clamp(7), 5);
-}
+TEST(QuantizedRangeTest, OfTwoEndsInTheWrongOrderTheLastCounts) { EXPECT_EQ(QuantizedRange<float>(9, 5).clamp(7), 5); }
 
 template <typename T>
 void test_integers(int32_t least, int32_t largest) {

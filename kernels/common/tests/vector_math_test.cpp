@@ -124,13 +124,15 @@ TEST(VectorMath, Exp) {
   std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
   boundaries.insert(boundaries.end(), {87.33654F, 88.72284F, 89, 103.27893F, 103.97208F, 104});
   const std::vector<float> values = samples(boundaries);
-  expect_within(math::kExpUlp, "exp", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::exp(x); }, values),
+  expect_within(math::kExpUlp, "exp", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::exp(x); }, values),
                 [](Exact x) { return std::exp(x); });
 }
 
 TEST(VectorMath, Log) {
   const std::vector<float> values = samples({std::sqrt(0.5F), std::sqrt(2.0F), 1, Limits::min(), Limits::max()});
-  expect_within(math::kLogUlp, "log", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::log(x); }, values),
+  expect_within(math::kLogUlp, "log", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::log(x); }, values),
                 [](Exact x) { return std::log(x); });
 }
 
@@ -197,19 +199,22 @@ TEST(VectorMath, InverseTrigonometric) {
 
 TEST(VectorMath, Tanh) {
   const std::vector<float> values = samples({0.625F, 9.010913F, 10});
-  expect_within(math::kTanhUlp, "tanh", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::tanh(x); }, values),
+  expect_within(math::kTanhUlp, "tanh", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::tanh(x); }, values),
                 [](Exact x) { return std::tanh(x); });
 }
 
 TEST(VectorMath, Erf) {
   const std::vector<float> values = samples({0.9F, 3.919206F, 4});
-  expect_within(math::kErfUlp, "erf", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::erf(x); }, values),
+  expect_within(math::kErfUlp, "erf", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::erf(x); }, values),
                 [](Exact x) { return std::erf(x); });
 }
 
 TEST(VectorMath, Sigmoid) {
   const std::vector<float> values = samples({17, 87.33654F, 88.72284F, 103.97208F, 104});
-  expect_within(math::kSigmoidUlp, "sigmoid", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::sigmoid(x); }, values),
+  expect_within(math::kSigmoidUlp, "sigmoid", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::sigmoid(x); }, values),
                 [](Exact x) { return 1 / (1 + std::exp(-x)); });
 }
 

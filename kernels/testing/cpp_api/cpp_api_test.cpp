@@ -1,5 +1,5 @@
-// Code as a user of ExecuTorch's generated Functions.h writes it, with the include line of ExecuTorch's own kernel tests.
-// Every result is compared with that of ExecuTorch's kernels.
+// Code as a user of ExecuTorch's generated Functions.h writes it, with the include line of ExecuTorch's own kernel
+// tests. Every result is compared with that of ExecuTorch's kernels.
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/extension/tensor/tensor.h>
@@ -133,8 +133,8 @@ TEST_F(CppApiTest, Images) {
   expect_as_prebuilt("aten::convolution.out", {out}, image, weight, nullopt, Ints{2, 2}, Ints{1, 1}, Ints{1, 1}, false,
                      Ints{0, 0}, 1);
   const TensorPtr pooled = empty({1, 2, 3, 3}), where = empty({1, 2, 3, 3}, ScalarType::Long);
-  const std::tuple<Tensor&, Tensor&> both =
-      aten::max_pool2d_with_indices_outf(context_, *image, Ints{2, 2}, Ints{}, Ints{0}, Ints{1}, false, *pooled, *where);
+  const std::tuple<Tensor&, Tensor&> both = aten::max_pool2d_with_indices_outf(
+      context_, *image, Ints{2, 2}, Ints{}, Ints{0}, Ints{1}, false, *pooled, *where);
   EXPECT_EQ(&std::get<1>(both), where.get());
   expect_as_prebuilt("aten::max_pool2d_with_indices.out", {pooled, where}, image, Ints{2, 2}, Ints{}, Ints{0}, Ints{1},
                      false);
@@ -165,8 +165,7 @@ TEST_F(CppApiTest, Reductions) {
   const TensorPtr which = empty({3}, ScalarType::Long);
   aten::sum_outf(context_, *x, Ints{1}, false, nullopt, *rows);
   expect_as_prebuilt("aten::sum.IntList_out", {rows}, x, Ints{1}, false, nullopt);
-  aten::mean_outf(context_, *x, Ints{0}, true, ScalarType::Float,
-                  *column);
+  aten::mean_outf(context_, *x, Ints{0}, true, ScalarType::Float, *column);
   expect_as_prebuilt("aten::mean.out", {column}, x, Ints{0}, true, ScalarType::Float);
   aten::var_outf(context_, *x, nullopt, std::optional<Scalar>(1), false, *all);
   expect_as_prebuilt("aten::var.correction_out", {all}, x, nullopt, 1, false);
@@ -183,7 +182,8 @@ TEST_F(CppApiTest, Reductions) {
 
 TEST_F(CppApiTest, Shapes) {
   const TensorPtr x = floats({2, 3, 4});
-  const TensorPtr permuted = empty({4, 2, 3}), sliced = empty({2, 3, 2}), selected = empty({2, 4}), viewed = empty({6, 4});
+  const TensorPtr permuted = empty({4, 2, 3}), sliced = empty({2, 3, 2}), selected = empty({2, 4}),
+                  viewed = empty({6, 4});
   aten::permute_copy_outf(context_, *x, Ints{2, 0, 1}, *permuted);
   expect_as_prebuilt("aten::permute_copy.out", {permuted}, x, Ints{2, 0, 1});
   aten::slice_copy_outf(context_, *x, 2, nullopt, 4, 2, *sliced);
@@ -204,7 +204,8 @@ TEST_F(CppApiTest, Shapes) {
 }
 
 TEST_F(CppApiTest, ListsOfResults) {
-  const TensorPtr x = floats({2, 5}), first = empty({2, 3}), second = empty({2, 2}), y = empty({2, 5}), z = empty({2, 5});
+  const TensorPtr x = floats({2, 5}), first = empty({2, 3}), second = empty({2, 2}), y = empty({2, 5}),
+                  z = empty({2, 5});
   const List<Tensor> parts{*first, *second};
   aten::split_copy_outf(context_, *x, 3, 1, parts);
   const TensorPtr start = empty({2, 3}), rest = empty({2, 2});

@@ -43,7 +43,9 @@ inline void push(op_caller::OpCall& call, double value) { call.push(EValue(value
 inline void push(op_caller::OpCall& call, int value) { call.push(EValue(int64_t{value})); }
 inline void push(op_caller::OpCall& call, ScalarType value) { call.push(EValue(static_cast<int64_t>(value))); }
 inline void push(op_caller::OpCall& call, std::string_view text) { call.push_array(text.data(), text.size()); }
-inline void push(op_caller::OpCall& call, const std::vector<double>& list) { call.push_array(list.data(), list.size()); }
+inline void push(op_caller::OpCall& call, const std::vector<double>& list) {
+  call.push_array(list.data(), list.size());
+}
 inline void push(op_caller::OpCall& call, const std::vector<int64_t>& list) {
   call.push_int_list(list.data(), list.size());
 }
