@@ -44,7 +44,7 @@ class OpConvolutionBackwardTest(op_tester.OpTest):
     ) -> None:  # fmt: skip
         """Judges the gradients where there is such a convolution."""
         lists = [list(values) for values in (stride, padding, dilation, output_padding)]
-        parameters = (*lists[:3], transposed, lists[3], groups)
+        parameters: tuple[Any, ...] = (*lists[:3], transposed, lists[3], groups)
         try:
             result = torch.convolution(x, weight, None, *parameters)
         except RuntimeError:
@@ -154,16 +154,16 @@ class OpConvolutionBackwardTest(op_tester.OpTest):
         for mask in ([True, True], [True, True, True, True]):
             backward.check_rejected(gradient, x, weight, [4], *good, mask, outs=outs)
         for i in range(3):
-            wrong = [out.double() if i == k else out for k, out in enumerate(outs)]
-            backward.check_rejected(gradient, x, weight, [4], *good, [*ALL], outs=wrong)
+            others = [out.double() if i == k else out for k, out in enumerate(outs)]
+            backward.check_rejected(gradient, x, weight, [4], *good, [*ALL], outs=others)
             tensors = [t.double() if i == k else t for k, t in enumerate((gradient, x, weight))]
             backward.check_rejected(*tensors, [4], *good, [*ALL], outs=outs)
             small = [out[:0] if i == k else out for k, out in enumerate(outs)]
             backward.check_rejected(gradient, x, weight, [4], *good, [*ALL], outs=small, static=True)
         for dtype in (*op_tester.INT_DTYPES, torch.bool, *op_tester.UNSUPPORTED_DTYPES):
-            wrong = [out.to(dtype) for out in outs]
+            others = [out.to(dtype) for out in outs]
             tensors = [t.to(dtype) for t in (gradient, x, weight)]
-            backward.check_rejected(*tensors, [4], *good, [*ALL], outs=wrong)
+            backward.check_rejected(*tensors, [4], *good, [*ALL], outs=others)
 
 
 if __name__ == "__main__":

@@ -128,7 +128,7 @@ class Recorder(TorchDispatchMode):
     """While active, keeps the calls of one operator."""
 
     def __init__(self, overloads: Overloads, operator: str) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._overloads = overloads
         self._operator = operator
         self._calls: list[Call] = []
@@ -150,7 +150,7 @@ class Names(TorchDispatchMode):
     """While active, keeps which of PyTorch's overloads are called."""
 
     def __init__(self) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.overloads: set[Any] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

@@ -73,11 +73,11 @@ def _change_layouts(draw: st.DrawFn, call: Call) -> Call:
 
 def _change_argument(draw: st.DrawFn, call: Call) -> Call:
     """Another number, list of numbers or flag."""
-    names = [i for i, value in enumerate(call.args) if _is_plain(value)]
-    keys = [key for key, value in call.kwargs.items() if _is_plain(value)]
-    if not names and not keys:
+    chosen_from: list[int | str] = [i for i, value in enumerate(call.args) if _is_plain(value)]
+    chosen_from += [key for key, value in call.kwargs.items() if _is_plain(value)]
+    if not chosen_from:
         return call
-    chosen = draw(st.sampled_from([*names, *keys]))
+    chosen = draw(st.sampled_from(chosen_from))
     if isinstance(chosen, int):
         args = [*call.args]
         args[chosen] = _change_value(draw, args[chosen])
