@@ -20,10 +20,14 @@ Tensor& divide_rounded(KernelRuntimeContext& ctx, const Tensor& a, const Tensor&
                        std::string_view rounding_mode, Tensor& out) {
   const bool down = rounding_mode == "floor";
   ET_KERNEL_CHECK(ctx, down || rounding_mode == "trunc", InvalidArgument, out);
+  // A loop for each mode: a loop that looks at the mode is not vectorized.
+  if (down) {
+    return division_out<op_name>(
+        ctx, a, b, common_type,
+        [](auto x, auto y, const auto& fmod) KERNELS_ALWAYS_INLINE { return divide_floor(x, y, fmod); }, out);
+  }
   return division_out<op_name>(
-      ctx, a, b, common_type,
-      [down](auto x, auto y, const auto& fmod)
-          KERNELS_ALWAYS_INLINE { return down ? divide_floor(x, y, fmod) : divide_trunc(x, y); },
+      ctx, a, b, common_type, [](auto x, auto y, const auto&) KERNELS_ALWAYS_INLINE { return divide_trunc(x, y); },
       out);
 }
 

@@ -1,3 +1,4 @@
+#include <limits>
 #include <optional>
 
 #include "kernels/common/unary_float.h"
@@ -8,13 +9,14 @@ using namespace rules_executorch::kernels;
 
 Tensor& logit_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<double> eps, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "logit.out");
-  const bool clamps = eps.has_value();
-  const double low = eps.value_or(0);
+  // Without eps, bounds that no value exceeds.
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const double low = eps.value_or(-kInfinity);
+  const double high = eps.has_value() ? 1 - *eps : kInfinity;
   return unary_float_out<op_name>(ctx, in, out, [=](auto x) KERNELS_ALWAYS_INLINE {
     using T = decltype(x);
-    const T high = static_cast<T>(1 - low);
-    const T lowered = clamps && x > high ? high : x;
-    const T p = clamps && x < static_cast<T>(low) ? static_cast<T>(low) : lowered;
+    const T lowered = x > static_cast<T>(high) ? static_cast<T>(high) : x;
+    const T p = x < static_cast<T>(low) ? static_cast<T>(low) : lowered;
     return math::log(p / (1 - p));
   });
 }
