@@ -82,7 +82,8 @@ void dequantize_as(const Tensor& in, const QuantizationParameters& parameters, T
 }  // namespace
 
 bool is_quantized_type(ScalarType type) {
-  return type == ScalarType::Byte || type == ScalarType::Char || type == ScalarType::Short || type == ScalarType::Int;
+  return type == ScalarType::Byte || type == ScalarType::Char || type == ScalarType::Short ||
+         type == ScalarType::UInt16 || type == ScalarType::Int;
 }
 
 bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scale_value, int64_t& zero_point_value) {

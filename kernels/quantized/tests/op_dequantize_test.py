@@ -27,8 +27,19 @@ def _per_tensor_of_tensors(q: torch.Tensor, *args: Any) -> torch.Tensor:
     return _OPS.dequantize_per_tensor.tensor(q, *args[:5], out_dtype=(*args, None)[5])
 
 
-def _per_channel(q: torch.Tensor, *args: Any) -> torch.Tensor:
-    return _OPS.dequantize_per_channel.default(q, *args[:6], out_dtype=(*args, None)[6])
+def _as_int32(*args: Any) -> tuple[Any, ...]:
+    """The arguments with Int in place of UInt16, which PyTorch does not subtract from."""
+    values = (arg.to(torch.int32) if getattr(arg, "dtype", None) == torch.uint16 else arg for arg in args)
+    return tuple(torch.int32 if value is torch.uint16 else value for value in values)
+
+
+def _per_channel(*args: Any) -> torch.Tensor:
+    *args_before, out_dtype = _as_int32(*args, *[None] * (8 - len(args)))
+    return _OPS.dequantize_per_channel.default(*args_before, out_dtype=out_dtype)
+
+
+def _per_token(*args: Any) -> torch.Tensor:
+    return _OPS.dequantize_per_token.default(*_as_int32(*args))
 
 
 class OpDequantizeTest(quantized_case.QuantizedCase):
@@ -42,7 +53,7 @@ class OpDequantizeTest(quantized_case.QuantizedCase):
         return self.quantized_op("quantized_decomposed::dequantize_per_channel.out", _per_channel)
 
     def per_token(self) -> op_tester.OpTester:
-        return self.quantized_op("quantized_decomposed::dequantize_per_token.out", _OPS.dequantize_per_token.default)
+        return self.quantized_op("quantized_decomposed::dequantize_per_token.out", _per_token)
 
     def test_per_tensor(self) -> None:
         tester = self.per_tensor()

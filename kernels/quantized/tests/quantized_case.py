@@ -14,7 +14,9 @@ from torch.ao.quantization.fx import _decomposed  # noqa: F401
 from kernels.testing import op_tester
 
 # Dtypes of quantized values, with the least and the largest of each.
-BOUNDS = {dtype: (torch.iinfo(dtype).min, torch.iinfo(dtype).max) for dtype in op_tester.INT_DTYPES[1:]}
+BOUNDS = {
+    dtype: (torch.iinfo(dtype).min, torch.iinfo(dtype).max) for dtype in (*op_tester.INT_DTYPES[1:], torch.uint16)
+}
 NO_QUANTIZED_DTYPES = (torch.int64, torch.bool, *op_tester.FLOAT_DTYPES)
 
 
