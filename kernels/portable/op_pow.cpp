@@ -97,6 +97,7 @@ Tensor& pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const 
   // Check: an integer to a negative integer power is no integer, and Bools have powers of 0 and 1 only.
   const double exponent = scalar_cast<double>(b);
   ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool || exponent == 0 || exponent == 1, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(common_type), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, isFloatingType(common_type) || exponent >= 0, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
 
