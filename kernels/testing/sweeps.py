@@ -61,6 +61,8 @@ class OpTest(absltest.TestCase):
                     x = given.tensor((2, 3), dtype, at_least=0)
                     tester.judge_out_dtype(*leading, x, *extra, out_dtype=out_dtype, **kwargs)
             for dtype in given.refused_dtypes:
+                if dtype in inputs.UNSIGNED_DTYPES and any(isinstance(value, float) for value in extra):
+                    continue  # With a float they may have a common dtype that the operator takes.
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(*leading, x, *extra, outs=[x] * len(tester.out_names), **kwargs)
             of_dtypes = ((*leading, given.tensor((2, 3), dtype), *extra) for dtype in given.dtypes)
