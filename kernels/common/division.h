@@ -107,7 +107,7 @@ template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& division_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, ScalarType common_type,
                      const Function& function, Tensor& out) {
   // Check
-  ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(common_type) && common_type != ScalarType::Bool, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
 
   // Resize

@@ -140,12 +140,10 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
                             int64_t padding, bool align_corners, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "grid_sampler_2d.out");
 
-  // Check: integers are sampled in Float.
+  // Check
   const ScalarType type = in.scalar_type();
-  const ScalarType grid_type = grid.scalar_type();
-  ET_KERNEL_CHECK(ctx, is_supported(type) && type != ScalarType::Bool, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, grid_type == floating_result_type(type) || grid_type == ScalarType::Float, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, isFloatingType(type), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, grid, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, in.dim() == 4 && grid.dim() == 4, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, in.sizes()[2] > 0 && in.sizes()[3] > 0, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, grid.sizes()[0] == in.sizes()[0] && grid.sizes()[3] == 2, InvalidArgument, out);
@@ -165,7 +163,7 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
   const int64_t to_step = stride(target, 1);
   const int64_t rows = target.sizes[2];
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, 32 * target.sizes[1] * target.sizes[3]));
-  ET_SWITCH_FLOAT_TYPES(compute_type(floating_result_type(type)), ctx, op_name, CTYPE, [&] {
+  ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
     const auto axis = [&](int64_t d) {
       return Axis<CTYPE>{source.sizes[d], stride(source, d), static_cast<Padding>(padding), align_corners};
     };
@@ -177,7 +175,7 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
         const int64_t i = row % rows;
         for (int64_t j = 0; j < target.sizes[3]; ++j) {
           CTYPE xy[2];
-          load_block(grid_type,
+          load_block(type,
                      positions.data + n * stride(positions, 0) + i * stride(positions, 1) + j * stride(positions, 2),
                      stride(positions, 3), CppTypeToScalarType<CTYPE>::value, xy, 2);
           const PlaneTaps<CTYPE> taps(taps_of(y_axis, static_cast<Interpolation>(interpolation), xy[1]),

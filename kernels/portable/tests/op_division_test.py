@@ -13,6 +13,13 @@ class OpDivisionTest(op_tester.OpTest):
                 self.check_binary(self.op(f"aten::{name}"), low=1, special=False)
                 self.check_binary(self.op(f"aten::{name}"), low=-9, special=False, dtypes=[torch.float32])
 
+    def test_complex(self) -> None:
+        """More elements than a block holds."""
+        x = torch.ones(1000, dtype=torch.complex128)
+        for name in ("fmod.Tensor_out", "remainder.Tensor_out", "floor_divide.out"):
+            with self.subTest(name):
+                self.op(f"aten::{name}").check_rejected(x, x, outs=[x])
+
     def test_special_values(self) -> None:
         for name in ("fmod.Tensor_out", "remainder.Tensor_out", "floor_divide.out"):
             with self.subTest(name):

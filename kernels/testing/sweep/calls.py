@@ -48,8 +48,11 @@ class Call:
 
     @property
     def dtype(self) -> torch.dtype:
-        """The dtype that the call is counted for: that of the first tensor, else of the result."""
-        return next((tensor.dtype for tensor in self.tensors), self.out_dtype or torch.float32)
+        """The dtype that the call is counted for: that of the first tensor, else of the result. The first tensor of
+        `where` is its condition, which does not count.
+        """
+        tensors = self.tensors[1:] if self.operator == "aten::where.self_out" else self.tensors
+        return next((tensor.dtype for tensor in tensors), self.out_dtype or torch.float32)
 
     def with_tensors(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "Call":
         """The call with every tensor changed."""

@@ -29,8 +29,8 @@ the tests.
 
 ## Operators and dtypes
 
-A column is the dtype of the first tensor, or of the result where the operator takes no tensor. The last column is the
-number of results that were compared.
+A column is the dtype of the first tensor, of `where` that of the second, or of the result where the operator takes no
+tensor. The last column is the number of results that were compared.
 
 - `{_PASSES}`: the results are PyTorch's.
 - `{_NOT_IN_PYTORCH}`: PyTorch has no kernel of that dtype.
