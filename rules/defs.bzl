@@ -2,6 +2,7 @@
 
 load(":et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
 load(":et_operator_library.bzl", _et_operator_library = "et_operator_library")
+load(":executorch_backend.bzl", _executorch_backend = "executorch_backend")
 load(":executorch_binary.bzl", _executorch_binary = "executorch_binary")
 load(":executorch_generated_lib.bzl", _executorch_generated_lib = "executorch_generated_lib")
 load(":executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check")
@@ -29,6 +30,7 @@ load(":torch_ops_check.bzl", _torch_ops_check = "torch_ops_check")
 ScalarType = _ScalarType
 et_kernel_library = _et_kernel_library
 et_operator_library = _et_operator_library
+executorch_backend = _executorch_backend
 executorch_binary = _executorch_binary
 executorch_codegen_toolchain = _executorch_codegen_toolchain
 executorch_generated_lib = _executorch_generated_lib

@@ -1,4 +1,4 @@
-"""Checks that what a binary registers is what its program calls: operators, schemas, dtypes, kernels, backends."""
+"""Checks that what a binary registers is what its program calls: operators, schemas, dtypes, kernels."""
 
 from __future__ import annotations
 
@@ -56,28 +56,6 @@ def missing_operators(
                 is_called=True,
                 details=tuple(notes),
             )
-
-
-def missing_backends(program: str, names: Collection[str], linked: Collection[str], label: str) -> list[Finding]:
-    """The backends that a program delegates to and that no linked file registers.
-
-    Args:
-        program: the program's label.
-        names: the backends that the program delegates to.
-        linked: those of the backends that a linked file may register.
-        label: the binary's label.
-    """
-    return [
-        Finding(
-            id="missing-backend",
-            where=program,
-            found=f"the program delegates to {name}, which nothing that {label} links registers",
-            cause="the backend's library was left out, or the program was exported for another device",
-            fix="add the library that registers the backend to deps, with alwayslink = True if it is a static one, or "
-            "export the model without the backend's partitioner",
-        )
-        for name in sorted(set(names) - set(linked))
-    ]
 
 
 def other_schemas(program: str, calls: Mapping[str, Calls], libraries: Sequence[Library]) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ from absl import flags
 
 from codegen.artifacts import registered_operators, selective_build
 from codegen.binaries import object_files
-from codegen.checks import programs, registrations
+from codegen.checks import backends, programs, registrations
 from codegen.checks.registrations import RegisteredKernel
 from codegen.commands import shared_flags
 from codegen.inputs import program_reader
@@ -51,6 +51,12 @@ _WHOLE_OBJECTS = flags.DEFINE_multi_string(
 )
 _OBJECTS = flags.DEFINE_multi_string(
     "object", [], "As --whole_object, of what the linker leaves out when nothing refers to it.", flag_values=FLAGS
+)
+_BACKENDS = flags.DEFINE_multi_string(
+    "backend",
+    [],
+    "The label of a library that the binary links, a tab, and the name of a backend that the library declares.",
+    flag_values=FLAGS,
 )
 _LISTED = flags.DEFINE_multi_string(
     "listed",
@@ -102,6 +108,8 @@ def run() -> None:
     ]
     linked = {kernel.operator: kernel.library for kernel in registered if kernel.is_whole}
     called: Collection[str] = linked
+    needed: frozenset[str] = frozenset()
+    declared = {name: library for library, name in _labeled(_BACKENDS.value)}
     if _PROGRAM.value:
         try:
             program = program_reader.read(_PROGRAM.value, program_name)
@@ -109,21 +117,25 @@ def run() -> None:
             findings += error.findings
         else:
             called = program.calls
-            backends = _linked_backends(program.backends)
             findings += programs.missing_operators(program_name, called, registered, notes)
             findings += programs.other_schemas(program_name, program.calls, libraries)
             findings += programs.missing_dtypes(program_name, program.calls, builds)
             findings += programs.missing_kernels(program_name, program.calls, registered)
-            findings += programs.missing_backends(program_name, program.backends, backends, label)
+            needed = program.backends
+    registering = _linked_backends({*declared, *needed})
+    findings += backends.missing(program_name, needed - declared.keys(), registering, label)
+    findings += backends.without_code(declared, registering)
+    findings += backends.left_out(registering)
     if findings:
         raise InputError(findings)
     pytorchs = _by_pytorch(libraries)
+    of_backends = [f"{name}, a backend: {registering[name].library}\n" for name in sorted(needed)]
     lines = [f"{name}: {linked[name]}{pytorchs.get(name, '')}\n" for name in sorted(called)]
     of = f" of {program_name}" if _PROGRAM.value else ""
     headline = f"The {len(lines)} operators{of}, and what registers them:\n"
     note_lines = [f"{label}: note: {note}\n" for note in notes]
     sys.stderr.write("".join(note_lines))
-    Path(_OUTPUT.value).write_text(headline + "".join([*lines, *note_lines]))
+    Path(_OUTPUT.value).write_text(headline + "".join([*lines, *of_backends, *note_lines]))
 
 
 def _by_pytorch(libraries: list[registered_operators.Library]) -> dict[str, str]:
@@ -136,10 +148,14 @@ def _by_pytorch(libraries: list[registered_operators.Library]) -> dict[str, str]
     }
 
 
-def _linked_backends(names: frozenset[str]) -> frozenset[str]:
-    """Those of some backends that a linked file may register."""
-    files = [path for _, path in _labeled(_WHOLE_OBJECTS.value + _OBJECTS.value)] if names else []
-    return frozenset(name for path in files for name in object_files.backends(path, names))
+def _linked_backends(names: Collection[str]) -> dict[str, backends.Linked]:
+    """Those of some backends that a linked file may register, each with the library of the file."""
+    return {
+        name: backends.Linked(library, is_whole)
+        for paths, is_whole in ((_OBJECTS.value, False), (_WHOLE_OBJECTS.value, True))
+        for library, path in (_labeled(paths) if names else ())
+        for name in object_files.backends(path, names)
+    }
 
 
 def _unreadable(objects: list[_Object]) -> list[str]:

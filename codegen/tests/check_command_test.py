@@ -320,8 +320,30 @@ my_ops::mul3.out: //ops:mine
             "//m:m: error: the program delegates to OtherBackend, which nothing that //m:runner links registers\n",
         )
         self.assert_id(finding, "missing-backend")
-        other = f"--object=//ops:other\t{self.write('other.a', register + b'OtherBackend' + bytes(1))}"
-        self._check(program, library, other)
+        self.assertIn("add the executorch_backend that has OtherBackend to deps of //m:runner, or", finding)
+        path = self.write("other.a", register + b"OtherBackend" + bytes(1))
+        report = self._check(program, library, f"--whole_object=//ops:other\t{path}")
+        self.assertIn("OtherBackend, a backend: //ops:other\n", report)
+        finding = self.finding(lambda: self._check(program, library, f"--object=//ops:other\t{path}"))
+        self.assertIn("the backend OtherBackend is registered by //ops:other, which is not linked whole", finding)
+        self.assert_id(finding, "registration-left-out")
+
+    def test_backend_of_the_wheel(self) -> None:
+        program = programs.build({"f": [["delegate"]]}, backends=("XnnpackBackend",))
+        finding = self.finding(lambda: self._check(program))
+        self.assertIn("add @rules_executorch//runtime:backend_xnnpack to deps of //m:runner, or", finding)
+        self.assert_id(finding, "missing-backend")
+
+    def test_declared_backends(self) -> None:
+        register = b"_ZN10executorch7runtime16register_backendERKNS0_7BackendE"
+        path = self.write("b.so", register + b"MyBackend" + bytes(1))
+        flags = (f"--whole_object=//ops:b_code\t{path}", "--backend=//ops:b\tMyBackend")
+        self._check_libraries(*flags)
+        finding = self.finding(lambda: self._check_libraries(*flags, "--backend=//ops:b\tMyBackends"))
+        self.assert_starts_with(
+            finding, "//ops:b: error: backend_ids has MyBackends, which no file that is linked registers\n"
+        )
+        self.assert_id(finding, "backend-without-code")
 
     def test_no_libraries(self) -> None:
         finding = self.finding(lambda: self._check(programs.build({"f": [["aten::add.out"]]})))

@@ -4,6 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load(
     "//rules:defs.bzl",
+    "executorch_backend",
     "executorch_binary",
     "executorch_ops_check",
     "executorch_prebuilt_kernels",
@@ -82,6 +83,7 @@ def _ops_check_test_impl(ctx):
     whole = [value.partition("\t")[0] for value in values_of(check.argv, "--whole_object")]
     asserts.true(env, "//rules/tests:whole_library" in whole, "{}".format(whole))
     asserts.true(env, "//rules/tests:generated" in whole, "{}".format(whole))
+    asserts.equals(env, ["//rules/tests:backend\tMyBackend", "//rules/tests:backend\tOther"], values_of(check.argv, "--backend"))
     objects = [value.partition("\t")[0] for value in values_of(check.argv, "--object")]
     asserts.true(env, "//rules/tests:plain_library" in objects, "{}".format(objects))
     asserts.equals(env, check.outputs.to_list(), target[OutputGroupInfo]._validation.to_list())
@@ -172,9 +174,19 @@ def executorch_binary_test_suite(name):
         alwayslink = True,
         tags = ["manual"],
         deps = [
+            ":backend",
             ":generated",
             ":prebuilt_kernels",
         ],
+    )
+    executorch_backend(
+        name = "backend",
+        backend_ids = [
+            "MyBackend",
+            "Other",
+        ],
+        library = "//runtime:program",
+        tags = ["manual"],
     )
     executorch_prebuilt_kernels(
         name = "prebuilt_kernels",

@@ -3,6 +3,7 @@
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/providers:et_backend_info.bzl", "EtBackendInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load("//rules/private/providers:et_prebuilt_kernels_info.bzl", "EtPrebuiltKernelsInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
@@ -15,6 +16,7 @@ _EDGES = ["deps", "kernel_deps", "implementation_deps", "interface_deps", "expor
 _RegistrationsInfo = provider(
     doc = "What a target and all that it links register with the runtime.",
     fields = {
+        "backends": "depset[str]: flags of the check, for the backends that libraries declare.",
         "dtypes": "depset[File]: of generated libraries with dtype_selective_build.",
         "listed": "depset[LinkerInput]: the prebuilt libraries with all that they link.",
         "listings": "depset[struct(label: str, operators: File)]: of prebuilt libraries.",
@@ -29,6 +31,12 @@ def _registrations_aspect_impl(target, ctx):
         values = value if type(value) == "list" else [value]
         linked += [dep[_RegistrationsInfo] for dep in values if type(dep) == "Target" and _RegistrationsInfo in dep]
     return [_RegistrationsInfo(
+        backends = depset(
+            ["--backend={}\t{}".format(target[EtBackendInfo].label, id) for id in target[EtBackendInfo].backend_ids] if (
+                EtBackendInfo in target
+            ) else [],
+            transitive = [info.backends for info in linked],
+        ),
         dtypes = depset(transitive = [info.dtypes for info in linked] + (
             [target[EtGeneratedLibInfo].dtypes] if EtGeneratedLibInfo in target else []
         )),
@@ -107,6 +115,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add_all(dtypes, format_each = "--dtypes=%s")
     args.add_all(listings, map_each = _listing_flag)
+    args.add_all(depset(transitive = [dep[_RegistrationsInfo].backends for dep in deps]))
     args.add_all(linker_inputs, map_each = _object_flags)
     args.add_all(listed, map_each = _listed_flags)
     run_codegen(
