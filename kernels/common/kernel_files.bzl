@@ -1,0 +1,42 @@
+"""The targets of a folder of kernels, which has a file for each operator."""
+
+load("@bazel_skylib//rules:write_file.bzl", "write_file")
+load("//kernels/common:copts.bzl", "KERNEL_COPTS")
+load("//rules:defs.bzl", "et_kernel_library")
+
+def kernel_files(operator_files, yamls):
+    """A library for each file of kernels, `:operators` of all of them, and `:operator_files` for a test.
+
+    Args:
+      operator_files: what `operator_file` gives for each file, by the name of its target.
+      yamls: the YAMLs that declare the operators.
+    """
+    native.exports_files(yamls)
+
+    # For a test that the sources, the YAMLs and operator_files agree.
+    write_file(
+        name = "operator_files",
+        out = "operator_files.json",
+        content = [json.encode_indent({
+            "operators": {name + ".cpp": file.operators for name, file in operator_files.items()},
+            "sources": native.glob(["op_*.cpp"]),
+        })],
+    )
+
+    for name, file in operator_files.items():
+        et_kernel_library(
+            name = name,
+            srcs = [name + ".cpp"],
+            copts = KERNEL_COPTS,
+            operators = {name + ".cpp": file.operators},
+            deps = ["//kernels/common:" + helper for helper in file.common],
+        )
+
+    # All of them. A binary that links this library carries only the kernels that are registered in it.
+    et_kernel_library(
+        name = "operators",
+        deps = [":" + name for name in operator_files] + [
+            # Not through its users, which are plain libraries: its conversions are selected as well.
+            "//kernels/common:convert",
+        ],
+    )
