@@ -29,6 +29,7 @@ STEPS = (
     "Compiling a model with AOTInductor",
     "Testing an operator for PyTorch",
     "Building an operator library for PyTorch",
+    "Building a Qualcomm op package",
 )
 
 # A paragraph holds no empty line; an example is between fences.

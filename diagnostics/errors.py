@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
+from typing import Literal
 
 # What is shown at most: of a text, of the details of a finding, of the findings of a step.
 MAX_TEXT = 2000
@@ -33,7 +34,8 @@ class Finding:
         cause: the likely cause, as one sentence.
         fix: what to do, as one sentence.
         details: further lines to show, one item each.
-        id: the name of this kind of finding, which docs/errors.md explains; a file of diagnostics/errors.
+        id: the name of this kind of finding, which docs/errors.md explains; a file of diagnostics/kinds.
+        severity: `error`, or `warning` for what a build goes on with.
     """
 
     where: Location | str
@@ -43,9 +45,10 @@ class Finding:
     details: tuple[str, ...] = ()
     _: KW_ONLY
     id: str
+    severity: Literal["error", "warning"] = "error"
 
     def __str__(self) -> str:
-        lines = [f"{shown(str(self.where))}: error: {shown(self.found)}"]
+        lines = [f"{shown(str(self.where))}: {self.severity}: {shown(self.found)}"]
         lines += [f"    {shown(detail)}" for detail in self.details[:MAX_DETAILS]]
         if len(self.details) > MAX_DETAILS:
             lines.append(f"    and {len(self.details) - MAX_DETAILS} more")

@@ -33,18 +33,19 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "codegen/model",
         "kernels/portable",
         "kernels/quantized",
+        "qnn/opdef",
         "rules/private/actions",
         "rules/private/repositories",
         "runtime/aoti",
         "runtime/aten",
         "runtime/torch",
     ),
-    ("codegen/artifacts", "codegen/binaries", "rules/private/executorch", "rules/private/torch"),
+    ("codegen/artifacts", "codegen/binaries", "qnn/skeleton", "rules/private/executorch", "rules/private/torch"),
     ("codegen/checks", "codegen/inputs", "rules"),
     ("codegen/cpp", "codegen/facts", "codegen/python"),
     ("codegen/commands",),
     ("codegen", "export"),
-    ("torch_ops",),
+    ("qnn", "torch_ops"),
 )
 # What tests, benchmarks and fuzz targets import is theirs to choose.
 _FREE = frozenset({"bench", "fuzz", "testing", "tests"})

@@ -1,0 +1,67 @@
+"""The XML of a package, as the tools are given it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+
+from diagnostics.errors import Finding, InputError
+from diagnostics.suggest import did_you_mean, nearest
+from qnn.opdef import reader
+from qnn.opdef.model import OpDef, Package
+
+
+def read(paths: Sequence[str], backend: str, label: str) -> tuple[Package, tuple[OpDef, ...]]:
+    """The package, and its ops for a backend. What is odd is printed.
+
+    Args:
+        paths: of the XML files.
+        backend: the backend.
+        label: of the target whose `config` the files are.
+
+    Raises:
+        InputError: the XML is wrong, or has no op for the backend.
+    """
+    package, odd = reader.read(paths)
+    for finding in odd:
+        print(finding, file=sys.stderr)
+    op_defs = tuple(op_def for op_def in package.op_defs if backend in package.backends(op_def))
+    if not op_defs:
+        backends = sorted({each for op_def in package.op_defs for each in package.backends(op_def)})
+        raise InputError(
+            Finding(
+                label,
+                f"{package.name} has no op for {backend}, only for {', '.join(backends)}",
+                "backend is not the one that the XML is written for",
+                f"choose another backend, or add <SupportedBackend>{backend}</SupportedBackend> to ops",
+                id="no-op-for-backend",
+            )
+        )
+    return package, op_defs
+
+
+def op(package: Package, name: str, label: str, attribute: str) -> OpDef:
+    """The op that an attribute of a target names.
+
+    Raises:
+        InputError: the package has none of that name.
+    """
+    if op_def := package.op_def(name):
+        return op_def
+    names = [op_def.name for op_def in package.op_defs]
+    raise InputError(
+        Finding(
+            label,
+            f"attribute {attribute} names the op '{name}', which {package.name} does not have"
+            f"{did_you_mean(nearest(name, names))}",
+            "a typo, or the op was renamed in the XML",
+            f"use one of {', '.join(names)}",
+            id="unknown-op",
+        )
+    )
+
+
+def short_names(paths: Sequence[str]) -> tuple[str, ...]:
+    """The names of files without their folders, for comments."""
+    return tuple(os.path.basename(path) for path in paths)

@@ -1,0 +1,42 @@
+"""Reads the XML of an op package; writes what it says as JSON, and the source of the package's interface."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import app, flags
+
+from diagnostics.errors import InputError
+from qnn import package_files
+from qnn.opdef import model
+from qnn.skeleton import sources
+
+_XML = flags.DEFINE_multi_string("xml", None, "An XML file of the package. May be given several times.", required=True)
+_LABEL = flags.DEFINE_string("label", None, "The label of the package.", required=True)
+_BACKEND = flags.DEFINE_enum("backend", "HTP", sources.BACKENDS, "The backend that the sources are for.")
+_SOURCES = flags.DEFINE_multi_string("op_src", [], "An op that has a source. May be given several times.")
+_JSON = flags.DEFINE_string("json", None, "Where to write the JSON.", required=True)
+_INTERFACE = flags.DEFINE_string("interface", None, "Where to write the interface.", required=True)
+
+
+def main(argv: Sequence[str]) -> int:
+    if len(argv) > 1:
+        raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
+    try:
+        package, op_defs = package_files.read(_XML.value, _BACKEND.value, _LABEL.value)
+        for name in _SOURCES.value:
+            package_files.op(package, name, _LABEL.value, "op_srcs")
+    except InputError as error:
+        print(error, file=sys.stderr)
+        return 1
+    Path(_JSON.value).write_text(json.dumps(model.to_json(package), indent=2) + "\n")
+    interface = sources.interface(_BACKEND.value, package, op_defs, package_files.short_names(_XML.value))
+    Path(_INTERFACE.value).write_text(interface)
+    return 0
+
+
+if __name__ == "__main__":
+    app.run(main)

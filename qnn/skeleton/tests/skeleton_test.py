@@ -1,0 +1,150 @@
+"""Generated sources: what they say, that they compile against the stand-in headers, and that no file is lost."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import clang_format
+from absl import flags
+from absl.testing import absltest
+
+from qnn import package_files
+from qnn.opdef.model import OpDef, Package
+from qnn.skeleton import files, sources
+
+_COMPILER = flags.DEFINE_string("compiler", "g++", "The C++ compiler.")
+_HEADERS = Path(package_files.__file__).parent / "testing" / "stand_in"
+
+
+def _tensor(kind: str, name: str, more: str = "", rank: str = "4D", mandatory: str = "true") -> str:
+    return f"""<{kind}><Name>{name}</Name><Mandatory>{mandatory}</Mandatory>
+      <Datatype>QNN_DATATYPE_{"UINT_32" if rank == "SCALAR" else "FLOAT_32"}</Datatype>
+      <Shape><Rank>{rank}</Rank></Shape>{more}</{kind}>"""
+
+
+def _op(name: str, tensors: str, description: str = "") -> str:
+    return f"""<OpDef><Name>{name}</Name><Description><Content>{description}</Content></Description>{tensors}
+      <SupportedBackend>HTP</SupportedBackend></OpDef>"""
+
+
+_SIMPLE = _op("ExampleCustomOp", _tensor("Input", "input") + _tensor("Output", "output"), "Multiplies by three.")
+_OPS = (
+    _SIMPLE
+    + _op(
+        "Everything",
+        _tensor("Input", "in[0]")
+        + _tensor("Input", "in_0", mandatory="false")
+        + _tensor("Output", "class")
+        + _tensor("Output", "second")
+        + _tensor("Parameter", "mode", "<Default>3</Default>", "SCALAR", "false")
+        + _tensor("Parameter", "count", rank="SCALAR")
+        + _tensor("Parameter", "scales", "<Default>[1, 2]</Default>", "1D", "false"),
+        "A description that is long enough to need more than one line in the comment at the beginning of its source, "
+        "and that ends in a backslash: \\\\",
+    )
+    + _op("Joined", _tensor("Input", "parts", "<Repeated>true</Repeated>") + _tensor("Output", "whole"))
+    + _op("X" * 150, _tensor("Input", "long_input_name" * 4) + _tensor("Output", "long_output_name" * 4))
+)
+
+
+class SkeletonTest(absltest.TestCase):
+    def package(self, ops: str) -> tuple[Package, tuple[OpDef, ...]]:
+        path = self.create_tempfile(
+            content=f'<OpDefCollection PackageName="MyPackage" Domain="aisw" Version="1.0"><OpDefList>{ops}</OpDefList>'
+            "</OpDefCollection>"
+        ).full_path
+        return package_files.read([path], "HTP", "//a:b")
+
+    def generate(self, ops: str) -> dict[str, str]:
+        package, op_defs = self.package(ops)
+        generated = {op_def.name: sources.op("HTP", package, op_def) for op_def in op_defs}
+        return generated | {"Interface": sources.interface("HTP", package, op_defs, ["a.xml"])}
+
+    def compile(self, generated: dict[str, str]) -> None:
+        """Compiles and links the sources, without a warning and without an undefined name."""
+        folder = Path(self.create_tempdir().full_path)
+        for name, text in generated.items():
+            (folder / f"{name[:20]}.cpp").write_text(text)
+        command = [
+            _COMPILER.value,
+            "-std=c++17",
+            "-Wall",
+            "-Wextra",
+            "-Werror",
+            "-fPIC",
+            "-shared",
+            "-Wl,--no-undefined",
+        ]
+        command += [f"-I{_HEADERS}", "-DTHIS_PKG_NAME=MyPackage", '-DQNN_API=__attribute__((visibility("default")))']
+        result = subprocess.run(
+            [*command, *map(str, sorted(folder.iterdir())), "-lstdc++", "-o", str(folder / "library.so")],
+            capture_output=True,
+            text=True,
+        )
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def test_compiles(self) -> None:
+        self.compile(self.generate(_SIMPLE))
+        self.compile(self.generate(_OPS))
+
+    def test_op_without_source_does_not_link(self) -> None:
+        generated = self.generate(_OPS)
+        del generated["Joined"]
+        with self.assertRaisesRegex(AssertionError, "undefined reference to `PKG_Joined"):
+            self.compile(generated)
+
+    def test_layout_is_that_of_clang_format(self) -> None:
+        style = "{BasedOnStyle: Google, ColumnLimit: 120, SortIncludes: false}"
+        for name, text in self.generate(_SIMPLE).items():
+            formatted = subprocess.run(
+                [clang_format.get_executable("clang-format"), f"--style={style}", "--assume-filename=a.cpp"],
+                input=text,
+                capture_output=True,
+                check=True,
+                text=True,
+            ).stdout
+            with self.subTest(name):
+                self.assertEqual(text, formatted)
+
+    def test_interface(self) -> None:
+        interface = self.generate(_OPS)["Interface"]
+        for part in (
+            "DECLARE_PKG_OPS_OPTS_LIST(PKG_ExampleCustomOp)\nDECLARE_PKG_OPS_OPTS_LIST(PKG_Everything)\n",
+            '{"ExampleCustomOp", {1, 1}, {1, 1}, {0, 0}, nullptr},',
+            '{"Everything", {1, 2}, {2, 2}, {1, 3}, kEverythingParams},',
+            '{"Joined", {1, kAnyNumber}, {1, 1}, {0, 0}, nullptr},',
+            'kEverythingParams[] = {"mode", "count", "scales"};',
+            "MyPackageInterfaceProvider(QnnOpPackage_Interface_t* interface)",
+        ):
+            self.assertIn(part, interface)
+
+    def test_op(self) -> None:
+        op = self.generate(_OPS)["Everything"]
+        for part in (
+            # Outputs, inputs, parameters; names that C++ has, and no two of one name.
+            "EverythingImpl(TensorType& class_, TensorType& second, const TensorType& in_0, const TensorType& in_0_,\n",
+            'DEF_PACKAGE_PARAM_ORDER("Everything", "mode", false, &mode_default, "count", true, nullptr,',
+            "  param.scalarParam.uint32Value = 3;\n",
+            "    case DType::Float32:\n",
+        ):
+            self.assertIn(part, op)
+
+    def test_files_are_kept(self) -> None:
+        root = Path(self.create_tempdir().full_path)
+        self.assertEqual(files.write(root, {"a/b.cpp": "one\n"}, overwrite=False), "a/b.cpp: written\n")
+        self.assertEqual(files.write(root, {"a/b.cpp": "one\n"}, overwrite=False), "a/b.cpp: as generated\n")
+        (root / "a/b.cpp").write_text("mine\n")
+        diff = "--- a/b.cpp\n+++ a/b.cpp (generated)\n@@ -1 +1 @@\n-mine\n+one\n"
+        self.assertEqual(
+            files.write(root, {"a/b.cpp": "one\n", "c.cpp": "two\n"}, overwrite=False),
+            f"a/b.cpp: kept; what is generated differs\n{diff}c.cpp: written\n"
+            "To replace the files that were kept: -- --overwrite\n",
+        )
+        self.assertEqual((root / "a/b.cpp").read_text(), "mine\n")
+        self.assertEqual(files.write(root, {"a/b.cpp": "one\n"}, overwrite=True), f"a/b.cpp: replaced\n{diff}")
+        self.assertEqual((root / "a/b.cpp").read_text(), "one\n")
+
+
+if __name__ == "__main__":
+    absltest.main()
