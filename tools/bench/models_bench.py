@@ -1,9 +1,9 @@
-"""Measures the models of examples/models beside PyTorch eager, and writes docs/models.md.
+"""Measures the models of examples/models beside PyTorch eager and the wheel's kernels; writes docs/benchmarks.md.
 
     tools/bazel run //tools/bench:models_bench
 
-The binary of each model and PyTorch take turns, at one thread, and the fastest turn of each counts. Bytes are those
-that a binary loads, less those of a runner without kernels.
+The binary of each model and PyTorch take turns, and the fastest turn of each counts; then a runner with the wheel's
+kernels runs the same program. Bytes are those that a binary loads.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import resource
 import subprocess
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
@@ -31,37 +32,67 @@ _BINARIES = Path(__file__).parent
 _EXAMPLES = _ROOT / "examples" / "models"
 
 
+@dataclass(frozen=True)
+class _Turn:
+    """What a runner's process took.
+
+    Attributes:
+        load: seconds from the file to a method that can run, as the runner prints them.
+        run: the CPU time of a run of all samples.
+    """
+
+    load: float
+    run: float
+
+
 def _row(name: str, without_kernels: int) -> list[object]:
     """The row of a model."""
     binary = _BINARIES / f"{name}_runner"
+    program = _EXAMPLES / f"{name}.pte"
+    wheel = [str(_BINARIES / "wheel"), f"--program={program}", f"--samples={program.with_suffix('.ptd')}"]
     (method,) = model_file.load(_EXAMPLES / f"{name}.py", "get_model", [_ROOT], rule="executorch_program")
     ours, eager = [], []
     for _ in range(_TURNS.value):
-        ours.append(_binary_seconds(binary))
+        ours.append(_turn([str(binary)], _RUNS.value))
         eager.append(_eager_seconds(method))
-    ours_ms, eager_ms = (1e3 * min(seconds) / len(method.samples) for seconds in (ours, eager))
-    kernels = elf.loaded_bytes(binary) - without_kernels
+    inference = 1e3 / len(method.samples)
+    ours_ms = inference * min(turn.run for turn in ours)
+    wheel_ms = inference * _turn(wheel, 1).run
+    eager_ms = inference * min(eager)
+    size = elf.loaded_bytes(binary)
     return [
         f"`{name}`",
-        f"{kernels / 1e3:,.0f}",
-        f"{(_EXAMPLES / f'{name}.pte').stat().st_size / 1e6:,.1f}",
+        f"{size / 1e3:,.0f}",
+        f"{(size - without_kernels) / 1e3:,.0f}",
+        f"{program.stat().st_size / 1e6:,.1f}",
+        f"{1e3 * min(turn.load for turn in ours):,.1f}",
         f"{ours_ms:,.1f}",
         f"{eager_ms:,.1f}",
+        f"{wheel_ms:,.1f}",
         f"{ours_ms / eager_ms:.1f}",
+        f"{wheel_ms / ours_ms:.1f}",
     ]
 
 
-def _binary_seconds(binary: Path) -> float:
-    """The CPU time of a run of all samples: of a process with more runs than another, less that of the other."""
-    once, often = (_process_seconds([str(binary), f"--iterations={1 + more}"]) for more in (0, _RUNS.value))
-    return (often - once) / _RUNS.value
+def _turn(command: Sequence[str], runs: int) -> _Turn:
+    """Of a process with so many more runs than another, the time less that of the other."""
+    once, often = (_process(command, iterations) for iterations in (0, runs))
+    return _Turn(min(once.load, often.load), (often.run - once.run) / runs)
 
 
-def _process_seconds(command: Sequence[str]) -> float:
+def _process(command: Sequence[str], iterations: int) -> _Turn:
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    printed = subprocess.run(
+        [*command, f"--iterations={iterations}", "--warmup=0", "--print=0"],
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    ).stdout
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    load = re.search(r"^time load ([0-9.]+) ms", printed, re.MULTILINE)
+    if load is None:
+        raise ValueError(f"{command[0]} prints no times")
+    return _Turn(float(load[1]) / 1e3, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
 
 
 def _eager_seconds(method: model_file.Method) -> float:
@@ -75,18 +106,32 @@ def _eager_seconds(method: model_file.Method) -> float:
     return (time.process_time() - start) / _RUNS.value
 
 
-def _section(rows: Sequence[Sequence[object]], all_kernels: int) -> str:
+def _section(rows: Sequence[Sequence[object]], without_kernels: int, all_kernels: int) -> str:
     return "\n\n".join(
         [
-            "## Size and time",
-            "The programs are those of the tests, so some models are cut down. The kernels are those of the model's"
-            " operators, compiled for its dtypes (`dtype_selective_build`), in kilobytes that the binary loads; all"
-            f" kernels of `kernels/portable` and `kernels/quantized` take {all_kernels / 1e3:,.0f}. The time is the"
-            f" CPU's of one inference at one thread, the least of {_TURNS.value} turns of {_RUNS.value} runs, in turn"
-            " with PyTorch eager.",
-            "    tools/bazel run //tools/bench:models_bench",
+            "## Whole models",
+            "Made by `tools/bazel run //tools/bench:models_bench`. The programs are those of"
+            " [examples/models](../examples/models), so some models are cut down. A binary is an `executorch_binary`"
+            " with the kernels of its model's operators, compiled for the model's dtypes (`dtype_selective_build`), in"
+            f" kilobytes that are loaded; {without_kernels / 1e3:,.0f} are those of a runner without kernels, and all"
+            f" kernels of `kernels/portable` and `kernels/quantized` would take {all_kernels / 1e3:,.0f}. Loading is"
+            " the time from the file, which the system holds in memory, to a method that can run. The times of a run"
+            " are the CPU's of one inference, all threads of it together; PyTorch eager and the kernels here use one"
+            f" thread, the wheel's as many as they like. The binary and PyTorch take turns; of {_TURNS.value} with"
+            f" {_RUNS.value} runs each, the least counts. The wheel's kernels run once after them.",
             report.table(
-                ["model", "kernels, KB", "program, MB", "time, ms", "PyTorch eager, ms", "ratio"],
+                [
+                    "model",
+                    "binary, KB",
+                    "of it kernels, KB",
+                    "program, MB",
+                    "load, ms",
+                    "run, ms",
+                    "PyTorch eager, ms",
+                    "the wheel's kernels, ms",
+                    "run / eager",
+                    "the wheel's / run",
+                ],
                 rows,
             ),
         ]
@@ -105,8 +150,8 @@ def main(argv: Sequence[str]) -> None:
             print("  ".join(str(cell) for cell in rows[-1]), flush=True)
     if len(rows) == len(names):
         all_kernels = elf.loaded_bytes(_BINARIES / "all_kernels") - without_kernels
-        document = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs" / "models.md"
-        report.replace_section(document, "bench", _section(rows, all_kernels))
+        document = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs" / "benchmarks.md"
+        report.replace_section(document, "models", _section(rows, without_kernels, all_kernels))
 
 
 if __name__ == "__main__":
