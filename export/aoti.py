@@ -78,7 +78,7 @@ def package(
         InputError: the model file is not as it should be, or PyTorch refused the model.
     """
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
-    method = _only(model_file.load(model, entry_point, import_paths, rule="torch_aoti_package"), entry_point)
+    method = _only(model_file.load(model, entry_point, import_paths, rule="torch_aoti_package").methods, entry_point)
     # Samples are recorded before the export, which may change the module.
     runs = zip(method.samples, samples.record(method), strict=True)
     recorded = [_tensors_only(inputs, sample) for inputs, sample in runs]

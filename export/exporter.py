@@ -2,32 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import torch
 
-from export import model_file, program, samples
+from export import lowering, model_file, program, samples
+from export.delegation import Delegation
 
 
-def export(model: Path, entry_point: str = "get_model", import_paths: Sequence[Path] = ()) -> tuple[bytes, bytes]:
+@dataclass(frozen=True)
+class Exported:
+    """What comes out of a model file.
+
+    Attributes:
+        pte: the program, the bytes of a .pte file.
+        ptd: its samples, those of a .ptd file.
+        delegations: for each method, what of it went to which backend.
+    """
+
+    pte: bytes
+    ptd: bytes
+    delegations: Mapping[str, Delegation]
+
+
+def export(
+    model: Path,
+    entry_point: str = "get_model",
+    import_paths: Sequence[Path] = (),
+    *,
+    backends: Sequence[str] = (),
+    quantize: str = "",
+) -> Exported:
     """Exports a model file.
 
     Args:
         model: the Python file.
         entry_point: the name of the function in it that returns the model.
         import_paths: folders of the user's own modules, for errors; they must be on sys.path already.
-    Returns:
-        The program (.pte) and its samples (.ptd).
+        backends: names of recipes, in the order in which the backends take from the graph.
+        quantize: the name of the recipe that quantizes the model first; empty for none.
     Raises:
-        InputError: the model file is not as it should be, or PyTorch or ExecuTorch refused the model.
+        InputError: the model file is not as it should be, or PyTorch, ExecuTorch or a backend refused the model.
     """
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
-    methods = model_file.load(model, entry_point, import_paths, rule="executorch_program")
+    loaded = model_file.load(model, entry_point, import_paths, rule="executorch_program")
+    lowerings = lowering.read(loaded, backends, quantize)
     # Samples are recorded before the export, which may change the module.
-    recorded = {method.name: samples.record(method) for method in methods}
-    built = program.build(methods, recorded)
+    recorded = {method.name: samples.record(method) for method in loaded.methods}
+    built = program.build(loaded.methods, recorded, lowerings)
     of_program = {
         name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
     }
-    return built.pte, samples.serialize(of_program)
+    return Exported(built.pte, samples.serialize(of_program), built.delegations)

@@ -15,20 +15,32 @@ from export import command
 
 _PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).", required=True)
 _SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs and eager outputs (.ptd).")
+_BACKENDS = flags.DEFINE_multi_string(
+    "backend", [], "Name of a recipe that lowers to a backend. May be given several times: the first takes first."
+)
+_QUANTIZE = flags.DEFINE_string("quantize", "", "Name of a recipe that quantizes the model before.")
+_REPORT = flags.DEFINE_string("report", None, "Where to write what went to which backend, and why, as text.")
+_REPORT_JSON = flags.DEFINE_string("report_json", None, "The same as JSON.")
 
 
 def _load() -> command.Export:
-    from export import exporter
+    from export import delegation, exporter
 
     # The model file may change the working directory.
-    program = Path(_PROGRAM.value).absolute()
-    samples = Path(_SAMPLES.value).absolute() if _SAMPLES.value else None
+    program, samples, report, report_json = (
+        Path(flag.value).absolute() if flag.value else None for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON)
+    )
 
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
-        pte, ptd = exporter.export(model, entry_point, import_paths)
-        program.write_bytes(pte)
-        if samples:
-            samples.write_bytes(ptd)
+        done = exporter.export(model, entry_point, import_paths, backends=_BACKENDS.value, quantize=_QUANTIZE.value)
+        for file, content in (
+            (program, done.pte),
+            (samples, done.ptd),
+            (report, delegation.as_text(done.delegations).encode()),
+            (report_json, delegation.as_json(done.delegations).encode()),
+        ):
+            if file:
+                file.write_bytes(content)
 
     return export
 

@@ -5,8 +5,8 @@ README.md beside this file has the contract.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,8 +44,42 @@ class Method:
     at: Location
 
 
-def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: str) -> tuple[Method, ...]:
-    """Runs a model file and returns the methods that it describes.
+@dataclass(frozen=True)
+class ModelFile:
+    """A model file that was run.
+
+    Attributes:
+        source: the file.
+        content: what the file defines.
+        methods: what its entry point gave.
+        several: whether the entry point gave methods by their names; its other functions give values by method then.
+    """
+
+    source: UserFile
+    content: ModuleType
+    methods: tuple[Method, ...]
+    several: bool
+
+    def function(self, name: str) -> Callable[[], Any] | None:
+        """One of the file's optional functions."""
+        return self.source.function(self.content, name)
+
+    def location(self, name: str) -> Location:
+        """Where one of its functions is."""
+        return self.source.location(self.function(name))
+
+    def optional(self, name: str) -> Mapping[str, Any]:
+        """What an optional function returns, for each method that it speaks of."""
+        names = [method.name for method in self.methods]
+        return _optional(self.source, self.content, name, names, self.several)
+
+    def named(self, function: str, method: str) -> str:
+        """What a function gives for a method, for errors."""
+        return _named(function, method, self.several)
+
+
+def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: str) -> ModelFile:
+    """Runs a model file and reads the methods that it describes.
 
     Args:
         path: the Python file.
@@ -67,22 +101,23 @@ def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: st
     models = model if several else {"forward": model}
     dynamic_shapes = _optional(file, module, "get_dynamic_shapes", models, several)
     samples = _optional(file, module, "get_sample_inputs", models, several)
-    return tuple(
+    methods = tuple(
         _method(
             file,
             at,
             name,
             value,
-            what=f"{entry_point}()" + (f"[{name!r}]" if several else ""),
+            what=_named(entry_point, name, several),
             dynamic_shapes=dynamic_shapes,
             samples=samples,
         )
         for name, value in models.items()
     )
+    return ModelFile(file, module, methods, several)
 
 
 def _optional(
-    file: UserFile, module: ModuleType, name: str, models: Mapping[str, Any], several: bool
+    file: UserFile, module: ModuleType, name: str, methods: Collection[str], several: bool
 ) -> Mapping[str, Any]:
     """What an optional function returns, for each method that it speaks of."""
     function = file.function(module, name)
@@ -91,10 +126,16 @@ def _optional(
     value = file.call(function)
     if not several:
         return {"forward": value}
-    unknown = [key for key in value if key not in models] if isinstance(value, dict) else []
+    unknown = [key for key in value if key not in methods] if isinstance(value, dict) else []
     if unknown or not isinstance(value, dict):
-        raise file.nonsense(file.location(function), f"{name}()", value, f"a dict with keys out of {', '.join(models)}")
+        raise file.nonsense(
+            file.location(function), f"{name}()", value, f"a dict with keys out of {', '.join(methods)}"
+        )
     return value
+
+
+def _named(function: str, method: str, several: bool) -> str:
+    return f"{function}()" + (f"[{method!r}]" if several else "")
 
 
 def _method(
@@ -122,21 +163,30 @@ def _method(
             raise file.nonsense(at, what, value, f"{_CONTRACT}, or a torch.export.ExportedProgram")
         example = file.inputs(at, f"example inputs of {what}", value[1])
         exported, module = None, value[0].eval()
-    runs = samples.get(name, [value[1]] if exported is None else None)
-    if runs is None:
-        parsed = [example]
-    elif isinstance(runs, list) and runs:
-        fixed = exported is None and name not in dynamic_shapes
-        parsed = [
-            _sample(file, at, f"get_sample_inputs()[{i}]", run, example, fixed=fixed) for i, run in enumerate(runs)
-        ]
-    else:
-        raise file.nonsense(at, "get_sample_inputs()", runs, "a list of inputs, one for each run")
-    return Method(name, module, exported, example, dynamic_shapes.get(name), tuple(parsed), file, at)
+    method = Method(name, module, exported, example, dynamic_shapes.get(name), (), file, at)
+    if name not in samples:
+        return replace(method, samples=(example,))
+    return replace(method, samples=runs(file, at, "get_sample_inputs()", samples[name], method))
 
 
-def _sample(file: UserFile, at: Location, what: str, value: Any, example: Inputs, *, fixed: bool) -> Inputs:
-    """One element of get_sample_inputs(): like the example, and if `fixed` with its shapes and numbers, too."""
+def runs(file: UserFile, at: Location, what: str, value: Any, method: Method) -> tuple[Inputs, ...]:
+    """A list of inputs that a function gave, each for one run of a method.
+
+    Args:
+        file: the model file.
+        at: where the function is.
+        what: what the list is, for errors.
+        value: the list.
+        method: the method; each run's inputs are like its example's.
+    """
+    if not (isinstance(value, list) and value):
+        raise file.nonsense(at, what, value, "a list of inputs, one for each run")
+    fixed = method.exported is None and method.dynamic_shapes is None
+    return tuple(_like(file, at, f"{what}[{i}]", run, method.example, fixed=fixed) for i, run in enumerate(value))
+
+
+def _like(file: UserFile, at: Location, what: str, value: Any, example: Inputs, *, fixed: bool) -> Inputs:
+    """The inputs of one run: like the example, and if `fixed` with its shapes and numbers, too."""
     inputs = file.inputs(at, what, value)
     if inputs.kwargs.keys() == example.kwargs.keys():
         inputs = Inputs(inputs.args, {key: inputs.kwargs[key] for key in example.kwargs})

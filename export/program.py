@@ -13,7 +13,9 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from torch.export.graph_signature import InputKind, OutputKind
 
 from diagnostics.errors import Finding, InputError
-from export import mutable_operators
+from export import delegation, mutable_operators
+from export.delegation import Delegation
+from export.lowering import Lowering, Quantization
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
@@ -29,33 +31,65 @@ class Program:
         pte: the bytes of the file.
         written: for each method, the positions of the inputs that it writes to, whose new values the program gives
             before its outputs proper.
+        delegations: for each method, what of it went to which backend.
     """
 
     pte: bytes
     written: Mapping[str, Sequence[int]]
+    delegations: Mapping[str, Delegation]
 
 
-def build(methods: Sequence[Method], recorded: Mapping[str, Sequence[Sample]]) -> Program:
+def build(
+    methods: Sequence[Method], recorded: Mapping[str, Sequence[Sample]], lowerings: Mapping[str, Lowering]
+) -> Program:
     """Exports and lowers methods into one program.
 
     Args:
         methods: what to export.
         recorded: the eager results of each, which the exported method must agree with in number and nesting.
+        lowerings: how each is lowered.
     Raises:
-        InputError: PyTorch or ExecuTorch refused the model.
+        InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model.
     """
-    exported = {method.name: trace(method, recorded[method.name]) for method in methods}
-    for method in methods:
-        mutable_operators.check(method, exported[method.name])
+    exported = {
+        method.name: _export(method, recorded[method.name], lowerings[method.name].quantization) for method in methods
+    }
+    passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
     try:
-        # The validity check of the edge dialect knows ATen's operators only, so it would refuse every custom one.
-        edge = to_edge_transform_and_lower(exported, compile_config=EdgeCompileConfig(_check_ir_validity=False))
+        with delegation.reasons():
+            edge = to_edge_transform_and_lower(
+                exported,
+                transform_passes=passes or None,
+                partitioner={name: list(lowering.partitioners) for name, lowering in lowerings.items()},
+                # The validity check of the edge dialect knows ATen's operators only: it would refuse every custom one.
+                compile_config=EdgeCompileConfig(_check_ir_validity=False),
+            )
         for method in methods:
             _keep_initial_state(edge.exported_program(method.name))
         written = {method.name: _written_inputs(edge.exported_program(method.name)) for method in methods}
-        return Program(bytes(edge.to_executorch().buffer), written)
+        delegations = {
+            method.name: delegation.of_graph(
+                method,
+                edge.exported_program(method.name).graph_module,
+                is_partitioned=bool(lowerings[method.name].partitioners),
+            )
+            for method in methods
+        }
+        return Program(bytes(edge.to_executorch().buffer), written, delegations)
     except BaseException as error:
         raise _lowering_failure(methods[0], error) from error
+
+
+def _export(
+    method: Method, samples: Sequence[Sample], quantization: Quantization | None
+) -> torch.export.ExportedProgram:
+    exported = trace(method, samples)
+    mutable_operators.check(method, exported)
+    if quantization is None:
+        return exported
+    from export.quantization import quantize  # Registers operators that other programs have no need of.
+
+    return quantize(method, exported, samples, quantization)
 
 
 def _keep_initial_state(exported: torch.export.ExportedProgram) -> None:

@@ -20,7 +20,9 @@ from export import model_file, samples, tracing
 
 class SameGraphTest(absltest.TestCase):
     def _check(self, example: str) -> None:
-        (method,) = model_file.load(Path(f"examples/{example}/model.py"), "get_model", (), rule="executorch_program")
+        (method,) = model_file.load(
+            Path(f"examples/{example}/model.py"), "get_model", (), rule="executorch_program"
+        ).methods
         config = EdgeCompileConfig(_check_ir_validity=False)
         exported = tracing.trace(method, samples.record(method))
         edge = to_edge_transform_and_lower(exported, compile_config=config)

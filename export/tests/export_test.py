@@ -76,8 +76,8 @@ class _Files(absltest.TestCase):
     def export(self, source: str, entry_point: str = "get_model") -> tuple[bytes, dict[str, torch.Tensor]]:
         self.model.write_text(source)
         with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
-            pte, ptd = export(self.model, entry_point)
-        return pte, _read(ptd)
+            exported = export(self.model, entry_point)
+        return exported.pte, _read(exported.ptd)
 
 
 class ExportTest(_Files):

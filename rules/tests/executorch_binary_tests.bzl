@@ -110,7 +110,7 @@ _selective_binary_test = analysistest.make(_selective_binary_test_impl)
 def _program_test_test_impl(ctx):
     env = analysistest.begin(ctx)
     main = main_source(env)
-    for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/1e-5"]:
+    for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/1e-5", "/*min_snr=*/20"]:
         asserts.true(env, part in main, "{} in {}".format(part, main))
     return analysistest.end(env)
 
@@ -142,6 +142,7 @@ def executorch_binary_test_suite(name):
     executorch_program_test(
         name = "program_judged",
         size = "small",
+        min_snr = "20",
         program = ":program",
         rtol = "1e-3",
         tags = ["manual"],

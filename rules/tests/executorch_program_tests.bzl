@@ -17,7 +17,18 @@ def _export_test_impl(ctx):
     inputs = [f.basename for f in action.inputs.to_list()]
     for file in ["model.py", "operator.py", "weights.bin"]:
         asserts.true(env, file in inputs, file + " is an input")
-    asserts.equals(env, ["program.pte", "program.ptd"], [f.basename for f in action.outputs.to_list()])
+    asserts.equals(env, ["xnnpack", "other"], values_of(action.argv, "--backend"))
+    asserts.equals(env, ["xnnpack_int8"], values_of(action.argv, "--quantize"))
+    asserts.equals(
+        env,
+        ["program.pte", "program.ptd", "program.delegation.txt", "program.delegation.json"],
+        [f.basename for f in action.outputs.to_list()],
+    )
+    asserts.equals(
+        env,
+        ["program.delegation.txt", "program.delegation.json"],
+        [f.basename for f in target[OutputGroupInfo].delegation_report.to_list()],
+    )
     asserts.equals(env, "program.pte", target[EtProgramInfo].program.basename)
     asserts.equals(env, "program.ptd", target[EtProgramInfo].samples.basename)
     asserts.equals(env, [target[EtProgramInfo].program], target[DefaultInfo].files.to_list())
@@ -38,9 +49,14 @@ def executorch_program_test_suite(name):
     )
     executorch_program(
         name = "program",
+        backends = [
+            "xnnpack",
+            "other",
+        ],
         data = ["weights.bin"],
         entry_point = "make",
         model = "model.py",
+        quantize = "xnnpack_int8",
         tags = ["manual"],
         deps = [":operator"],
     )

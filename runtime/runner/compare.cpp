@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace rules_executorch {
 namespace {
@@ -17,6 +18,14 @@ bool Close(double expected, double actual, const Tolerance& tolerance) {
          std::abs(actual - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
 }
 
+// The ratio of two powers in decibels.
+double Decibels(double signal, double noise) {
+  if (noise == 0) {
+    return std::numeric_limits<double>::infinity();
+  }
+  return std::isfinite(noise) && signal > 0 ? 10 * std::log10(signal / noise) : -std::numeric_limits<double>::infinity();
+}
+
 Comparison CompareTensors(const TensorData& expected, const TensorData& actual, const Tolerance& tolerance) {
   Comparison result;
   if (expected.layout.dtype != actual.layout.dtype || expected.layout.sizes != actual.layout.sizes) {
@@ -24,6 +33,7 @@ Comparison CompareTensors(const TensorData& expected, const TensorData& actual, 
   }
   result.comparable = true;
   const bool floating = IsFloatingPoint(expected.layout.dtype);
+  double signal = 0, noise = 0;
   const size_t element_size = executorch::runtime::elementSize(expected.layout.dtype);
   for (size_t i = 0; i < expected.layout.numel(); ++i) {
     const size_t at = ElementOffset(expected.layout, i);
@@ -36,6 +46,8 @@ Comparison CompareTensors(const TensorData& expected, const TensorData& actual, 
                                               actual.bytes.data() + actual_at * element_size, element_size) == 0;
     const double difference = std::abs(actual_number - number);
     const bool same = number == actual_number || (std::isnan(number) && std::isnan(actual_number));
+    signal += std::isfinite(number) ? number * number : 0;
+    noise += same ? 0 : difference * difference;
     if (!same && !(difference <= result.max_difference)) {
       result.max_difference = std::isnan(result.max_difference) ? result.max_difference : difference;
     }
@@ -43,6 +55,8 @@ Comparison CompareTensors(const TensorData& expected, const TensorData& actual, 
       result.first_mismatch = i;
     }
   }
+  result.snr = Decibels(signal, noise);
+  result.close = floating && tolerance.least_snr > 0 ? result.snr >= tolerance.least_snr : result.mismatches == 0;
   return result;
 }
 
@@ -53,7 +67,7 @@ Comparison Compare(const Value& expected, const Value& actual, const Tolerance& 
     return CompareTensors(*expected, *actual, tolerance);
   }
   Comparison result;
-  result.comparable = expected.has_value() == actual.has_value();
+  result.comparable = result.close = expected.has_value() == actual.has_value();
   return result;
 }
 

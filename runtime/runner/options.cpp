@@ -27,6 +27,7 @@ enum class Flag {
   kNoCheck,
   kRtol,
   kAtol,
+  kMinSnr,
   kIterations,
   kWarmup,
   kPrint,
@@ -53,6 +54,7 @@ constexpr FlagName kFlags[] = {
     {"--nocheck", Flag::kNoCheck, false},
     {"--rtol", Flag::kRtol, true},
     {"--atol", Flag::kAtol, true},
+    {"--min_snr", Flag::kMinSnr, true},
     {"--iterations", Flag::kIterations, true},
     {"--warmup", Flag::kWarmup, true},
     {"--print", Flag::kPrint, true},
@@ -91,6 +93,9 @@ Checking
   --nocheck           Only runs.
   --rtol=X --atol=X   An output may be atol + rtol * |PyTorch's| away. Defaults: %g and %g. NaN equals NaN;
                       integers and bools must be the same.
+  --min_snr=DB        Judges each output of floats as a whole, as the outputs of quantized programs need: PyTorch's
+                      must be at least so many decibels stronger than the differences. Default: %g; 0 is for
+                      --rtol and --atol.
 
 Output
   --print=N           How many elements of each tensor to print. Default: 10.
@@ -176,7 +181,7 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
   options.program = defaults.program.empty() ? "" : FindRunfile(defaults.program, argv[0]);
   options.samples = defaults.samples.empty() ? "" : FindRunfile(defaults.samples, argv[0]);
   options.check = defaults.check;
-  options.tolerance = {defaults.rtol, defaults.atol};
+  options.tolerance = {defaults.rtol, defaults.atol, defaults.min_snr};
   uint32_t given = 0;  // A bit for each flag.
   const auto is_given = [&given](Flag flag) { return (given >> static_cast<int>(flag) & 1) != 0; };
   for (int index = 1; index < argc;) {
@@ -219,6 +224,9 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
       case Flag::kAtol:
         options.tolerance.absolute = Number(argument);
         break;
+      case Flag::kMinSnr:
+        options.tolerance.least_snr = Number(argument);
+        break;
       case Flag::kIterations:
         options.iterations = Count(argument, kMostIterations);
         break;
@@ -255,7 +263,7 @@ std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, 
   const auto format = [&](char* buffer, size_t size) {
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
                          or_none(defaults.samples), defaults.check ? " The default here." : "", defaults.rtol,
-                         defaults.atol, text.operators);
+                         defaults.atol, defaults.min_snr, text.operators);
   };
   std::string help(static_cast<size_t>(format(nullptr, 0)), '\0');
   format(help.data(), help.size() + 1);

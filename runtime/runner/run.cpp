@@ -80,15 +80,20 @@ void PrintSideBySide(const TensorData& expected, const TensorData& actual, size_
 // Prints how an output compares with PyTorch's; true if it is equal.
 bool CheckOutput(size_t index, const Value& expected, const Value& actual, const Options& options) {
   const Comparison comparison = Compare(expected, actual, options.tolerance);
-  const std::string verdict = comparison.equal() ? "equal" : "DIFFERS";
+  const bool by_snr = options.tolerance.least_snr > 0;
+  const std::string verdict = !comparison.close ? "DIFFERS" : by_snr && comparison.mismatches > 0 ? "close" : "equal";
   if (!comparison.comparable || !expected || !actual) {
     std::printf("  output %zu  %s: %s%s\n", index, Describe(actual).c_str(), verdict.c_str(),
-                comparison.equal() ? "" : (", PyTorch: " + Describe(expected)).c_str());
-    return comparison.equal();
+                comparison.close ? "" : (", PyTorch: " + Describe(expected)).c_str());
+    return comparison.close;
   }
-  std::printf("  output %zu  %s: %s, max |difference| %.3g\n", index, Describe(actual).c_str(), verdict.c_str(),
+  std::printf("  output %zu  %s: %s, max |difference| %.3g", index, Describe(actual).c_str(), verdict.c_str(),
               comparison.max_difference);
-  if (!comparison.equal()) {
+  if (by_snr) {
+    std::printf(", SNR %.1f dB", comparison.snr);
+  }
+  std::printf("\n");
+  if (!comparison.close && comparison.mismatches > 0) {
     const size_t at = comparison.first_mismatch;
     std::printf("    %zu of %zu elements differ, first %s: PyTorch %s, this binary %s\n", comparison.mismatches,
                 expected->layout.numel(), IndexText(expected->layout, at).c_str(),
@@ -98,7 +103,7 @@ bool CheckOutput(size_t index, const Value& expected, const Value& actual, const
   if (options.verbose) {
     PrintSideBySide(*expected, *actual, options.print);
   }
-  return comparison.equal();
+  return comparison.close;
 }
 
 // Runs all samples once more; returns the seconds that the method itself took.
@@ -172,8 +177,13 @@ int RunModel(Model* model, const Options& options, double load_ms) {
   if (!options.check) {
     return 0;
   }
-  std::printf("%s: %zu samples, %zu outputs each, allowed %g + %g * |PyTorch's|", different == 0 ? "PASSED" : "FAILED",
-              samples.size(), signature.outputs.size(), options.tolerance.absolute, options.tolerance.relative);
+  std::printf("%s: %zu samples, %zu outputs each, ", different == 0 ? "PASSED" : "FAILED", samples.size(),
+              signature.outputs.size());
+  if (options.tolerance.least_snr > 0) {
+    std::printf("SNR of at least %g dB", options.tolerance.least_snr);
+  } else {
+    std::printf("allowed %g + %g * |PyTorch's|", options.tolerance.absolute, options.tolerance.relative);
+  }
   if (different > 0) {
     std::printf("; %zu outputs differ", different);
   }

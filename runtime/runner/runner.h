@@ -11,6 +11,7 @@ struct RunnerDefaults {
   bool check = false;   // Whether the binary is a test: compares outputs with those in the samples.
   double rtol = 1e-5;   // How far an output may be from PyTorch's: atol + rtol * |expected|.
   double atol = 1e-5;
+  double min_snr = 0;  // If more than 0: how many decibels an output needs, in place of the two above.
 };
 
 // The main function of every binary that executorch_binary and executorch_program_test build; --help describes it.

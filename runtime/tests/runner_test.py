@@ -128,9 +128,9 @@ def setUpModule() -> None:
         model = _FOLDER / f"{name}.py"
         model.write_text(source)
         with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
-            pte, ptd = export(model)
-        (_FOLDER / f"{name}.pte").write_bytes(pte)
-        (_FOLDER / f"{name}.ptd").write_bytes(ptd)
+            exported = export(model)
+        (_FOLDER / f"{name}.pte").write_bytes(exported.pte)
+        (_FOLDER / f"{name}.ptd").write_bytes(exported.ptd)
 
 
 # Less memory than a mistaken size takes, and more time than any run.
@@ -263,7 +263,19 @@ class ResultsTest(RunnerTest):
 
     def test_help(self) -> None:
         text = self.succeed("--help")
-        for flag in ("program", "method", "input", "samples", "check", "rtol", "atol", "print", "iterations", "warmup"):
+        for flag in (
+            "program",
+            "method",
+            "input",
+            "samples",
+            "check",
+            "rtol",
+            "atol",
+            "min_snr",
+            "print",
+            "iterations",
+            "warmup",
+        ):
             self.assertIn(f"--{flag}", text)
         self.assertTrue(all(len(line) <= 120 for line in text.splitlines()))
 
@@ -295,6 +307,20 @@ class CheckTest(RunnerTest):
         self.succeed("--program=add.pte", samples, "--check", "--atol=0.5", "--rtol=0")
         self.succeed("--program=add.pte", samples, "--check", "--atol=0", "--rtol=0.1")
         self.differ("add", samples, "--atol=0.4", "--rtol=0")
+
+    def test_signal_to_noise_ratio(self) -> None:
+        # The binary has 5 in place of 5.5: 10 log10((1.5**2 + 2**2 + 3**2 + 4**2 + 5.5**2) / 0.5**2) = 23.9.
+        expected = torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]])
+        samples = self.altered("add", "forward/0/output/0", expected)
+        text = self.succeed("--program=add.pte", samples, "--check", "--min_snr=23.9")
+        self.assertIn(": close, max |difference| 0.5, SNR 23.9 dB\n", text)
+        self.assertIn("PASSED: 1 samples, 1 outputs each, SNR of at least 23.9 dB\n", text)
+        text = self.differ("add", samples, "--min_snr=24")
+        self.assertIn("DIFFERS, max |difference| 0.5, SNR 23.9 dB\n", text)
+        self.assertIn("equal, max |difference| 0, SNR inf dB\n", self.check("add", "--min_snr=24"))
+        nan = torch.tensor([[1.5, 2.0, 3.0], [float("nan"), 5.0, float("nan")]])
+        text = self.differ("add", self.altered("add", "forward/0/output/0", nan), "--min_snr=1")
+        self.assertIn("max |difference| nan, SNR -inf dB\n", text)
 
     def test_nan_equals_nan_only(self) -> None:
         self.assertIn("PASSED", self.check("add", "--rtol=0", "--atol=0"))

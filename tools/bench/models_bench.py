@@ -50,7 +50,7 @@ def _row(name: str, without_kernels: int) -> list[object]:
     binary = _BINARIES / f"{name}_runner"
     program = _EXAMPLES / f"{name}.pte"
     wheel = [str(_BINARIES / "wheel"), f"--program={program}", f"--samples={program.with_suffix('.ptd')}"]
-    (method,) = model_file.load(_EXAMPLES / f"{name}.py", "get_model", [_ROOT], rule="executorch_program")
+    (method,) = model_file.load(_EXAMPLES / f"{name}.py", "get_model", [_ROOT], rule="executorch_program").methods
     ours, eager = [], []
     for _ in range(_TURNS.value):
         ours.append(_turn([str(binary)], _RUNS.value))

@@ -19,6 +19,12 @@ TOLERANCE_ATTRS = {
         doc = "Absolute tolerance, a decimal number. Default: 1e-5.",
         default = _DEFAULT_TOLERANCE,
     ),
+    "min_snr": attr.string(
+        doc = "Lowest signal-to-noise ratio in decibels, a decimal number, of each output of floats: PyTorch's against the " +
+              "differences. For quantized programs, whose single elements may be far off; 20 is usual for int8. The test " +
+              "prints the ratio. Default: 0, which judges every element by atol and rtol.",
+        default = "0",
+    ),
     "rtol": attr.string(
         doc = "Relative tolerance, a decimal number. Default: 1e-5.",
         default = _DEFAULT_TOLERANCE,
@@ -31,7 +37,9 @@ _MAIN = """\
 
 int main(int argc, char** argv) {{
   return rules_executorch::{function}(
-      argc, argv, {{/*program=*/"{program}", /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol}, /*atol=*/{atol}}});
+      argc, argv,
+      {{/*program=*/"{program}", /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol}, /*atol=*/{atol},
+        /*min_snr=*/{min_snr}}});
 }}
 """
 
@@ -44,7 +52,7 @@ def _runfiles_path(ctx, file):
     return path.replace("\"", "\\\"")
 
 def _check_tolerances(ctx):
-    for attribute in ["rtol", "atol"]:
+    for attribute in ["rtol", "atol", "min_snr"]:
         value = getattr(ctx.attr, attribute)
         mantissa, _, exponent = value.lower().partition("e")
         parts = [mantissa.replace(".", "", 1), exponent.removeprefix("-").removeprefix("+") if "e" in value.lower() else "0"]
@@ -76,6 +84,7 @@ def link_runner(ctx, header, function, program, samples, check):
         check = "true" if check else "false",
         rtol = ctx.attr.rtol if check else _DEFAULT_TOLERANCE,
         atol = ctx.attr.atol if check else _DEFAULT_TOLERANCE,
+        min_snr = ctx.attr.min_snr if check else "0",
     ))
     runner = ctx.attr._runner[CcInfo]
     cc = configure_cc(ctx)

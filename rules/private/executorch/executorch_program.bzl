@@ -8,14 +8,21 @@ visibility(["//rules/..."])
 def _executorch_program_impl(ctx):
     program = ctx.actions.declare_file(ctx.label.name + ".pte")
     samples = ctx.actions.declare_file(ctx.label.name + ".ptd")
+    report = ctx.actions.declare_file(ctx.label.name + ".delegation.txt")
+    report_json = ctx.actions.declare_file(ctx.label.name + ".delegation.json")
     args = model_file_args(ctx)
     args.add("--program", program)
     args.add("--samples", samples)
+    args.add("--report", report)
+    args.add("--report_json", report_json)
+    args.add_all(ctx.attr.backends, before_each = "--backend")
+    if ctx.attr.quantize:
+        args.add("--quantize", ctx.attr.quantize)
     ctx.actions.run(
         executable = ctx.executable._export,
         arguments = [args],
         inputs = model_file_inputs(ctx, ctx.attr._export),
-        outputs = [program, samples],
+        outputs = [program, samples, report, report_json],
         env = {"PYTHONHASHSEED": "0"},
         mnemonic = "EtExport",
         progress_message = "Exporting %{label}",
@@ -24,16 +31,30 @@ def _executorch_program_impl(ctx):
     return [
         DefaultInfo(files = depset([program]), runfiles = ctx.runfiles(transitive_files = files)),
         EtProgramInfo(program = program, samples = samples),
-        OutputGroupInfo(samples = depset([samples])),
+        OutputGroupInfo(delegation_report = depset([report, report_json]), samples = depset([samples])),
     ]
 
 executorch_program = rule(
     doc = """Exports a PyTorch model in a build action: `<name>.pte`, with `<name>.ptd` beside it.
 
 `model` is a Python file whose entry point returns the module and its example inputs; export/README.md has the whole
-contract. The .ptd holds sample inputs with PyTorch's eager outputs, against which `executorch_program_test` judges.""",
+contract. The .ptd holds sample inputs with PyTorch's eager outputs, against which `executorch_program_test` judges.
+
+The program can be lowered to backends, by `backends` and `quantize` or by functions of the model file. Operators that no
+backend takes stay in the program, and `et_operator_library` selects them. The output group `delegation_report` says what
+went to which backend, what stayed and why, as text and as JSON.""",
     implementation = _executorch_program_impl,
     attrs = MODEL_FILE_ATTRS | {
+        "backends": attr.string_list(
+            doc = "Recipes that lower the program to backends, in order: each takes what those before it left. There is " +
+                  "`xnnpack`; `get_partitioners()` in the model file is for any other. A binary links the backend's library: " +
+                  "`//runtime:backend_xnnpack`.",
+        ),
+        "quantize": attr.string(
+            doc = "A recipe that quantizes the model before, calibrated with the model file's `get_calibration_inputs()` or the " +
+                  "samples: `xnnpack_int8`, or `xnnpack_int8_dynamic`, which takes the ranges of activations anew in every run. " +
+                  "`get_quantizer()` in the model file is for any other.",
+        ),
         "_export": attr.label(
             default = "//export",
             executable = True,

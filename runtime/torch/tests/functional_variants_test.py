@@ -29,7 +29,7 @@ class FunctionalVariantsTest(absltest.TestCase):
     def _export(self, namespace: str, define: str, forward: str, kind: str = "DEF") -> bytes:
         text = _MODEL.format(namespace=namespace, kind=kind, define=define, forward=forward)
         model = self.create_tempfile("model.py", text)
-        program, _ = export(Path(model.full_path), "get_model")
+        program = export(Path(model.full_path)).pte
         return program
 
     def test_derived(self) -> None:

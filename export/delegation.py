@@ -1,0 +1,163 @@
+"""A report of what of a program went to which backend, what stayed, and why."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import operator
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+from unittest import mock
+
+import torch
+from executorch.exir.backend.utils import WhyNoPartition, WhyNoPartitionReporter
+from executorch.exir.delegate import executorch_call_delegate
+from executorch.exir.lowered_backend_module import LoweredBackendModule
+
+from export.model_file import Method
+
+# Where a node keeps what partitioners said of it.
+_REASON = "rules_executorch_why_not_delegated"
+
+
+@dataclass(frozen=True)
+class Delegate:
+    """A part of a method that a backend runs.
+
+    Attributes:
+        backend: the backend's name, as the program calls it.
+        operators: how often the part has which operator.
+    """
+
+    backend: str
+    operators: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Remaining:
+    """An operator that a kernel runs.
+
+    Attributes:
+        operator: the operator, as PyTorch names it.
+        node: its name in the graph.
+        at: the line of the user's own that it comes from; empty if none is known.
+        reason: why no backend took it.
+    """
+
+    operator: str
+    node: str
+    at: str
+    reason: str
+
+
+@dataclass(frozen=True)
+class Delegation:
+    """What of a method went where.
+
+    Attributes:
+        delegates: the parts that backends run.
+        remaining: the operators that kernels run.
+    """
+
+    delegates: tuple[Delegate, ...]
+    remaining: tuple[Remaining, ...]
+
+
+@contextlib.contextmanager
+def reasons() -> Iterator[None]:
+    """Keeps what partitioners say of nodes that they leave, which they otherwise only log, for `of_graph`."""
+
+    def log(_: WhyNoPartition, node: torch.fx.Node, reason: str) -> None:
+        node.meta[_REASON] = reason
+
+    def report(_: WhyNoPartitionReporter, node: torch.fx.Node, reason: str) -> None:
+        node.meta.setdefault(_REASON, reason)
+
+    with (
+        mock.patch.object(WhyNoPartition, "__call__", log),
+        mock.patch.object(WhyNoPartitionReporter, "report_reject", report),
+    ):
+        yield
+
+
+def of_graph(method: Method, graph_module: torch.fx.GraphModule, *, is_partitioned: bool) -> Delegation:
+    """What of a method went where.
+
+    Args:
+        method: the method.
+        graph_module: its graph, after the partitioners and before ExecuTorch's own passes.
+        is_partitioned: whether there was a partitioner.
+    """
+    delegates: list[Delegate] = []
+    remaining: list[Remaining] = []
+    for module in graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ():
+            if node.op != "call_function" or node.target is operator.getitem:
+                continue
+            if node.target is executorch_call_delegate:
+                lowered = getattr(module, node.args[0].target)
+                delegates.append(Delegate(lowered.backend_id, _operators(lowered)))
+            else:
+                remaining.append(_remaining(method, node, is_partitioned=is_partitioned))
+    return Delegation(tuple(delegates), tuple(remaining))
+
+
+def _operators(lowered: LoweredBackendModule) -> dict[str, int]:
+    nodes = lowered.original_module.graph.nodes
+    names = Counter(_name(n) for n in nodes if n.op == "call_function" and n.target is not operator.getitem)
+    return dict(sorted(names.items()))
+
+
+def _remaining(method: Method, node: torch.fx.Node, *, is_partitioned: bool) -> Remaining:
+    at, _ = method.source.frames_of_text(node.meta.get("stack_trace") or "")
+    default = "no partitioner takes the operator here" if is_partitioned else "no backend was asked for"
+    reason = str(node.meta.get(_REASON) or default).strip().rstrip(".")
+    return Remaining(_name(node), node.name, str(at or ""), reason)
+
+
+def _name(node: torch.fx.Node) -> str:
+    target: Any = node.target
+    operator_overload = getattr(target, "_op", target)
+    if isinstance(operator_overload, torch._ops.OpOverload):
+        return str(operator_overload.name())
+    return str(getattr(operator_overload, "__name__", operator_overload))
+
+
+def as_json(delegations: Mapping[str, Delegation]) -> str:
+    """The report for programs."""
+    methods = {name: asdict(delegation) for name, delegation in delegations.items()}
+    backends = sorted({delegate.backend for d in delegations.values() for delegate in d.delegates})
+    return json.dumps({"backends": backends, "methods": methods}, indent=2) + "\n"
+
+
+def as_text(delegations: Mapping[str, Delegation]) -> str:
+    """The report for people."""
+    return "\n".join(line for name, d in delegations.items() for line in _lines(name, d)) + "\n"
+
+
+def _lines(name: str, delegation: Delegation) -> Iterator[str]:
+    delegated = sum(sum(delegate.operators.values()) for delegate in delegation.delegates)
+    total = delegated + len(delegation.remaining)
+    yield f"{name}: {delegated} of {total} operators in {len(delegation.delegates)} delegates"
+    for index, delegate in enumerate(delegation.delegates):
+        yield f"  delegate {index}, {delegate.backend}: {_counted(delegate.operators)}"
+    if delegation.remaining:
+        yield "  kernels:"
+    for (operator_name, reason), places in _grouped(delegation.remaining).items():
+        times = f"{len(places)} {operator_name}"
+        known = [place for place in dict.fromkeys(places) if place]
+        yield f"    {times}: {reason}" + (f"; {', '.join(known)}" if known else "")
+
+
+def _grouped(remaining: Sequence[Remaining]) -> dict[tuple[str, str], list[str]]:
+    """The places of operators that stayed for the same reason."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for one in remaining:
+        groups.setdefault((one.operator, one.reason), []).append(one.at)
+    return dict(sorted(groups.items()))
+
+
+def _counted(operators: Mapping[str, int]) -> str:
+    return ", ".join(f"{count} {name}" for name, count in operators.items())

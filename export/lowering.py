@@ -1,0 +1,163 @@
+"""How the methods of a model are quantized and lowered to backends: what the model file and the rule ask for.
+
+README.md beside this file has the contract.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from executorch.exir.backend.partitioner import Partitioner
+from executorch.exir.pass_manager import PassType
+
+from diagnostics.errors import Finding, InputError, Location
+from export import model_file, recipes
+from export.model_file import Method, ModelFile
+from export.user_file import Inputs
+
+if TYPE_CHECKING:
+    from torchao.quantization.pt2e.quantizer import Quantizer
+
+
+@dataclass(frozen=True)
+class Quantization:
+    """How a method is quantized.
+
+    Attributes:
+        quantizer: says which values get which dtype.
+        calibration: inputs that the method runs on to see the ranges of its values.
+        at: where the quantizer comes from, for errors.
+    """
+
+    quantizer: Quantizer
+    calibration: tuple[Inputs, ...]
+    at: Location
+
+
+@dataclass(frozen=True)
+class Lowering:
+    """How a method is lowered.
+
+    Attributes:
+        partitioners: each takes of the graph what its backend can run, of what those before it left.
+        edge_passes: change the graph of ExecuTorch's edge dialect before the partitioners see it.
+        quantization: what happens before; None if the method stays as it is.
+    """
+
+    partitioners: tuple[Partitioner, ...] = ()
+    edge_passes: tuple[PassType, ...] = ()
+    quantization: Quantization | None = None
+
+
+def read(model: ModelFile, backends: Sequence[str] = (), quantize: str = "") -> Mapping[str, Lowering]:
+    """What is asked for each method of a model.
+
+    Args:
+        model: the model file, some of whose functions may say how to lower.
+        backends: names of recipes, in the order in which the backends take from the graph.
+        quantize: the name of a recipe; empty for none.
+    Raises:
+        InputError: there is no such recipe, a function returns something else than README.md says, or one says what
+            another, or the rule, says too.
+    """
+    if backends and model.function("get_partitioners"):
+        raise _given_twice(model, "get_partitioners", f"backends = [{', '.join(map(repr, backends))}]")
+    if quantize and model.function("get_quantizer"):
+        raise _given_twice(model, "get_quantizer", f"quantize = {quantize!r}")
+    if model.function("get_calibration_inputs") and not (quantize or model.function("get_quantizer")):
+        raise InputError(
+            Finding(
+                model.location("get_calibration_inputs"),
+                "the model file has get_calibration_inputs(), and nothing quantizes the model",
+                "get_quantizer() was forgotten, or quantize in the BUILD file.",
+                "give one of these, or leave out get_calibration_inputs().",
+                id="calibration-without-quantizer",
+            )
+        )
+    partitioners = _lists(model, "get_partitioners", _is_partitioner, "a list of partitioners, in order")
+    passes = _lists(model, "get_edge_passes", callable, "a list of passes, in order")
+    quantizers = _quantizers(model, quantize)
+    calibration = model.optional("get_calibration_inputs")
+    return {
+        method.name: Lowering(
+            tuple(recipes.partitioner(name) for name in backends) or partitioners.get(method.name, ()),
+            passes.get(method.name, ()),
+            _quantization(model, method, quantizers, calibration),
+        )
+        for method in model.methods
+    }
+
+
+def _is_partitioner(value: Any) -> bool:
+    return isinstance(value, Partitioner)
+
+
+def _lists(model: ModelFile, name: str, is_element: Callable[[Any], bool], expected: str) -> dict[str, tuple[Any, ...]]:
+    """What a function that gives a list for each method returns."""
+    lists: dict[str, tuple[Any, ...]] = {}
+    for method, value in model.optional(name).items():
+        if not isinstance(value, list) or not value or isinstance(value[0], type) or not all(map(is_element, value)):
+            raise model.source.nonsense(model.location(name), model.named(name, method), value, expected)
+        lists[method] = tuple(value)
+    return lists
+
+
+def _quantizers(model: ModelFile, quantize: str) -> dict[str, Quantizer]:
+    if quantize:
+        return {method.name: recipes.quantizer(quantize) for method in model.methods}
+    if not model.function("get_quantizer"):
+        return {}
+    from torchao.quantization.pt2e.quantizer import Quantizer  # The model file has imported it.
+
+    quantizers = dict(model.optional("get_quantizer"))
+    for method, value in quantizers.items():
+        if not isinstance(value, Quantizer):
+            raise model.source.nonsense(
+                model.location("get_quantizer"),
+                model.named("get_quantizer", method),
+                value,
+                "a quantizer, of a class below torchao.quantization.pt2e.quantizer.Quantizer",
+            )
+    return quantizers
+
+
+def _quantization(
+    model: ModelFile, method: Method, quantizers: Mapping[str, Quantizer], calibration: Mapping[str, Any]
+) -> Quantization | None:
+    function = "get_calibration_inputs"
+    if method.name not in quantizers:
+        if method.name in calibration:
+            raise model.source.nonsense(
+                model.location(function),
+                f"{function}()",
+                f"also for {method.name}, which nothing quantizes",
+                "inputs for methods that are quantized",
+            )
+        return None
+    if method.exported is not None:
+        raise model.source.nonsense(
+            method.at,
+            f"what is given for {method.name}",
+            "an ExportedProgram, which cannot be quantized any more",
+            "(torch.nn.Module, example_inputs), which the tool exports before and after the quantization",
+        )
+    inputs = method.samples
+    if method.name in calibration:
+        at = model.location(function)
+        inputs = model_file.runs(model.source, at, model.named(function, method.name), calibration[method.name], method)
+    at = model.location("get_quantizer") if model.function("get_quantizer") else method.at
+    return Quantization(quantizers[method.name], inputs, at)
+
+
+def _given_twice(model: ModelFile, function: str, attribute: str) -> InputError:
+    return InputError(
+        Finding(
+            model.location(function),
+            f"the model file has {function}(), and the rule {attribute}",
+            "a recipe was added to a model file that says itself how to lower the model, or the other way round.",
+            f"leave out one of the two: {function}() can return what the recipe stands for, among others.",
+            id="lowering-given-twice",
+        )
+    )

@@ -1,0 +1,72 @@
+"""Quantizes an exported method with PyTorch's PT2E: prepare, calibrate, convert."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+
+# Defines the out variants that a program calls for what no backend takes.
+import executorch.kernels.quantized  # noqa: F401
+import torch
+from torchao.quantization.pt2e import quantize_pt2e
+
+from diagnostics.errors import InputError
+from export import tracing
+from export.lowering import Quantization
+from export.model_file import Method
+from export.pytorch_message import condense
+from export.samples import Sample
+from export.user_file import text_of
+
+
+def quantize(
+    method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample], quantization: Quantization
+) -> torch.export.ExportedProgram:
+    """Quantizes a method.
+
+    Args:
+        method: the method.
+        exported: the method as it was exported.
+        samples: the eager results, whose nesting the quantized method must keep.
+        quantization: how.
+    Raises:
+        InputError: the quantizer, a run on the calibration inputs or PyTorch failed.
+    """
+    with torch.no_grad(), _failing(method, quantization, "the quantizer"):
+        prepared = quantize_pt2e.prepare_pt2e(exported.module(), quantization.quantizer)
+    with torch.no_grad(), _failing(method, quantization, "a run on the calibration inputs"), _kept(prepared, exported):
+        for inputs in quantization.calibration:
+            given = inputs.separate()
+            prepared(*given.args, **given.kwargs)
+    with torch.no_grad(), _failing(method, quantization, "the conversion to quantized operators"):
+        converted = quantize_pt2e.convert_pt2e(prepared)
+    return tracing.trace(replace(method, module=converted), samples)
+
+
+@contextmanager
+def _kept(module: torch.nn.Module, exported: torch.export.ExportedProgram) -> Iterator[None]:
+    """Gives the model's buffers their values back afterwards: the program starts with the state of the eager module."""
+    values = {name: module.get_buffer(name).clone() for name in exported.graph_signature.buffers}
+    yield
+    for name, value in values.items():
+        module.get_buffer(name).copy_(value)
+
+
+@contextmanager
+def _failing(method: Method, quantization: Quantization, what: str) -> Iterator[None]:
+    try:
+        yield
+    except BaseException as error:
+        raise _failure(method, quantization, what, error) from error
+
+
+def _failure(method: Method, quantization: Quantization, what: str, error: BaseException) -> InputError:
+    return method.source.failure(
+        f"{what} of {method.name}()",
+        error,
+        at=quantization.at,
+        cause="the quantizer does not take an operator or a dtype of the model.",
+        fix="--verbose and --traceback show where; have the quantizer leave that part of the model as it is.",
+        message=condense(text_of(error)),
+    )

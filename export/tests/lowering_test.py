@@ -1,0 +1,352 @@
+"""Tests of lowering: backends, quantization and the report, against PyTorch and ExecuTorch's Python runtime."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import torch
+from absl.testing import absltest
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+from codegen.inputs import program_reader
+from diagnostics.errors import InputError
+from export import delegation
+from export.exporter import Exported, export
+
+_LINEAR = """
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.linear = torch.nn.Linear(16, 8)
+        self.register_buffer("sum", torch.zeros(1, 8))
+    def forward(self, x, *, scale):
+        y = torch.relu(self.linear(x * scale))
+        self.sum.add_(y)
+        return self.sum.cumsum(1) * 0.125
+
+def _inputs(count):
+    return [{"x": torch.rand(1, 16), "scale": torch.tensor([2.0])} for _ in range(count)]
+
+def get_model():
+    return Model(), _inputs(1)[0]
+
+def get_sample_inputs():
+    return _inputs(3)
+"""
+# A backend of the model file's own, whose partitioner takes some operators and says why it takes no other.
+_OWN_BACKEND = """
+from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
+from executorch.exir.backend.compile_spec_schema import CompileSpec
+from executorch.exir.backend.partitioner import DelegationSpec, Partitioner, PartitionResult
+from executorch.exir.backend.utils import WhyNoPartition
+import logging
+
+class First(BackendDetails):
+    @staticmethod
+    def preprocess(edge_program, compile_specs):
+        return PreprocessResult(b"".join(spec.value for spec in compile_specs))
+
+class Second(BackendDetails):
+    preprocess = staticmethod(First.preprocess)
+
+class Taking(Partitioner):
+    def __init__(self, backend, names):
+        super().__init__()
+        self.names = names
+        self.delegation_spec = DelegationSpec(backend, [CompileSpec("key", b"the compile spec of " + backend.encode())])
+    def partition(self, exported_program):
+        tags = {}
+        for node in exported_program.graph.nodes:
+            if node.op == "call_function" and any(name in str(node.target) for name in self.names):
+                node.meta["delegation_tag"] = node.name
+                tags[node.name] = self.delegation_spec
+            elif node.op == "call_function":
+                WhyNoPartition(logging.getLogger("own"))(node, f"only {self.names} are known.")
+        return PartitionResult(exported_program, tags)
+"""
+
+
+def _read(ptd: bytes) -> dict[str, torch.Tensor]:
+    payload = FlatTensorSerializer().deserialize(ptd)
+    return {
+        key: torch.frombuffer(bytearray(payload.buffers[entry.buffer_index]), dtype=torch.float32).reshape(
+            list(entry.tensor_layout.sizes)
+        )
+        for key, entry in payload.named_data.items()
+    }
+
+
+class _Files(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.folder = Path(self.create_tempdir().full_path)
+        self.model = self.folder / "model.py"
+
+    def export(self, source: str, *, backends: Sequence[str] = (), quantize: str = "") -> Exported:
+        self.model.write_text(source)
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            return export(self.model, backends=backends, quantize=quantize)
+
+    def backends(self, pte: bytes) -> frozenset[str]:
+        """The backends that the program itself says that it needs."""
+        path = self.folder / "model.pte"
+        path.write_bytes(pte)
+        return program_reader.read(str(path), "model").backends
+
+    def snr(self, exported: Exported) -> float:
+        """How many decibels PyTorch's outputs are stronger than the differences, at least."""
+        samples = _read(exported.ptd)
+        module = _load_for_executorch_from_buffer(exported.pte)
+        ratios = []
+        for i in range(3):
+            (output,) = module.run_method("forward", [samples[f"forward/{i}/input/{j}"] for j in range(2)])
+            expected = samples[f"forward/{i}/output/0"]
+            ratios.append(10 * torch.log10((expected**2).sum() / ((output - expected) ** 2).sum()).item())
+        return min(ratios)
+
+
+class RecipesTest(_Files):
+    def test_xnnpack(self) -> None:
+        exported = self.export(_LINEAR, backends=["xnnpack"])
+        self.assertEqual(self.backends(exported.pte), {"XnnpackBackend"})
+        self.assertGreater(self.snr(exported), 100)
+        self.assertEqual(
+            delegation.as_text(exported.delegations),
+            textwrap.dedent(
+                f"""\
+                forward: 5 of 6 operators in 2 delegates
+                  delegate 0, XnnpackBackend: 1 aten::add.Tensor, 1 aten::linear, 1 aten::mul.Tensor, 1 aten::relu
+                  delegate 1, XnnpackBackend: 1 aten::mul.Tensor
+                  kernels:
+                    1 aten::cumsum: no partitioner takes the operator here; {self.model}:12:1
+                """
+            ),
+        )
+        report: dict[str, Any] = json.loads(delegation.as_json(exported.delegations))
+        self.assertEqual(report["backends"], ["XnnpackBackend"])
+        self.assertEqual(report["methods"]["forward"]["delegates"][1]["operators"], {"aten::mul.Tensor": 1})
+        (remaining,) = report["methods"]["forward"]["remaining"]
+        self.assertEqual(remaining["operator"], "aten::cumsum")
+
+    def test_int8(self) -> None:
+        source = _LINEAR + "def get_calibration_inputs():\n    return _inputs(5)\n"
+        exported = self.export(source, backends=["xnnpack"], quantize="xnnpack_int8")
+        # The state that calibration leaves is not that which the program starts with.
+        self.assertGreater(self.snr(exported), 25)
+        delegate = exported.delegations["forward"].delegates[0]
+        self.assertIn("quantized_decomposed::dequantize_per_channel", delegate.operators)
+        self.assertEqual(exported, self.export(source, backends=["xnnpack"], quantize="xnnpack_int8"))
+
+    def test_int8_dynamic(self) -> None:
+        exported = self.export(_LINEAR, backends=["xnnpack"], quantize="xnnpack_int8_dynamic")
+        self.assertGreater(self.snr(exported), 40)
+        operators = [name for delegate in exported.delegations["forward"].delegates for name in delegate.operators]
+        self.assertIn("quantized_decomposed::choose_qparams.tensor", operators)
+
+    def test_quantized_without_a_backend(self) -> None:
+        exported = self.export(_LINEAR, quantize="xnnpack_int8_dynamic")
+        self.assertEqual(self.backends(exported.pte), frozenset())
+        operators = {remaining.operator for remaining in exported.delegations["forward"].remaining}
+        self.assertIn("quantized_decomposed::dequantize_per_channel", operators)
+
+
+class ModelFileTest(_Files):
+    def test_backends_in_order(self) -> None:
+        exported = self.export(
+            _LINEAR
+            + _OWN_BACKEND
+            + "def get_partitioners():\n    return [Taking('First', ['relu']), Taking('Second', ['relu', 'cumsum'])]\n"
+        )
+        forward = exported.delegations["forward"]
+        self.assertEqual(
+            [(delegate.backend, delegate.operators) for delegate in forward.delegates],
+            [("First", {"aten::relu": 1}), ("Second", {"aten::cumsum": 1})],
+        )
+        self.assertEqual(self.backends(exported.pte), {"First", "Second"})
+        self.assertIn(b"the compile spec of Second", exported.pte)
+        reasons = {remaining.operator: (remaining.reason, remaining.at) for remaining in forward.remaining}
+        self.assertEqual(reasons["aten::addmm"], ("only ['relu', 'cumsum'] are known", f"{self.model}:10:1"))
+
+    def test_several_methods(self) -> None:
+        exported = self.export(
+            _LINEAR.replace(
+                "return Model(), _inputs(1)[0]", "return {'a': (Model(), _inputs(1)[0]), 'b': (Model(), _inputs(1)[0])}"
+            ).replace("return _inputs(3)", "return {'a': _inputs(1)}")
+            + _OWN_BACKEND
+            + "def get_partitioners():\n    return {'b': [Taking('First', ['relu'])]}\n"
+        )
+        self.assertEqual(exported.delegations["a"].delegates, ())
+        self.assertEqual(exported.delegations["a"].remaining[0].reason, "no backend was asked for")
+        self.assertEqual([delegate.backend for delegate in exported.delegations["b"].delegates], ["First"])
+
+    def test_edge_passes(self) -> None:
+        exported = self.export(
+            _LINEAR
+            + textwrap.dedent(
+                """
+                from executorch.exir.dialects._ops import ops
+
+                def _replace(graph_module):
+                    for node in graph_module.graph.nodes:
+                        if node.target == ops.edge.aten.relu.default:
+                            node.target = ops.edge.aten.neg.default
+                    graph_module.recompile()
+                    return torch.fx.passes.infra.pass_base.PassResult(graph_module, True)
+
+                def get_edge_passes():
+                    return [_replace]
+                """
+            )
+        )
+        operators = {remaining.operator for remaining in exported.delegations["forward"].remaining}
+        self.assertIn("aten::neg", operators)
+        self.assertNotIn("aten::relu", operators)
+
+    def test_quantizer(self) -> None:
+        exported = self.export(
+            _LINEAR
+            + textwrap.dedent(
+                """
+                from executorch.backends.xnnpack.quantizer import xnnpack_quantizer
+
+                def get_quantizer():
+                    quantizer = xnnpack_quantizer.XNNPACKQuantizer()
+                    return quantizer.set_module_type(
+                        torch.nn.Linear, xnnpack_quantizer.get_symmetric_quantization_config()
+                    )
+                """
+            ),
+            backends=["xnnpack"],
+        )
+        self.assertGreater(self.snr(exported), 30)
+        linear, multiplication = exported.delegations["forward"].delegates
+        self.assertIn("quantized_decomposed::quantize_per_tensor", linear.operators)
+        self.assertEqual(multiplication.operators, {"aten::mul.Tensor": 1})
+
+
+class ErrorsTest(_Files):
+    def assert_error(
+        self, id: str, found: str, source: str, *, backends: Sequence[str] = (), quantize: str = ""
+    ) -> None:
+        with self.assertRaises(InputError) as raised:
+            self.export(source, backends=backends, quantize=quantize)
+        (finding,) = raised.exception.findings
+        self.assertEqual(finding.id, id, finding)
+        self.assertIn(found, str(finding))
+
+    def test_unknown_recipes(self) -> None:
+        self.assert_error(
+            "unknown-recipe",
+            "attribute backends: error: there is no recipe xnpack; did you mean xnnpack?",
+            _LINEAR,
+            backends=["xnpack"],
+        )
+        self.assert_error("unknown-recipe", "there is no recipe int4", _LINEAR, quantize="int4")
+
+    def test_package_that_is_not_there(self) -> None:
+        with mock.patch.dict(sys.modules, {"executorch.backends.xnnpack.partition.xnnpack_partitioner": None}):
+            self.assert_error(
+                "recipe-cannot-import",
+                "attribute backends: error: the recipe xnnpack cannot import executorch: ",
+                _LINEAR,
+                backends=["xnnpack"],
+            )
+
+    def test_said_twice(self) -> None:
+        source = _LINEAR + "def get_partitioners():\n    return []\ndef get_quantizer():\n    return None\n"
+        self.assert_error(
+            "lowering-given-twice",
+            "model.py:22:1: error: the model file has get_partitioners(), and the rule backends = ['xnnpack']",
+            source,
+            backends=["xnnpack"],
+        )
+        self.assert_error(
+            "lowering-given-twice",
+            "model.py:24:1: error: the model file has get_quantizer(), and the rule quantize = 'xnnpack_int8'",
+            source,
+            quantize="xnnpack_int8",
+        )
+
+    def test_calibration_of_nothing(self) -> None:
+        source = _LINEAR + "def get_calibration_inputs():\n    return _inputs(1)\n"
+        self.assert_error("calibration-without-quantizer", "model.py:22:1: error: the model file has get_cal", source)
+
+    def test_wrong_returns(self) -> None:
+        for function, value, found in (
+            (
+                "get_partitioners",
+                "torch.nn.Linear",
+                "the class Linear (not an instance); expected a list of partitioners",
+            ),
+            ("get_partitioners", "[1]", "list of 1 (1); expected a list of partitioners"),
+            ("get_edge_passes", "[None]", "list of 1 (None); expected a list of passes"),
+            ("get_quantizer", "3", "get_quantizer() is 3; expected a quantizer"),
+        ):
+            with self.subTest(function, value=value):
+                source = f"{_LINEAR}def {function}():\n    return {value}\n"
+                self.assert_error("wrong-return-value", f"model.py:22:1: error: {function}() is ", source)
+                self.assert_error("wrong-return-value", found, source)
+        for value, found in (
+            ("[]", "get_calibration_inputs() is []; expected a list of inputs"),
+            ("[(torch.ones(2),)]", "get_calibration_inputs()[0] is tuple of 1"),
+        ):
+            with self.subTest("get_calibration_inputs", value=value):
+                source = f"{_LINEAR}def get_calibration_inputs():\n    return {value}\n"
+                self.assert_error("wrong-return-value", found, source, quantize="xnnpack_int8")
+
+    def test_exported_already(self) -> None:
+        source = _LINEAR.replace(
+            "return Model(), _inputs(1)[0]", "return torch.export.export(Model(), (), _inputs(1)[0])"
+        )
+        self.assert_error(
+            "wrong-return-value",
+            "what is given for forward is an ExportedProgram, which cannot be quantized any more",
+            source,
+            quantize="xnnpack_int8",
+        )
+
+    def test_quantizer_that_fails(self) -> None:
+        self.assert_error(
+            "user-code-raised",
+            "the quantizer of forward() raised ValueError: no such layer",
+            _LINEAR
+            + textwrap.dedent(
+                """
+                from torchao.quantization.pt2e.quantizer import Quantizer
+
+                class Failing(Quantizer):
+                    def annotate(self, model):
+                        raise ValueError("no such layer")
+                    def validate(self, model):
+                        pass
+
+                def get_quantizer():
+                    return Failing()
+                """
+            ),
+        )
+
+    def test_backend_that_fails(self) -> None:
+        self.assert_error(
+            "user-code-raised",
+            "ExecuTorch's lowering raised ",
+            _LINEAR
+            + _OWN_BACKEND
+            + "First.preprocess = staticmethod(lambda *args: 1 / 0)\n"
+            + "def get_partitioners():\n    return [Taking('First', ['relu'])]\n",
+        )
+
+
+if __name__ == "__main__":
+    absltest.main()
