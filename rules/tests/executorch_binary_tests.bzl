@@ -41,7 +41,10 @@ def _binary_test_impl(ctx):
 
 _binary_test = analysistest.make(
     _binary_test_impl,
-    config_settings = {"//command_line_option:compilation_mode": "opt"},
+    config_settings = {
+        "//command_line_option:compilation_mode": "opt",
+        "//command_line_option:force_pic": False,
+    },
 )
 
 def _unused_functions_test_impl(ctx):

@@ -42,7 +42,10 @@ def _actions_test_impl(ctx):
 
 _actions_test = analysistest.make(
     _actions_test_impl,
-    config_settings = {"//command_line_option:compilation_mode": "opt"},
+    config_settings = {
+        "//command_line_option:compilation_mode": "opt",
+        "//command_line_option:force_pic": False,
+    },
 )
 
 def _providers_test_impl(ctx):
