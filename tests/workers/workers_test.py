@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import pathlib
-import shutil
 
 from absl.testing import absltest
 
@@ -44,6 +43,8 @@ load("@rules_executorch//rules:defs.bzl", "et_operator_library", "executorch_gen
 _GOOD = ("//:lib_0", "//:lib_1")
 _MNEMONICS = ("EtSelect", "EtGenerate")
 _SANDBOXED_WORKERS = ("--worker_sandboxing", "--experimental_worker_multiplex_sandboxing")
+# One flag: a second one would take the place of the first.
+_UNCACHED = ("--modify_execution_info=Et(Select|Generate)=+no-cache",)
 _PATH_MAPPING = ("--experimental_output_paths=strip", "--@rules_executorch//rules:path_mapping")
 
 
@@ -57,7 +58,10 @@ class WorkersTest(absltest.TestCase):
         cls._place = _TMP / "place"
         app = nested_bazel.make_app(cls._place)
         (app / "BUILD.bazel").write_text(_BUILD)
-        cls._workspace = nested_bazel.Workspace(app, cls._place / "output", "--enable_bzlmod")
+        # What the actions stand on, the code generator itself among it, is built once.
+        cls._workspace = nested_bazel.Workspace(
+            app, cls._place / "output", "--enable_bzlmod", f"--disk_cache={cls._place}/cache"
+        )
 
     @classmethod
     def tearDownClass(cls) -> None:
@@ -80,10 +84,10 @@ class WorkersTest(absltest.TestCase):
         return runners
 
     def _fresh(self, *options: str) -> tuple[dict[str, str], dict[str, set[str]]]:
-        """Builds from nothing; returns the outputs' digests, and how the actions ran."""
+        """Runs the code generator's actions; returns the outputs' digests, and how the actions ran."""
         self._workspace.bazel("clean")
         log = self._place / "log.json"
-        self._build(f"--execution_log_json_file={log}", *options)
+        self._build(f"--execution_log_json_file={log}", *_UNCACHED, *options)
         root = (self._place / "app/bazel-bin").resolve()
         digests = {
             str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest()
@@ -114,24 +118,21 @@ class WorkersTest(absltest.TestCase):
 
     def test_an_error_appears_with_its_action_and_the_worker_goes_on(self) -> None:
         self._workspace.bazel("clean")
-        stderr = self._build(*_SANDBOXED_WORKERS, targets=(*_GOOD, "//:lib_2"), code=1)
+        stderr = self._build(*_SANDBOXED_WORKERS, *_UNCACHED, targets=(*_GOOD, "//:lib_2"), code=1)
         self.assertIn("Generating kernel registration for //:lib_2 failed", stderr)
         self.assertIn("//:lib_2: error: aten::nonsense.out, which //:operators_2 asks for, is not provided", stderr)
         self.assertNotIn("did not return a WorkResponse", stderr)
-        self._build(*_SANDBOXED_WORKERS)
+        self._build(*_SANDBOXED_WORKERS, *_UNCACHED)
 
     def test_two_configurations_share_what_has_mapped_paths(self) -> None:
-        cache = self._place / "cache"
         for options, shared in ((_PATH_MAPPING, True), ((), False)):
             with self.subTest(options):
-                shutil.rmtree(cache, ignore_errors=True)
                 log = self._place / "log.json"
                 for mode in ("opt", "dbg"):
                     self._workspace.bazel("clean")
                     self._build(
                         *options,
                         *(f"--strategy={mnemonic}=sandboxed" for mnemonic in _MNEMONICS),
-                        f"--disk_cache={cache}",
                         f"--compilation_mode={mode}",
                         f"--execution_log_json_file={log}",
                     )
