@@ -20,11 +20,13 @@ class Exported:
         pte: the program, the bytes of a .pte file.
         ptd: its samples, those of a .ptd file.
         delegations: for each method, what of it went to which backend.
+        origins: where its instructions come from, as JSON.
     """
 
     pte: bytes
     ptd: bytes
     delegations: Mapping[str, Delegation]
+    origins: bytes
 
 
 def export(
@@ -55,4 +57,4 @@ def export(
     of_program = {
         name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
     }
-    return Exported(built.pte, samples.serialize(of_program), built.delegations)
+    return Exported(built.pte, samples.serialize(of_program), built.delegations, built.origins)

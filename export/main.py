@@ -21,14 +21,18 @@ _BACKENDS = flags.DEFINE_multi_string(
 _QUANTIZE = flags.DEFINE_string("quantize", "", "Name of a recipe that quantizes the model before.")
 _REPORT = flags.DEFINE_string("report", None, "Where to write what went to which backend, and why, as text.")
 _REPORT_JSON = flags.DEFINE_string("report_json", None, "The same as JSON.")
+_ORIGINS = flags.DEFINE_string(
+    "origins", None, "Where to write which line of Python each instruction comes from (.json)."
+)
 
 
 def _load() -> command.Export:
     from export import delegation, exporter
 
     # The model file may change the working directory.
-    program, samples, report, report_json = (
-        Path(flag.value).absolute() if flag.value else None for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON)
+    program, samples, report, report_json, origins = (
+        Path(flag.value).absolute() if flag.value else None
+        for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _ORIGINS)
     )
 
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
@@ -38,6 +42,7 @@ def _load() -> command.Export:
             (samples, done.ptd),
             (report, delegation.as_text(done.delegations).encode()),
             (report_json, delegation.as_json(done.delegations).encode()),
+            (origins, done.origins),
         ):
             if file:
                 file.write_bytes(content)

@@ -13,7 +13,7 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from torch.export.graph_signature import InputKind, OutputKind
 
 from diagnostics.errors import Finding, InputError
-from export import delegation, mutable_operators
+from export import delegation, mutable_operators, origins
 from export.delegation import Delegation
 from export.lowering import Lowering, Quantization
 from export.model_file import Method
@@ -32,11 +32,13 @@ class Program:
         written: for each method, the positions of the inputs that it writes to, whose new values the program gives
             before its outputs proper.
         delegations: for each method, what of it went to which backend.
+        origins: where its instructions come from, as JSON.
     """
 
     pte: bytes
     written: Mapping[str, Sequence[int]]
     delegations: Mapping[str, Delegation]
+    origins: bytes
 
 
 def build(
@@ -75,7 +77,8 @@ def build(
             )
             for method in methods
         }
-        return Program(bytes(edge.to_executorch().buffer), written, delegations)
+        program = edge.to_executorch()
+        return Program(bytes(program.buffer), written, delegations, origins.collect(program, written))
     except BaseException as error:
         raise _lowering_failure(methods[0], error) from error
 

@@ -1,5 +1,38 @@
 """executorch_binary: a runner for a program."""
 
-load("//rules/private/executorch:executorch_binary.bzl", _executorch_binary = "executorch_binary")
+load(
+    "//rules/private/executorch:executorch_binary.bzl",
+    "executorch_profile",
+    _executorch_binary = "executorch_binary",
+)
 
-executorch_binary = _executorch_binary
+def executorch_binary(name, profile = False, tags = [], **kwargs):
+    """A runner for a program, as `<name>`, and what profiles the program, as `<name>.profile`.
+
+    The runner loads the program, runs it, and prints shapes, dtypes, values and times; `--help` says all. The build fails if two
+    libraries of `deps` register the same kernel, or if `program` needs an operator or a dtype that no library registers. The
+    output group `operators` is a report of the operators, with the library of each and with those that run with PyTorch's
+    kernels.
+
+    `bazel run :<name>.profile` runs the program in a runner of its own that takes profiles, and writes `<name>.profile.html`: the
+    time by operator, by line of Python and by node, and a timeline. Its flags are those of the runner; `--page=FILE` names another
+    page, and `--etdump=FILE` shows an ETDump that the program made elsewhere. Bazel builds `<name>.profile` only if asked to.
+
+    Args:
+      name: name of the binary.
+      profile: whether the binary itself takes `--profile`, which prints the time by operator and by node, and
+        `--profile=FILE`, which writes an ETDump. Such a binary links ETDump. Default: False.
+      tags: tags of all targets.
+      **kwargs: program, deps, data, linkopts and the common attributes.
+    """
+    _executorch_binary(
+        name = name,
+        profile = profile,
+        tags = tags,
+        **kwargs
+    )
+    executorch_profile(
+        name = name + ".profile",
+        tags = tags + ["manual"],
+        **kwargs
+    )

@@ -47,6 +47,19 @@ _binary_test = analysistest.make(
     },
 )
 
+def _profile_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    main = main_source(env)
+    asserts.equals(env, ctx.attr.takes_profiles, "::ProfilingRunnerMain(" in main, main)
+    runfiles = [f.basename for f in analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()]
+    asserts.equals(env, ctx.attr.takes_profiles, "libexecutorch_etdump.so" in runfiles)
+    return analysistest.end(env)
+
+_profile_test = analysistest.make(
+    _profile_test_impl,
+    attrs = {"takes_profiles": attr.bool()},
+)
+
 def _unused_functions_test_impl(ctx):
     env = analysistest.begin(ctx)
     argv = action_with_mnemonic(env, "CppLink").argv
@@ -213,6 +226,30 @@ def executorch_binary_test_suite(name):
         size = "small",
         target_under_test = ":binary",
     )
+    executorch_binary(
+        name = "binary_with_profile",
+        profile = True,
+        program = ":program",
+        tags = ["manual"],
+        deps = [":generated"],
+    )
+    _profile_test(
+        name = "binary_without_profile_test",
+        size = "small",
+        target_under_test = ":binary",
+    )
+    _profile_test(
+        name = "binary_with_profile_test",
+        size = "small",
+        takes_profiles = True,
+        target_under_test = ":binary_with_profile",
+    )
+    _profile_test(
+        name = "binary_profile_test",
+        size = "small",
+        takes_profiles = True,
+        target_under_test = ":binary.profile",
+    )
     _fastbuild_functions_test(
         name = "binary_fastbuild_test",
         size = "small",
@@ -259,8 +296,11 @@ def executorch_binary_test_suite(name):
         tests = [
             ":binary_dbg_test",
             ":binary_fastbuild_test",
+            ":binary_profile_test",
             ":binary_selective_test",
             ":binary_test",
+            ":binary_with_profile_test",
+            ":binary_without_profile_test",
             ":ops_check_test",
             ":program_bad_tolerance_test",
             ":program_judged_test",

@@ -18,6 +18,22 @@ _own_runtime_test = analysistest.make(
     config_settings = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:own_toolchain"))]},
 )
 
+def _missing_component_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    for part in [
+        "//rules/tests:etdump_component: the runtime for this platform has no etdump.",
+        "Fix: give the toolchain etdump = ",
+        "See: docs/errors.md#no-runtime-component",
+    ]:
+        asserts.expect_failure(env, part)
+    return analysistest.end(env)
+
+_missing_component_test = analysistest.make(
+    _missing_component_test_impl,
+    config_settings = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:own_toolchain"))]},
+    expect_failure = True,
+)
+
 def _wheel_runtime_test_impl(ctx):
     env = analysistest.begin(ctx)
     info = analysistest.target_under_test(env)[CcInfo]
@@ -107,6 +123,16 @@ def toolchains_test_suite(name):
         component = "kernel_includes",
         tags = ["manual"],
     )
+    executorch_runtime_component(
+        name = "etdump_component",
+        component = "etdump",
+        tags = ["manual"],
+    )
+    _missing_component_test(
+        name = "missing_component_test",
+        size = "small",
+        target_under_test = ":etdump_component",
+    )
     _own_runtime_test(
         name = "own_runtime_test",
         size = "small",
@@ -170,6 +196,7 @@ def toolchains_test_suite(name):
         name = name,
         tests = [
             ":libtorch_test",
+            ":missing_component_test",
             ":own_runtime_test",
             ":python_file_test",
             ":torch_headers_test",

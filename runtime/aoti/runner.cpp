@@ -25,7 +25,7 @@ using executorch::aten::ScalarType;
 using executorch::runtime::Tag;
 
 constexpr RunnerText kText = {"a package of AOTInductor", ".pt2",
-                              "Prints the operators of other libraries than PyTorch that the package calls."};
+                              "Prints the operators of other libraries than PyTorch that the package calls.", ""};
 
 constexpr char kMethod[] = "forward";
 

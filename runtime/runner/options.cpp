@@ -107,7 +107,7 @@ Questions
   --list_methods      Prints each method with the dtypes and shapes of its inputs and outputs.
   --list_operators    %s
   -h, --help          Prints this.
-)";
+%s)";
 
 [[noreturn]] void FailToParse(const std::string& found) {
   Fail(found, "the flag or its value is misspelt.", "see --help.");
@@ -263,7 +263,7 @@ std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, 
   const auto format = [&](char* buffer, size_t size) {
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
                          or_none(defaults.samples), defaults.check ? " The default here." : "", defaults.rtol,
-                         defaults.atol, defaults.min_snr, text.operators);
+                         defaults.atol, defaults.min_snr, text.operators, text.more);
   };
   std::string help(static_cast<size_t>(format(nullptr, 0)), '\0');
   format(help.data(), help.size() + 1);

@@ -30,6 +30,7 @@ struct RunnerText {
   const char* model;      // What it runs, e.g. `an ExecuTorch program`.
   const char* extension;  // Of the model's file, e.g. `.pte`.
   const char* operators;  // What --list_operators does.
+  const char* more;       // The rest of --help: flags that this kind of runner alone has.
 };
 
 // Reads the command line; fails on a flag that does not exist or a value that does not fit.

@@ -24,6 +24,7 @@ using executorch::extension::BufferDataLoader;
 using executorch::extension::TensorPtr;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
+using executorch::runtime::EventTracer;
 using executorch::runtime::HierarchicalAllocator;
 using executorch::runtime::MethodMeta;
 using executorch::runtime::Result;
@@ -125,10 +126,11 @@ std::vector<uint8_t> ReadProgram(const std::string& path) {
 
 }  // namespace
 
-Program::Program(const std::string& path)
+Program::Program(const std::string& path, std::unique_ptr<EventTracer> tracer)
     : path_(path),
       content_(ReadProgram(path)),
-      module_(std::make_unique<BufferDataLoader>(content_.data(), content_.size())) {
+      module_(std::make_unique<BufferDataLoader>(content_.data(), content_.size()), nullptr, nullptr,
+              std::move(tracer)) {
   const Error error = module_.load(executorch::runtime::Program::Verification::InternalConsistency);
   if (error != Error::Ok) {
     Refuse(path, executorch::runtime::to_string(error));

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <executorch/extension/module/module.h>
+#include <executorch/runtime/core/event_tracer.h>
 #include <executorch/runtime/core/hierarchical_allocator.h>
 
 #include <cstdint>
@@ -17,8 +18,8 @@ namespace rules_executorch {
 // A loaded ExecuTorch program.
 class Program : public Model {
  public:
-  // Reads the file, and checks all of it.
-  explicit Program(const std::string& path);
+  // Reads the file, and checks all of it. The runtime tells `tracer`, if there is one, of what it does.
+  Program(const std::string& path, std::unique_ptr<executorch::runtime::EventTracer> tracer);
 
   const std::string& path() const override { return path_; }
 

@@ -13,13 +13,11 @@
 #include "runtime/runner/failure.h"
 #include "runtime/runner/options.h"
 #include "runtime/runner/program.h"
+#include "runtime/runner/program_runner.h"
 #include "runtime/runner/run.h"
 
 namespace rules_executorch {
 namespace {
-
-constexpr RunnerText kText = {"an ExecuTorch program", ".pte",
-                              "Prints the operators that are linked into this binary (without the runtime's own)."};
 
 // The runtime's own operators: executorch_prim's and these.
 constexpr std::string_view kAtenPrimOps[] = {"aten::_local_scalar_dense", "aten::sym_numel", "aten::sym_size.int"};
@@ -38,10 +36,15 @@ void ListOperators() {
   }
 }
 
-int Run(int argc, char** argv, const RunnerDefaults& defaults) {
-  const Options options = ParseOptions(argc, argv, defaults, kText);
+}  // namespace
+
+int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler) {
+  const RunnerText text = {"an ExecuTorch program", ".pte",
+                           "Prints the operators that are linked into this binary (without the runtime's own).",
+                           more_help};
+  const Options options = ParseOptions(argc, argv, defaults, text);
   if (options.action == Options::Action::kHelp) {
-    std::fputs(HelpText(argv[0], defaults, kText).c_str(), stdout);
+    std::fputs(HelpText(argv[0], defaults, text).c_str(), stdout);
     return 0;
   }
   if (options.action == Options::Action::kListOperators) {
@@ -49,20 +52,22 @@ int Run(int argc, char** argv, const RunnerDefaults& defaults) {
     return 0;
   }
   const auto start = std::chrono::steady_clock::now();
-  Program program(options.program);
+  Program program(options.program, profiler == nullptr ? nullptr : profiler->MakeTracer());
   const double load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   if (options.action == Options::Action::kListMethods) {
     ListMethods(&program);
     return 0;
   }
-  return RunModel(&program, options, load_ms);
+  const int status = RunModel(&program, options, load_ms);
+  if (profiler != nullptr) {
+    profiler->Report(options);
+  }
+  return status;
 }
-
-}  // namespace
 
 int RunnerMain(int argc, char** argv, const RunnerDefaults& defaults) {
   PrepareToFail();
-  return Finish(Run(argc, argv, defaults));
+  return Finish(RunProgram(argc, argv, defaults, "", nullptr));
 }
 
 }  // namespace rules_executorch

@@ -18,4 +18,7 @@ struct RunnerDefaults {
 // Returns the exit status: 0, or 1 if something failed or an output differed.
 int RunnerMain(int argc, char** argv, const RunnerDefaults& defaults);
 
+// The same for a binary that takes --profile, too.
+int ProfilingRunnerMain(int argc, char** argv, const RunnerDefaults& defaults);
+
 }  // namespace rules_executorch

@@ -44,7 +44,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("codegen/checks", "codegen/inputs", "rules"),
     ("codegen/cpp", "codegen/facts", "codegen/python"),
     ("codegen/commands",),
-    ("codegen", "export"),
+    ("codegen", "export", "profiles"),
     ("qnn", "torch_ops"),
 )
 # What tests, benchmarks and fuzz targets import is theirs to choose.

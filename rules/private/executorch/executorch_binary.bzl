@@ -1,9 +1,10 @@
-"""Rules executorch_binary and executorch_program_test."""
+"""Rules executorch_binary, executorch_program_test and executorch_profile."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
+load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:link_runner.bzl", "TOLERANCE_ATTRS", "link_runner")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
@@ -17,23 +18,60 @@ Likely cause: program is a plain .pte file.
 Fix: use an executorch_program, which gives the samples, or executorch_binary to only run it.
 See: docs/errors.md#no-samples"""
 
-def _executable(ctx, check):
+# The tool, which is a Python program, finds its own files beside the binary's.
+_LAUNCHER = """\
+#!/bin/sh
+# Generated for {label}.
+root="${{RUNFILES_DIR:-$0.runfiles}}/{workspace}"
+exec "$root/{tool}" --runner="$root/{runner}" --title='{label}' --page='{page}' {origins}"$@"
+"""
+
+def _link(ctx, check, profile):
+    """The executable, and the DefaultInfo and OutputGroupInfo of a target with it."""
     info = program_of(ctx.attr.program) if ctx.attr.program else None
     program = info.program if info else None
     samples = info.samples if info else None
     if check and not samples:
         fail(NO_SAMPLES_ERR.format(label = ctx.label, program = ctx.attr.program.label))
-    executable, libraries = link_runner(ctx, "runtime/runner/runner.h", "RunnerMain", program, samples, check)
+    main = "ProfilingRunnerMain" if profile else "RunnerMain"
+    executable, libraries = link_runner(ctx, "runtime/runner/runner.h", main, program, samples, check)
     report = check_registrations(ctx, ctx.attr.deps, program, ctx.attr.program.label if program else None)
     files = [f for f in [program, samples] if f] + libraries + ctx.files.data
+    runfiles = ctx.runfiles(files).merge_all([
+        dep[DefaultInfo].default_runfiles
+        for dep in ctx.attr.deps + ctx.attr.data + [ctx.attr._runner]
+    ])
+    return executable, runfiles, report
+
+def _executable(ctx, check, profile):
+    executable, runfiles, report = _link(ctx, check, profile)
+    return [
+        DefaultInfo(executable = executable, files = depset([executable]), runfiles = runfiles),
+        OutputGroupInfo(_validation = depset([report]), operators = depset([report])),
+    ]
+
+def _executorch_profile_impl(ctx):
+    runner, runfiles, report = _link(ctx, check = False, profile = True)
+    origins = program_of(ctx.attr.program).origins if ctx.attr.program else None
+    launcher = ctx.actions.declare_file(ctx.label.name + ".sh")
+    ctx.actions.write(
+        launcher,
+        _LAUNCHER.format(
+            label = label_text(ctx.label),
+            origins = "--origins=\"$root/{}\" ".format(origins.short_path) if origins else "",
+            page = ctx.label.name.rpartition("/")[2] + ".html",
+            runner = runner.short_path,
+            tool = ctx.executable._tool.short_path,
+            workspace = ctx.workspace_name,
+        ),
+        is_executable = True,
+    )
+    tool = ctx.attr._tool[DefaultInfo].default_runfiles
     return [
         DefaultInfo(
-            executable = executable,
-            files = depset([executable]),
-            runfiles = ctx.runfiles(files).merge_all([
-                dep[DefaultInfo].default_runfiles
-                for dep in ctx.attr.deps + ctx.attr.data + [ctx.attr._runner]
-            ]),
+            executable = launcher,
+            files = depset([launcher]),
+            runfiles = runfiles.merge(tool).merge(ctx.runfiles([runner] + ([origins] if origins else []))),
         ),
         OutputGroupInfo(_validation = depset([report]), operators = depset([report])),
     ]
@@ -49,23 +87,49 @@ _ATTRS = {
         providers = [CcInfo],
     ),
     "linkopts": attr.string_list(doc = "Options for the linker."),
-    "_runner": attr.label(
-        default = "//runtime:runner",
-        providers = [CcInfo],
+}
+
+_PROGRAM_ATTRS = {
+    "program": attr.label(
+        doc = "The program that runs by default: an `executorch_program` or a .pte file. Without it, give --program.",
+        allow_single_file = [".pte"],
     ),
 }
 
-executorch_binary = rule(
-    doc = """A runner for a program: loads it, runs it, prints shapes, dtypes, values and times; `--help` says all.
+def _runner(profile):
+    return Label("//runtime:profiling_runner" if profile else "//runtime:runner")
 
-The build fails if two libraries of `deps` register the same kernel, or if `program` needs an operator or a dtype that no
-library registers. The output group `operators` is a report of the operators, with the library of each and
-with those that run with PyTorch's kernels.""",
-    implementation = lambda ctx: _executable(ctx, check = False),
-    attrs = _ATTRS | {
-        "program": attr.label(
-            doc = "The program that runs by default: an `executorch_program` or a .pte file. Without it, give --program.",
-            allow_single_file = [".pte"],
+executorch_binary = rule(
+    doc = "A runner for a program.",
+    implementation = lambda ctx: _executable(ctx, check = False, profile = ctx.attr.profile),
+    attrs = _ATTRS | _PROGRAM_ATTRS | {
+        "profile": attr.bool(
+            doc = "Whether the binary takes `--profile`, which prints the time by operator and by node, and `--profile=FILE`, " +
+                  "which writes an ETDump. Such a binary links ETDump.",
+        ),
+        "_runner": attr.label(
+            default = _runner,
+            providers = [CcInfo],
+        ),
+    },
+    executable = True,
+    exec_groups = CODEGEN_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
+    fragments = ["cpp"],
+    toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
+)
+
+executorch_profile = rule(
+    doc = "Runs a program in a binary that takes profiles, and writes a web page.",
+    implementation = _executorch_profile_impl,
+    attrs = _ATTRS | _PROGRAM_ATTRS | {
+        "_runner": attr.label(
+            default = "//runtime:profiling_runner",
+            providers = [CcInfo],
+        ),
+        "_tool": attr.label(
+            default = "//profiles",
+            executable = True,
+            cfg = "target",
         ),
     },
     executable = True,
@@ -76,8 +140,12 @@ with those that run with PyTorch's kernels.""",
 
 executorch_program_test = rule(
     doc = "Tests that a program's outputs equal PyTorch's.",
-    implementation = lambda ctx: _executable(ctx, check = True),
+    implementation = lambda ctx: _executable(ctx, check = True, profile = False),
     attrs = _ATTRS | TOLERANCE_ATTRS | {
+        "_runner": attr.label(
+            default = "//runtime:runner",
+            providers = [CcInfo],
+        ),
         "program": attr.label(
             doc = "The `executorch_program`.",
             mandatory = True,

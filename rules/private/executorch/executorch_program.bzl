@@ -10,11 +10,13 @@ def _executorch_program_impl(ctx):
     samples = ctx.actions.declare_file(ctx.label.name + ".ptd")
     report = ctx.actions.declare_file(ctx.label.name + ".delegation.txt")
     report_json = ctx.actions.declare_file(ctx.label.name + ".delegation.json")
+    origins = ctx.actions.declare_file(ctx.label.name + ".origins.json")
     args = model_file_args(ctx)
     args.add("--program", program)
     args.add("--samples", samples)
     args.add("--report", report)
     args.add("--report_json", report_json)
+    args.add("--origins", origins)
     args.add_all(ctx.attr.backends, before_each = "--backend")
     if ctx.attr.quantize:
         args.add("--quantize", ctx.attr.quantize)
@@ -22,7 +24,7 @@ def _executorch_program_impl(ctx):
         executable = ctx.executable._export,
         arguments = [args],
         inputs = model_file_inputs(ctx, ctx.attr._export),
-        outputs = [program, samples, report, report_json],
+        outputs = [program, samples, report, report_json, origins],
         env = {"PYTHONHASHSEED": "0"},
         mnemonic = "EtExport",
         progress_message = "Exporting %{label}",
@@ -30,8 +32,12 @@ def _executorch_program_impl(ctx):
     files = depset([program, samples])
     return [
         DefaultInfo(files = depset([program]), runfiles = ctx.runfiles(transitive_files = files)),
-        EtProgramInfo(program = program, samples = samples),
-        OutputGroupInfo(delegation_report = depset([report, report_json]), samples = depset([samples])),
+        EtProgramInfo(origins = origins, program = program, samples = samples),
+        OutputGroupInfo(
+            delegation_report = depset([report, report_json]),
+            origins = depset([origins]),
+            samples = depset([samples]),
+        ),
     ]
 
 executorch_program = rule(
@@ -42,7 +48,7 @@ contract. The .ptd holds sample inputs with PyTorch's eager outputs, against whi
 
 The program can be lowered to backends, by `backends` and `quantize` or by functions of the model file. Operators that no
 backend takes stay in the program, and `et_operator_library` selects them. The output group `delegation_report` says what
-went to which backend, what stayed and why, as text and as JSON.""",
+went to which backend, what stayed and why, as text and as JSON; `origins` which line of Python each instruction comes from.""",
     implementation = _executorch_program_impl,
     attrs = MODEL_FILE_ATTRS | {
         "backends": attr.string_list(

@@ -2,14 +2,15 @@
 
 visibility(["//rules/..."])
 
-def _init(*, program, samples = None):
+def _init(*, program, samples = None, origins = None):
     if type(program) != "File":
         fail("EtProgramInfo.program: expected a File, got a {}".format(type(program)))
-    return {"program": program, "samples": samples}
+    return {"origins": origins, "program": program, "samples": samples}
 
 EtProgramInfo, _new_et_program_info = provider(
     doc = "A program that the runtime can load.",
     fields = {
+        "origins": "File | None: JSON that says where each instruction comes from.",
         "program": "File: the .pte.",
         "samples": "File | None: sample inputs with PyTorch's outputs, in ExecuTorch's .ptd format.",
     },

@@ -5,11 +5,20 @@ load(":toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
+NO_COMPONENT_ERR = """{label}: the runtime for this platform has no {component}.
+
+Likely cause: the executorch_runtime_toolchain of a runtime of your own does not name it.
+Fix: give the toolchain {component} = "<the C++ library of it>", or leave out what asks for {component}.
+See: docs/errors.md#no-runtime-component"""
+
 def _executorch_runtime_component_impl(ctx):
     toolchain = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE]
+    component = getattr(toolchain, ctx.attr.component)
+    if not component:
+        fail(NO_COMPONENT_ERR.format(component = ctx.attr.component, label = ctx.label))
     return [
         DefaultInfo(runfiles = toolchain.default_runfiles),
-        getattr(toolchain, ctx.attr.component),
+        component,
     ]
 
 executorch_runtime_component = rule(
@@ -17,8 +26,8 @@ executorch_runtime_component = rule(
     implementation = _executorch_runtime_component_impl,
     attrs = {
         "component": attr.string(
-            doc = "Which part: `kernel_includes`, `module` or `program`.",
-            values = ["kernel_includes", "module", "program"],
+            doc = "Which part: `etdump`, `kernel_includes`, `module` or `program`.",
+            values = ["etdump", "kernel_includes", "module", "program"],
             mandatory = True,
         ),
     },

@@ -7,6 +7,7 @@ visibility(["//rules/..."])
 
 def _executorch_runtime_toolchain_impl(ctx):
     return [platform_common.ToolchainInfo(
+        etdump = ctx.attr.etdump[CcInfo] if ctx.attr.etdump else None,
         kernel_includes = ctx.attr.kernel_includes[CcInfo],
         max_kernels = ctx.attr.max_kernels,
         program = ctx.attr.program[CcInfo],
@@ -24,6 +25,10 @@ executorch_runtime_toolchain = rule(
 a toolchain with their own targets and registers the toolchain.""",
     implementation = _executorch_runtime_toolchain_impl,
     attrs = {
+        "etdump": attr.label(
+            doc = "`executorch::etdump::ETDumpGen`, with the runtime itself. Only binaries that take profiles need it.",
+            providers = [CcInfo],
+        ),
         "kernel_includes": attr.label(
             doc = "What a kernel includes: `executorch/runtime/kernel/kernel_includes.h` and what that needs. Headers only.",
             mandatory = True,

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rules_executorch {
+
+// What a delegate tells of a part of its work.
+struct DelegateEvent {
+  std::string name;
+  uint64_t ticks;
+};
+
+// One instruction of a method, in one run.
+struct InstructionEvent {
+  int64_t chain;
+  int64_t instruction;
+  uint64_t ticks;
+  std::vector<DelegateEvent> delegate;
+};
+
+// One run of a method.
+struct ProfiledRun {
+  uint64_t ticks = 0;
+  std::vector<InstructionEvent> instructions;
+};
+
+// The runs of a method that an ETDump tells of; the time to load the method is none of them.
+std::vector<ProfiledRun> ReadRuns(const uint8_t* etdump, size_t size);
+
+// What the instructions of a method call, e.g. `aten::add.out`, by chain and instruction.
+std::vector<std::vector<std::string>> InstructionNames(const uint8_t* program, size_t size, const std::string& path,
+                                                       const std::string& method);
+
+// The run whose time is the median as text: the time by operator and by instruction.
+std::string ProfileText(std::vector<ProfiledRun> runs, const std::vector<std::vector<std::string>>& names);
+
+}  // namespace rules_executorch
