@@ -52,7 +52,7 @@ def _backend_call(node: torch.fx.Node) -> Any | None:
     if getattr(node.target, "__name__", "") != "executorch_call_delegate":
         return None
     module = node.graph.owning_module
-    return getattr(module, node.args[0].target) if isinstance(node.args[0], torch.fx.Node) and module else None
+    return getattr(module, str(node.args[0].target)) if isinstance(node.args[0], torch.fx.Node) and module else None
 
 
 def _origin(node: torch.fx.Node, frames: dict[tuple[str, int, str, str], int]) -> dict[str, object]:

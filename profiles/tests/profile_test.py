@@ -100,6 +100,25 @@ class ProfileTest(absltest.TestCase):
             (whole,) = [event for event in events if event["name"] == "Method::execute"]
             self.assertEqual((run.start, run.end), (whole["start_time"], whole["end_time"]))
 
+    def test_backend(self) -> None:
+        finished = _run("LOWERED_PROFILED", "--profile", "--iterations=3")
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        by_operator, by_node = finished.stdout.split("the runtime itself")
+        self.assertEqual([(name, calls) for _, _, calls, name in _ROW.findall(by_operator)], [("XnnpackBackend", "1")])
+        rows = [(node, name.strip()) for _, _, node, name in _ROW.findall(by_node)]
+        self.assertEqual(rows[0], ("0", "XnnpackBackend"))
+        # XNNPACK's own names of what it runs: two layers, and the softmax behind them.
+        self.assertEqual([node for node, _ in rows[1:]], [""] * (len(rows) - 1))
+        self.assertEqual(sum("Fully Connected" in name for _, name in rows), 2)
+        self.assertIn("Softmax", rows[-1][1])
+
+        page = self._folder() / "page.html"
+        finished = _run("LOWERED_PROFILE", f"--page={page}")
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        (node,) = document.read(page.read_text()).all("details")
+        for text in ("What the backend tells:", "Fully Connected", "aten::linear profiles/tests/model.py:14"):
+            self.assertIn(text, node.text)
+
     def test_delegate(self) -> None:
         def event(**fields: Any) -> dict[str, Any]:
             return {"profile_event": fields}
