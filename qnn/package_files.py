@@ -62,6 +62,25 @@ def op(package: Package, name: str, label: str, attribute: str) -> OpDef:
     )
 
 
+def check_sources(op_defs: Sequence[OpDef], with_source: Sequence[str], label: str) -> None:
+    """Checks that each op has a source; none has before the sources are generated.
+
+    Raises:
+        InputError: some have a source, and some have none.
+    """
+    without = [op_def.name for op_def in op_defs if op_def.name not in with_source]
+    if with_source and without:
+        raise InputError(
+            Finding(
+                label,
+                f"attribute op_srcs has no source for {', '.join(without)}",
+                "an op was added to the XML; a library without the op's code would not load",
+                f"run {label}.skeleton, which writes the source, and add the source to op_srcs",
+                id="op-without-source",
+            )
+        )
+
+
 def short_names(paths: Sequence[str]) -> tuple[str, ...]:
     """The names of files without their folders, for comments."""
     return tuple(os.path.basename(path) for path in paths)

@@ -10,6 +10,7 @@ load(":executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executo
 load(":executorch_program.bzl", _executorch_program = "executorch_program")
 load(":executorch_program_test.bzl", _executorch_program_test = "executorch_program_test")
 load(":exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
+load(":qnn_op_package.bzl", _qnn_op_package = "qnn_op_package")
 load(":scalar_type.bzl", _ScalarType = "ScalarType")
 load(
     ":toolchains.bzl",
@@ -42,6 +43,7 @@ executorch_runtime_component = _executorch_runtime_component
 executorch_runtime_toolchain = _executorch_runtime_toolchain
 executorch_torch_component = _executorch_torch_component
 executorch_torch_toolchain = _executorch_torch_toolchain
+qnn_op_package = _qnn_op_package
 torch_aoti_binary = _torch_aoti_binary
 torch_aoti_package = _torch_aoti_package
 torch_aoti_test = _torch_aoti_test

@@ -28,6 +28,15 @@ class PackageFilesTest(absltest.TestCase):
         self.assertEqual(caught.exception.findings[0].id, "unknown-op")
         self.assertIn("which MyPackage does not have; did you mean ExampleCustomOp?", str(caught.exception))
 
+    def test_sources(self) -> None:
+        _, op_defs = package_files.read([self.create_tempfile(content=_XML).full_path], "HTP", "//a:b")
+        package_files.check_sources(op_defs, [], "//a:b")
+        package_files.check_sources(op_defs, ["ExampleCustomOp"], "//a:b")
+        with self.assertRaises(InputError) as caught:
+            package_files.check_sources(op_defs, ["Other"], "//a:b")
+        self.assertEqual(caught.exception.findings[0].id, "op-without-source")
+        self.assertIn("//a:b: error: attribute op_srcs has no source for ExampleCustomOp\n", str(caught.exception))
+
 
 if __name__ == "__main__":
     absltest.main()

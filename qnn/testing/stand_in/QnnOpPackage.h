@@ -67,7 +67,14 @@ struct Qnn_Param_t {
   };
 };
 
-#define QNN_PARAM_INIT {QNN_PARAMTYPE_SCALAR, nullptr, {{QNN_DATATYPE_INT_32, {0}}}}
+#define QNN_PARAM_INIT               \
+  {                                  \
+    QNN_PARAMTYPE_SCALAR, nullptr, { \
+      {                              \
+        QNN_DATATYPE_INT_32, {0}     \
+      }                              \
+    }                                \
+  }
 
 struct Qnn_OpConfigV1_t {
   const char* name;

@@ -3,6 +3,7 @@
 load(":cuda_repository.bzl", "cuda_repository")
 load(":host_python.bzl", "host_python_repository")
 load(":python_repository.bzl", "python_repository")
+load(":qnn_repository.bzl", "qnn_repository")
 load(":runtime_repository.bzl", "runtime_repository")
 load(":torch_repository.bzl", "torch_repository")
 
@@ -48,7 +49,7 @@ def with_source(tag, given, default, fail = fail):
     return given if sources else dict(given, requirements = default)
 
 def declare_repositories(runtime, python, codegen_python):
-    """Declares the repositories `executorch_runtime`, `_python`, `_torch`, `_codegen_python`, `_host_python` and `_cuda`.
+    """Declares the repositories `executorch_runtime`, `_python`, `_torch`, `_codegen_python`, `_host_python`, `_cuda`, `_qnn`.
 
     Args:
       runtime: dict of runtime_repository's attributes that were given.
@@ -60,6 +61,7 @@ def declare_repositories(runtime, python, codegen_python):
     codegen_python = with_source("codegen_python", codegen_python, Label("//requirements:codegen.txt"))
     cuda_repository(name = "executorch_cuda")
     host_python_repository(name = "executorch_host_python")
+    qnn_repository(name = "executorch_qnn")
     runtime_repository(name = "executorch_runtime", **runtime)
     python_repository(
         name = "executorch_python",

@@ -153,20 +153,19 @@ struct ParamOrderRegistration {
 #define END_PKG_OP_DEFINITION(name) \
   }                                 \
   }
-#define DEF_PACKAGE_OP(function, type)                                                              \
-  const stand_in::Registration STAND_IN_NAME(registration_)(                                        \
-      type, stand_in::Kernel<&STAND_IN_STRIP function>::kCount, [](Tensor* const* tensors) {        \
-        return stand_in::Kernel<&STAND_IN_STRIP function>::call(tensors);                           \
-      });
+#define DEF_PACKAGE_OP(function, type)                          \
+  const stand_in::Registration STAND_IN_NAME(registration_)(    \
+      type, stand_in::Kernel<&STAND_IN_STRIP function>::kCount, \
+      [](Tensor* const* tensors) { return stand_in::Kernel<&STAND_IN_STRIP function>::call(tensors); });
 #define DEF_PACKAGE_OP_AND_COST_AND_FLAGS(function, type, ...) DEF_PACKAGE_OP(function, type)
 #define DEF_PACKAGE_PARAM_ORDER(...) const stand_in::ParamOrderRegistration STAND_IN_NAME(order_)(__VA_ARGS__);
 
 // In the interface. An op that is listed and that no source defines does not link.
 #define DEFINE_UNIQ_TY()
 #define BEGIN_PKG_OPS_OPTS_LIST()
-#define DECLARE_PKG_OPS_OPTS_LIST(name)                     \
-  namespace name {                                          \
-  void registered();                                        \
+#define DECLARE_PKG_OPS_OPTS_LIST(name)                      \
+  namespace name {                                           \
+  void registered();                                         \
   [[maybe_unused]] void (*const kRegistered)() = registered; \
   }
 #define END_PKG_OPS_OPTS_LIST()
@@ -176,10 +175,6 @@ struct ParamOrderRegistration {
 #define REGISTER_PACKAGE_PARAM_ORDERS()
 #define REGISTER_PACKAGE_AXIS_PARAMS()
 #define REGISTER_PACKAGE_PER_CHANNEL_QUANTIZED_OPS()
-#define INIT_PKG_CORE_INIT_FUNC()                                                        \
-  extern "C" QNN_API const stand_in::Op* stand_in_ops() {                                \
-    return stand_in::ops();                                                              \
-  }                                                                                      \
-  extern "C" QNN_API const stand_in::ParamOrder* stand_in_param_orders() {               \
-    return stand_in::param_orders();                                                     \
-  }
+#define INIT_PKG_CORE_INIT_FUNC()                                                   \
+  extern "C" QNN_API const stand_in::Op* stand_in_ops() { return stand_in::ops(); } \
+  extern "C" QNN_API const stand_in::ParamOrder* stand_in_param_orders() { return stand_in::param_orders(); }

@@ -1,0 +1,139 @@
+"""Checks that the operators of op packages really are in the delegate: ExecuTorch's backend only logs which are not."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import warnings
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import Any
+
+import torch
+from executorch.backends.qualcomm.serialization.qc_schema_serialize import flatbuffer_to_option
+
+from diagnostics.errors import Finding, InputError
+
+# The name of ExecuTorch's backend, and the key of the compile spec that holds its options.
+BACKEND = "QnnBackend"
+_OPTIONS = "qnn_compile_spec"
+_LOGGER = "executorch.backends.qualcomm"
+
+
+def operators(compile_specs: Sequence[Any]) -> dict[str, str]:
+    """The operators that the op packages of compile specs compute, each with its package."""
+    found: dict[str, str] = {}
+    for spec in compile_specs:
+        if spec.key == _OPTIONS:
+            for info in flatbuffer_to_option(spec.value).op_package_options.op_package_infos:
+                found.setdefault(info.custom_op_name, info.op_package_name)
+    return found
+
+
+class _Collector(logging.Handler):
+    def __init__(self) -> None:
+        super().__init__()
+        self.messages: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.messages.append(record.getMessage())
+
+
+@contextlib.contextmanager
+def listening() -> Iterator[list[str]]:
+    """Collects what the backend logs and warns of, which is where it says why it leaves an operator out."""
+    collector = _Collector()
+    logger = logging.getLogger(_LOGGER)
+    level = logger.level
+    logger.addHandler(collector)
+    logger.setLevel(logging.INFO)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("always")
+            show = warnings.showwarning
+
+            def showwarning(message: Warning | str, *others: Any, **named: Any) -> None:
+                collector.messages.append(str(message))
+                show(message, *others, **named)
+
+            warnings.showwarning = showwarning
+            yield collector.messages
+    finally:
+        logger.removeHandler(collector)
+        logger.setLevel(level)
+
+
+def check(
+    programs: Mapping[str, torch.export.ExportedProgram],
+    packages: Mapping[str, str],
+    messages: Sequence[str],
+    label: str,
+) -> None:
+    """Checks the programs that came out of lowering.
+
+    Args:
+        programs: the lowered programs of a model by method.
+        packages: the operators of op packages, each with its package.
+        messages: what the backend said while it lowered.
+        label: of the program, for errors.
+
+    Raises:
+        InputError: an operator was left out of the delegate, or the model has no operator of a package.
+    """
+    findings = []
+    seen: set[str] = set()
+    for method, program in programs.items():
+        outside = set(_calls(program.graph_module))
+        seen |= outside | {call for delegate in _delegates(program.graph_module) for call in _calls(delegate)}
+        findings += [_left_out(name, method, packages[name], messages, label) for name in packages if name in outside]
+    if not findings and packages:
+        findings = [
+            _never_called(package, [name for name in packages if packages[name] == package], label)
+            for package in dict.fromkeys(packages.values())
+            if not any(packages[name] == package for name in seen & packages.keys())
+        ]
+    if findings:
+        raise InputError(findings)
+
+
+def _left_out(name: str, method: str, package: str, messages: Sequence[str], label: str) -> Finding:
+    said = [message for message in dict.fromkeys(messages) if name in message]
+    arity = any("mismatch the number of args" in message for message in said)
+    return Finding(
+        label,
+        f"{method}() calls {name} outside of the delegate, though the op package {package} computes it",
+        "a call leaves an argument at its default, which torch.export then drops"
+        if arity
+        else "the library of the package was not found or not registered, or its validation refused the node",
+        "pass every argument, and give the schema no defaults"
+        if arity
+        else "see above what the backend printed on registering the package; give the folder of its x86 library to "
+        "op_package_options(host_dir = ...) or LD_LIBRARY_PATH, and build the library with the SDK that lowers",
+        tuple(f"the backend said: {message}" for message in said),
+        id="not-delegated",
+    )
+
+
+def _never_called(package: str, names: Collection[str], label: str) -> Finding:
+    return Finding(
+        label,
+        f"the model calls no operator of the op package {package}: {', '.join(names)}",
+        "the operator was decomposed or folded away before the backend saw the graph, or another model was given",
+        "call the operator in forward(), on what depends on an input",
+        id="not-delegated",
+    )
+
+
+def _calls(graph_module: torch.fx.GraphModule) -> Iterator[str]:
+    """The names of the operators that a graph calls."""
+    for node in graph_module.graph.nodes:
+        if node.op == "call_function":
+            yield getattr(node.target, "__name__", str(node.target))
+
+
+def _delegates(graph_module: torch.fx.GraphModule) -> Iterator[torch.fx.GraphModule]:
+    """The graphs that were delegated to the backend."""
+    for node in graph_module.graph.nodes:
+        if node.op == "get_attr":
+            module: Any = getattr(graph_module, node.target, None)
+            if getattr(module, "backend_id", None) == BACKEND:
+                yield module.original_module.graph_module

@@ -1,0 +1,52 @@
+"""A folder with the libraries of an op package that a device needs, and the commands that push and run it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from diagnostics.errors import Finding, InputError
+
+
+def write(registration: Mapping[str, Any], libraries: Sequence[Path], output: Path, label: str) -> None:
+    """Writes a bundle.
+
+    Args:
+        registration: of the package.
+        libraries: folders, each with a library and sdk.json.
+        output: the folder to write to.
+        label: of the bundle, for errors.
+
+    Raises:
+        InputError: the libraries are for different SDKs.
+    """
+    sdks = [json.loads((folder / "sdk.json").read_text()) for folder in libraries]
+    build_ids = sorted({sdk["sdk_build_id"] for sdk in sdks})
+    if len(build_ids) > 1:
+        raise InputError(
+            Finding(
+                label,
+                f"the libraries are for different SDKs: {', '.join(build_ids)}",
+                "an op package fits the SDK alone that it is compiled with",
+                "build all libraries with one SDK",
+                id="several-sdks",
+            )
+        )
+    output.mkdir(parents=True, exist_ok=True)
+    for folder, sdk in zip(libraries, sdks, strict=True):
+        shutil.copyfile(folder / sdk["library"], output / sdk["library"])
+    (output / "sdk.json").write_text(json.dumps(sdks, indent=2) + "\n")
+    script = output / "push.sh"
+    script.write_text(
+        Template((Path(__file__).with_name("push.sh.template")).read_text()).substitute(
+            package=registration["package"],
+            sdk=build_ids[0] or "unknown",
+            device_dir=registration["device_dir"],
+            libraries=" ".join(sorted(sdk["library"] for sdk in sdks)),
+        )
+    )
+    script.chmod(0o755)

@@ -1,0 +1,142 @@
+"""What ExecuTorch's Qualcomm backend is told of an op package: as JSON, and as a Python module."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from string import Template
+
+from codegen.model.schema import OperatorName, parse_operator_name
+from diagnostics.errors import Finding, InputError
+from qnn.opdef.model import Package
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library of a package, and where ExecuTorch registers the library.
+
+    Attributes:
+        target: the name in QnnExecuTorchOpPackageTarget: which of the backend's halves loads the library.
+        platform: the name in QnnExecuTorchOpPackagePlatform: where the process runs that loads the library.
+        file: the name of the file.
+    """
+
+    target: str
+    platform: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """An op and the operator of PyTorch's that it computes, by the name that the operator has in a graph."""
+
+    type: str
+    operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class Registration:
+    """All that ExecuTorch is told of a package."""
+
+    package: str
+    interface_provider: str
+    ops: tuple[Op, ...]
+    libraries: tuple[Library, ...]
+    device_dir: str
+
+
+def libraries(package: str) -> tuple[Library, ...]:
+    """The libraries of a package for the HTP backend.
+
+    ExecuTorch registers a path once, whatever the target: the two files of a device have different names. CPU is the
+    half of the backend that prepares graphs, in a build machine's or a phone's own processor.
+    """
+    return (
+        Library("CPU", "X86_64", f"libQnn{package}.so"),
+        Library("CPU", "AARCH64_ANDROID", f"libQnn{package}.so"),
+        Library("HTP", "AARCH64_ANDROID", f"libQnn{package}_HTP.so"),
+    )
+
+
+def operator_name(text: str, label: str) -> OperatorName:
+    """An operator, as the attribute torch_ops names it.
+
+    Raises:
+        InputError: the text is no operator's full name.
+    """
+    name = parse_operator_name(text) if "::" in text else None
+    if name is None:
+        raise InputError(
+            Finding(
+                label,
+                f"attribute torch_ops has '{text}', which is no operator's full name",
+                "the namespace is missing, or it is written as in Python",
+                'give namespace::name, with an overload namespace::name.overload, e.g. "my_ops::mul3"',
+                id="bad-operator-name",
+            )
+        )
+    return name
+
+
+def make(package: Package, torch_ops: Mapping[str, str], device_dir: str, label: str) -> Registration:
+    """What ExecuTorch is told of a package.
+
+    Args:
+        package: the package.
+        torch_ops: for each op the operator that it computes.
+        device_dir: the folder of a device that the libraries are pushed to.
+        label: of the qnn_op_package.
+
+    Raises:
+        InputError: a text is no operator's name, or two ops compute one operator.
+    """
+    ops: dict[str, Op] = {}
+    for type_, text in torch_ops.items():
+        name = operator_name(text, label)
+        operator = f"{name.namespace}.{name.name}.{name.overload or 'default'}"
+        if operator in ops:
+            raise InputError(
+                Finding(
+                    label,
+                    f"attribute torch_ops has {text} for {ops[operator].type} and for {type_}",
+                    "a copy kept its operator; ExecuTorch would take the first op and never the second",
+                    "name another operator for one of them",
+                    id="op-of-two-ops",
+                )
+            )
+        ops[operator] = Op(type_, operator)
+    return Registration(
+        package.name,
+        f"{package.name}InterfaceProvider",
+        tuple(ops.values()),
+        libraries(package.name),
+        device_dir.rstrip("/") or "/",
+    )
+
+
+def to_json(registration: Registration) -> str:
+    """The registration as JSON."""
+    return json.dumps(asdict(registration), indent=2) + "\n"
+
+
+def module(registration: Registration, label: str) -> str:
+    """The source of a Python module whose op_package_options() gives the registration in ExecuTorch's own classes."""
+    return Template(Path(__file__).with_name("registration.py.template").read_text()).substitute(
+        label=label,
+        package=registration.package,
+        provider=repr(registration.interface_provider),
+        package_name=repr(registration.package),
+        device_dir=json.dumps(registration.device_dir),
+        ops=_dict({op.operator: op.type for op in registration.ops}),
+        libraries=_tuple([f'("{each.target}", "{each.platform}", "{each.file}")' for each in registration.libraries]),
+    )
+
+
+def _dict(items: Mapping[str, str]) -> str:
+    return "{\n" + "".join(f'    "{key}": "{value}",\n' for key, value in items.items()) + "}"
+
+
+def _tuple(items: Sequence[str]) -> str:
+    return "(\n" + "".join(f"    {item},\n" for item in items) + ")"

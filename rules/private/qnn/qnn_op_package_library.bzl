@@ -1,0 +1,100 @@
+"""Rules qnn_op_package_library and qnn_op_package_bundle."""
+
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/providers:qnn_op_package_info.bzl", "QnnOpPackageInfo")
+load("//rules/private/toolchains:qnn_platform.bzl", "QnnPlatformInfo")
+
+visibility(["//qnn/...", "//rules/..."])
+
+def _qnn_op_package_library_impl(ctx):
+    package = ctx.attr.package[QnnOpPackageInfo]
+    platform = ctx.attr.platform[QnnPlatformInfo]
+    folder = ctx.actions.declare_directory(ctx.label.name)
+    args = ctx.actions.args()
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(package.registration, format = "--registration=%s")
+    args.add(platform.role, format = "--role=%s")
+    args.add(platform.sdk_build_id, format = "--sdk_build_id=%s")
+    args.add(platform.compiler, format = "--compiler=%s")
+    args.add_all(platform.compile_flags, format_each = "--compile_flag=%s")
+    args.add_all(ctx.attr.copts, format_each = "--compile_flag=%s")
+    args.add_all(platform.link_flags, format_each = "--link_flag=%s")
+    args.add(package.interface, format = "--src=%s")
+    args.add_all(package.op_srcs, format_each = "--src=%s")
+    args.add_all([folder], format_each = "--output=%s", expand_directories = False)
+    ctx.actions.run(
+        executable = ctx.executable._build,
+        arguments = [args],
+        inputs = depset(
+            [package.registration, package.interface],
+            transitive = [package.op_srcs, platform.files],
+        ),
+        outputs = [folder],
+        env = {"PATH": "/usr/bin:/bin"},
+        mnemonic = "EtQnnLibrary",
+        progress_message = "Compiling the op package %{label}",
+    )
+    return [DefaultInfo(files = depset([folder]), runfiles = ctx.runfiles([folder]))]
+
+qnn_op_package_library = rule(
+    doc = """The library of an op package for one kind of processor: a folder with the library, under the name that the package is
+registered with, and `sdk.json`, which says which SDK the library is for.""",
+    implementation = _qnn_op_package_library_impl,
+    attrs = {
+        "copts": attr.string_list(doc = "Options for the compiler."),
+        "package": attr.label(
+            doc = "The `qnn_op_package`.",
+            mandatory = True,
+            providers = [QnnOpPackageInfo],
+        ),
+        "platform": attr.label(
+            doc = "What to compile with.",
+            mandatory = True,
+            providers = [QnnPlatformInfo],
+        ),
+        "_build": attr.label(
+            default = "//qnn:build_library",
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+)
+
+def _qnn_op_package_bundle_impl(ctx):
+    package = ctx.attr.package[QnnOpPackageInfo]
+    folder = ctx.actions.declare_directory(ctx.label.name)
+    args = ctx.actions.args()
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(package.registration, format = "--registration=%s")
+    args.add_all(ctx.files.libraries, format_each = "--library=%s", expand_directories = False)
+    args.add_all([folder], format_each = "--output=%s", expand_directories = False)
+    ctx.actions.run(
+        executable = ctx.executable._bundle,
+        arguments = [args],
+        inputs = ctx.files.libraries + [package.registration],
+        outputs = [folder],
+        mnemonic = "EtQnnBundle",
+        progress_message = "Bundling the op package %{label}",
+    )
+    return [DefaultInfo(files = depset([folder]), runfiles = ctx.runfiles([folder]))]
+
+qnn_op_package_bundle = rule(
+    doc = "A folder with the libraries of an op package that a device needs, and `push.sh`, which pushes them and runs a program.",
+    implementation = _qnn_op_package_bundle_impl,
+    attrs = {
+        "libraries": attr.label_list(
+            doc = "The package's libraries for the processor and for the DSP of a device.",
+            mandatory = True,
+        ),
+        "package": attr.label(
+            doc = "The `qnn_op_package`.",
+            mandatory = True,
+            providers = [QnnOpPackageInfo],
+        ),
+        "_bundle": attr.label(
+            default = "//qnn:bundle",
+            executable = True,
+            cfg = "exec",
+        ),
+    },
+)

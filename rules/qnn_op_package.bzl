@@ -1,0 +1,91 @@
+"""qnn_op_package: operators for Qualcomm's AI Engine Direct backend."""
+
+load("@rules_python//python:defs.bzl", "py_library")
+load("//rules/private/qnn:qnn_op_package.bzl", "qnn_op_package_skeleton", _qnn_op_package = "qnn_op_package")
+load("//rules/private/qnn:qnn_op_package_library.bzl", "qnn_op_package_bundle", "qnn_op_package_library")
+load("//rules/private/torch:loader_module.bzl", "loader_module")
+
+def qnn_op_package(
+        name,
+        config,
+        torch_ops,
+        op_srcs = {},
+        backend = "HTP",
+        hexagon_archs = ["v75"],
+        copts = [],
+        visibility = None,
+        testonly = None,
+        tags = [],
+        **kwargs):
+    """An op package for Qualcomm's AI Engine Direct backend, which computes operators of PyTorch's.
+
+    Targets:
+
+    - `<name>`: reads the XML, and compares the ops with the operators; JSON of both, and the source of the interface.
+    - `<name>.skeleton`, to run: writes the interface and the ops into the source tree, for you to complete the ops. Files that
+      exist stay, unless `-- --overwrite` asks for their replacement, and differences are shown.
+    - `<name>_py`: a py_library with the module `<package>.<name>`, whose `op_package_options()` gives ExecuTorch's
+      `QnnExecuTorchOpPackageOptions`.
+    - `<name>.x86_64`, `<name>.aarch64_android`, `<name>.hexagon_<arch>`: the libraries. They need the SDKs that QNN_SDK_ROOT,
+      HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT name, and are incompatible, so skipped, without.
+    - `<name>.device_<arch>`: a folder with what a device needs, and the commands that push and run it.
+
+    Args:
+      name: name of the target.
+      config: the XML files of the package. Several define one package together.
+      torch_ops: for each op the operator of PyTorch's that the op computes, as namespace::name or namespace::name.overload.
+      op_srcs: for each op its source, e.g. {"ExampleCustomOp": "ExampleCustomOp.cpp"}.
+      backend: the backend that the sources are for.
+      hexagon_archs: versions of the DSP to build for: v68, v69, v73, v75, v79, v81.
+      copts: options for the compilers of the libraries.
+      visibility: common attribute.
+      testonly: common attribute.
+      tags: common attribute.
+      **kwargs: deps, device_dir, interface and the common attributes.
+    """
+    common = dict(visibility = visibility, testonly = testonly, tags = tags)
+    _qnn_op_package(
+        name = name,
+        backend = backend,
+        config = config,
+        module = loader_module(name),
+        op_srcs = {
+            source: ",".join([op for op, other in op_srcs.items() if other == source])
+            for source in op_srcs.values()
+        },
+        torch_ops = torch_ops,
+        **(kwargs | common)
+    )
+    qnn_op_package_skeleton(
+        name = name + ".skeleton",
+        backend = backend,
+        config = config,
+        op_srcs = {op: source.removeprefix(":") for op, source in op_srcs.items()},
+        **common
+    )
+    py_library(
+        name = name + "_py",
+        srcs = [loader_module(name)],
+        deps = [Label("@executorch_python//:executorch")],
+        **common
+    )
+    for platform in ["x86_64", "aarch64_android"] + ["hexagon_" + arch for arch in hexagon_archs]:
+        qnn_op_package_library(
+            name = name + "." + platform,
+            copts = copts,
+            package = name,
+            platform = Label("@executorch_qnn//:" + platform),
+            target_compatible_with = [Label("@executorch_qnn//:{}_found".format(platform))],
+            **common
+        )
+    for arch in hexagon_archs:
+        qnn_op_package_bundle(
+            name = "{}.device_{}".format(name, arch),
+            libraries = [name + ".aarch64_android", name + ".hexagon_" + arch],
+            package = name,
+            target_compatible_with = [
+                Label("@executorch_qnn//:aarch64_android_found"),
+                Label("@executorch_qnn//:hexagon_{}_found".format(arch)),
+            ],
+            **common
+        )
