@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from absl.testing import absltest, parameterized
+from absl.testing import absltest
 
 from profiles import page
 from profiles.etdump import Event, Part, Run
@@ -71,7 +71,7 @@ def _contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
-class BrowserTest(parameterized.TestCase):
+class BrowserTest(absltest.TestCase):
     def _measure(self, width: int, *flags: str) -> dict[str, Any]:
         folder = Path(self.create_tempdir().full_path)
         shown = folder / "measured.html"
@@ -100,11 +100,13 @@ class BrowserTest(parameterized.TestCase):
         measured: dict[str, Any] = json.loads(html.unescape(found[1]))
         return measured
 
-    @parameterized.named_parameters(
-        ("light_phone", 390, 1, False),
-        ("dark_small_phone", 320, 0, True),
-    )
-    def test_reads_well(self, width: int, scheme: int, is_dark: bool) -> None:
+    def test_light_phone(self) -> None:
+        self._check(390, scheme=1, is_dark=False)
+
+    def test_dark_small_phone(self) -> None:
+        self._check(320, scheme=0, is_dark=True)
+
+    def _check(self, width: int, scheme: int, *, is_dark: bool) -> None:
         measured = self._measure(width, f"--blink-settings=preferredColorScheme={scheme}")
         # Nothing is wider than the screen, open or not.
         self.assertLessEqual(measured["width"], width)
