@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import re
 import subprocess
@@ -116,6 +117,45 @@ class ExportTest(_Files):
         self.assertEqual(samples["forward/0/input/11"].shape, (0, 3))
         self.assertTrue(samples["forward/0/input/12"].is_contiguous(memory_format=torch.channels_last))
         torch.testing.assert_close(samples["forward/0/input/12"], torch.arange(120.0).reshape(1, 3, 5, 8))
+
+    def test_origins(self) -> None:
+        packages = self.folder / "lib" / "site-packages"
+        packages.mkdir(parents=True)
+        (packages / "block_of_test.py").write_text(
+            "import torch\n\n\nclass Block(torch.nn.Module):\n    def forward(self, x):\n        return x.sigmoid()\n"
+        )
+        self.model.write_text(
+            """
+import sys
+sys.path.append(__file__.replace("model.py", "lib/site-packages"))
+import torch
+from block_of_test import Block
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.block = Block()
+    def forward(self, x):
+        y = self.block(x)
+        y = torch.cond(y.sum() > 0, lambda t: t.sin(), lambda t: t.cos(), (y,))
+        return (y + x).view(-1)
+def get_model():
+    return Model(), (torch.ones(2, 4),)
+"""
+        )
+        exported = export(self.model)
+        self.assertNotIn(str(self.folder).encode(), exported.origins)
+        document = json.loads(exported.origins)
+        frames = [tuple(frame) for frame in document["frames"]]
+        of_operator = {
+            origin["operator"]: (origin["module"], [frames[i][:3] for i in origin["stack"]])
+            for origin in document["methods"]["forward"].values()
+        }
+        # The file of the model is outside of the working directory, so that its name is all that stays the same.
+        block = [("model.py", 11, "forward"), ("block_of_test.py", 6, "forward")]
+        self.assertEqual(of_operator["aten::sigmoid.out"], ("block", block))
+        self.assertEqual(of_operator["aten::add.out"], ("", [("model.py", 13, "forward")]))
+        for in_a_branch in ("aten::sin.out", "aten::cos.out"):
+            self.assertNotIn(in_a_branch, of_operator)
 
     def test_state_starts_as_in_pytorch_and_carries_over(self) -> None:
         samples = self.run_and_compare(
