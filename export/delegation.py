@@ -119,10 +119,9 @@ def _remaining(method: Method, node: torch.fx.Node, *, is_partitioned: bool) -> 
 
 def _name(node: torch.fx.Node) -> str:
     target: Any = node.target
-    operator_overload = getattr(target, "_op", target)
-    if isinstance(operator_overload, torch._ops.OpOverload):
-        return str(operator_overload.name())
-    return str(getattr(operator_overload, "__name__", operator_overload))
+    # One of the edge dialect has PyTorch's within.
+    overload = target if isinstance(target, torch._ops.OpOverload) else getattr(target, "_op", target)
+    return str(overload.name() if isinstance(overload, torch._ops.OpOverload) else getattr(target, "__name__", target))
 
 
 def as_json(delegations: Mapping[str, Delegation]) -> str:

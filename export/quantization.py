@@ -19,6 +19,11 @@ from export.pytorch_message import condense
 from export.samples import Sample
 from export.user_file import text_of
 
+_WITH_SCALARS = {
+    torch.ops.aten.add.Tensor: torch.ops.aten.add.Scalar,
+    torch.ops.aten.mul.Tensor: torch.ops.aten.mul.Scalar,
+}
+
 
 def quantize(
     method: Method, exported: torch.export.ExportedProgram, samples: Sequence[Sample], quantization: Quantization
@@ -34,7 +39,9 @@ def quantize(
         InputError: the quantizer, a run on the calibration inputs or PyTorch failed.
     """
     with torch.no_grad(), _failing(method, quantization, "the quantizer"):
-        prepared = quantize_pt2e.prepare_pt2e(exported.module(), quantization.quantizer)
+        module = exported.module()
+        _keep_integers(module)
+        prepared = quantize_pt2e.prepare_pt2e(module, quantization.quantizer)
     with torch.no_grad(), _failing(method, quantization, "a run on the calibration inputs"), _kept(prepared, exported):
         for inputs in quantization.calibration:
             given = inputs.separate()
@@ -44,10 +51,27 @@ def quantize(
     return tracing.trace(replace(method, module=converted), samples)
 
 
+def _keep_integers(module: torch.fx.GraphModule) -> None:
+    """Calls the operators that add numbers to integers by the overloads that take numbers.
+
+    Of numbers in calls of the others, XNNPACKQuantizer makes floats, and an index into a table of embeddings, for one,
+    has to stay an integer.
+    """
+    for node in module.graph.nodes:
+        with_scalar = _WITH_SCALARS.get(node.target)
+        if with_scalar and not isinstance(node.args[1], torch.fx.Node) and not node.meta["val"].is_floating_point():
+            node.target = with_scalar
+    module.recompile()
+
+
 @contextmanager
 def _kept(module: torch.nn.Module, exported: torch.export.ExportedProgram) -> Iterator[None]:
-    """Gives the model's buffers their values back afterwards: the program starts with the state of the eager module."""
-    values = {name: module.get_buffer(name).clone() for name in exported.graph_signature.buffers}
+    """Gives the model's buffers their values back afterwards: the program starts with the state of the eager module.
+
+    Those of batch norms are gone where a convolution has taken the batch norm in.
+    """
+    buffers = {name: buffer for name, buffer in module.named_buffers() if name in exported.graph_signature.buffers}
+    values = {name: buffer.clone() for name, buffer in buffers.items()}
     yield
     for name, value in values.items():
         module.get_buffer(name).copy_(value)

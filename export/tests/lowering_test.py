@@ -148,6 +148,40 @@ class RecipesTest(_Files):
         self.assertIn("quantized_decomposed::dequantize_per_channel", delegate.operators)
         self.assertEqual(exported, self.export(source, backends=["xnnpack"], quantize="xnnpack_int8"))
 
+    def test_integers_and_batch_norms(self) -> None:
+        exported = self.export(
+            textwrap.dedent(
+                """
+                import torch
+
+                class Model(torch.nn.Module):
+                    def __init__(self):
+                        super().__init__()
+                        self.table = torch.nn.Embedding(8, 4)
+                        self.convolution = torch.nn.Sequential(torch.nn.Conv2d(1, 2, 3), torch.nn.BatchNorm2d(2))
+                    def forward(self, x, tokens):
+                        positions = torch.arange(4) * 2 + 1
+                        return self.convolution(self.table((tokens + 1 + positions) % 8) + x)
+
+                def _inputs(count):
+                    return [(torch.rand(1, 1, 4, 4), torch.randint(0, 8, (1, 1, 4))) for _ in range(count)]
+
+                def get_model():
+                    return Model(), _inputs(1)[0]
+
+                def get_calibration_inputs():
+                    return _inputs(8)
+                """
+            ),
+            backends=["xnnpack"],
+            quantize="xnnpack_int8",
+        )
+        (delegate,) = exported.delegations["forward"].delegates
+        self.assertIn("aten::convolution", delegate.operators)
+        self.assertIn(
+            "aten::embedding", {remaining.operator for remaining in exported.delegations["forward"].remaining}
+        )
+
     def test_int8_dynamic(self) -> None:
         exported = self.export(_LINEAR, backends=["xnnpack"], quantize="xnnpack_int8_dynamic")
         self.assertGreater(self.snr(exported), 40)
