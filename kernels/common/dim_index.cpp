@@ -1,11 +1,12 @@
 #include "kernels/common/dim_index.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "kernels/common/block.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
+#include "kernels/common/offset_copy.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -21,37 +22,11 @@ const int64_t* load_positions(const ConstStridedView& index, int64_t offset, int
   return block;
 }
 
-/// Copies elements between two memories: those at offsets of the one, those at a stride of the other.
-template <typename Element, bool kToChosen>
-void copy_row(const DimIndex::Row& row, char* target, const char* source) {
-  int64_t other = row.other_offset;
-  for (int64_t i = 0; i < row.n; ++i, other += row.other_stride) {
-    std::memcpy(target + (kToChosen ? row.chosen_offsets[i] : other),
-                source + (kToChosen ? other : row.chosen_offsets[i]), sizeof(Element));
+/// Offsets of `positions` that are `stride` bytes apart, the first of them from `first` on, the others `step` bytes on.
+void make_offsets(const int64_t* positions, int64_t stride, int64_t first, int64_t step, int64_t* offsets, int64_t n) {
+  for (int64_t i = 0; i < n; ++i, first += step) {
+    offsets[i] = first + positions[i] * stride;
   }
-}
-
-template <bool kToChosen>
-void copy_chosen(const ConstStridedView& source, const DimIndex& chosen, const StridedView& target) {
-  const auto copy = [&] {
-    switch (target.element_size()) {
-      case 1:
-        return &copy_row<uint8_t, kToChosen>;
-      case 2:
-        return &copy_row<uint16_t, kToChosen>;
-      case 4:
-        return &copy_row<uint32_t, kToChosen>;
-      default:
-        return &copy_row<uint64_t, kToChosen>;
-    }
-  }();
-  const StridedShape& other = kToChosen ? static_cast<const StridedShape&>(source) : target;
-  chosen.for_each_row(other, [&](const DimIndex::Row& row) {
-    // Elements of 16 bytes as their halves.
-    for (int64_t half = 0; half < target.element_size(); half += sizeof(uint64_t)) {
-      copy(row, target.data + half, source.data + half);
-    }
-  });
 }
 
 }  // namespace
@@ -73,10 +48,7 @@ void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
       const int64_t n = std::min(kBlockSize, row_size - start);
       const int64_t* const positions =
           load_positions(index_, offsets[1] + start * index_stride, index_stride, block, n);
-      int64_t first = offsets[2] + start * step;
-      for (int64_t i = 0; i < n; ++i, first += step) {
-        block[i] = first + positions[i] * stride_;
-      }
+      make_offsets(positions, stride_, offsets[2] + start * step, step, block, n);
       visit({block, offsets[0] + start * other_stride, other_stride, n});
     }
   });
@@ -87,16 +59,17 @@ bool positions_exist(const ConstStridedView& index, int64_t size) {
                            "an index is Long or Int, not %d", static_cast<int>(index.dtype));
   const LoopNest nest = LoopNest::over(index);
   const int64_t stride = nest.row_stride(0);
+  const int64_t last = size - 1;
   bool exist = true;
   nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t row_size) {
     int64_t block[kBlockSize];
     for (int64_t start = 0; start < row_size; start += kBlockSize) {
       const int64_t n = std::min(kBlockSize, row_size - start);
       const int64_t* const positions = load_positions(index, offsets[0] + start * stride, stride, block, n);
-      for (int64_t i = 0; i < n; ++i) {
-        // As unsigned numbers, negative ones are too large.
-        exist &= static_cast<uint64_t>(positions[i]) < static_cast<uint64_t>(size);
-      }
+      // The sign of one that is negative or too large.
+      LaneReduction<int64_t> signs(0);
+      signs.add(n, positions, [last](int64_t sign, int64_t position) { return sign | position | (last - position); });
+      exist &= signs.result([](int64_t a, int64_t b) { return a | b; }) >= 0;
     }
   });
   ET_CHECK_OR_RETURN_FALSE(exist, "an index is out of bounds for a dimension of size %lld",
@@ -116,11 +89,17 @@ bool fits_within(const StridedShape& index, const StridedShape& tensor, int64_t 
 }
 
 void gather(const ConstStridedView& source, const DimIndex& chosen, const StridedView& target) {
-  copy_chosen</*kToChosen=*/false>(source, chosen, target);
+  chosen.for_each_row(target, [&](const DimIndex::Row& row) {
+    gather_elements(source.data, row.chosen_offsets, target.data + row.other_offset, row.other_stride,
+                    target.element_size(), row.n);
+  });
 }
 
 void scatter(const ConstStridedView& source, const DimIndex& chosen, const StridedView& target) {
-  copy_chosen</*kToChosen=*/true>(source, chosen, target);
+  chosen.for_each_row(source, [&](const DimIndex::Row& row) {
+    scatter_elements(source.data + row.other_offset, row.other_stride, target.data, row.chosen_offsets,
+                     target.element_size(), row.n);
+  });
 }
 
 }  // namespace rules_executorch::kernels

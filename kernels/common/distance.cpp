@@ -6,6 +6,7 @@
 
 #include "kernels/common/block.h"
 #include "kernels/common/convert.h"
+#include "kernels/common/copy.h"
 #include "kernels/common/extremes.h"
 #include "kernels/common/vector_math.h"
 #include "kernels/common/vectorize.h"
@@ -13,69 +14,86 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Elements of `row` from `start` on, where they lie or converted in `buffer`.
+/// Elements of a row from `start` on, where they lie or converted in `buffer`.
 template <typename T>
-const T* elements(const Row& row, int64_t start, int64_t n, T* buffer) {
+const T* elements(const Rows& rows, int64_t row, int64_t start, int64_t n, T* buffer) {
   constexpr ScalarType kType = CppTypeToScalarType<T>::value;
-  const char* const first = row.data + start * row.stride;
-  if (row.dtype == kType && row.stride == sizeof(T)) {
+  const char* const first = rows.data + row * rows.row_stride + start * rows.stride;
+  if (rows.dtype == kType && rows.stride == sizeof(T)) {
     return reinterpret_cast<const T*>(first);
   }
-  load_block(row.dtype, first, row.stride, kType, buffer, n);
+  load_block(rows.dtype, first, rows.stride, kType, buffer, n);
   return buffer;
 }
 
-/// Combines `map(difference)` of all elements.
-template <typename T, typename Map, typename Combine>
-T combine_differences(const Row& a, const Row& b, int64_t n, const Map& map, const Combine& combine) {
+/// For each pair of rows, `finish` of all `map(difference)`, combined.
+template <typename T, typename Map, typename Combine, typename Finish>
+void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count, T* results, const Map& map,
+                         const Combine& combine, const Finish& finish) {
   constexpr int64_t kLanes = LaneReduction<T>::kLanes;
-  T lanes[kLanes] = {};
-  for (int64_t start = 0; start < n; start += kBlockSize) {
-    const int64_t count = std::min(kBlockSize, n - start);
-    alignas(16) T a_buffer[kBlockSize];
-    alignas(16) T b_buffer[kBlockSize];
-    const T* x = elements(a, start, count, a_buffer);
-    const T* y = elements(b, start, count, b_buffer);
-    int64_t i = 0;
-    for (; i + kLanes <= count; i += kLanes) {
-      KERNELS_INDEPENDENT_ITERATIONS
-      for (int64_t k = 0; k < kLanes; ++k) {
-        lanes[k] = combine(lanes[k], map(std::abs(x[i + k] - y[i + k])));
+  for (int64_t row = 0; row < count; ++row) {
+    T lanes[kLanes] = {};
+    for (int64_t start = 0; start < n; start += kBlockSize) {
+      const int64_t part = std::min(kBlockSize, n - start);
+      alignas(16) T a_buffer[kBlockSize];
+      alignas(16) T b_buffer[kBlockSize];
+      const T* const x = elements(a, row, start, part, a_buffer);
+      const T* const y = elements(b, row, start, part, b_buffer);
+      int64_t i = 0;
+      for (; i + kLanes <= part; i += kLanes) {
+        KERNELS_LANES
+        for (int64_t k = 0; k < kLanes; ++k) {
+          lanes[k] = combine(lanes[k], map(std::abs(x[i + k] - y[i + k])));
+        }
+      }
+      for (int64_t k = 0; i < part; ++i, ++k) {
+        lanes[k] = combine(lanes[k], map(std::abs(x[i] - y[i])));
       }
     }
-    for (int64_t k = 0; i < count; ++i, ++k) {
-      lanes[k] = combine(lanes[k], map(std::abs(x[i] - y[i])));
-    }
+    merge_lanes<kLanes / 2>(lanes, [&](T& into, T other) { into = combine(into, other); });
+    results[row] = finish(lanes[0]);
   }
-  LaneReduction<T> total(0);
-  total.add(kLanes, lanes, combine);
-  return total.result(combine);
 }
 
 }  // namespace
 
+ConstStridedView with_dense_rows(KernelRuntimeContext& ctx, const Tensor& x, ScalarType type) {
+  const ConstStridedView view(x);
+  if (view.numel() == 0 || (view.dtype == type && view.strides[view.rank - 1] == 1)) {
+    return view;
+  }
+  StridedView dense;
+  static_cast<StridedShape&>(dense) = view.contiguous(type);
+  const auto memory = ctx.allocate_temp(static_cast<size_t>(dense.numel() * dense.element_size()), alignof(Block));
+  if (!memory.ok()) {
+    return view;
+  }
+  dense.data = static_cast<char*>(*memory);
+  copy(view, dense);
+  return dense;
+}
+
 template <typename T>
-T distance(const Row& a, const Row& b, int64_t n, double p) {
+void distances(const Rows& a, const Rows& b, int64_t n, double p, int64_t count, T* results) {
   const auto plus = [](T x, T y) { return x + y; };
   const auto itself = [](T x) { return x; };
   if (p == 0) {
-    return combine_differences<T>(a, b, n, [](T x) { return x != x ? x : T(x != 0); }, plus);
+    combine_differences(a, b, n, count, results, [](T x) { return x != x ? x : T(x != 0); }, plus, itself);
+  } else if (p == 1) {
+    combine_differences(a, b, n, count, results, itself, plus, itself);
+  } else if (p == 2) {
+    combine_differences(a, b, n, count, results, [](T x) { return x * x; }, plus, [](T x) { return std::sqrt(x); });
+  } else if (p == std::numeric_limits<double>::infinity()) {
+    combine_differences(a, b, n, count, results, itself, [](T x, T y) { return larger(x, y); }, itself);
+  } else {
+    const T power = static_cast<T>(p);
+    combine_differences(
+        a, b, n, count, results, [power](T x) KERNELS_ALWAYS_INLINE { return math::pow(x, power); }, plus,
+        [power](T x) { return math::pow(x, 1 / power); });
   }
-  if (p == 1) {
-    return combine_differences<T>(a, b, n, itself, plus);
-  }
-  if (p == 2) {
-    return std::sqrt(combine_differences<T>(a, b, n, [](T x) { return x * x; }, plus));
-  }
-  if (p == std::numeric_limits<double>::infinity()) {
-    return combine_differences<T>(a, b, n, itself, [](T x, T y) { return larger(x, y); });
-  }
-  const T power = static_cast<T>(p);
-  const auto to_power = [power](T x) KERNELS_ALWAYS_INLINE { return math::pow(x, power); };
-  return math::pow(combine_differences<T>(a, b, n, to_power, plus), 1 / power);
 }
 
-template float distance<float>(const Row& a, const Row& b, int64_t n, double p);
-template double distance<double>(const Row& a, const Row& b, int64_t n, double p);
+template void distances<float>(const Rows& a, const Rows& b, int64_t n, double p, int64_t count, float* results);
+template void distances<double>(const Rows& a, const Rows& b, int64_t n, double p, int64_t count, double* results);
 
 }  // namespace rules_executorch::kernels

@@ -3,22 +3,29 @@
 #include <cstdint>
 
 #include "kernels/common/dtype.h"
+#include "kernels/common/strided_view.h"
 
 namespace rules_executorch::kernels {
 
-/// A row of a matrix: elements `stride` bytes apart.
-struct Row {
+/// Rows of a matrix, `row_stride` bytes apart: elements `stride` bytes apart.
+struct Rows {
   ScalarType dtype;
   const char* data;
+  int64_t row_stride;
   int64_t stride;
 };
 
-/// The p-norm of the difference of two rows of `n` elements: the count of differences for 0, the largest for infinity.
-/// `p` is not negative. Calculates as `T`, float or double.
-template <typename T>
-T distance(const Row& a, const Row& b, int64_t n, double p);
+/// `x` with the elements of a row next to each other in dtype `type`, in the program's memory for temporary data if they
+/// do not lie so already; `x` itself where the program has none.
+ConstStridedView with_dense_rows(KernelRuntimeContext& ctx, const Tensor& x, ScalarType type);
 
-extern template float distance<float>(const Row& a, const Row& b, int64_t n, double p);
-extern template double distance<double>(const Row& a, const Row& b, int64_t n, double p);
+/// The p-norms of the differences of `count` rows of `n` elements each, row by row: the count of differences for 0, the
+/// largest for infinity. `p` is not negative. Calculates as `T`, float or double.
+template <typename T>
+void distances(const Rows& a, const Rows& b, int64_t n, double p, int64_t count, T* results);
+
+extern template void distances<float>(const Rows& a, const Rows& b, int64_t n, double p, int64_t count, float* results);
+extern template void distances<double>(const Rows& a, const Rows& b, int64_t n, double p, int64_t count,
+                                       double* results);
 
 }  // namespace rules_executorch::kernels

@@ -27,12 +27,18 @@ void parallel_for_each_line(
     const Tensor& in, int64_t dim, Tensor& out,
     ::executorch::runtime::FunctionRef<void(const LineLayout& layout, const char* in, char* out)> function);
 
-/// One line, read and written as elements of type `T` in blocks of up to kBlockSize, one block of stack. Functions of
-/// blocks take `(T* values, int64_t start, int64_t n)`, with elements `start` to `start + n` of the line.
+/// One line, read and written as elements of type `T` in blocks of up to kBlockSize: where they lie, or in one block of
+/// stack. Functions of blocks take `(T* values, int64_t start, int64_t n)`, with elements `start` to `start + n` of the
+/// line.
 template <typename T>
 class Line {
  public:
-  Line(const LineLayout& layout, const char* in, char* out) : layout_(layout), in_(in), out_(out) {}
+  Line(const LineLayout& layout, const char* in, char* out)
+      : layout_(layout),
+        in_(in),
+        out_(out),
+        is_in_direct_(layout.in_type == kType && layout.in_stride == sizeof(T)),
+        is_out_direct_(layout.out_type == kType && layout.out_stride == sizeof(T)) {}
 
   int64_t size() const { return layout_.size; }
 
@@ -40,8 +46,7 @@ class Line {
   template <typename Visit>
   void read(const Visit& visit) {
     for_each_block([&](int64_t start, int64_t n) {
-      load_in(start, n);
-      visit(static_cast<const T*>(values_), start, n);
+      visit(is_in_direct_ ? reinterpret_cast<const T*>(in_) + start : load_in(start, n, values_), start, n);
     });
   }
 
@@ -49,9 +54,9 @@ class Line {
   template <typename Function>
   void scan(const Function& function) {
     for_each_block([&](int64_t start, int64_t n) {
-      load_in(start, n);
-      function(values_, start, n);
-      store(start, n);
+      T* const values = load_in(start, n, place(start));
+      function(values, start, n);
+      store(values, start, n);
     });
     is_loaded_ = false;
   }
@@ -62,26 +67,24 @@ class Line {
   void write(const First& first, const Observe& observe, const Second& second) {
     // In between, elements wait in the block or, if that is too small, in the output, unless its dtype rounds them.
     const bool is_one_block = layout_.size <= kBlockSize;
-    const bool out_holds_values = !is_one_block && layout_.out_type == kType;
-    const auto apply_first = [&](int64_t start, int64_t n) {
-      load_in(start, n);
-      first(values_, start, n);
-    };
+    const bool out_holds_values = is_out_direct_ || (!is_one_block && layout_.out_type == kType);
     for_each_block([&](int64_t start, int64_t n) {
-      apply_first(start, n);
-      observe(static_cast<const T*>(values_), start, n);
+      T* const values = load_in(start, n, place(start));
+      first(values, start, n);
+      observe(static_cast<const T*>(values), start, n);
       if (out_holds_values) {
-        store(start, n);
+        store(values, start, n);
       }
     });
     for_each_block([&](int64_t start, int64_t n) {
-      if (out_holds_values) {
-        load_block(kType, out_ + start * layout_.out_stride, layout_.out_stride, kType, values_, n);
-      } else if (!is_one_block) {
-        apply_first(start, n);
+      T* const values = place(start);
+      if (out_holds_values && !is_out_direct_) {
+        load_block(kType, out_ + start * layout_.out_stride, layout_.out_stride, kType, values, n);
+      } else if (!out_holds_values && !is_one_block) {
+        first(load_in(start, n, values), start, n);
       }
-      second(values_, start, n);
-      store(start, n);
+      second(values, start, n);
+      store(values, start, n);
     });
     is_loaded_ = false;
   }
@@ -96,21 +99,31 @@ class Line {
     }
   }
 
-  /// Reads a block of the input; a line of one block only once.
-  void load_in(int64_t start, int64_t n) {
+  /// Where results are computed: the output itself, or the block of stack.
+  T* place(int64_t start) { return is_out_direct_ ? reinterpret_cast<T*>(out_) + start : values_; }
+
+  /// Reads a block of the input to `target`; a line of one block only once, to the block of stack.
+  T* load_in(int64_t start, int64_t n, T* target) {
     if (!is_loaded_) {
-      load_block(layout_.in_type, in_ + start * layout_.in_stride, layout_.in_stride, kType, values_, n);
-      is_loaded_ = layout_.size <= kBlockSize;
+      load_block(layout_.in_type, in_ + start * layout_.in_stride, layout_.in_stride, kType, target, n);
+      is_loaded_ = target == values_ && layout_.size <= kBlockSize;
+    } else if (target != values_) {
+      std::copy_n(values_, n, target);
     }
+    return target;
   }
 
-  void store(int64_t start, int64_t n) const {
-    store_block(kType, values_, layout_.out_type, out_ + start * layout_.out_stride, layout_.out_stride, n);
+  void store(const T* values, int64_t start, int64_t n) const {
+    if (!is_out_direct_) {
+      store_block(kType, values, layout_.out_type, out_ + start * layout_.out_stride, layout_.out_stride, n);
+    }
   }
 
   const LineLayout& layout_;
   const char* in_;
   char* out_;
+  bool is_in_direct_;
+  bool is_out_direct_;
   bool is_loaded_ = false;
   alignas(16) T values_[kBlockSize];
 };

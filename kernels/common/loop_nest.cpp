@@ -1,7 +1,6 @@
 #include "kernels/common/loop_nest.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 #include "kernels/common/parallel_for.h"
 
@@ -10,21 +9,8 @@ namespace rules_executorch::kernels {
 LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(count) {
   const StridedShape& first = *operands[0];
 
-  // Dimensions from the outermost in memory to the innermost; equal strides keep their order.
-  int64_t order[kTensorDimensionLimit];
-  int64_t ordered = 0;
-  for (int64_t d = 0; d < first.rank; ++d) {
-    numel_ *= first.sizes[d];
-    if (first.sizes[d] == 1) {
-      continue;
-    }
-    int64_t position = ordered++;
-    for (; position > 0 && std::abs(first.strides[order[position - 1]]) < std::abs(first.strides[d]); --position) {
-      order[position] = order[position - 1];
-    }
-    order[position] = d;
-  }
-  if (numel_ == 0 || ordered == 0) {
+  numel_ = first.numel();
+  if (numel_ <= 1) {
     rank_ = 1;
     sizes_[0] = numel_;
     for (int k = 0; k < count; ++k) {
@@ -34,8 +20,13 @@ LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(coun
     return;
   }
 
-  for (int64_t i = 0; i < ordered; ++i) {
+  int64_t order[kTensorDimensionLimit];
+  first.memory_order(order);
+  for (int64_t i = 0; i < first.rank; ++i) {
     const int64_t d = order[i];
+    if (first.sizes[d] == 1) {
+      continue;
+    }
     bool merges = rank_ > 0;
     for (int k = 0; k < count && merges; ++k) {
       merges = strides_[k][rank_ - 1] == operands[k]->strides[d] * operands[k]->element_size() * first.sizes[d];

@@ -55,7 +55,7 @@ class LoopNest {
  private:
   int count_;
   int64_t rank_ = 0;
-  int64_t numel_ = 1;
+  int64_t numel_;
   int64_t sizes_[kTensorDimensionLimit + 1];
   int64_t strides_[kMaxOperands][kTensorDimensionLimit + 1];  // in bytes
 };

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "kernels/common/block.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -29,14 +30,19 @@ void copy_row(const RowPart& part, const char* source, char* target, int64_t str
   for (int64_t k = 0; k < part.count; ++k) {
     const Run& run = part.runs[k];
     const char* from = source + run.offset;
-    if (run.step == sizeof(Element) && stride == sizeof(Element) && run.n > 1) {
+    constexpr int64_t kSize = sizeof(Element);
+    if (run.step == kSize && stride == kSize && run.n > 1) {
       std::memcpy(to, from, static_cast<size_t>(run.n) * sizeof(Element));
-      to += run.n * stride;
-      continue;
+    } else if (run.step == -kSize && stride == kSize) {
+      const Element* const last = reinterpret_cast<const Element*>(from);
+      Element* const first = reinterpret_cast<Element*>(to);
+      vectorized_for(run.n, [=](int64_t i) { first[i] = last[-i]; });
+    } else {
+      for (int64_t i = 0; i < run.n; ++i) {
+        std::memcpy(to + i * stride, from + i * run.step, sizeof(Element));
+      }
     }
-    for (int64_t i = 0; i < run.n; ++i, from += run.step, to += stride) {
-      std::memcpy(to, from, sizeof(Element));
-    }
+    to += run.n * stride;
   }
 }
 
@@ -61,16 +67,18 @@ bool append(RowPart& part, int64_t offset) {
   return true;
 }
 
-/// Copies the part of all rows that lie in dimensions from `d` on, from the elements `from` and `to`.
+/// Copies the part of all rows, by the dimensions `order`, of which the last one is that of the rows; of the others,
+/// those from `order[level]` on, from the elements `from` and `to`.
 void copy_rows(const ConstStridedView& source, const StridedView& target, IndexMap map, const RowPart& part,
-               CopyRow copy_row, int64_t d, const char* from, char* to) {
+               CopyRow copy_row, const int64_t* order, int64_t level, const char* from, char* to) {
   const int64_t size = target.element_size();
-  if (d == target.rank - 1) {
+  const int64_t d = order[level];
+  if (level == target.rank - 1) {
     copy_row(part, from, to, target.strides[d] * size);
     return;
   }
   for (int64_t i = 0; i < target.sizes[d]; ++i) {
-    copy_rows(source, target, map, part, copy_row, d + 1, from + map(d, i) * source.strides[d] * size,
+    copy_rows(source, target, map, part, copy_row, order, level + 1, from + map(d, i) * source.strides[d] * size,
               to + i * target.strides[d] * size);
   }
 }
@@ -90,7 +98,10 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
                                    : size == 2 ? &copy_row<uint16_t>
                                    : size == 4 ? &copy_row<uint32_t>
                                                : &copy_row<uint64_t>;
-  const int64_t last = target.rank - 1;
+  // Rows lie together in the target.
+  int64_t order[kTensorDimensionLimit];
+  target.memory_order(order);
+  const int64_t last = order[target.rank - 1];
   RowPart part;
   for (int64_t i = 0; i < target.sizes[last];) {
     part.start = i;
@@ -100,7 +111,7 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
     }
     // Elements of 16 bytes as their halves.
     for (int64_t half = 0; half < size; half += sizeof(uint64_t)) {
-      copy_rows(source, target, map, part, copy_row_of_size, 0, source.data + half, target.data + half);
+      copy_rows(source, target, map, part, copy_row_of_size, order, 0, source.data + half, target.data + half);
     }
   }
 }

@@ -1,6 +1,7 @@
 #include "kernels/common/strided_view.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace rules_executorch::kernels {
 
@@ -10,6 +11,27 @@ int64_t StridedShape::numel() const {
     count *= sizes[d];
   }
   return count;
+}
+
+StridedShape StridedShape::contiguous(ScalarType type) const {
+  StridedShape shape = *this;
+  shape.dtype = type;
+  int64_t stride = 1;
+  for (int64_t d = rank - 1; d >= 0; --d) {
+    shape.strides[d] = stride;
+    stride *= sizes[d];
+  }
+  return shape;
+}
+
+void StridedShape::memory_order(int64_t* order) const {
+  for (int64_t d = 0; d < rank; ++d) {
+    int64_t position = d;
+    for (; position > 0 && std::abs(strides[order[position - 1]]) < std::abs(strides[d]); --position) {
+      order[position] = order[position - 1];
+    }
+    order[position] = d;
+  }
 }
 
 template <typename Byte>

@@ -17,6 +17,13 @@ struct StridedShape {
   int64_t strides[kTensorDimensionLimit] = {};  // in elements; 0 repeats an element, negative goes backwards
 
   int64_t numel() const;
+
+  /// The same sizes in the order of the indices, of elements of dtype `type` next to each other.
+  StridedShape contiguous(ScalarType type) const;
+
+  /// Sets `order` to the dimensions from the outermost in memory to the innermost; equal strides keep their order.
+  void memory_order(int64_t* order) const;
+
   int64_t element_size() const { return static_cast<int64_t>(elementSize(dtype)); }
 };
 

@@ -29,12 +29,9 @@ bool resize_to_distances(Tensor& out, const Tensor& x1, const Tensor& x2) {
   return resize_to_size(out, {shape.sizes, static_cast<size_t>(shape.rank + 2)});
 }
 
-/// Views of out's shape of the first elements of the rows of `x1` and of `x2`.
-ConstStridedView rows_of_first(const Tensor& x1, const StridedShape& out) {
-  return ConstStridedView(x1).select(x1.dim() - 1, 0).unsqueeze(x1.dim() - 1).broadcast_to(out);
-}
-ConstStridedView rows_of_second(const Tensor& x2, const StridedShape& out) {
-  return ConstStridedView(x2).select(x2.dim() - 1, 0).unsqueeze(x2.dim() - 2).broadcast_to(out);
+/// A view of out's shape of the first elements of the rows of `x`, without whose dimension `d` it is.
+ConstStridedView first_elements(const ConstStridedView& x, int64_t d, const StridedShape& out) {
+  return x.select(x.rank - 1, 0).unsqueeze(d).broadcast_to(out);
 }
 
 }  // namespace
@@ -55,23 +52,29 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
 
   // Compute
   const StridedView target(out);
-  const ConstStridedView a = rows_of_first(x1, target);
-  const ConstStridedView b = rows_of_second(x2, target);
-  const int64_t size = x1.sizes()[x1.dim() - 1];
-  const int64_t a_stride = ConstStridedView(x1).strides[x1.dim() - 1] * a.element_size();
-  const int64_t b_stride = ConstStridedView(x2).strides[x2.dim() - 1] * b.element_size();
-  const LoopNest nest = LoopNest::over(target, a, b);
   ET_SWITCH_FLOAT_TYPES(compute_type(x1.scalar_type()), ctx, op_name, CTYPE, [&] {
+    constexpr ScalarType kType = CppTypeToScalarType<CTYPE>::value;
+    const ConstStridedView dense1 = with_dense_rows(ctx, x1, kType);
+    const ConstStridedView dense2 = with_dense_rows(ctx, x2, kType);
+    const int64_t size = dense1.sizes[dense1.rank - 1];
+    const ConstStridedView a = first_elements(dense1, dense1.rank - 1, target);
+    const ConstStridedView b = first_elements(dense2, dense2.rank - 2, target);
+    const LoopNest nest = LoopNest::over(target, a, b);
+    const auto rows_at = [&](const ConstStridedView& dense, int64_t k, int64_t offset) {
+      return Rows{dense.dtype, dense.data + offset, nest.row_stride(k),
+                  dense.strides[dense.rank - 1] * dense.element_size()};
+    };
     nest.parallel_for_each_row(std::max<int64_t>(1, kGrain / std::max<int64_t>(1, size)),
-                               [&](const int64_t* offsets, int64_t n) {
-                                 for (int64_t i = 0; i < n; ++i) {
-                                   const Row x{a.dtype, a.data + offsets[1] + i * nest.row_stride(1), a_stride};
-                                   const Row y{b.dtype, b.data + offsets[2] + i * nest.row_stride(2), b_stride};
-                                   const CTYPE result = distance<CTYPE>(x, y, size, p);
-                                   store_block(CppTypeToScalarType<CTYPE>::value, &result, target.dtype,
-                                               target.data + offsets[0] + i * nest.row_stride(0), sizeof(CTYPE), 1);
-                                 }
-                               });
+                               [&](const int64_t* offsets, int64_t row_size) {
+      for (int64_t start = 0; start < row_size; start += kBlockSize) {
+        const int64_t n = std::min(kBlockSize, row_size - start);
+        CTYPE results[kBlockSize];
+        distances(rows_at(dense1, 1, offsets[1] + start * nest.row_stride(1)),
+                  rows_at(dense2, 2, offsets[2] + start * nest.row_stride(2)), size, p, n, results);
+        store_block(kType, results, target.dtype, target.data + offsets[0] + start * nest.row_stride(0),
+                    nest.row_stride(0), n);
+      }
+    });
   });
   return out;
 }

@@ -1,7 +1,8 @@
-#include <cstring>
+#include <algorithm>
 
 #include "kernels/common/copy.h"
 #include "kernels/common/in_order.h"
+#include "kernels/common/offset_copy.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/strided_view.h"
 
@@ -25,13 +26,16 @@ Tensor& masked_scatter_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
 
   // Compute
   copy(ConstStridedView(in).broadcast_to(target), target);
-  const InOrder places(target);
   const InOrder sources(values);
-  const size_t size = static_cast<size_t>(target.element_size());
   int64_t next = 0;
-  for_each_true(chosen, [&](int64_t i) {
-    std::memcpy(target.data + places.offset(i), values.data + sources.offset(next), size);
-    ++next;
+  for_each_chosen(chosen, target, [&](const int64_t* offsets, int64_t n) {
+    for (int64_t done = 0; done < n;) {
+      const InOrder::Run run = sources.from(next);
+      const int64_t count = std::min(n - done, run.n);
+      scatter_elements(values.data + run.offset, run.stride, target.data, offsets + done, target.element_size(), count);
+      done += count;
+      next += count;
+    }
   });
   return out;
 }

@@ -1,6 +1,5 @@
-#include <cstring>
-
 #include "kernels/common/in_order.h"
+#include "kernels/common/offset_copy.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/strided_view.h"
 #include "kernels/common/view_shape.h"
@@ -27,11 +26,11 @@ Tensor& masked_select_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   // Compute
   const StridedView target(out);
   const int64_t element_size = target.element_size();
-  const InOrder sources(source);
+  const int64_t stride = target.strides[0] * element_size;
   char* to = target.data;
-  for_each_true(chosen, [&](int64_t i) {
-    std::memcpy(to, source.data + sources.offset(i), static_cast<size_t>(element_size));
-    to += target.strides[0] * element_size;
+  for_each_chosen(chosen, source, [&](const int64_t* offsets, int64_t n) {
+    gather_elements(source.data, offsets, to, stride, element_size, n);
+    to += n * stride;
   });
   return out;
 }

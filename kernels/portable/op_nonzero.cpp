@@ -21,19 +21,22 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   int64_t* to = reinterpret_cast<int64_t*>(target.data);
   int64_t index[kTensorDimensionLimit] = {};
   int64_t row = 0;  // the number of the element with `index`, but 0 in the last dimension
-  for_each_true(view, [&](int64_t i) {
-    if (last >= 0 && i - row >= view.sizes[last]) {
-      int64_t left = i / view.sizes[last];
-      row = left * view.sizes[last];
-      for (int64_t d = last - 1; d >= 0; --d) {
-        index[d] = left % view.sizes[d];
-        left /= view.sizes[d];
+  for_each_chosen(view, numbers_of(view), [&](const int64_t* numbers, int64_t n) {
+    for (int64_t k = 0; k < n; ++k) {
+      const int64_t i = numbers[k];
+      if (last >= 0 && i - row >= view.sizes[last]) {
+        int64_t left = i / view.sizes[last];
+        row = left * view.sizes[last];
+        for (int64_t d = last - 1; d >= 0; --d) {
+          index[d] = left % view.sizes[d];
+          left /= view.sizes[d];
+        }
       }
+      for (int64_t d = 0; d <= last; ++d) {
+        to[d * target.strides[1]] = d == last ? i - row : index[d];
+      }
+      to += target.strides[0];
     }
-    for (int64_t d = 0; d <= last; ++d) {
-      to[d * target.strides[1]] = d == last ? i - row : index[d];
-    }
-    to += target.strides[0];
   });
   return out;
 }

@@ -19,25 +19,29 @@ Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& in, double p
   ET_KERNEL_CHECK(ctx, p >= 0, InvalidArgument, out);
 
   // Resize: a distance for each pair of rows.
-  const ConstStridedView view(in);
-  const int64_t rows = view.sizes[0];
+  const int64_t rows = in.sizes()[0];
   const int64_t pairs = rows * (rows - 1) / 2;
   ET_KERNEL_CHECK(ctx, resize_to_size(out, {&pairs, 1}), InvalidArgument, out);
 
   // Compute
   const StridedView target(out);
-  const int64_t row_stride = view.strides[0] * view.element_size();
-  const int64_t stride = view.strides[1] * view.element_size();
-  const int64_t cost = std::max<int64_t>(1, rows * view.sizes[1]);
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
+    constexpr ScalarType kType = CppTypeToScalarType<CTYPE>::value;
+    const ConstStridedView view = with_dense_rows(ctx, in, kType);
+    const int64_t row_stride = view.strides[0] * view.element_size();
+    const int64_t stride = view.strides[1] * view.element_size();
+    const int64_t cost = std::max<int64_t>(1, rows * view.sizes[1]);
     parallel_for(0, rows, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         // The pairs of row i come behind those of the rows before it.
         char* to = target.data + i * (2 * rows - i - 1) / 2 * target.element_size();
-        for (int64_t j = i + 1; j < rows; ++j, to += target.element_size()) {
-          const CTYPE result = distance<CTYPE>({view.dtype, view.data + i * row_stride, stride},
-                                               {view.dtype, view.data + j * row_stride, stride}, view.sizes[1], p);
-          store_block(CppTypeToScalarType<CTYPE>::value, &result, target.dtype, to, sizeof(CTYPE), 1);
+        for (int64_t j = i + 1; j < rows; j += kBlockSize) {
+          const int64_t n = std::min(kBlockSize, rows - j);
+          CTYPE results[kBlockSize];
+          distances({view.dtype, view.data + i * row_stride, 0, stride},
+                    {view.dtype, view.data + j * row_stride, row_stride, stride}, view.sizes[1], p, n, results);
+          store_block(kType, results, target.dtype, to, target.element_size(), n);
+          to += n * target.element_size();
         }
       }
     });

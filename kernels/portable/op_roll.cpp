@@ -38,7 +38,7 @@ void roll_flat(const ConstStridedView& source, int64_t shift, const StridedView&
   const InOrder sources(source);
   for (int64_t i = 0; i < numel; ++i) {
     const int64_t to = i < numel - first ? i + first : i + first - numel;
-    std::memcpy(target.data + places.offset(to), source.data + sources.offset(i),
+    std::memcpy(target.data + places.from(to).offset, source.data + sources.from(i).offset,
                 static_cast<size_t>(source.element_size()));
   }
 }

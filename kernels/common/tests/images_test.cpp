@@ -201,6 +201,14 @@ TEST(MappedCopyTest, EachDimensionByItself) {
       ASSERT_EQ(out.data()[j * 300 + i], in.data()[i % 3 * 4 + 3 - j % 4]);
     }
   }
+  // Rows that go backwards, of more elements than a block.
+  OwnedTensor<int> forward({2, 600}), backward({2, 600});
+  std::iota(forward.data(), forward.data() + 1200, 0);
+  copy_mapped(ConstStridedView(forward.tensor()), StridedView(backward.tensor()),
+              [](int64_t d, int64_t i) { return d == 0 ? i : 599 - i; });
+  for (int i = 0; i < 1200; ++i) {
+    ASSERT_EQ(backward.data()[i], i / 600 * 600 + 599 - i % 600);
+  }
   OwnedTensor<int16_t> nothing({0, 7});
   copy_mapped(source, StridedView(nothing.tensor()), [](int64_t, int64_t) -> int64_t { return 0; });
 }

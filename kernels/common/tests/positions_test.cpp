@@ -1,4 +1,4 @@
-// dim_index.h, in_order.h and broadcast.h.
+// dim_index.h, in_order.h, offset_copy.h and broadcast.h.
 
 #include <gtest/gtest.h>
 
@@ -10,6 +10,7 @@
 #include "kernels/common/broadcast.h"
 #include "kernels/common/dim_index.h"
 #include "kernels/common/in_order.h"
+#include "kernels/common/offset_copy.h"
 #include "kernels/common/tests/tensors.h"
 
 namespace rules_executorch::kernels {
@@ -83,17 +84,52 @@ TEST(InOrderTest, TheOrderIsThatOfTheIndices) {
   OwnedTensor<uint8_t> mask({20, 30}, {1, 0});
   const ConstStridedView view(mask.tensor());
   const std::vector<int64_t> offsets = testing::offsets_of(view);
-  std::vector<int64_t> expected, visited;
+  std::vector<int64_t> expected, expected_offsets;
   for (size_t i = 0; i < offsets.size(); ++i) {
-    EXPECT_EQ(InOrder(view).offset(static_cast<int64_t>(i)), offsets[i]);
+    const InOrder::Run run = InOrder(view).from(static_cast<int64_t>(i));
+    EXPECT_EQ(run.offset, offsets[i]);
+    EXPECT_EQ(run.n, 30 - static_cast<int64_t>(i) % 30);
+    EXPECT_EQ(run.offset + (run.n - 1) * run.stride, offsets[i + static_cast<size_t>(run.n) - 1]);
     if (i % 7 < 2) {
       mask.data()[offsets[i]] = static_cast<uint8_t>(i % 255 + 1);
       expected.push_back(static_cast<int64_t>(i));
+      expected_offsets.push_back(4 * static_cast<int64_t>(i));
     }
   }
-  for_each_true(view, [&](int64_t i) { visited.push_back(i); });
-  EXPECT_EQ(visited, expected);
+  const auto offsets_where_true = [&](const StridedShape& shape) {
+    std::vector<int64_t> visited;
+    for_each_chosen(view, shape, [&](const int64_t* found, int64_t n) { visited.insert(visited.end(), found, found + n); });
+    return visited;
+  };
+  EXPECT_EQ(offsets_where_true(numbers_of(view)), expected);
+  EXPECT_EQ(offsets_where_true(view.contiguous(ScalarType::Float)), expected_offsets);
   EXPECT_EQ(count_true(view), static_cast<int64_t>(expected.size()));
+}
+
+TEST(InOrderTest, OneElementIsOneRun) {
+  OwnedTensor<int> scalar({});
+  EXPECT_EQ(InOrder(ConstStridedView(scalar.tensor())).from(0).n, 1);
+}
+
+TEST(OffsetCopyTest, GathersAndScatters) {
+  const std::vector<int64_t> places = {5, 0, 3};
+  for (const int64_t size : {1, 2, 4, 8, 16}) {
+    std::vector<char> source(8 * size), gathered(6 * size), back(8 * size);
+    std::iota(source.begin(), source.end(), char{0});
+    std::vector<int64_t> offsets;
+    for (const int64_t place : places) {
+      offsets.push_back(place * size);
+    }
+    // To every second element, and back.
+    gather_elements(source.data(), offsets.data(), gathered.data(), 2 * size, size, 3);
+    scatter_elements(gathered.data(), 2 * size, back.data(), offsets.data(), size, 3);
+    for (int64_t i = 0; i < 3; ++i) {
+      for (int64_t byte = 0; byte < size; ++byte) {
+        ASSERT_EQ(gathered[2 * i * size + byte], source[offsets[i] + byte]);
+        ASSERT_EQ(back[offsets[i] + byte], source[offsets[i] + byte]);
+      }
+    }
+  }
 }
 
 TEST(InOrderTest, NothingIsTrue) {
