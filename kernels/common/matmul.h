@@ -289,6 +289,20 @@ void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k
   }
 }
 
+/// Some products for each time that a total is read and written.
+template <typename T, int... P>
+void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t n, std::integer_sequence<int, P...>) {
+  const T factors[] = {a[P]...};
+  const T* const rows[] = {b + P * b_stride...};
+  int64_t j = 0;
+  for (; j + kLanes<T> <= n; j += kLanes<T>) {
+    add_vector(totals + j, (... + (factors[P] * load_vector(rows[P] + j))));
+  }
+  for (; j < n; ++j) {
+    totals[j] += (... + (factors[P] * rows[P][j]));
+  }
+}
+
 template <typename T>
 void add_tile(void* totals, int64_t totals_stride, const void* const* a, const void* b, int64_t k) {
   T* total = static_cast<T*>(totals);
@@ -307,23 +321,21 @@ void add_rows(void* totals, const void* a, const void* b, int64_t b_stride, int6
   T* total = static_cast<T*>(totals);
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
-  int64_t p = 0;
   if constexpr (std::is_floating_point_v<T>) {
-    // Four products for each time that a total is read and written.
-    for (; p + 4 <= k; p += 4, y += 4 * b_stride) {
-      const T x0 = x[p], x1 = x[p + 1], x2 = x[p + 2], x3 = x[p + 3];
-      const T *y1 = y + b_stride, *y2 = y + 2 * b_stride, *y3 = y + 3 * b_stride;
-      int64_t j = 0;
-      for (; j + kLanes<T> <= n; j += kLanes<T>) {
-        add_vector(total + j, x0 * load_vector(y + j) + x1 * load_vector(y1 + j) + x2 * load_vector(y2 + j) +
-                                  x3 * load_vector(y3 + j));
-      }
-      for (; j < n; ++j) {
-        total[j] += x0 * y[j] + x1 * y1[j] + x2 * y2[j] + x3 * y3[j];
+    int64_t count = 0;
+    for (; k > 0; k -= count, x += count, y += count * b_stride) {
+      count = k >= 4 ? 4 : k == 3 ? 3 : 1;
+      if (count == 4) {
+        add_products(total, x, y, b_stride, n, std::make_integer_sequence<int, 4>());
+      } else if (count == 3) {
+        add_products(total, x, y, b_stride, n, std::make_integer_sequence<int, 3>());
+      } else {
+        add_products(total, x, y, b_stride, n, std::make_integer_sequence<int, 1>());
       }
     }
+  } else {
+    add_products(total, x, y, b_stride, k, n);
   }
-  add_products(total, x + p, y, b_stride, k - p, n);
 }
 
 template <typename T>
