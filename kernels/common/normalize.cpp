@@ -149,10 +149,20 @@ void normalize(const Normalization& normalization) {
       }
       const Group<T> group(nest, n, offsets);
       const T mean = group.mean();
-      const T rstd = 1 / std::sqrt(group.variance(mean) + static_cast<T>(n.eps));
+      const T variance = group.variance(mean);
+      const T rstd = 1 / std::sqrt(variance + static_cast<T>(n.eps));
       group.write(mean, rstd);
       store_block(kType, &mean, n.mean.dtype, n.mean.data + offsets[4], n.mean.element_size(), 1);
       store_block(kType, &rstd, n.rstd.dtype, n.rstd.data + offsets[5], n.rstd.element_size(), 1);
+      if (n.running_variance != nullptr) {
+        const T numel = static_cast<T>(nest.numel());
+        const T share = static_cast<T>(n.momentum);
+        char* const running = n.running_variance + offsets[5];
+        T value;
+        load_block(n.rstd.dtype, running, 0, kType, &value, 1);
+        value = share * (variance * (numel / (numel - 1))) + (1 - share) * value;
+        store_block(kType, &value, n.rstd.dtype, running, n.rstd.element_size(), 1);
+      }
     }
   });
 }

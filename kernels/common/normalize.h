@@ -17,6 +17,8 @@ struct Normalization {
   StridedView rstd;
   int64_t first_normalized;
   double eps;
+  char* running_variance = nullptr;  // of rstd's shape and dtype: moved towards the unbiased variance
+  double momentum = 0;               // by this share
 };
 
 /// An optional parameter, or in place of a missing one `constant`, as a view to broadcast.

@@ -56,6 +56,10 @@ class Plane {
   void load_row(int64_t y, int64_t x, int64_t n, T* values) const {
     load_block(type_, data_ + y * row_ + x * column_, column_, CppTypeToScalarType<T>::value, values, n);
   }
+  /// Writes `n` elements of a row, from (y, x) on. For `n` up to kBlockSize.
+  void store_row(int64_t y, int64_t x, int64_t n, const T* values) const {
+    store_block(CppTypeToScalarType<T>::value, values, type_, data_ + y * row_ + x * column_, column_, n);
+  }
   void store(int64_t y, int64_t x, T value) const { store_element(value, type_, data_ + y * row_ + x * column_); }
 
  private:

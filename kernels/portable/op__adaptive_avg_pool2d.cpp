@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "kernels/common/average_pool.h"
 #include "kernels/common/dtype.h"
-#include "kernels/common/planes.h"
 #include "kernels/common/resize.h"
 
 namespace torch::executor::native {
@@ -10,8 +10,9 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The input positions of output `i`: the part of the input that it is of the output, and what is begun of it.
-int64_t window_begin(int64_t i, int64_t in_size, int64_t out_size) { return i * in_size / out_size; }
-int64_t window_end(int64_t i, int64_t in_size, int64_t out_size) { return ((i + 1) * in_size - 1) / out_size + 1; }
+Window window(int64_t i, int64_t in_size, int64_t out_size) {
+  return {i * in_size / out_size, ((i + 1) * in_size - 1) / out_size + 1};
+}
 
 }  // namespace
 
@@ -43,23 +44,13 @@ Tensor& _adaptive_avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, Ar
   const int64_t rows = output_size[0];
   const int64_t columns = output_size[1];
   const int64_t work = (height / rows + 1) * (width / columns + 1);
+  const auto window_of_row = [&](int64_t i) { return window(i, height, rows); };
+  const auto window_of_column = [&](int64_t j) { return window(j, width, columns); };
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    for_each_plane<CTYPE>(in, out, work, [&](const auto& source, const auto& target) {
-      for (int64_t i = 0; i < rows; ++i) {
-        const int64_t top = window_begin(i, height, rows);
-        const int64_t bottom = window_end(i, height, rows);
-        for (int64_t j = 0; j < columns; ++j) {
-          const int64_t left = window_begin(j, width, columns);
-          const int64_t right = window_end(j, width, columns);
-          CTYPE sum = 0;
-          for (int64_t y = top; y < bottom; ++y) {
-            for (int64_t x = left; x < right; ++x) {
-              sum += source.load(y, x);
-            }
-          }
-          target.store(i, j, sum / static_cast<CTYPE>((bottom - top) * (right - left)));
-        }
-      }
+    average_windows<CTYPE>(in, out, work, window_of_row, window_of_column, [&](CTYPE sum, int64_t i, int64_t j) {
+      const Window y = window_of_row(i);
+      const Window x = window_of_column(j);
+      return sum / static_cast<CTYPE>((y.end - y.begin) * (x.end - x.begin));
     });
   });
   return out;

@@ -2,12 +2,10 @@
 #include <cmath>
 #include <optional>
 
-#include "kernels/common/block.h"
 #include "kernels/common/dtype.h"
-#include "kernels/common/planes.h"
+#include "kernels/common/resampling.h"
 #include "kernels/common/upsampling.h"
 #include "kernels/common/vector_math.h"
-#include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -39,11 +37,15 @@ class Triangle {
     scale_ = 1 / total;
   }
 
-  int64_t begin() const { return begin_; }
   int64_t end() const { return end_; }
 
-  /// The share of element `k`. All shares together are 1.
-  T share(int64_t k) const { return weight(k) * scale_; }
+  /// All weights together are 1.
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    for (int64_t k = begin_; k < end_; ++k) {
+      visit(k, weight(k) * scale_);
+    }
+  }
 
  private:
   T weight(int64_t k) const { return std::max(1 - std::abs(static_cast<T>(k) - middle_ + T(0.5)) * slope_, T(0)); }
@@ -53,41 +55,6 @@ class Triangle {
   T scale_;
   int64_t begin_;
   int64_t end_;
-};
-
-/// The mean of the rows under a triangle, computed for some columns at a time.
-template <typename T>
-class MeanRow {
- public:
-  MeanRow(const Plane<T, ConstStridedView>& plane, const Triangle<T>& rows, int64_t width)
-      : plane_(plane), rows_(rows), width_(width) {}
-
-  T at(int64_t x) {
-    if (x < begin_ || x >= end_) {
-      compute(x);
-    }
-    return values_[x - begin_];
-  }
-
- private:
-  void compute(int64_t x) {
-    const int64_t n = std::min(kBlockSize, width_ - x);
-    std::fill_n(values_, n, T(0));
-    for (int64_t y = rows_.begin(); y < rows_.end(); ++y) {
-      T row[kBlockSize];
-      plane_.load_row(y, x, n, row);
-      vectorized_for(n, [values = values_, &row, share = rows_.share(y)](int64_t i) { values[i] += share * row[i]; });
-    }
-    begin_ = x;
-    end_ = x + n;
-  }
-
-  const Plane<T, ConstStridedView>& plane_;
-  const Triangle<T>& rows_;
-  int64_t width_;
-  int64_t begin_ = 0;
-  int64_t end_ = 0;
-  T values_[kBlockSize];
 };
 
 /// The dtype to calculate in: one whose numbers hold all values of dtype `type`, but for the largest of Long.
@@ -118,29 +85,8 @@ Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& in,
   const bool is_integral = !isFloatingType(type);
   ET_SWITCH_FLOAT_TYPES(working_type(type), ctx, op_name, CTYPE, [&] {
     constexpr CTYPE kLargest = static_cast<CTYPE>(0x1.fffffep62);
-    for_each_plane<CTYPE>(in, out, /*work=*/32, [&](const auto& source, const auto& target) {
-      constexpr int64_t kColumns = kBlockSize / 4;
-      for (int64_t start = 0; start < upsampling.out_size[1]; start += kColumns) {
-        const int64_t count = std::min(kColumns, upsampling.out_size[1] - start);
-        Triangle<CTYPE> columns[kColumns];
-        int64_t end = 0;
-        for (int64_t j = 0; j < count; ++j) {
-          columns[j] = Triangle<CTYPE>(upsampling, 1, align_corners, start + j);
-          end = std::max(end, columns[j].end());
-        }
-        for (int64_t i = 0; i < upsampling.out_size[0]; ++i) {
-          const Triangle<CTYPE> rows(upsampling, 0, align_corners, i);
-          MeanRow<CTYPE> row(source, rows, end);
-          for (int64_t j = 0; j < count; ++j) {
-            CTYPE sum = 0;
-            for (int64_t x = columns[j].begin(); x < columns[j].end(); ++x) {
-              sum += columns[j].share(x) * row.at(x);
-            }
-            target.store(i, start + j, is_integral ? std::min(math::rint(sum), kLargest) : sum);
-          }
-        }
-      }
-    });
+    const auto rounded = [&](CTYPE sum) { return is_integral ? std::min(math::rint(sum), kLargest) : sum; };
+    resample<CTYPE, Triangle<CTYPE>>(in, upsampling, align_corners, /*work=*/32, rounded, out);
   });
   return out;
 }

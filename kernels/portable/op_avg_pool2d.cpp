@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "kernels/common/average_pool.h"
 #include "kernels/common/dtype.h"
-#include "kernels/common/planes.h"
 #include "kernels/common/pooling.h"
 
 namespace torch::executor::native {
@@ -32,26 +32,16 @@ Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int
     return std::min(dim.begin(i) + dim.kernel, dim.in_size + dim.padding) - dim.begin(i);
   };
   ET_SWITCH_FLOAT_TYPES_AND(Long, compute_type(type), ctx, op_name, CTYPE, [&] {
-    for_each_plane<CTYPE>(in, out, h.kernel * w.kernel, [&](const auto& source, const auto& target) {
-      for (int64_t i = 0; i < h.out_size; ++i) {
-        const int64_t top = h.first(i);
-        const int64_t bottom = h.last(i);
-        for (int64_t j = 0; j < w.out_size; ++j) {
-          const int64_t left = w.first(j);
-          const int64_t right = w.last(j);
-          CTYPE sum = 0;
-          for (int64_t y = top; y < bottom; ++y) {
-            for (int64_t x = left; x < right; ++x) {
-              sum += source.load(y, x);
-            }
-          }
-          const int64_t count =
-              count_include_pad ? size_with_padding(h, i) * size_with_padding(w, j) : (bottom - top) * (right - left);
-          const bool is_empty = bottom <= top || right <= left;
-          target.store(i, j, is_empty ? CTYPE(0) : static_cast<CTYPE>(sum / divisor_override.value_or(count)));
-        }
-      }
-    });
+    average_windows<CTYPE>(
+        in, out, h.kernel * w.kernel, [&](int64_t i) { return Window{h.first(i), h.last(i)}; },
+        [&](int64_t j) { return Window{w.first(j), w.last(j)}; },
+        [&](CTYPE sum, int64_t i, int64_t j) {
+          const int64_t rows = h.last(i) - h.first(i);
+          const int64_t columns = w.last(j) - w.first(j);
+          const int64_t count = count_include_pad ? size_with_padding(h, i) * size_with_padding(w, j) : rows * columns;
+          const bool is_empty = rows <= 0 || columns <= 0;
+          return is_empty ? CTYPE(0) : static_cast<CTYPE>(sum / divisor_override.value_or(count));
+        });
   });
   return out;
 }

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/common/block.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/dtype.h"
 #include "kernels/common/parallel_for.h"
@@ -66,6 +67,9 @@ struct Taps {
   }
 };
 
+/// Positions of a row of the grid that are sampled together.
+constexpr int64_t kPositions = kBlockSize / 16;
+
 /// The weights of four neighbors, for a position `t` behind the second one.
 template <typename T>
 void cubic_weights(T t, T (&weights)[4]) {
@@ -109,6 +113,7 @@ struct PlaneTaps {
   T weights[16];
   T outside;
 
+  PlaneTaps() = default;
   PlaneTaps(const Taps<T>& y, const Taps<T>& x) : outside((y.outside + x.outside) * 0) {
     for (int i = 0; i < y.count; ++i) {
       for (int j = 0; j < x.count; ++j) {
@@ -161,6 +166,7 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
   const auto stride = [](const StridedShape& shape, int64_t d) { return shape.strides[d] * shape.element_size(); };
   const int64_t from_step = stride(source, 1);
   const int64_t to_step = stride(target, 1);
+  const int64_t to_stride = stride(target, 3);
   const int64_t rows = target.sizes[2];
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, 32 * target.sizes[1] * target.sizes[3]));
   ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
@@ -173,17 +179,25 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
       for (int64_t row = begin; row < end; ++row) {
         const int64_t n = row / rows;
         const int64_t i = row % rows;
-        for (int64_t j = 0; j < target.sizes[3]; ++j) {
-          CTYPE xy[2];
-          load_block(type,
-                     positions.data + n * stride(positions, 0) + i * stride(positions, 1) + j * stride(positions, 2),
-                     stride(positions, 3), CppTypeToScalarType<CTYPE>::value, xy, 2);
-          const PlaneTaps<CTYPE> taps(taps_of(y_axis, static_cast<Interpolation>(interpolation), xy[1]),
-                                      taps_of(x_axis, static_cast<Interpolation>(interpolation), xy[0]));
+        // Some positions at a time, so that a plane stays in the cache.
+        PlaneTaps<CTYPE> taps[kPositions];
+        for (int64_t start = 0; start < target.sizes[3]; start += kPositions) {
+          const int64_t count = std::min(kPositions, target.sizes[3] - start);
+          for (int64_t j = 0; j < count; ++j) {
+            CTYPE xy[2];
+            load_block(type,
+                       positions.data + n * stride(positions, 0) + i * stride(positions, 1) +
+                           (start + j) * stride(positions, 2),
+                       stride(positions, 3), CppTypeToScalarType<CTYPE>::value, xy, 2);
+            taps[j] = PlaneTaps<CTYPE>(taps_of(y_axis, static_cast<Interpolation>(interpolation), xy[1]),
+                                       taps_of(x_axis, static_cast<Interpolation>(interpolation), xy[0]));
+          }
           const char* from = source.data + n * stride(source, 0);
-          char* to = target.data + n * stride(target, 0) + i * stride(target, 2) + j * stride(target, 3);
+          char* to = target.data + n * stride(target, 0) + i * stride(target, 2) + start * stride(target, 3);
           for (int64_t c = 0; c < target.sizes[1]; ++c, from += from_step, to += to_step) {
-            store_element(taps.interpolate(type, from), type, to);
+            for (int64_t j = 0; j < count; ++j) {
+              store_element(taps[j].interpolate(type, from), type, to + j * to_stride);
+            }
           }
         }
       }

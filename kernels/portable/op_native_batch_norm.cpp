@@ -6,7 +6,6 @@
 #include "kernels/common/normalize.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/strided_view.h"
-#include "kernels/common/variance.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -73,22 +72,23 @@ View channels_first(const View& view) {
   return view.permute(order);
 }
 
-/// Normalizes each channel by the mean and the variance of its elements, which are saved.
+/// Normalizes each channel by the mean and the variance of its elements, which are saved. Moves the running statistics,
+/// if there are some, by `momentum` towards them.
 template <typename T>
-void normalize_batch(const BatchNorm& args) {
+void normalize_batch(const BatchNorm& args, Tensor* running_mean = nullptr, Tensor* running_var = nullptr,
+                     double momentum = 0) {
   const double one = 1;
   const double zero = 0;
   const ConstStridedView in = channels_first(ConstStridedView(args.in));
   normalize<T>({in, per_channel(args.weight, in.rank - 1, one).broadcast_to(in),
                 per_channel(args.bias, in.rank - 1, zero).broadcast_to(in), channels_first(StridedView(args.out)),
-                StridedView(args.save_mean), StridedView(args.save_invstd), /*first_normalized=*/1, args.eps});
-}
-
-/// Moves a running statistic by `momentum` towards the one of a batch.
-template <typename T>
-void update(Tensor& running, const Tensor& batch, double momentum) {
-  const T share = static_cast<T>(momentum);
-  elementwise([share](T old, T value) -> T { return share * value + (1 - share) * old; }, running, running, batch);
+                StridedView(args.save_mean), StridedView(args.save_invstd), /*first_normalized=*/1, args.eps,
+                running_var == nullptr ? nullptr : static_cast<char*>(running_var->mutable_data_ptr()), momentum});
+  if (running_mean != nullptr) {
+    const T share = static_cast<T>(momentum);
+    elementwise([share](T old, T value) -> T { return share * value + (1 - share) * old; }, *running_mean,
+                *running_mean, args.save_mean);
+  }
 }
 
 }  // namespace
@@ -148,18 +148,9 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_out(
   // Resize
   ET_KERNEL_CHECK(ctx, args.resize_to_channels(), InvalidArgument, results);
 
-  // Compute: the place of the result holds the batch's variance first.
-  int64_t dims[kTensorDimensionLimit] = {0};
-  for (int64_t d = 2; d < in.dim(); ++d) {
-    dims[d - 1] = d;
-  }
-  const ArrayRef<int64_t> all_but_channels(dims, static_cast<size_t>(in.dim() - 1));
-  variance_out<op_name>(ctx, in, all_but_channels, /*correction=*/1, /*keepdim=*/false, save_invstd);
-  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    update<CTYPE>(running_var, save_invstd, momentum);
-    normalize_batch<CTYPE>(args);
-    update<CTYPE>(running_mean, save_mean, momentum);
-  });
+  // Compute
+  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE,
+                        [&] { normalize_batch<CTYPE>(args, &running_mean, &running_var, momentum); });
   return results;
 }
 

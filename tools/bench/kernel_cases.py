@@ -1,4 +1,4 @@
-"""What kernels_bench times: every operator with 1 MB of float32, contiguous, strided and broadcast."""
+"""What kernels_bench times: every operator with 1 MB of float32, contiguous, strided and broadcast; some also complex."""
 
 from __future__ import annotations
 
@@ -13,39 +13,13 @@ import yaml
 
 from kernels.testing import inputs, op_tester
 
-CONTIGUOUS, STRIDED, BROADCAST = "contiguous", "strided", "broadcast"
+CONTIGUOUS, STRIDED, BROADCAST, COMPLEX = "contiguous", "strided", "broadcast", "complex"
 
 # How often eager's time a kernel may take.
-LIMITS: Mapping[str, float] = {CONTIGUOUS: 2, STRIDED: 4, BROADCAST: 4}
+LIMITS: Mapping[str, float] = {CONTIGUOUS: 2, STRIDED: 4, BROADCAST: 4, COMPLEX: 2}
 
-# Operators that take longer, and why.
-_ELEMENT_BY_ELEMENT = "elements are moved one by one, by code that all dtypes of a size share"
-_BASELINE = "half the vector width of PyTorch's, where that has AVX-512"
-_BORDERS = "the padding's map is evaluated for rows of every dim order alike; PyTorch has loops for channels last"
-_PLANES = "planes are read one by one, and one code serves every dtype and dim order"
-EXCEPTIONS: Mapping[str, str] = {
-    "_adaptive_avg_pool2d.out": _PLANES,
-    "_cdist_forward.out": "every distance is computed by itself; PyTorch multiplies matrices, which cancels digits",
-    "_log_softmax.out": _BASELINE,
-    "_native_batch_norm_legit.out": "strided channels are read once for the variance and once for the result",
-    "_pdist_forward.out": "every distance is computed by itself, in one order of additions",
-    "_softmax.out": _BASELINE,
-    "_upsample_bilinear2d_aa.out": _PLANES,
-    "convolution_backward.out": "three products of matrices for the baseline of the architecture",
-    "copy_": "a broadcast source is stored row by row; PyTorch's time is that of one memory fill",
-    "flip.out": _ELEMENT_BY_ELEMENT,
-    "gather.out": _ELEMENT_BY_ELEMENT,
-    "gelu.out": _BASELINE,
-    "grid_sampler_2d.out": _PLANES,
-    "masked_scatter.out": _ELEMENT_BY_ELEMENT,
-    "masked_select.out": _ELEMENT_BY_ELEMENT,
-    "reflection_pad2d.out": _BORDERS,
-    "repeat_interleave.Tensor_out": _ELEMENT_BY_ELEMENT,
-    "replication_pad2d.out": _BORDERS,
-    "scatter.src_out": _ELEMENT_BY_ELEMENT,
-    "scatter_add.out": _ELEMENT_BY_ELEMENT,
-    "upsample_bilinear2d.vec_out": _PLANES,
-}
+# What takes longer, and why.
+EXCEPTIONS: Mapping[tuple[str, str], str] = {}
 
 
 # Operators that have no case, and why.
@@ -69,6 +43,10 @@ class Values:
 
     def tensor(self, generator: torch.Generator) -> torch.Tensor:
         values = torch.rand(self.shape, generator=generator) * (self.high - self.low) + self.low
+        if self.dtype == torch.bool:
+            values = values.floor()  # 0 is as frequent as others.
+        elif self.dtype.is_complex:
+            values = torch.complex(values, values.flip(0))
         order = inputs.dim_orders(len(self.shape))[1] if self.is_reversed else range(len(self.shape))
         return op_tester.with_dim_order(values.to(self.dtype), order)
 
@@ -284,6 +262,12 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
 
 _KEYWORDS = {"div.Scalar_mode_out": {"rounding_mode": "floor"}, "div.out_mode": {"rounding_mode": "floor"}}
 
+# Operators that calculate with complex numbers, or move them.
+_OF_COMPLEX = (
+    "abs.out", "add.out", "bmm.out", "cat.out", "div.out", "gather.out", "mm.out", "mul.out", "permute_copy.out",
+    "sub.out", "sum.IntList_out",
+)  # fmt: skip
+
 # Operators that PyTorch has for contiguous tensors only.
 _CONTIGUOUS_IN_PYTORCH = ("_pdist_forward.out",)
 
@@ -330,6 +314,8 @@ def operator_cases(operator: str) -> Iterator[tuple[str, Case]]:
         yield case(BROADCAST, _BROADCAST_ARGUMENTS[operator])
     elif operator not in _ARGUMENTS and len(arguments) == 2 and arguments[0] == arguments[1]:
         yield case(BROADCAST, (arguments[0], dataclasses.replace(arguments[1], shape=(64, 1))))
+    if operator in _OF_COMPLEX:
+        yield case(COMPLEX, tuple(_complex(argument) for argument in arguments))
 
 
 def _of_schema(name: str) -> tuple[Any, ...]:
@@ -345,6 +331,14 @@ def _of_schema(name: str) -> tuple[Any, ...]:
         if results[-1] == 2.5 and x.dtype == torch.int32:
             results[-1] = 2
     return tuple(results)
+
+
+def _complex(argument: Any) -> Any:
+    if isinstance(argument, list):
+        return [_complex(item) for item in argument]
+    if isinstance(argument, Values) and argument.dtype == torch.float32:
+        return dataclasses.replace(argument, dtype=torch.complex64)
+    return argument
 
 
 def _reversed(argument: Any) -> Any:

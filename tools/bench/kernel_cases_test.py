@@ -2,6 +2,7 @@
 
 import pathlib
 
+import torch
 from absl.testing import absltest
 
 from tools.bench import kernel_cases
@@ -29,8 +30,17 @@ class KernelCasesTest(absltest.TestCase):
         for operator in ("add.out", "bitwise_and.Tensor_out", "where.self_out", "logical_or.out", "atan2.out"):
             self.assertContainsSubset([kernel_cases.BROADCAST], dict(kernel_cases.operator_cases(operator)))
 
-    def test_exceptions_are_operators(self) -> None:
-        self.assertContainsSubset(kernel_cases.EXCEPTIONS, self.timed)
+    def test_complex_numbers(self) -> None:
+        for operator in ("add.out", "bmm.out", "cat.out"):
+            case = dict(kernel_cases.operator_cases(operator))[kernel_cases.COMPLEX]
+            tensors = case.inputs()[0] if operator == "cat.out" else case.inputs()
+            self.assertTrue(all(tensor.is_complex() for tensor in tensors if isinstance(tensor, torch.Tensor)))
+
+    def test_exceptions_have_cases(self) -> None:
+        cases = {(operator, layout) for operator in self.timed for layout, _ in kernel_cases.operator_cases(operator)}
+        self.assertContainsSubset(kernel_cases.EXCEPTIONS, cases)
+
+    def test_operators_that_are_not_timed(self) -> None:
         self.assertContainsSubset(kernel_cases.NOT_TIMED, self.operators)
 
 

@@ -1,4 +1,4 @@
-// pooling.h, planes.h, pixel_blocks.h, upsampling.h, padding.h and mapped_copy.h.
+// pooling.h, average_pool.h, planes.h, pixel_blocks.h, upsampling.h, resampling.h, padding.h and mapped_copy.h.
 
 #include <gtest/gtest.h>
 
@@ -9,11 +9,13 @@
 #include <optional>
 #include <vector>
 
+#include "kernels/common/average_pool.h"
 #include "kernels/common/mapped_copy.h"
 #include "kernels/common/padding.h"
 #include "kernels/common/pixel_blocks.h"
 #include "kernels/common/planes.h"
 #include "kernels/common/pooling.h"
+#include "kernels/common/resampling.h"
 #include "kernels/common/tests/tensors.h"
 #include "kernels/common/upsampling.h"
 
@@ -102,6 +104,59 @@ TEST(PlanesTest, ThreeDimensionsAndNone) {
   EXPECT_TRUE(planes[2].has_adjacent_rows(2));
   EXPECT_EQ(&planes[2].at(0, 3), three.data() + 11);
   for_each_plane<int>(none.tensor(), none.tensor(), 1, [](const auto&, const auto&) { FAIL(); });
+}
+
+TEST(AveragePoolTest, WindowsOfEveryDimOrder) {
+  for (const std::vector<uint8_t>& order : {std::vector<uint8_t>{0, 1, 2, 3}, {0, 2, 3, 1}}) {
+    // More channels than a block.
+    OwnedTensor<float> in({2, 300, 3, 4}, order), out({2, 300, 2, 2}, order);
+    const std::vector<int64_t> from = testing::offsets_of(ConstStridedView(in.tensor()));
+    for (size_t i = 0; i < from.size(); ++i) {
+      in.data()[from[i] / 4] = static_cast<float>(i);
+    }
+    average_windows<float>(
+        in.tensor(), out.tensor(), 4, [](int64_t i) { return Window{i, i + 2}; },
+        [](int64_t j) { return Window{2 * j, 2 * j + 2}; },
+        [](float sum, int64_t i, int64_t j) { return sum / 4 + static_cast<float>(10 * i + j); });
+    const std::vector<int64_t> to = testing::offsets_of(ConstStridedView(out.tensor()));
+    for (int64_t i = 0; i < static_cast<int64_t>(to.size()); ++i) {
+      const int64_t plane = i / 4, y = i / 2 % 2, x = i % 2;
+      const double first = static_cast<double>(plane * 12 + y * 4 + 2 * x);
+      ASSERT_EQ(out.data()[to[i] / 4], first + 2.5 + static_cast<double>(10 * y + x));
+    }
+  }
+}
+
+/// The input element with the number of the output times two, and half of the one behind it.
+struct TestWeights {
+  int64_t first = 0;
+
+  TestWeights() = default;
+  TestWeights(const Upsampling&, int64_t, bool, int64_t i) : first(2 * i) {}
+
+  int64_t end() const { return first + 2; }
+
+  template <typename Visit>
+  void for_each(const Visit& visit) const {
+    visit(first, 1.0f);
+    visit(first + 1, 0.5f);
+  }
+};
+
+TEST(ResamplingTest, WeightsRowsAndColumns) {
+  // More columns than a block, of the input and of the output.
+  OwnedTensor<float> in({1, 2, 4, 1200}), out({1, 2, 2, 600});
+  std::iota(in.data(), in.data() + in.numel(), 0.0f);
+  Upsampling upsampling;
+  const Ints size = {2, 600};
+  ASSERT_TRUE(upsampling.init(in.tensor(), list(size), std::nullopt));
+  resample<float, TestWeights>(in.tensor(), upsampling, false, 4, [](float sum) { return -sum; }, out.tensor());
+  for (int i = 0; i < 2400; ++i) {
+    const int plane = i / 1200, y = 2 * (i / 600 % 2), x = 2 * (i % 600);
+    const auto at = [&](int row, int column) { return in.data()[(plane * 4 + row) * 1200 + column]; };
+    const float above = at(y, x) + 0.5f * at(y, x + 1), below = at(y + 1, x) + 0.5f * at(y + 1, x + 1);
+    ASSERT_EQ(out.data()[i], -(above + 0.5f * below));
+  }
 }
 
 TEST(PixelBlocksTest, ChannelsAndPixelsAreTheSameBlocks) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
+#include <numeric>
 #include <optional>
 #include <vector>
 
@@ -138,6 +139,20 @@ TEST(NormalizeTest, RowsOfEverySizeAndOrder) {
     check_normalization(3, columns, {0, 1});
     check_normalization(3, columns, {1, 0});
   }
+}
+
+TEST(NormalizeTest, MovesTheRunningVariance) {
+  OwnedTensor<float> in({1, 4}), out({1, 4}), mean({1}), rstd({1}), running({1});
+  std::iota(in.data(), in.data() + 4, 1.0f);
+  running.data()[0] = 10;
+  const double one = 1;
+  const ConstStridedView view(in.tensor());
+  const ConstStridedView parameter = parameter_or(std::nullopt, one).broadcast_to(view);
+  normalize<float>({view, parameter, parameter, StridedView(out.tensor()), StridedView(mean.tensor()),
+                    StridedView(rstd.tensor()), 1, 0, reinterpret_cast<char*>(running.data()), 0.25});
+  // The unbiased variance of 1 to 4 is 5 / 3.
+  EXPECT_NEAR(running.data()[0], 0.25 * 5 / 3 + 0.75 * 10, 1e-6);
+  EXPECT_NEAR(rstd.data()[0], 1 / std::sqrt(1.25), 1e-6);
 }
 
 TEST(NormalizeTest, NothingHasTheMeanZero) {

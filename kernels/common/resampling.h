@@ -1,0 +1,83 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/common/block.h"
+#include "kernels/common/planes.h"
+#include "kernels/common/strided_view.h"
+#include "kernels/common/upsampling.h"
+#include "kernels/common/vectorize.h"
+
+namespace rules_executorch::kernels {
+
+/// The weighted sum of some rows of a plane, computed for a block of columns at a time. `Weights` are those of the rows:
+/// `for_each(visit)` calls `visit(y, weight)`.
+template <typename T, typename Weights>
+class RowSum {
+ public:
+  /// Of `width` columns.
+  RowSum(const Plane<T, ConstStridedView>& plane, const Weights& rows, int64_t width)
+      : plane_(plane), rows_(rows), width_(width) {}
+
+  T at(int64_t x) {
+    if (x < begin_ || x >= end_) {
+      compute(x);
+    }
+    return values_[x - begin_];
+  }
+
+ private:
+  void compute(int64_t x) {
+    const int64_t n = std::min(kBlockSize, width_ - x);
+    std::fill_n(values_, n, T(0));
+    rows_.for_each([&](int64_t y, T weight) {
+      T row[kBlockSize];
+      plane_.load_row(y, x, n, row);
+      vectorized_for(n, [values = values_, &row, weight](int64_t i) { values[i] += weight * row[i]; });
+    });
+    begin_ = x;
+    end_ = x + n;
+  }
+
+  const Plane<T, ConstStridedView>& plane_;
+  const Weights& rows_;
+  int64_t width_;
+  int64_t begin_ = 0;
+  int64_t end_ = 0;
+  T values_[kBlockSize];
+};
+
+/// Makes each element of a plane of `out` of weighted rows and columns of the plane of `in`, and of the sum `finish(sum)`.
+/// `Weights(upsampling, d, align_corners, i)` are those of the inputs in dimension `d` of output `i`: they lie before
+/// `end()`. `work` is about how many additions an element costs.
+template <typename T, typename Weights, typename Finish>
+void resample(const Tensor& in, const Upsampling& upsampling, bool align_corners, int64_t work, const Finish& finish,
+              Tensor& out) {
+  for_each_plane<T>(in, out, work, [&](const auto& source, const auto& target) {
+    // Some columns at a time, whose weights are the same in all rows.
+    constexpr int64_t kColumns = kBlockSize / 4;
+    Weights columns[kColumns];
+    for (int64_t start = 0; start < upsampling.out_size[1]; start += kColumns) {
+      const int64_t n = std::min(kColumns, upsampling.out_size[1] - start);
+      int64_t end = 0;
+      for (int64_t j = 0; j < n; ++j) {
+        columns[j] = Weights(upsampling, 1, align_corners, start + j);
+        end = std::max(end, columns[j].end());
+      }
+      for (int64_t i = 0; i < upsampling.out_size[0]; ++i) {
+        const Weights rows(upsampling, 0, align_corners, i);
+        RowSum<T, Weights> row(source, rows, end);
+        T results[kColumns];
+        for (int64_t j = 0; j < n; ++j) {
+          T sum = 0;
+          columns[j].for_each([&](int64_t x, T weight) { sum += weight * row.at(x); });
+          results[j] = finish(sum);
+        }
+        target.store_row(i, start, n, results);
+      }
+    }
+  });
+}
+
+}  // namespace rules_executorch::kernels
