@@ -1,6 +1,6 @@
 """Writes docs/kernel_costs.md: how much code the kernels are, next to ExecuTorch's, and what compiling them takes.
 
-    tools/bazel run //tools/bench:kernel_costs_bench
+    tools/bazel run //tools/bench:kernel_costs_bench     # or: -- --nosizes, for what compiling takes
 
 The document says what is measured, and how.
 """
@@ -12,9 +12,11 @@ import subprocess
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from absl import app
+from absl import app, flags
 
 from tools.bench import kernel_objects, reachable_text, report
+
+_SIZES = flags.DEFINE_bool("sizes", True, "Measure the code as well.")
 
 _DOCUMENT = "docs/kernel_costs.md"
 _SLOWEST = 10
@@ -54,9 +56,12 @@ class _Linker:
         return int(found[1])
 
 
-def _compile_table(seconds: Mapping[Path, float]) -> str:
+def _compile_table(seconds: Mapping[Path, float], headers: float) -> str:
     slowest = sorted(seconds.items(), key=lambda item: -item[1])[:_SLOWEST]
-    rows = [("all files", len(seconds), f"{sum(seconds.values()):.1f}")]
+    rows = [
+        ("all files", len(seconds), f"{sum(seconds.values()):.1f}"),
+        ("the same, were there nothing but `kernel_includes.h`", len(seconds), f"{len(seconds) * headers:.1f}"),
+    ]
     rows += [(f"`{source.parent.name}/{source.name}`", 1, f"{spent:.1f}") for source, spent in slowest]
     return report.table(("", "files", "CPU seconds"), rows)
 
@@ -79,14 +84,17 @@ def _size_tables(linkers: Sequence[_Linker], libraries: Sequence[reachable_text.
 def main(argv: list[str]) -> None:
     runtime = Path(argv[1])
     document = kernel_objects.workspace() / _DOCUMENT
-    objects = [kernel_objects.Objects(runtime, float_only=float_only) for float_only in (False, True)]
-    seconds = [each.compile_all() for each in objects]
-    report.replace_section(document, "compiling", _compile_table(seconds[0]))
+    whole = kernel_objects.Objects(runtime)
+    report.replace_section(document, "compiling", _compile_table(whole.compile_all(), whole.compile_headers()))
+    if not _SIZES.value:
+        return
+    float_only = kernel_objects.Objects(runtime, float_only=True)
+    float_only.compile_all()
     folder = runtime.resolve().parent
     libraries = [
         reachable_text.Text(folder / f"libexecutorch_kernels_{name}.so") for name in ("optimized", "quantized")
     ]
-    report.replace_section(document, "sizes", _size_tables([_Linker(each) for each in objects], libraries))
+    report.replace_section(document, "sizes", _size_tables([_Linker(whole), _Linker(float_only)], libraries))
 
 
 if __name__ == "__main__":
