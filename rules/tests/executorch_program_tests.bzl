@@ -21,7 +21,7 @@ def _export_test_impl(ctx):
     asserts.equals(env, ["xnnpack_int8"], values_of(action.argv, "--quantize"))
     asserts.equals(
         env,
-        ["program.pte", "program.ptd", "program.delegation.txt", "program.delegation.json"],
+        ["program.pte", "program.ptd", "program.delegation.txt", "program.delegation.json", "program.origins.json"],
         [f.basename for f in action.outputs.to_list()],
     )
     asserts.equals(
