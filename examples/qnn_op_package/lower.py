@@ -5,6 +5,7 @@ from pathlib import Path
 
 import torch
 from absl import app, flags
+from examples.qnn_op_package.example_op_package import op_package_options
 from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.backends.qualcomm.utils.utils import (
     generate_htp_compiler_spec,
@@ -13,7 +14,7 @@ from executorch.backends.qualcomm.utils.utils import (
 )
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
-from examples.qnn_op_package import example_op_package, model, quantization
+from examples.qnn_op_package import model, quantization
 from qnn.checks import delegation
 
 _HOST_DIR = flags.DEFINE_string(
@@ -44,7 +45,7 @@ def lower(soc_model: QcomChipset, host_dir: str, quantize: bool) -> bytes:
     compile_spec = generate_qnn_executorch_compiler_spec(
         soc_model=soc_model,
         backend_options=generate_htp_compiler_spec(use_fp16=not quantize),
-        op_package_options=example_op_package.op_package_options(host_dir=host_dir),
+        op_package_options=op_package_options(host_dir=host_dir),
     )
     with delegation.listening() as messages:
         edge = to_edge_transform_and_lower_to_qnn(module, inputs, compile_spec)

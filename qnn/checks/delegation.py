@@ -11,7 +11,7 @@ from typing import Any
 import torch
 from executorch.backends.qualcomm.serialization.qc_schema_serialize import flatbuffer_to_option
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import Finding, InputError, Location
 
 # The name of ExecuTorch's backend, and the key of the compile spec that holds its options.
 BACKEND = "QnnBackend"
@@ -66,7 +66,7 @@ def check(
     programs: Mapping[str, torch.export.ExportedProgram],
     packages: Mapping[str, str],
     messages: Sequence[str],
-    label: str,
+    where: Location | str,
 ) -> None:
     """Checks the programs that came out of lowering.
 
@@ -74,7 +74,7 @@ def check(
         programs: the lowered programs of a model by method.
         packages: the operators of op packages, each with its package.
         messages: what the backend said while it lowered.
-        label: of the program, for errors.
+        where: the model, for errors.
 
     Raises:
         InputError: an operator was left out of the delegate, or the model has no operator of a package.
@@ -84,10 +84,10 @@ def check(
     for method, program in programs.items():
         outside = set(_calls(program.graph_module))
         seen |= outside | {call for delegate in _delegates(program.graph_module) for call in _calls(delegate)}
-        findings += [_left_out(name, method, packages[name], messages, label) for name in packages if name in outside]
+        findings += [_left_out(name, method, packages[name], messages, where) for name in packages if name in outside]
     if not findings and packages:
         findings = [
-            _never_called(package, [name for name in packages if packages[name] == package], label)
+            _never_called(package, [name for name in packages if packages[name] == package], where)
             for package in dict.fromkeys(packages.values())
             if not any(packages[name] == package for name in seen & packages.keys())
         ]
@@ -95,11 +95,11 @@ def check(
         raise InputError(findings)
 
 
-def _left_out(name: str, method: str, package: str, messages: Sequence[str], label: str) -> Finding:
+def _left_out(name: str, method: str, package: str, messages: Sequence[str], where: Location | str) -> Finding:
     said = [message for message in dict.fromkeys(messages) if name in message]
     arity = any("mismatch the number of args" in message for message in said)
     return Finding(
-        label,
+        where,
         f"{method}() calls {name} outside of the delegate, though the op package {package} computes it",
         "a call leaves an argument at its default, which torch.export then drops"
         if arity
@@ -113,9 +113,9 @@ def _left_out(name: str, method: str, package: str, messages: Sequence[str], lab
     )
 
 
-def _never_called(package: str, names: Collection[str], label: str) -> Finding:
+def _never_called(package: str, names: Collection[str], where: Location | str) -> Finding:
     return Finding(
-        label,
+        where,
         f"the model calls no operator of the op package {package}: {', '.join(names)}",
         "the operator was decomposed or folded away before the backend saw the graph, or another model was given",
         "call the operator in forward(), on what depends on an input",

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 from qnn.opdef.model import OpDef, Package, Role, Tensor
 from qnn.skeleton import template
+from qnn.skeleton.parts import WIDTH, comment, cpp_names, lines, signatures
 
-# Layout of Google's style, in which clang-format leaves it.
-_WIDTH = 120
 # What the HTP backend calls a datatype. A kernel sees no other ones.
 _DTYPES = {
     "QNN_DATATYPE_FLOAT_16": "Float16",
@@ -30,36 +27,22 @@ _SCALARS = {
     **{f"QNN_DATATYPE_INT_{bits}": f"int{bits}Value" for bits in (8, 16, 32)},
     **{f"QNN_DATATYPE_UINT_{bits}": f"uint{bits}Value" for bits in (8, 16, 32)},
 }
-_KEYWORDS = frozenset(
-    re.findall(
-        r"\w+",
-        """
-    alignas alignof and and_eq asm auto bitand bitor bool break case catch char class compl const constexpr continue
-    decltype default delete do double else enum explicit export extern false float for friend goto if inline int long
-    mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public register return short
-    signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned using virtual
-    void volatile wchar_t while xor xor_eq""",
-    )
-)
 
 
 def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[str]) -> str:
     """The source of the interface, through which the backend asks what the package has."""
-    unbounded = any(tensor.repeated for op_def in op_defs for tensor in op_def.inputs + op_def.outputs)
     return template.fill(
         "htp_interface.cpp",
         package=package.name,
         xml_names=" and ".join(xml_names),
-        declarations=_lines(f"DECLARE_PKG_OPS_OPTS_LIST(PKG_{op_def.name})" for op_def in op_defs),
-        any_number="\nconstexpr uint32_t kAnyNumber = UINT32_MAX;\n" if unbounded else "",
-        param_names="".join(f"{_param_names(op_def)}\n\n" for op_def in op_defs if op_def.parameters),
+        declarations=lines(f"DECLARE_PKG_OPS_OPTS_LIST(PKG_{op_def.name})" for op_def in op_defs),
+        signatures=signatures(op_defs),
         op_count=str(len(op_defs)),
-        signatures=_lines(f"    {_signature(op_def)}," for op_def in op_defs),
         op_names=", ".join(f'"{op_def.name}"' for op_def in op_defs),
     )
 
 
-def op(package: Package, op_def: OpDef, backend: str = "HTP") -> str:
+def op(package: Package, op_def: OpDef) -> str:
     """The source of an op, which the user completes."""
     names = cpp_names(op_def)
     arguments = [
@@ -71,41 +54,12 @@ def op(package: Package, op_def: OpDef, backend: str = "HTP") -> str:
         "htp_op.cpp",
         package=package.name,
         op=op_def.name,
-        description=_comment(op_def.description),
+        description=comment(op_def.description),
         arguments=_arguments(f"GraphStatus {op_def.name}Impl(", arguments, ") {"),
         repeated=_repeated(op_def),
         param_order=_param_order(op_def),
-        body=_body(package, op_def, names, backend),
+        body=_body(package, op_def, names),
     )
-
-
-def cpp_names(op_def: OpDef) -> dict[str, str]:
-    """A name in C++ for each tensor of an op."""
-    names: dict[str, str] = {}
-    for _, tensor in op_def.tensors:
-        name = re.sub(r"\W+", "_", tensor.name).strip("_") or "tensor"
-        name = f"_{name}" if name[0].isdigit() else name
-        while name in _KEYWORDS or name in names.values():
-            name += "_"
-        names[tensor.name] = name
-    return names
-
-
-def _param_names(op_def: OpDef) -> str:
-    names = ", ".join(f'"{parameter.name}"' for parameter in op_def.parameters)
-    return f"constexpr const char* k{op_def.name}Params[] = {{{names}}};"
-
-
-def _signature(op_def: OpDef) -> str:
-    params = f"k{op_def.name}Params" if op_def.parameters else "nullptr"
-    counts = ", ".join(_count(tensors) for tensors in (op_def.inputs, op_def.outputs, op_def.parameters))
-    return f'{{"{op_def.name}", {counts}, {params}}}'
-
-
-def _count(tensors: Sequence[Tensor]) -> str:
-    least = sum(tensor.mandatory for tensor in tensors)
-    most = "kAnyNumber" if any(tensor.repeated for tensor in tensors) else str(len(tensors))
-    return f"{{{least}, {most}}}"
 
 
 def _repeated(op_def: OpDef) -> str:
@@ -139,7 +93,7 @@ def _default(op_def: OpDef, parameter: Tensor) -> tuple[str, str] | None:
         return None
     name = f"{cpp_names(op_def)[parameter.name]}_default"
     value = json.dumps(parameter.default)
-    lines = [
+    code = [
         f"static Qnn_Param_t {name} = [] {{",
         "  Qnn_Param_t param = QNN_PARAM_INIT;",
         "  param.paramType = QNN_PARAMTYPE_SCALAR;",
@@ -149,48 +103,37 @@ def _default(op_def: OpDef, parameter: Tensor) -> tuple[str, str] | None:
         "  return param;",
         "}();",
     ]
-    return f"&{name}", _lines(lines)
+    return f"&{name}", lines(code)
 
 
-def _body(package: Package, op_def: OpDef, names: dict[str, str], backend: str) -> str:
+def _body(package: Package, op_def: OpDef, names: dict[str, str]) -> str:
     """The cases that the user completes: one for each datatype that the first input may have."""
     first = op_def.inputs[0]
     outputs = " and ".join(names[tensor.name] for tensor in op_def.outputs)
     inputs = ", ".join(names[tensor.name] for tensor in op_def.inputs + op_def.parameters)
-    datatypes = package.datatypes(op_def, Role.INPUT, first, backend)
+    datatypes = package.datatypes(op_def, Role.INPUT, first, "HTP")
     unused = [f"  (void){names[tensor.name]};" for _, tensor in op_def.tensors if tensor is not first]
-    lines = ["  // Delete these lines with the first use of each.", *unused]
-    lines.append(f"  switch ({names[first.name]}.get_dtype_intfc().dtype) {{")
+    code = ["  // Delete these lines with the first use of each.", *unused]
+    code.append(f"  switch ({names[first.name]}.get_dtype_intfc().dtype) {{")
     for dtype in dict.fromkeys(_DTYPES[datatype] for datatype in datatypes if datatype in _DTYPES):
-        lines += [
-            f"    case DType::{dtype}:",
+        code += [
+            f"    case DType::{dtype}: {{",
             f"      // To write: {outputs} from {inputs}; then GraphStatus::Success.",
             "      return GraphStatus::ErrorPrecision;",
+            "    }",
         ]
-    return _lines([*lines, "    default:", "      return GraphStatus::ErrorPrecision;", "  }"])
-
-
-def _comment(description: str) -> str:
-    if not description:
-        return ""
-    # A backslash at a line's end would continue the comment.
-    lines = textwrap.wrap(description.replace("\\", "/"), _WIDTH - 3, break_long_words=False)
-    return "".join(f"\n// {line}" for line in ["", *lines]).replace("// \n", "//\n")
+    return lines([*code, "    default:", "      return GraphStatus::ErrorPrecision;", "  }"])
 
 
 def _arguments(head: str, arguments: Sequence[str], tail: str) -> str:
     """Arguments in one line, or each line as long as it may be and below the first argument."""
-    lines = [""]
+    rows = [""]
     for number, argument in enumerate(arguments):
         end = "," if number + 1 < len(arguments) else tail
-        joined = f"{lines[-1]} {argument}" if lines[-1] else argument
-        if lines[-1] and len(head) + len(joined) + len(end) > _WIDTH:
-            lines.append(argument)
+        joined = f"{rows[-1]} {argument}" if rows[-1] else argument
+        if rows[-1] and len(head) + len(joined) + len(end) > WIDTH:
+            rows.append(argument)
         else:
-            lines[-1] = joined
-        lines[-1] += "," if number + 1 < len(arguments) else ""
-    return ("\n" + " " * len(head)).join(lines)
-
-
-def _lines(lines: Iterable[str]) -> str:
-    return "".join(f"{line}\n" for line in lines)
+            rows[-1] = joined
+        rows[-1] += "," if number + 1 < len(arguments) else ""
+    return ("\n" + " " * len(head)).join(rows)

@@ -62,14 +62,14 @@ class Package:
         self._package = ctypes.c_void_p(opened)
 
     def init(self) -> bool:
-        return self._driver.driver_init(self._package) == _SUCCESS
+        return bool(self._driver.driver_init(self._package) == _SUCCESS)
 
     def terminate(self) -> bool:
-        return self._driver.driver_terminate(self._package) == _SUCCESS
+        return bool(self._driver.driver_terminate(self._package) == _SUCCESS)
 
     def log(self, level: int) -> bool:
         """Whether the package takes a function to log by, and lets go of the function."""
-        return self._driver.driver_log(self._package, level) == _SUCCESS
+        return bool(self._driver.driver_log(self._package, level) == _SUCCESS)
 
     def info(self) -> list[str] | None:
         """The package's name, the SDK's build id and the names of the ops; None if the package gives nothing."""

@@ -25,7 +25,7 @@ def _tensor(kind: str, name: str, more: str = "", rank: str = "4D", mandatory: s
 
 def _op(name: str, tensors: str, description: str = "") -> str:
     return f"""<OpDef><Name>{name}</Name><Description><Content>{description}</Content></Description>{tensors}
-      <SupportedBackend>HTP</SupportedBackend></OpDef>"""
+      <SupportedBackend>HTP</SupportedBackend><SupportedBackend>CPU</SupportedBackend></OpDef>"""
 
 
 _SIMPLE = _op("ExampleCustomOp", _tensor("Input", "input") + _tensor("Output", "output"), "Multiplies by three.")
@@ -49,20 +49,20 @@ _OPS = (
 
 
 class SkeletonTest(absltest.TestCase):
-    def package(self, ops: str) -> tuple[Package, tuple[OpDef, ...]]:
+    def package(self, ops: str, backend: str) -> tuple[Package, tuple[OpDef, ...]]:
         path = self.create_tempfile(
             content=f'<OpDefCollection PackageName="MyPackage" Domain="aisw" Version="1.0"><OpDefList>{ops}</OpDefList>'
             "</OpDefCollection>"
         ).full_path
-        return package_files.read([path], "HTP", "//a:b")
+        return package_files.read([path], backend, "//a:b")
 
-    def generate(self, ops: str) -> dict[str, str]:
-        package, op_defs = self.package(ops)
-        generated = {op_def.name: sources.op("HTP", package, op_def) for op_def in op_defs}
-        return generated | {"Interface": sources.interface("HTP", package, op_defs, ["a.xml"])}
+    def generate(self, ops: str, backend: str = "HTP") -> dict[str, str]:
+        package, op_defs = self.package(ops, backend)
+        generated = {op_def.name: sources.op(backend, package, op_def) for op_def in op_defs}
+        return generated | {"Interface": sources.interface(backend, package, op_defs, ["a.xml"])}
 
-    def compile(self, generated: dict[str, str]) -> None:
-        """Compiles and links the sources, without a warning and without an undefined name."""
+    def compile(self, generated: dict[str, str], link: str = "-shared") -> Path:
+        """Compiles and links the sources, without a warning and without an undefined name; returns what comes out."""
         folder = Path(self.create_tempdir().full_path)
         for name, text in generated.items():
             (folder / f"{name[:20]}.cpp").write_text(text)
@@ -73,7 +73,7 @@ class SkeletonTest(absltest.TestCase):
             "-Wextra",
             "-Werror",
             "-fPIC",
-            "-shared",
+            link,
             "-Wl,--no-undefined",
         ]
         command += [f"-I{_HEADERS}", "-DTHIS_PKG_NAME=MyPackage", '-DQNN_API=__attribute__((visibility("default")))']
@@ -83,10 +83,24 @@ class SkeletonTest(absltest.TestCase):
             text=True,
         )
         self.assertEqual(result.returncode, 0, result.stderr)
+        return folder / "library.so"
 
     def test_compiles(self) -> None:
-        self.compile(self.generate(_SIMPLE))
-        self.compile(self.generate(_OPS))
+        for backend in sources.BACKENDS:
+            self.compile(self.generate(_SIMPLE, backend))
+            self.compile(self.generate(_OPS, backend))
+
+    def test_cpu_package_computes(self) -> None:
+        generated = self.generate(_SIMPLE, "CPU")
+        completed = """const float* in = static_cast<const float*>(input.data);
+      for (uint32_t i = 0; i < input.currentDimensions[0]; ++i) static_cast<float*>(output.data)[i] = 3 * in[i];
+      return QNN_SUCCESS;"""
+        unfinished = "// To write: output; then QNN_SUCCESS.\n      return QNN_OP_PACKAGE_ERROR_GENERAL;"
+        self.assertIn(unfinished, generated["ExampleCustomOp"])
+        generated["ExampleCustomOp"] = generated["ExampleCustomOp"].replace(unfinished, completed)
+        generated["main"] = Path(__file__).with_name("run_cpu_package.cpp").read_text()
+        program = self.compile(generated, "-pie")
+        self.assertEqual(subprocess.run([program], check=True, capture_output=True, text=True).stdout, "3 -6 1.5\n")
 
     def test_op_without_source_does_not_link(self) -> None:
         generated = self.generate(_OPS)
@@ -96,7 +110,8 @@ class SkeletonTest(absltest.TestCase):
 
     def test_layout_is_that_of_clang_format(self) -> None:
         style = "{BasedOnStyle: Google, ColumnLimit: 120, SortIncludes: false}"
-        for name, text in self.generate(_SIMPLE).items():
+        generated = [*self.generate(_SIMPLE).items(), *self.generate(_SIMPLE, "CPU").items()]
+        for name, text in generated:
             formatted = subprocess.run(
                 [clang_format.get_executable("clang-format"), f"--style={style}", "--assume-filename=a.cpp"],
                 input=text,
@@ -126,7 +141,7 @@ class SkeletonTest(absltest.TestCase):
             "EverythingImpl(TensorType& class_, TensorType& second, const TensorType& in_0, const TensorType& in_0_,\n",
             'DEF_PACKAGE_PARAM_ORDER("Everything", "mode", false, &mode_default, "count", true, nullptr,',
             "  param.scalarParam.uint32Value = 3;\n",
-            "    case DType::Float32:\n",
+            "    case DType::Float32: {\n",
         ):
             self.assertIn(part, op)
 

@@ -13,6 +13,7 @@ constexpr Qnn_ErrorHandle_t QNN_OP_PACKAGE_ERROR_LIBRARY_NOT_INITIALIZED = 2;
 constexpr Qnn_ErrorHandle_t QNN_OP_PACKAGE_ERROR_INVALID_ARGUMENT = 3;
 constexpr Qnn_ErrorHandle_t QNN_OP_PACKAGE_ERROR_INVALID_INFO = 4;
 constexpr Qnn_ErrorHandle_t QNN_OP_PACKAGE_ERROR_VALIDATION_FAILURE = 5;
+constexpr Qnn_ErrorHandle_t QNN_OP_PACKAGE_ERROR_GENERAL = 7;
 constexpr Qnn_ErrorHandle_t QNN_LOG_ERROR_INVALID_ARGUMENT = 6;
 
 struct Qnn_Version_t {
@@ -109,16 +110,17 @@ struct QnnOpPackage_Info_t {
 #define QNN_OP_PACKAGE_INFO_INIT {nullptr, nullptr, nullptr, 0, nullptr, 0, nullptr, nullptr}
 
 using QnnOpPackage_GlobalInfrastructure_t = struct QnnOpPackage_GlobalInfrastructure*;
-using QnnOpPackage_CreateOpImplFn_t = Qnn_ErrorHandle_t (*)(void* graph, void* node, void** implementation);
-using QnnOpPackage_FreeOpImplFn_t = Qnn_ErrorHandle_t (*)(void* implementation);
+using QnnOpPackage_GraphInfrastructure_t = struct QnnOpPackage_GraphInfrastructure*;
+using QnnOpPackage_Node_t = struct QnnOpPackage_Node*;
+using QnnOpPackage_OpImpl_t = struct QnnOpPackage_OpImpl*;
 
 struct QnnOpPackage_ImplementationV1_4_t {
   Qnn_ErrorHandle_t (*init)(QnnOpPackage_GlobalInfrastructure_t);
   Qnn_ErrorHandle_t (*terminate)();
   Qnn_ErrorHandle_t (*getInfo)(const QnnOpPackage_Info_t**);
   Qnn_ErrorHandle_t (*validateOpConfig)(Qnn_OpConfig_t);
-  QnnOpPackage_CreateOpImplFn_t createOpImpl;
-  QnnOpPackage_FreeOpImplFn_t freeOpImpl;
+  Qnn_ErrorHandle_t (*createOpImpl)(QnnOpPackage_GraphInfrastructure_t, QnnOpPackage_Node_t, QnnOpPackage_OpImpl_t*);
+  Qnn_ErrorHandle_t (*freeOpImpl)(QnnOpPackage_OpImpl_t);
   Qnn_ErrorHandle_t (*logInitialize)(QnnLog_Callback_t, QnnLog_Level_t);
   Qnn_ErrorHandle_t (*logSetLevel)(QnnLog_Level_t);
   Qnn_ErrorHandle_t (*logTerminate)();

@@ -1,0 +1,80 @@
+"""The sources of an op package for the CPU backend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from qnn.opdef.model import OpDef, Package, Role, Tensor
+from qnn.skeleton import template
+from qnn.skeleton.parts import comment, cpp_names, lines, signatures
+
+_PREFIX = "QNN_DATATYPE_"
+# What the CPU backend calls a datatype: a fixed-point tensor is one of integers with a scale and an offset.
+_DATATYPES = {
+    **{f"{_PREFIX}{name}": name for name in ("BOOL_8", "FLOAT_32", "INT_8", "INT_32", "UINT_8", "UINT_32")},
+    **{f"{_PREFIX}SFIXED_POINT_{bits}": f"INT_{bits}" for bits in (8, 32)},
+    f"{_PREFIX}UFIXED_POINT_8": "UINT_8",
+}
+
+
+def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[str]) -> str:
+    """The source of the interface, through which the backend asks what the package has and has nodes computed."""
+    return template.fill(
+        "cpu_interface.cpp",
+        package=package.name,
+        xml_names=" and ".join(xml_names),
+        declarations=lines(
+            f"Qnn_ErrorHandle_t {op_def.name}Execute(const QnnCpuOpPackage_Node_t& node);" for op_def in op_defs
+        ),
+        signatures=signatures(op_defs, has_execute=True),
+        op_count=str(len(op_defs)),
+        op_names=", ".join(f'"{op_def.name}"' for op_def in op_defs),
+        indent=" " * len(f"Qnn_ErrorHandle_t {package.name}CreateOpImpl"),
+    )
+
+
+def op(package: Package, op_def: OpDef) -> str:
+    """The source of an op, which the user completes."""
+    return template.fill(
+        "cpu_op.cpp",
+        package=package.name,
+        op=op_def.name,
+        description=comment(op_def.description),
+        body=_body(package, op_def),
+    )
+
+
+def _body(package: Package, op_def: OpDef) -> str:
+    names = cpp_names(op_def)
+    first = op_def.inputs[0]
+    code = [
+        *_tensors("const QnnCpuOpPackage_Tensor_t&", "inputs", op_def.inputs, names),
+        *_tensors("QnnCpuOpPackage_Tensor_t&", "outputs", op_def.outputs, names),
+    ]
+    if op_def.parameters:
+        listed = ", ".join(parameter.name for parameter in op_def.parameters)
+        code.append(f"  // node.params has, by name: {listed}; scalarParam of a scalar, tensorParam of a tensor.")
+    others = [tensor for tensor in (*op_def.inputs, *op_def.outputs) if tensor is not first and tensor.mandatory]
+    if others:
+        code.append("  // Delete these lines with the first use of each.")
+        code += [f"  (void){names[tensor.name]};" for tensor in others]
+    outputs = " and ".join(names[tensor.name] for tensor in op_def.outputs)
+    code.append(f"  switch ({names[first.name]}.dataType) {{")
+    datatypes = package.datatypes(op_def, Role.INPUT, first, "CPU")
+    for datatype in dict.fromkeys(_DATATYPES[each] for each in datatypes if each in _DATATYPES):
+        code += [
+            f"    case QNN_CPU_DATATYPE_{datatype}: {{",
+            f"      // To write: {outputs}; then QNN_SUCCESS.",
+            "      return QNN_OP_PACKAGE_ERROR_GENERAL;",
+            "    }",
+        ]
+    return lines([*code, "    default:", "      return QNN_OP_PACKAGE_ERROR_GENERAL;", "  }"])
+
+
+def _tensors(type_: str, member: str, tensors: Sequence[Tensor], names: dict[str, str]) -> list[str]:
+    """Names for the tensors of a node that are always there."""
+    return [
+        f"  {type_} {names[tensor.name]} = *node.{member}[{index}];"
+        for index, tensor in enumerate(tensors)
+        if tensor.mandatory or index == 0
+    ]

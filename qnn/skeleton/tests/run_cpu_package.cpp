@@ -1,0 +1,50 @@
+// Has the interface of a generated package for the CPU backend compute a node, as the backend would.
+
+#include <cstdio>
+
+#include "CPU/QnnCpuOpPackage.h"
+#include "QnnOpPackage.h"
+
+extern "C" Qnn_ErrorHandle_t MyPackageInterfaceProvider(QnnOpPackage_Interface_t* interface);
+
+int main() {
+  QnnOpPackage_Interface_t interface;
+  if (MyPackageInterfaceProvider(nullptr) == QNN_SUCCESS || MyPackageInterfaceProvider(&interface) != QNN_SUCCESS) {
+    return 1;
+  }
+  const auto& package = interface.v1_4;
+  const QnnOpPackage_Info_t* info = nullptr;
+  if (package.getInfo(&info) == QNN_SUCCESS || package.init(nullptr) != QNN_SUCCESS ||
+      package.getInfo(&info) != QNN_SUCCESS || info->numOperations != 1) {
+    return 2;
+  }
+  Qnn_OpConfig_t right{1, {{"node", "MyPackage", "ExampleCustomOp", 0, nullptr, 1, nullptr, 1, nullptr}}};
+  Qnn_OpConfig_t wrong{1, {{"node", "MyPackage", "ExampleCustomOp", 0, nullptr, 2, nullptr, 1, nullptr}}};
+  if (package.validateOpConfig(right) != QNN_SUCCESS || package.validateOpConfig(wrong) == QNN_SUCCESS) {
+    return 3;
+  }
+  float in[] = {1, -2, 0.5}, out[3] = {};
+  uint32_t dims[] = {3};
+  QnnCpuOpPackage_Tensor_t input{QNN_CPU_DATATYPE_FLOAT_32, 1, dims, in};
+  QnnCpuOpPackage_Tensor_t output{QNN_CPU_DATATYPE_FLOAT_32, 1, dims, out};
+  QnnOpPackage_OpImpl_t op = nullptr;
+  {
+    // The node and its arrays end before the op runs.
+    QnnCpuOpPackage_Tensor_t *inputs[] = {&input}, *outputs[] = {&output};
+    QnnCpuOpPackage_Node_t node{"node", "MyPackage", "ExampleCustomOp", 0, nullptr, 1, inputs, 1, outputs};
+    QnnCpuOpPackage_Node_t other = node;
+    other.typeName = "Other";
+    if (package.createOpImpl(nullptr, reinterpret_cast<QnnOpPackage_Node_t>(&other), &op) == QNN_SUCCESS ||
+        package.createOpImpl(nullptr, reinterpret_cast<QnnOpPackage_Node_t>(&node), &op) != QNN_SUCCESS) {
+      return 4;
+    }
+    inputs[0] = outputs[0] = nullptr;
+  }
+  const auto& implementation = *reinterpret_cast<QnnCpuOpPackage_OpImpl_t*>(op);
+  if (implementation.opImplFn(implementation.userData) != QNN_SUCCESS || package.freeOpImpl(op) != QNN_SUCCESS ||
+      package.terminate() != QNN_SUCCESS) {
+    return 5;
+  }
+  std::printf("%g %g %g\n", out[0], out[1], out[2]);
+  return 0;
+}
