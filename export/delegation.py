@@ -139,7 +139,8 @@ def as_text(delegations: Mapping[str, Delegation]) -> str:
 def _lines(name: str, delegation: Delegation) -> Iterator[str]:
     delegated = sum(sum(delegate.operators.values()) for delegate in delegation.delegates)
     total = delegated + len(delegation.remaining)
-    yield f"{name}: {delegated} of {total} operators in {len(delegation.delegates)} delegates"
+    plural = "" if len(delegation.delegates) == 1 else "s"
+    yield f"{name}: {delegated} of {total} operators in {len(delegation.delegates)} delegate{plural}"
     for index, delegate in enumerate(delegation.delegates):
         yield f"  delegate {index}, {delegate.backend}: {_counted(delegate.operators)}"
     if delegation.remaining:

@@ -59,27 +59,17 @@ def read(model: ModelFile, backends: Sequence[str] = (), quantize: str = "") -> 
         backends: names of recipes, in the order in which the backends take from the graph.
         quantize: the name of a recipe; empty for none.
     Raises:
-        InputError: there is no such recipe, a function returns something else than README.md says, or one says what
-            another, or the rule, says too.
+        InputError: there is no such recipe, a function returns something else than README.md says, or a function says
+            what the rule says too.
     """
     if backends and model.function("get_partitioners"):
         raise _given_twice(model, "get_partitioners", f"backends = [{', '.join(map(repr, backends))}]")
     if quantize and model.function("get_quantizer"):
         raise _given_twice(model, "get_quantizer", f"quantize = {quantize!r}")
-    if model.function("get_calibration_inputs") and not (quantize or model.function("get_quantizer")):
-        raise InputError(
-            Finding(
-                model.location("get_calibration_inputs"),
-                "the model file has get_calibration_inputs(), and nothing quantizes the model",
-                "get_quantizer() was forgotten, or quantize in the BUILD file.",
-                "give one of these, or leave out get_calibration_inputs().",
-                id="calibration-without-quantizer",
-            )
-        )
     partitioners = _lists(model, "get_partitioners", _is_partitioner, "a list of partitioners, in order")
     passes = _lists(model, "get_edge_passes", callable, "a list of passes, in order")
     quantizers = _quantizers(model, quantize)
-    calibration = model.optional("get_calibration_inputs")
+    calibration = model.optional("get_calibration_inputs") if quantizers else {}
     return {
         method.name: Lowering(
             tuple(recipes.partitioner(name) for name in backends) or partitioners.get(method.name, ()),
@@ -128,13 +118,6 @@ def _quantization(
 ) -> Quantization | None:
     function = "get_calibration_inputs"
     if method.name not in quantizers:
-        if method.name in calibration:
-            raise model.source.nonsense(
-                model.location(function),
-                f"{function}()",
-                f"also for {method.name}, which nothing quantizes",
-                "inputs for methods that are quantized",
-            )
         return None
     if method.exported is not None:
         raise model.source.nonsense(

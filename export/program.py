@@ -131,7 +131,7 @@ def _lowering_failure(method: Method, error: BaseException) -> InputError:
             cause = f"{method.name}() returns no tensor, and a program has to give one."
             fix = "return a tensor; where the method only writes to buffers, one of them."
         return method.source.failure(
-            "ExecuTorch's lowering", error, at=method.at, cause=cause, fix=fix, message=condense(text_of(error))
+            "ExecuTorch's lowering", error, at=method.at, cause=cause, fix=fix, message=_message(error)
         )
     fix = "register these too with torch.library, in a module that the model file imports (one of its `deps`)."
     if all(name.startswith("quantized_decomposed::") for name in missing):
@@ -146,6 +146,15 @@ def _lowering_failure(method: Method, error: BaseException) -> InputError:
             id="no-out-variant",
         )
     )
+
+
+def _message(error: BaseException) -> str:
+    """What an exception says, with what the first one says that led to it: the last may only name a pass."""
+    message = condense(text_of(error))
+    first = error
+    while first.__cause__ is not None:
+        first = first.__cause__
+    return message if first is error else f"{message}\n    {type(first).__name__}: {condense(text_of(first))}"
 
 
 def _out_schema(name: str) -> str:

@@ -18,6 +18,7 @@ from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSeria
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 from codegen.inputs import program_reader
+from codegen.model.program import Program
 from diagnostics.errors import InputError
 from export import delegation
 from export.exporter import Exported, export
@@ -98,11 +99,11 @@ class _Files(absltest.TestCase):
         with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
             return export(self.model, backends=backends, quantize=quantize)
 
-    def backends(self, pte: bytes) -> frozenset[str]:
-        """The backends that the program itself says that it needs."""
+    def read(self, pte: bytes) -> Program:
+        """What the program itself says that it needs."""
         path = self.folder / "model.pte"
         path.write_bytes(pte)
-        return program_reader.read(str(path), "model").backends
+        return program_reader.read(str(path), "model")
 
     def snr(self, exported: Exported) -> float:
         """How many decibels PyTorch's outputs are stronger than the differences, at least."""
@@ -119,7 +120,10 @@ class _Files(absltest.TestCase):
 class RecipesTest(_Files):
     def test_xnnpack(self) -> None:
         exported = self.export(_LINEAR, backends=["xnnpack"])
-        self.assertEqual(self.backends(exported.pte), {"XnnpackBackend"})
+        program = self.read(exported.pte)
+        self.assertEqual(program.backends, {"XnnpackBackend"})
+        # What a selection for the program has: the operator that stayed, and that which keeps the state.
+        self.assertEqual(set(program.calls), {"aten::cumsum.out", "aten::copy_"})
         self.assertGreater(self.snr(exported), 100)
         self.assertEqual(
             delegation.as_text(exported.delegations),
@@ -190,7 +194,7 @@ class RecipesTest(_Files):
 
     def test_quantized_without_a_backend(self) -> None:
         exported = self.export(_LINEAR, quantize="xnnpack_int8_dynamic")
-        self.assertEqual(self.backends(exported.pte), frozenset())
+        self.assertEqual(self.read(exported.pte).backends, frozenset())
         operators = {remaining.operator for remaining in exported.delegations["forward"].remaining}
         self.assertIn("quantized_decomposed::dequantize_per_channel", operators)
 
@@ -207,7 +211,7 @@ class ModelFileTest(_Files):
             [(delegate.backend, delegate.operators) for delegate in forward.delegates],
             [("First", {"aten::relu": 1}), ("Second", {"aten::cumsum": 1})],
         )
-        self.assertEqual(self.backends(exported.pte), {"First", "Second"})
+        self.assertEqual(self.read(exported.pte).backends, {"First", "Second"})
         self.assertIn(b"the compile spec of Second", exported.pte)
         reasons = {remaining.operator: (remaining.reason, remaining.at) for remaining in forward.remaining}
         self.assertEqual(reasons["aten::addmm"], ("only ['relu', 'cumsum'] are known", f"{self.model}:10:1"))
@@ -312,10 +316,6 @@ class ErrorsTest(_Files):
             quantize="xnnpack_int8",
         )
 
-    def test_calibration_of_nothing(self) -> None:
-        source = _LINEAR + "def get_calibration_inputs():\n    return _inputs(1)\n"
-        self.assert_error("calibration-without-quantizer", "model.py:22:1: error: the model file has get_cal", source)
-
     def test_wrong_returns(self) -> None:
         for function, value, found in (
             (
@@ -379,6 +379,22 @@ class ErrorsTest(_Files):
             + _OWN_BACKEND
             + "First.preprocess = staticmethod(lambda *args: 1 / 0)\n"
             + "def get_partitioners():\n    return [Taking('First', ['relu'])]\n",
+        )
+
+    def test_pass_that_fails(self) -> None:
+        self.assert_error(
+            "user-code-raised",
+            "    ValueError: no such node",
+            _LINEAR
+            + textwrap.dedent(
+                """
+                def _failing(graph_module):
+                    raise ValueError("no such node")
+
+                def get_edge_passes():
+                    return [_failing]
+                """
+            ),
         )
 
 

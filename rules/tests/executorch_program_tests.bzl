@@ -30,6 +30,7 @@ def _export_test_impl(ctx):
         [f.basename for f in target[OutputGroupInfo].delegation_report.to_list()],
     )
     asserts.equals(env, "program.pte", target[EtProgramInfo].program.basename)
+    asserts.equals(env, "program.delegation.json", target[EtProgramInfo].delegation.basename)
     asserts.equals(env, "program.ptd", target[EtProgramInfo].samples.basename)
     asserts.equals(env, [target[EtProgramInfo].program], target[DefaultInfo].files.to_list())
     return analysistest.end(env)

@@ -32,7 +32,12 @@ def _executorch_program_impl(ctx):
     files = depset([program, samples])
     return [
         DefaultInfo(files = depset([program]), runfiles = ctx.runfiles(transitive_files = files)),
-        EtProgramInfo(origins = origins, program = program, samples = samples),
+        EtProgramInfo(
+            delegation = report_json,
+            origins = origins,
+            program = program,
+            samples = samples,
+        ),
         OutputGroupInfo(
             delegation_report = depset([report, report_json]),
             origins = depset([origins]),
