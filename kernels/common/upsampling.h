@@ -1,11 +1,24 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
 #include "kernels/common/dtype.h"
+#include "kernels/common/vector_math.h"
 
 namespace rules_executorch::kernels {
+
+/// The dtype to interpolate elements of dtype `type` in: its numbers hold all their values, but for Long's largest.
+inline ScalarType interpolation_type(ScalarType type) {
+  return isFloatingType(type) ? compute_type(type) : elementSize(type) < 4 ? ScalarType::Float : ScalarType::Double;
+}
+
+/// An interpolated value as an integer.
+template <typename T>
+T round_interpolated(T value) {
+  return std::min(math::rint(value), static_cast<T>(0x1.fffffep62));
+}
 
 /// An upsampling of the last two of four dimensions.
 struct Upsampling {

@@ -43,7 +43,8 @@ struct Variance {
     total.count = count;
   }
   T finish(const Accumulator& total) const {
-    return static_cast<T>(total.squares / std::fmax(total.count - correction, 0));
+    // Of nothing there is no variance, whatever the correction.
+    return static_cast<T>(total.squares / (total.count > 0 ? std::fmax(total.count - correction, 0) : 0));
   }
 };
 

@@ -5,7 +5,6 @@
 #include "kernels/common/dtype.h"
 #include "kernels/common/resampling.h"
 #include "kernels/common/upsampling.h"
-#include "kernels/common/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -57,11 +56,6 @@ class Triangle {
   int64_t end_;
 };
 
-/// The dtype to calculate in: one whose numbers hold all values of dtype `type`, but for the largest of Long.
-ScalarType working_type(ScalarType type) {
-  return isFloatingType(type) ? compute_type(type) : elementSize(type) < 4 ? ScalarType::Float : ScalarType::Double;
-}
-
 }  // namespace
 
 Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> output_size,
@@ -83,9 +77,8 @@ Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& in,
 
   // Compute: integers are rounded.
   const bool is_integral = !isFloatingType(type);
-  ET_SWITCH_FLOAT_TYPES(working_type(type), ctx, op_name, CTYPE, [&] {
-    constexpr CTYPE kLargest = static_cast<CTYPE>(0x1.fffffep62);
-    const auto rounded = [&](CTYPE sum) { return is_integral ? std::min(math::rint(sum), kLargest) : sum; };
+  ET_SWITCH_FLOAT_TYPES(interpolation_type(type), ctx, op_name, CTYPE, [&] {
+    const auto rounded = [&](CTYPE sum) { return is_integral ? round_interpolated(sum) : sum; };
     resample<CTYPE, Triangle<CTYPE>>(in, upsampling, align_corners, /*work=*/32, rounded, out);
   });
   return out;

@@ -50,18 +50,20 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& in,
   ET_DEFINE_OPERATOR_NAME(op_name, "upsample_bilinear2d.vec_out");
 
   // Check
+  const ScalarType type = in.scalar_type();
   Upsampling upsampling;
-  ET_KERNEL_CHECK(ctx, isFloatingType(in.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(type) && type != ScalarType::Bool, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, upsampling.init(in, output_size, scale_factors), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, upsampling.resize(out, in), InvalidArgument, out);
 
-  // Compute
-  ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    resample<CTYPE, Neighbors<CTYPE>>(
-        in, upsampling, align_corners, /*work=*/8, [](CTYPE sum) { return sum; }, out);
+  // Compute: integers are rounded.
+  const bool is_integral = !isFloatingType(type);
+  ET_SWITCH_FLOAT_TYPES(interpolation_type(type), ctx, op_name, CTYPE, [&] {
+    const auto rounded = [&](CTYPE sum) { return is_integral ? round_interpolated(sum) : sum; };
+    resample<CTYPE, Neighbors<CTYPE>>(in, upsampling, align_corners, /*work=*/8, rounded, out);
   });
   return out;
 }

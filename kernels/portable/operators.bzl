@@ -10,7 +10,7 @@ OPERATOR_FILES = {
     "op__device_copy": operator_file(["et_copy::_d2h_copy.out", "et_copy::_h2d_copy.out"], ["dtype", "resize", "strided_view"]),
     "op__empty_dim_order": operator_file(["dim_order_ops::_empty_dim_order.out"], ["dim_order", "resize"]),
     "op__to_dim_order_copy": operator_file(["dim_order_ops::_to_dim_order_copy.out"], ["copy", "dim_order", "resize"]),
-    "op__upsample_bilinear2d_aa": operator_file(["aten::_upsample_bilinear2d_aa.out"], ["dtype", "resampling", "upsampling", "vector_math"]),
+    "op__upsample_bilinear2d_aa": operator_file(["aten::_upsample_bilinear2d_aa.out"], ["dtype", "resampling", "upsampling"]),
     "op_abs": operator_file(["aten::abs.out"], ["elementwise", "resize"]),
     "op_acos": operator_file(["aten::acos.out"], ["unary_float", "vector_math"]),
     "op_acosh": operator_file(["aten::acosh.out"], ["unary_float", "vector_math"]),

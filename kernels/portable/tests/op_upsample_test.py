@@ -44,9 +44,32 @@ class OpUpsampleTest(op_tester.OpTest):
                     bilinear.judge(x, size, align, scales, out_dim_order=order, rtol=1e-5, atol=1e-5)
         for shape in ((0, 3, 4, 5), (2, 0, 4, 5), (2, 3, 0, 5), (3, 4, 5), (2, 3, 4, 5, 6)):
             bilinear.judge(torch.ones(shape), [7, 9], False, None)
-        bilinear.check_rejected(
-            torch.ones((1, 1, 2, 2)).int(), [4, 4], False, None, outs=[torch.ones(1, 1, 4, 4).int()]
-        )
+        for dtype in (torch.bool, *op_tester.UNSUPPORTED_DTYPES):
+            x = torch.ones((1, 1, 2, 2), dtype=dtype)
+            bilinear.check_rejected(x, [2, 2], False, None, outs=[x])
+
+    def test_bilinear_integers(self) -> None:
+        """PyTorch has Byte alone, and rounds its weights: the judge is Double, rounded."""
+
+        def reference(x: torch.Tensor, *args: Any) -> torch.Tensor:
+            return torch.ops.aten.upsample_bilinear2d.vec(x.double(), *args).round().to(x.dtype)
+
+        name = "aten::upsample_bilinear2d.vec_out"
+        bilinear = self.op(name, schema=schema(name), reference=reference)
+        for align, (size, scales), dtype in itertools.product((False, True), SIZES, op_tester.INT_DTYPES):
+            # A value that is close to the middle of two integers may be rounded to either.
+            bilinear.judge(op_tester.make_tensor((2, 3, 4, 5), dtype), size, align, scales, rtol=0, atol=1)
+        for dtype in op_tester.INT_DTYPES:
+            info = torch.iinfo(dtype)
+            for value in (info.min, info.max):
+                x = torch.full((1, 1, 3, 3), value, dtype=dtype)
+                (result,) = bilinear.run(x, [5, 5], False, None, outs=[torch.empty((1, 1, 5, 5), dtype=dtype)])
+                error = (result.double() - float(value)).abs().max().item()
+                self.assertLessEqual(error, 0 if dtype != torch.int64 else 2**53)
+        x = op_tester.make_tensor((1, 3, 9, 11), torch.uint8, low=0, high=255)
+        expected = torch.ops.aten.upsample_bilinear2d.vec(x, [14, 5], False, None)
+        (result,) = bilinear.run(x, [14, 5], False, None, outs=[expected])
+        torch.testing.assert_close(result, expected, rtol=0, atol=1)
 
     def antialiased(self) -> op_tester.OpTester:
         """PyTorch has Float, Double and Byte: other floats as Float, integers as Double, rounded."""

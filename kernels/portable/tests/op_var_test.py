@@ -1,5 +1,7 @@
 """Tests of the variances."""
 
+import itertools
+
 import torch
 from absl.testing import absltest
 
@@ -22,6 +24,10 @@ class OpVarTest(op_tester.OpTest):
                 for dim in ([0], [1], None, [], [0, 1], [2], [1, 1]):
                     var.judge(x, dim, correction=correction, rounding=SUM)
                     var_mean.judge(x, dim, correction=correction, keepdim=True, rounding=SUM)
+
+    def test_nothing_has_no_variance(self) -> None:
+        for dim, correction in itertools.product((None, [0], [1]), (-(2**63), -3, 0, 5)):
+            self.op("aten::var.correction_out").check(torch.ones((2, 0)), dim, correction=correction)
 
     def test_var_mean(self) -> None:
         self.check_reduction(self.op("aten::var_mean.correction_out"), special=False, rounding=SUM)
