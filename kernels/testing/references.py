@@ -5,9 +5,13 @@ from typing import Any
 
 import torch
 
+from kernels.testing import quantized_references
+
 
 def reference(name: str) -> dict[str, Any]:
     """What OpTester is to know of the operator `name`: nothing, where PyTorch has the operator."""
+    if name.startswith("quantized_decomposed::"):
+        return {"schema": quantized_references.schema(name), "reference": quantized_references.reference(name)}
     if name not in _REFERENCES:
         return {}
     schema, function = _REFERENCES[name]
@@ -33,8 +37,17 @@ def _empty(size: Sequence[int], *, dim_order: Sequence[int] | None = None) -> to
     return torch.empty(size)
 
 
+def _allclose(a: torch.Tensor, b: torch.Tensor, *args: Any) -> torch.Tensor:
+    return torch.tensor(torch.allclose(a, b, *args[:3]))
+
+
+_ALLCLOSE = (
+    "(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False, bool dummy_param=False"
+)
 _COPY = "(Tensor self, *, bool non_blocking=False, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)"
 _REFERENCES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "aten::allclose.Tensor": (f"{_ALLCLOSE}) -> Tensor", _allclose),
+    "aten::allclose.out": (f"{_ALLCLOSE}, *, Tensor(a!) out) -> Tensor(a!)", _allclose),
     "dim_order_ops::_clone_dim_order.out": (_COPY, _copy_to_dim_order(torch.ops.aten.clone)),
     "dim_order_ops::_empty_dim_order.out": (
         "(int[] size, *, int[]? dim_order=None, Tensor(a!) out) -> Tensor(a!)",

@@ -1,31 +1,19 @@
 """Tests of op_allclose.cpp: allclose.out and allclose.Tensor of custom_ops.yaml."""
 
 import itertools
-from typing import Any
 
 import torch
 from absl.testing import absltest
 
 from kernels.testing import op_tester
+from kernels.testing.references import reference
 
-SCHEMA = (
-    "aten::allclose.out(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False, "
-    "bool dummy_param=False, *, Tensor(a!) out) -> Tensor(a!)"
-)
 NOT_SUPPORTED = 0x10  # Of the runtime's error codes.
-FUNCTIONAL_SCHEMA = (
-    "aten::allclose.Tensor(Tensor self, Tensor other, float rtol=1e-05, float atol=1e-08, bool equal_nan=False, "
-    "bool dummy_param=False) -> Tensor"
-)
-
-
-def reference(a: torch.Tensor, b: torch.Tensor, *args: Any) -> torch.Tensor:
-    return torch.tensor(torch.allclose(a, b, *args))
 
 
 class OpAllcloseTest(op_tester.OpTest):
     def allclose(self) -> op_tester.OpTester:
-        return self.op("aten::allclose.out", schema=SCHEMA, reference=reference)
+        return self.op("aten::allclose.out", **reference("aten::allclose.out"))
 
     def test_dtypes(self) -> None:
         allclose = self.allclose()
@@ -88,7 +76,7 @@ class OpAllcloseTest(op_tester.OpTest):
     def test_without_out(self) -> None:
         """Nobody calls the functional variant, which has no memory for its result."""
         x = torch.ones(2)
-        tester = self.op("aten::allclose.Tensor", schema=FUNCTIONAL_SCHEMA, reference=reference)
+        tester = self.op("aten::allclose.Tensor", **reference("aten::allclose.Tensor"))
         with self.assertRaises(op_tester.KernelError) as raised:
             tester.run(x, x, outs=[])
         self.assertEqual(raised.exception.code, NOT_SUPPORTED)

@@ -5,48 +5,21 @@ from absl.testing import absltest
 
 from kernels.quantized.tests import quantized_case
 from kernels.quantized.tests.quantized_case import make_quantized, make_scales
-from kernels.testing import op_tester
+from kernels.testing import op_tester, quantized_references
 
-_OPS = torch.ops.quantized_decomposed
 _DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 _SIZES = ((1, 1, 1), (1, 40, 9), (2, 300, 33), (9, 40, 1), (20, 130, 50), (3, 0, 4), (0, 3, 4), (3, 4, 0))
 
 
-def _mixed_mm(x: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor, zero_points: None) -> torch.Tensor:
-    return (x.float() @ (weight.float() * scales.float()[:, None])).to(x.dtype)
-
-
-def _mixed_linear(
-    x: torch.Tensor,
-    weight: torch.Tensor,
-    scales: torch.Tensor,
-    zero_points: None,
-    dtype: torch.dtype | None = None,
-) -> torch.Tensor:
-    scales = scales.float().unsqueeze(1) if scales.dim() == 1 else scales.float()
-    group_size = max(1, -(-weight.shape[1] // scales.shape[1]))
-    dequantized = weight.float() * scales.repeat_interleave(group_size, 1)[:, : weight.shape[1]]
-    return (x.float() @ dequantized.T).to(dtype or x.dtype)
-
-
-def _add(a: torch.Tensor, *args: float) -> torch.Tensor:
-    """What ExecuTorch's exporter replaces by the operator."""
-    b = args[4]
-    assert isinstance(b, torch.Tensor)
-    x = _OPS.dequantize_per_tensor.default(a, *args[:4], a.dtype)
-    y = _OPS.dequantize_per_tensor.default(b, *args[5:9], b.dtype)
-    return _OPS.quantize_per_tensor.default(x + y, *args[9:], a.dtype)
-
-
 class OpMixedTest(quantized_case.QuantizedCase):
     def mixed_mm(self) -> op_tester.OpTester:
-        return self.quantized_op("quantized_decomposed::mixed_mm.out", _mixed_mm)
+        return self.quantized_op("quantized_decomposed::mixed_mm.out", quantized_references.mixed_mm)
 
     def mixed_linear(self) -> op_tester.OpTester:
-        return self.quantized_op("quantized_decomposed::mixed_linear.out", _mixed_linear)
+        return self.quantized_op("quantized_decomposed::mixed_linear.out", quantized_references.mixed_linear)
 
     def add(self) -> op_tester.OpTester:
-        return self.quantized_op("quantized_decomposed::add.out", _add)
+        return self.quantized_op("quantized_decomposed::add.out", quantized_references.add)
 
     def test_mixed_mm(self) -> None:
         tester = self.mixed_mm()

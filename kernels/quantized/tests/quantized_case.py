@@ -1,17 +1,11 @@
 """What the tests of quantized_decomposed operators have in common."""
 
-import pathlib
-import re
 from collections.abc import Callable
 from typing import Any
 
 import torch
-import yaml
 
-# Defines torch.ops.quantized_decomposed.
-from torch.ao.quantization.fx import _decomposed  # noqa: F401
-
-from kernels.testing import op_tester
+from kernels.testing import op_tester, quantized_references
 
 # Dtypes of quantized values, with the least and the largest of each.
 BOUNDS = {
@@ -20,18 +14,11 @@ BOUNDS = {
 NO_QUANTIZED_DTYPES = (torch.int64, torch.bool, *op_tester.FLOAT_DTYPES)
 
 
-def _schemas() -> dict[str, str]:
-    text = (pathlib.Path(__file__).parents[1] / "quantized.yaml").read_text()
-    return {entry["func"].partition("(")[0]: entry["func"] for entry in yaml.safe_load(text)}
-
-
 class QuantizedCase(op_tester.OpTest):
     """Tests against PyTorch's operators, which have no out variants: quantized.yaml has the schemas."""
 
     def quantized_op(self, name: str, reference: Callable[..., Any]) -> op_tester.OpTester:
-        # A test passes the dtype by position: out_dtype by keyword says of which dtype the out tensors are.
-        schema = re.sub(r"\*, (ScalarType\? \w+=None), ", r"\1, *, ", _schemas()[name])
-        return self.op(name, schema=schema, reference=reference)
+        return self.op(name, schema=quantized_references.schema(name), reference=reference)
 
 
 def make_quantized(

@@ -1,18 +1,34 @@
 """Where kernels differ from PyTorch on purpose: the sweeps excuse these calls, and no others."""
 
 import dataclasses
+import math
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
 from kernels.testing import inputs
+from kernels.testing.sweep import refused_dtypes
 from kernels.testing.sweep.calls import Call
 from kernels.testing.sweep.trial import Outcome, Verdict
 
-_WIDE = frozenset({*inputs.COMPLEX_DTYPES, *inputs.UNSIGNED_DTYPES})
+_COMPLEX = frozenset(inputs.COMPLEX_DTYPES)
+_UNSIGNED = frozenset(inputs.UNSIGNED_DTYPES)
 _INTS = frozenset({torch.int32, torch.int16, torch.int8, torch.uint8})
 
 _HALVES = frozenset({torch.float16, torch.bfloat16})
+_QUANTIZED = frozenset({torch.int8, torch.uint8, torch.int16, torch.uint16, torch.int32})
+_QUANTIZE = tuple(
+    f"quantized_decomposed::quantize_per_{name}"
+    for name in ("channel.out", "tensor.Tensor_out", "tensor.out", "token.out")
+)
+_PARAMETERS_IN_TENSORS = tuple(
+    f"quantized_decomposed::{kind}quantize_per_{name}"
+    for kind in ("de", "")
+    for name in ("channel.out", "tensor.Tensor_out", "token.out")
+)
+_REFUSED_THERE = "ExecuTorch's kernels refuse them, too."
+_BILINEAR = ("aten::_upsample_bilinear2d_aa.out", "aten::upsample_bilinear2d.vec_out")
 _PADS = tuple(f"aten::{kind}_pad{rank}d.out" for kind in ("reflection", "replication") for rank in (1, 2, 3))
 
 
@@ -28,6 +44,7 @@ class Departure:
       outcome: what becomes of a call.
       applies: whether a call with this outcome is one of those.
       example: such a call.
+      refused: the dtypes that the operators have no kernel of.
     """
 
     name: str
@@ -37,17 +54,18 @@ class Departure:
     outcome: Outcome
     applies: Callable[[Call, Verdict], bool]
     example: Callable[[], Call]
+    refused: frozenset[torch.dtype] = frozenset()
 
 
-def find(call: Call, verdict: Verdict) -> str | None:
-    """The name of the departure that a verdict which is not PyTorch's is due to."""
+def find(call: Call, verdict: Verdict) -> Departure | None:
+    """The departure that a verdict which is not PyTorch's is due to."""
     for departure in DEPARTURES:
         if (
             departure.outcome == verdict.outcome
             and (not departure.operators or call.operator in departure.operators)
             and departure.applies(call, verdict)
         ):
-            return departure.name
+            return departure
     return None
 
 
@@ -55,19 +73,59 @@ def _has(call: Call, dtypes: frozenset[torch.dtype]) -> bool:
     return any(tensor.dtype in dtypes for tensor in call.tensors) or call.out_dtype in dtypes
 
 
-def _is_empty(call: Call, verdict: Verdict) -> bool:
+def is_empty(call: Call, verdict: Verdict) -> bool:
+    """Whether a tensor among the arguments or PyTorch's first result has no elements."""
     return 0 in verdict.shape or any(tensor.numel() == 0 for tensor in call.tensors)
 
 
 DEPARTURES = (
     Departure(
-        name="dtypes",
-        operators=(),
-        what="Most operators refuse complex numbers and unsigned integers of 16 to 64 bits.",
-        reason="ExecuTorch's kernels take these dtypes in few operators; those operators take them here, too.",
+        name="complex numbers",
+        operators=refused_dtypes.COMPLEX,
+        what="Complex numbers are refused.",
+        reason=_REFUSED_THERE,
         outcome=Outcome.KERNEL_REFUSES,
-        applies=lambda call, _: _has(call, _WIDE),
+        applies=lambda call, _: _has(call, _COMPLEX),
+        example=lambda: Call("aten::mean.out", (torch.ones(2, dtype=torch.complex64), None, False), {"dtype": None}),
+        refused=_COMPLEX,
+    ),
+    Departure(
+        name="unsigned integers",
+        operators=refused_dtypes.UNSIGNED,
+        what="Unsigned integers of 16 to 64 bits are refused.",
+        reason=_REFUSED_THERE,
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: _has(call, _UNSIGNED),
+        example=lambda: Call("aten::erf.out", (torch.ones(2, dtype=torch.uint16),), {}),
+        refused=_UNSIGNED,
+    ),
+    Departure(
+        name="complex numbers and unsigned integers",
+        operators=refused_dtypes.COMPLEX_AND_UNSIGNED,
+        what="Complex numbers and unsigned integers of 16 to 64 bits are refused.",
+        reason=_REFUSED_THERE,
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: _has(call, _COMPLEX | _UNSIGNED),
         example=lambda: Call("aten::atan.out", (torch.ones(2, dtype=torch.complex64),), {}),
+        refused=_COMPLEX | _UNSIGNED,
+    ),
+    Departure(
+        name="sums of complex numbers and unsigned integers in index_put",
+        operators=("aten::index_put.out", "aten::index_put_"),
+        what="With accumulate, complex numbers and unsigned integers of 16 to 64 bits are refused.",
+        reason="ExecuTorch's `index_put.out` takes neither, and ExecuTorch's `index_put_` accumulates nothing.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.args[3] and _has(call, _COMPLEX | _UNSIGNED),
+        example=lambda: Call(
+            "aten::index_put_",
+            (
+                torch.ones(3, dtype=torch.complex64),
+                [torch.tensor([1])],
+                torch.ones(1, dtype=torch.complex64),
+                True,
+            ),
+            {},
+        ),
     ),
     Departure(
         name="empty tensors",
@@ -76,7 +134,7 @@ DEPARTURES = (
         reason="PyTorch checks some dtypes and arguments only where there are elements. A kernel checks first, so that "
         "a program fails on every input or on none.",
         outcome=Outcome.KERNEL_REFUSES,
-        applies=_is_empty,
+        applies=is_empty,
         example=lambda: Call("aten::_softmax.out", (torch.ones(2, 0, dtype=torch.int64), 1, False), {}),
     ),
     Departure(
@@ -102,19 +160,19 @@ DEPARTURES = (
         example=lambda: Call("aten::reflection_pad1d.out", (torch.ones(1, 3, dtype=torch.bool), [1, 2]), {}),
     ),
     Departure(
-        name="integers and halves in antialiased upsampling",
-        operators=("aten::_upsample_bilinear2d_aa.out",),
+        name="integers and halves in bilinear upsampling",
+        operators=_BILINEAR,
         what="All real dtypes are taken.",
-        reason="ExecuTorch's kernel takes them; PyTorch takes Float, Double and Byte.",
+        reason="ExecuTorch's kernels take them; PyTorch takes Byte alone of the integers, and antialiased no halves.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _has(call, _INTS | _HALVES | {torch.int64}),
         example=lambda: Call("aten::_upsample_bilinear2d_aa.out", (_ints(1, 1, 4, 4), [2, 2], False, None, None), {}),
     ),
     Departure(
-        name="Byte in antialiased upsampling",
-        operators=("aten::_upsample_bilinear2d_aa.out",),
+        name="Byte in bilinear upsampling",
+        operators=_BILINEAR,
         what="Bytes may differ by one.",
-        reason="PyTorch interpolates Bytes in fixed point, the kernel in Float.",
+        reason="PyTorch interpolates Bytes in fixed point, the kernels in Float.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: call.dtype == torch.uint8,
         example=lambda: Call(
@@ -185,6 +243,7 @@ DEPARTURES = (
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: not call.dtype.is_complex,
         example=lambda: Call("aten::_conj_physical.out", (torch.ones(2),), {}),
+        refused=frozenset(inputs.MOVABLE_DTYPES) - _COMPLEX,
     ),
     Departure(
         name="copies between devices",
@@ -194,6 +253,7 @@ DEPARTURES = (
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: True,
         example=lambda: Call("et_copy::_h2d_copy.out", (torch.ones(2),), {}),
+        refused=frozenset(inputs.MOVABLE_DTYPES),
     ),
     Departure(
         name="modes of grid_sampler_2d",
@@ -225,19 +285,6 @@ DEPARTURES = (
         example=lambda: Call("aten::upsample_nearest2d.vec_out", (_ints(1, 1, 2, 2), [3, 3], None), {}),
     ),
     Departure(
-        name="Byte in bilinear upsampling",
-        operators=("aten::upsample_bilinear2d.vec_out",),
-        what="Byte is refused.",
-        reason="PyTorch interpolates Bytes in fixed point, with other roundings than those of floats.",
-        outcome=Outcome.KERNEL_REFUSES,
-        applies=lambda call, _: call.dtype == torch.uint8,
-        example=lambda: Call(
-            "aten::upsample_bilinear2d.vec_out",
-            (torch.ones(1, 1, 2, 2, dtype=torch.uint8), [3, 3], False, None),
-            {},
-        ),
-    ),
-    Departure(
         name="empty tensors in cat",
         operators=("aten::cat.out",),
         what="An empty tensor of any shape is left out.",
@@ -265,6 +312,50 @@ DEPARTURES = (
         example=lambda: Call("aten::pow.Tensor_Scalar_out", (torch.full((8,), -2.0), (1 << 31) - 1), {}),
     ),
     Departure(
+        name="variances of huge values",
+        operators=("aten::var.correction_out", "aten::var.out", "aten::var_mean.correction_out"),
+        what="A variance beyond the dtype's numbers is infinite.",
+        reason="The kernel adds squares in Double; PyTorch adds some in Float, where infinities become NaN.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: bool(call.tensors[0].abs().max() > torch.finfo(call.dtype).max ** 0.5),
+        example=lambda: Call(
+            "aten::var.correction_out",
+            (torch.tensor([1.0, -1.0] * 8) * torch.finfo(torch.float32).max, None),
+            {"correction": 0, "keepdim": False},
+        ),
+    ),
+    Departure(
+        name="exponents beyond integers",
+        operators=("aten::pow.Tensor_Scalar_out",),
+        what="Integers have an exponent of their dtype: others wrap around.",
+        reason="ExecuTorch's kernel does so; PyTorch refuses some of these exponents.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: _is_beyond(call.args[1], call.dtype),
+        example=lambda: Call("aten::pow.Tensor_Scalar_out", (_ints(2), 1 << 62), {}),
+    ),
+    Departure(
+        name="dtypes in native_dropout",
+        operators=("aten::native_dropout.out",),
+        what="Complex numbers and unsigned integers of 16 to 64 bits are refused.",
+        reason="ExecuTorch's kernel takes them only where no element is dropped. Here, a dtype is taken or is not.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: _has(call, _COMPLEX | _UNSIGNED),
+        example=lambda: Call("aten::native_dropout.out", (torch.ones(2, dtype=torch.complex64), 0.5, True), {}),
+        refused=_COMPLEX | _UNSIGNED,
+    ),
+    Departure(
+        name="order of products",
+        operators=("aten::prod.int_out", "aten::prod.out"),
+        what="A product of floats may be infinite, 0 or NaN where PyTorch's is another of these, or finite.",
+        reason="Products of some of the factors are infinite or 0 in one order and not in another. PyTorch's order is "
+        "that of the machine's vectors.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: _has_infinite_products(call),
+        example=lambda: Call(
+            "aten::prod.out", (torch.tensor([100.0, -100, -100, 100]).repeat_interleave(32).exp2(),), {}
+        ),
+    ),
+    Departure(
         name="parameters of batch norm",
         operators=(
             "aten::_native_batch_norm_legit.no_stats_out",
@@ -281,7 +372,276 @@ DEPARTURES = (
             {},
         ),
     ),
+    Departure(
+        name="infinite weights in the gradient of a convolution",
+        operators=("aten::convolution_backward.out",),
+        what="Where the weights hold infinity or NaN, the input's gradient may hold NaN near the borders.",
+        reason="The kernel multiplies weights by the zeros around the result's gradient, which PyTorch leaves out.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: not bool(call.args[2].isfinite().all()),
+        example=lambda: Call(
+            "aten::convolution_backward.out",
+            (
+                *(torch.ones(1, 4, 4, 4), torch.ones(1, 4, 6, 6), torch.full((4, 4, 3, 3), math.inf), [4]),
+                *([1, 1], [0, 0], [1, 1], False, [0, 0], 1, [True] * 3),
+            ),
+            {},
+        ),
+    ),
+    Departure(
+        name="allclose without memory",
+        operators=("aten::allclose.Tensor",),
+        what="Every call fails with NotSupported.",
+        reason="The variant without out argument has no memory for its result: ExecuTorch's kernel ends the program.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: True,
+        example=lambda: Call("aten::allclose.Tensor", (torch.ones(2), torch.ones(2), 1e-5, 1e-8, False, False), {}),
+        refused=frozenset(inputs.MOVABLE_DTYPES),
+    ),
+    Departure(
+        name="differences in allclose",
+        operators=("aten::allclose.out",),
+        what="Differences of Half and BFloat16 are finite.",
+        reason="PyTorch rounds them to these dtypes.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: _has(call, _HALVES),
+        example=lambda: Call(
+            "aten::allclose.out",
+            (torch.tensor(65504).half(), torch.tensor(-65504).half(), 0.0, 1e300, False, False),
+            {},
+        ),
+    ),
+    Departure(
+        name="dtypes of sums of quantized values",
+        operators=("quantized_decomposed::add.out",),
+        what="Values of Byte's range are taken in every integer dtype.",
+        reason="ExecuTorch's kernel takes them; PyTorch refuses Long, and 255 as a value of Char.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: not call.dtype.is_floating_point,
+        example=lambda: Call("quantized_decomposed::add.out", _addends(torch.ones(2, dtype=torch.int64), 0, 255), {}),
+    ),
+    Departure(
+        name="ranges of sums of quantized values",
+        operators=("quantized_decomposed::add.out",),
+        what="A range that is not within Byte's, or that is empty, is refused.",
+        reason="ExecuTorch's kernel calculates with Bytes, and refuses other ranges.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: any(not 0 <= call.args[i] <= call.args[i + 1] <= 255 for i in (3, 8, 12)),
+        example=lambda: Call("quantized_decomposed::add.out", _addends(_ints(2), -1, 100), {}),
+    ),
+    Departure(
+        name="integers without parameters",
+        operators=("quantized_decomposed::choose_qparams_per_token_asymmetric.out",),
+        what="Only floats are taken.",
+        reason="The operator finds the parameters of floats; ExecuTorch's kernel takes Float alone.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: not call.dtype.is_floating_point,
+        example=lambda: Call(
+            "quantized_decomposed::choose_qparams_per_token_asymmetric.out", (_ints(2, 3), torch.int8), {}
+        ),
+        refused=frozenset(inputs.MOVABLE_DTYPES) - frozenset(inputs.FLOAT_DTYPES),
+    ),
+    Departure(
+        name="parameters of infinite values",
+        operators=(
+            "quantized_decomposed::choose_qparams.Tensor_out",
+            "quantized_decomposed::choose_qparams_per_token_asymmetric.out",
+        ),
+        what="The zero point is within the range of quantized values.",
+        reason="PyTorch converts NaN to an integer, which is undefined.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: not _is_finite(call),
+        example=lambda: Call(
+            "quantized_decomposed::choose_qparams.Tensor_out",
+            (torch.tensor([math.inf, -math.inf]), -128, 127, 1e-7, torch.int8),
+            {},
+        ),
+    ),
+    Departure(
+        name="values of other dtypes than those of quantized values",
+        operators=("quantized_decomposed::dequantize_per_token.out",),
+        what="Only Byte, Char, Short, Int and UInt16 are taken.",
+        reason="ExecuTorch's kernel takes no others; PyTorch does not look at the dtype.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.dtype not in _QUANTIZED or call.args[5] != call.dtype,
+        example=lambda: Call("quantized_decomposed::dequantize_per_token.out", _tokens(torch.ones(2, 3)), {}),
+        refused=frozenset(inputs.MOVABLE_DTYPES) - _QUANTIZED,
+    ),
+    Departure(
+        name="UInt16 as quantized values",
+        operators=(
+            "quantized_decomposed::dequantize_per_channel.out",
+            "quantized_decomposed::dequantize_per_token.out",
+        ),
+        what="UInt16 is taken.",
+        reason="ExecuTorch's kernels take it; PyTorch has no differences of UInt16.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: call.dtype == torch.uint16,
+        example=lambda: Call(
+            "quantized_decomposed::dequantize_per_token.out",
+            _tokens(torch.ones(2, 3, dtype=torch.uint16)),
+            {},
+            out_dtype=torch.float32,
+        ),
+    ),
+    Departure(
+        name="scales of tokens in one dimension",
+        operators=("quantized_decomposed::dequantize_per_token.out", "quantized_decomposed::quantize_per_token.out"),
+        what="Scales and zero points of all tokens may be tensors of one dimension.",
+        reason="PyTorch's documentation allows that; PyTorch's operators do not broadcast such tensors as meant.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: call.args[1].dim() == 1,
+        example=lambda: Call(
+            "quantized_decomposed::dequantize_per_token.out",
+            (torch.ones(2, 3, dtype=torch.int8), torch.ones(2), _ints(2), -128, 127, torch.int8, torch.float32),
+            {},
+            out_dtype=torch.float32,
+        ),
+    ),
+    Departure(
+        name="Ints as quantized values",
+        operators=(
+            "quantized_decomposed::dequantize_per_channel.out",
+            "quantized_decomposed::dequantize_per_token.out",
+        ),
+        what="The difference of an Int and a zero point is exact.",
+        reason="PyTorch calculates in Float where the scales are that, which has 24 bits.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: call.dtype == torch.int32,
+        example=lambda: Call(
+            "quantized_decomposed::dequantize_per_channel.out",
+            (_ints(1, 1) * (2**30 + 1), torch.tensor([0.1]), _ints(1) * 2, 0, 0, 2**31 - 1, torch.int32, torch.float64),
+            {},
+        ),
+    ),
+    Departure(
+        name="Char as packed weights",
+        operators=tuple(
+            f"quantized_decomposed::embedding_{bits}bit.{overload}"
+            for bits in (2, 4)
+            for overload in ("dtype_out", "out")
+        ),
+        what="Only Byte is taken.",
+        reason="ExecuTorch's exporter packs weights of less than a byte in Bytes, and its kernels take no others.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.dtype == torch.int8,
+        example=lambda: Call(
+            "quantized_decomposed::embedding_4bit.out",
+            (torch.ones(2, 4, dtype=torch.int8), torch.ones(2), None, -8, 7, torch.tensor([1])),
+            {},
+        ),
+        refused=frozenset({torch.int8}),
+    ),
+    Departure(
+        name="Double as values to quantize",
+        operators=_QUANTIZE,
+        what="Double is taken, and calculated in Float.",
+        reason="ExecuTorch's kernels take Double; PyTorch refuses it.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: call.dtype == torch.float64,
+        example=lambda: Call(
+            "quantized_decomposed::quantize_per_tensor.out",
+            (torch.ones(2).double(), 0.1, 3, -128, 127, torch.int8),
+            {},
+            out_dtype=torch.int8,
+        ),
+    ),
+    Departure(
+        name="values that no integer stands for",
+        operators=_QUANTIZE,
+        what="NaN becomes quant_min, and a value beyond Int's range the end of the range.",
+        reason="PyTorch's conversion of such values to integers is undefined.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: not _is_finite(call) or torch.int32 in call.args,
+        example=lambda: Call(
+            "quantized_decomposed::quantize_per_tensor.out",
+            (torch.full((40,), math.nan), 0.1, 3, 5, 100, torch.int8),
+            {},
+        ),
+    ),
+    Departure(
+        name="parameters of quantization",
+        operators=_PARAMETERS_IN_TENSORS,
+        what="Scales must be Float or Double, one for each channel or token, or any floats where there is one for all "
+        "values; zero points must be numbers, no complex or unsigned ones of 16 to 64 bits, and as many. Both must be "
+        "contiguous.",
+        reason="ExecuTorch's kernels refuse other parameters; PyTorch takes what promotion and broadcasting make fit.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: not _parameters_fit(call),
+        example=lambda: Call(
+            "quantized_decomposed::quantize_per_channel.out",
+            (torch.ones(2, 3), torch.ones(3).half(), _ints(3), 1, -128, 127, torch.int8),
+            {},
+        ),
+    ),
+    Departure(
+        name="values to quantize that are no floats",
+        operators=("quantized_decomposed::quantize_per_token.out",),
+        what="Only floats are taken.",
+        reason="ExecuTorch's kernel takes no others; PyTorch does not look at the dtype.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: not call.dtype.is_floating_point,
+        example=lambda: Call(
+            "quantized_decomposed::quantize_per_token.out", (*_tokens(_ints(2, 3))[:-2], torch.int8), {}
+        ),
+        refused=frozenset(inputs.MOVABLE_DTYPES) - frozenset(inputs.FLOAT_DTYPES),
+    ),
 )
+
+
+def _parameters_fit(call: Call) -> bool:
+    """Whether a kernel takes the scales and zero points in tensors."""
+    x, scales, zero_points, axis = call.args[:4]
+    zero_points = torch.zeros_like(scales) if zero_points is None else zero_points
+    count, dtypes = 1, set(inputs.FLOAT_DTYPES)
+    if "per_channel" in call.operator:
+        count, dtypes = (x.shape[axis] if -x.dim() <= axis < x.dim() else 0), {torch.float32, torch.float64}
+    elif "per_token" in call.operator:
+        count, dtypes = x.shape[:-1].numel(), {torch.float32, torch.float64}
+    elif zero_points.is_floating_point():
+        return False
+    no_zero_points = {torch.bool, *_COMPLEX, *_UNSIGNED}
+    contiguous = all(inputs.dim_order_of(p) == tuple(range(p.dim())) for p in (scales, zero_points))
+    return (
+        (contiguous or count == 1)
+        and scales.dtype in dtypes
+        and zero_points.dtype not in no_zero_points
+        and scales.numel() == zero_points.numel() == count
+    )
+
+
+def _is_finite(call: Call) -> bool:
+    """Whether the largest and the least value are finite, and so is their difference."""
+    values = call.tensors[0].to(torch.float32)
+    return not values.numel() or bool((values.max() - values.min()).isfinite())
+
+
+def _addends(values: torch.Tensor, least: int, largest: int) -> tuple[Any, ...]:
+    """The arguments of a sum of quantized values."""
+    return (values, 0.1, 3, least, largest, values, 0.1, 3, least, largest, 0.2, 3, least, largest)
+
+
+def _tokens(values: torch.Tensor, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
+    """The arguments of a dequantization of two tokens, with Float as their scales' dtype."""
+    return (values, torch.full((2, 1), 0.1), torch.ones(2, 1).long(), -128, 127, values.dtype, dtype)
+
+
+def _has_infinite_products(call: Call) -> bool:
+    """Whether the product of some elements is infinite or 0 though none of them is."""
+    dtype = call.kwargs.get("dtype") or call.out_dtype or call.dtype
+    if not dtype.is_floating_point:
+        return False
+    limits, logarithms = torch.finfo(dtype), call.tensors[0].double().abs().log2()
+    logarithms = logarithms[logarithms.isfinite()]
+    largest, least = logarithms.clamp(min=0).sum(), logarithms.clamp(max=0).sum()
+    return bool(largest > math.log2(limits.max) or least < math.log2(limits.tiny))
+
+
+def _is_beyond(number: int | float | bool, dtype: torch.dtype) -> bool:
+    """Whether an integer dtype has no such number."""
+    if dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
+        return False
+    return not torch.iinfo(dtype).min <= number <= torch.iinfo(dtype).max
 
 
 def _ints(*shape: int) -> torch.Tensor:

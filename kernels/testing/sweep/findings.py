@@ -16,11 +16,15 @@ class Findings:
 
     Attributes:
       counts: how many calls of a dtype had an outcome.
+      passes: the dtypes of results that are PyTorch's. Here and below, empty tensors do not count.
+      refused: the dtypes that PyTorch takes and the kernel refuses, whatever the other arguments.
       departures: how many calls each departure excused.
       failures: each call that is neither as PyTorch's nor excused, and what became of it.
     """
 
     counts: collections.Counter[tuple[torch.dtype, Outcome]] = dataclasses.field(default_factory=collections.Counter)
+    passes: set[torch.dtype] = dataclasses.field(default_factory=set)
+    refused: set[torch.dtype] = dataclasses.field(default_factory=set)
     departures: collections.Counter[str] = dataclasses.field(default_factory=collections.Counter)
     failures: list[str] = dataclasses.field(default_factory=list)
 
@@ -31,17 +35,15 @@ class Findings:
 
     def add(self, call: Call, verdict: Verdict) -> None:
         self.counts[call.dtype, verdict.outcome] += 1
+        is_empty = departures.is_empty(call, verdict)
+        if verdict.outcome == Outcome.EQUAL and not is_empty:
+            self.passes.add(call.dtype)
         if verdict.outcome in (Outcome.EQUAL, Outcome.BOTH_REFUSE, Outcome.NO_CALL):
             return
         departure = departures.find(call, verdict)
         if departure is None:
             self.failures.append(f"{verdict.outcome.value}: {call}: {' '.join(verdict.reason.split())}")
-        else:
-            self.departures[departure] += 1
-
-    def passes(self, dtype: torch.dtype) -> bool:
-        return self.counts[dtype, Outcome.EQUAL] > 0
-
-    def is_missing(self, dtype: torch.dtype) -> bool:
-        """Whether PyTorch has the dtype and the kernel has not."""
-        return not self.passes(dtype) and self.counts[dtype, Outcome.KERNEL_REFUSES] > 0
+            return
+        self.departures[departure.name] += 1
+        if call.dtype in departure.refused and not is_empty:
+            self.refused.add(call.dtype)

@@ -1,4 +1,4 @@
-"""Goes through every operator of a kernel library and writes docs/kernels.md.
+"""Goes through every operator of the kernel libraries and writes docs/kernels.md.
 
     tools/bazel run //kernels/testing/sweep -- --operators=aten::add.out,aten::mm.out --seed=2
 
@@ -18,7 +18,7 @@ from kernels.testing.sweep import page
 from kernels.testing.sweep.operators import read_operators
 from kernels.testing.sweep.sweep import Extent, Sweep
 
-_FUNCTIONS = flags.DEFINE_string("functions_yaml", None, "The operators.", required=True)
+_YAMLS = flags.DEFINE_spaceseplist("yamls", None, "The operators.", required=True)
 _OPERATORS = flags.DEFINE_list("operators", [], "Only these.")
 _SEED = flags.DEFINE_integer("seed", 0, "Of the samples' values and of the variations.")
 _JOBS = flags.DEFINE_integer("jobs", os.cpu_count() or 1, "Processes at a time.")
@@ -32,7 +32,7 @@ _PAGE = flags.DEFINE_string("page", "docs/kernels.md", "Where to write, below th
 def main(argv: Sequence[str]) -> int:
     del argv
     warnings.simplefilter("ignore")
-    operators = read_operators(pathlib.Path(_FUNCTIONS.value))
+    operators = read_operators(_YAMLS.value)
     chosen = _OPERATORS.value or operators
     extent = Extent(_SEED.value, _DTYPES.value, _CALLS.value, _VARIATIONS.value)
     sweep = Sweep(operators, extent)

@@ -8,16 +8,18 @@ from kernels.testing import inputs
 from kernels.testing.sweep.departures import DEPARTURES, Departure
 from kernels.testing.sweep.findings import Findings
 from kernels.testing.sweep.sweep import Extent
+from kernels.testing.sweep.undefined import UNDEFINED
 from kernels.testing.tolerances import TOLERANCES
 
-_PASSES, _NOT_IN_PYTORCH, _NOT_HERE, _NOT_CALLED = "✓", "·", "✗", "t"
+_PASSES, _NOT_IN_PYTORCH, _NOT_HERE, _PARTLY = "✓", "·", "✗", "(✓)"
 
 _INTRODUCTION = f"""# Kernels against PyTorch
 
 `tools/bazel run //kernels/testing/sweep` writes this page. The sweep calls each operator as a program does, through the
 operator registry:
 
-- with the calls of the operator that PyTorch's own samples (`OpInfo`) lead to, in every dtype,
+- with the calls of the operator that PyTorch's own samples (`OpInfo`) lead to, in every dtype, or with calls by hand of
+  operators that no sample calls,
 - with the inputs that PyTorch's samples of errors hold,
 - with variations of these calls that Hypothesis makes: other dtypes, shapes of up to eight dimensions, dim orders,
   infinities, NaNs and the dtypes' extremes, arguments out of range, out tensors of other sizes, out tensors that cannot
@@ -30,12 +32,12 @@ the tests.
 ## Operators and dtypes
 
 A column is the dtype of the first tensor, of `where` that of the second, or of the result where the operator takes no
-tensor. The last column is the number of results that were compared.
+tensor. Calls with empty tensors do not count. The last column is the number of results that were compared.
 
 - `{_PASSES}`: the results are PyTorch's.
 - `{_NOT_IN_PYTORCH}`: PyTorch has no kernel of that dtype.
 - `{_NOT_HERE}`: PyTorch has a kernel and this library has none: the departures below say why.
-- `{_NOT_CALLED}`: PyTorch's samples do not call the operator; its own tests judge it.
+- `{_PARTLY}`: both; other arguments, such as a number or a second tensor, decide which.
 """
 
 
@@ -45,12 +47,31 @@ def render(results: Mapping[str, Findings], extent: Extent) -> str:
         f"This run: seed {extent.seed}, at most {extent.calls} samples of an operator for each dtype, and "
         f"{extent.variations} variations.\n"
     )
-    return "\n".join([_INTRODUCTION, run, *_operators(results), "", render_departures(), "", render_tolerances(), ""])
+    return "\n".join(
+        [
+            _INTRODUCTION,
+            run,
+            *_operators(results),
+            "",
+            render_departures(),
+            "",
+            render_undefined(),
+            "",
+            render_tolerances(),
+            "",
+        ]
+    )
 
 
 def render_departures() -> str:
     """The part of the page that the data of the departures make."""
     return "\n".join([_DEPARTURES, *_table(["Operators", "What", "Why"], map(_departure, DEPARTURES))])
+
+
+def render_undefined() -> str:
+    """The part of the page that says what PyTorch leaves undefined."""
+    rows = [[_operator_list(undefined.operators), undefined.what] for undefined in UNDEFINED]
+    return "\n".join([_UNDEFINED, *_table(["Operators", "What is undefined, and what is compared"], rows)])
 
 
 def render_tolerances() -> str:
@@ -70,6 +91,9 @@ The sweep excuses these calls and no others. `//kernels/testing/sweep/tests:depa
 fails where kernel and PyTorch agree.
 """
 
+_UNDEFINED = """## What PyTorch leaves undefined
+"""
+
 _TOLERANCES = """## Tolerances
 
 Integers and Bools are equal. Floats differ by no more than the row that a test names. The sweep takes RESULT; beyond
@@ -87,16 +111,17 @@ def _operators(results: Mapping[str, Findings]) -> list[str]:
 
 
 def _cell(findings: Findings, dtype: torch.dtype) -> str:
-    if not findings.counts:
-        return _NOT_CALLED
-    if findings.passes(dtype):
-        return _PASSES
-    return _NOT_HERE if findings.is_missing(dtype) else _NOT_IN_PYTORCH
+    if dtype in findings.passes:
+        return _PARTLY if dtype in findings.refused else _PASSES
+    return _NOT_HERE if dtype in findings.refused else _NOT_IN_PYTORCH
 
 
 def _departure(departure: Departure) -> list[str]:
-    operators = ", ".join(f"`{name}`" for name in departure.operators) or "all"
-    return [operators, departure.what, departure.reason]
+    return [_operator_list(departure.operators) or "all", departure.what, departure.reason]
+
+
+def _operator_list(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
 
 
 def _name(dtype: torch.dtype) -> str:

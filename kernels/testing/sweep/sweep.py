@@ -1,4 +1,4 @@
-"""One operator: PyTorch's own samples over every dtype, and variations of them that Hypothesis makes."""
+"""One operator: PyTorch's own samples or given calls over every dtype, and variations of them by Hypothesis."""
 
 import dataclasses
 import functools
@@ -16,7 +16,7 @@ import torch
 from kernels.testing import inputs
 from kernels.testing.judge import OpTester
 from kernels.testing.references import reference
-from kernels.testing.sweep import workers
+from kernels.testing.sweep import given, workers
 from kernels.testing.sweep.calls import Call
 from kernels.testing.sweep.findings import Findings
 from kernels.testing.sweep.opinfos import Samples
@@ -112,13 +112,14 @@ class Sweep:
         every = inputs.MOVABLE_DTYPES
         chosen = random.Random(f"{self._extent.seed} {operator}").sample(every, min(self._extent.dtypes, len(every)))
         for dtype in chosen:
-            calls = self._samples.calls(operator, dtype, self._extent.seed)
-            yield from itertools.islice(calls, self._extent.calls)
+            yield from itertools.islice(self._calls(operator, dtype), self._extent.calls)
         yield from itertools.islice(self._samples.errors(operator, self._extent.seed), 4 * self._extent.calls)
 
     def _pool(self, operator: str) -> Iterator[Call]:
         for dtype in _POOL_DTYPES[: self._extent.dtypes // 2]:
-            calls = self._samples.calls(operator, dtype, self._extent.seed)
-            for call in itertools.islice(calls, min(_POOL // 4, self._extent.calls)):
+            for call in itertools.islice(self._calls(operator, dtype), min(_POOL // 4, self._extent.calls)):
                 if sum(tensor.numel() for tensor in call.tensors) <= _POOL_ELEMENTS:
                     yield call
+
+    def _calls(self, operator: str, dtype: torch.dtype) -> Iterator[Call]:
+        return itertools.chain(given.calls(operator, dtype), self._samples.calls(operator, dtype, self._extent.seed))

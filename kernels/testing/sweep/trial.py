@@ -14,10 +14,10 @@ from kernels.testing.judge import OpTester
 from kernels.testing.op_call import KernelError
 from kernels.testing.references import reference
 from kernels.testing.sweep.calls import Call
+from kernels.testing.sweep.undefined import defined
 
-# Their results' values are random, or whatever was in memory.
-_UNDEFINED = frozenset({"aten::empty.out", "aten::rand.out", "aten::randn.out", "dim_order_ops::_empty_dim_order.out"})
 _LARGEST_SIZE = 2**31 - 1  # The runtime's sizes have 32 bits.
+_LARGEST_RESULT = 2**28  # Bytes of an out tensor.
 
 
 class Outcome(enum.Enum):
@@ -74,6 +74,11 @@ class Trial:
         tensors = [*call.tensors, *(expected or [])]
         if any(size > _LARGEST_SIZE for tensor in tensors for size in tensor.shape):
             return Verdict(Outcome.NO_CALL, "sizes of more than 32 bits")
+        if any(
+            math.prod(size + 1 for size in tensor.shape) * tensor.itemsize > _LARGEST_RESULT
+            for tensor in expected or ()
+        ):
+            return Verdict(Outcome.NO_CALL, "out tensors that take too much memory")
         self._note(number, "the kernel", call)
         verdict = self._judge(call, expected)
         return verdict._replace(shape=tuple(expected[0].shape)) if expected else verdict
@@ -122,11 +127,7 @@ class Trial:
             actual = [call.args[0]]
         elif not _fit(call, expected):
             return Verdict(Outcome.WRONG, "writes results that do not fit the out tensors")
-        if call.operator == "aten::topk.values":  # Which of equal values come first is undefined: their indices differ.
-            for results in (actual, expected):
-                results[1] = call.args[0].gather(call.args[2], results[1])
-        if call.operator in _UNDEFINED:
-            actual, expected = [x.new_zeros(x.shape) for x in actual], [x.new_zeros(x.shape) for x in expected]
+        actual, expected = defined(call, actual), defined(call, expected)
         for got, wanted in zip(actual, expected, strict=True):
             rtol, atol = tolerances.tolerance(tolerances.Rounding.RESULT, [wanted.dtype])
             try:

@@ -1,7 +1,6 @@
 """A sample of the sweep of all operators: each operator gives PyTorch's results, or differs as the departures say."""
 
 import os
-import pathlib
 import random
 import warnings
 
@@ -11,7 +10,7 @@ from kernels.testing.sweep.operators import read_operators
 from kernels.testing.sweep.sweep import Extent, Sweep
 
 _SEED = 0
-_OPERATORS = read_operators(pathlib.Path(os.environ["FUNCTIONS_YAML"]))
+_OPERATORS = read_operators(os.environ["KERNEL_YAMLS"].split())
 _SAMPLE = random.Random(_SEED).sample(_OPERATORS, 40)
 _EXTENT = Extent(_SEED, dtypes=16, calls=3, variations=20)
 
