@@ -2,7 +2,7 @@
 
 NO_CHROMIUM_ERR = """Chromium could not be had: {found}.
 
-Likely cause: this is no Debian or Ubuntu machine, or it reaches no package mirror.
+Likely cause: this is no Debian machine, or it reaches no package mirror.
 Fix: install chromium, or skip the tests in a browser: bazel test -- //... -//profiles/tests:browser_test."""
 
 _INSTALLED = "/usr/bin/chromium"
@@ -35,6 +35,8 @@ def _download(rctx):
             if result.return_code != 0:
                 fail(NO_CHROMIUM_ERR.format(found = result.stderr))
     rctx.delete("apt")
+    if not rctx.path("usr/lib/chromium/chromium").exists:
+        fail(NO_CHROMIUM_ERR.format(found = "the package chromium has no usr/lib/chromium/chromium"))
 
 def _chromium_repository_impl(rctx):
     installed = rctx.path(_INSTALLED)
