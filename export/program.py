@@ -13,7 +13,7 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from torch.export.graph_signature import InputKind, OutputKind
 
 from diagnostics.errors import Finding, InputError
-from export import delegation, mutable_operators, origins
+from export import delegation, mutable_operators, origins, qualcomm
 from export.delegation import Delegation
 from export.lowering import Lowering, Quantization
 from export.model_file import Method
@@ -57,8 +57,12 @@ def build(
         method.name: _export(method, recorded[method.name], lowerings[method.name].quantization) for method in methods
     }
     passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
+    for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
-        with delegation.reasons():
+        for name, specs in for_qualcomm.items():
+            exported[name], first = qualcomm.prepare(exported[name], specs)
+            passes[name] = [*first, *passes.get(name, ())]
+        with delegation.reasons(), qualcomm.lowering(for_qualcomm) as said:
             edge = to_edge_transform_and_lower(
                 exported,
                 transform_passes=passes or None,
@@ -66,6 +70,7 @@ def build(
                 # The validity check of the edge dialect knows ATen's operators only: it would refuse every custom one.
                 compile_config=EdgeCompileConfig(_check_ir_validity=False),
             )
+        qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
         for method in methods:
             _keep_initial_state(edge.exported_program(method.name))
         written = {method.name: _written_inputs(edge.exported_program(method.name)) for method in methods}
@@ -79,6 +84,8 @@ def build(
         }
         program = edge.to_executorch()
         return Program(bytes(program.buffer), written, delegations, origins.collect(program, written))
+    except InputError:
+        raise
     except BaseException as error:
         raise _lowering_failure(methods[0], error) from error
 

@@ -7,9 +7,11 @@ nothing is compiled for an HTP.
 import os
 import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 
 import torch
 from absl.testing import absltest
+from examples.qnn_op_package.example_op_package import op_package_options
 from executorch.backends.qualcomm.builders.node_visitor import QNN_QUANT_TYPE_MAP, QNN_TENSOR_TYPE_MAP
 from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.backends.qualcomm.serialization.qc_schema_serialize import flatbuffer_to_option
@@ -18,10 +20,12 @@ from executorch.exir import EdgeProgramManager
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from diagnostics.errors import InputError
-from examples.qnn_op_package import example_op_package, model, operators, quantization  # noqa: F401  (operators registers)
+from examples.qnn_op_package import model, quantization
+from export.exporter import export
 from qnn.checks import delegation, operator_schema
 from qnn.testing.stand_in_manager import Node, StandInManager, installed
 
+_HERE = Path(__file__).absolute().parent
 _TAKES_ALL = {"ExampleCustomOp": True, "ScaledHalves": True}
 _MUL3 = Node("ExampleOpPackage", "ExampleCustomOp", 1, 1, ())
 _HALVES = Node("ExampleOpPackage", "ScaledHalves", 1, 2, ("factor",))
@@ -44,7 +48,7 @@ class StandInDelegationTest(absltest.TestCase):
         self.specs = utils.generate_qnn_executorch_compiler_spec(
             soc_model=QcomChipset.SM8650,
             backend_options=utils.generate_htp_compiler_spec(use_fp16=True),
-            op_package_options=example_op_package.op_package_options(),
+            op_package_options=op_package_options(),
         )
         self.packages = delegation.operators(self.specs)
 
@@ -67,7 +71,7 @@ class StandInDelegationTest(absltest.TestCase):
     def test_compile_spec_and_back(self) -> None:
         """ExecuTorch's serializer writes the options into a compile spec, and reads the same ones out of it."""
         (spec,) = self.specs
-        self.assertEqual(flatbuffer_to_option(spec.value).op_package_options, example_op_package.op_package_options())
+        self.assertEqual(flatbuffer_to_option(spec.value).op_package_options, op_package_options())
 
     def test_operators_of_the_compile_spec(self) -> None:
         self.assertEqual(
@@ -104,7 +108,7 @@ class StandInDelegationTest(absltest.TestCase):
         library.define("shifted(Tensor input, float by=1.0) -> Tensor")
         library.impl("shifted", lambda input, by=1.0: input + by, "CompositeExplicitAutograd")
         self.packages["my_ops.shifted.default"] = "ExampleOpPackage"
-        options = example_op_package.op_package_options()
+        options = op_package_options()
         options.op_package_infos[0].custom_op_name = "my_ops.shifted.default"
         self.specs = utils.generate_qnn_executorch_compiler_spec(
             soc_model=QcomChipset.SM8650,
@@ -120,6 +124,24 @@ class StandInDelegationTest(absltest.TestCase):
         _, edge, messages = self.lower(_Without())
         self.assertIn("the model calls no operator of the op package ExampleOpPackage", self.check(edge, messages))
 
+    def test_export(self) -> None:
+        """The export with a model file whose partitioner is Qualcomm's, and whose quantizer is annotated."""
+        exported = export(_HERE / "stand_in_model.py")
+        (delegate,) = exported.delegations["forward"].delegates
+        self.assertEqual(delegate.backend, "QnnBackend")
+        self.assertEqual(exported.delegations["forward"].remaining, ())
+        for name in ("my_ops::mul3", "my_ops::scaled_halves"):
+            self.assertEqual(delegate.operators[name], 1)
+        self.assertIn(b"made by a stand-in", exported.pte)
+
+    def test_export_fails_where_an_operator_is_left_out(self) -> None:
+        text = (_HERE / "stand_in_model.py").read_text().replace('"ExampleCustomOp": True', '"ExampleCustomOp": False')
+        model_file = self.create_tempfile("model.py", text).full_path
+        with self.assertRaises(InputError) as caught:
+            export(Path(model_file))
+        self.assertEqual(caught.exception.findings[0].id, "not-delegated")
+        self.assertIn("forward() calls my_ops.mul3.default outside of the delegate", str(caught.exception))
+
     def test_quantizer_with_a_custom_annotation(self) -> None:
         module, inputs = model.get_model()
         exported = torch.export.export(module, inputs, strict=True).module()
@@ -134,21 +156,6 @@ class StandInDelegationTest(absltest.TestCase):
         for actual, expected in zip(converted(*inputs), module(*inputs), strict=True):
             step = (expected.max() - expected.min()) / 255
             self.assertLess(float((actual - expected).abs().max()), float(6 * step))
-
-    def test_quantized_model_is_delegated(self) -> None:
-        module, inputs = model.get_model()
-        prepared = prepare_pt2e(
-            torch.export.export(module, inputs, strict=True).module(), quantization.make_quantizer()
-        )
-        prepared(*inputs)
-        self.specs = utils.generate_qnn_executorch_compiler_spec(
-            soc_model=QcomChipset.SM8650,
-            backend_options=utils.generate_htp_compiler_spec(use_fp16=False),
-            op_package_options=example_op_package.op_package_options(),
-        )
-        manager, edge, messages = self.lower(convert_pt2e(prepared))
-        self.assertIn(_MUL3, manager.compiled)
-        self.assertEqual(self.check(edge, messages), "")
 
 
 if __name__ == "__main__":

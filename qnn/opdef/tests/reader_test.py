@@ -289,7 +289,7 @@ _PIECES = st.sampled_from(
 
 
 class FuzzTest(absltest.TestCase):
-    @settings(max_examples=1500, deadline=None, database=None)
+    @settings(max_examples=800, deadline=None, database=None)
     @given(st.lists(st.tuples(st.integers(0, len(_GOOD)), st.integers(0, 80), _PIECES), min_size=1, max_size=6))
     def test_changed_files(self, changes: list[tuple[int, int, str]]) -> None:
         """A file that is changed anywhere is read, or refused with one of our errors."""

@@ -1,6 +1,7 @@
 """Rule executorch_program."""
 
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "model_file_args", "model_file_inputs")
+load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/providers:et_program_info.bzl", "EtProgramInfo")
 
 visibility(["//rules/..."])
@@ -25,7 +26,7 @@ def _executorch_program_impl(ctx):
         arguments = [args],
         inputs = model_file_inputs(ctx, ctx.attr._export),
         outputs = [program, samples, report, report_json, origins],
-        env = {"PYTHONHASHSEED": "0"},
+        env = NO_QNN_SDK | {"PYTHONHASHSEED": "0"},
         mnemonic = "EtExport",
         progress_message = "Exporting %{label}",
     )

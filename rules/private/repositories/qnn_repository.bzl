@@ -5,7 +5,7 @@ visibility(["//rules/..."])
 _ENVIRON = ["QNN_SDK_ROOT", "HEXAGON_SDK_ROOT", "ANDROID_NDK_ROOT", "X86_CXX"]
 _ARCHS = ["v68", "v69", "v73", "v75", "v79", "v81"]
 
-_VISIBLE = "__attribute__((visibility(\\\"default\\\")))"
+_VISIBLE = "__attribute__((visibility(\"default\")))"
 
 _HEADER = """\
 load("@rules_executorch//rules/private/toolchains:qnn_platform.bzl", "qnn_platform", "qnn_sdk")
