@@ -28,6 +28,7 @@ class SweepTest(parameterized.TestCase):
     def test_operator(self, name: str) -> None:
         ((_, findings),) = self.sweep.run([name], jobs=1)
         self.assertEmpty(findings.failures)
+        self.assertNotEmpty(findings.counts, "no call: given.py needs some")
 
 
 if __name__ == "__main__":
