@@ -1,13 +1,13 @@
 """The targets of a folder of kernels, which has a file for each operator."""
 
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
-load("//kernels/common:copts.bzl", "KERNEL_COPTS")
-load("//rules:defs.bzl", "et_kernel_library")
+load(":copts.bzl", "KERNEL_COPTS")
 
-def kernel_files(operator_files, yamls):
+def kernel_files(et_kernel_library, operator_files, yamls):
     """A library for each file of kernels, `:operators` of all of them, and `:operator_files` for a test.
 
     Args:
+      et_kernel_library: the rule, which this folder does not know.
       operator_files: what `operator_file` gives for each file, by the name of its target.
       yamls: the YAMLs that declare the operators.
     """
