@@ -1,5 +1,4 @@
 #include "kernels/common/elementwise.h"
-#include "kernels/common/extremes.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/scalar.h"
 
@@ -38,7 +37,14 @@ Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& 
   ET_SWITCH_REALHBF16_TYPES(common_type, ctx, op_name, CTYPE, [&] {
     const CTYPE low = scalar_cast<CTYPE>(min);
     const CTYPE high = scalar_cast<CTYPE>(max);
-    elementwise([low, high](CTYPE x) -> CTYPE { return smaller(larger(x, low), high); }, out, in);
+    // A bound that is NaN makes every element NaN; minus zero changes none.
+    const CTYPE term = low != low ? low : high != high ? high : static_cast<CTYPE>(-0.0);
+    elementwise(
+        [low, high, term](CTYPE x) -> CTYPE {
+          const CTYPE raised = x < low ? low : x;
+          return static_cast<CTYPE>((raised > high ? high : raised) + term);
+        },
+        out, in);
   });
   return out;
 }

@@ -74,7 +74,7 @@ OPERATOR_FILES = {
     "op_glu": operator_file(["aten::glu.out"], ["dims", "elementwise", "vector_math", "view_shape"]),
     "op_grid_sampler_2d": operator_file(["aten::grid_sampler_2d.out"], ["block", "convert", "dtype", "parallel_for", "planes", "resize", "strided_view", "vector_math"]),
     "op_gt": operator_file(["aten::gt.Scalar_out", "aten::gt.Tensor_out"], ["binary", "dtype"]),
-    "op_hardtanh": operator_file(["aten::hardtanh.out"], ["elementwise", "extremes", "resize", "scalar"]),
+    "op_hardtanh": operator_file(["aten::hardtanh.out"], ["elementwise", "resize", "scalar"]),
     "op_index": operator_file(["aten::index.Tensor_out"], ["indexed_view", "view_shape"]),
     "op_index_put": operator_file(["aten::index_put.out", "aten::index_put_"], ["copy", "indexed_view", "resize", "view_shape"]),
     "op_index_select": operator_file(["aten::index_select.out"], ["dim_index", "dims", "indexed_view", "resize", "strided_view"]),

@@ -195,7 +195,8 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
         "## Speed of the kernels",
         f"{_how_made()} 1 MB of float32 for every operator (int32 where it takes integers only). The ratio is the "
         f"kernel's time by eager's; its limit is {limits}. Strided: inputs are channels last or have their dimensions "
-        "in reverse order, outputs are contiguous. Complex: as many numbers of complex64. `--check` fails above a limit.",
+        "in reverse order, outputs are contiguous. Complex: as many numbers of complex64. "
+        "`--check` fails above a limit.",
         report.table(["operator", "ours, us", "eager, us", *kernel_cases.LIMITS], rows),
     ]
     if exceptions:
