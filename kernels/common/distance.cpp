@@ -26,8 +26,8 @@ const T* elements(const Rows& rows, int64_t row, int64_t start, int64_t n, T* bu
   return buffer;
 }
 
-/// For each pair of rows, `finish` of all `map(difference)`, combined.
-template <typename T, typename Map, typename Combine, typename Finish>
+/// For each pair of rows, `finish` of all `map(difference)`, combined. A long `map` is not worth unrolled loops.
+template <bool kIsLong = false, typename T, typename Map, typename Combine, typename Finish>
 void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count, T* results, const Map& map,
                          const Combine& combine, const Finish& finish) {
   constexpr int64_t kLanes = LaneReduction<T>::kLanes;
@@ -41,9 +41,16 @@ void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count,
       const T* const y = elements(b, row, start, part, b_buffer);
       int64_t i = 0;
       for (; i + kLanes <= part; i += kLanes) {
-        KERNELS_LANES
-        for (int64_t k = 0; k < kLanes; ++k) {
-          lanes[k] = combine(lanes[k], map(std::abs(x[i + k] - y[i + k])));
+        if constexpr (kIsLong) {
+          KERNELS_INDEPENDENT_ITERATIONS
+          for (int64_t k = 0; k < kLanes; ++k) {
+            lanes[k] = combine(lanes[k], map(std::abs(x[i + k] - y[i + k])));
+          }
+        } else {
+          KERNELS_LANES
+          for (int64_t k = 0; k < kLanes; ++k) {
+            lanes[k] = combine(lanes[k], map(std::abs(x[i + k] - y[i + k])));
+          }
         }
       }
       for (int64_t k = 0; i < part; ++i, ++k) {
@@ -87,7 +94,7 @@ void distances(const Rows& a, const Rows& b, int64_t n, double p, int64_t count,
     combine_differences(a, b, n, count, results, itself, [](T x, T y) { return larger(x, y); }, itself);
   } else {
     const T power = static_cast<T>(p);
-    combine_differences(
+    combine_differences</*kIsLong=*/true>(
         a, b, n, count, results, [power](T x) KERNELS_ALWAYS_INLINE { return math::pow(x, power); }, plus,
         [power](T x) { return math::pow(x, 1 / power); });
   }
