@@ -56,7 +56,12 @@ class DocumentTest(absltest.TestCase):
 
     def test_each_id_is_tested(self) -> None:
         tested = _ids(list(_ROOT.glob("rules/tests/*.bzl")))
-        for pattern in ("codegen/**/*_test.py", "export/tests/*_test.py", "qnn/**/*_test.py", "torch_ops/tests/*_test.py"):
+        for pattern in (
+            "codegen/**/*_test.py",
+            "export/tests/*_test.py",
+            "qnn/**/*_test.py",
+            "torch_ops/tests/*_test.py",
+        ):
             for path in _ROOT.glob(pattern):
                 tested.update(_asserted(path.read_text()))
         self.assertEqual([kind.id for kind in error_list.read() if kind.id not in tested], [])

@@ -21,7 +21,8 @@ struct Window {
 
 namespace internal {
 
-/// `average_windows` where the channels of a pixel lie closer together than the pixels of a row: for blocks of channels.
+/// `average_windows` where the channels of a pixel lie closer together than the pixels of a row: for blocks of
+/// channels.
 template <typename T, typename Rows, typename Columns, typename Finish>
 void average_pixels(const ConstStridedView& in, const StridedView& out, int64_t work, const Rows& rows,
                     const Columns& columns, const Finish& finish) {

@@ -61,8 +61,8 @@ bool is_uniform(const ConvolutionAxis* axes, const Size& size, const Stride& str
   return true;
 }
 
-/// Which of `n` outputs of an axis, from `begin` on, meet inputs at position `k` of the kernel: those of [from, to). The
-/// first of all would meet input `index`.
+/// Which of `n` outputs of an axis, from `begin` on, meet inputs at position `k` of the kernel: those of [from, to).
+/// The first of all would meet input `index`.
 struct Meeting {
   int64_t index;
   int64_t from;
@@ -254,7 +254,8 @@ struct OutputPart {
   int64_t first = 0;
   int64_t last;
 
-  OutputPart(const ConvolutionAxis& axis, int64_t begin_index, int64_t count) : begin(begin_index), n(count), last(count) {
+  OutputPart(const ConvolutionAxis& axis, int64_t begin_index, int64_t count)
+      : begin(begin_index), n(count), last(count) {
     for (int64_t k = 0; k < axis.kernel_size; ++k) {
       const Meeting meeting(axis, k, begin, n);
       first = std::max(first, meeting.from);
@@ -318,8 +319,8 @@ void ChannelConvolution::compute_channel(int64_t channel) const {
   }
   const bool is_out_direct = c.dtype == loops_.type && inner.out_stride == size_;
   for_each_row_part(0, c.out_numel(), axes, [&](const int64_t* position, int64_t, int64_t n) {
-    char* const to = out + position[0] * axes[0].out_stride + position[1] * axes[1].out_stride +
-                     position[2] * inner.out_stride;
+    char* const to =
+        out + position[0] * axes[0].out_stride + position[1] * axes[1].out_stride + position[2] * inner.out_stride;
     Block sums;
     char* const totals = is_out_direct ? to : sums.data;
     std::memset(totals, 0, n * size_);

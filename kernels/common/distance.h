@@ -15,8 +15,8 @@ struct Rows {
   int64_t stride;
 };
 
-/// `x` with the elements of a row next to each other in dtype `type`, in the program's memory for temporary data if they
-/// do not lie so already; `x` itself where the program has none.
+/// `x` with the elements of a row next to each other in dtype `type`, in the program's memory for temporary data if
+/// they do not lie so already; `x` itself where the program has none.
 ConstStridedView with_dense_rows(KernelRuntimeContext& ctx, const Tensor& x, ScalarType type);
 
 /// The p-norms of the differences of `count` rows of `n` elements each, row by row: the count of differences for 0, the

@@ -11,8 +11,8 @@
 
 namespace rules_executorch::kernels {
 
-/// The weighted sum of some rows of a plane, computed for a block of columns at a time. `Weights` are those of the rows:
-/// `for_each(visit)` calls `visit(y, weight)`.
+/// The weighted sum of some rows of a plane, computed for a block of columns at a time. `Weights` are those of the
+/// rows: `for_each(visit)` calls `visit(y, weight)`.
 template <typename T, typename Weights>
 class RowSum {
  public:
@@ -48,9 +48,9 @@ class RowSum {
   T values_[kBlockSize];
 };
 
-/// Makes each element of a plane of `out` of weighted rows and columns of the plane of `in`, and of the sum `finish(sum)`.
-/// `Weights(upsampling, d, align_corners, i)` are those of the inputs in dimension `d` of output `i`: they lie before
-/// `end()`. `work` is about how many additions an element costs.
+/// Makes each element of a plane of `out` of weighted rows and columns of the plane of `in`, and of the sum
+/// `finish(sum)`. `Weights(upsampling, d, align_corners, i)` are those of the inputs in dimension `d` of output `i`:
+/// they lie before `end()`. `work` is about how many additions an element costs.
 template <typename T, typename Weights, typename Finish>
 void resample(const Tensor& in, const Upsampling& upsampling, bool align_corners, int64_t work, const Finish& finish,
               Tensor& out) {

@@ -64,17 +64,17 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
       return Rows{dense.dtype, dense.data + offset, nest.row_stride(k),
                   dense.strides[dense.rank - 1] * dense.element_size()};
     };
-    nest.parallel_for_each_row(std::max<int64_t>(1, kGrain / std::max<int64_t>(1, size)),
-                               [&](const int64_t* offsets, int64_t row_size) {
-      for (int64_t start = 0; start < row_size; start += kBlockSize) {
-        const int64_t n = std::min(kBlockSize, row_size - start);
-        CTYPE results[kBlockSize];
-        distances(rows_at(dense1, 1, offsets[1] + start * nest.row_stride(1)),
-                  rows_at(dense2, 2, offsets[2] + start * nest.row_stride(2)), size, p, n, results);
-        store_block(kType, results, target.dtype, target.data + offsets[0] + start * nest.row_stride(0),
-                    nest.row_stride(0), n);
-      }
-    });
+    nest.parallel_for_each_row(
+        std::max<int64_t>(1, kGrain / std::max<int64_t>(1, size)), [&](const int64_t* offsets, int64_t row_size) {
+          for (int64_t start = 0; start < row_size; start += kBlockSize) {
+            const int64_t n = std::min(kBlockSize, row_size - start);
+            CTYPE results[kBlockSize];
+            distances(rows_at(dense1, 1, offsets[1] + start * nest.row_stride(1)),
+                      rows_at(dense2, 2, offsets[2] + start * nest.row_stride(2)), size, p, n, results);
+            store_block(kType, results, target.dtype, target.data + offsets[0] + start * nest.row_stride(0),
+                        nest.row_stride(0), n);
+          }
+        });
   });
   return out;
 }

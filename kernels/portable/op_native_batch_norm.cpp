@@ -116,13 +116,12 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_training_out(
   const int64_t trailing = in.dim() - 2;
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
     const CTYPE epsilon = static_cast<CTYPE>(eps);
-    elementwise(
-        wide([epsilon](CTYPE x, CTYPE w, CTYPE b, CTYPE mean, CTYPE var) KERNELS_ALWAYS_INLINE -> CTYPE {
-          const CTYPE scale = w / std::sqrt(var + epsilon);
-          return x * scale + (b - mean * scale);
-        }),
-        out, in, per_channel(weight, trailing, one), per_channel(bias, trailing, zero),
-        per_channel(running_mean, trailing), per_channel(running_var, trailing));
+    elementwise(wide([epsilon](CTYPE x, CTYPE w, CTYPE b, CTYPE mean, CTYPE var) KERNELS_ALWAYS_INLINE -> CTYPE {
+                  const CTYPE scale = w / std::sqrt(var + epsilon);
+                  return x * scale + (b - mean * scale);
+                }),
+                out, in, per_channel(weight, trailing, one), per_channel(bias, trailing, zero),
+                per_channel(running_mean, trailing), per_channel(running_var, trailing));
   });
   return results;
 }

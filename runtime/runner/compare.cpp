@@ -23,7 +23,8 @@ double Decibels(double signal, double noise) {
   if (noise == 0) {
     return std::numeric_limits<double>::infinity();
   }
-  return std::isfinite(noise) && signal > 0 ? 10 * std::log10(signal / noise) : -std::numeric_limits<double>::infinity();
+  return std::isfinite(noise) && signal > 0 ? 10 * std::log10(signal / noise)
+                                            : -std::numeric_limits<double>::infinity();
 }
 
 Comparison CompareTensors(const TensorData& expected, const TensorData& actual, const Tolerance& tolerance) {

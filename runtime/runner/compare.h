@@ -10,8 +10,8 @@ namespace rules_executorch {
 struct Tolerance {
   double relative;
   double absolute;
-  // If more than 0, the tensors of floating-point numbers are judged as a whole: the expected numbers are at least so many
-  // decibels stronger than the differences.
+  // If more than 0, the tensors of floating-point numbers are judged as a whole: the expected numbers are at least so
+  // many decibels stronger than the differences.
   double least_snr = 0;
 };
 

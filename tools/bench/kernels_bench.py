@@ -254,8 +254,8 @@ def main(argv: Sequence[str]) -> None:
         if (operator, layout) not in kernel_cases.EXCEPTIONS
     ]
     if _CHECK.value:
-        for case in slow:
-            logging.error("%s of eager's time, which is above the limit", case)
+        for finding in slow:
+            logging.error("%s of eager's time, which is above the limit", finding)
         sys.exit(1 if slow else 0)
     layers = {case.title: _measure(connections, case) for case in _LAYER_CASES if re.search(_CASES.value, case.title)}
     for connection in connections.values():

@@ -98,7 +98,8 @@ TEST(InOrderTest, TheOrderIsThatOfTheIndices) {
   }
   const auto offsets_where_true = [&](const StridedShape& shape) {
     std::vector<int64_t> visited;
-    for_each_chosen(view, shape, [&](const int64_t* found, int64_t n) { visited.insert(visited.end(), found, found + n); });
+    for_each_chosen(view, shape,
+                    [&](const int64_t* found, int64_t n) { visited.insert(visited.end(), found, found + n); });
     return visited;
   };
   EXPECT_EQ(offsets_where_true(numbers_of(view)), expected);
