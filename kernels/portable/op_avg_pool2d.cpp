@@ -39,8 +39,12 @@ Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int
           const int64_t rows = h.last(i) - h.first(i);
           const int64_t columns = w.last(j) - w.first(j);
           const int64_t count = count_include_pad ? size_with_padding(h, i) * size_with_padding(w, j) : rows * columns;
-          const bool is_empty = rows <= 0 || columns <= 0;
-          return is_empty ? CTYPE(0) : static_cast<CTYPE>(sum / divisor_override.value_or(count));
+          const int64_t divisor = divisor_override.value_or(count);
+          if (rows <= 0 || columns <= 0) {
+            return CTYPE(0);
+          }
+          // The quotient of the least integer by -1 wraps around, where a division would trap.
+          return divisor == -1 ? static_cast<CTYPE>(-sum) : static_cast<CTYPE>(sum / divisor);
         });
   });
   return out;

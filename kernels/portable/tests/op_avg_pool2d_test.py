@@ -46,6 +46,13 @@ class OpAvgPool2dTest(op_tester.OpTest):
             for pooling in POOLINGS:
                 self.op("aten::avg_pool2d.out").judge(torch.ones(shape), *pooling)
 
+    def test_least_integer(self) -> None:
+        """Its quotient by -1 wraps around. PyTorch traps."""
+        least = torch.iinfo(torch.int64).min
+        x = torch.tensor([[[least, 7]]])
+        (result,) = self.op("aten::avg_pool2d.out").run(x, [1], [], [0], False, True, -1, outs=[torch.empty_like(x)])
+        self.assertEqual(result.tolist(), [[[least, -7]]])
+
     def test_adaptive(self) -> None:
         pool = self.op("aten::_adaptive_avg_pool2d.out")
         for dtype in op_tester.ALL_DTYPES:
