@@ -25,7 +25,7 @@ _TORCH_OPS = flags.DEFINE_multi_string(
 )
 _DEVICE_DIR = flags.DEFINE_string("device_dir", None, "Folder of a device with the libraries.", required=True)
 _REGISTRATION = flags.DEFINE_string("registration", None, "Where to write the registration, as JSON.", required=True)
-_MODULE = flags.DEFINE_string("module", None, "Where to write the registration, as a Python module.", required=True)
+_MODULE = flags.DEFINE_string("module", None, "Where to write the registration, as a Python module.")
 _INTERFACE = flags.DEFINE_string("interface", None, "Where to write the interface.", required=True)
 
 
@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
         torch_ops = dict(text.split("=", 1) for text in _TORCH_OPS.value)
         for name in torch_ops:
             package_files.op(package, name, _LABEL.value, "torch_ops")
-        registered = registration.make(package, torch_ops, _DEVICE_DIR.value, _LABEL.value)
+        registered = registration.make(package, _BACKEND.value, torch_ops, _DEVICE_DIR.value, _LABEL.value)
     except InputError as error:
         print(error, file=sys.stderr)
         return 1
@@ -48,7 +48,8 @@ def main(argv: Sequence[str]) -> int:
     interface = sources.interface(_BACKEND.value, package, op_defs, package_files.short_names(_XML.value))
     Path(_INTERFACE.value).write_text(interface)
     Path(_REGISTRATION.value).write_text(registration.to_json(registered))
-    Path(_MODULE.value).write_text(registration.module(registered, _LABEL.value))
+    if _MODULE.value:
+        Path(_MODULE.value).write_text(registration.module(registered, _LABEL.value))
     return 0
 
 

@@ -25,7 +25,7 @@ def qnn_op_package(
     - `<name>.skeleton`, to run: writes the interface and the ops into the source tree, for you to complete the ops. Files that
       exist stay, unless `-- --overwrite` asks for their replacement, and differences are shown.
     - `<name>_py`: a py_library with the module `<package>.<name>`, whose `op_package_options()` gives ExecuTorch's
-      `QnnExecuTorchOpPackageOptions`.
+      `QnnExecuTorchOpPackageOptions`. There is none for the CPU backend, which ExecuTorch does not lower to.
     - `<name>.x86_64`, `<name>.aarch64_android`, `<name>.hexagon_<arch>`: the libraries. They need the SDKs that QNN_SDK_ROOT,
       HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT name, and are incompatible, so skipped, without.
     - `<name>.device_<arch>`: a folder with what a device needs, and the commands that push and run it.
@@ -35,7 +35,8 @@ def qnn_op_package(
       config: the XML files of the package. Several define one package together.
       torch_ops: for each op the operator of PyTorch's that the op computes, as namespace::name or namespace::name.overload.
       op_srcs: for each op its source, e.g. {"ExampleCustomOp": "ExampleCustomOp.cpp"}.
-      backend: the backend that the sources are for.
+      backend: the backend that the sources are for: HTP, or CPU. A package for CPU is for other programs of the SDK, such as
+        qnn-net-run, and has libraries for x86_64 and aarch64_android alone.
       hexagon_archs: versions of the DSP to build for: v68, v69, v73, v75, v79, v81.
       copts: options for the compilers of the libraries.
       visibility: common attribute.
@@ -44,11 +45,12 @@ def qnn_op_package(
       **kwargs: deps, device_dir, interface and the common attributes.
     """
     common = dict(visibility = visibility, testonly = testonly, tags = tags)
+    for_htp = backend != "CPU"
     _qnn_op_package(
         name = name,
         backend = backend,
         config = config,
-        module = loader_module(name),
+        module = loader_module(name) if for_htp else None,
         op_srcs = {
             source: ",".join([op for op, other in op_srcs.items() if other == source])
             for source in op_srcs.values()
@@ -63,22 +65,25 @@ def qnn_op_package(
         op_srcs = {op: source.removeprefix(":") for op, source in op_srcs.items()},
         **common
     )
-    py_library(
-        name = name + "_py",
-        srcs = [loader_module(name)],
-        deps = [Label("@executorch_python//:executorch")],
-        **common
-    )
-    for platform in ["x86_64", "aarch64_android"] + ["hexagon_" + arch for arch in hexagon_archs]:
+    if for_htp:
+        py_library(
+            name = name + "_py",
+            srcs = [loader_module(name)],
+            deps = [Label("@executorch_python//:executorch")],
+            **common
+        )
+    archs = hexagon_archs if for_htp else []
+    for platform in ["x86_64", "aarch64_android"] + ["hexagon_" + arch for arch in archs]:
+        found = Label("@executorch_qnn//:{}{}".format("" if for_htp else "cpu_", platform))
         qnn_op_package_library(
             name = name + "." + platform,
             copts = copts,
             package = name,
-            platform = Label("@executorch_qnn//:" + platform),
-            target_compatible_with = [Label("@executorch_qnn//:{}_found".format(platform))],
+            platform = found,
+            target_compatible_with = [found.same_package_label(found.name + "_found")],
             **common
         )
-    for arch in hexagon_archs:
+    for arch in archs:
         qnn_op_package_bundle(
             name = "{}.device_{}".format(name, arch),
             libraries = [name + ".aarch64_android", name + ".hexagon_" + arch],

@@ -106,8 +106,8 @@ def _left_out(name: str, method: str, package: str, messages: Sequence[str], whe
         else "the library of the package was not found or not registered, or its validation refused the node",
         "pass every argument, and give the schema no defaults"
         if arity
-        else "see above what the backend printed on registering the package; give the folder of its x86 library to "
-        "op_package_options(host_dir = ...) or LD_LIBRARY_PATH, and build the library with the SDK that lowers",
+        else "see above what the backend printed on registering the package; name its x86 library in qnn_op_packages "
+        "of the executorch_program, or by hand in LD_LIBRARY_PATH; build the library with the SDK that lowers",
         tuple(f"the backend said: {message}" for message in said),
         id="not-delegated",
     )

@@ -47,17 +47,16 @@ class Registration:
     device_dir: str
 
 
-def libraries(package: str) -> tuple[Library, ...]:
-    """The libraries of a package for the HTP backend.
+def libraries(package: str, backend: str) -> tuple[Library, ...]:
+    """The libraries of a package for a backend.
 
     ExecuTorch registers a path once, whatever the target: the two files of a device have different names. CPU is the
-    half of the backend that prepares graphs, in a build machine's or a phone's own processor.
+    half of the HTP backend that prepares graphs, in a build machine's or a phone's own processor; a package for the CPU
+    backend has these libraries alone.
     """
-    return (
-        Library("CPU", "X86_64", f"libQnn{package}.so"),
-        Library("CPU", "AARCH64_ANDROID", f"libQnn{package}.so"),
-        Library("HTP", "AARCH64_ANDROID", f"libQnn{package}_HTP.so"),
-    )
+    processors = tuple(Library("CPU", platform, f"libQnn{package}.so") for platform in ("X86_64", "AARCH64_ANDROID"))
+    dsp = Library("HTP", "AARCH64_ANDROID", f"libQnn{package}_HTP.so")
+    return processors if backend == "CPU" else (*processors, dsp)
 
 
 def operator_name(text: str, label: str) -> OperatorName:
@@ -80,11 +79,12 @@ def operator_name(text: str, label: str) -> OperatorName:
     return name
 
 
-def make(package: Package, torch_ops: Mapping[str, str], device_dir: str, label: str) -> Registration:
+def make(package: Package, backend: str, torch_ops: Mapping[str, str], device_dir: str, label: str) -> Registration:
     """What ExecuTorch is told of a package.
 
     Args:
         package: the package.
+        backend: the backend that the package is for.
         torch_ops: for each op the operator that it computes.
         device_dir: the folder of a device that the libraries are pushed to.
         label: of the qnn_op_package.
@@ -111,7 +111,7 @@ def make(package: Package, torch_ops: Mapping[str, str], device_dir: str, label:
         package.name,
         f"{package.name}InterfaceProvider",
         tuple(ops.values()),
-        libraries(package.name),
+        libraries(package.name, backend),
         device_dir.rstrip("/") or "/",
     )
 

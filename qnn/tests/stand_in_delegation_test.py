@@ -4,6 +4,7 @@ The manager needs an SDK. The test shows that the operators are tagged and deleg
 nothing is compiled for an HTP.
 """
 
+import json
 import os
 import tempfile
 from collections.abc import Mapping
@@ -124,18 +125,19 @@ class StandInDelegationTest(absltest.TestCase):
         _, edge, messages = self.lower(_Without())
         self.assertIn("the model calls no operator of the op package ExampleOpPackage", self.check(edge, messages))
 
-    def test_export(self) -> None:
-        """The export with a model file whose partitioner is Qualcomm's, and whose quantizer is annotated."""
-        exported = export(_HERE / "stand_in_model.py")
-        (delegate,) = exported.delegations["forward"].delegates
-        self.assertEqual(delegate.backend, "QnnBackend")
-        self.assertEqual(exported.delegations["forward"].remaining, ())
+    def test_program(self) -> None:
+        """executorch_program with a model file whose partitioner is Qualcomm's, and whose quantizer is annotated."""
+        report = json.loads((_HERE / "stand_in_program.delegation.json").read_text())
+        (delegate,) = report["methods"]["forward"]["delegates"]
+        self.assertEqual(delegate["backend"], "QnnBackend")
+        self.assertEqual(report["methods"]["forward"]["remaining"], [])
         for name in ("my_ops::mul3", "my_ops::scaled_halves"):
-            self.assertEqual(delegate.operators[name], 1)
-        self.assertIn(b"made by a stand-in", exported.pte)
+            self.assertEqual(delegate["operators"][name], 1)
+        self.assertIn(b"made by a stand-in", (_HERE / "stand_in_program.pte").read_bytes())
 
     def test_export_fails_where_an_operator_is_left_out(self) -> None:
         text = (_HERE / "stand_in_model.py").read_text().replace('"ExampleCustomOp": True', '"ExampleCustomOp": False')
+        text = text.replace("op_package_options()", f"op_package_options(host_dir={str(_HERE / 'stand_in.x86_64')!r})")
         model_file = self.create_tempfile("model.py", text).full_path
         with self.assertRaises(InputError) as caught:
             export(Path(model_file))

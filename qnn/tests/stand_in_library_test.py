@@ -118,6 +118,14 @@ class KernelTest(absltest.TestCase):
                 self.assertEqual(self.package.run(op_type, outputs, inputs, {}), status)
 
 
+class CpuTest(absltest.TestCase):
+    def test_package_for_the_cpu_backend(self) -> None:
+        library = _HERE / "stand_in_cpu.x86_64/libQnnCpuPackage.so"
+        command = [str(_HERE.parent / "testing/run_cpu_package"), str(library), "CpuPackage"]
+        computed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        self.assertEqual(computed, "3 -6 1.5\n")
+
+
 class BundleTest(absltest.TestCase):
     def test_files(self) -> None:
         folder = _HERE / "stand_in.device"

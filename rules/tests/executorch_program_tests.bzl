@@ -4,6 +4,8 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "executorch_program")
 load("//rules:providers.bzl", "EtProgramInfo")
+load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
+load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 
 def _export_test_impl(ctx):
@@ -15,8 +17,11 @@ def _export_test_impl(ctx):
     assert_ends(env, ["rules/tests/model.py"], values_of(action.argv, "--model"))
     asserts.equals(env, ".", values_of(action.argv, "--import_path")[0])
     inputs = [f.basename for f in action.inputs.to_list()]
-    for file in ["model.py", "operator.py", "weights.bin"]:
+    for file in ["model.py", "operator.py", "weights.bin", "program_op_package"]:
         asserts.true(env, file in inputs, file + " is an input")
+    asserts.equals(env, ctx.attr._qnn_sdk[QnnSdkInfo].root, action.env["QNN_SDK_ROOT"])
+    op_package = [f.path for f in action.inputs.to_list() if f.basename == "program_op_package"][0]
+    asserts.true(env, action.env["LD_LIBRARY_PATH"].endswith(op_package), "LD_LIBRARY_PATH ends with " + op_package)
     asserts.equals(env, ["xnnpack", "other"], values_of(action.argv, "--backend"))
     asserts.equals(env, ["xnnpack_int8"], values_of(action.argv, "--quantize"))
     asserts.equals(
@@ -35,7 +40,18 @@ def _export_test_impl(ctx):
     asserts.equals(env, [target[EtProgramInfo].program], target[DefaultInfo].files.to_list())
     return analysistest.end(env)
 
-_export_test = analysistest.make(_export_test_impl)
+_export_test = analysistest.make(
+    _export_test_impl,
+    attrs = {"_qnn_sdk": attr.label(default = "@executorch_qnn//:sdk")},
+)
+
+def _op_package_impl(ctx):
+    folder = ctx.actions.declare_directory(ctx.label.name)
+    ctx.actions.run_shell(outputs = [folder], command = "false")
+    return [QnnOpPackageLibraryInfo(folder = folder)]
+
+# In place of a qnn_op_package_library, which is incompatible where no SDK is.
+_op_package = rule(implementation = _op_package_impl)
 
 def executorch_program_test_suite(name):
     """Tests of executorch_program.
@@ -48,6 +64,10 @@ def executorch_program_test_suite(name):
         srcs = ["operator.py"],
         tags = ["manual"],
     )
+    _op_package(
+        name = "program_op_package",
+        tags = ["manual"],
+    )
     executorch_program(
         name = "program",
         backends = [
@@ -57,6 +77,7 @@ def executorch_program_test_suite(name):
         data = ["weights.bin"],
         entry_point = "make",
         model = "model.py",
+        qnn_op_packages = [":program_op_package"],
         quantize = "xnnpack_int8",
         tags = ["manual"],
         deps = [":operator"],

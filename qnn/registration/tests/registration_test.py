@@ -19,7 +19,7 @@ class RegistrationTest(absltest.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.made = registration.make(
-            _PACKAGE, {"A": "my_ops::mul3", "B": "aten::add.Tensor"}, "/data/local/tmp/mine/", "//a:b"
+            _PACKAGE, "HTP", {"A": "my_ops::mul3", "B": "aten::add.Tensor"}, "/data/local/tmp/mine/", "//a:b"
         )
 
     def options(self, **dirs: str) -> qc_schema.QnnExecuTorchOpPackageOptions:
@@ -62,13 +62,19 @@ class RegistrationTest(absltest.TestCase):
         self.assertEqual(found["device_dir"], "/data/local/tmp/mine")
         self.assertEqual([each["target"] for each in found["libraries"]], ["CPU", "CPU", "HTP"])
 
+    def test_cpu_backend_has_no_library_for_the_dsp(self) -> None:
+        made = registration.make(_PACKAGE, "CPU", {"A": "my_ops::mul3"}, "/d", "//a:b")
+        self.assertEqual(
+            [(each.target, each.platform) for each in made.libraries], [("CPU", "X86_64"), ("CPU", "AARCH64_ANDROID")]
+        )
+
     def test_bad_operators(self) -> None:
         for text in ("mul3", "my_ops.mul3.default"):
             with self.subTest(text), self.assertRaises(InputError) as caught:
-                registration.make(_PACKAGE, {"A": text}, "/d", "//a:b")
+                registration.make(_PACKAGE, "HTP", {"A": text}, "/d", "//a:b")
             self.assertEqual(caught.exception.findings[0].id, "bad-operator-name")
         with self.assertRaises(InputError) as caught:
-            registration.make(_PACKAGE, {"A": "my_ops::mul3", "B": "my_ops::mul3"}, "/d", "//a:b")
+            registration.make(_PACKAGE, "HTP", {"A": "my_ops::mul3", "B": "my_ops::mul3"}, "/d", "//a:b")
         self.assertEqual(caught.exception.findings[0].id, "op-of-two-ops")
 
 

@@ -14,7 +14,9 @@ from qnn.opdef.model import OpDef, Package
 from qnn.skeleton import files, sources
 
 _COMPILER = flags.DEFINE_string("compiler", "g++", "The C++ compiler.")
-_HEADERS = Path(package_files.__file__).parent / "testing" / "stand_in"
+_TESTING = Path(package_files.__file__).parent / "testing"
+_HEADERS = _TESTING / "stand_in"
+_RUN_CPU_PACKAGE = _TESTING / "run_cpu_package"
 
 
 def _tensor(kind: str, name: str, more: str = "", rank: str = "4D", mandatory: str = "true") -> str:
@@ -61,7 +63,7 @@ class SkeletonTest(absltest.TestCase):
         generated = {op_def.name: sources.op(backend, package, op_def) for op_def in op_defs}
         return generated | {"Interface": sources.interface(backend, package, op_defs, ["a.xml"])}
 
-    def compile(self, generated: dict[str, str], link: str = "-shared") -> Path:
+    def compile(self, generated: dict[str, str]) -> Path:
         """Compiles and links the sources, without a warning and without an undefined name; returns what comes out."""
         folder = Path(self.create_tempdir().full_path)
         for name, text in generated.items():
@@ -73,7 +75,7 @@ class SkeletonTest(absltest.TestCase):
             "-Wextra",
             "-Werror",
             "-fPIC",
-            link,
+            "-shared",
             "-Wl,--no-undefined",
         ]
         command += [f"-I{_HEADERS}", "-DTHIS_PKG_NAME=MyPackage", '-DQNN_API=__attribute__((visibility("default")))']
@@ -98,9 +100,8 @@ class SkeletonTest(absltest.TestCase):
         unfinished = "// To write: output; then QNN_SUCCESS.\n      return QNN_OP_PACKAGE_ERROR_GENERAL;"
         self.assertIn(unfinished, generated["ExampleCustomOp"])
         generated["ExampleCustomOp"] = generated["ExampleCustomOp"].replace(unfinished, completed)
-        generated["main"] = Path(__file__).with_name("run_cpu_package.cpp").read_text()
-        program = self.compile(generated, "-pie")
-        self.assertEqual(subprocess.run([program], check=True, capture_output=True, text=True).stdout, "3 -6 1.5\n")
+        command = [str(_RUN_CPU_PACKAGE), str(self.compile(generated)), "MyPackage"]
+        self.assertEqual(subprocess.run(command, check=True, capture_output=True, text=True).stdout, "3 -6 1.5\n")
 
     def test_op_without_source_does_not_link(self) -> None:
         generated = self.generate(_OPS)

@@ -1,8 +1,10 @@
 """Rule executorch_program."""
 
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "model_file_args", "model_file_inputs")
-load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
+load("//rules/private/actions:qnn_environment.bzl", "qnn_environment")
 load("//rules/private/providers:et_program_info.bzl", "EtProgramInfo")
+load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
+load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 
 visibility(["//rules/..."])
 
@@ -21,12 +23,14 @@ def _executorch_program_impl(ctx):
     args.add_all(ctx.attr.backends, before_each = "--backend")
     if ctx.attr.quantize:
         args.add("--quantize", ctx.attr.quantize)
+    op_packages = [package[QnnOpPackageLibraryInfo].folder for package in ctx.attr.qnn_op_packages]
+    qnn_sdk = ctx.attr._qnn_sdk[QnnSdkInfo].root
     ctx.actions.run(
         executable = ctx.executable._export,
         arguments = [args],
-        inputs = model_file_inputs(ctx, ctx.attr._export),
+        inputs = model_file_inputs(ctx, ctx.attr._export) + op_packages,
         outputs = [program, samples, report, report_json, origins],
-        env = NO_QNN_SDK | {"PYTHONHASHSEED": "0"},
+        env = qnn_environment(qnn_sdk, [folder.path for folder in op_packages]) | {"PYTHONHASHSEED": "0"},
         mnemonic = "EtExport",
         progress_message = "Exporting %{label}",
     )
@@ -62,6 +66,12 @@ went to which backend, what stayed and why, as text and as JSON; `origins` which
                   "`xnnpack`; `get_partitioners()` in the model file is for any other. A binary links the backend's library: " +
                   "`//runtime:backend_xnnpack`.",
         ),
+        "qnn_op_packages": attr.label_list(
+            doc = "For Qualcomm's backend: the libraries for the machine that lowers (`<name>.x86_64` of a `qnn_op_package`) of " +
+                  "the op packages in the model file's compile spec.",
+            cfg = "exec",
+            providers = [QnnOpPackageLibraryInfo],
+        ),
         "quantize": attr.string(
             doc = "A recipe that quantizes the model before, calibrated with the model file's `get_calibration_inputs()` or the " +
                   "samples: `xnnpack_int8`, or `xnnpack_int8_dynamic`, which takes the ranges of activations anew in every run. " +
@@ -71,6 +81,10 @@ went to which backend, what stayed and why, as text and as JSON; `origins` which
             default = "//export",
             executable = True,
             cfg = "exec",
+        ),
+        "_qnn_sdk": attr.label(
+            default = "@executorch_qnn//:sdk",
+            providers = [QnnSdkInfo],
         ),
     },
     provides = [EtProgramInfo],

@@ -14,9 +14,9 @@ _CONFIG = attr.label_list(
     mandatory = True,
 )
 _BACKEND = attr.string(
-    doc = "The backend that the sources are for. Default: HTP.",
+    doc = "The backend that the sources are for: HTP or CPU. Default: HTP.",
     default = "HTP",
-    values = ["HTP"],
+    values = ["CPU", "HTP"],
 )
 
 def _pairs(values):
@@ -45,12 +45,15 @@ def _read(ctx):
     args.add(definitions, format = "--json=%s")
     args.add(interface, format = "--interface=%s")
     args.add(registration, format = "--registration=%s")
-    args.add(ctx.outputs.module, format = "--module=%s")
+    outputs = [definitions, interface, registration]
+    if ctx.outputs.module:
+        args.add(ctx.outputs.module, format = "--module=%s")
+        outputs.append(ctx.outputs.module)
     ctx.actions.run(
         executable = ctx.executable._read,
         arguments = [args],
         inputs = ctx.files.config,
-        outputs = [definitions, interface, registration, ctx.outputs.module],
+        outputs = outputs,
         env = {"PYTHONHASHSEED": "0"},
         mnemonic = "EtQnnRead",
         progress_message = "Reading the op package %{label}",
@@ -127,8 +130,7 @@ qnn_op_package = rule(
             allow_single_file = [".cpp", ".cc"],
         ),
         "module": attr.output(
-            doc = "The Python module that registers the package with ExecuTorch.",
-            mandatory = True,
+            doc = "The Python module that registers the package with ExecuTorch, if there is to be one.",
         ),
         "op_srcs": attr.label_keyed_string_dict(
             doc = "The ops that each source defines, with commas between them.",

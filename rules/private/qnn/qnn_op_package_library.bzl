@@ -2,6 +2,7 @@
 
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:qnn_op_package_info.bzl", "QnnOpPackageInfo")
+load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
 load("//rules/private/toolchains:qnn_platform.bzl", "QnnPlatformInfo")
 
 visibility(["//qnn/...", "//rules/..."])
@@ -34,7 +35,10 @@ def _qnn_op_package_library_impl(ctx):
         mnemonic = "EtQnnLibrary",
         progress_message = "Compiling the op package %{label}",
     )
-    return [DefaultInfo(files = depset([folder]), runfiles = ctx.runfiles([folder]))]
+    return [
+        DefaultInfo(files = depset([folder]), runfiles = ctx.runfiles([folder])),
+        QnnOpPackageLibraryInfo(folder = folder),
+    ]
 
 qnn_op_package_library = rule(
     doc = """The library of an op package for one kind of processor: a folder with the library, under the name that the package is
@@ -58,6 +62,7 @@ registered with, and `sdk.json`, which says which SDK the library is for.""",
             cfg = "exec",
         ),
     },
+    provides = [QnnOpPackageLibraryInfo],
 )
 
 def _qnn_op_package_bundle_impl(ctx):

@@ -96,12 +96,12 @@ def _platforms(rctx):
     x86 = rctx.os.environ.get("X86_CXX") or rctx.which("clang++")
     clang = _file(ndk, "toolchains/llvm/prebuilt/linux-x86_64/bin/clang++")
     hexagon_clang = _file(tools, "bin/hexagon-clang++")
+    android = ["--target=aarch64-none-linux-android21"]
     platforms = {
         "aarch64_android": struct(
-            compile_flags = common + host + ["-DANDROID", "--target=aarch64-none-linux-android21"],
+            compile_flags = common + host + android + ["-DANDROID"],
             compiler = clang if include and native else None,
-            link_flags = [
-                "--target=aarch64-none-linux-android21",
+            link_flags = android + [
                 "-stdlib=libc++",
                 "-static-libstdc++",
                 "-L{}/lib/aarch64-android".format(qnn),
@@ -109,6 +109,19 @@ def _platforms(rctx):
                 "-lQnnHtpPrepare",
             ],
             role = "CPU.AARCH64_ANDROID",
+        ),
+        # Packages for the CPU backend need no Hexagon SDK.
+        "cpu_aarch64_android": struct(
+            compile_flags = common + android,
+            compiler = clang if include else None,
+            link_flags = android + ["-stdlib=libc++", "-static-libstdc++"],
+            role = "CPU.AARCH64_ANDROID",
+        ),
+        "cpu_x86_64": struct(
+            compile_flags = common,
+            compiler = str(x86) if x86 and include else None,
+            link_flags = ["-stdlib=libc++"],
+            role = "CPU.X86_64",
         ),
         "x86_64": struct(
             compile_flags = common + host,

@@ -1,15 +1,25 @@
-// Has the interface of a generated package for the CPU backend compute a node, as the backend would.
+// Has a package for the CPU backend compute a node of its op ExampleCustomOp, as the backend would.
+//
+// run_cpu_package <library> <package>
+
+#include <dlfcn.h>
 
 #include <cstdio>
+#include <string>
 
 #include "CPU/QnnCpuOpPackage.h"
 #include "QnnOpPackage.h"
 
-extern "C" Qnn_ErrorHandle_t MyPackageInterfaceProvider(QnnOpPackage_Interface_t* interface);
-
-int main() {
+int main(int argc, char** argv) {
+  void* library = argc == 3 ? dlopen(argv[1], RTLD_NOW) : nullptr;
+  if (!library) {
+    return 6;
+  }
+  const char* name = argv[2];
+  const auto provide = reinterpret_cast<Qnn_ErrorHandle_t (*)(QnnOpPackage_Interface_t*)>(
+      dlsym(library, (std::string(name) + "InterfaceProvider").c_str()));
   QnnOpPackage_Interface_t interface;
-  if (MyPackageInterfaceProvider(nullptr) == QNN_SUCCESS || MyPackageInterfaceProvider(&interface) != QNN_SUCCESS) {
+  if (!provide || provide(nullptr) == QNN_SUCCESS || provide(&interface) != QNN_SUCCESS) {
     return 1;
   }
   const auto& package = interface.v1_4;
@@ -18,8 +28,8 @@ int main() {
       package.getInfo(&info) != QNN_SUCCESS || info->numOperations != 1) {
     return 2;
   }
-  Qnn_OpConfig_t right{1, {{"node", "MyPackage", "ExampleCustomOp", 0, nullptr, 1, nullptr, 1, nullptr}}};
-  Qnn_OpConfig_t wrong{1, {{"node", "MyPackage", "ExampleCustomOp", 0, nullptr, 2, nullptr, 1, nullptr}}};
+  Qnn_OpConfig_t right{1, {{"node", name, "ExampleCustomOp", 0, nullptr, 1, nullptr, 1, nullptr}}};
+  Qnn_OpConfig_t wrong{1, {{"node", name, "ExampleCustomOp", 0, nullptr, 2, nullptr, 1, nullptr}}};
   if (package.validateOpConfig(right) != QNN_SUCCESS || package.validateOpConfig(wrong) == QNN_SUCCESS) {
     return 3;
   }
@@ -31,7 +41,7 @@ int main() {
   {
     // The node and its arrays end before the op runs.
     QnnCpuOpPackage_Tensor_t *inputs[] = {&input}, *outputs[] = {&output};
-    QnnCpuOpPackage_Node_t node{"node", "MyPackage", "ExampleCustomOp", 0, nullptr, 1, inputs, 1, outputs};
+    QnnCpuOpPackage_Node_t node{"node", name, "ExampleCustomOp", 0, nullptr, 1, inputs, 1, outputs};
     QnnCpuOpPackage_Node_t other = node;
     other.typeName = "Other";
     if (package.createOpImpl(nullptr, reinterpret_cast<QnnOpPackage_Node_t>(&other), &op) == QNN_SUCCESS ||

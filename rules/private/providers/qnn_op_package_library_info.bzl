@@ -1,0 +1,12 @@
+"""Provider of the libraries of Qualcomm op packages."""
+
+visibility(["//rules/..."])
+
+def _init(*, folder):
+    return {"folder": folder}
+
+QnnOpPackageLibraryInfo, _new_qnn_op_package_library_info = provider(
+    doc = "The library of a `qnn_op_package` for one kind of processor.",
+    fields = {"folder": "File: the folder with the library, under the name that the package is registered with."},
+    init = _init,
+)
