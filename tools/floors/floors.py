@@ -31,6 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ),
     (
         "codegen/model",
+        "kernels/optimized",
         "kernels/portable",
         "kernels/quantized",
         "qnn/opdef",

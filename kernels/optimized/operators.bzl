@@ -1,0 +1,9 @@
+"""The kernels of operators that programs keep whole: which file implements which operators, and which targets of
+kernels/common it includes."""
+
+load("//kernels/common:operator_file.bzl", "operator_file")
+
+# By the name of the file's target, sorted.
+OPERATOR_FILES = {
+    "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "view_shape"]),
+}
