@@ -121,6 +121,18 @@ _REGISTRATION_HEADER = flags.DEFINE_string(
     "Where to write the header of a function that registers the kernels; without it, they register themselves.",
     flag_values=FLAGS,
 )
+_CHOSEN_TABLE = flags.DEFINE_string(
+    "chosen_table",
+    None,
+    "Where to write the source that chooses among the tables of several instruction sets.",
+    flag_values=FLAGS,
+)
+_INSTRUCTION_SETS = flags.DEFINE_multi_string(
+    "instruction_set",
+    [],
+    "What the table is compiled for, from the widest instruction set on, for --chosen_table.",
+    flag_values=FLAGS,
+)
 _FUNCTIONS = flags.DEFINE_string(
     "functions", None, "Where to write the header with the operators as C++ functions.", flag_values=FLAGS
 )
@@ -271,6 +283,8 @@ def _check_registry_size(operators: Sequence[Operator]) -> None:
 def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: Sequence[BoxedKernel]) -> None:
     header = _REGISTRATION_HEADER.value
     Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, _SUPPORT_EXCEPTIONS.value))
+    if _CHOSEN_TABLE.value is not None:
+        Path(_CHOSEN_TABLE.value).write_text(kernel_table.chosen(source, _INSTRUCTION_SETS.value))
     if header is not None:
         Path(header).write_text(registration.header(source))
         _path(_REGISTRATION).write_text(registration.on_request(source, kernels, Path(header).name))

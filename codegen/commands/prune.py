@@ -1,11 +1,11 @@
-"""Leaves out of kernels the dtypes that are not selected: writes what a dtype-selective build compiles.
+"""Leaves out kernels that are not selected, and of the others dtypes: writes what a library compiles for itself.
 
     codegen prune --label //ops:lib --manifest registered.json --selection selected_operators.yaml \\
         --source 0:op_add.cpp:aten::add.out,aten::add.Scalar_out --source 0:convert.cpp: --directory sources \\
         --header selected_op_variants.h --dtypes dtypes.json --marks SelectedKernels.cpp
 
 A directory gets one source for each --source of its number that implements a selected operator, or none at all: what
-operators share. Each compiles the original behind the header.
+operators share. Each compiles the original behind the header. Without --header, --dtypes and --marks, kernels keep all dtypes.
 """
 
 from __future__ import annotations
@@ -35,16 +35,15 @@ _SOURCES = flags.DEFINE_multi_string(
 )
 _DIRECTORIES = flags.DEFINE_multi_string("directory", [], "Where to write sources to compile.", flag_values=FLAGS)
 _HEADER = flags.DEFINE_string(
-    "header", None, "Where to write the header that says which dtypes to handle.", required=True, flag_values=FLAGS
+    "header", None, "Where to write the header that says which dtypes to handle.", flag_values=FLAGS
 )
 _DTYPES = flags.DEFINE_string(
-    "dtypes", None, "Where to write which operators handle which dtypes, as JSON.", required=True, flag_values=FLAGS
+    "dtypes", None, "Where to write which operators handle which dtypes, as JSON.", flag_values=FLAGS
 )
 _MARKS = flags.DEFINE_string(
     "marks",
     None,
     "Where to write a source that keeps two libraries with the same kernels out of one binary.",
-    required=True,
     flag_values=FLAGS,
 )
 
@@ -71,9 +70,13 @@ def run() -> None:
         # What else the source implements is compiled too, for no dtype.
         operators |= {name: frozenset() for name in implemented if name not in selected}
     build = SelectiveBuild(_LABEL.value, operators, tuple(kernel_sources))
-    Path(_HEADER.value).write_text(selective_build_cpp.header(build))
-    selective_build.write(build, _DTYPES.value)
-    Path(_MARKS.value).write_text(selective_build_cpp.marks(build))
+    by_dtype = _HEADER.value is not None
+    if _HEADER.value is not None:
+        Path(_HEADER.value).write_text(selective_build_cpp.header(build))
+    if _DTYPES.value is not None:
+        selective_build.write(build, _DTYPES.value)
+    if _MARKS.value is not None:
+        Path(_MARKS.value).write_text(selective_build_cpp.marks(build))
     for number, path in sources:
         target = Path(_DIRECTORIES.value[number]) / path.replace("/", "_")
-        target.write_text(selective_build_cpp.wrapper(build, path))
+        target.write_text(selective_build_cpp.wrapper(build, path, by_dtype))

@@ -1,4 +1,4 @@
-"""KernelTable.cpp: the table of the kernels, in which the runtime looks them up."""
+"""KernelTable.cpp: the table of the kernels, in which the runtime looks them up; ChosenKernelTable.cpp, where there are several."""
 
 from __future__ import annotations
 
@@ -26,6 +26,25 @@ def text(source: Source, kernels: Sequence[BoxedKernel], exception_boundary: boo
         declarations="".join(functions),
         exception_boundary=template.fill("exception_boundary.cpp") if exception_boundary else "",
         entries="".join(entry for kernel in kernels for entry in _entries(kernel, exception_boundary)),
+    )
+
+
+def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
+    """The text of ChosenKernelTable.cpp.
+
+    Args:
+        source: what the file is made from.
+        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. Every processor has the last one.
+    """
+    choices = (
+        f"  if (has_instruction_set(InstructionSet::k{name.capitalize()})) return kernels_{name}();\n"
+        for name in instruction_sets[:-1]
+    )
+    return source.fill(
+        "ChosenKernelTable.cpp",
+        declarations="".join(f"Span<const Kernel> kernels_{name}();\n" for name in instruction_sets),
+        choices="".join(choices),
+        plain=instruction_sets[-1],
     )
 
 

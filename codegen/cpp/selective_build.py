@@ -37,9 +37,10 @@ def header(build: SelectiveBuild) -> str:
     )
 
 
-def wrapper(build: SelectiveBuild, source: str) -> str:
-    """A source that compiles another one behind the header."""
-    return template.fill("KernelForDtypes.cpp", name=Path(source).name, label=build.label, source=source)
+def wrapper(build: SelectiveBuild, source: str, by_dtype: bool) -> str:
+    """A source that compiles another one, behind the header if by dtype."""
+    name = "KernelForDtypes.cpp" if by_dtype else "SelectedKernel.cpp"
+    return template.fill(name, name=Path(source).name, label=build.label, source=source)
 
 
 def marks(build: SelectiveBuild) -> str:

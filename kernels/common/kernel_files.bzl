@@ -3,13 +3,15 @@
 load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load(":copts.bzl", "KERNEL_COPTS")
 
-def kernel_files(et_kernel_library, operator_files, yamls):
+def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instruction_sets = False):
     """A library for each file of kernels, `:operators` of all of them, and `:operator_files` for a test.
 
     Args:
       et_kernel_library: the rule, which this folder does not know.
       operator_files: what `operator_file` gives for each file, by the name of its target.
       yamls: the YAMLs that declare the operators.
+      deps: libraries of kernels that `:operators` comprises, too.
+      for_instruction_sets: whether who links `:operators` has its kernels for several instruction sets.
     """
     native.exports_files(yamls)
 
@@ -35,7 +37,8 @@ def kernel_files(et_kernel_library, operator_files, yamls):
     # All of them. A binary that links this library carries only the kernels that are registered in it.
     et_kernel_library(
         name = "operators",
-        deps = [":" + name for name in operator_files] + [
+        for_instruction_sets = for_instruction_sets,
+        deps = deps + [":" + name for name in operator_files] + [
             # Not through its users, which are plain libraries: its conversions are selected as well.
             "//kernels/common:convert",
         ],

@@ -41,7 +41,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, selections
         progress_message = progress_message,
     )
 
-def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, **kwargs):
+def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, flags = [], **kwargs):
     """Compiles what the code generator wrote.
 
     Args:
@@ -50,7 +50,8 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, **kwar
       aten_kernels: File or None, the source that calls PyTorch's operators.
       aten: EtAtenInfo, or None without aten_kernels.
       compilation_contexts: list[CompilationContext], of what the sources in srcs include beside the runtime.
-      **kwargs: public_hdrs, private_hdrs, disallow_nopic_outputs of cc_common.compile, for srcs.
+      flags: list[str], options for srcs beside the attribute's.
+      **kwargs: name, local_defines, public_hdrs, private_hdrs, disallow_nopic_outputs of cc_common.compile, for srcs.
     Returns:
       (CompilationContext, CcCompilationOutputs)
     """
@@ -59,7 +60,7 @@ def compile_generated(cc, srcs, aten_kernels, aten, compilation_contexts, **kwar
     compilation_context, objects = compile_cc(
         cc,
         srcs = [source for source in srcs if source],
-        user_compile_flags = tree_compile_flags(ctx, ctx.attr.compiler_flags),
+        user_compile_flags = tree_compile_flags(ctx, ctx.attr.compiler_flags + flags),
         compilation_contexts = [runtime.compilation_context] + compilation_contexts,
         **kwargs
     )

@@ -1,9 +1,10 @@
-"""Kernels compiled once more for one generated library, with the selected dtypes only."""
+"""Kernels compiled once more for one generated library: those that it selects, possibly with the selected dtypes only."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
 load(":cc.bzl", "archive_cc", "compile_cc", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")
+load(":instruction_sets.bzl", "instruction_sets")
 load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
@@ -24,34 +25,35 @@ def _source_text(source):
         path = "external/" + path.removeprefix("../")
     return "{}:{}:{}".format(source.group, path, ",".join(source.operators))
 
-def compile_selective_kernels(cc, kernels, manifest, selections):
-    """Compiles the sources of selected operators, of every kernel library that names its sources, for the selected dtypes.
+def select_kernels(ctx, kernels, manifest, selections, by_dtype, directory):
+    """The sources of selected operators, of every kernel library that names its sources.
 
-    Which these are is only known when the selections are made, so a tree of sources is compiled.
+    Which these are is only known when the selections are made, so trees of sources are made, one for all sources that are
+    compiled alike.
 
     Args:
-      cc: what configure_cc returned, of a rule with the attribute _selective_build.
+      ctx: of a rule with CODEGEN_EXEC_GROUPS.
       kernels: list[Target], the libraries of kernels.
       manifest: File, what `codegen generate` registers.
       selections: list[File].
+      by_dtype: bool, whether the kernels have the selected dtypes only.
+      directory: str, where to make the trees.
 
     Returns:
-      struct(objects: CcCompilationOutputs, linking_context: LinkingContext, header: File, dtypes: File)
+      struct(trees: list[struct(tree: File, copts: tuple[str], sources: list[struct])], header: File, dtypes: File, marks: File):
+        the latter three None unless by_dtype.
     """
-    ctx = cc.ctx
     sources = depset(transitive = [dep[EtKernelInfo].sources for dep in kernels if EtKernelInfo in dep]).to_list()
     if not [source for source in sources if source.operators]:
         fail(NO_SOURCES_ERR.format(label = ctx.label))
-
-    # One tree for all sources that are compiled alike.
     groups = {}
     for source in sources:
         groups.setdefault((source.copts, source.defines), []).append(source)
-    directory = ctx.label.name + "/selective_build/"
+    directory = "{}/{}/".format(ctx.label.name, directory)
     trees = [ctx.actions.declare_directory("{}sources_{}".format(directory, i)) for i in range(len(groups))]
-    header = ctx.actions.declare_file(directory + _HEADER)
-    dtypes = ctx.actions.declare_file(directory + "dtypes.json")
-    marks = ctx.actions.declare_file(directory + "SelectedKernels.cpp")
+    header = ctx.actions.declare_file(directory + _HEADER) if by_dtype else None
+    dtypes = ctx.actions.declare_file(directory + "dtypes.json") if by_dtype else None
+    marks = ctx.actions.declare_file(directory + "SelectedKernels.cpp") if by_dtype else None
 
     args = codegen_args(ctx, "prune")
     args.add("--label", label_text(ctx.label))
@@ -67,46 +69,86 @@ def compile_selective_kernels(cc, kernels, manifest, selections):
         map_each = _source_text,
     )
     args.add_all(trees, before_each = "--directory", expand_directories = False)
-    args.add("--header", header)
-    args.add("--dtypes", dtypes)
-    args.add("--marks", marks)
+    if by_dtype:
+        args.add("--header", header)
+        args.add("--dtypes", dtypes)
+        args.add("--marks", marks)
     run_codegen(
         ctx,
         args,
         inputs = [manifest] + selections,
-        outputs = trees + [header, dtypes, marks],
+        outputs = trees + ([header, dtypes, marks] if by_dtype else []),
         mnemonic = "EtPruneKernels",
-        progress_message = "Selecting dtypes of the kernels of %{label}",
+        progress_message = "Selecting kernels of %{label}",
     )
-
-    selection_context = cc_common.create_compilation_context(
-        headers = depset([header]),
-        includes = depset([header.path.removesuffix("/" + _HEADER)]),
-    )
-    compiled = []
-    for i, (options, group) in enumerate(groups.items()):
-        _, objects = compile_cc(
-            cc,
-            name = "{}_kernels_{}".format(ctx.label.name, i),
-            srcs = [trees[i]],
-            user_compile_flags = tree_compile_flags(ctx, list(options[0])),
-            local_defines = ["EXECUTORCH_SELECTIVE_BUILD_DTYPE"],
-            compilation_contexts = [
-                selection_context,
-                ctx.attr._selective_build[CcInfo].compilation_context,
-                # The original sources, which those in the tree include.
-                cc_common.create_compilation_context(
-                    headers = depset([source.file for source in group]),
-                    quote_includes = depset([".", ctx.bin_dir.path]),
-                ),
-            ] + [source.compilation_context for source in group],
-        )
-        compiled.append(objects)
     return struct(
-        objects = merge_objects(compiled),
-        linking_context = _link_whole(cc, marks),
+        trees = [
+            struct(tree = trees[i], copts = list(copts), sources = groups[(copts, defines)])
+            for i, (copts, defines) in enumerate(groups)
+        ],
         header = header,
         dtypes = dtypes,
+        marks = marks,
+    )
+
+def compile_selected(cc, selected, name, flags = []):
+    """Compiles what select_kernels selected.
+
+    Args:
+      cc: what configure_cc returned, of a rule with the attribute _selective_build.
+      selected: what select_kernels returned.
+      name: str, what directories of object files begin with.
+      flags: list[str], options beside those of the kernel libraries.
+    Returns:
+      CcCompilationOutputs
+    """
+    ctx = cc.ctx
+    by_dtype = []
+    if selected.header:
+        by_dtype = [
+            cc_common.create_compilation_context(
+                headers = depset([selected.header]),
+                includes = depset([selected.header.path.removesuffix("/" + _HEADER)]),
+            ),
+            ctx.attr._selective_build[CcInfo].compilation_context,
+        ]
+    compiled = []
+    for i, each in enumerate(selected.trees):
+        _, objects = compile_cc(
+            cc,
+            name = "{}_kernels_{}".format(name, i),
+            srcs = [each.tree],
+            user_compile_flags = tree_compile_flags(ctx, each.copts + flags),
+            local_defines = ["EXECUTORCH_SELECTIVE_BUILD_DTYPE"] if by_dtype else [],
+            compilation_contexts = by_dtype + [
+                # The original sources, which those in the tree include.
+                cc_common.create_compilation_context(
+                    headers = depset([source.file for source in each.sources]),
+                    quote_includes = depset([".", ctx.bin_dir.path]),
+                ),
+            ] + [source.compilation_context for source in each.sources],
+        )
+        compiled.append(objects)
+    return merge_objects(compiled)
+
+def compile_selective_kernels(cc, kernels, manifest, selections):
+    """Compiles the sources of selected operators, of every kernel library that names its sources, for the selected dtypes.
+
+    Args:
+      cc: what configure_cc returned, of a rule with the attribute _selective_build.
+      kernels: list[Target], the libraries of kernels.
+      manifest: File, what `codegen generate` registers.
+      selections: list[File].
+
+    Returns:
+      struct(objects: CcCompilationOutputs, linking_context: LinkingContext, header: File, dtypes: File)
+    """
+    selected = select_kernels(cc.ctx, kernels, manifest, selections, by_dtype = True, directory = "selective_build")
+    return struct(
+        objects = compile_selected(cc, selected, cc.ctx.label.name, instruction_sets(cc.ctx).plain_flags),
+        linking_context = _link_whole(cc, selected.marks),
+        header = selected.header,
+        dtypes = selected.dtypes,
     )
 
 def _link_whole(cc, source):

@@ -4,7 +4,9 @@ load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "one_line_each", "run_codegen")
+load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:wide_kernels.bzl", "compile_shared")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
@@ -49,13 +51,24 @@ def _et_kernel_library_impl(ctx):
 
         # Without it, operator.h does not compile: no declaration goes unseen.
         copts = copts + ["-DRULES_EXECUTORCH_DECLARES_OPERATORS"]
+    compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps]
+    sets = instruction_sets(ctx)
     compilation_context, objects = compile_cc(
         cc,
         srcs = ctx.files.srcs,
         public_hdrs = ctx.files.hdrs,
+        user_compile_flags = copts + sets.plain_flags,
+        defines = ctx.attr.defines,
+        compilation_contexts = compilation_contexts,
+    )
+    shared = compile_shared(
+        cc,
+        sets,
+        srcs = [source for source in ctx.files.srcs if source.basename not in ctx.attr.operators],
+        private_hdrs = ctx.files.hdrs,
         user_compile_flags = copts,
         defines = ctx.attr.defines,
-        compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps],
+        compilation_contexts = compilation_contexts,
     )
     linking_context, library = archive_cc(cc, objects, [dep.linking_context for dep in deps])
     own = [
@@ -76,6 +89,11 @@ def _et_kernel_library_impl(ctx):
                 [_declared(ctx, objects)] if ctx.attr.declares_operators else [],
                 transitive = [dep[EtKernelInfo].declared_operators for dep in ctx.attr.deps if EtKernelInfo in dep],
             ),
+            for_instruction_sets = ctx.attr.for_instruction_sets,
+            shared = depset(
+                shared,
+                transitive = [dep[EtKernelInfo].shared for dep in ctx.attr.deps if EtKernelInfo in dep],
+            ),
             sources = depset(
                 own,
                 transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.deps if EtKernelInfo in dep],
@@ -93,7 +111,7 @@ A plain `cc_library` that depends on `//runtime:kernel_includes` can be in `kern
 operators to files. A dtype-selective build compiles the mapped files once more, with the selected dtypes only;
 docs/dtype_selection.md says how a kernel leaves out dtypes.""",
     implementation = _et_kernel_library_impl,
-    attrs = {
+    attrs = INSTRUCTION_SET_ATTRS | {
         "copts": attr.string_list(doc = "Options for the C++ compiler."),
         "declares_operators": attr.bool(
             doc = """Whether the sources declare operators by `EXECUTORCH_OPERATOR` of `runtime/operator.h`. An `executorch_generated_lib`
@@ -103,6 +121,13 @@ that has this library in its `kernel_deps` takes these operators as those of a c
         "deps": attr.label_list(
             doc = "C++ libraries, and other kernel libraries.",
             providers = [CcInfo],
+        ),
+        "for_instruction_sets": attr.bool(
+            doc = """Whether an `executorch_generated_lib` that has this library in its `kernel_deps` compiles the selected operators'
+files in `operators`, of this library and of those in its `deps`, once more for each instruction set that the flag
+`//rules:instruction_sets` names, and chooses when the program starts: by default for AVX2 with FMA (x86-64-v3) and AVX-512
+(x86-64-v4), where the target is Linux on x86-64. Global variables of these files, and of the files that they share, exist once for each
+instruction set. Default: False.""",
         ),
         "hdrs": attr.label_list(
             doc = "Headers.",

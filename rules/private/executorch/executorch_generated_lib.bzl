@@ -6,10 +6,13 @@ load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "merge_objects")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
+load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
+load("//rules/private/actions:isolate_kernels.bzl", "isolation_flags")
 load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels")
+load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
-load("//rules/private/providers:et_kernel_info.bzl", "declared_operators")
+load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "declared_operators")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 load(":kernel_libraries.bzl", "kernel_libraries")
@@ -70,7 +73,10 @@ def _executorch_generated_lib_impl(ctx):
     inner = [dep for dep in ctx.attr.deps if EtGeneratedLibInfo in dep]
     kernels = [target[CcInfo] for target in kernel_targets]
     libraries = [dep[CcInfo] for dep in inner]
-    generated = _generate(ctx, selections, declared, aten)
+    wide_targets = [target for target in kernel_targets if EtKernelInfo in target and target[EtKernelInfo].for_instruction_sets]
+    sets = instruction_sets(ctx)
+    wide = struct(kernels = wide_targets, selections = selections, sets = sets) if wide_targets and sets.wide else None
+    generated = _generate(ctx, selections, declared, aten, sets if wide else None)
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
         return _declared(ctx, generated, kernels + libraries)
@@ -89,7 +95,7 @@ def _executorch_generated_lib_impl(ctx):
     selective = None
     if ctx.attr.dtype_selective_build:
         selective = compile_selective_kernels(cc, kernel_targets, generated.manifest, selections)
-    headers, registration, archive = _compile(cc, generated, adapters, selective, kernels + libraries, aten)
+    headers, registration, archive = _compile(cc, generated, adapters, selective, wide, kernels + libraries, aten)
 
     return [
         DefaultInfo(
@@ -119,11 +125,12 @@ def _executorch_generated_lib_impl(ctx):
         ),
     ]
 
-def _generate(ctx, selections, declared, aten):
+def _generate(ctx, selections, declared, aten, sets):
     """Registration source, headers and manifest, from YAMLs and selections alone."""
     directory = ctx.label.name + "/"
     outputs = struct(
         boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
+        chosen_table = ctx.actions.declare_file(directory + "ChosenKernelTable.cpp") if sets else None,
         kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
         registration_header = ctx.actions.declare_file(directory + "RegisterKernels.h") if ctx.attr.manual_registration else None,
         registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
@@ -143,6 +150,7 @@ def _generate(ctx, selections, declared, aten):
         outputs = {
             "--aten_source": outputs.aten_kernels,
             "--boxed_kernels": outputs.boxed_kernels,
+            "--chosen_table": outputs.chosen_table,
             "--functions": outputs.functions,
             "--kernel_table": outputs.kernel_table,
             "--manifest": outputs.manifest,
@@ -151,7 +159,8 @@ def _generate(ctx, selections, declared, aten):
             "--registration_header": outputs.registration_header,
         },
         flags = ["--support_exceptions" if ctx.attr.support_exceptions else "--nosupport_exceptions"] +
-                (["--aten_kernels"] if aten else []),
+                (["--aten_kernels"] if aten else []) +
+                (["--instruction_set=" + name for name in sets.wide.keys() + [sets.plain]] if sets else []),
         declared = declared,
         progress_message = "Generating kernel registration for %{label}",
         selections = selections,
@@ -164,7 +173,13 @@ def _headers(generated):
 
 def _sources(generated, adapters):
     # Bazel links a tree's objects like an archive's: after the table that refers to them.
-    return [generated.registration, generated.kernel_table, generated.boxed_kernels, adapters]
+    return [file for file in [
+        generated.registration,
+        generated.chosen_table,
+        generated.kernel_table,
+        generated.boxed_kernels,
+        adapters,
+    ] if file]
 
 def _declared(ctx, generated, deps):
     """The providers of a library that registers nothing: its headers alone."""
@@ -182,25 +197,80 @@ def _declared(ctx, generated, deps):
         OutputGroupInfo(manifest = depset([generated.manifest])),
     ]
 
-def _compile(cc, generated, adapters, selective, deps, aten):
+def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten, compilation_contexts):
+    """Returns the compilation context of the headers, and the objects of what is generated and of the kernels."""
+    name = cc.ctx.label.name
+
+    def compile(part, srcs, **kwargs):
+        return compile_generated(
+            cc,
+            srcs = srcs,
+            aten_kernels = None,
+            aten = None,
+            compilation_contexts = compilation_contexts,
+            flags = isolation_flags(cc),
+            name = "{}_{}".format(name, part),
+            **kwargs
+        )
+
+    compilation_context, boxed = compile(
+        "boxed_kernels",
+        [generated.boxed_kernels, adapters],
+        public_hdrs = _headers(generated),
+    )
+    tables = {
+        instruction_set: compile(
+            "table_" + instruction_set,
+            [generated.kernel_table],
+            local_defines = ["KERNEL_TABLE=" + table_function(instruction_set)],
+        )[1]
+        for instruction_set in [wide.sets.plain] + wide.sets.wide.keys()
+    }
+    _, registration = compile("registration", [generated.registration, generated.chosen_table])
+    _, aten_objects = compile_generated(cc, [], generated.aten_kernels, aten, compilation_contexts)
+    wide_objects = compile_wide_kernels(
+        cc,
+        wide.sets,
+        wide.kernels,
+        manifest = generated.manifest,
+        selections = wide.selections,
+        by_dtype = bool(selective),
+        tables = tables,
+        boxed = boxed,
+    )
+    return compilation_context, merge_objects([registration, wide_objects, tables[wide.sets.plain], boxed, aten_objects])
+
+def _compile(cc, generated, adapters, selective, wide, deps, aten):
     """Returns CcInfo of the headers alone and of the whole, and the archive."""
     ctx = cc.ctx
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
-    compilation_context, objects = compile_generated(
-        cc,
-        srcs = _sources(generated, adapters),
-        aten_kernels = generated.aten_kernels,
-        aten = aten,
-        compilation_contexts = [dep.compilation_context for dep in deps] +
-                               ([aten.headers.compilation_context] if aten else []),
-        public_hdrs = _headers(generated),
-    )
+    compilation_contexts = [dep.compilation_context for dep in deps] + ([aten.headers.compilation_context] if aten else [])
+    if wide:
+        compilation_context, objects = _compile_for_instruction_sets(
+            cc,
+            generated,
+            adapters,
+            selective,
+            wide,
+            aten,
+            compilation_contexts + [ctx.attr._instruction_set[CcInfo].compilation_context],
+        )
+    else:
+        compilation_context, objects = compile_generated(
+            cc,
+            srcs = _sources(generated, adapters),
+            aten_kernels = generated.aten_kernels,
+            aten = aten,
+            compilation_contexts = compilation_contexts,
+            public_hdrs = _headers(generated),
+        )
     if selective:
         objects = merge_objects([objects, selective.objects])
     linking_context, library = archive_cc(
         cc,
         objects,
         ([selective.linking_context] if selective else []) +
+        ([ctx.attr._instruction_set[CcInfo].linking_context] if wide else []) +
         [dep.linking_context for dep in deps] +
         ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
         [runtime.linking_context],
@@ -276,6 +346,10 @@ the exception goes through the runtime, which is not written for exceptions. No 
 without exceptions. Default: True.""",
         default = True,
     ),
+    "_instruction_set": attr.label(
+        default = "//runtime:instruction_set",
+        providers = [CcInfo],
+    ),
     "_selective_build": attr.label(
         default = "//runtime:selective_build",
         providers = [CcInfo],
@@ -285,7 +359,7 @@ without exceptions. Default: True.""",
 executorch_generated_lib = rule(
     doc = "A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.",
     implementation = _executorch_generated_lib_impl,
-    attrs = _ATTRS,
+    attrs = _ATTRS | INSTRUCTION_SET_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
     provides = [CcInfo, EtGeneratedLibInfo],

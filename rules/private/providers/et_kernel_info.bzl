@@ -2,17 +2,19 @@
 
 visibility(["//rules/..."])
 
-def _init(*, sources, declared_operators = depset()):
-    fields = {"declared_operators": declared_operators, "sources": sources}
-    for name, value in fields.items():
+def _init(*, sources, shared, for_instruction_sets, declared_operators = depset()):
+    depsets = {"declared_operators": declared_operators, "shared": shared, "sources": sources}
+    for name, value in depsets.items():
         if type(value) != "depset":
             fail("EtKernelInfo.{}: expected a depset, got a {}".format(name, type(value)))
-    return fields
+    return depsets | {"for_instruction_sets": for_instruction_sets}
 
 EtKernelInfo, _new_et_kernel_info = provider(
     doc = "Which file of an `et_kernel_library` implements which operators, how to compile it once more, and what it declares.",
     fields = {
         "declared_operators": "depset[File]: one JSON file a library with declares_operators: schemas, kernels, places in C++.",
+        "for_instruction_sets": "bool: whether a generated library compiles the sources once more for each of //rules:instruction_sets.",
+        "shared": "depset[struct(instruction_set: str, library: LibraryToLink)]: what the sources share, for each wider instruction set.",
         "sources": """depset[struct(file: File, operators: tuple[str], compilation_context: CompilationContext, copts: tuple[str],
 defines: tuple[str])]: e.g. op_add.cpp and ("aten::add.out", "aten::add.Scalar_out"), with the library's headers, options and
 definitions. No operators: what operators share.""",

@@ -1,0 +1,68 @@
+"""The instruction sets that kernels are compiled for."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+
+visibility(["//rules/..."])
+
+UNKNOWN_INSTRUCTION_SET_ERR = """{label}: //rules:instruction_sets names {name}, which {cpu} does not have.
+
+Likely cause: a misspelled name, or the name of another processor's instruction set.
+Fix: name some of {names}; or all, for each of these.
+See: docs/errors.md#unknown-instruction-set"""
+
+# By processor, each set comprising those before it, with what the compiler needs to be told. runtime/kernel_api/instruction_set.h
+# names the same sets, and the code generator makes its names of these: avx2 is kAvx2.
+_BASELINE = "baseline"
+_ALL = "all"
+_X86_64 = {
+    _BASELINE: [],
+    "avx2": ["-march=x86-64-v3"],
+    # GCC prefers vectors of half the width.
+    "avx512": ["-march=x86-64-v4", "-mprefer-vector-width=512"],
+}
+_OTHERS = {_BASELINE: []}
+
+INSTRUCTION_SET_ATTRS = {
+    "_instruction_sets": attr.label(
+        default = "//rules:instruction_sets",
+        providers = [BuildSettingInfo],
+    ),
+    "_linux": attr.label(
+        default = "@platforms//os:linux",
+        providers = [platform_common.ConstraintValueInfo],
+    ),
+    "_x86_64": attr.label(
+        default = "@platforms//cpu:x86_64",
+        providers = [platform_common.ConstraintValueInfo],
+    ),
+}
+
+def instruction_sets(ctx):
+    """The instruction sets that the build asks for.
+
+    Args:
+      ctx: of a rule with INSTRUCTION_SET_ATTRS.
+    Returns:
+      struct(plain: str, plain_flags: list[str], wide: dict[str, list[str]]): the narrowest set, which all kernels are compiled
+        for, and wider ones, from the widest on, which libraries that ask for it are compiled for besides; with options.
+    """
+    is_x86_64 = all([
+        ctx.target_platform_has_constraint(constraint[platform_common.ConstraintValueInfo])
+        for constraint in [ctx.attr._linux, ctx.attr._x86_64]
+    ])
+    known = _X86_64 if is_x86_64 else _OTHERS
+    asked = ctx.attr._instruction_sets[BuildSettingInfo].value
+    for name in asked:
+        if name != _ALL and name not in known:
+            fail(UNKNOWN_INSTRUCTION_SET_ERR.format(
+                label = ctx.label,
+                name = name,
+                cpu = "an x86-64 processor of Linux" if is_x86_64 else "the target platform",
+                names = ", ".join(known),
+            ))
+    names = [name for name in known if _ALL in asked or name in asked] or [_BASELINE]
+    return struct(
+        plain = names[0],
+        plain_flags = known[names[0]],
+        wide = {name: known[name] for name in reversed(names[1:])},
+    )

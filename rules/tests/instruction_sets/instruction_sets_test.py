@@ -1,0 +1,55 @@
+"""A binary with kernels for several instruction sets runs those that the processor has, and none of their code elsewhere."""
+
+import os
+import platform
+import subprocess
+import unittest
+
+from absl.testing import absltest
+
+_PROGRAM = os.environ["PROGRAM"]
+_QEMU = os.environ["QEMU"]
+_LEVELS = {"baseline": 0, "avx2": 1, "avx512": 2}
+
+
+def _widest_here() -> int:
+    with open("/proc/cpuinfo") as file:
+        flags = next(line for line in file if line.startswith("flags")).split()
+    if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(flags):
+        return 2
+    return 1 if {"avx2", "fma", "bmi2", "f16c", "movbe"} <= set(flags) else 0
+
+
+def _run(instruction_set: str = "", emulator: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
+    return subprocess.run([*emulator, _PROGRAM], env=environment, capture_output=True, text=True)
+
+
+@unittest.skipUnless(platform.machine() == "x86_64", "the sets are x86-64's")
+class InstructionSetsTest(absltest.TestCase):
+    def _assert_runs(self, level: int, done: "subprocess.CompletedProcess[str]") -> None:
+        # The kernel, an inline function that all sets share, another file; calls; the function in the binary itself.
+        self.assertEqual(done.stdout, f"{level} {level} {level} 2 0\n", done.stderr)
+
+    def test_the_widest_that_the_processor_has(self) -> None:
+        self._assert_runs(_widest_here(), _run())
+
+    def test_each_that_the_environment_names(self) -> None:
+        for name, level in _LEVELS.items():
+            with self.subTest(name):
+                self._assert_runs(min(level, _widest_here()), _run(name))
+
+    def test_a_processor_without_any_of_them(self) -> None:
+        self._assert_runs(0, _run(emulator=(_QEMU, "-cpu", "qemu64")))
+
+    def test_a_processor_with_the_first_alone(self) -> None:
+        self._assert_runs(1, _run(emulator=(_QEMU, "-cpu", "Haswell")))
+
+    def test_a_name_that_is_none(self) -> None:
+        done = _run("avx")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('EXECUTORCH_INSTRUCTION_SET is "avx": set it to baseline, avx2 or avx512, or unset it', done.stderr)
+
+
+if __name__ == "__main__":
+    absltest.main()

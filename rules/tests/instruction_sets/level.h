@@ -1,0 +1,20 @@
+#pragma once
+
+// What the compiler was told of the processor: 2 for AVX-512, 1 for AVX2, 0 for the baseline.
+#if defined(__AVX512F__)
+#define COMPILED_LEVEL 2
+#elif defined(__AVX2__)
+#define COMPILED_LEVEL 1
+#else
+#define COMPILED_LEVEL 0
+#endif
+
+// Of inline functions with one name, a linker keeps any.
+[[gnu::noinline]] inline int inline_level() { return COMPILED_LEVEL; }
+
+inline int& counter() {
+  static int count = 0;
+  return count;
+}
+
+int shared_level();

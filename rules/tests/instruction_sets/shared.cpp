@@ -1,0 +1,3 @@
+#include "rules/tests/instruction_sets/level.h"
+
+int shared_level() { return COMPILED_LEVEL; }

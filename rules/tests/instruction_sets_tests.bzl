@@ -1,0 +1,95 @@
+"""Analysis tests of kernels for several instruction sets."""
+
+load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
+
+_FLAG = str(Label("//rules:instruction_sets"))
+_X86_64 = ["@platforms//cpu:x86_64", "@platforms//os:linux"]
+
+def _all_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    generate = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.equals(env, ["avx512", "avx2", "baseline"], values_of(generate, "--instruction_set"))
+    assert_ends(env, ["wide_generated/ChosenKernelTable.cpp"], values_of(generate, "--chosen_table"))
+
+    # What only the widest sets have is compiled for them; no dtype is left out.
+    prune = action_with_mnemonic(env, "EtPruneKernels").argv
+    asserts.equals(env, [], values_of(prune, "--header"))
+    asserts.equals(
+        env,
+        ["0:rules/tests/op_a.cpp:aten::a.out"],
+        values_of(prune, "--source"),
+    )
+    kept = [values_of(a.argv, "--keep-global-symbol") for a in analysistest.target_actions(env) if a.mnemonic == "EtIsolateKernels"]
+    asserts.equals(env, [["_ZN*14kernels_avx512Ev"], ["_ZN*12kernels_avx2Ev"]], kept)
+    return analysistest.end(env)
+
+_all_test = analysistest.make(_all_test_impl, config_settings = {"//command_line_option:force_pic": True})
+
+def _one_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.equals(env, [], values_of(action_with_mnemonic(env, "EtGenerate").argv, "--instruction_set"))
+    asserts.equals(env, [], [a for a in analysistest.target_actions(env) if a.mnemonic in ["EtIsolateKernels", "EtPruneKernels"]])
+    return analysistest.end(env)
+
+_one_test = analysistest.make(_one_test_impl, config_settings = {_FLAG: ["avx2"]})
+
+def _one_kernels_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    for action in analysistest.target_actions(env):
+        if action.mnemonic == "CppCompile":
+            asserts.true(env, "-march=x86-64-v3" in action.argv)
+    return analysistest.end(env)
+
+_one_kernels_test = analysistest.make(_one_kernels_test_impl, config_settings = {_FLAG: ["avx2"]})
+
+def _unknown_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    for part in [
+        "//rules/tests:wide_kernels: //rules:instruction_sets names avx, which an x86-64 processor of Linux does not have",
+        "Fix: name some of baseline, avx2, avx512; or all",
+        "See: docs/errors.md#unknown-instruction-set",
+    ]:
+        asserts.expect_failure(env, part)
+    return analysistest.end(env)
+
+_unknown_test = analysistest.make(_unknown_test_impl, expect_failure = True, config_settings = {_FLAG: ["avx"]})
+
+def instruction_sets_test_suite(name):
+    """Tests of //rules:instruction_sets.
+
+    Args:
+      name: name of the test suite.
+    """
+    et_kernel_library(
+        name = "wide_kernels",
+        srcs = ["op_a.cpp"],
+        for_instruction_sets = True,
+        operators = {"op_a.cpp": ["aten::a.out"]},
+        tags = ["manual"],
+    )
+    executorch_generated_lib(
+        name = "wide_generated",
+        custom_ops_yaml_target = "custom_ops.yaml",
+        kernel_deps = [":wide_kernels"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    tests = {
+        "wide_all_test": (_all_test, ":wide_generated"),
+        "wide_one_kernels_test": (_one_kernels_test, ":wide_kernels"),
+        "wide_one_test": (_one_test, ":wide_generated"),
+        "wide_unknown_test": (_unknown_test, ":wide_kernels"),
+    }
+    for test_name, (test, target) in tests.items():
+        test(
+            name = test_name,
+            size = "small",
+            target_compatible_with = _X86_64,
+            target_under_test = target,
+        )
+    native.test_suite(
+        name = name,
+        tests = [":" + test_name for test_name in tests],
+    )

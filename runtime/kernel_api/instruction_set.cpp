@@ -1,0 +1,49 @@
+#include "runtime/kernel_api/instruction_set.h"
+
+#include <executorch/runtime/platform/assert.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+
+namespace rules_executorch {
+namespace {
+
+constexpr const char* kVariable = "EXECUTORCH_INSTRUCTION_SET";
+constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+
+InstructionSet of_processor() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  // Before main, the compiler's runtime may not have looked yet.
+  __builtin_cpu_init();
+  if (__builtin_cpu_supports("x86-64-v4")) {
+    return InstructionSet::kAvx512;
+  }
+  if (__builtin_cpu_supports("x86-64-v3")) {
+    return InstructionSet::kAvx2;
+  }
+#endif
+  return InstructionSet::kBaseline;
+}
+
+InstructionSet of_environment() {
+  const char* const name = std::getenv(kVariable);
+  if (name == nullptr || *name == '\0') {
+    return InstructionSet::kAvx512;
+  }
+  const auto* const found =
+      std::find_if(std::begin(kNames), std::end(kNames), [&](const char* each) { return std::strcmp(each, name) == 0; });
+  ET_CHECK_MSG(found != std::end(kNames), "%s is \"%s\": set it to baseline, avx2 or avx512, or unset it", kVariable,
+               name);
+  return static_cast<InstructionSet>(found - std::begin(kNames));
+}
+
+}  // namespace
+
+bool has_instruction_set(InstructionSet instruction_set) {
+  static const InstructionSet widest = std::min(of_processor(), of_environment());
+  return instruction_set <= widest;
+}
+
+}  // namespace rules_executorch
