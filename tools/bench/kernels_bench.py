@@ -1,11 +1,13 @@
-"""Times portable kernels beside PyTorch eager, at one thread, and writes docs/benchmarks.md.
+"""Times kernels beside PyTorch eager, at one thread, and writes docs/benchmarks.md.
 
     tools/bazel run //tools/bench:kernels_bench [-- --check]
 
-`--check` fails for an operator that takes longer than its limit and is no exception, and writes nothing.
+The kernels are timed as //kernels/optimized has them, compiled for the processor's instruction set as PyTorch's are, and as
+//kernels/portable has the same ones, compiled for every processor. `--check` fails for an operator whose optimized kernel takes
+longer than its limit and is no exception, and writes nothing.
 
 With `--before` and `--before_commit`, the kernels of another tree are timed in the same run: its
-//kernels/testing:portable_op_caller. Each library has a process of its own, because ExecuTorch's runtime registers an
+//kernels/testing:optimized_op_caller. Each library has a process of its own, because ExecuTorch's runtime registers an
 operator once a process. The processes take turns in short rounds, so that a busy moment of the machine hits all.
 """
 
@@ -30,7 +32,8 @@ from kernels.testing import op_tester
 from tools.bench import kernel_cases, report
 from tools.bench.kernel_cases import Case
 
-_KERNELS = flags.DEFINE_string("kernels", None, "The library of the op_caller and the kernels.", required=True)
+_PORTABLE = flags.DEFINE_string("portable", None, "The library of the op_caller and portable kernels.", required=True)
+_OPTIMIZED = flags.DEFINE_string("optimized", None, "The same of optimized kernels.", required=True)
 _BEFORE = flags.DEFINE_string("before", None, "Such a library of another tree.")
 _BEFORE_COMMIT = flags.DEFINE_string("before_commit", None, "The commit of that tree.")
 _CASES = flags.DEFINE_string("cases", "", "A regular expression: which cases to run. Not all: no document is written.")
@@ -39,7 +42,7 @@ _CHECK = flags.DEFINE_bool("check", False, "Whether an operator above its limit 
 _ROUNDS = flags.DEFINE_integer("rounds", 15, "How often the processes take turns in each case.", lower_bound=1)
 
 _ROUND_SECONDS = 0.02
-_EAGER, _NOW, _THEN = "eager", "now", "before"
+_EAGER, _PLAIN, _FAST, _THEN = "eager", "portable", "optimized", "before"
 
 
 def _convolution(
@@ -153,26 +156,25 @@ def _measure(connections: Mapping[str, Connection], case: Case) -> dict[str, flo
 
 
 def _layers_section(measured: Mapping[str, Mapping[str, float]]) -> str:
-    columns = [name for name in (_EAGER, _THEN, _NOW) if all(name in seconds for seconds in measured.values())]
+    columns = [name for name in (_EAGER, _THEN, _PLAIN, _FAST) if all(name in seconds for seconds in measured.values())]
     header = ["kernel", *(f"{name}, us" for name in columns), *(f"{name} / eager" for name in columns[1:])]
-    if _THEN in columns:
-        header.append("before / now")
-    rows = []
-    for title, seconds in measured.items():
-        row = [title, *(f"{seconds[name] * 1e6:,.0f}" for name in columns)]
-        row += [f"{seconds[name] / seconds[_EAGER]:.1f}" for name in columns[1:]]
-        if _THEN in columns:
-            row.append(f"{seconds[_THEN] / seconds[_NOW]:.1f}")
-        rows.append(row)
+    rows = [
+        [
+            title,
+            *(f"{seconds[name] * 1e6:,.0f}" for name in columns),
+            *(f"{seconds[name] / seconds[_EAGER]:.1f}" for name in columns[1:]),
+        ]
+        for title, seconds in measured.items()
+    ]
     text = [
-        "## Portable kernels beside PyTorch eager",
+        "## Kernels beside PyTorch eager",
         f"{_how_made()} float32 where nothing else is said; convolutions have a bias.",
         report.table(header, rows),
     ]
     if _BEFORE.value is not None:
         text.insert(
             2,
-            f"Before is commit {_BEFORE_COMMIT.value}; `--before` takes the `//kernels/testing:portable_op_caller` "
+            f"Before is commit {_BEFORE_COMMIT.value}; `--before` takes the `//kernels/testing:optimized_op_caller` "
             f"that was built there, `--before_commit` its name.",
         )
     return "\n\n".join(text)
@@ -181,9 +183,13 @@ def _layers_section(measured: Mapping[str, Mapping[str, float]]) -> str:
 def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]) -> str:
     rows = []
     for operator, layouts in sorted(measured.items()):
-        ratios = [f"{_ratio(layouts[layout]):.1f}" if layout in layouts else "" for layout in kernel_cases.LIMITS]
+        ratios = [
+            f"{_ratio(layouts[layout], kernels):.1f}" if layout in layouts else ""
+            for kernels in (_FAST, _PLAIN)
+            for layout in kernel_cases.LIMITS
+        ]
         contiguous = layouts[kernel_cases.CONTIGUOUS]
-        rows.append([f"`{operator}`", *(f"{contiguous[name] * 1e6:,.0f}" for name in (_NOW, _EAGER)), *ratios])
+        rows.append([f"`{operator}`", *(f"{contiguous[name] * 1e6:,.0f}" for name in (_EAGER, _FAST)), *ratios])
     exceptions = [
         f"- `{operator}`, {layout}: {kernel_cases.EXCEPTIONS.get((operator, layout), 'not looked into yet')}"
         for operator, layouts in sorted(measured.items())
@@ -193,10 +199,19 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
     text = [
         "## Speed of the kernels",
         f"{_how_made()} 1 MB of float32 for every operator (int32 where it takes integers only). The ratio is the "
-        f"kernel's time by eager's; its limit is {limits}. Strided: inputs are channels last or have their dimensions "
+        f"kernel's time by eager's; its limit, for optimized kernels, is {limits}. Strided: inputs are channels last or have their dimensions "
         "in reverse order, outputs are contiguous. Complex: as many numbers of complex64. "
         "`--check` fails above a limit.",
-        report.table(["operator", "ours, us", "eager, us", *kernel_cases.LIMITS], rows),
+        report.table(
+            [
+                "operator",
+                "eager, us",
+                "optimized, us",
+                *kernel_cases.LIMITS,
+                *(f"portable, {layout}" for layout in kernel_cases.LIMITS),
+            ],
+            rows,
+        ),
     ]
     if exceptions:
         text += ["Above their limit:", "\n".join(exceptions)]
@@ -206,13 +221,13 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
 def _how_made() -> str:
     return (
         f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median CPU time of a call at one thread, of "
-        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}; the kernels as `-c opt` compiles them, for "
-        "the baseline of the architecture)."
+        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}). The kernels are compiled by `-c opt`: portable "
+        "ones for every processor of the architecture, optimized ones for the widest of their instruction sets."
     )
 
 
-def _ratio(seconds: Mapping[str, float]) -> float:
-    return seconds[_NOW] / seconds[_EAGER]
+def _ratio(seconds: Mapping[str, float], kernels: str = _FAST) -> float:
+    return seconds[kernels] / seconds[_EAGER]
 
 
 def _above_limit(layouts: Mapping[str, Mapping[str, float]]) -> list[str]:
@@ -233,7 +248,11 @@ def main(argv: Sequence[str]) -> None:
     if (_BEFORE.value is None) != (_BEFORE_COMMIT.value is None):
         raise app.UsageError("--before and --before_commit come together.")
     context = multiprocessing.get_context("spawn")
-    libraries = {_EAGER: None, _NOW: os.path.abspath(_KERNELS.value)}
+    libraries = {
+        _EAGER: None,
+        _PLAIN: os.path.abspath(_PORTABLE.value),
+        _FAST: os.path.abspath(_OPTIMIZED.value),
+    }
     if _BEFORE.value is not None:
         libraries[_THEN] = os.path.abspath(_BEFORE.value)
     connections: dict[str, Connection] = {}
@@ -245,7 +264,7 @@ def main(argv: Sequence[str]) -> None:
         for layout, case in [] if operator in kernel_cases.NOT_TIMED else kernel_cases.operator_cases(operator):
             if re.search(_CASES.value, case.title):
                 seconds = operators.setdefault(operator, {})[layout] = _measure(connections, case)
-                logging.info("%s: %.0f us, %.1f of eager's", case.title, seconds[_NOW] * 1e6, _ratio(seconds))
+                logging.info("%s: %.0f us, %.1f of eager's", case.title, seconds[_FAST] * 1e6, _ratio(seconds))
     slow = [
         f"{operator}, {layout}: {_ratio(layouts[layout]):.1f}"
         for operator, layouts in operators.items()

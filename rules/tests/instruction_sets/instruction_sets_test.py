@@ -1,11 +1,11 @@
 """A binary with kernels for several instruction sets runs those that the processor has, and none of their code elsewhere."""
 
 import os
-import platform
 import subprocess
-import unittest
 
 from absl.testing import absltest
+
+from kernels.testing import processor
 
 _PROGRAM = os.environ["PROGRAM"]
 _QEMU = os.environ["QEMU"]
@@ -13,21 +13,16 @@ _LEVELS = {"baseline": 0, "avx2": 1, "avx512": 2}
 
 
 def _widest_here() -> int:
-    with open("/proc/cpuinfo") as file:
-        flags = next(line for line in file if line.startswith("flags")).split()
-    if {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"} <= set(flags):
-        return 2
-    return 1 if {"avx2", "fma", "bmi2", "f16c", "movbe"} <= set(flags) else 0
+    return _LEVELS[processor.instruction_sets()[0]]
 
 
-def _run(instruction_set: str = "", emulator: tuple[str, ...] = ()) -> "subprocess.CompletedProcess[str]":
+def _run(instruction_set: str = "", emulator: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
     return subprocess.run([*emulator, _PROGRAM], env=environment, capture_output=True, text=True)
 
 
-@unittest.skipUnless(platform.machine() == "x86_64", "the sets are x86-64's")
 class InstructionSetsTest(absltest.TestCase):
-    def _assert_runs(self, level: int, done: "subprocess.CompletedProcess[str]") -> None:
+    def _assert_runs(self, level: int, done: subprocess.CompletedProcess[str]) -> None:
         # The kernel, an inline function that all sets share, another file; calls; the function in the binary itself.
         self.assertEqual(done.stdout, f"{level} {level} {level} 2 0\n", done.stderr)
 

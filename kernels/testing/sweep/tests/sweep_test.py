@@ -1,15 +1,21 @@
-"""A sample of the sweep of all operators: each operator gives PyTorch's results, or differs as the departures say."""
+"""A sample of the sweep of all operators: each operator gives PyTorch's results, or differs as the departures say.
+
+EXECUTORCH_INSTRUCTION_SET names which of several instruction sets the kernels are compiled for; KERNEL_SWEEP_SEED, the sample.
+"""
 
 import os
 import random
+import unittest
 import warnings
 
 from absl.testing import absltest, parameterized
 
+from kernels.testing import processor
 from kernels.testing.sweep.operators import read_operators
 from kernels.testing.sweep.sweep import Extent, Sweep
 
-_SEED = 0
+_SEED = int(os.environ.get("KERNEL_SWEEP_SEED", "0"))
+_INSTRUCTION_SET = os.environ.get("EXECUTORCH_INSTRUCTION_SET")
 _OPERATORS = read_operators(os.environ["KERNEL_YAMLS"].split())
 _SAMPLE = random.Random(_SEED).sample(_OPERATORS, 40)
 _EXTENT = Extent(_SEED, dtypes=16, calls=3, variations=20)
@@ -21,6 +27,8 @@ class SweepTest(parameterized.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
+        if _INSTRUCTION_SET is not None and _INSTRUCTION_SET not in processor.instruction_sets():
+            raise unittest.SkipTest(f"this processor has no {_INSTRUCTION_SET}")
         warnings.simplefilter("ignore")
         cls.sweep = Sweep(_OPERATORS, _EXTENT)
 

@@ -1,0 +1,18 @@
+"""Which of the instruction sets of runtime/kernel_api/instruction_set.h the processor has."""
+
+from pathlib import Path
+
+# From the widest on, with flags of /proc/cpuinfo that only processors with the set have all of.
+_FLAGS = {
+    "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "avx2": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"},
+}
+_BASELINE = "baseline"
+
+
+def instruction_sets() -> list[str]:
+    """The instruction sets of this processor, from the widest on; of any but an x86-64 one of Linux, the baseline alone."""
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
+    return [name for name, needed in _FLAGS.items() if needed <= flags] + [_BASELINE]
