@@ -140,11 +140,16 @@ executorch_profile = rule(
 
 executorch_program_test = rule(
     doc = "Tests that a program's outputs equal PyTorch's.",
-    implementation = lambda ctx: _executable(ctx, check = True, profile = False),
+    implementation = lambda ctx: _executable(ctx, check = True, profile = False) + [
+        RunEnvironmentInfo(environment = ctx.attr.env),
+    ],
     attrs = _ATTRS | TOLERANCE_ATTRS | {
         "_runner": attr.label(
             default = "//runtime:runner",
             providers = [CcInfo],
+        ),
+        "env": attr.string_dict(
+            doc = "Environment variables of the test. Default: none.",
         ),
         "program": attr.label(
             doc = "The `executorch_program`.",
