@@ -2,12 +2,13 @@
 
 load("//rules:defs.bzl", "executorch_generated_lib")
 
-def kernels_library(name, quantized, **kwargs):
-    """A library of the portable kernels that a model needs.
+def kernels_library(name, quantized, kernels = "portable", **kwargs):
+    """A library of the kernels that a model needs.
 
     Args:
       name: str
       quantized: bool, whether kernels/quantized has more of them.
+      kernels: str, the folder of the others: portable or optimized.
       **kwargs: as executorch_generated_lib takes them.
     """
     executorch_generated_lib(
@@ -15,8 +16,8 @@ def kernels_library(name, quantized, **kwargs):
         # ExecuTorch's wheel defines the operators in PyTorch.
         custom_ops_requires_aot_registration = False,
         custom_ops_yaml_target = "//kernels/quantized:quantized.yaml" if quantized else None,
-        functions_yaml_target = "//kernels/portable:functions.yaml",
-        kernel_deps = ["//kernels/portable:operators"] + (["//kernels/quantized:operators"] if quantized else []),
+        functions_yaml_target = "//kernels/{}:functions.yaml".format(kernels),
+        kernel_deps = ["//kernels/{}:operators".format(kernels)] + (["//kernels/quantized:operators"] if quantized else []),
         **kwargs
     )
 

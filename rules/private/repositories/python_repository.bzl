@@ -2,7 +2,7 @@
 
 load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
 
-visibility(["//codegen/fuzz/...", "//rules/...", "//tests/...", "//tools/lint/..."])
+visibility(["//codegen/fuzz/...", "//rules/...", "//tests/...", "//tools/bench/...", "//tools/lint/..."])
 
 INSTALL_ERR = """rules_executorch: pip could not install {requirements} for @{name}:
 {stderr}
@@ -91,7 +91,9 @@ def _pip_install(rctx):
         environment = {"PYTHONDONTWRITEBYTECODE": "1"},
         timeout = 3600,
     )
-    if result.return_code != 0:
+    if result.return_code != 0 and rctx.attr.is_optional:
+        rctx.file("site-packages/README", "pip could not install these packages:\n" + result.stderr)
+    elif result.return_code != 0:
         version = _pinned(rctx, requirements, "torch")
         error = CUDA_ERR if version and "+cpu" in version and "torch==" + version in result.stderr else INSTALL_ERR
         fail(error.format(
@@ -250,6 +252,7 @@ out of an existing environment (`site_packages`), or are aliases of a user's own
     attrs = {
         "allow_cuda": attr.bool(doc = "Accept a CUDA build of torch on Linux x86-64. Default: False."),
         "deps": attr.label_keyed_string_dict(doc = "py_library to its distribution's name, e.g. {\"@pypi//torch\": \"torch\"}."),
+        "is_optional": attr.bool(doc = "Whether packages that pip cannot install are left out. Default: False."),
         "is_small": attr.bool(doc = "Whether a lock's packages are few enough for each of their files to be an input."),
         "packages": attr.string_list(doc = "Distributions that must be there."),
         "precompile": attr.string_list(doc = "Modules whose imports get their bytecode compiled at install."),

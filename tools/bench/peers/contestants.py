@@ -1,0 +1,242 @@
+"""What runs a model in each column: a runner in C++, started for each turn, or a Python process that waits.
+
+Every contestant is pinned. One that cannot run a model says why, in one line.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Protocol
+
+from tools.bench import elf
+from tools.bench.peers.results import Cost
+
+_TIMES = re.compile(r"^time load ([\d.]+) ms, first run ([\d.]+) ms(?:.* times all (\d+): .*median ([\d.]+) ms)?", re.M)
+# A turn of a runner takes no more than so many runs of all samples.
+_MOST_RUNS = 1000
+
+
+class UnavailableError(Exception):
+    """A contestant does not run a model; the message says why."""
+
+
+@dataclass(frozen=True)
+class Started:
+    """What start() did.
+
+    Attributes:
+        cost: up to the end of the first inference.
+        seconds: of an inference.
+    """
+
+    cost: Cost
+    seconds: float
+
+
+class Contestant(Protocol):
+    """One column for one model."""
+
+    def start(self) -> Started:
+        """Loads the model, runs the first inference, and compares the outputs with PyTorch's.
+
+        Raises:
+            UnavailableError: the model does not run, or the outputs differ.
+        """
+
+    def turn(self, threads: int, seconds: float) -> float:
+        """The median seconds of an inference, of runs for about so many seconds."""
+
+    def stop(self) -> None:
+        """Ends what start() began."""
+
+
+@functools.cache
+def _loaded_bytes(file: str) -> int:
+    return elf.loaded_bytes(Path(file))
+
+
+def _is_own(file: str) -> bool:
+    """Whether a library is a peer's, not the system's or Python's."""
+    system = ("/lib/", "/lib64/", "/usr/", os.path.join(sys.base_prefix, "lib", "libpython"))
+    return not file.startswith(system) and "lib-dynload" not in file
+
+
+def _code_bytes(files: Sequence[str]) -> int:
+    return sum(_loaded_bytes(file) for file in {os.path.realpath(file) for file in files if _is_own(file)})
+
+
+def _peak_bytes(pid: int) -> int:
+    """The most memory that a process had so far; 0 if it has ended."""
+    with contextlib.suppress(OSError):
+        peak = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
+        return int(peak[1]) * 1024 if peak else 0
+    return 0
+
+
+def _last_line(text: str) -> str:
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return lines[-1] if lines else "no message"
+
+
+class Runner:
+    """A runner of this repository: ours, XNNPACK's, the wheel's, AOTInductor's."""
+
+    def __init__(self, binary: Path, flags: Sequence[str], model: Mapping[str, Any], cpus: Sequence[int]) -> None:
+        """Takes what the runner needs.
+
+        Args:
+            binary: the runner.
+            flags: its program and samples, if these are not its own.
+            model: the row of models.json.
+            cpus: the processors that it may use, one a thread.
+        """
+        self._command = [str(binary), *flags, "--print=0"]
+        self._judge = [f"--atol={model['tolerance']}", f"--rtol={model['tolerance']}"]
+        if model["min_snr"]:
+            self._judge = [f"--min_snr={model['min_snr']}"]
+        self._cpus = cpus
+        self._seconds = 0.0
+
+    def _run(self, threads: int, *flags: str, watch: bool = False) -> tuple[re.Match[str], int]:
+        """The times that the runner prints and, if somebody shall watch, the most memory that the runner takes."""
+        pinned = ["taskset", "-c", ",".join(map(str, self._cpus[:threads])), *self._command, *flags]
+        if self._takes_threads:
+            pinned.append(f"--threads={threads}")
+        count = str(threads)
+        environment = os.environ | {"OMP_NUM_THREADS": count, "PEERS_BENCH_THREADS": count}
+        with tempfile.TemporaryFile("w+") as output:
+            process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT, env=environment)
+            # What wait4() says of a process begins with the memory of this one, which it was forked from.
+            peak = 0
+            while watch and process.poll() is None:
+                peak = _peak_bytes(process.pid) or peak
+                time.sleep(0.001)
+            process.wait()
+            output.seek(0)
+            printed = output.read()
+        times = _TIMES.search(printed)
+        if process.returncode != 0 or not times:
+            wrong = [line for line in printed.splitlines() if "DIFFERS" in line or "error:" in line]
+            raise UnavailableError((wrong or [_last_line(printed)])[0].strip())
+        return times, peak
+
+    @functools.cached_property
+    def _takes_threads(self) -> bool:
+        return "--threads=" in subprocess.run([self._command[0], "--help"], capture_output=True, text=True).stdout
+
+    def start(self) -> Started:
+        if not Path(self._command[0]).exists():
+            raise UnavailableError("not built")
+        times, peak = self._run(1, "--check", *self._judge, watch=True)
+        libraries = subprocess.run(["ldd", self._command[0]], check=True, capture_output=True, text=True).stdout
+        files = [self._command[0], *re.findall(r"=> (/\S+)", libraries)]
+        self._seconds = float(times[2]) / 1e3
+        return Started(Cost((float(times[1]) + float(times[2])) / 1e3, peak, _code_bytes(files)), self._seconds)
+
+    def turn(self, threads: int, seconds: float) -> float:
+        runs = max(1, min(_MOST_RUNS, round(seconds / self._seconds)))
+        times, _ = self._run(threads, "--nocheck", f"--iterations={runs}")
+        self._seconds = float(times[4]) / 1e3 / int(times[3])
+        return self._seconds
+
+    def stop(self) -> None:
+        pass
+
+
+class Worker:
+    """A process of worker.py, which sleeps while others have their turn."""
+
+    def __init__(self, column: str, folder: Path, model: Mapping[str, Any], cpus: Sequence[int], caches: Path) -> None:
+        """Takes what the process needs.
+
+        Args:
+            column: the name of its session.
+            folder: what prepare.py made.
+            model: the row of models.json.
+            cpus: the processors that it may use, one a thread.
+            caches: a folder for what torch.compile keeps.
+        """
+        self._column, self._folder, self._model, self._cpus, self._caches = column, folder, model, cpus, caches
+        self._process: subprocess.Popen[str] | None = None
+
+    def start(self) -> Started:
+        package = {"onnxruntime": "onnxruntime", "openvino": "openvino"}.get(self._column, "torch")
+        if importlib.util.find_spec(package) is None:
+            raise UnavailableError(f"{package} is not installed")
+        needs = "model.onnx" if self._column in ("onnxruntime", "openvino") else "module.pt"
+        if self._column == "compile" and self._model["quantize"]:
+            needs = "module_int8.pt2"
+        if not (self._folder / needs).exists():
+            error = self._folder / f"{needs}.error"
+            raise UnavailableError(error.read_text() if error.exists() else f"there is no {needs}")
+        command = ["taskset", "-c", ",".join(map(str, self._cpus)), sys.executable, "-m", "tools.bench.peers.worker"]
+        with (self._folder / f"{self._column}.log").open("w") as log:
+            self._process = subprocess.Popen(
+                [*command, self._column, str(self._folder), json.dumps(self._model)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                text=True,
+                env=python_environment(self._caches),
+            )
+        first = self._answer()
+        peak = _peak_bytes(self._process.pid)
+        maps = Path(f"/proc/{self._process.pid}/maps").read_text()
+        files = sorted(set(re.findall(r"^\S+ \S\Sx\S .* (/\S+)$", maps, re.M)) - {os.path.realpath(sys.executable)})
+        cost = Cost(first["start"], peak, _code_bytes(files))
+        second = self._ask({})
+        if second["different"]:
+            raise UnavailableError(second["different"])
+        self._process.send_signal(signal.SIGSTOP)
+        return Started(cost, second["seconds"])
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process and self._process.stdout
+        line = self._process.stdout.readline()
+        if not line:
+            self._process.wait()
+            raise UnavailableError(_last_line((self._folder / f"{self._column}.log").read_text()))
+        answer: dict[str, Any] = json.loads(line)
+        return answer
+
+    def _ask(self, order: Mapping[str, object]) -> dict[str, Any]:
+        assert self._process and self._process.stdin
+        self._process.stdin.write(json.dumps(order) + "\n")
+        self._process.stdin.flush()
+        return self._answer()
+
+    def turn(self, threads: int, seconds: float) -> float:
+        assert self._process
+        self._process.send_signal(signal.SIGCONT)
+        taken = float(self._ask({"threads": threads, "seconds": seconds})["seconds"])
+        self._process.send_signal(signal.SIGSTOP)
+        return taken
+
+    def stop(self) -> None:
+        if self._process is None:
+            return
+        self._process.kill()
+        self._process.wait()
+        for pipe in (self._process.stdin, self._process.stdout):
+            assert pipe
+            with contextlib.suppress(BrokenPipeError):
+                pipe.close()
+        self._process = None
+
+
+def python_environment(caches: Path) -> dict[str, str]:
+    """The environment of a Python process with the packages of this one."""
+    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TORCHINDUCTOR_CACHE_DIR": str(caches)}

@@ -1,0 +1,93 @@
+"""The goals of the benchmark: each is met, or missed by so much."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tools.bench.peers.results import Results
+
+# A model takes longer than this, in seconds, for its second thread to matter.
+_LONG = 0.02
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What a figure should be at least.
+
+    Attributes:
+        name: what the figure is.
+        least: what it should be.
+        value: what it is; None if it was not measured.
+        at: the model whose figure it is, if it is that of one.
+        percent: whether the figure is a share, not a ratio.
+    """
+
+    name: str
+    least: float
+    value: float | None
+    at: str = ""
+    percent: bool = False
+
+    @property
+    def met(self) -> bool:
+        return self.value is not None and self.value >= self.least
+
+    def text(self) -> str:
+        """One line: the goal and what came of it."""
+        write: Callable[[float], str] = (lambda x: f"{x:.0%}") if self.percent else (lambda x: f"{x:.2f}")
+        if self.value is None:
+            return f"{self.name}, at least {write(self.least)}: not measured"
+        value = write(self.value) + (f" (`{self.at}`)" if self.at else "")
+        if self.met:
+            return f"{self.name}, at least {write(self.least)}: met, {value}"
+        return f"{self.name}, at least {write(self.least)}: **missed by {1 - self.value / self.least:.0%}**, {value}"
+
+
+def ratios(results: Results, ours: str, others: Sequence[str], threads: int) -> dict[str, float]:
+    """By model: the time of the fastest of the others by ours."""
+    found = {}
+    for model, row in results.items():
+        mine = row[ours].median(threads) if ours in row else None
+        times = [time for name in others if name in row and (time := row[name].median(threads)) is not None]
+        if mine is not None and times:
+            found[model] = min(times) / mine
+    return found
+
+
+def _mean_and_least(name: str, found: Mapping[str, float], mean: float, least: float | None) -> list[Goal]:
+    goals = [Goal(f"{name}: geometric mean", mean, statistics.geometric_mean(found.values()) if found else None)]
+    if least is not None:
+        worst = min(found, key=lambda model: found[model], default="")
+        goals.append(Goal(f"{name}: every model", least, found.get(worst), worst))
+    return goals
+
+
+def of_models(results: Results, ours: str, peers: Sequence[str]) -> list[Goal]:
+    """The goals of whole models; `peers` has all columns but ours and `wheel`."""
+    goals = []
+    for threads, title in ((1, "one thread"), (2, "two threads")):
+        goals += _mean_and_least(f"The best peer / ours, {title}", ratios(results, ours, peers, threads), 1.0, 0.8)
+        goals += _mean_and_least(f"PyTorch eager / ours, {title}", ratios(results, ours, ["eager"], threads), 1.5, 1.0)
+    goals += _mean_and_least("The wheel's kernels / ours, one thread", ratios(results, ours, ["wheel"], 1), 40, None)
+    speedups = {}
+    for model, row in results.items():
+        one, two = (row[ours].median(threads) for threads in (1, 2)) if ours in row else (None, None)
+        if one is not None and one > _LONG:
+            speedups[model] = one / two if two is not None else 1.0
+    worst = min(speedups, key=lambda model: speedups[model], default="")
+    goals.append(
+        Goal(f"Ours, one thread / two threads: every model above {_LONG * 1e3:.0f} ms", 1.7, speedups.get(worst), worst)
+    )
+    return goals
+
+
+def of_operators(
+    shares: Mapping[str, float | None], least: Mapping[str, float], titles: Mapping[str, str]
+) -> list[Goal]:
+    """The goals of operators: the share of the machine's peak."""
+    return [
+        Goal(f"{titles[name]}: share of the machine's peak", least[name], share, percent=True)
+        for name, share in shares.items()
+    ]

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+from absl.testing import absltest
+
+from tools.bench.peers import goals
+from tools.bench.peers.goals import Goal
+from tools.bench.peers.results import Cell
+
+
+def _cell(one: float, two: float | None = None) -> Cell:
+    return Cell(seconds={1: (one,)} | ({2: (two,)} if two else {}))
+
+
+_RESULTS = {
+    "small": {"ours": _cell(0.010, 0.009), "eager": _cell(0.020), "fast": _cell(0.005), "wheel": _cell(0.8)},
+    "large": {"ours": _cell(0.100, 0.050), "eager": _cell(0.090), "fast": _cell(0.200), "wheel": _cell(1.25)},
+    "lost": {"ours": Cell(missing="no"), "eager": _cell(1.0)},
+}
+
+
+class GoalsTest(absltest.TestCase):
+    def goals(self) -> dict[str, Goal]:
+        return {goal.name: goal for goal in goals.of_models(_RESULTS, "ours", ["eager", "fast"])}
+
+    def test_ratio_is_to_the_fastest(self) -> None:
+        found = goals.ratios(_RESULTS, "ours", ["eager", "fast"], 1)
+        self.assertEqual(found.keys(), {"small", "large"})
+        self.assertAlmostEqual(found["small"], 0.5)
+        self.assertAlmostEqual(found["large"], 0.9)
+
+    def test_geometric_mean_and_worst_model(self) -> None:
+        mean = self.goals()["The best peer / ours, one thread: geometric mean"]
+        self.assertAlmostEqual(mean.value or 0, (0.5 * 0.9) ** 0.5)
+        self.assertFalse(mean.met)
+        every = self.goals()["The best peer / ours, one thread: every model"]
+        self.assertEqual((every.at, every.least), ("small", 0.8))
+        eager = self.goals()["PyTorch eager / ours, one thread: every model"]
+        self.assertEqual(eager.at, "large")
+        self.assertAlmostEqual(eager.value or 0, 0.9)
+        wheel = self.goals()["The wheel's kernels / ours, one thread: geometric mean"]
+        self.assertAlmostEqual(wheel.value or 0, (80 * 12.5) ** 0.5)
+        self.assertFalse(wheel.met)
+
+    def test_two_threads_count_for_long_models_only(self) -> None:
+        goal = self.goals()["Ours, one thread / two threads: every model above 20 ms"]
+        self.assertEqual(goal.at, "large")
+        self.assertAlmostEqual(goal.value or 0, 2.0)
+        self.assertTrue(goal.met)
+
+    def test_without_two_threads_there_is_no_gain(self) -> None:
+        found = goals.of_models({"large": {"ours": _cell(0.1)}}, "ours", [])
+        self.assertEqual(found[-1].value, 1.0)
+        self.assertFalse(found[-1].met)
+
+    def test_text(self) -> None:
+        self.assertEqual(
+            Goal("Speed", 1.0, 0.75, "bert").text(), "Speed, at least 1.00: **missed by 25%**, 0.75 (`bert`)"
+        )
+        self.assertEqual(Goal("Speed", 1.0, 1.25).text(), "Speed, at least 1.00: met, 1.25")
+        self.assertEqual(Goal("Share", 0.75, 0.8, percent=True).text(), "Share, at least 75%: met, 80%")
+        self.assertEqual(Goal("Speed", 1.0, None).text(), "Speed, at least 1.00: not measured")
+        self.assertFalse(Goal("Speed", 1.0, None).met)
+
+    def test_operators(self) -> None:
+        (goal,) = goals.of_operators({"mm": 0.6}, {"mm": 0.75}, {"mm": "mm 512"})
+        self.assertEqual(goal.text(), "mm 512: share of the machine's peak, at least 75%: **missed by 20%**, 60%")
+
+
+if __name__ == "__main__":
+    absltest.main()

@@ -1,0 +1,142 @@
+"""What peers_bench runs: models, operators, and the libraries of kernels that take part."""
+
+# By the name of the column: the folder of the kernels. The first column is "ours" of the goals.
+KERNELS = {
+    "ours": "optimized",
+}
+
+def _model(
+        title,
+        model,
+        deps = [],
+        entry_point = "get_model",
+        quantize = "",
+        min_snr = 0,
+        tolerance = 1e-4,
+        work = None):
+    """A row of the table.
+
+    Args:
+      title: str, as the table names the model.
+      model: label, the Python file.
+      deps: list[label], Python libraries that the file imports.
+      entry_point: str, function in it.
+      quantize: str, recipe of executorch_program, or nothing.
+      min_snr: int, in decibels: how near the outputs of a quantized program are to PyTorch's.
+      tolerance: float, absolute and relative: the same for others.
+      work: struct, of a row that is one operator: `gflop` or `gigabytes` of a call, `goal`: the share of the machine's peak.
+    Returns:
+      A struct of these.
+    """
+    return struct(
+        deps = deps,
+        entry_point = entry_point,
+        min_snr = min_snr,
+        model = model,
+        quantize = quantize,
+        title = title,
+        tolerance = tolerance,
+        work = work,
+    )
+
+_BERT = struct(
+    model = "//tools/bench/peers:bert.py",
+    deps = ["//examples/models:minilm_py"],
+)
+
+_MOBILENET = struct(
+    model = "//examples/models:mobilenet_v2.py",
+    deps = ["//examples/mobilenet_v2:model_py"],
+)
+
+MODELS = {
+    "bert": _model(
+        "BERT-shaped encoder, 6x384, 32 tokens",
+        model = _BERT.model,
+        deps = _BERT.deps,
+    ),
+    "mobilenet_v2": _model(
+        "MobileNetV2 1.0, 224",
+        model = _MOBILENET.model,
+        deps = _MOBILENET.deps,
+    ),
+    "resnet18": _model(
+        "ResNet-18, 224",
+        entry_point = "get_full_size_model",
+        model = "//examples/models:resnet18.py",
+    ),
+    "vit_s": _model(
+        "ViT-S/16, 224",
+        entry_point = "get_full_size_model",
+        model = "//examples/models:vit_s.py",
+    ),
+    "gpt2_small": _model(
+        "GPT-2 small, 32 tokens",
+        entry_point = "get_full_size_model",
+        model = "//examples/models:gpt2_small.py",
+    ),
+    "whisper_tiny": _model(
+        "Whisper-tiny encoder, 30 s",
+        entry_point = "get_full_size_model",
+        model = "//examples/models:whisper_tiny_encoder.py",
+    ),
+    "llama_token": _model(
+        "Llama, 12x768, one token with a cache",
+        entry_point = "get_token_model",
+        model = "//tools/bench/peers:llama.py",
+    ),
+    "llama_prompt": _model(
+        "Llama, 12x768, prompt of 128 tokens",
+        entry_point = "get_prompt_model",
+        model = "//tools/bench/peers:llama.py",
+    ),
+    "mobilenet_v2_int8": _model(
+        "MobileNetV2 1.0, 224, int8",
+        # Random weights: each layer makes the noise of 8 bits louder.
+        min_snr = 4,
+        model = _MOBILENET.model,
+        quantize = "xnnpack_int8",
+        deps = _MOBILENET.deps,
+    ),
+    "bert_int8": _model(
+        "BERT-shaped encoder, 6x384, 32 tokens, int8",
+        min_snr = 20,
+        model = _BERT.model,
+        quantize = "xnnpack_int8",
+        deps = _BERT.deps,
+    ),
+}
+
+def _operator(title, entry_point, **work):
+    return _model(title, model = "//tools/bench/peers:operators.py", entry_point = entry_point, work = struct(**work))
+
+_MIB16 = 16 * 1024 * 1024 / 1e9
+
+# Operators as programs of one operator, with the share of the machine's peak that is the goal.
+OPERATORS = {
+    "op_mm": _operator("mm 512x512x512", "get_mm", gflop = 2 * 512 * 512 * 512 / 1e9, goal = 0.75),
+    "op_linear": _operator("linear 32x384x1536", "get_linear", gflop = 2 * 32 * 384 * 1536 / 1e9, goal = 0.75),
+    "op_conv": _operator("convolution 3x3, 64x56x56 to 64", "get_conv", gflop = 2 * 64 * 64 * 9 * 56 * 56 / 1e9, goal = 0.6),
+    "op_add": _operator("add, 16 MB", "get_add", gigabytes = 3 * _MIB16, goal = 0.8),
+    "op_exp": _operator("exp, 16 MB", "get_exp", gigabytes = 2 * _MIB16, goal = 0.8),
+    "op_softmax": _operator("softmax, 16 MB", "get_softmax", gigabytes = 2 * _MIB16, goal = 0.8),
+}
+
+def described():
+    """All models and operators for Python, as JSON.
+
+    Returns:
+      A string.
+    """
+    rows = {
+        name: {
+            "entry_point": model.entry_point,
+            "file": model.model.removeprefix("//").replace(":", "/"),
+            "min_snr": model.min_snr,
+            "quantize": model.quantize,
+            "title": model.title,
+            "tolerance": model.tolerance,
+        } | ({"work": model.work} if model.work else {})
+        for name, model in (MODELS | OPERATORS).items()
+    }
+    return json.encode_indent({"kernels": KERNELS.keys(), "models": rows}, indent = "  ")

@@ -1,0 +1,49 @@
+"""Models of one operator each."""
+
+from collections.abc import Callable
+
+import torch
+from torch import nn
+
+_ROWS, _COLUMNS = 4096, 1024  # 16 MB of float32.
+
+Model = tuple[nn.Module, tuple[torch.Tensor, ...]]
+
+
+class _Function(nn.Module):
+    """A function as a module."""
+
+    def __init__(self, function: Callable[..., torch.Tensor]) -> None:
+        super().__init__()
+        self._function = function
+
+    def forward(self, *inputs: torch.Tensor) -> torch.Tensor:
+        return self._function(*inputs)
+
+
+def _random(*sizes: int) -> torch.Tensor:
+    return torch.randn(sizes, generator=torch.Generator().manual_seed(len(sizes)))
+
+
+def get_mm() -> Model:
+    return _Function(torch.mm), (_random(512, 512), _random(512, 512))
+
+
+def get_linear() -> Model:
+    return nn.Linear(384, 1536), (_random(32, 384),)
+
+
+def get_conv() -> Model:
+    return nn.Conv2d(64, 64, 3, padding=1), (_random(1, 64, 56, 56),)
+
+
+def get_add() -> Model:
+    return _Function(torch.add), (_random(_ROWS, _COLUMNS), _random(_ROWS, _COLUMNS))
+
+
+def get_exp() -> Model:
+    return _Function(torch.exp), (_random(_ROWS, _COLUMNS),)
+
+
+def get_softmax() -> Model:
+    return nn.Softmax(dim=-1), (_random(_ROWS, _COLUMNS),)

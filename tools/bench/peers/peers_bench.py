@@ -1,0 +1,308 @@
+"""Measures models beside the fastest that others run them with; writes docs/benchmarks.md and docs/peers.svg.
+
+    tools/bazel run //tools/bench:peers_bench -- --prepare   # what the peers read, once: minutes, and 5 GB
+    tools/bazel run //tools/bench:peers_bench                # measures everything in --minutes
+
+For each model, all columns load the program, run it once and compare with PyTorch's outputs; then they take turns,
+on one thread and on two, until the model's part of --minutes is over. The time of a column is the median of its
+turns, that of a turn the median of its runs. The results of each model are kept in --state as soon as they are
+complete: --resume goes on from there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from absl import app, flags
+
+from tools.bench import report
+from tools.bench.peers import goals, results, tables
+from tools.bench.peers.contestants import Contestant, Runner, UnavailableError, Worker, python_environment
+from tools.bench.peers.results import Cell, Results
+
+_MODELS = flags.DEFINE_string("models", "", "A regular expression: which rows. Not all: no document is written.")
+_COLUMNS = flags.DEFINE_string("columns", "", "A regular expression: which columns. Not all: no document is written.")
+_MINUTES = flags.DEFINE_float("minutes", 10, "How long all may take, without the preparation.", lower_bound=0)
+_TURN = flags.DEFINE_float("turn", 0.25, "How many seconds a turn takes, at least one run.", lower_bound=0)
+_CPUS = flags.DEFINE_list(
+    "cpus",
+    [str(cpu) for cpu in sorted(os.sched_getaffinity(0))[:2]],
+    "The processors: the first for one thread, both for two.",
+)
+_PREPARE = flags.DEFINE_bool("prepare", False, "Only makes what the peers read, and fills torch.compile's cache.")
+_RESUME = flags.DEFINE_bool("resume", False, "Keeps the rows that an interrupted run has measured.")
+_CHECK = flags.DEFINE_bool("check", False, "Whether a goal that is missed is an error.")
+_STATE = flags.DEFINE_string(
+    "state",
+    os.path.join(os.environ.get("XDG_CACHE_HOME", os.path.expanduser("~/.cache")), "rules_executorch", "peers_bench"),
+    "The folder for what is kept: the peers' models, and the results so far.",
+)
+
+HERE = Path(__file__).parent
+_PEERS = {
+    "wheel": "the wheel's kernels",
+    "eager": "PyTorch eager",
+    "compile": "`torch.compile`",
+    "aoti": "AOTInductor",
+    "xnnpack": "XNNPACK",
+    "onnxruntime": "ONNX Runtime",
+    "openvino": "OpenVINO",
+}
+# Where an inference takes longer, in seconds, there are no turns: the time is that of the one.
+_SLOW = 2.0
+# What an operator's part of the time is, to that of a model.
+_OPERATOR_PART = 0.15
+
+
+class Bench:
+    """All rows and columns, and where their files are."""
+
+    def __init__(self, folder: Path, state: Path) -> None:
+        """Reads models.json.
+
+        Args:
+            folder: where Bazel built the runners.
+            state: for what is kept between runs.
+        """
+        content = json.loads((folder / "models.json").read_text())
+        self.folder, self.state = folder, state
+        self.kernels: list[str] = content["kernels"]
+        self.models: dict[str, dict[str, Any]] = content["models"]
+        self.columns = {name: name for name in self.kernels} | _PEERS
+        self.cpus = [int(cpu) for cpu in _CPUS.value]
+        state.mkdir(parents=True, exist_ok=True)
+
+    def is_operator(self, name: str) -> bool:
+        return "work" in self.models[name]
+
+    def rows(self, pattern: str) -> list[str]:
+        """The rows whose name has the pattern."""
+        return [name for name in self.models if re.search(pattern, name)]
+
+    def prepared(self, name: str) -> Path:
+        """The folder with what the peers read of a model, made if it is not there."""
+        model = self.models[name]
+        # The samples hold PyTorch's outputs, which change with the model.
+        key = hashlib.sha256((self.folder / f"{name}.ptd").read_bytes() + json.dumps(model).encode()).hexdigest()[:16]
+        folder = self.state / f"{name}-{key}"
+        if not (folder / "ready").exists():
+            folder.mkdir(parents=True, exist_ok=True)
+            with (folder / "prepare.log").open("w") as log:
+                process = subprocess.run(
+                    [sys.executable, "-m", "tools.bench.peers.prepare", json.dumps(model), str(folder)],
+                    check=False,
+                    stdout=log,
+                    stderr=log,
+                    env=python_environment(self.caches),
+                )
+            if process.returncode != 0:
+                print(f"{name}: the peers have nothing to read; see {folder / 'prepare.log'}", flush=True)
+        return folder
+
+    @property
+    def caches(self) -> Path:
+        return self.state / "inductor"
+
+    def contestant(self, column: str, name: str, prepared: Path) -> Contestant:
+        """What runs a model in a column."""
+        model = self.models[name]
+        if column in ("eager", "compile", "onnxruntime", "openvino"):
+            return Worker(column, prepared, model, self.cpus, self.caches)
+        if column == "aoti":
+            flags_of = [f"--program={self.folder / name}_aoti.pt2", f"--samples={self.folder / name}_aoti.ptd"]
+            return Runner(self.folder / "aoti_runner", flags_of, model, self.cpus)
+        if column == "wheel":
+            flags_of = [f"--program={self.folder / name}.pte", f"--samples={self.folder / name}.ptd"]
+            return Runner(self.folder / "wheel_runner", flags_of, model, self.cpus)
+        return Runner(self.folder / f"{column}_{name}", [], model, self.cpus)
+
+    def columns_of(self, name: str) -> list[str]:
+        """The columns of a row: an operator is compared with PyTorch alone."""
+        return [
+            column
+            for column in self.columns
+            if re.search(_COLUMNS.value, column) and (not self.is_operator(name) or column in (*self.kernels, "eager"))
+        ]
+
+
+def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, Cell]:
+    """Measures a row.
+
+    Args:
+        bench: what there is.
+        name: the model's.
+        seconds: how long all may take; each column has one turn at least.
+        turn: how long a turn takes.
+    """
+    prepared = bench.prepared(name)
+    end = time.monotonic() + seconds
+    row: dict[str, Cell] = {}
+    taking_part: dict[str, Contestant] = {}
+    try:
+        for column in bench.columns_of(name):
+            contestant = bench.contestant(column, name, prepared)
+            try:
+                started = contestant.start()
+            except UnavailableError as error:
+                contestant.stop()
+                row[column] = Cell(missing=str(error))
+                continue
+            row[column] = Cell(started.cost)
+            if started.seconds > _SLOW:
+                contestant.stop()
+                row[column] = row[column].with_turn(1, started.seconds)
+            else:
+                taking_part[column] = contestant
+        while taking_part:
+            for threads in (1, 2) if len(bench.cpus) > 1 and not bench.is_operator(name) else (1,):
+                for column, contestant in taking_part.items():
+                    row[column] = row[column].with_turn(threads, contestant.turn(threads, turn))
+            if time.monotonic() > end:
+                break
+    finally:
+        for contestant in taking_part.values():
+            contestant.stop()
+    return row
+
+
+def _print(name: str, row: Mapping[str, Cell]) -> None:
+    cells = []
+    for column, cell in row.items():
+        medians = [cell.median(threads) for threads in (1, 2)]
+        text = " / ".join(f"{1e3 * median:.3g}" for median in medians if median is not None)
+        cells.append(f"{column} {text or '-'}")
+    turns = max((len(cell.seconds.get(1, ())) for cell in row.values()), default=0)
+    print(f"{name}, {turns} turns, ms: " + ", ".join(cells), flush=True)
+
+
+def measure_all(bench: Bench, names: Sequence[str], file: Path, end: float) -> Results:
+    """Measures the rows that a file of results has not, and adds them to it; until about `end` of time.monotonic()."""
+    found = results.load(file)
+    left = [name for name in names if name not in found]
+    while left:
+        name = left[0]
+        parts = {other: _OPERATOR_PART if bench.is_operator(other) else 1 for other in left}
+        bench.prepared(name)
+        seconds = max(0.0, end - time.monotonic()) * parts[name] / sum(parts.values())
+        found[name] = measure(bench, name, seconds, _TURN.value)
+        results.save(found, file)
+        _print(name, found[name])
+        left.pop(0)
+    return found
+
+
+def prepare(bench: Bench, names: Sequence[str]) -> None:
+    """Makes what the peers read, and has torch.compile compile everything once."""
+    for name in names:
+        start = time.monotonic()
+        folder = bench.prepared(name)
+        if not bench.is_operator(name):
+            contestant = bench.contestant("compile", name, folder)
+            try:
+                contestant.start()
+                for threads in range(1, len(bench.cpus) + 1):
+                    contestant.turn(threads, 0)
+            except UnavailableError as error:
+                print(f"{name}: torch.compile: {error}")
+            finally:
+                contestant.stop()
+        print(f"{name}: prepared, {time.monotonic() - start:.0f} s", flush=True)
+
+
+def measured_peak(bench: Bench) -> tables.Peak | None:
+    """What the first processor does at most; None without the program that measures this."""
+    program = bench.folder.parent / "machine_peak"
+    if not program.exists():
+        return None
+    command = ["taskset", "-c", str(bench.cpus[0]), str(program)]
+    return tables.read_peak(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+
+
+def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str, list[goals.Goal]]:
+    """The text for docs/benchmarks.md, and the goals in it."""
+    titles = {name: model["title"] for name, model in bench.models.items()}
+    models = {name: title for name, title in titles.items() if not bench.is_operator(name)}
+    operators = {name: title for name, title in titles.items() if bench.is_operator(name)}
+    ours = bench.kernels[0]
+    of_models = {name: found[name] for name in models if name in found}
+    peers = [column for column in _PEERS if column != "wheel"]
+    work = {name: bench.models[name]["work"] for name in operators}
+    shares: dict[str, float | None] = {}
+    for name in operators:
+        time_of = found[name][ours].median(1) if name in found and ours in found[name] else None
+        shares[name] = tables.share(work[name], time_of, peak) if time_of and peak else None
+    judged = goals.of_models(of_models, ours, peers)
+    judged += goals.of_operators(shares, {name: work[name]["goal"] for name in operators}, operators)
+    columns_of_operators = {name: bench.columns[name] for name in (*bench.kernels, "eager")}
+    parts = [
+        "## Beside the peers",
+        "Made by `tools/bazel run //tools/bench:peers_bench`: float32 where a row does not say int8, on a machine"
+        f" with {_processor()}. A binary of ours is an `executorch_binary` with the kernels of its model's"
+        " operators, compiled for the model's dtypes (`dtype_selective_build`). The peers run the same weights on"
+        " the same inputs; before anything is timed, the outputs are compared with PyTorch's. The columns take"
+        " turns, pinned to one processor and to two; a time is the median of the turns, and that of a turn the"
+        f" median of its runs. Where an inference takes more than {_SLOW:g} seconds, one is timed. Load and first"
+        " inference: in a process of its own, from the start of its main function, Python's imports included;"
+        " `torch.compile` finds its cache full. Peak memory is up to there, for a runner in C++ up to its end;"
+        " code is what the process loads of the runner and of libraries, without the system's and Python's. int8:"
+        " ours and XNNPACK by the recipe `xnnpack_int8`, `torch.compile` by torchao's quantizer for x86, ONNX"
+        " Runtime and OpenVINO by ONNX Runtime's static quantization; PyTorch eager runs the model in float32.",
+        "![speed](peers.svg)",
+        tables.models(of_models, models, bench.columns, ours),
+        tables.notes(found, titles, bench.columns),
+        "### Operators",
+        "One thread, as programs of one operator.",
+        f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32, and {peak.gigabytes:.1f} GB/s that a copy of 16"
+        " MB reads and writes (`//tools/bench:machine_peak`)."
+        if peak
+        else "",
+        tables.operators(found, operators, columns_of_operators, work, peak),
+        "### Goals",
+        tables.goals(judged),
+    ]
+    return "\n\n".join(filter(None, parts)), judged
+
+
+def _processor() -> str:
+    text = Path("/proc/cpuinfo").read_text()
+    name = re.search(r"^model name\s*: (.*)$", text, re.M)
+    widest = next((isa for isa in ("avx512_bf16", "avx512f", "avx2") if f" {isa} " in text), "")
+    return f"{os.cpu_count()} processors ({name[1] if name else 'unknown'}{', ' + widest if widest else ''})"
+
+
+def main(argv: Sequence[str]) -> None:
+    if len(argv) > 1:
+        raise app.UsageError(f"unknown argument: {argv[1]}")
+    bench = Bench(HERE, Path(_STATE.value))
+    names = bench.rows(_MODELS.value)
+    if _PREPARE.value:
+        prepare(bench, names)
+        return
+    file = bench.state / "results.json"
+    if not _RESUME.value:
+        file.unlink(missing_ok=True)
+    end = time.monotonic() + 60 * _MINUTES.value
+    peak = measured_peak(bench)
+    found = measure_all(bench, names, file, end)
+    text, judged = section(bench, found, peak)
+    print(text)
+    if set(found) == set(bench.models) and not _COLUMNS.value:
+        docs = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs"
+        report.replace_section(docs / "benchmarks.md", "peers", text)
+        titles = {name: model["title"] for name, model in bench.models.items() if not bench.is_operator(name)}
+        (docs / "peers.svg").write_text(tables.plot(found, titles, bench.columns))
+    if _CHECK.value and not all(goal.met for goal in judged):
+        raise SystemExit(1)
+
+
+if __name__ == "__main__":
+    app.run(main)

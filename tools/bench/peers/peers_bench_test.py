@@ -1,0 +1,73 @@
+"""One tiny model from end to end, without the packages of the peers."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from absl import flags
+from absl.testing import absltest, flagsaver
+
+from tools.bench.peers import peers_bench, results, tables
+
+_NAME = "op_linear"
+
+
+class PeersBenchTest(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.enter_context(
+            flagsaver.flagsaver(
+                (peers_bench._COLUMNS, "^(ours|eager|onnxruntime|xnnpack)$"),
+                (peers_bench._TURN, 0.01),
+                (peers_bench._CPUS, flags.FLAGS.cpus[:1]),
+            )
+        )
+        self.bench = peers_bench.Bench(peers_bench.HERE, Path(self.create_tempdir().full_path))
+        del self.bench.models[_NAME]["work"]  # As a model, which all columns have.
+        self.file = self.bench.state / "results.json"
+
+    def test_a_model(self) -> None:
+        found = peers_bench.measure_all(self.bench, [_NAME], self.file, end=0)
+        row = found[_NAME]
+        self.assertEqual(row["onnxruntime"].missing, "onnxruntime is not installed")
+        self.assertEqual(row["xnnpack"].missing, "not built")
+        for column in ("ours", "eager"):
+            cell = row[column]
+            assert cell.cost is not None
+            median = cell.median(1)
+            assert median is not None
+            self.assertEqual(cell.missing, "")
+            # 37.7 MFLOP: no machine takes less than 10 us, or more than a second.
+            self.assertTrue(1e-5 < median < 1, median)
+            self.assertGreater(cell.cost.start, median / 2)
+        ours, eager = row["ours"].cost, row["eager"].cost
+        assert ours is not None and eager is not None
+        self.assertTrue(100e3 < ours.code < 5e6, ours.code)
+        self.assertGreater(eager.code, 50e6)
+        self.assertLess(ours.peak, eager.peak)
+        self.assertEqual(results.load(self.file), found)
+        text, judged = peers_bench.section(self.bench, found, tables.Peak(100, 10))
+        self.assertIn("| linear 32x384x1536 | 1 thread, ms |", text)
+        self.assertIn("- XNNPACK, everything: not built", text)
+        self.assertIn("PyTorch eager / ours, one thread: geometric mean", [goal.name for goal in judged])
+
+    def test_a_row_that_is_there_is_not_measured_again(self) -> None:
+        before = {_NAME: {"ours": results.Cell(missing="kept")}}
+        results.save(before, self.file)
+        self.assertEqual(peers_bench.measure_all(self.bench, [_NAME], self.file, end=0), before)
+
+    def test_wrong_outputs_are_not_timed(self) -> None:
+        self.bench.models[_NAME] |= {"tolerance": 1e-12, "file": "tools/bench/peers/operators.py"}
+        self.bench.models[_NAME]["min_snr"] = 400
+        row = peers_bench.measure(self.bench, _NAME, 0, 0.01)
+        self.assertIn("SNR", row["ours"].missing)
+        self.assertEqual(row["ours"].seconds, {})
+
+    def test_every_row_has_its_model(self) -> None:
+        content = json.loads((peers_bench.HERE / "models.json").read_text())
+        self.assertEqual(sum("work" not in model for model in content["models"].values()), 10)
+
+
+if __name__ == "__main__":
+    absltest.main()

@@ -1,0 +1,107 @@
+"""Makes of a model what the peers read: the module, its samples with PyTorch's outputs, ONNX, and the quantized ones.
+
+    python -m tools.bench.peers.prepare MODEL FOLDER
+
+MODEL describes the model as JSON. What cannot be made is left out, and a file `NAME.error` says why.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy
+import torch
+from torch.utils import _pytree as pytree
+
+Sample = tuple[torch.Tensor, ...]
+
+
+def _model(model: dict[str, Any]) -> tuple[torch.nn.Module, list[Sample], list[Sample]]:
+    """The module, its samples, and the inputs that a quantization is calibrated with."""
+    content = importlib.import_module(model["file"].removesuffix(".py").replace("/", "."))
+    torch.manual_seed(0)  # As an export does, so that the weights are the same.
+    module, example = getattr(content, model["entry_point"])()
+    samples = content.get_sample_inputs() if hasattr(content, "get_sample_inputs") else [example]
+    calibration = content.get_calibration_inputs() if hasattr(content, "get_calibration_inputs") else samples
+    return module.eval(), samples, calibration
+
+
+def _save_samples(module: torch.nn.Module, samples: Sequence[Sample], file: Path) -> None:
+    arrays: dict[str, Any] = {"count": len(samples)}
+    for i, sample in enumerate(samples):
+        with torch.no_grad():
+            outputs = pytree.tree_leaves(module(*sample))
+        for name, values in (("input", sample), ("output", outputs)):
+            arrays |= {f"{name}_{i}_{j}": value.numpy() for j, value in enumerate(values)}
+    numpy.savez(file, **arrays)
+
+
+def _export_onnx(module: torch.nn.Module, sample: Sample, file: Path) -> None:
+    with torch.no_grad():
+        program = torch.onnx.export(module, sample, dynamo=True, optimize=True, verbose=False)
+    assert program is not None
+    program.save(str(file), external_data=True)
+
+
+def _quantize_onnx(source: Path, calibration: Sequence[Sample], file: Path) -> None:
+    """ONNX Runtime's own quantization to 8 bits; OpenVINO reads the result, too."""
+    runtime, quantization = (importlib.import_module(name) for name in ("onnxruntime", "onnxruntime.quantization"))
+    names = [value.name for value in runtime.InferenceSession(source).get_inputs()]
+    feeds = iter([{name: value.numpy() for name, value in zip(names, sample, strict=True)} for sample in calibration])
+
+    class Reader(quantization.CalibrationDataReader):  # type: ignore[misc, name-defined]
+        def get_next(self) -> dict[str, Any] | None:
+            return next(feeds, None)
+
+    quantization.quantize_static(source, file, Reader(), per_channel=True, use_external_data_format=True)
+
+
+def _quantize_module(module: torch.nn.Module, calibration: Sequence[Sample], file: Path) -> None:
+    """torchao's quantization to 8 bits for torch.compile."""
+    from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
+    from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
+
+    quantizer = x86.X86InductorQuantizer().set_global(x86.get_default_x86_inductor_quantization_config())
+    with torch.no_grad():
+        prepared = prepare_pt2e(torch.export.export(module, calibration[0]).module(), quantizer)
+        for sample in calibration:
+            prepared(*sample)
+        torch.export.save(torch.export.export(convert_pt2e(prepared), calibration[0]), file)
+
+
+def main(model: dict[str, Any], folder: Path) -> None:
+    module, samples, calibration = _model(model)
+
+    def make(name: str, step: Callable[[], None]) -> None:
+        try:
+            step()
+        except Exception as error:  # Whatever cannot be made for one peer: the others go on.
+            (folder / name).unlink(missing_ok=True)
+            text = next(filter(None, str(error).splitlines()), "")
+            (folder / f"{name}.error").write_text(f"{type(error).__name__}: {text}")
+
+    make("samples.npz", lambda: _save_samples(module, samples, folder / "samples.npz"))
+    make("module.pt", lambda: torch.save(module, folder / "module.pt"))
+    onnx = folder / "model.onnx"
+    if "work" in model:  # One operator, which is compared with PyTorch alone.
+        pass
+    elif model["quantize"]:
+
+        def make_onnx() -> None:
+            _export_onnx(module, samples[0], folder / "float.onnx")
+            _quantize_onnx(folder / "float.onnx", calibration, onnx)
+
+        make("model.onnx", make_onnx)
+        make("module_int8.pt2", lambda: _quantize_module(module, calibration, folder / "module_int8.pt2"))
+    else:
+        make("model.onnx", lambda: _export_onnx(module, samples[0], onnx))
+    (folder / "ready").touch()
+
+
+if __name__ == "__main__":
+    main(json.loads(sys.argv[1]), Path(sys.argv[2]))

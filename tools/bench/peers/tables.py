@@ -1,0 +1,137 @@
+"""What docs/benchmarks.md says of the results: tables, notes, goals, and a plot."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tools.bench import report
+from tools.bench.peers.goals import Goal, ratios
+from tools.bench.peers.results import Cell, Results
+
+_NONE = "-"
+
+
+@dataclass(frozen=True)
+class Peak:
+    """What the machine does at most, on one thread.
+
+    Attributes:
+        gflops: billions of float32 operations a second.
+        gigabytes: billions of bytes a second that a copy reads and writes.
+    """
+
+    gflops: float
+    gigabytes: float
+
+
+def read_peak(printed: str) -> Peak:
+    """What machine_peak printed: the widest instructions, and the copy of as many bytes as the operators have."""
+    gflops = [float(number) for number in re.findall(r"([\d.]+) GFLOP/s$", printed, re.M)]
+    copies = [float(number) for number in re.findall(r"^copy of +16 MB +([\d.]+) GB/s", printed, re.M)]
+    return Peak(max(gflops), max(copies))
+
+
+def share(work: Mapping[str, float], seconds: float, peak: Peak) -> float:
+    """The part of the machine's peak that an operator reaches."""
+    if "gflop" in work:
+        return work["gflop"] / seconds / peak.gflops
+    return work["gigabytes"] / seconds / peak.gigabytes
+
+
+def _milliseconds(seconds: float) -> str:
+    milliseconds = seconds * 1e3
+    return f"{milliseconds:,.0f}" if milliseconds >= 100 else f"{milliseconds:.3g}"
+
+
+def _times(row: Mapping[str, Cell], columns: Sequence[str], threads: int) -> list[str]:
+    medians = {name: row[name].median(threads) if name in row else None for name in columns}
+    least = min((time for time in medians.values() if time is not None), default=None)
+    cells = []
+    for time in medians.values():
+        text = _NONE if time is None else _milliseconds(time)
+        cells.append(f"**{text}**" if time is not None and time == least else text)
+    return cells
+
+
+def _costs(row: Mapping[str, Cell], columns: Sequence[str], write: Callable[[Any], str]) -> list[str]:
+    costs = [row[name].cost if name in row else None for name in columns]
+    return [write(cost) if cost else _NONE for cost in costs]
+
+
+def models(results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str) -> str:
+    """The table of the whole models: for each, times and costs in every column.
+
+    Args:
+        results: of the models alone.
+        titles: of the models, in order.
+        columns: the title of each column.
+        ours: the column that the goals are for.
+    """
+    peers = [name for name in columns if name not in (ours, "wheel")]
+    best = {threads: ratios(results, ours, peers, threads) for threads in (1, 2)}
+    rows: list[list[str]] = []
+    for model in titles:
+        if model not in results:
+            continue
+        row = results[model]
+        for threads, title in ((1, "1 thread, ms"), (2, "2 threads, ms")):
+            ratio = best[threads].get(model)
+            rows.append([title, *_times(row, list(columns), threads), f"{ratio:.2f}" if ratio else _NONE])
+        rows.append(["load and first, ms", *_costs(row, list(columns), lambda cost: _milliseconds(cost.start)), ""])
+        rows.append(["peak memory, MB", *_costs(row, list(columns), lambda cost: f"{cost.peak / 1e6:,.0f}"), ""])
+        rows.append(["code, KB", *_costs(row, list(columns), lambda cost: f"{cost.code / 1e3:,.0f}"), ""])
+        rows[-5].insert(0, titles[model])
+        for other in rows[-4:]:
+            other.insert(0, "")
+    return report.table(["model", "", *columns.values(), f"best peer / {columns[ours]}"], rows)
+
+
+def operators(
+    results: Results, titles: Mapping[str, str], columns: Mapping[str, str], work: Mapping[str, Any], peak: Peak | None
+) -> str:
+    """The table of the operators: times, and shares of the machine's peak, at one thread."""
+    rows = []
+    for name, title in titles.items():
+        cells = [results[name].get(column, Cell()).median(1) for column in columns] if name in results else []
+        if not cells:
+            continue
+        shares = [f"{share(work[name], time, peak):.0%}" if time and peak else _NONE for time in cells]
+        times = [_milliseconds(time) if time else _NONE for time in cells]
+        rows.append([title, *times, *shares, f"{work[name]['goal']:.0%}"])
+    heads = [f"{title}, ms" for title in columns.values()] + [f"{title}, of peak" for title in columns.values()]
+    return report.table(["operator", *heads, "goal"], rows)
+
+
+def notes(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]) -> str:
+    """Why cells are empty: a line for each reason."""
+    models_of: dict[tuple[str, str], list[str]] = {}
+    for model, title in titles.items():
+        for column in columns:
+            cell = results.get(model, {}).get(column)
+            if cell and cell.missing:
+                models_of.setdefault((column, cell.missing), []).append(title)
+    lines = []
+    for (column, reason), found in models_of.items():
+        everything = len(found) == sum(column in results.get(model, {}) for model in titles)
+        lines.append(f"- {columns[column]}, {'everything' if everything else '; '.join(found)}: {reason}")
+    return "\n".join(lines)
+
+
+def goals(found: Sequence[Goal]) -> str:
+    return "\n".join(f"- {goal.text()}" for goal in found)
+
+
+def plot(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]) -> str:
+    """An SVG: by model, how many times as fast as PyTorch eager each column is, on one thread."""
+    groups: dict[str, dict[str, float]] = {}
+    for model, title in titles.items():
+        row = results.get(model, {})
+        eager = row["eager"].median(1) if "eager" in row else None
+        if eager is None:
+            continue
+        times = {column: row[name].median(1) for name, column in columns.items() if name in row}
+        groups[title] = {column.replace("`", ""): eager / time for column, time in times.items() if time is not None}
+    return report.dots("Speed on one thread; PyTorch eager is 1", groups)

@@ -1,0 +1,74 @@
+from __future__ import annotations
+
+from xml.etree import ElementTree
+
+from absl.testing import absltest
+
+from tools.bench.peers import tables
+from tools.bench.peers.results import Cell, Cost
+from tools.bench.peers.tables import Peak
+
+_COLUMNS = {"ours": "ours", "eager": "PyTorch eager", "other": "Other"}
+_RESULTS = {
+    "bert": {
+        "ours": Cell(Cost(0.012, 3_000_000, 250_000), {1: (0.004, 0.005, 0.003), 2: (0.002,)}),
+        "eager": Cell(Cost(1.5, 400_000_000, 90_000_000), {1: (0.0105,)}),
+        "other": Cell(missing="other is not installed"),
+    },
+}
+
+
+class TablesTest(absltest.TestCase):
+    def test_models(self) -> None:
+        lines = tables.models(_RESULTS, {"bert": "BERT", "vit": "ViT"}, _COLUMNS, "ours").splitlines()
+        self.assertEqual(
+            lines,
+            [
+                "| model |  | ours | PyTorch eager | Other | best peer / ours |",
+                "|---|--:|--:|--:|--:|--:|",
+                "| BERT | 1 thread, ms | **4** | 10.5 | - | 2.62 |",
+                "|  | 2 threads, ms | **2** | - | - | - |",
+                "|  | load and first, ms | 12 | 1,500 | - |  |",
+                "|  | peak memory, MB | 3 | 400 | - |  |",
+                "|  | code, KB | 250 | 90,000 | - |  |",
+            ],
+        )
+
+    def test_share(self) -> None:
+        peak = Peak(gflops=100, gigabytes=20)
+        self.assertAlmostEqual(tables.share({"gflop": 0.5}, 0.01, peak), 0.5)
+        self.assertAlmostEqual(tables.share({"gigabytes": 0.1}, 0.01, peak), 0.5)
+
+    def test_read_peak(self) -> None:
+        printed = """baseline                     20.5 GFLOP/s
+AVX-512                     160.5 GFLOP/s
+AVX2 and FMA                 82.0 GFLOP/s
+copy of    8 MB              50.0 GB/s read and written
+read of    8 MB              70.0 GB/s
+copy of   16 MB              40.0 GB/s read and written
+"""
+        self.assertEqual(tables.read_peak(printed), Peak(160.5, 40))
+
+    def test_operators(self) -> None:
+        work = {"mm": {"gflop": 0.4, "goal": 0.75}, "add": {"gigabytes": 0.05, "goal": 0.8}}
+        found = {"mm": {"ours": Cell(seconds={1: (0.01,)}), "eager": Cell(missing="no")}}
+        columns = {"ours": "ours", "eager": "PyTorch eager"}
+        titles = {"mm": "mm 512", "add": "add"}
+        self.assertEqual(
+            tables.operators(found, titles, columns, work, Peak(100, 20)).splitlines()[2:],
+            ["| mm 512 | 10 | - | 40% | - | 75% |"],
+        )
+
+    def test_notes(self) -> None:
+        self.assertEqual(
+            tables.notes(_RESULTS, {"bert": "BERT"}, _COLUMNS), "- Other, everything: other is not installed"
+        )
+
+    def test_plot(self) -> None:
+        svg = tables.plot(_RESULTS, {"bert": "BERT"}, _COLUMNS)
+        circles = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}circle")
+        self.assertEqual(len(list(circles)), 4)  # Two of the legend, two of the model.
+
+
+if __name__ == "__main__":
+    absltest.main()

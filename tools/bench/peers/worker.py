@@ -1,0 +1,225 @@
+"""A process that runs one model by one of the peers that have a Python API, when it is told to.
+
+    python -m tools.bench.peers.worker COLUMN FOLDER MODEL
+
+FOLDER is what prepare.py made of the model, which MODEL describes as JSON. Writes a line of JSON once the first
+inference is done, and one for each line of the standard input. The first of these asks how the outputs differ from
+PyTorch's, and how long one more inference takes; each other one, `{"threads": 1, "seconds": 0.5}`, for the median
+time of an inference, on so many threads, of runs for so long.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import json
+import os
+import signal
+import statistics
+import sys
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+_PR_SET_PDEATHSIG = 1
+
+Outputs = Sequence[Any]
+# Runs one sample.
+Run = Callable[[int], Outputs]
+
+
+class Session:
+    """A model loaded by a peer."""
+
+    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
+        """Imports the peer, and reads the model."""
+        import numpy
+
+        self.folder = folder
+        self.model = model
+        self._runs: dict[int, Run] = {}
+        with numpy.load(folder / "samples.npz") as file:
+            samples = int(file["count"])
+            self.inputs = [_numbered(file, f"input_{i}_") for i in range(samples)]
+            self.expected = [_numbered(file, f"output_{i}_") for i in range(samples)]
+
+    def use(self, threads: int) -> Run:
+        """What runs a sample on so many threads from now on."""
+        if threads not in self._runs:
+            self._runs[threads] = self.compile(threads)
+        return self._runs[threads]
+
+    def compile(self, threads: int) -> Run:
+        """Makes what runs a sample on so many threads."""
+        raise NotImplementedError
+
+
+def _numbered(file: Any, prefix: str) -> list[Any]:
+    names = [name for name in file.files if name.startswith(prefix)]
+    return [file[f"{prefix}{i}"] for i in range(len(names))]
+
+
+class Eager(Session):
+    """PyTorch's module, as it is."""
+
+    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
+        super().__init__(folder, model)
+        import torch
+
+        self.torch = torch
+        self.tensors = [[torch.from_numpy(array) for array in sample] for sample in self.inputs]
+        self.module = self.load()
+
+    def load(self) -> Any:
+        return self.torch.load(self.folder / "module.pt", weights_only=False, mmap=True)
+
+    def use(self, threads: int) -> Run:
+        self.torch.set_num_threads(threads)  # For torch.compile, which compiles once more then.
+        return super().use(threads)
+
+    def compile(self, threads: int) -> Run:
+        def run(sample: int) -> Outputs:
+            with self.torch.no_grad():
+                outputs = self.module(*self.tensors[sample])
+            return outputs if isinstance(outputs, tuple) else (outputs,)
+
+        return run
+
+
+class Compiled(Eager):
+    """torch.compile; a quantized model as torchao quantizes for this processor, and with its weights constant."""
+
+    def load(self) -> Any:
+        if not self.model["quantize"]:
+            return self.torch.compile(super().load())
+        import torch._inductor.config as inductor
+        import torchao.quantization.pt2e.quantizer.x86_inductor_quantizer  # noqa: F401  (registers its operators)
+
+        inductor.freezing = True
+        return self.torch.compile(self.torch.export.load(self.folder / "module_int8.pt2").module())
+
+
+class OnnxRuntime(Session):
+    """ONNX Runtime with all its optimizations."""
+
+    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
+        super().__init__(folder, model)
+        self.onnxruntime = importlib.import_module("onnxruntime")
+
+    def compile(self, threads: int) -> Run:
+        options = self.onnxruntime.SessionOptions()
+        options.intra_op_num_threads = threads
+        options.inter_op_num_threads = 1
+        session = self.onnxruntime.InferenceSession(
+            self.folder / "model.onnx", options, providers=["CPUExecutionProvider"]
+        )
+        names = [value.name for value in session.get_inputs()]
+        feeds = [dict(zip(names, sample, strict=True)) for sample in self.inputs]
+
+        def run(sample: int) -> Outputs:
+            outputs: Outputs = session.run(None, feeds[sample])
+            return outputs
+
+        return run
+
+
+class OpenVino(Session):
+    """OpenVINO's CPU plugin, in float32 even where the processor has bfloat16."""
+
+    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
+        super().__init__(folder, model)
+        self.core = importlib.import_module("openvino").Core()
+
+    def compile(self, threads: int) -> Run:
+        settings = {
+            "ENABLE_CPU_PINNING": False,  # taskset pins.
+            "INFERENCE_NUM_THREADS": threads,
+            "INFERENCE_PRECISION_HINT": "f32",
+            "PERFORMANCE_HINT": "LATENCY",
+        }
+        request = self.core.compile_model(self.folder / "model.onnx", "CPU", settings).create_infer_request()
+
+        def run(sample: int) -> Outputs:
+            results = request.infer(self.inputs[sample], share_inputs=True, share_outputs=True)
+            return list(results.values())
+
+        return run
+
+
+SESSIONS: dict[str, type[Session]] = {
+    "compile": Compiled,
+    "eager": Eager,
+    "onnxruntime": OnnxRuntime,
+    "openvino": OpenVino,
+}
+
+
+def difference(expected: Sequence[Any], outputs: Sequence[Any], *, tolerance: float, min_snr: float) -> str:
+    """How a sample's outputs differ from PyTorch's; empty if they are equal within the tolerance."""
+    import numpy
+
+    if len(expected) != len(outputs):
+        return f"{len(outputs)} outputs, PyTorch {len(expected)}"
+    for index, (right, given) in enumerate(zip(expected, outputs, strict=True)):
+        found = numpy.asarray(given)
+        if found.shape != right.shape:
+            return f"output {index} has the shape {list(found.shape)}, PyTorch's {list(right.shape)}"
+        noise = found.astype(numpy.float64) - right
+        if min_snr:
+            snr = 10 * numpy.log10((right.astype(numpy.float64) ** 2).sum() / max((noise**2).sum(), 1e-30))
+            if not snr >= min_snr:
+                return f"output {index} has an SNR of {snr:.1f} dB, at least {min_snr} are asked for"
+        elif not (abs(noise) <= tolerance + tolerance * abs(right)).all():
+            return f"output {index} is off by up to {abs(noise).max():.2g}"
+    return ""
+
+
+def _say(**message: object) -> None:
+    print(json.dumps(message), flush=True)
+
+
+def _pin(threads: int, cpus: Sequence[int]) -> None:
+    """Pins this thread, and all that it starts from now on."""
+    os.sched_setaffinity(0, cpus[:threads])
+
+
+def _median(run: Run, samples: int, seconds: float) -> float:
+    """The time of an inference: the median of as many runs of all samples as fit."""
+    times: list[float] = []
+    end = time.perf_counter() + seconds
+    while not times or time.perf_counter() < end:
+        start = time.perf_counter()
+        for sample in range(samples):
+            run(sample)
+        times.append((time.perf_counter() - start) / samples)
+    return statistics.median(times)
+
+
+def main(column: str, folder: Path, model: dict[str, Any]) -> None:
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # Nobody wakes this process if the other side is killed.
+    cpus = sorted(os.sched_getaffinity(0))
+    _pin(1, cpus)
+    start = time.perf_counter()
+    session = SESSIONS[column](folder, model)
+    run = session.use(1)
+    outputs = [run(0)]
+    end = time.perf_counter()
+    _say(start=end - start)
+    sys.stdin.readline()  # The other side reads first how much memory this process takes.
+    outputs += [run(sample) for sample in range(1, len(session.inputs))]
+    wrong = [
+        difference(right, found, tolerance=model["tolerance"], min_snr=model["min_snr"])
+        for right, found in zip(session.expected, outputs, strict=True)
+    ]
+    _say(different=next(filter(None, wrong), ""), seconds=_median(run, len(session.inputs), 0))
+    for line in sys.stdin:
+        order = json.loads(line)
+        _pin(order["threads"], cpus)
+        run = session.use(order["threads"])
+        run(0)  # Warms the caches, and compiles if this is the first run on so many threads.
+        _say(seconds=_median(run, len(session.inputs), order["seconds"]))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3]))

@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+import numpy
+from absl.testing import absltest
+
+from tools.bench.peers import worker
+
+
+class DifferenceTest(absltest.TestCase):
+    def difference(self, expected: list[float], found: list[float], tolerance: float = 1e-3, min_snr: float = 0) -> str:
+        return worker.difference(
+            [numpy.array(expected, numpy.float32)],
+            [numpy.array(found, numpy.float32)],
+            tolerance=tolerance,
+            min_snr=min_snr,
+        )
+
+    def test_equal(self) -> None:
+        self.assertEqual(self.difference([1, 100], [1.001, 100.05]), "")
+
+    def test_off(self) -> None:
+        self.assertEqual(self.difference([1, 100], [1.01, 100]), "output 0 is off by up to 0.01")
+
+    def test_nan_is_no_result(self) -> None:
+        self.assertNotEqual(self.difference([1], [float("nan")]), "")
+        self.assertNotEqual(self.difference([1], [float("nan")], min_snr=1), "")
+
+    def test_shape(self) -> None:
+        self.assertEqual(self.difference([1, 1], [1]), "output 0 has the shape [1], PyTorch's [2]")
+
+    def test_count(self) -> None:
+        self.assertEqual(worker.difference([], [1], tolerance=1, min_snr=0), "1 outputs, PyTorch 0")
+
+    def test_snr(self) -> None:
+        self.assertEqual(self.difference([3, 4], [3, 4.5], min_snr=19), "")
+        self.assertEqual(
+            self.difference([3, 4], [3, 4.5], min_snr=21), "output 0 has an SNR of 20.0 dB, at least 21 are asked for"
+        )
+
+
+if __name__ == "__main__":
+    absltest.main()
