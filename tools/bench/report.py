@@ -65,8 +65,9 @@ def dots(title: str, rows: Mapping[str, Mapping[str, float]]) -> str:
         parts.append(f'<text x="{x + 12}" y="{y}">{name}</text>')
     for power in range(least, most + 1):
         at, color = place(2.0**power), "black" if power == 0 else "#dddddd"
+        text = f"{2**power}" if power >= 0 else f"1/{2**-power}"
         parts.append(f'<path d="M{at:.1f},{top}V{bottom}" stroke="{color}"/>')
-        parts.append(f'<text x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{2.0**power:g}</text>')
+        parts.append(f'<text x="{at:.1f}" y="{bottom + 14}" text-anchor="middle">{text}</text>')
     for i, (row, values) in enumerate(rows.items()):
         middle = top + step * i + step // 2
         parts.append(f'<text x="{left - 8}" y="{middle + 3}" text-anchor="end">{row}</text>')

@@ -36,6 +36,16 @@ class ReportTest(absltest.TestCase):
         circles = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}circle")
         self.assertEqual(len(list(circles)), 4)
 
+    def test_dots(self) -> None:
+        svg = report.dots("speed", {"model": {"a": 0.3, "b": 8.0}, "other": {"b": 1.0}})
+        root = ElementTree.fromstring(svg)
+        circles = list(root.iter("{http://www.w3.org/2000/svg}circle"))
+        texts = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+        self.assertEqual(len(circles), 2 + 3)  # The legend's, and the dots.
+        self.assertEqual(texts[3:-2], ["1/4", "1/2", "1", "2", "4", "8"])
+        at = [float(circle.attrib["cx"]) for circle in circles[2:]]
+        self.assertEqual(sorted(at), [at[0], at[2], at[1]])
+
 
 if __name__ == "__main__":
     absltest.main()

@@ -148,7 +148,7 @@ class Runner:
 
     def turn(self, threads: int, seconds: float) -> float:
         runs = max(1, min(_MOST_RUNS, round(seconds / self._seconds)))
-        times, _ = self._run(threads, "--nocheck", f"--iterations={runs}")
+        times, _ = self._run(threads, "--nocheck", "--warmup=0", f"--iterations={runs}")
         self._seconds = float(times[4]) / 1e3 / int(times[3])
         return self._seconds
 

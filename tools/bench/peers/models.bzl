@@ -93,14 +93,14 @@ MODELS = {
     "mobilenet_v2_int8": _model(
         "MobileNetV2 1.0, 224, int8",
         # Random weights: each layer makes the noise of 8 bits louder.
-        min_snr = 4,
+        min_snr = 3,
         model = _MOBILENET.model,
         quantize = "xnnpack_int8",
         deps = _MOBILENET.deps,
     ),
     "bert_int8": _model(
         "BERT-shaped encoder, 6x384, 32 tokens, int8",
-        min_snr = 20,
+        min_snr = 15,
         model = _BERT.model,
         quantize = "xnnpack_int8",
         deps = _BERT.deps,
