@@ -52,7 +52,7 @@ namespace internal {
 
 /// `vectorized_for` with vectors of twice the size. No multiplications that add: they round less often.
 template <typename Body>
-[[gnu::target("avx2")]] void wide_vectorized_for(int64_t n, const Body& body) {
+[[gnu::target("avx2")]] void vectorized_for_avx2(int64_t n, const Body& body) {
   vectorized_for(n, body);
 }
 
@@ -66,7 +66,7 @@ template <typename Body>
 inline void wide_vectorized_for(int64_t n, const Body& body) {
 #if defined(__x86_64__) && defined(__GNUC__)
   if (__builtin_cpu_supports("avx2")) {
-    internal::wide_vectorized_for(n, body);
+    internal::vectorized_for_avx2(n, body);
     return;
   }
 #endif
