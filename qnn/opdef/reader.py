@@ -101,15 +101,34 @@ class _Reader:
     # The parts of any element
 
     def _children(
-        self, element: Element, expected: dict[str, _Count], attributes: Collection[str] = ()
+        self,
+        element: Element,
+        expected: dict[str, _Count],
+        attributes: Collection[str] = (),
+        *,
+        is_ordered: bool = True,
     ) -> dict[str, list[Element]]:
-        """The children by name; what the schema has no place for, or has and is not there, is a finding."""
+        """The children by name; what the schema has no place for, or has and is not there, is a finding.
+
+        So is a child that stands behind one that `expected` has later, unless the schema leaves the order open.
+        """
         self._no_text(element)
         self._attributes(element, attributes)
         children: dict[str, list[Element]] = {name: [] for name in expected}
+        order = list(expected)
+        last = 0
         for child in element.children:
             if child.name in children:
                 children[child.name].append(child)
+                place = order.index(child.name)
+                if is_ordered and place < last:
+                    self._wrong(
+                        child.at,
+                        f"<{child.name}> stands behind <{order[last]}>",
+                        f"the schema has the elements of <{element.name}> in one order",
+                        f"use the order {_listed(expected)}",
+                    )
+                last = max(last, place)
                 continue
             near = did_you_mean(nearest(child.name, expected))
             self._wrong(
@@ -396,7 +415,7 @@ class _Reader:
             return ""
         if not found[0].children:  # Some write the text without <Content>.
             return self._text(found[0])
-        self._children(found[0], {"Content": _ANY, "Code": _ANY})
+        self._children(found[0], {"Content": _ANY, "Code": _ANY}, is_ordered=False)
         return " ".join(self._text(child) for child in found[0].children if child.name in ("Content", "Code"))
 
     def _reference(self, element: Element) -> Reference:

@@ -121,6 +121,28 @@ _BAD = {
         "<Parameter> has no <Datatype>",
     ),
     "twice": ("<Name>mode</Name>", "<Name>mode</Name><Name>m</Name>", "37:26: error: <Parameter> has <Name> 2 times"),
+    "order in a tensor": (
+        "<Name>mode</Name>\n        <Mandatory>false</Mandatory>",
+        "<Mandatory>false</Mandatory>\n        <Name>mode</Name>",
+        "38:9: error: <Name> stands behind <Mandatory>",
+    ),
+    "order in an op": (
+        "<UseDefaultTranslation>true</UseDefaultTranslation>\n      <SupportedBackend>HTP</SupportedBackend>",
+        "<SupportedBackend>HTP</SupportedBackend>\n      <UseDefaultTranslation>true</UseDefaultTranslation>",
+        "52:7: error: <UseDefaultTranslation> stands behind <SupportedBackend>",
+    ),
+    "order of roles": (
+        "<Parameter>\n        <Name>mode<",
+        "<Parameter><Name>early</Name><Mandatory>true</Mandatory><Datatype>QNN_DATATYPE_INT_8</Datatype>"
+        f"<Shape><Rank>1D</Rank></Shape></Parameter>\n<Output>{_TENSOR.format(name='z')}</Output>\n"
+        "<Parameter>\n        <Name>mode<",
+        "37:1: error: <Output> stands behind <Parameter>",
+    ),
+    "order in a shape": (
+        "<Layout>UNDEFINED</Layout><Text>one a side</Text>",
+        "<Text>one a side</Text><Layout>UNDEFINED</Layout>",
+        "62:39: error: <Layout> stands behind <Text>",
+    ),
     "no boolean": ("<Mandatory>true", "<Mandatory>yes", "<Mandatory> is 'yes', neither true nor false"),
     "op name": ("<Name>Scale<", "<Name>Scale-it<", "6:7: error: 'Scale-it' is no name of an op"),
     "tensor name": ("<Name>x<", '<Name>x"); evil("<', "is no name of a tensor"),
@@ -191,6 +213,10 @@ class ReaderTest(parameterized.TestCase):
         op_def = package.op_def("Scale")
         assert op_def
         self.assertEqual(op_def.description, "Multiplies. y = x * factor")
+        # The schema leaves the order of these open.
+        content, code = "<Content>Multiplies.</Content>", "<Code>y = x * factor</Code>"
+        turned, _ = self.read(_GOOD.replace(content + code, code + content))
+        self.assertEqual(turned.op_defs[0].description, "y = x * factor Multiplies.")
         self.assertEqual(op_def.references, (model.Reference("a book", "https://example.com/book"),))
         self.assertEqual([tensor.name for tensor in op_def.inputs + op_def.outputs], ["x", "y"])
         x, (mode, pads) = op_def.inputs[0], op_def.parameters
