@@ -9,8 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from executorch.exir import EdgeCompileConfig
 from executorch.exir.backend.partitioner import Partitioner
 from executorch.exir.pass_manager import PassType
+from torch.export import ExportedProgram
 
 from diagnostics.errors import Finding, InputError, Location
 from export import model_file, recipes
@@ -19,6 +21,10 @@ from export.user_file import Inputs
 
 if TYPE_CHECKING:
     from torchao.quantization.pt2e.quantizer import Quantizer
+
+
+# ExecuTorch's recipes call it one of the `aten_transform_passes`.
+AtenPass = Callable[[ExportedProgram], ExportedProgram]
 
 
 @dataclass(frozen=True)
@@ -41,11 +47,13 @@ class Lowering:
     """How a method is lowered.
 
     Attributes:
+        aten_passes: change the exported program, after the quantization, before it turns into ExecuTorch's edge dialect.
         partitioners: each takes of the graph what its backend can run, of what those before it left.
         edge_passes: change the graph of ExecuTorch's edge dialect before the partitioners see it.
         quantization: what happens before; None if the method stays as it is.
     """
 
+    aten_passes: tuple[AtenPass, ...] = ()
     partitioners: tuple[Partitioner, ...] = ()
     edge_passes: tuple[PassType, ...] = ()
     quantization: Quantization | None = None
@@ -67,17 +75,36 @@ def read(model: ModelFile, backends: Sequence[str] = (), quantize: str = "") -> 
     if quantize and model.function("get_quantizer"):
         raise _given_twice(model, "get_quantizer", f"quantize = {quantize!r}")
     partitioners = _lists(model, "get_partitioners", _is_partitioner, "a list of partitioners, in order")
+    aten_passes = _lists(model, "get_aten_passes", callable, "a list of functions of an ExportedProgram, in order")
     passes = _lists(model, "get_edge_passes", callable, "a list of passes, in order")
     quantizers = _quantizers(model, quantize)
     calibration = model.optional("get_calibration_inputs") if quantizers else {}
     return {
         method.name: Lowering(
+            aten_passes.get(method.name, ()),
             tuple(recipes.partitioner(name) for name in backends) or partitioners.get(method.name, ()),
             passes.get(method.name, ()),
             _quantization(model, method, quantizers, calibration),
         )
         for method in model.methods
     }
+
+
+def edge_compile_config(model: ModelFile) -> EdgeCompileConfig:
+    """How the program turns into ExecuTorch's edge dialect.
+
+    Raises:
+        InputError: the model file's function returns something else.
+    """
+    function = model.function("get_edge_compile_config")
+    if function is None:
+        # The validity check of the edge dialect knows ATen's operators only: it would refuse every custom one.
+        return EdgeCompileConfig(_check_ir_validity=False)
+    config = model.source.call(function)
+    if not isinstance(config, EdgeCompileConfig):
+        at = model.source.location(function)
+        raise model.source.nonsense(at, "get_edge_compile_config()", config, "an executorch.exir.EdgeCompileConfig")
+    return config
 
 
 def _is_partitioner(value: Any) -> bool:

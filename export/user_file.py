@@ -141,11 +141,11 @@ class UserFile:
             )
         )
 
-    def call(self, function: Callable[[], Any]) -> Any:
+    def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What the function returns."""
         name = str(getattr(function, "__name__", "") or describe(function))[:_MAX_LINE]
         try:
-            return function()
+            return function(*arguments)
         except BaseException as error:
             raise self.failure(f"{name}()", error, at=self.location(function)) from error
 

@@ -228,6 +228,49 @@ class ModelFileTest(_Files):
         self.assertEqual(exported.delegations["a"].remaining[0].reason, "no backend was asked for")
         self.assertEqual([delegate.backend for delegate in exported.delegations["b"].delegates], ["First"])
 
+    def test_aten_passes(self) -> None:
+        exported = self.export(
+            _LINEAR
+            + textwrap.dedent(
+                """
+                def _replacing(old, new):
+                    def replace(exported):
+                        for node in exported.graph.nodes:
+                            if node.target == old:
+                                node.target = new
+                        return exported
+                    return replace
+
+                _aten = torch.ops.aten
+
+                # The second sees what the first left; both see operators that the edge dialect has decomposed.
+                def get_aten_passes():
+                    return [
+                        _replacing(_aten.relu.default, _aten.neg.default),
+                        _replacing(_aten.neg.default, _aten.silu.default),
+                    ]
+                """
+            )
+        )
+        operators = {remaining.operator for remaining in exported.delegations["forward"].remaining}
+        self.assertIn("aten::sigmoid", operators)
+        self.assertNoCommonElements({"aten::neg", "aten::relu", "aten::silu"}, operators)
+
+    def test_edge_compile_config(self) -> None:
+        config = """
+from executorch.exir import EdgeCompileConfig
+def get_edge_compile_config():
+    return EdgeCompileConfig(preserve_ops=[torch.ops.aten.linear.default], _check_ir_validity=False)
+"""
+        for source, expected, other in (
+            (_LINEAR, "aten::addmm", "aten::linear"),
+            (_LINEAR + config, "aten::linear", "aten::addmm"),
+        ):
+            exported = self.export(source)
+            operators = {remaining.operator for remaining in exported.delegations["forward"].remaining}
+            self.assertIn(expected, operators)
+            self.assertNotIn(other, operators)
+
     def test_edge_passes(self) -> None:
         exported = self.export(
             _LINEAR
@@ -324,6 +367,8 @@ class ErrorsTest(_Files):
                 "the class Linear (not an instance); expected a list of partitioners",
             ),
             ("get_partitioners", "[1]", "list of 1 (1); expected a list of partitioners"),
+            ("get_aten_passes", "[None]", "list of 1 (None); expected a list of functions"),
+            ("get_edge_compile_config", "{}", "get_edge_compile_config() is {}; expected an executorch.exir.EdgeComp"),
             ("get_edge_passes", "[None]", "list of 1 (None); expected a list of passes"),
             ("get_quantizer", "3", "get_quantizer() is 3; expected a quantizer"),
         ):
@@ -379,6 +424,31 @@ class ErrorsTest(_Files):
             + _OWN_BACKEND
             + "First.preprocess = staticmethod(lambda *args: 1 / 0)\n"
             + "def get_partitioners():\n    return [Taking('First', ['relu'])]\n",
+        )
+
+    def test_aten_pass_that_fails(self) -> None:
+        source = (
+            _LINEAR
+            + """
+def first(exported):
+    return exported
+
+def second(exported):
+    BODY
+
+def get_aten_passes():
+    return [first, second]
+"""
+        )
+        self.assert_error(
+            "user-code-raised",
+            "model.py:27:5: error: second() raised ValueError: no such node",
+            source.replace("BODY", "raise ValueError('no such node')"),
+        )
+        self.assert_error(
+            "wrong-return-value",
+            "model.py:26:1: error: what pass 1 of get_aten_passes() returns is None; expected a torch.export.Exported",
+            source.replace("BODY", "exported.graph_module.recompile()"),
         )
 
     def test_pass_that_fails(self) -> None:
