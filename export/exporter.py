@@ -21,12 +21,14 @@ class Exported:
         ptd: its samples, those of a .ptd file.
         delegations: for each method, what of it went to which backend.
         origins: where its instructions come from, as JSON.
+        etrecord: what ExecuTorch's Inspector knows of the program, if that is asked for.
     """
 
     pte: bytes
     ptd: bytes
     delegations: Mapping[str, Delegation]
     origins: bytes
+    etrecord: bytes | None
 
 
 def export(
@@ -36,6 +38,7 @@ def export(
     *,
     backends: Sequence[str] = (),
     quantize: str = "",
+    with_etrecord: bool = False,
 ) -> Exported:
     """Exports a model file.
 
@@ -45,16 +48,18 @@ def export(
         import_paths: folders of the user's own modules, for errors; they must be on sys.path already.
         backends: names of recipes, in the order in which the backends take from the graph.
         quantize: the name of the recipe that quantizes the model first; empty for none.
+        with_etrecord: whether to make an ETRecord, too.
     Raises:
         InputError: the model file is not as it should be, or PyTorch, ExecuTorch or a backend refused the model.
     """
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
     loaded = model_file.load(model, entry_point, import_paths, rule="executorch_program")
     lowerings = lowering.read(loaded, backends, quantize)
+    config = lowering.edge_compile_config(loaded)
     # Samples are recorded before the export, which may change the module.
     recorded = {method.name: samples.record(method) for method in loaded.methods}
-    built = program.build(loaded.methods, recorded, lowerings)
+    built = program.build(loaded.methods, recorded, lowerings, config, with_etrecord=with_etrecord)
     of_program = {
         name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
     }
-    return Exported(built.pte, samples.serialize(of_program), built.delegations, built.origins)
+    return Exported(built.pte, samples.serialize(of_program), built.delegations, built.origins, built.etrecord)

@@ -13,7 +13,7 @@ from absl import app, flags
 
 from export import command
 
-_PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).", required=True)
+_PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).")
 _SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs and eager outputs (.ptd).")
 _BACKENDS = flags.DEFINE_multi_string(
     "backend", [], "Name of a recipe that lowers to a backend. May be given several times: the first takes first."
@@ -24,27 +24,38 @@ _REPORT_JSON = flags.DEFINE_string("report_json", None, "The same as JSON.")
 _ORIGINS = flags.DEFINE_string(
     "origins", None, "Where to write which line of Python each instruction comes from (.json)."
 )
+_ETRECORD = flags.DEFINE_string(
+    "etrecord", None, "Where to write an ETRecord, with which ExecuTorch's Inspector reads profiles. Needs pandas."
+)
 
 
 def _load() -> command.Export:
     from export import delegation, exporter
 
     # The model file may change the working directory.
-    program, samples, report, report_json, origins = (
+    program, samples, report, report_json, origins, etrecord = (
         Path(flag.value).absolute() if flag.value else None
-        for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _ORIGINS)
+        for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _ORIGINS, _ETRECORD)
     )
 
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
-        done = exporter.export(model, entry_point, import_paths, backends=_BACKENDS.value, quantize=_QUANTIZE.value)
+        done = exporter.export(
+            model,
+            entry_point,
+            import_paths,
+            backends=_BACKENDS.value,
+            quantize=_QUANTIZE.value,
+            with_etrecord=etrecord is not None,
+        )
         for file, content in (
             (program, done.pte),
             (samples, done.ptd),
             (report, delegation.as_text(done.delegations).encode()),
             (report_json, delegation.as_json(done.delegations).encode()),
             (origins, done.origins),
+            (etrecord, done.etrecord),
         ):
-            if file:
+            if file and content:
                 file.write_bytes(content)
 
     return export

@@ -13,9 +13,9 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from torch.export.graph_signature import InputKind, OutputKind
 
 from diagnostics.errors import Finding, InputError
-from export import delegation, mutable_operators, origins, qualcomm
+from export import delegation, etrecord, mutable_operators, origins, qualcomm
 from export.delegation import Delegation
-from export.lowering import Lowering, Quantization
+from export.lowering import Lowering
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
@@ -33,16 +33,23 @@ class Program:
             before its outputs proper.
         delegations: for each method, what of it went to which backend.
         origins: where its instructions come from, as JSON.
+        etrecord: its ETRecord, if that is asked for.
     """
 
     pte: bytes
     written: Mapping[str, Sequence[int]]
     delegations: Mapping[str, Delegation]
     origins: bytes
+    etrecord: bytes | None
 
 
 def build(
-    methods: Sequence[Method], recorded: Mapping[str, Sequence[Sample]], lowerings: Mapping[str, Lowering]
+    methods: Sequence[Method],
+    recorded: Mapping[str, Sequence[Sample]],
+    lowerings: Mapping[str, Lowering],
+    config: EdgeCompileConfig,
+    *,
+    with_etrecord: bool = False,
 ) -> Program:
     """Exports and lowers methods into one program.
 
@@ -50,12 +57,14 @@ def build(
         methods: what to export.
         recorded: the eager results of each, which the exported method must agree with in number and nesting.
         lowerings: how each is lowered.
+        config: how they turn into the edge dialect.
+        with_etrecord: whether to make an ETRecord, too.
     Raises:
         InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model.
     """
-    exported = {
-        method.name: _export(method, recorded[method.name], lowerings[method.name].quantization) for method in methods
-    }
+    if with_etrecord:
+        etrecord.check(methods[0])
+    exported = {method.name: _export(method, recorded[method.name], lowerings[method.name]) for method in methods}
     passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
@@ -67,8 +76,8 @@ def build(
                 exported,
                 transform_passes=passes or None,
                 partitioner={name: list(lowering.partitioners) for name, lowering in lowerings.items()},
-                # The validity check of the edge dialect knows ATen's operators only: it would refuse every custom one.
-                compile_config=EdgeCompileConfig(_check_ir_validity=False),
+                compile_config=config,
+                generate_etrecord=with_etrecord,
             )
         qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
         for method in methods:
@@ -82,24 +91,34 @@ def build(
             )
             for method in methods
         }
-        program = edge.to_executorch()
-        return Program(bytes(program.buffer), written, delegations, origins.collect(program, written))
+        with origins.recorded() as instructions:
+            program = edge.to_executorch()
+        return Program(
+            bytes(program.buffer),
+            written,
+            delegations,
+            origins.as_json(instructions),
+            etrecord.serialize(program, methods[0]) if with_etrecord else None,
+        )
     except InputError:
         raise
     except BaseException as error:
         raise _lowering_failure(methods[0], error) from error
 
 
-def _export(
-    method: Method, samples: Sequence[Sample], quantization: Quantization | None
-) -> torch.export.ExportedProgram:
+def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> torch.export.ExportedProgram:
     exported = trace(method, samples)
     mutable_operators.check(method, exported)
-    if quantization is None:
-        return exported
-    from export.quantization import quantize  # Registers operators that other programs have no need of.
+    if lowering.quantization is not None:
+        from export.quantization import quantize  # Registers operators that other programs have no need of.
 
-    return quantize(method, exported, samples, quantization)
+        exported = quantize(method, exported, samples, lowering.quantization)
+    for index, aten_pass in enumerate(lowering.aten_passes):
+        exported = method.source.call(aten_pass, exported)
+        if not isinstance(exported, torch.export.ExportedProgram):
+            at, what = method.source.location(aten_pass), f"what pass {index} of get_aten_passes() returns"
+            raise method.source.nonsense(at, what, exported, "a torch.export.ExportedProgram")
+    return exported
 
 
 def _keep_initial_state(exported: torch.export.ExportedProgram) -> None:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 import torch
+from torch.fx import traceback as fx_traceback
 
 from diagnostics.errors import Finding, InputError
 from export import fake_kernel
@@ -86,7 +87,8 @@ def _export(method: Method) -> torch.export.ExportedProgram:
 
 def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
     example = method.example.separate()
-    with torch.no_grad():
+    # With nodes' metadata kept, those in branches and loops get the lines of Python that they come from.
+    with torch.no_grad(), fx_traceback.preserve_node_meta():
         return torch.export.export(
             method.module,
             example.args,

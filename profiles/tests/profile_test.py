@@ -167,6 +167,32 @@ class ProfileTest(absltest.TestCase):
         self.assertEqual(stacks[7], ["return torch.softmax(self.second(hidden), dim=-1)"])
         self.assertEqual([origins[number].module for number in (2, 5, 6)], ["first.linear", "second.linear", "second"])
 
+    def test_branches(self) -> None:
+        path = self._folder() / "out.etdp"
+        finished = _run("BRANCHES_PROFILED", f"--profile={path}")
+        self.assertEqual(finished.returncode, 0, finished.stderr)
+        origins = profile_data.origins(Path(os.environ["BRANCHES_ORIGINS"]).read_text(), "forward")
+        profile = profile_data.summarize(etdump.read(path.read_bytes()), origins)
+        lines = {
+            node.operator: [frame.code for frame in node.origin.stack] for node in profile.nodes if node.origin
+        }
+        self.assertEqual([node for node in profile.nodes if node.operator not in lines], [])
+        chosen, rows = "chosen = torch.cond(x.sum() > 0, doubled, turned, (x,))", "rows = for_each(row, chosen, y)"
+        for operator, expected in (
+            ("aten::sum.IntList_out", [chosen]),
+            ("aten::add.out", [chosen, "larger = values + values"]),
+            ("aten::relu.out", [chosen, "return torch.relu(larger)"]),
+            ("aten::mul.out", [rows, "both = values * other"]),
+            ("aten::cos.out", [rows, "return both.cos()"]),
+            # What ExecuTorch makes of the loop itself.
+            ("aten::select_copy.int_out", [rows]),
+            ("executorch_prim::et_copy_index.tensor", [rows]),
+            ("aten::tanh.out", ["return rows.tanh()"]),
+        ):
+            self.assertEqual(lines[operator], expected, operator)
+        # The other branch does not run.
+        self.assertNotIn("aten::sin.out", lines)
+
     def test_page(self) -> None:
         folder = self._folder()
         finished = _run("PROFILE", "--iterations=2", BUILD_WORKING_DIRECTORY=str(folder))

@@ -34,6 +34,10 @@ def _export_test_impl(ctx):
         ["program.delegation.txt", "program.delegation.json"],
         [f.basename for f in target[OutputGroupInfo].delegation_report.to_list()],
     )
+    record = action_with_mnemonic(env, "EtRecord")
+    asserts.equals(env, target[OutputGroupInfo].etrecord.to_list(), record.outputs.to_list())
+    assert_ends(env, ["rules/tests/program.etrecord"], values_of(record.argv, "--etrecord"))
+    asserts.equals(env, ["xnnpack", "other"], values_of(record.argv, "--backend"))
     asserts.equals(env, "program.pte", target[EtProgramInfo].program.basename)
     asserts.equals(env, "program.delegation.json", target[EtProgramInfo].delegation.basename)
     asserts.equals(env, "program.ptd", target[EtProgramInfo].samples.basename)

@@ -8,18 +8,11 @@ load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 
 visibility(["//rules/..."])
 
-def _executorch_program_impl(ctx):
-    program = ctx.actions.declare_file(ctx.label.name + ".pte")
-    samples = ctx.actions.declare_file(ctx.label.name + ".ptd")
-    report = ctx.actions.declare_file(ctx.label.name + ".delegation.txt")
-    report_json = ctx.actions.declare_file(ctx.label.name + ".delegation.json")
-    origins = ctx.actions.declare_file(ctx.label.name + ".origins.json")
+def _export(ctx, outputs, **kwargs):
+    """Runs the export, with a flag for each file that comes out."""
     args = model_file_args(ctx)
-    args.add("--program", program)
-    args.add("--samples", samples)
-    args.add("--report", report)
-    args.add("--report_json", report_json)
-    args.add("--origins", origins)
+    for flag, file in outputs.items():
+        args.add(flag, file)
     args.add_all(ctx.attr.backends, before_each = "--backend")
     if ctx.attr.quantize:
         args.add("--quantize", ctx.attr.quantize)
@@ -29,10 +22,35 @@ def _executorch_program_impl(ctx):
         executable = ctx.executable._export,
         arguments = [args],
         inputs = model_file_inputs(ctx, ctx.attr._export) + op_packages,
-        outputs = [program, samples, report, report_json, origins],
+        outputs = outputs.values(),
         env = qnn_environment(qnn_sdk, [folder.path for folder in op_packages]) | {"PYTHONHASHSEED": "0"},
+        **kwargs
+    )
+
+def _executorch_program_impl(ctx):
+    program, samples, report, report_json, origins, etrecord = [
+        ctx.actions.declare_file(ctx.label.name + extension)
+        for extension in [".pte", ".ptd", ".delegation.txt", ".delegation.json", ".origins.json", ".etrecord"]
+    ]
+    _export(
+        ctx,
+        {
+            "--program": program,
+            "--samples": samples,
+            "--report": report,
+            "--report_json": report_json,
+            "--origins": origins,
+        },
         mnemonic = "EtExport",
         progress_message = "Exporting %{label}",
+    )
+
+    # An action of its own, for those who ask: the record holds the weights twice.
+    _export(
+        ctx,
+        {"--etrecord": etrecord},
+        mnemonic = "EtRecord",
+        progress_message = "Writing the ETRecord of %{label}",
     )
     files = depset([program, samples])
     return [
@@ -45,6 +63,7 @@ def _executorch_program_impl(ctx):
         ),
         OutputGroupInfo(
             delegation_report = depset([report, report_json]),
+            etrecord = depset([etrecord]),
             origins = depset([origins]),
             samples = depset([samples]),
         ),
@@ -58,7 +77,8 @@ contract. The .ptd holds sample inputs with PyTorch's eager outputs, against whi
 
 The program can be lowered to backends, by `backends` and `quantize` or by functions of the model file. Operators that no
 backend takes stay in the program, and `et_operator_library` selects them. The output group `delegation_report` says what
-went to which backend, what stayed and why, as text and as JSON; `origins` which line of Python each instruction comes from.""",
+went to which backend, what stayed and why, as text and as JSON; `origins` which line of Python each instruction comes from; `etrecord` is what ExecuTorch's Inspector
+takes beside a profile, and needs pandas in the lock or in `deps`.""",
     implementation = _executorch_program_impl,
     attrs = MODEL_FILE_ATTRS | {
         "backends": attr.string_list(

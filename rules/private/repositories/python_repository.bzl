@@ -2,7 +2,14 @@
 
 load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
 
-visibility(["//codegen/fuzz/...", "//rules/...", "//tests/...", "//tools/bench/...", "//tools/lint/..."])
+visibility([
+    "//codegen/fuzz/...",
+    "//profiles/tests/...",
+    "//rules/...",
+    "//tests/...",
+    "//tools/bench/...",
+    "//tools/lint/...",
+])
 
 INSTALL_ERR = """rules_executorch: pip could not install {requirements} for @{name}:
 {stderr}
