@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from qnn.opdef.model import OpDef, Package, Role, Tensor
 from qnn.skeleton import template
-from qnn.skeleton.parts import comment, cpp_names, lines, signatures
+from qnn.skeleton.parts import comment, cpp_names, free_name, lines, signatures
 
 _PREFIX = "QNN_DATATYPE_"
 # What the CPU backend calls a datatype: a fixed-point tensor is one of integers with a scale and an offset.
@@ -48,8 +48,8 @@ def _body(package: Package, op_def: OpDef) -> str:
     names = cpp_names(op_def)
     first = op_def.inputs[0]
     code = [
-        *_tensors("const QnnCpuOpPackage_Tensor_t&", "inputs", op_def.inputs, names),
-        *_tensors("QnnCpuOpPackage_Tensor_t&", "outputs", op_def.outputs, names),
+        *_tensors(op_def, "const ", "Inputs", op_def.inputs),
+        *_tensors(op_def, "", "Outputs", op_def.outputs),
     ]
     if op_def.parameters:
         listed = ", ".join(parameter.name for parameter in op_def.parameters)
@@ -58,8 +58,11 @@ def _body(package: Package, op_def: OpDef) -> str:
     if others:
         code.append("  // Delete these lines with the first use of each.")
         code += [f"  (void){names[tensor.name]};" for tensor in others]
+    code += [
+        f"  (void){_count(op_def, tensor)};" for tensor in (*op_def.inputs, *op_def.outputs) if tensor.repeated
+    ]
     outputs = " and ".join(names[tensor.name] for tensor in op_def.outputs)
-    code.append(f"  switch ({names[first.name]}.dataType) {{")
+    code.append(f"  switch ({names[first.name]}{'[0]->' if first.repeated else '.'}dataType) {{")
     datatypes = package.datatypes(op_def, Role.INPUT, first, "CPU")
     for datatype in dict.fromkeys(_DATATYPES[each] for each in datatypes if each in _DATATYPES):
         code += [
@@ -71,10 +74,26 @@ def _body(package: Package, op_def: OpDef) -> str:
     return lines([*code, "    default:", "      return QNN_OP_PACKAGE_ERROR_GENERAL;", "  }"])
 
 
-def _tensors(type_: str, member: str, tensors: Sequence[Tensor], names: dict[str, str]) -> list[str]:
-    """Names for the tensors of a node that are always there."""
-    return [
-        f"  {type_} {names[tensor.name]} = *node.{member}[{index}];"
-        for index, tensor in enumerate(tensors)
-        if tensor.mandatory or index == 0
-    ]
+def _count(op_def: OpDef, tensor: Tensor) -> str:
+    """The name of how many there are of a repeated tensor."""
+    return free_name(f"{cpp_names(op_def)[tensor.name]}_count", op_def)
+
+
+def _tensors(op_def: OpDef, const: str, member: str, tensors: Sequence[Tensor]) -> list[str]:
+    """Names for the tensors of a node that are always there, and for those of which there is any number."""
+    names = cpp_names(op_def)
+    in_node = f"node.{member.lower()}"
+    code = []
+    before = ""  # How many tensors a repeated one stands for.
+    for index, tensor in enumerate(tensors):
+        if tensor.repeated and not before:
+            count = _count(op_def, tensor)
+            others = f" - {len(tensors) - 1}" if len(tensors) > 1 else ""
+            start = f" + {index}" if index else ""
+            code.append(f"  {const}QnnCpuOpPackage_Tensor_t* const* {names[tensor.name]} = {in_node}{start};")
+            code.append(f"  const uint32_t {count} = node.numOf{member}{others};")
+            before = f"{count} + "
+        elif tensor.mandatory or index == 0:
+            place = f"{before}{index - 1 if before else index}"
+            code.append(f"  {const}QnnCpuOpPackage_Tensor_t& {names[tensor.name]} = *{in_node}[{place}];")
+    return code

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from qnn.opdef.model import OpDef, Package, Role, Tensor
 from qnn.skeleton import template
-from qnn.skeleton.parts import WIDTH, comment, cpp_names, lines, signatures
+from qnn.skeleton.parts import WIDTH, comment, cpp_names, free_name, lines, signatures
 
 # What the HTP backend calls a datatype. A kernel sees no other ones.
 _DTYPES = {
@@ -20,6 +20,8 @@ _DTYPES = {
     "QNN_DATATYPE_UFIXED_POINT_8": "QUInt8",
     "QNN_DATATYPE_UFIXED_POINT_16": "QUInt16",
 }
+# How many of a repeated tensor the generated functions go up to.
+_MOST_REPEATED = 4
 # The member of Qnn_Scalar_t for a datatype.
 _SCALARS = {
     "QNN_DATATYPE_BOOL_8": "bool8Value",
@@ -45,31 +47,74 @@ def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[st
 def op(package: Package, op_def: OpDef) -> str:
     """The source of an op, which the user completes."""
     names = cpp_names(op_def)
-    arguments = [
-        *(f"TensorType& {names[tensor.name]}" for tensor in op_def.outputs),
-        *(f"const TensorType& {names[tensor.name]}" for tensor in op_def.inputs),
-        *(f"const Tensor& {names[tensor.name]}" for tensor in op_def.parameters),
-    ]
+    functions = _of_numbers(op_def, names)
     return template.fill(
         "htp_op.cpp",
         package=package.name,
         op=op_def.name,
         description=comment(op_def.description),
-        arguments=_arguments(f"GraphStatus {op_def.name}Impl(", arguments, ") {"),
-        repeated=_repeated(op_def),
+        arguments=_arguments(f"GraphStatus {op_def.name}Impl(", _declared(op_def, names), ") {"),
+        repeated="".join(functions.values()),
+        definitions=lines(
+            f'DEF_PACKAGE_OP(({function}<Tensor>), "{op_def.name}")' for function in functions or [f"{op_def.name}Impl"]
+        ),
         param_order=_param_order(op_def),
         body=_body(package, op_def, names),
     )
 
 
-def _repeated(op_def: OpDef) -> str:
-    names = [tensor.name for tensor in op_def.inputs + op_def.outputs if tensor.repeated]
-    if not names:
-        return ""
-    return (
-        f"// There may be any number of {' and of '.join(names)}:\n"
-        "// write a function and a DEF_PACKAGE_OP for each number that models have.\n"
+def _declared(op_def: OpDef, names: Mapping[str, str], number: int | None = None) -> list[str]:
+    """The arguments of the function that computes an op, or of one that has a number of each repeated tensor."""
+    declared = []
+    for type_, tensors in (("TensorType", op_def.outputs), ("const TensorType", op_def.inputs)):
+        for tensor in tensors:
+            name = names[tensor.name]
+            if not tensor.repeated:
+                declared.append(f"{type_}& {name}")
+            elif number is None:
+                declared += [f"{type_}* const* {name}", f"size_t {_count(op_def, name)}"]
+            else:
+                declared += [f"{type_}& {each}" for each in _each(op_def, name, number)]
+    return [*declared, *(f"const Tensor& {names[parameter.name]}" for parameter in op_def.parameters)]
+
+
+def _count(op_def: OpDef, name: str) -> str:
+    """The name of how many there are of a repeated tensor."""
+    return free_name(f"{name}_count", op_def)
+
+
+def _each(op_def: OpDef, name: str, number: int) -> list[str]:
+    """The names of a number of tensors."""
+    return [free_name(f"{name}_{index}", op_def) for index in range(number)]
+
+
+def _of_numbers(op_def: OpDef, names: Mapping[str, str]) -> dict[str, str]:
+    """For an op with repeated tensors, functions that the backend can call: one for each number of these."""
+    repeated = [(role, tensor) for role, tensor in op_def.tensors if tensor.repeated]
+    if not repeated:
+        return {}
+    listed = " and of ".join(names[tensor.name] for _, tensor in repeated)
+    functions = {}
+    for number in range(1, _MOST_REPEATED + 1):
+        function = f"{op_def.name}Of{number}"
+        head = _arguments(f"GraphStatus {function}(", _declared(op_def, names, number), ") {")
+        code = ["template <typename TensorType>", f"GraphStatus {function}({head}) {{"]
+        for role, tensor in repeated:
+            const = "const " if role is Role.INPUT else ""
+            addresses = ", ".join(f"&{each}" for each in _each(op_def, names[tensor.name], number))
+            code.append(f"  {const}TensorType* const {names[tensor.name]}[] = {{{addresses}}};")
+        passed = [
+            f"{names[tensor.name]}, {number}" if tensor.repeated else names[tensor.name]
+            for tensor in (*op_def.outputs, *op_def.inputs, *op_def.parameters)
+        ]
+        code += [f"  return {op_def.name}Impl<TensorType>({', '.join(passed)});", "}", ""]
+        functions[function] = lines(code)
+    first, *others = functions
+    said = (
+        "// The backend calls a function that has as many arguments as a node has tensors. There may be any number of\n"
+        f"// {listed}: models with more need more of these functions, each with a DEF_PACKAGE_OP.\n"
     )
+    return {first: said + functions[first]} | {name: functions[name] for name in others}
 
 
 def _param_order(op_def: OpDef) -> str:
@@ -113,8 +158,10 @@ def _body(package: Package, op_def: OpDef, names: dict[str, str]) -> str:
     inputs = ", ".join(names[tensor.name] for tensor in op_def.inputs + op_def.parameters)
     datatypes = package.datatypes(op_def, Role.INPUT, first, "HTP")
     unused = [f"  (void){names[tensor.name]};" for _, tensor in op_def.tensors if tensor is not first]
+    unused += [f"  (void){_count(op_def, names[tensor.name])};" for _, tensor in op_def.tensors if tensor.repeated]
     code = ["  // Delete these lines with the first use of each.", *unused]
-    code.append(f"  switch ({names[first.name]}.get_dtype_intfc().dtype) {{")
+    intfc = f"{names[first.name]}[0]->" if first.repeated else f"{names[first.name]}."
+    code.append(f"  switch ({intfc}get_dtype_intfc().dtype) {{")
     for dtype in dict.fromkeys(_DTYPES[datatype] for datatype in datatypes if datatype in _DTYPES):
         code += [
             f"    case DType::{dtype}: {{",

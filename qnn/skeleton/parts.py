@@ -36,6 +36,13 @@ def cpp_names(op_def: OpDef) -> dict[str, str]:
     return names
 
 
+def free_name(name: str, op_def: OpDef) -> str:
+    """A name in C++ that no tensor of an op has."""
+    while name in cpp_names(op_def).values():
+        name += "_"
+    return name
+
+
 def signatures(op_defs: Sequence[OpDef], *, has_execute: bool = False) -> str:
     """The table of what nodes of the ops have, and the functions that look into it.
 

@@ -1,6 +1,6 @@
 // Has a package for the CPU backend compute a node of its op ExampleCustomOp, as the backend would.
 //
-// run_cpu_package <library> <package>
+// run_cpu_package <library> <package> [1 or 2, of an op with any number of inputs]
 
 #include <dlfcn.h>
 
@@ -11,11 +11,12 @@
 #include "QnnOpPackage.h"
 
 int main(int argc, char** argv) {
-  void* library = argc == 3 ? dlopen(argv[1], RTLD_NOW) : nullptr;
+  void* library = argc == 3 || argc == 4 ? dlopen(argv[1], RTLD_NOW) : nullptr;
   if (!library) {
     return 6;
   }
   const char* name = argv[2];
+  const uint32_t input_count = argc == 4 ? std::stoi(argv[3]) : 1;
   const auto provide = reinterpret_cast<Qnn_ErrorHandle_t (*)(QnnOpPackage_Interface_t*)>(
       dlsym(library, (std::string(name) + "InterfaceProvider").c_str()));
   QnnOpPackage_Interface_t interface;
@@ -28,8 +29,9 @@ int main(int argc, char** argv) {
       package.getInfo(&info) != QNN_SUCCESS || info->numOperations != 1) {
     return 2;
   }
-  Qnn_OpConfig_t right{1, {{"node", name, "ExampleCustomOp", 0, nullptr, 1, nullptr, 1, nullptr}}};
-  Qnn_OpConfig_t wrong{1, {{"node", name, "ExampleCustomOp", 0, nullptr, 2, nullptr, 1, nullptr}}};
+  Qnn_OpConfig_t right{1, {{"node", name, "ExampleCustomOp", 0, nullptr, input_count, nullptr, 1, nullptr}}};
+  const uint32_t wrong_count = argc == 4 ? 0 : 2;
+  Qnn_OpConfig_t wrong{1, {{"node", name, "ExampleCustomOp", 0, nullptr, wrong_count, nullptr, 1, nullptr}}};
   if (package.validateOpConfig(right) != QNN_SUCCESS || package.validateOpConfig(wrong) == QNN_SUCCESS) {
     return 3;
   }
@@ -40,15 +42,15 @@ int main(int argc, char** argv) {
   QnnOpPackage_OpImpl_t op = nullptr;
   {
     // The node and its arrays end before the op runs.
-    QnnCpuOpPackage_Tensor_t *inputs[] = {&input}, *outputs[] = {&output};
-    QnnCpuOpPackage_Node_t node{"node", name, "ExampleCustomOp", 0, nullptr, 1, inputs, 1, outputs};
+    QnnCpuOpPackage_Tensor_t *inputs[] = {&input, &input}, *outputs[] = {&output};
+    QnnCpuOpPackage_Node_t node{"node", name, "ExampleCustomOp", 0, nullptr, input_count, inputs, 1, outputs};
     QnnCpuOpPackage_Node_t other = node;
     other.typeName = "Other";
     if (package.createOpImpl(nullptr, reinterpret_cast<QnnOpPackage_Node_t>(&other), &op) == QNN_SUCCESS ||
         package.createOpImpl(nullptr, reinterpret_cast<QnnOpPackage_Node_t>(&node), &op) != QNN_SUCCESS) {
       return 4;
     }
-    inputs[0] = outputs[0] = nullptr;
+    inputs[0] = inputs[1] = outputs[0] = nullptr;
   }
   const auto& implementation = *reinterpret_cast<QnnCpuOpPackage_OpImpl_t*>(op);
   if (implementation.opImplFn(implementation.userData) != QNN_SUCCESS || package.freeOpImpl(op) != QNN_SUCCESS ||

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -31,6 +32,7 @@ def _op(name: str, tensors: str, description: str = "") -> str:
 
 
 _SIMPLE = _op("ExampleCustomOp", _tensor("Input", "input") + _tensor("Output", "output"), "Multiplies by three.")
+_JOINED = _op("Joined", _tensor("Input", "parts", "<Repeated>true</Repeated>") + _tensor("Output", "whole"))
 _OPS = (
     _SIMPLE
     + _op(
@@ -45,21 +47,28 @@ _OPS = (
         "A description that is long enough to need more than one line in the comment at the beginning of its source, "
         "and that ends in a backslash: \\\\",
     )
-    + _op("Joined", _tensor("Input", "parts", "<Repeated>true</Repeated>") + _tensor("Output", "whole"))
+    + _JOINED
+    + _op(
+        "Both",
+        _tensor("Input", "weights")
+        + _tensor("Input", "parts", "<Repeated>true</Repeated>")
+        + _tensor("Output", "pieces", "<Repeated>true</Repeated>")
+        + _tensor("Parameter", "parts_count", rank="SCALAR"),
+    )
     + _op("X" * 150, _tensor("Input", "long_input_name" * 4) + _tensor("Output", "long_output_name" * 4))
 )
 
 
 class SkeletonTest(absltest.TestCase):
-    def package(self, ops: str, backend: str) -> tuple[Package, tuple[OpDef, ...]]:
+    def package(self, ops: str, backend: str, supplement: str = "") -> tuple[Package, tuple[OpDef, ...]]:
         path = self.create_tempfile(
             content=f'<OpDefCollection PackageName="MyPackage" Domain="aisw" Version="1.0"><OpDefList>{ops}</OpDefList>'
-            "</OpDefCollection>"
+            f"{supplement}</OpDefCollection>"
         ).full_path
         return package_files.read([path], backend, "//a:b")
 
-    def generate(self, ops: str, backend: str = "HTP") -> dict[str, str]:
-        package, op_defs = self.package(ops, backend)
+    def generate(self, ops: str, backend: str = "HTP", supplement: str = "") -> dict[str, str]:
+        package, op_defs = self.package(ops, backend, supplement)
         generated = {op_def.name: sources.op(backend, package, op_def) for op_def in op_defs}
         return generated | {"Interface": sources.interface(backend, package, op_defs, ["a.xml"])}
 
@@ -103,6 +112,49 @@ class SkeletonTest(absltest.TestCase):
         command = [str(_RUN_CPU_PACKAGE), str(self.compile(generated)), "MyPackage"]
         self.assertEqual(subprocess.run(command, check=True, capture_output=True, text=True).stdout, "3 -6 1.5\n")
 
+    def test_repeated_input_of_cpu_package(self) -> None:
+        generated = self.generate(_JOINED.replace("Joined", "ExampleCustomOp"), "CPU")
+        source = generated["ExampleCustomOp"]
+        for before, after in (
+            ("  (void)whole;\n  (void)parts_count;\n", ""),
+            (
+                "// To write: whole; then QNN_SUCCESS.\n      return QNN_OP_PACKAGE_ERROR_GENERAL;",
+                """for (uint32_t i = 0; i < parts[0]->currentDimensions[0]; ++i) {
+        float sum = 0;
+        for (uint32_t part = 0; part < parts_count; ++part) sum += static_cast<const float*>(parts[part]->data)[i];
+        static_cast<float*>(whole.data)[i] = 3 * sum;
+      }
+      return QNN_SUCCESS;""",
+            ),
+        ):
+            self.assertIn(before, source)
+            source = source.replace(before, after)
+        generated["ExampleCustomOp"] = source
+        command = [str(_RUN_CPU_PACKAGE), str(self.compile(generated)), "MyPackage"]
+        for count, expected in (("1", "3 -6 1.5\n"), ("2", "6 -12 3\n")):
+            run = subprocess.run([*command, count], check=True, capture_output=True, text=True)
+            self.assertEqual(run.stdout, expected)
+
+    def test_repeated(self) -> None:
+        generated = self.generate(_OPS)
+        for part in (
+            "GraphStatus JoinedImpl(TensorType& whole, const TensorType* const* parts, size_t parts_count);\n",
+            "GraphStatus JoinedOf2(TensorType& whole, const TensorType& parts_0, const TensorType& parts_1) {\n"
+            "  const TensorType* const parts[] = {&parts_0, &parts_1};\n"
+            "  return JoinedImpl<TensorType>(whole, parts, 2);\n",
+            'DEF_PACKAGE_OP((JoinedOf4<Tensor>), "Joined")\n',
+            "  switch (parts[0]->get_dtype_intfc().dtype) {\n",
+        ):
+            self.assertIn(part, generated["Joined"])
+        for part in (
+            "BothOf1(TensorType& pieces_0, const TensorType& weights, const TensorType& parts_0,",
+            "  TensorType* const pieces[] = {&pieces_0};\n",
+            # The op has a parameter of the name.
+            "return BothImpl<TensorType>(pieces, 1, weights, parts, 1, parts_count);\n",
+            "size_t parts_count_,",
+        ):
+            self.assertIn(part, generated["Both"])
+
     def test_op_without_source_does_not_link(self) -> None:
         generated = self.generate(_OPS)
         del generated["Joined"]
@@ -111,7 +163,8 @@ class SkeletonTest(absltest.TestCase):
 
     def test_layout_is_that_of_clang_format(self) -> None:
         style = "{BasedOnStyle: Google, ColumnLimit: 120, SortIncludes: false}"
-        generated = [*self.generate(_SIMPLE).items(), *self.generate(_SIMPLE, "CPU").items()]
+        ops = _SIMPLE + _JOINED
+        generated = [*self.generate(ops).items(), *self.generate(ops, "CPU").items()]
         for name, text in generated:
             formatted = subprocess.run(
                 [clang_format.get_executable("clang-format"), f"--style={style}", "--assume-filename=a.cpp"],
@@ -145,6 +198,29 @@ class SkeletonTest(absltest.TestCase):
             "    case DType::Float32: {\n",
         ):
             self.assertIn(part, op)
+
+    def test_datatypes_of_the_backend_and_any_shape(self) -> None:
+        any_ = _op("Any", _tensor("Input", "in[0]", rank="ND") + _tensor("Output", "out[0]", rank="ND"))
+        any_ = any_.replace("QNN_DATATYPE_FLOAT_32", "BACKEND_SPECIFIC")
+        datatypes = {"HTP": ("UFIXED_POINT_16", "FLOAT_16"), "CPU": ("UINT_8", "INT_32")}
+        supplement = "".join(
+            f'<SupplementalOpDefList Backend="{backend}"><SupplementalOpDef><Name>Any</Name>'
+            + "".join(
+                f"<{kind}><Name>{name}</Name>"
+                + "".join(f"<Datatype>QNN_DATATYPE_{datatype}</Datatype>" for datatype in of_backend)
+                + f"</{kind}>"
+                for kind, name in (("Input", "in[0]"), ("Output", "out[0]"))
+            )
+            + "</SupplementalOpDef></SupplementalOpDefList>"
+            for backend, of_backend in datatypes.items()
+        )
+        for backend, cases in (
+            ("HTP", ["DType::QUInt16", "DType::Float16"]),
+            ("CPU", ["QNN_CPU_DATATYPE_UINT_8", "QNN_CPU_DATATYPE_INT_32"]),
+        ):
+            generated = self.generate(any_, backend, supplement)
+            self.assertEqual(re.findall(r"case (\S+):", generated["Any"]), cases)
+            self.compile(generated)
 
     def test_files_are_kept(self) -> None:
         root = Path(self.create_tempdir().full_path)
