@@ -99,6 +99,13 @@ class DownstreamTest(absltest.TestCase):
             "//:double_lib has its kernel for Double only",
         )
 
+    def test_program_needs_a_backend_that_the_binary_lacks(self) -> None:
+        self.assert_does_not_build(
+            "//:runner_without_backend",
+            "//:lowered: error: the program delegates to XnnpackBackend",
+            "add @rules_executorch//runtime:backend_xnnpack to deps of //:runner_without_backend",
+        )
+
     def test_binary_by_hand_with_a_kernel_twice(self) -> None:
         self.assert_does_not_build("//:by_hand_twice", "kernel_registered_by_two_libraries::aten__add__out__for_any")
 
