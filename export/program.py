@@ -103,7 +103,8 @@ def build(
     except InputError:
         raise
     except BaseException as error:
-        raise _lowering_failure(methods[0], error) from error
+        no_sdk = qualcomm.without_sdk(methods[0], for_qualcomm, error)
+        raise no_sdk or _lowering_failure(methods[0], error) from error
 
 
 def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> torch.export.ExportedProgram:

@@ -14,8 +14,11 @@ import torch
 from executorch.exir import EdgeProgramManager
 from executorch.exir.pass_manager import PassType
 
+from diagnostics.errors import Finding, InputError
 from export.lowering import Lowering
 from export.model_file import Method
+from export.pytorch_message import condense
+from export.user_file import text_of
 
 
 def compile_specs(lowerings: Mapping[str, Lowering]) -> dict[str, list[Any]]:
@@ -56,6 +59,21 @@ def lowering(specs: Mapping[str, list[Any]]) -> Iterator[list[str]]:
 
     with delegation.listening() as messages, QnnManagerContext(dict(specs)):
         yield messages
+
+
+def without_sdk(method: Method, specs: Mapping[str, list[Any]], error: BaseException) -> InputError | None:
+    """The error that the backend's libraries are not there, if a failure of the lowering is that."""
+    if not specs or os.environ.get("QNN_SDK_ROOT") or "QNN" not in text_of(error):
+        return None
+    return InputError(
+        Finding(
+            method.at,
+            f"the model is lowered to Qualcomm's backend, and there is no SDK: {condense(text_of(error))}",
+            "the rule has neither `qnn_sdk = True` nor `qnn_op_packages`, or QNN_SDK_ROOT names no SDK on this machine.",
+            "set QNN_SDK_ROOT to your copy of the AI Engine Direct SDK, which these rules do not download, and `qnn_sdk = True`.",
+            id="no-qnn-sdk",
+        )
+    )
 
 
 def check(

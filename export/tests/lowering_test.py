@@ -451,6 +451,23 @@ def get_aten_passes():
             source.replace("BODY", "exported.graph_module.recompile()"),
         )
 
+    @mock.patch.dict(os.environ, {"QNN_SDK_ROOT": "", "LD_LIBRARY_PATH": ""})
+    def test_qualcomm_without_sdk(self) -> None:
+        self.assert_error(
+            "no-qnn-sdk",
+            "model.py:17:1: error: the model is lowered to Qualcomm's backend, and there is no SDK: ",
+            _LINEAR
+            + """
+from executorch.backends.qualcomm.partition.qnn_partitioner import QnnPartitioner
+from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
+from executorch.backends.qualcomm.utils.utils import generate_htp_compiler_spec, generate_qnn_executorch_compiler_spec
+
+def get_partitioners():
+    options = generate_htp_compiler_spec(use_fp16=True)
+    return [QnnPartitioner(generate_qnn_executorch_compiler_spec(QcomChipset.SM8650, options))]
+""",
+        )
+
     def test_pass_that_fails(self) -> None:
         self.assert_error(
             "user-code-raised",

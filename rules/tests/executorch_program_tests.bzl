@@ -4,6 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "executorch_program")
 load("//rules:providers.bzl", "EtProgramInfo")
+load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
 load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
@@ -49,6 +50,25 @@ _export_test = analysistest.make(
     attrs = {"_qnn_sdk": attr.label(default = "@executorch_qnn//:sdk")},
 )
 
+def _without_qnn_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    action = action_with_mnemonic(env, "EtExport")
+    asserts.equals(env, NO_QNN_SDK | {"PYTHONHASHSEED": "0"}, action.env)
+    return analysistest.end(env)
+
+_without_qnn_test = analysistest.make(_without_qnn_test_impl)
+
+def _sdk_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    action = action_with_mnemonic(env, "EtExport")
+    asserts.equals(env, ctx.attr._qnn_sdk[QnnSdkInfo].root, action.env["QNN_SDK_ROOT"])
+    return analysistest.end(env)
+
+_sdk_test = analysistest.make(
+    _sdk_test_impl,
+    attrs = {"_qnn_sdk": attr.label(default = "@executorch_qnn//:sdk")},
+)
+
 def _op_package_impl(ctx):
     folder = ctx.actions.declare_directory(ctx.label.name)
     ctx.actions.run_shell(outputs = [folder], command = "false")
@@ -87,6 +107,17 @@ def executorch_program_test_suite(name):
         deps = [":operator"],
     )
     executorch_program(
+        name = "program_without_qnn",
+        model = "model.py",
+        tags = ["manual"],
+    )
+    executorch_program(
+        name = "program_with_sdk",
+        model = "model.py",
+        qnn_sdk = True,
+        tags = ["manual"],
+    )
+    executorch_program(
         name = "program_not_python",
         model = "weights.bin",
         tags = ["manual"],
@@ -102,10 +133,22 @@ def executorch_program_test_suite(name):
         expected = ["'//rules/tests:weights.bin' does not produce any executorch_program model files (expected .py)"],
         target_under_test = ":program_not_python",
     )
+    _sdk_test(
+        name = "program_with_sdk_test",
+        size = "small",
+        target_under_test = ":program_with_sdk",
+    )
+    _without_qnn_test(
+        name = "program_without_qnn_test",
+        size = "small",
+        target_under_test = ":program_without_qnn",
+    )
     native.test_suite(
         name = name,
         tests = [
             ":program_export_test",
             ":program_not_python_test",
+            ":program_with_sdk_test",
+            ":program_without_qnn_test",
         ],
     )

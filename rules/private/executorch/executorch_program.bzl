@@ -17,7 +17,9 @@ def _export(ctx, outputs, **kwargs):
     if ctx.attr.quantize:
         args.add("--quantize", ctx.attr.quantize)
     op_packages = [package[QnnOpPackageLibraryInfo].folder for package in ctx.attr.qnn_op_packages]
-    qnn_sdk = ctx.attr._qnn_sdk[QnnSdkInfo].root
+
+    # Other programs stay the same action wherever the SDK lies.
+    qnn_sdk = ctx.attr._qnn_sdk[QnnSdkInfo].root if ctx.attr.qnn_sdk or op_packages else ""
     ctx.actions.run(
         executable = ctx.executable._export,
         arguments = [args],
@@ -91,6 +93,10 @@ takes beside a profile, and needs pandas in the lock or in `deps`.""",
                   "the op packages in the model file's compile spec.",
             cfg = "exec",
             providers = [QnnOpPackageLibraryInfo],
+        ),
+        "qnn_sdk": attr.bool(
+            doc = "Whether the model file lowers to Qualcomm's backend without op packages: the export then gets the SDK that " +
+                  "QNN_SDK_ROOT names, as it does with `qnn_op_packages`. Default: False.",
         ),
         "quantize": attr.string(
             doc = "A recipe that quantizes the model before, calibrated with the model file's `get_calibration_inputs()` or the " +
