@@ -1,4 +1,4 @@
-"""ETRecord, what ExecuTorch's Inspector knows of a program: its graphs, with the lines of Python that they come from."""
+"""ETRecord, what ExecuTorch's Inspector knows of a program: its graphs, with the lines of Python behind them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def check(method: Method) -> None:
             Finding(
                 method.at,
                 f"ExecuTorch cannot write an ETRecord: {error}",
-                f"executorch.devtools imports {package}, which neither the lock of the tools nor `deps` has.",
-                f"add {package} to the lock that executorch.python(requirements = ...) names, or to `deps` of the program.",
+                f"executorch.devtools imports {package}, which neither the lock nor `deps` has.",
+                f"add {package} to the lock of executorch.python(requirements = ...), or to the program's `deps`.",
                 id="etrecord-cannot-import",
             )
         ) from error
@@ -64,7 +64,7 @@ def serialize(program: ExecutorchProgramManager, method: Method) -> bytes:
             "ExecuTorch's ETRecord",
             error,
             at=method.at,
-            cause="ETRecord holds no branches and loops with constants in them, and not every value that a graph can have.",
+            cause="ETRecord holds no branches and loops with constants in them, nor every value that a graph can have.",
             fix="build the output groups without etrecord; the page of a profile needs none.",
         ) from error
     return _reproducible(written)

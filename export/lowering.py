@@ -47,7 +47,7 @@ class Lowering:
     """How a method is lowered.
 
     Attributes:
-        aten_passes: change the exported program, after the quantization, before it turns into ExecuTorch's edge dialect.
+        aten_passes: change the exported program, after the quantization, before it turns into the edge dialect.
         partitioners: each takes of the graph what its backend can run, of what those before it left.
         edge_passes: change the graph of ExecuTorch's edge dialect before the partitioners see it.
         quantization: what happens before; None if the method stays as it is.

@@ -60,7 +60,9 @@ def recorded() -> Iterator[Instructions]:
         first = len(emitter.chain.instructions)
         nodes.append(node)
         emitted: object = emit(emitter, node)
-        for index, instruction in enumerate(emitter.chain.instructions[first:], emitter.instruction_start_offset + first):
+        for index, instruction in enumerate(
+            emitter.chain.instructions[first:], emitter.instruction_start_offset + first
+        ):
             # Those of a branch or a loop have been noted with their own nodes.
             call = instruction.instr_args
             if index not in instructions and isinstance(call, KernelCall | DelegateCall):
@@ -122,7 +124,7 @@ def _stack(nodes: Sequence[torch.fx.Node]) -> list[tuple[str, int, str, str]]:
 
 
 def _frames_of_model(stack_trace: str) -> list[tuple[str, int, str, str]]:
-    """The frames of a stack trace, without those of PyTorch itself before the first of the model and behind the last."""
+    """The frames of a stack trace, without PyTorch's own before the first of the model and behind the last."""
     stack = list(_frames(stack_trace))
     of_model = [index for index, frame in enumerate(stack) if not frame[0].startswith("torch/")]
     return stack[of_model[0] : of_model[-1] + 1] if of_model else stack

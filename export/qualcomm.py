@@ -69,8 +69,8 @@ def without_sdk(method: Method, specs: Mapping[str, list[Any]], error: BaseExcep
         Finding(
             method.at,
             f"the model is lowered to Qualcomm's backend, and there is no SDK: {condense(text_of(error))}",
-            "the rule has neither `qnn_sdk = True` nor `qnn_op_packages`, or QNN_SDK_ROOT names no SDK on this machine.",
-            "set QNN_SDK_ROOT to your copy of the AI Engine Direct SDK, which these rules do not download, and `qnn_sdk = True`.",
+            "the rule has neither `qnn_sdk = True` nor `qnn_op_packages`, or QNN_SDK_ROOT names no SDK here.",
+            "set `qnn_sdk = True`, and QNN_SDK_ROOT to your copy of the SDK, which these rules do not download.",
             id="no-qnn-sdk",
         )
     )

@@ -9,9 +9,7 @@ _SIZE = 96
 class Classifier(torch.nn.Module):
     """float32 [1, 3, image_size, image_size] image -> float32 [1, num_labels] logits."""
 
-    def __init__(
-        self, *, image_size: int, depth_multiplier: float, num_labels: int, tf_padding: bool = True
-    ) -> None:
+    def __init__(self, *, image_size: int, depth_multiplier: float, num_labels: int, tf_padding: bool = True) -> None:
         super().__init__()
         config = MobileNetV2Config(
             image_size=image_size, depth_multiplier=depth_multiplier, num_labels=num_labels, tf_padding=tf_padding

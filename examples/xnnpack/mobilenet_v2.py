@@ -12,8 +12,8 @@ _BLOCKS = 6
 class SmallClassifier(Classifier):
     """As Classifier, with fewer blocks: with random weights, each block makes the noise of quantization louder.
 
-    The convolutions pad their inputs themselves. XNNPACK's quantizer knows no operator that pads: with TensorFlow's rules,
-    a tensor of 8 bits would turn to floats and back before each convolution.
+    The convolutions pad their inputs themselves. XNNPACK's quantizer knows no operator that pads: with TensorFlow's
+    rules, a tensor of 8 bits would turn to floats and back before each convolution.
     """
 
     def __init__(self) -> None:

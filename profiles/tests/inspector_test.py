@@ -74,7 +74,9 @@ class InspectorTest(absltest.TestCase):
         by_operator: Counter[str] = Counter()
         shown = [run.ns for run in runs].index(profile.run.ns)
         for kernel, call in zip(kernels, calls, strict=True):
-            by_operator[f"aten::{kernel.name.removeprefix('native_call_')}"] += round(call.perf_data.raw[shown] * _NS_OF_MS)
+            by_operator[f"aten::{kernel.name.removeprefix('native_call_')}"] += round(
+                call.perf_data.raw[shown] * _NS_OF_MS
+            )
         operators, _ = document.read(page.render("page", profile)).text.split("the runtime itself")
         self.assertEqual(dict(_ROW.findall(operators)), {name: f"{ns / 1e3:.2f}" for name, ns in by_operator.items()})
 

@@ -173,9 +173,7 @@ class ProfileTest(absltest.TestCase):
         self.assertEqual(finished.returncode, 0, finished.stderr)
         origins = profile_data.origins(Path(os.environ["BRANCHES_ORIGINS"]).read_text(), "forward")
         profile = profile_data.summarize(etdump.read(path.read_bytes()), origins)
-        lines = {
-            node.operator: [frame.code for frame in node.origin.stack] for node in profile.nodes if node.origin
-        }
+        lines = {node.operator: [frame.code for frame in node.origin.stack] for node in profile.nodes if node.origin}
         self.assertEqual([node for node in profile.nodes if node.operator not in lines], [])
         chosen, rows = "chosen = torch.cond(x.sum() > 0, doubled, turned, (x,))", "rows = for_each(row, chosen, y)"
         for operator, expected in (

@@ -58,9 +58,7 @@ def _body(package: Package, op_def: OpDef) -> str:
     if others:
         code.append("  // Delete these lines with the first use of each.")
         code += [f"  (void){names[tensor.name]};" for tensor in others]
-    code += [
-        f"  (void){_count(op_def, tensor)};" for tensor in (*op_def.inputs, *op_def.outputs) if tensor.repeated
-    ]
+    code += [f"  (void){_count(op_def, tensor)};" for tensor in (*op_def.inputs, *op_def.outputs) if tensor.repeated]
     outputs = " and ".join(names[tensor.name] for tensor in op_def.outputs)
     code.append(f"  switch ({names[first.name]}{'[0]->' if first.repeated else '.'}dataType) {{")
     datatypes = package.datatypes(op_def, Role.INPUT, first, "CPU")
