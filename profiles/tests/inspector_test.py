@@ -30,7 +30,7 @@ class InspectorTest(absltest.TestCase):
     def _profile(self, binary: str, program: str) -> tuple[list[etdump.Run], profile_data.Profile, list[Any]]:
         """Runs a binary; what we read of the ETDump, and the events that the Inspector reads of it."""
         recorded = Path(self.create_tempdir().full_path) / "out.etdp"
-        command = [Path(os.environ[binary]).absolute(), f"--profile={recorded}", "--iterations=3"]
+        command = [os.path.abspath(os.environ[binary]), f"--profile={recorded}", "--iterations=3"]
         subprocess.run(command, capture_output=True, check=True)
         runs = etdump.read(recorded.read_bytes())
         origins = profile_data.origins(Path(os.environ[f"{program}_ORIGINS"]).read_text(), "forward")
@@ -48,7 +48,7 @@ class InspectorTest(absltest.TestCase):
         self.assertEqual(_plain(origin.operator), _plain(event.op_types[index]))
         lines = [(file, int(line)) for file, line in _FRAME.findall(event.stack_traces[node])]
         ours = [(frame.file, frame.line) for frame in origin.stack]
-        self.assertNotEmpty(ours)
+        self.assertTrue(ours)
         # The page leaves out PyTorch's own lines behind the model's.
         self.assertEqual(ours, lines[: len(ours)])
         self.assertEqual(origin.module, list(event.module_hierarchy[node].values())[-1][0])
@@ -59,8 +59,8 @@ class InspectorTest(absltest.TestCase):
         self._assert_times(whole, [run.ns for run in runs])
         kernels = [event for event in events if event.name.startswith("native_call_")]
         calls = [event for event in events if event.name == "OPERATOR_CALL"]
-        self.assertLen(profile.nodes, 8)
-        self.assertLen(calls, len(profile.nodes))
+        self.assertEqual(len(profile.nodes), 8)
+        self.assertEqual(len(calls), len(profile.nodes))
         for index, (node, kernel, call) in enumerate(zip(profile.nodes, kernels, calls, strict=True)):
             with self.subTest(node.operator):
                 self.assertEqual(node.number, call._instruction_id)
@@ -91,7 +91,7 @@ class InspectorTest(absltest.TestCase):
         for index, part in enumerate(parts):
             self._assert_times(part, [run.events[0].parts[index].ns for run in runs])
         assert node.origin
-        self.assertLen(call.op_types, len(node.origin.parts))
+        self.assertEqual(len(call.op_types), len(node.origin.parts))
         for index, origin in enumerate(node.origin.parts):
             self._assert_origin(origin, call, index)
 

@@ -175,7 +175,10 @@ class ProfileTest(absltest.TestCase):
         profile = profile_data.summarize(etdump.read(path.read_bytes()), origins)
         lines = {node.operator: [frame.code for frame in node.origin.stack] for node in profile.nodes if node.origin}
         self.assertEqual([node for node in profile.nodes if node.operator not in lines], [])
-        chosen, rows = "chosen = torch.cond(x.sum() > 0, doubled, turned, (x,))", "rows = for_each(row, chosen, y)"
+        chosen, rows = (
+            "chosen = torch.cond(x.sum() > 0, doubled, turned, (x,))",
+            "rows: torch.Tensor = for_each(row, chosen, y)",
+        )
         for operator, expected in (
             ("aten::sum.IntList_out", [chosen]),
             ("aten::add.out", [chosen, "larger = values + values"]),
