@@ -17,14 +17,32 @@ namespace rules_executorch::kernels {
 class ScalarTensor {
  public:
   explicit ScalarTensor(const Scalar& scalar)
-      : real_(scalar_cast<double>(scalar)),
-        integer_(scalar_cast<int64_t>(scalar)),
-        impl_(scalar.isFloatingPoint() ? ScalarType::Double : ScalarType::Long, 0, nullptr,
-              scalar.isFloatingPoint() ? static_cast<void*>(&real_) : &integer_) {}
+      : ScalarTensor(scalar.isFloatingPoint(), scalar_cast<double>(scalar), scalar_cast<int64_t>(scalar)) {}
+
+  /// With the value that an element of dtype `type` has.
+  ScalarTensor(const Scalar& scalar, ScalarType type)
+      : ScalarTensor(isFloatingType(type), rounded(scalar, type), scalar_cast<int64_t>(scalar)) {}
 
   Tensor tensor() { return Tensor(&impl_); }
 
  private:
+  ScalarTensor(bool is_real, double real, int64_t integer)
+      : real_(real),
+        integer_(integer),
+        impl_(is_real ? ScalarType::Double : ScalarType::Long, 0, nullptr,
+              is_real ? static_cast<void*>(&real_) : &integer_) {}
+
+  static double rounded(const Scalar& scalar, ScalarType type) {
+    switch (type) {
+      case ScalarType::Half:
+        return convert_value<double>(scalar_cast<Half>(scalar));
+      case ScalarType::BFloat16:
+        return convert_value<double>(scalar_cast<BFloat16>(scalar));
+      default:
+        return scalar_cast<double>(scalar);
+    }
+  }
+
   double real_;
   int64_t integer_;
   TensorImpl impl_;

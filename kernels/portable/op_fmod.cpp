@@ -31,7 +31,7 @@ Tensor& fmod_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor
 Tensor& fmod_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "fmod.Scalar_out");
   return division_out<op_name>(
-      ctx, a, ScalarTensor(b).tensor(), result_type(a, b),
+      ctx, a, ScalarTensor(b, result_type(a, b)).tensor(), result_type(a, b),
       [](auto x, auto y, const auto& fmod) KERNELS_ALWAYS_INLINE { return rest(x, y, fmod); }, out);
 }
 

@@ -33,7 +33,7 @@ Tensor& remainder_Tensor_out(KernelRuntimeContext& ctx, const Tensor& a, const T
 Tensor& remainder_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "remainder.Scalar_out");
   return division_out<op_name>(
-      ctx, a, ScalarTensor(b).tensor(), result_type(a, b),
+      ctx, a, ScalarTensor(b, result_type(a, b)).tensor(), result_type(a, b),
       [](auto x, auto y, const auto& fmod) KERNELS_ALWAYS_INLINE { return rest(x, y, fmod); }, out);
 }
 

@@ -44,6 +44,14 @@ class OpDivisionTest(op_tester.OpTest):
                     for scalar in (0, 0.0, False, float("inf")):
                         self.op(f"aten::{name}").judge(op_tester.make_tensor((2, 3), dtype), scalar)
 
+    def test_scalars_are_rounded_to_the_common_dtype(self) -> None:
+        for name in ("fmod.Scalar_out", "remainder.Scalar_out"):
+            tester = self.op(f"aten::{name}")
+            for dtype in op_tester.FLOAT_DTYPES:
+                x = op_tester.make_tensor((40,), dtype)
+                for scalar in (0.1, -0.7, 1e-45 if dtype.itemsize == 2 else 1e-3, 2049, 70000, 1e30):
+                    tester.check(x, scalar)
+
 
 if __name__ == "__main__":
     absltest.main()
