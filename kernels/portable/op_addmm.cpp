@@ -69,6 +69,8 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& a, 
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensor_is_rank(a, 2) && tensor_is_rank(b, 2), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_size_at_dims(a, 1, b, 0), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, scalar_fits(beta, compute_type(in.scalar_type())), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, scalar_fits(alpha, compute_type(in.scalar_type())), InvalidArgument, out);
 
   // Resize
   const Tensor::SizesType sizes[] = {a.sizes()[0], b.sizes()[1]};

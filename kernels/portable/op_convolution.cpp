@@ -1,5 +1,6 @@
 #include <optional>
 
+#include "kernels/common/convert.h"
 #include "kernels/common/convolution.h"
 #include "kernels/common/dtype.h"
 #include "kernels/common/matmul.h"
@@ -22,7 +23,7 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const Tenso
   ET_KERNEL_CHECK(ctx, convolution.init(in, weight, {stride, padding, dilation, output_padding, transposed, groups}),
                   InvalidArgument, out);
   if (bias.has_value()) {
-    ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, *bias), InvalidArgument, out);
+    ET_KERNEL_CHECK(ctx, ::executorch::runtime::isRealHBF16Type(bias->scalar_type()), InvalidArgument, out);
     ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->sizes()[0] == convolution.out_size(1), InvalidArgument, out);
   }
   if (in.sizes()[1] == 0) {
@@ -37,6 +38,15 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const Tenso
   }
   ET_KERNEL_CHECK(ctx, resize_to_size(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
 
+  // A bias of another dtype becomes one of the input's.
+  const void* biases = bias.has_value() ? bias->const_data_ptr() : nullptr;
+  if (biases != nullptr && bias->scalar_type() != in.scalar_type()) {
+    const auto memory = ctx.allocate_temp(static_cast<size_t>(bias->numel() * in.element_size()));
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for the bias");
+    convert_elements(bias->scalar_type(), biases, in.scalar_type(), memory.get(), bias->numel());
+    biases = memory.get();
+  }
+
   // Compute
   const ConstStridedView source(in);
   const ConstStridedView weights(weight);
@@ -44,7 +54,7 @@ Tensor& convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const Tenso
   convolution.set_strides(source, weights, target);
   convolution.in = source.data;
   convolution.weight = weights.data;
-  convolution.bias = bias.has_value() ? static_cast<const char*>(bias->const_data_ptr()) : nullptr;
+  convolution.bias = static_cast<const char*>(biases);
   convolution.out = target.data;
   ProductScratch scratch(ctx);
   ET_SWITCH_REAL_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE,

@@ -11,6 +11,7 @@ Tensor& leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar
   // Check
   ET_KERNEL_CHECK(ctx, isFloatingType(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, can_store(in.scalar_type(), out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, scalar_fits(negative_slope, compute_type(in.scalar_type())), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -1,6 +1,7 @@
 #include <limits>
 #include <optional>
 
+#include "kernels/common/scalar.h"
 #include "kernels/common/unary_float.h"
 #include "kernels/common/vector_math.h"
 
@@ -9,6 +10,8 @@ using namespace rules_executorch::kernels;
 
 Tensor& logit_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<double> eps, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "logit.out");
+  ET_KERNEL_CHECK(ctx, !eps.has_value() || scalar_fits(*eps, floating_result_type(in.scalar_type())), InvalidArgument,
+                  out);
   // Without eps, bounds that no value exceeds.
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double low = eps.value_or(-kInfinity);

@@ -33,6 +33,13 @@ class OpAddmmTest(op_tester.OpTest):
                 rounding = {torch.float16: 0.1, torch.bfloat16: 1.0}.get(dtype)
                 addmm.judge(x, a, b, beta=beta, alpha=alpha, atol=rounding)
 
+    def test_factors_that_do_not_fit(self) -> None:
+        addmm = self.op("aten::addmm.out")
+        for dtype, factor in itertools.product(NUMBERS, (1e30, -1e39, 1e300, float("inf"), 1 << 40, -(1 << 63))):
+            x = torch.ones((1, 1), dtype=dtype)
+            addmm.judge(x, x, x, beta=factor)
+            addmm.judge(x, x, x, alpha=factor)
+
     def test_beta_of_zero_ignores_the_addend(self) -> None:
         addmm = self.op("aten::addmm.out")
         for dtype in op_tester.FLOAT_DTYPES:

@@ -145,15 +145,32 @@ class OpConvolutionTest(op_tester.OpTest):
             self.judge(torch.ones(1, 4, 5, 5), torch.ones(4, 4, 2, 2), torch.ones(bias_shape))
             self.judge(torch.ones(1, 4, 5, 5), torch.ones(4, 4, 2, 2), torch.ones(bias_shape), transposed=True)
 
+    def test_bias_of_another_dtype(self) -> None:
+        """PyTorch takes some pairs, depending on the library that it calls: the judge is a bias of the same dtype."""
+        convolution = self.op("aten::convolution.out")
+        parameters = ([1], [0], [1], False, [0], 1)
+        for dtype, bias_dtype in itertools.product(op_tester.ALL_DTYPES, op_tester.MOVABLE_DTYPES):
+            x, weight = torch.ones((1, 2, 5), dtype=dtype), torch.ones((2, 2, 1), dtype=dtype)
+            bias = torch.tensor([1, 0]).to(bias_dtype)
+            outs = [torch.ones((1, 2, 5), dtype=dtype)]
+            if torch.bool in (dtype, bias_dtype) or bias_dtype in op_tester.UNSUPPORTED_DTYPES:
+                convolution.check_rejected(x, weight, bias, *parameters, outs=outs)
+            else:
+                (result,) = convolution.run(x, weight, bias, *parameters, outs=outs)
+                expected = torch.tensor([[3], [2]], dtype=dtype).expand(1, 2, 5)
+                torch.testing.assert_close(result, expected, rtol=0, atol=0)
+        for dtype, bias_dtype in itertools.product(op_tester.FLOAT_DTYPES, repeat=2):
+            x, weight = torch.zeros((1, 2, 5), dtype=dtype), torch.zeros((2, 2, 1), dtype=dtype)
+            bias = torch.tensor([0.1, -2.5], dtype=bias_dtype)
+            (result,) = convolution.run(x, weight, bias, *parameters, outs=[x])
+            torch.testing.assert_close(result[0, :, 0], bias.to(dtype), rtol=0, atol=0)
+
     def test_dtypes(self) -> None:
         convolution = self.op("aten::convolution.out")
         parameters = ([1], [0], [1], False, [0], 1)
         for x_dtype, other in itertools.product(op_tester.ALL_DTYPES, op_tester.ALL_DTYPES):
             x, weight = torch.ones((1, 2, 5), dtype=x_dtype), torch.ones((2, 2, 1), dtype=x_dtype)
             self.judge(x, weight.to(other))
-            if x_dtype != other:  # PyTorch accepts some pairs, depending on the library that it calls.
-                bias = torch.ones(2, dtype=other)
-                convolution.check_rejected(x, weight, bias, *parameters, outs=[torch.ones((1, 2, 5), dtype=x_dtype)])
             convolution.judge_out_dtype(x, weight, None, *parameters, out_dtype=other)
         for dtype in op_tester.UNSUPPORTED_DTYPES:
             x = torch.ones((1, 1, 1), dtype=dtype)

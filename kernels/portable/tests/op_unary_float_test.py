@@ -1,5 +1,8 @@
 """Tests of the floating-point functions of one tensor."""
 
+import itertools
+import math
+
 from absl.testing import absltest
 
 from kernels.testing import op_tester
@@ -27,6 +30,11 @@ class OpUnaryFloatTest(op_tester.OpTest):
     def test_logit(self) -> None:
         for eps in (None, 0.1, 0.0, -0.5, 0.7):
             self.check_unary(self.op("aten::logit.out"), eps, low=-0.2, high=1.2, rounding=op_tester.Rounding.OPERANDS)
+
+    def test_eps_of_logit_that_does_not_fit(self) -> None:
+        logit = self.op("aten::logit.out")
+        for dtype, eps in itertools.product(op_tester.ALL_DTYPES, (70000.0, 1e30, -1e39, 1e300, -math.inf)):
+            logit.judge(op_tester.make_tensor((5,), dtype, low=0, high=1), eps)
 
 
 if __name__ == "__main__":
