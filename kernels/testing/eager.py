@@ -7,6 +7,8 @@ from typing import Any
 import torch
 
 _NOT_COMPILED = re.compile("not implemented for '(ComplexHalf|UInt16|UInt32|UInt64)'")
+# These write the results of a tensor in another dim order to the wrong places of a contiguous out tensor.
+_WRONG_OUT_VARIANTS = ("aten::_native_batch_norm_legit.no_stats_out", "aten::_native_batch_norm_legit.out")
 _WIDER = {
     "ComplexHalf": (torch.complex32, torch.complex64),
     "UInt16": (torch.uint16, torch.int32),
@@ -73,6 +75,8 @@ class EagerOperator:
             natural = flatten(self.functional(*args, **kwargs))
             if self.out_is_list:
                 return natural if out_dtype is None else [result.to(out_dtype) for result in natural]
+            if self.name in _WRONG_OUT_VARIANTS:
+                return natural
             dtypes = [result.dtype for result in natural]
         outs = {name: torch.empty(0, dtype=dtype) for name, dtype in zip(self.out_names, dtypes, strict=True)}
         self.overload(*args, **kwargs, **outs)

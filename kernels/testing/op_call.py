@@ -244,16 +244,21 @@ class OpCall:
             raise TypeError(f"cannot pass a list of {text}")
 
 
-@functools.cache
-def _library() -> ctypes.CDLL:
+def library_path() -> pathlib.Path:
+    """The library of the op_caller and the kernels to test."""
     name = (_LIBRARY.value if flags.FLAGS.is_parsed() else None) or os.environ.get("OP_CALLER_LIBRARY")
     if not name:
         raise RuntimeError("set OP_CALLER_LIBRARY to the library of the op_caller and the kernels to test")
     path = pathlib.Path(name)
     if not path.exists() and "TEST_SRCDIR" in os.environ:
         path = pathlib.Path(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], name)
+    return path.absolute()
+
+
+@functools.cache
+def _library() -> ctypes.CDLL:
     # Local symbols: the kernels' names are those of kernels that a Python package may bring.
-    library = ctypes.CDLL(str(path.absolute()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
+    library = ctypes.CDLL(str(library_path()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     void, pointer, integer, text = None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "op_call_new": (pointer, [text]),

@@ -30,6 +30,10 @@ class Rounding(enum.Enum):
         "PyTorch rounds some operands to the common dtype first, kernels round once at the end: where that dtype is a "
         "small one, the difference is one of the operands' last digits."
     )
+    POSITION = (
+        "Positions between elements are rounded: elements around that differ much turn the last digits into a "
+        "difference of the result."
+    )
 
 
 EXACT = Tolerance(0, 0)
@@ -57,6 +61,10 @@ TOLERANCES = {
         **_RESULT,
         torch.float16: Tolerance(1e-3, 0.1),
         torch.bfloat16: Tolerance(8e-3, 0.1),
+    },
+    Rounding.POSITION: {
+        **_RESULT,
+        torch.float32: Tolerance(1e-4, 1e-5),
     },
 }
 

@@ -182,6 +182,19 @@ DEPARTURES = (
         ),
     ),
     Departure(
+        name="antialiased images one column wide",
+        operators=("aten::_upsample_bilinear2d_aa.out",),
+        what="The rows of a result one column wide are interpolated.",
+        reason="PyTorch repeats the first row. Of the transposed image, one row high, PyTorch gives the kernel's result.",
+        outcome=Outcome.WRONG,
+        applies=lambda _, verdict: verdict.shape[3] == 1,
+        example=lambda: Call(
+            "aten::_upsample_bilinear2d_aa.out",
+            (torch.arange(4.0).reshape(1, 1, 4, 1), [2, 1], False, None, None),
+            {},
+        ),
+    ),
+    Departure(
         name="halves in distances",
         operators=("aten::_cdist_forward.out", "aten::_pdist_forward.out"),
         what="Half and BFloat16 are taken with every norm, calculated in Float.",
@@ -198,6 +211,86 @@ DEPARTURES = (
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: not [*call.args[1:], *call.kwargs.values()][0] >= 0,
         example=lambda: Call("aten::_pdist_forward.out", (torch.ones(3, 3), -2.5), {}),
+    ),
+    Departure(
+        name="rank in pdist",
+        operators=("aten::_pdist_forward.out",),
+        what="A tensor that has not two dimensions is refused.",
+        reason="ExecuTorch's kernel refuses it; PyTorch takes the first two sizes for all.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.tensors[0].dim() != 2,
+        example=lambda: Call("aten::_pdist_forward.out", (torch.ones(3, 3, 1), 2.0), {}),
+    ),
+    Departure(
+        name="bias of another dtype in convolution",
+        operators=("aten::convolution.out",),
+        what="A bias of any real dtype is taken, and converted to the input's.",
+        reason="ExecuTorch's kernel does so; PyTorch takes some dtypes, depending on the library that it calls.",
+        outcome=Outcome.KERNEL_ACCEPTS,
+        applies=lambda call, _: call.args[2] is not None and call.args[2].dtype != call.dtype,
+        example=lambda: Call(
+            "aten::convolution.out",
+            (torch.ones(1, 2, 5).bfloat16(), torch.ones(2, 2, 1).bfloat16(), torch.ones(2), [1], [0], [1], False, [0], 1),
+            {},
+        ),
+    ),
+    Departure(
+        name="cumulative sums as Bools",
+        operators=("aten::cumsum.out",),
+        what="Bool is refused as the result's dtype.",
+        reason="PyTorch refuses it, too, but for tensors without dimensions.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.tensors[0].dim() == 0 and call.kwargs["dtype"] == torch.bool,
+        example=lambda: Call("aten::cumsum.out", (torch.tensor(True), 0), {"dtype": torch.bool}),
+    ),
+    Departure(
+        name="divisors much less than the dividend",
+        operators=("aten::fmod.Scalar_out", "aten::fmod.Tensor_out"),
+        what="The remainder is exact.",
+        reason="PyTorch's vectorized loops give NaN for a denormal divisor, and where the quotient has more digits than "
+        "a Double.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: _has_huge_quotients(call),
+        example=lambda: Call("aten::fmod.Scalar_out", (torch.ones(40), 1e-45), {}),
+    ),
+    Departure(
+        name="dtype of the values in index_put",
+        operators=("aten::index_put.out", "aten::index_put_"),
+        what="Values of another dtype than the tensor's are refused.",
+        reason="ExecuTorch's kernels refuse them; PyTorch takes one value with a mask, as in `masked_fill`.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.args[2].dtype != call.args[0].dtype,
+        example=lambda: Call(
+            "aten::index_put.out", (torch.ones(2), [torch.tensor([True, False])], torch.tensor(2), False), {}
+        ),
+    ),
+    Departure(
+        name="infinite weights in group norm",
+        operators=("aten::native_group_norm.out",),
+        what="Results of an infinite weight are infinite, or NaN where the normalized element is 0.",
+        reason="PyTorch multiplies the mean by the weight, and subtracts infinity from infinity.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: call.args[1] is not None and not bool(call.args[1].isfinite().all()),
+        example=lambda: Call(
+            "aten::native_group_norm.out",
+            (torch.arange(6.0).reshape(1, 2, 3), torch.tensor([math.inf, 1.0]), None, 1, 2, 3, 1, 1e-5),
+            {},
+        ),
+    ),
+    Departure(
+        name="the shape of allclose's result",
+        operators=("aten::allclose.out",),
+        what="The out tensor has any shape of one element.",
+        reason="ExecuTorch's kernel takes any such tensor; PyTorch's result has no dimensions.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: call.out_sizes is not None and math.prod(call.out_sizes) == 1,
+        example=lambda: Call(
+            "aten::allclose.out",
+            (torch.ones(2), torch.ones(2), 1e-5, 1e-8, False, False),
+            {},
+            out_sizes=(1,),
+            static=True,
+        ),
     ),
     Departure(
         name="infinity in gelu",
@@ -325,9 +418,9 @@ DEPARTURES = (
         ),
     ),
     Departure(
-        name="exponents beyond integers",
+        name="exponents beyond a dtype",
         operators=("aten::pow.Tensor_Scalar_out",),
-        what="Integers have an exponent of their dtype: others wrap around.",
+        what="Integers have an exponent of their dtype: others wrap around. Half and BFloat16 have one of Float.",
         reason="ExecuTorch's kernel does so; PyTorch refuses some of these exponents.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _is_beyond(call.args[1], call.dtype),
@@ -637,8 +730,17 @@ def _has_infinite_products(call: Call) -> bool:
     return bool(largest > math.log2(limits.max) or least < math.log2(limits.tiny))
 
 
+def _has_huge_quotients(call: Call) -> bool:
+    """Whether a quotient has more digits than a Double, or a divisor is denormal in Float."""
+    x, divisor = call.tensors[0].double().abs(), torch.as_tensor(call.args[1]).double().abs()
+    is_tiny = (divisor > 0) & (divisor < torch.finfo(torch.float32).tiny)
+    return bool(is_tiny.any() or (x.max() / divisor[divisor > 0].min() > 2**52))
+
+
 def _is_beyond(number: int | float | bool, dtype: torch.dtype) -> bool:
-    """Whether an integer dtype has no such number."""
+    """Whether an integer dtype, Half or BFloat16 has no such number."""
+    if dtype in _HALVES:
+        return abs(number) > torch.finfo(dtype).max
     if dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:
         return False
     return not torch.iinfo(dtype).min <= number <= torch.iinfo(dtype).max

@@ -2,9 +2,11 @@
 
     tools/bazel run //kernels/testing/sweep -- --operators=aten::add.out,aten::mm.out --seed=2
 
-With --operators, only shows what it finds.
+With --operators, only shows what it finds. A sweep that is stopped goes on where it was: what was found of an operator
+lies under .sweep until the kernels or the sweep change.
 """
 
+import faulthandler
 import os
 import pathlib
 import sys
@@ -14,8 +16,11 @@ from collections.abc import Sequence
 
 from absl import app, flags
 
+from kernels.testing import op_call
 from kernels.testing.sweep import page
+from kernels.testing.sweep.findings import Findings
 from kernels.testing.sweep.operators import read_operators
+from kernels.testing.sweep.results import Results
 from kernels.testing.sweep.sweep import Extent, Sweep
 
 _YAMLS = flags.DEFINE_spaceseplist("yamls", None, "The operators.", required=True)
@@ -32,26 +37,37 @@ _PAGE = flags.DEFINE_string("page", "docs/kernels.md", "Where to write, below th
 def main(argv: Sequence[str]) -> int:
     del argv
     warnings.simplefilter("ignore")
+    faulthandler.disable()  # What kills a process is reported with its call.
     operators = read_operators(_YAMLS.value)
     chosen = _OPERATORS.value or operators
     extent = Extent(_SEED.value, _DTYPES.value, _CALLS.value, _VARIATIONS.value)
-    sweep = Sweep(operators, extent)
-    results = {}
+    workspace = pathlib.Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
+    sources = pathlib.Path(__file__).parents[1].rglob("*.py")
+    kept = Results(workspace / ".sweep", [op_call.library_path(), *sources], extent)
+    found = {name: findings for name in chosen if (findings := kept.find(name)) is not None}
+    missing = [name for name in chosen if name not in found]
+    for number, (name, findings) in enumerate(found.items(), 1):
+        _show(f"[{number}/{len(chosen)}, from before]", name, findings)
+    results = Sweep(operators, extent).run(missing, _JOBS.value) if missing else ()
     start = time.monotonic()
-    for name, findings in sweep.run(chosen, _JOBS.value):
-        results[name] = findings
-        left = (time.monotonic() - start) / len(results) * (len(chosen) - len(results))
-        excused = sum(findings.departures.values())
-        said = f"{findings.equal} equal, {excused} excused, {len(findings.failures)} failed"
-        sys.stdout.write(f"[{len(results)}/{len(chosen)}, {left:.0f} s left] {name}: {said}\n")
-        sys.stdout.writelines(f"    {failure}\n" for failure in findings.failures[: _SHOW.value])
-        sys.stdout.flush()
-    failed = sorted(name for name, findings in results.items() if findings.failures)
+    for number, (name, findings) in enumerate(results, 1):
+        kept.keep(name, findings)
+        found[name] = findings
+        left = (time.monotonic() - start) / number * (len(missing) - number)
+        _show(f"[{len(found)}/{len(chosen)}, {left:.0f} s left]", name, findings)
+    failed = sorted(name for name, findings in found.items() if findings.failures)
     sys.stdout.write(f"{len(failed)} operators failed: {' '.join(failed)}\n")
     if not _OPERATORS.value:
-        workspace = pathlib.Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
-        (workspace / _PAGE.value).write_text(page.render(results, extent))
+        (workspace / _PAGE.value).write_text(page.render(found, extent))
     return 1 if failed else 0
+
+
+def _show(progress: str, name: str, findings: Findings) -> None:
+    excused = sum(findings.departures.values())
+    said = f"{findings.equal} equal, {excused} excused, {len(findings.failures)} failed"
+    sys.stdout.write(f"{progress} {name}: {said}\n")
+    sys.stdout.writelines(f"    {failure}\n" for failure in findings.failures[: _SHOW.value])
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -123,6 +123,7 @@ UNSIGNED = (
     "aten::mul.Scalar_out",
     "aten::mul.out",
     "aten::relu.out",
+    "aten::repeat_interleave.Tensor_out",
     "aten::remainder.Scalar_out",
     "aten::remainder.Tensor_out",
     "aten::round.out",

@@ -23,9 +23,9 @@ from kernels.testing.sweep.opinfos import Samples
 from kernels.testing.sweep.trial import Trial, read_progress
 from kernels.testing.sweep.variations import variations
 
-_TIMEOUT = 600.0  # Seconds for one operator.
+_TIMEOUT = 300.0  # Seconds for one call.
 _MEMORY = 2 << 30  # Bytes that one operator's calls may take: PyTorch refuses a tensor that is larger.
-_DEATHS = 10  # An operator that crashes more often is given up.
+_DEATHS = 50  # An operator that crashes more often is given up.
 _POOL = 60  # So many calls are varied.
 _POOL_DTYPES = (torch.float32, torch.int64, torch.float16, torch.bool, torch.uint8)
 _POOL_ELEMENTS = 300
@@ -75,7 +75,9 @@ class Sweep:
             deaths[number] = f"{phase} dies of {result.cause}: {call}"
             work = functools.partial(self._judge_all, left_out=frozenset(deaths))
             ((_, result),) = workers.run(work, [operator], 1, _TIMEOUT)
-        findings = Findings() if isinstance(result, workers.Death) else result
+        findings = result
+        if isinstance(result, workers.Death):
+            findings = Findings(failures=[f"given up after {len(deaths)} calls that crash: {[*deaths.values()][0]}"])
         findings.failures += [death for death in deaths.values() if death.startswith("the kernel")]
         return findings
 

@@ -25,6 +25,17 @@ class Undefined:
     defined: Callable[[Call, Results], Results]
 
 
+def crashes(call: Call) -> bool:
+    """Whether PyTorch reads or writes where there is nothing: it is not asked, and the kernel refuses the call."""
+    if call.operator == "aten::_native_batch_norm_legit.no_stats_out":
+        is_training = call.args[3]
+        return not is_training  # This variant has no statistics but those of training.
+    if call.operator == "aten::max_pool2d_with_indices_backward.grad_input":
+        x, indices = call.args[1], call.args[7]
+        return bool(((indices < -1) | (indices >= x.shape[-2:].numel())).any())
+    return False
+
+
 def defined(call: Call, results: Results) -> Results:
     """What PyTorch defines of the results."""
     for undefined in UNDEFINED:

@@ -1,5 +1,6 @@
 """Runs work in child processes that may die: a kernel that crashes ends its process, not the sweep."""
 
+import dataclasses
 import mmap
 import os
 import pickle
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 _PROGRESS_BYTES = 1 << 16
+_NOTED_BYTES = 64  # So much of the progress tells whether a child goes on.
 
 
 class Death(NamedTuple):
@@ -26,12 +28,21 @@ class Death(NamedTuple):
     progress: str
 
 
-class _Child(NamedTuple):
+@dataclasses.dataclass
+class _Child:
     item: Any
     pid: int
     progress: mmap.mmap
     result: str
-    deadline: float
+    noted: bytes
+    since: float
+
+    def is_stuck(self, timeout: float) -> bool:
+        """Whether the progress has not changed for `timeout` seconds."""
+        noted = self.progress[:_NOTED_BYTES]
+        if noted != self.noted:
+            self.noted, self.since = noted, time.monotonic()
+        return time.monotonic() - self.since > timeout
 
 
 def run(
@@ -39,8 +50,8 @@ def run(
 ) -> Iterator[tuple[Any, Any]]:
     """Calls `work`(item, progress) for every item, each in a fork of this process, `jobs` at a time.
 
-    Yields each item with what the call returned, or with a Death, as they end. A child is killed after `timeout`
-    seconds.
+    Yields each item with what the call returned, or with a Death, as they end. A child that writes no other progress
+    for `timeout` seconds is killed.
     """
     waiting = list(items)
     running: list[_Child] = []
@@ -48,14 +59,14 @@ def run(
         try:
             while waiting or running:
                 while waiting and len(running) < jobs:
-                    running.append(_start(work, waiting.pop(0), os.path.join(folder, str(len(waiting))), timeout))
+                    running.append(_start(work, waiting.pop(0), os.path.join(folder, str(len(waiting)))))
                 time.sleep(0.01)
                 for child in [*running]:
                     pid, status = os.waitpid(child.pid, os.WNOHANG)
                     if pid:
                         running.remove(child)
                         yield child.item, _result(child, status)
-                    elif time.monotonic() > child.deadline:
+                    elif child.is_stuck(timeout):
                         os.kill(child.pid, signal.SIGALRM)
         finally:
             for child in running:
@@ -63,7 +74,7 @@ def run(
                 os.waitpid(child.pid, 0)
 
 
-def _start(work: Callable[[Any, mmap.mmap], Any], item: Any, result: str, timeout: float) -> _Child:
+def _start(work: Callable[[Any, mmap.mmap], Any], item: Any, result: str) -> _Child:
     progress = mmap.mmap(-1, _PROGRESS_BYTES)
     sys.stdout.flush()
     sys.stderr.flush()
@@ -79,7 +90,7 @@ def _start(work: Callable[[Any, mmap.mmap], Any], item: Any, result: str, timeou
             traceback.print_exc()
         finally:
             os._exit(status)
-    return _Child(item, pid, progress, result, time.monotonic() + timeout)
+    return _Child(item, pid, progress, result, b"", time.monotonic())
 
 
 def _result(child: _Child, status: int) -> Any:
