@@ -25,6 +25,7 @@ def _model(
         deps = [],
         dtype_selective_build = False,
         full_size = True,
+        full_size_tolerance = None,
         quantized = False,
         tolerance = "1e-5"):
     """What differs between models.
@@ -33,6 +34,7 @@ def _model(
       deps: list[str], Python libraries that <name>.py imports besides torch, executorch and transformers.
       dtype_selective_build: bool, whether the kernels of the test are compiled for the model's dtypes only.
       full_size: bool, whether <name>.py has a get_full_size_model(), because get_model() is cut down.
+      full_size_tolerance: str, in place of `tolerance` at the full size.
       quantized: bool, whether the program has operators of quantized_decomposed.
       tolerance: str, absolute and relative.
     Returns:
@@ -42,6 +44,7 @@ def _model(
         deps = deps,
         dtype_selective_build = dtype_selective_build,
         full_size = full_size,
+        full_size_tolerance = full_size_tolerance or tolerance,
         quantized = quantized,
         tolerance = tolerance,
     )
@@ -56,6 +59,9 @@ MODELS = {
     "convnext_tiny": _model(),
     "gemma3_bfloat16": _model(
         dtype_selective_build = True,
+        # 18 layers of roundings. PyTorch's own logits differ by 0.061 between AVX-512 and SSE 4.1, and by 0.056 from those
+        # in Float; they are 0.5 in the root mean square.
+        full_size_tolerance = "8e-2",
         tolerance = "2e-2",
     ),
     "gpt2_small": _model(),
