@@ -105,13 +105,14 @@ def make_tensor(
 
 
 def special_values(dtype: torch.dtype) -> torch.Tensor:
-    """Every kind of value a function may stumble over: signed zeros, infinities, NaN, the dtype's extremes."""
+    """Every kind of value a function may stumble over: signed zeros, infinities, NaN, denormals, the dtype's extremes."""
     if dtype == torch.bool:
         return torch.tensor([False, True])
     if dtype.is_floating_point:
         info = torch.finfo(dtype)
         inf, nan = float("inf"), float("nan")
         values = [0.0, -0.0, 1.0, -1.0, 0.5, -0.5, 1.5, -2.5, inf, -inf, nan, info.max, info.min, info.tiny, info.eps]
+        values += [info.tiny / 2, -info.tiny * info.eps]
         return torch.tensor(values, dtype=dtype)
     if dtype.is_complex:
         # Infinities and NaNs are left out: what a product of them is, depends on how its parts are calculated.
