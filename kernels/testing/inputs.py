@@ -105,7 +105,7 @@ def make_tensor(
 
 
 def special_values(dtype: torch.dtype) -> torch.Tensor:
-    """Every kind of value a function may stumble over: signed zeros, infinities, NaN, denormals, the dtype's extremes."""
+    """Every kind of value a function may stumble over: signed zeros, infinities, NaN, denormals, extremes."""
     if dtype == torch.bool:
         return torch.tensor([False, True])
     if dtype.is_floating_point:

@@ -118,6 +118,8 @@ class OpTest(absltest.TestCase):
             x = torch.ones((3, 5), dtype=dtype)
             outs = [expected.to(dtype) for expected in tester.expect(torch.ones((3, 5)), *extra)]
             tester.check_rejected(x, *extra, outs=outs)
+        of_dtypes = ((given.tensor((3, 5), dtype), *extra) for dtype in given.dtypes)
+        self._check_out_shape_is_judged(tester, of_dtypes)
 
     def check_reduction(self, tester: OpTester, *extra: Any, dim_lists: bool = True, **kwargs: Any) -> None:
         """op(tensor, dim, *extra, keepdim=...) over dtypes, shapes, dims, dim orders, special values and out dtypes.

@@ -185,7 +185,7 @@ DEPARTURES = (
         name="antialiased images one column wide",
         operators=("aten::_upsample_bilinear2d_aa.out",),
         what="The rows of a result one column wide are interpolated.",
-        reason="PyTorch repeats the first row. Of the transposed image, one row high, PyTorch gives the kernel's result.",
+        reason="PyTorch repeats the first row. Of the transposed image, PyTorch gives the kernel's result.",
         outcome=Outcome.WRONG,
         applies=lambda _, verdict: verdict.shape[3] == 1,
         example=lambda: Call(
@@ -230,7 +230,7 @@ DEPARTURES = (
         applies=lambda call, _: call.args[2] is not None and call.args[2].dtype != call.dtype,
         example=lambda: Call(
             "aten::convolution.out",
-            (torch.ones(1, 2, 5).bfloat16(), torch.ones(2, 2, 1).bfloat16(), torch.ones(2), [1], [0], [1], False, [0], 1),
+            (*(torch.ones(2, 2, 5).bfloat16(),) * 2, torch.ones(2), [1], [0], [1], False, [0], 1),
             {},
         ),
     ),
@@ -247,8 +247,8 @@ DEPARTURES = (
         name="divisors much less than the dividend",
         operators=("aten::fmod.Scalar_out", "aten::fmod.Tensor_out"),
         what="The remainder is exact.",
-        reason="PyTorch's vectorized loops give NaN for a denormal divisor, and where the quotient has more digits than "
-        "a Double.",
+        reason="PyTorch's vectorized loops give NaN for a denormal divisor, and where the quotient has more digits "
+        "than a Double.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: _has_huge_quotients(call),
         example=lambda: Call("aten::fmod.Scalar_out", (torch.ones(40), 1e-45), {}),

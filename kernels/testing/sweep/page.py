@@ -22,7 +22,7 @@ operator registry:
   operators that no sample calls,
 - with the inputs that PyTorch's samples of errors hold,
 - with variations of these calls that Hypothesis makes: other dtypes, shapes of up to eight dimensions, dim orders,
-  infinities, NaNs, denormals and the dtypes' extremes, arguments out of range, out tensors of other sizes, out tensors that cannot
+  infinities, NaNs and the dtypes' extremes, arguments out of range, out tensors of other sizes, out tensors that cannot
   be resized, and, of pointwise operators, out tensors that share memory with an input.
 
 PyTorch judges: the kernel gives PyTorch's values, or fails with `InvalidArgument` and a logged reason where PyTorch

@@ -75,9 +75,11 @@ class Sweep:
             deaths[number] = f"{phase} dies of {result.cause}: {call}"
             work = functools.partial(self._judge_all, left_out=frozenset(deaths))
             ((_, result),) = workers.run(work, [operator], 1, _TIMEOUT)
-        findings = result
         if isinstance(result, workers.Death):
-            findings = Findings(failures=[f"given up after {len(deaths)} calls that crash: {[*deaths.values()][0]}"])
+            first = next(iter(deaths.values()))
+            findings = Findings(failures=[f"given up after {len(deaths)} calls that crash, first: {first}"])
+        else:
+            findings = result
         findings.failures += [death for death in deaths.values() if death.startswith("the kernel")]
         return findings
 

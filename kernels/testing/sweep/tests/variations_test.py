@@ -23,6 +23,10 @@ def _any(of_tensor: Callable[[torch.Tensor], bool]) -> Callable[[Call], bool]:
     return lambda call: any(of_tensor(tensor) for tensor in call.tensors)
 
 
+def _of_dtype(dtype: torch.dtype) -> Callable[[Call], bool]:
+    return _any(lambda x: x.dtype == dtype)
+
+
 def _is_denormal(x: torch.Tensor) -> bool:
     return x.is_floating_point() and bool(((x != 0) & (x.abs() < torch.finfo(x.dtype).tiny)).any())
 
@@ -66,10 +70,7 @@ _KINDS: dict[str, Callable[[Call], bool]] = {
     "a dim that is too small": lambda call: _dim(call) < 0,
     "a negative size": lambda call: _size(call) < 0,
     "a huge size": lambda call: _size(call) > 2**31,
-    **{
-        str(dtype): lambda call, dtype=dtype: any(x.dtype == dtype for x in call.tensors)
-        for dtype in inputs.MOVABLE_DTYPES
-    },
+    **{str(dtype): _of_dtype(dtype) for dtype in inputs.MOVABLE_DTYPES},
 }
 
 
