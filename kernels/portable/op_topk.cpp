@@ -118,7 +118,8 @@ std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor
     return results;
   }
 
-  // Compute
+  // Compute: the result of a number is that number, whatever k.
+  k = in.dim() == 0 ? 1 : k;
   ET_SWITCH_REAL_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
     const auto memory = ctx.allocate_temp(static_cast<size_t>(k) * sizeof(Item<CTYPE>), alignof(Item<CTYPE>));
     ET_KERNEL_CHECK(ctx, memory.ok(), MemoryAllocationFailed, );

@@ -1,5 +1,6 @@
 """Tests of op_topk.cpp: topk.values."""
 
+import itertools
 from typing import Any
 
 import torch
@@ -28,6 +29,13 @@ class OpTopkTest(op_tester.OpTest):
                     for k in (0, 1, x.shape[dim]):
                         for largest in (True, False):
                             self.check(x, k, dim, largest, out_dim_order=order)
+
+    def test_numbers(self) -> None:
+        """The result of a tensor without dimensions is that tensor, whatever k."""
+        topk = self.op("aten::topk.values")
+        for k, order in itertools.product((0, 1), (True, False)):
+            topk.check(torch.tensor(5.0), k, -1, order, exact=True)
+            topk.check(torch.tensor(float("nan")), k, 0, order, exact=True)
 
     def test_long_lines(self) -> None:
         x = torch.rand((3, 1000), generator=torch.Generator().manual_seed(0))
