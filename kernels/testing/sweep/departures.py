@@ -523,6 +523,59 @@ DEPARTURES = (
         example=lambda: Call("quantized_decomposed::add.out", _addends(_ints(2), -1, 100), {}),
     ),
     Departure(
+        name="dtypes of addends of quantized values",
+        operators=("quantized_decomposed::add.out",),
+        what="Addends of two dtypes are refused.",
+        reason="ExecuTorch's kernel refuses them; PyTorch does not look at the second addend's dtype.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.args[5].dtype != call.dtype,
+        example=lambda: Call(
+            "quantized_decomposed::add.out",
+            (*_addends(_ints(2).char(), 0, 9)[:5], torch.ones(2).byte(), *_addends(_ints(2), 0, 9)[6:]),
+            {},
+        ),
+    ),
+    Departure(
+        name="ranges of quantized values",
+        operators=_QUANTIZE,
+        what="An end of the range that the dtype cannot have is refused.",
+        reason="ExecuTorch's kernels refuse it; PyTorch looks at one end only.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: not _has_ends(*call.args[-3:]),
+        example=lambda: Call(
+            "quantized_decomposed::quantize_per_tensor.out", (torch.ones(2), 0.1, 3, 0, -2, torch.uint16), {}
+        ),
+    ),
+    Departure(
+        name="scales of mixed_linear",
+        operators=("quantized_decomposed::mixed_linear.out",),
+        what="Scales that are not one for each row of the weights, or one for each group of a row, are refused.",
+        reason="ExecuTorch's kernel refuses them; PyTorch broadcasts one scale.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.args[2].shape[:1] != call.args[1].shape[:1],
+        example=lambda: Call(
+            "quantized_decomposed::mixed_linear.out",
+            (torch.ones(3, 4), torch.ones(5, 4, dtype=torch.int8), torch.ones(1), None, None),
+            {},
+        ),
+    ),
+    Departure(
+        name="zero points of small dtypes",
+        operators=("quantized_decomposed::dequantize_per_channel.out",),
+        what="The difference of a value and a zero point is exact.",
+        reason="PyTorch's difference of integers of 8 or 16 bits wraps around.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: (
+            call.args[2] is not None
+            and torch.promote_types(call.dtype, call.args[2].dtype) in (torch.uint8, torch.int8, torch.int16)
+        ),
+        example=lambda: Call(
+            "quantized_decomposed::dequantize_per_channel.out",
+            (torch.ones(1, 1).byte(), torch.ones(1), torch.tensor([2]).byte(), 0, 0, 255, torch.uint8, None),
+            {},
+        ),
+    ),
+    Departure(
         name="integers without parameters",
         operators=("quantized_decomposed::choose_qparams_per_token_asymmetric.out",),
         what="Only floats are taken.",
@@ -543,7 +596,7 @@ DEPARTURES = (
         what="The zero point is within the range of quantized values.",
         reason="PyTorch converts NaN to an integer, which is undefined.",
         outcome=Outcome.WRONG,
-        applies=lambda call, _: not _is_finite(call),
+        applies=lambda call, _: not _is_finite(call) or any(isinstance(v, float) and math.isnan(v) for v in call.args),
         example=lambda: Call(
             "quantized_decomposed::choose_qparams.Tensor_out",
             (torch.tensor([math.inf, -math.inf]), -128, 127, 1e-7, torch.int8),
@@ -656,7 +709,7 @@ DEPARTURES = (
         name="parameters of quantization",
         operators=_PARAMETERS_IN_TENSORS,
         what="Scales must be Float or Double, one for each channel or token, or any floats where there is one for all "
-        "values; zero points must be numbers, no complex or unsigned ones of 16 to 64 bits, and as many. Both must be "
+        "values; zero points must be Byte, Char, Short, Int, Long, Float or Double, and as many. Both must be "
         "contiguous.",
         reason="ExecuTorch's kernels refuse other parameters; PyTorch takes what promotion and broadcasting make fit.",
         outcome=Outcome.KERNEL_REFUSES,
@@ -693,7 +746,7 @@ def _parameters_fit(call: Call) -> bool:
         count, dtypes = x.shape[:-1].numel(), {torch.float32, torch.float64}
     elif zero_points.is_floating_point():
         return False
-    no_zero_points = {torch.bool, *_COMPLEX, *_UNSIGNED}
+    no_zero_points = {torch.bool, *_COMPLEX, *_UNSIGNED, *_HALVES}
     contiguous = all(inputs.dim_order_of(p) == tuple(range(p.dim())) for p in (scales, zero_points))
     return (
         (contiguous or count == 1)
@@ -701,6 +754,12 @@ def _parameters_fit(call: Call) -> bool:
         and zero_points.dtype not in no_zero_points
         and scales.numel() == zero_points.numel() == count
     )
+
+
+def _has_ends(least: int, largest: int, dtype: torch.dtype) -> bool:
+    """Whether an integer dtype has both ends of a range."""
+    limits = torch.iinfo(dtype)
+    return all(limits.min <= end <= limits.max for end in (least, largest))
 
 
 def _is_finite(call: Call) -> bool:
