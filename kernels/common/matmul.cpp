@@ -5,7 +5,7 @@
 
 namespace rules_executorch::kernels {
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
 
 bool internal::has_wide_vectors() { return __builtin_cpu_supports("avx"); }
 
@@ -14,16 +14,20 @@ bool internal::has_wide_vectors() { return __builtin_cpu_supports("avx"); }
 namespace {
 
 /// How many products are added up before they are added to a sum.
-constexpr int64_t kDepth = 128;
+constexpr int64_t kDepth = 256;
 /// Products of up to this many rows are sums of rows or dot products.
 constexpr int64_t kFewRows = 3;
-/// Rows of a block whose elements are read in place, and of one that needs memory.
-constexpr int64_t kRowsInPlace = 256;
-constexpr int64_t kRowsPacked = 128;
-/// Bytes of a row of a block of sums; of all rows of the second operand that are loaded at a time.
-constexpr int64_t kTilesBytes = 16 * kTileBytes;
-constexpr int64_t kRowsBytes = 4 * kTilesBytes;
+/// Rows of a block whose elements are read in place, and of one that needs memory; of the smallest blocks.
+constexpr int64_t kRowsInPlace = 512;
+constexpr int64_t kRowsPacked = 256;
+constexpr int64_t kLeastRows = 8;
+/// Bytes of a row of a block of sums, of tiles and of sums of rows; of all rows of the second operand that are loaded
+/// at a time.
+constexpr int64_t kTilesBytes = 4 * kTileBytes;
+constexpr int64_t kRowsBytes = kVectorBytes == 16 ? 2048 : 8192;
 constexpr int64_t kStagedBytes = 8192;
+/// Columns of which dot products are calculated at a time.
+constexpr int64_t kDotColumns = 8;
 /// Panels do not begin at the same place of a page, so that they do not compete for places in the cache.
 constexpr int64_t kPanelGap = 64;
 /// Multiplications that a thread takes at least, and parts that products are divided into at most.
@@ -32,14 +36,109 @@ constexpr int64_t kMaxParts = 16;
 
 int64_t blocks_of(int64_t size, int64_t step) { return (size + step - 1) / step; }
 
-/// Distributes `size` contiguous bytes to the same row of panels.
-void scatter_row(const char* row, int64_t size, char* panels, int64_t panel_stride) {
-  for (; size >= kTileBytes; size -= kTileBytes, row += kTileBytes, panels += panel_stride) {
-    std::memcpy(panels, row, kTileBytes);
+/// Copies rows of `row_bytes` to rows of panels, `pitch` bytes apart, the last panel's filled up with zeros.
+void pack_rows(const char* rows, int64_t stride, int64_t count, int64_t row_bytes, char* panels, int64_t panel_stride,
+               int64_t pitch) {
+  for (int64_t p = 0; p < count; ++p, rows += stride, panels += pitch) {
+    char* panel = panels;
+    int64_t j = 0;
+    for (; j + kTileBytes <= row_bytes; j += kTileBytes, panel += panel_stride) {
+      for (int64_t k = 0; k < kTileBytes; k += kVectorBytes) {
+        internal::store_vector(panel + k, internal::load_vector(rows + j + k));
+      }
+    }
+    if (j < row_bytes) {
+      std::memcpy(panel, rows + j, row_bytes - j);
+      std::memset(panel + (row_bytes - j), 0, kTileBytes - (row_bytes - j));
+    }
   }
-  if (size > 0) {
-    std::memcpy(panels, row, size);
-    std::memset(panels + size, 0, kTileBytes - size);
+}
+
+// GCC has it from version 12 on.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define KERNELS_HAS_SHUFFLEVECTOR
+#endif
+#endif
+
+#ifdef KERNELS_HAS_SHUFFLEVECTOR
+
+/// The elements of both vectors in turns, from element kFirst on.
+template <typename T, int kFirst, int... I>
+internal::Vector<T> interleave(const internal::Vector<T>& a, const internal::Vector<T>& b,
+                               std::integer_sequence<int, I...>) {
+  return __builtin_shufflevector(a, b, (I % 2 * int{sizeof...(I)} + kFirst + I / 2)...);
+}
+
+/// Transposes as many rows as a vector has elements. Each step interleaves row i with row i + n / 2.
+template <typename T, int kSteps, int... I>
+void transpose_vectors(internal::Vector<T> (&rows)[sizeof...(I)], std::integer_sequence<int, I...> sequence) {
+  constexpr int kHalf = sizeof...(I) / 2;
+  internal::Vector<T> next[] = {interleave<T, I % 2 * kHalf>(rows[I / 2], rows[I / 2 + kHalf], sequence)...};
+  if constexpr (kSteps > 2) {
+    transpose_vectors<T, kSteps / 2>(next, sequence);
+  }
+  ((rows[I] = next[I]), ...);
+}
+
+template <typename T, int... I>
+void transpose_square(const char* source, int64_t source_stride, char* target, int64_t target_stride,
+                      std::integer_sequence<int, I...> sequence) {
+  internal::Vector<T> rows[] = {internal::load_vector(reinterpret_cast<const T*>(source + I * source_stride))...};
+  transpose_vectors<T, sizeof...(I)>(rows, sequence);
+  (internal::store_vector(reinterpret_cast<T*>(target + I * target_stride), rows[I]), ...);
+}
+
+#endif
+
+/// `target[j][i] = source[i][j]`.
+template <typename T>
+void transpose(const char* source, int64_t source_stride, int64_t rows, int64_t columns, char* target,
+               int64_t target_stride) {
+  constexpr int64_t kSize = sizeof(T);
+  int64_t whole_rows = 0;
+  int64_t whole_columns = 0;
+#ifdef KERNELS_HAS_SHUFFLEVECTOR
+  constexpr int64_t kLanes = internal::kLanes<T>;
+  whole_rows = rows / kLanes * kLanes;
+  whole_columns = columns / kLanes * kLanes;
+  for (int64_t i = 0; i < whole_rows; i += kLanes) {
+    for (int64_t j = 0; j < whole_columns; j += kLanes) {
+      transpose_square<T>(source + i * source_stride + j * kSize, source_stride, target + j * target_stride + i * kSize,
+                          target_stride, std::make_integer_sequence<int, kLanes>());
+    }
+  }
+#endif
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) {
+      std::memcpy(target + j * target_stride + i * kSize, source + i * source_stride + j * kSize, kSize);
+    }
+  }
+}
+
+void transpose(const char* source, int64_t source_stride, int64_t rows, int64_t columns, int64_t size, char* target,
+               int64_t target_stride) {
+  if (size == sizeof(uint32_t)) {
+    transpose<uint32_t>(source, source_stride, rows, columns, target, target_stride);
+  } else if (size == sizeof(uint64_t)) {
+    transpose<uint64_t>(source, source_stride, rows, columns, target, target_stride);
+  } else {
+    for (int64_t i = 0; i < rows; ++i) {
+      copy_elements(source + i * source_stride, size, target + i * size, target_stride, size, columns);
+    }
+  }
+}
+
+/// Writes i times the complex numbers of each row of a panel behind that row; T is the type of their parts.
+template <typename T>
+void multiply_by_i(char* panel, int64_t rows) {
+  constexpr int64_t kParts = kTileBytes / sizeof(T);
+  T* row = reinterpret_cast<T*>(panel);
+  for (int64_t p = 0; p < rows; ++p, row += 2 * kParts) {
+    for (int64_t j = 0; j < kParts; j += 2) {
+      row[kParts + j] = -row[j + 1];
+      row[kParts + j + 1] = row[j];
+    }
   }
 }
 
@@ -47,6 +146,10 @@ void scatter_row(const char* row, int64_t size, char* panels, int64_t panel_stri
 void load_matrix(const ConstMatrices& matrices, int64_t batch, int64_t row, int64_t rows, int64_t column,
                  int64_t columns, ScalarType type, char* target, int64_t stride) {
   const int64_t size = static_cast<int64_t>(elementSize(type));
+  if (matrices.dtype == type && matrices.has_contiguous_columns() && !matrices.has_contiguous_rows()) {
+    transpose(matrices.at(batch, row, column), matrices.column_stride, columns, rows, size, target, stride);
+    return;
+  }
   for (int64_t i = 0; i < rows; ++i, target += stride) {
     for (int64_t j = 0; j < columns; j += kBlockSize) {
       load_block(matrices.dtype, matrices.at(batch, row + i, column + j), matrices.column_stride, type,
@@ -64,22 +167,33 @@ struct MatrixProduct::Plan {
   Way way;
   bool loads_a;
   bool loads_b;
+  bool transposes_b;  // whose columns are contiguous
   bool has_totals;
+  bool is_complex;
   int64_t element_size;
   int64_t rows;         // of a block of sums
   int64_t row_bytes;    // of a row of such a block, a multiple of kTileBytes
   int64_t depth;        // of the blocks of both operands
-  int64_t staged_rows;  // of the second operand
+  int64_t staged_rows;  // of the second operand, or columns where those are transposed
 
   Plan(const MatrixProduct& product, int64_t memory);
 
   int64_t columns() const { return row_bytes / element_size; }
-  int64_t panel_stride() const { return depth * kTileBytes + kPanelGap; }
+  int64_t panel_pitch() const { return is_complex ? 2 * kTileBytes : kTileBytes; }
+  int64_t panel_stride() const { return depth * panel_pitch() + kPanelGap; }
   int64_t packed_size() const { return loads_a ? rows * depth * element_size : 0; }
   int64_t totals_size() const { return has_totals ? rows * row_bytes : 0; }
-  int64_t staged_size() const { return !loads_b ? 0 : way == kDots ? depth * element_size : staged_rows * row_bytes; }
+  int64_t staged_size() const {
+    return !loads_b ? 0 : staged_rows * (transposes_b || way == kDots ? depth * element_size : row_bytes);
+  }
   int64_t panels_size() const { return way == kTiles ? row_bytes / kTileBytes * panel_stride() : 0; }
   int64_t size() const { return packed_size() + totals_size() + staged_size() + panels_size(); }
+  int64_t count_blocks(const ProductShape& shape) const {
+    return shape.batch * blocks_of(shape.m, rows) * blocks_of(shape.n, columns());
+  }
+
+  /// Takes smaller blocks, so that there are `count` of them, if they do not become too small.
+  void divide(const ProductShape& shape, int64_t count);
 
  private:
   void shrink();
@@ -99,18 +213,21 @@ MatrixProduct::Plan::Plan(const MatrixProduct& product, int64_t memory) {
   const ConstMatrices& b = product.b_;
   const bool has_b = b.data != nullptr;
   way = shape.m > kFewRows ? kTiles : has_b && b.has_contiguous_columns() && !b.has_contiguous_rows() ? kDots : kRows;
+  is_complex = ::executorch::runtime::isComplexType(product.type());
   element_size = product.element_size();
   loads_a = !product.is_in_place(product.a_);
-  // What is to be transposed is read where it lies.
-  const bool is_transposed = has_b && b.dtype == product.type() && b.has_contiguous_columns();
-  loads_b = !(way == kRows ? product.is_in_place(b) : is_transposed || (way == kTiles && product.is_in_place(b)));
+  transposes_b = way == kTiles && has_b && b.has_contiguous_columns() && !b.has_contiguous_rows();
+  const bool has_type = has_b && b.dtype == product.type();
+  loads_b = !(has_type && (way == kDots || transposes_b || b.has_contiguous_rows()));
   has_totals = product.sums_.data == nullptr;
   const bool in_place = !loads_a && !loads_b;
   depth = std::min(shape.k, way == kTiles ? kDepth : in_place ? shape.k : kBlockSize);
   rows = std::min(shape.m, loads_a || has_totals ? kRowsPacked : kRowsInPlace);
-  row_bytes =
-      std::min(blocks_of(shape.n * element_size, kTileBytes) * kTileBytes, way == kTiles ? kTilesBytes : kRowsBytes);
-  staged_rows = std::min(depth, kStagedBytes / row_bytes);
+  const int64_t most_bytes = way == kTiles ? kTilesBytes : loads_b ? kStagedBytes / 4 : kRowsBytes;
+  row_bytes = blocks_of(std::min(shape.n * element_size, most_bytes), kTileBytes) * kTileBytes;
+  staged_rows = way == kDots   ? 1
+                : transposes_b ? kVectorBytes / element_size
+                               : std::min(depth, std::max<int64_t>(kStagedBytes / row_bytes, 1));
   while (size() > memory) {
     shrink();
   }
@@ -121,10 +238,20 @@ void MatrixProduct::Plan::shrink() {
     staged_rows = 4;
   } else if (row_bytes > kTileBytes) {
     row_bytes = blocks_of(row_bytes / kTileBytes, 2) * kTileBytes;
-  } else if (rows > kTileRows) {
-    rows = std::max<int64_t>(rows / 2 / kTileRows, 1) * kTileRows;
+  } else if (rows > kLeastRows) {
+    rows = blocks_of(rows / 2, kLeastRows) * kLeastRows;
   } else {
     depth /= 2;
+  }
+}
+
+void MatrixProduct::Plan::divide(const ProductShape& shape, int64_t count) {
+  // What is loaded for a block is loaded again for the blocks beside it: of the first operand, with fewer columns.
+  while (row_bytes > (loads_a ? kTilesBytes : kTileBytes) && count_blocks(shape) < count) {
+    row_bytes = blocks_of(row_bytes / kTileBytes, 2) * kTileBytes;
+  }
+  while (rows > 8 * kLeastRows && count_blocks(shape) < count) {
+    rows = blocks_of(rows / 2, kLeastRows) * kLeastRows;
   }
 }
 
@@ -148,13 +275,12 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
     return;
   }
   Plan plan(*this, INT64_MAX);
-  const auto count_blocks = [&] {
-    return shape_.batch * blocks_of(shape_.m, plan.rows) * blocks_of(shape_.n, plan.columns());
-  };
-  const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
   int64_t parts = 1;
   if (has_threads()) {
-    parts = std::min({count_blocks(), kMaxParts, blocks_of(products, kPartProducts)});
+    const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
+    parts = std::min(kMaxParts, blocks_of(products, kPartProducts));
+    plan.divide(shape_, parts);
+    parts = std::min(parts, plan.count_blocks(shape_));
   }
   const int64_t part_size = blocks_of(plan.size(), 64) * 64;
   char* memory = scratch.get(parts * part_size);
@@ -164,7 +290,7 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
     memory = scratch.get(plan.size());
   }
   const int64_t row_blocks = blocks_of(shape_.m, plan.rows);
-  const int64_t blocks = count_blocks();
+  const int64_t blocks = plan.count_blocks(shape_);
   parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
     for (int64_t part = first; part < last; ++part) {
       for (int64_t i = part * blocks / parts; i < (part + 1) * blocks / parts; ++i) {
@@ -187,7 +313,7 @@ void MatrixProduct::compute_block(const SumBlock& block, const Plan& plan, char*
     stride = sums_.row_stride;
   }
   scratch += plan.totals_size();
-  for (int64_t i = 0; i < block.rows; ++i) {
+  for (int64_t i = 0; i < block.rows && (plan.way != Plan::kTiles || shape_.k == 0); ++i) {
     std::memset(totals + i * stride, 0, block.columns * plan.element_size);
   }
   if (plan.way == Plan::kTiles) {
@@ -218,28 +344,42 @@ const char* MatrixProduct::block_of_a(const SumBlock& block, int64_t column, int
 void MatrixProduct::pack_b(const SumBlock& block, const Plan& plan, int64_t row, int64_t rows, char* staged,
                            char* panels) const {
   const int64_t panel_stride = plan.panel_stride();
+  const int64_t pitch = plan.panel_pitch();
   const int64_t size = element_size();
   const int64_t row_bytes = block.columns * size;
-  const int64_t tile_columns = kTileBytes / size;
-  if (is_in_place(b_)) {
-    for (int64_t p = 0; p < rows; ++p) {
-      scatter_row(b_.at(block.batch, row + p, block.column), row_bytes, panels + p * kTileBytes, panel_stride);
-    }
-  } else if (b_.data != nullptr && b_.dtype == type() && b_.has_contiguous_columns()) {
+  if (plan.transposes_b) {
     if (row_bytes % kTileBytes != 0) {
-      std::memset(panels + row_bytes / kTileBytes * panel_stride, 0, rows * kTileBytes);
+      std::memset(panels + row_bytes / kTileBytes * panel_stride, 0, rows * pitch);
     }
-    for (int64_t j = 0; j < block.columns; ++j) {
-      copy_elements(b_.at(block.batch, row, block.column + j), size,
-                    panels + j / tile_columns * panel_stride + j % tile_columns * size, kTileBytes, size, rows);
+    for (int64_t j = 0; j < block.columns; j += plan.staged_rows) {
+      const int64_t count = std::min(plan.staged_rows, block.columns - j);
+      const char* columns = staged;
+      int64_t stride = rows * size;
+      if (plan.loads_b) {
+        load_matrix(b_.transpose(), block.batch, block.column + j, count, row, rows, type(), staged, stride);
+      } else {
+        columns = b_.at(block.batch, row, block.column + j);
+        stride = b_.column_stride;
+      }
+      const int64_t offset = j * size;
+      transpose(columns, stride, count, rows, size, panels + offset / kTileBytes * panel_stride + offset % kTileBytes,
+                pitch);
     }
+  } else if (!plan.loads_b) {
+    pack_rows(b_.at(block.batch, row, block.column), b_.row_stride, rows, row_bytes, panels, panel_stride, pitch);
   } else {
     for (int64_t start = 0; start < rows; start += plan.staged_rows) {
       const int64_t count = std::min(plan.staged_rows, rows - start);
       load_b(block.batch, row + start, count, block.column, block.columns, staged, row_bytes);
-      for (int64_t p = 0; p < count; ++p) {
-        scatter_row(staged + p * row_bytes, row_bytes, panels + (start + p) * kTileBytes, panel_stride);
-      }
+      pack_rows(staged, row_bytes, count, row_bytes, panels + start * pitch, panel_stride, pitch);
+    }
+  }
+  for (int64_t j = 0; plan.is_complex && j < row_bytes; j += kTileBytes) {
+    char* const panel = panels + j / kTileBytes * panel_stride;
+    if (type() == ScalarType::ComplexFloat) {
+      multiply_by_i<float>(panel, rows);
+    } else {
+      multiply_by_i<double>(panel, rows);
     }
   }
 }
@@ -255,29 +395,11 @@ void MatrixProduct::compute_tiles(const SumBlock& block, const Plan& plan, char*
     int64_t a_stride;
     const char* a = block_of_a(block, start, depth, packed, a_stride);
     pack_b(block, plan, start, depth, staged, panels);
-    for (int64_t i = 0; i < block.rows; i += kTileRows) {
-      const int64_t rows = std::min<int64_t>(kTileRows, block.rows - i);
-      const void* a_rows[kTileRows];
-      for (int64_t r = 0; r < kTileRows; ++r) {
-        a_rows[r] = a + (i + std::min(r, rows - 1)) * a_stride;  // The last row stands in for missing ones.
-      }
-      const char* panel = panels;
-      for (int64_t j = 0; j < block.columns * size; j += kTileBytes, panel += plan.panel_stride()) {
-        const int64_t row_bytes = std::min(kTileBytes, block.columns * size - j);
-        char* total = totals + i * totals_stride + j;
-        if (rows == kTileRows && row_bytes == kTileBytes) {
-          loops_.add_tile(total, totals_stride / size, a_rows, panel, depth);
-          continue;
-        }
-        alignas(16) char tile[kTileRows * kTileBytes] = {};
-        for (int64_t r = 0; r < rows; ++r) {
-          std::memcpy(tile + r * kTileBytes, total + r * totals_stride, row_bytes);
-        }
-        loops_.add_tile(tile, kTileBytes / size, a_rows, panel, depth);
-        for (int64_t r = 0; r < rows; ++r) {
-          std::memcpy(total + r * totals_stride, tile + r * kTileBytes, row_bytes);
-        }
-      }
+    const char* panel = panels;
+    const int64_t tile_columns = kTileBytes / size;
+    for (int64_t j = 0; j < block.columns; j += tile_columns, panel += plan.panel_stride()) {
+      loops_.add_panel({totals + j * size, totals_stride / size, a, a_stride / size, panel, tile_columns, block.rows,
+                        std::min(tile_columns, block.columns - j), depth, start == 0});
     }
   }
 }
@@ -319,14 +441,17 @@ void MatrixProduct::compute_dots(const SumBlock& block, const Plan& plan, char* 
     const int64_t depth = std::min(plan.depth, shape_.k - start);
     int64_t a_stride;
     const char* a = block_of_a(block, start, depth, packed, a_stride);
-    for (int64_t j = 0; j < block.columns; ++j) {
+    // Some columns at a time, which stay in the cache for all rows.
+    const int64_t step = plan.loads_b ? 1 : kDotColumns;
+    for (int64_t j = 0; j < block.columns; j += step) {
       const char* b = b_.at(block.batch, start, block.column + j);
       if (plan.loads_b) {
         load_matrix(b_.transpose(), block.batch, block.column + j, 1, start, depth, type(), staged, 0);
         b = staged;
       }
       for (int64_t i = 0; i < block.rows; ++i) {
-        loops_.add_dot(totals + i * totals_stride + j * size, a + i * a_stride, b, depth);
+        loops_.add_dots(totals + i * totals_stride + j * size, a + i * a_stride, b, b_.column_stride / size, depth,
+                        std::min(step, block.columns - j));
       }
     }
   }

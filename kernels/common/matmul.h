@@ -8,26 +8,42 @@
 
 #include "kernels/common/block.h"
 #include "kernels/common/strided_view.h"
+#include "kernels/common/vector_width.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
-/// Rows of a tile, the part of a product that stays in registers while its sums grow.
-inline constexpr int kTileRows = 6;
-/// Bytes of a row of a tile, two vectors of every instruction set's least width.
-inline constexpr int64_t kTileBytes = 32;
+/// Bytes of a row of a tile, the part of a product that stays in registers while its sums grow: three quarters of the
+/// registers hold sums.
+inline constexpr int64_t kTileBytes = kVectorRegisters == 32 ? 3 * kVectorBytes : 64;
+
+/// The product of rows of the first operand and a panel of the second one, which is as wide as a tile:
+/// `totals[i][j] += sum over p < k of a[i][p] * b[p][j]`, or `=`. Elements that lie next to each other are contiguous;
+/// strides are in elements.
+struct PanelProduct {
+  void* totals;
+  int64_t totals_stride;
+  const void* a;
+  int64_t a_stride;
+  const void* b;
+  int64_t b_stride;
+  int64_t rows;
+  int64_t columns;  // of a tile at most; rows of `b` have those of a whole one
+  int64_t k;
+  bool replaces_totals;
+};
 
 /// The innermost loops of a product in elements of one type, with that type erased. Elements that lie next to each
 /// other are contiguous; strides are in elements.
 struct ProductLoops {
   /// The type of the elements: of the operands once they are loaded, and of the sums.
   ScalarType type;
-  /// `totals[i][j] += sum over p < k of a[i][p] * b[p][j]` for one tile; row i of `a` begins at `a[i]`, and rows of `b`
-  /// are kTileBytes apart.
-  void (*add_tile)(void* totals, int64_t totals_stride, const void* const* a, const void* b, int64_t k);
+  /// Of complex numbers, `b` has two rows for each, the second one times i.
+  void (*add_panel)(const PanelProduct& product);
   /// `totals[j] += sum over p < k of a[p] * b[p][j]` for j < n.
   void (*add_rows)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
-  /// `*total += sum over p < k of a[p] * b[p]`.
-  void (*add_dot)(void* total, const void* a, const void* b, int64_t k);
+  /// `totals[j] += sum over p < k of a[p] * b[j][p]` for j < n, where columns of `b` are `b_stride` apart.
+  void (*add_dots)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
 };
 
 /// The type to multiply matrices of `T` in. Integers share the longest: their products wrap around alike.
@@ -177,14 +193,14 @@ namespace internal {
 #if defined(__GNUC__)
 template <typename T>
 struct VectorOf {
-  typedef T type __attribute__((vector_size(kTileBytes / 2)));
+  typedef T type __attribute__((vector_size(kVectorBytes)));
 };
 template <typename T>
 using Vector = typename VectorOf<T>::type;
 #else
 template <typename T>
 struct Vector {
-  T lanes[kTileBytes / 2 / sizeof(T)];
+  T lanes[kVectorBytes / sizeof(T)];
 
   friend Vector operator*(T factor, Vector vector) {
     for (T& lane : vector.lanes) {
@@ -193,14 +209,14 @@ struct Vector {
     return vector;
   }
   friend Vector operator*(Vector a, const Vector& b) {
-    for (size_t i = 0; i < kTileBytes / 2 / sizeof(T); ++i) {
+    for (size_t i = 0; i < kVectorBytes / sizeof(T); ++i) {
       a.lanes[i] *= b.lanes[i];
     }
     return a;
   }
   friend Vector operator+(Vector a, const Vector& b) { return a += b; }
   Vector& operator+=(const Vector& other) {
-    for (size_t i = 0; i < kTileBytes / 2 / sizeof(T); ++i) {
+    for (size_t i = 0; i < kVectorBytes / sizeof(T); ++i) {
       lanes[i] += other.lanes[i];
     }
     return *this;
@@ -209,7 +225,7 @@ struct Vector {
 #endif
 
 template <typename T>
-inline constexpr int64_t kLanes = kTileBytes / 2 / sizeof(T);
+inline constexpr int64_t kLanes = kVectorBytes / sizeof(T);
 
 template <typename T>
 inline Vector<T> load_vector(const T* source) {
@@ -219,63 +235,81 @@ inline Vector<T> load_vector(const T* source) {
 }
 
 template <typename T>
+inline void store_vector(T* target, const Vector<T>& vector) {
+  std::memcpy(target, &vector, sizeof(vector));
+}
+
+template <typename T>
 inline void add_vector(T* target, const Vector<T>& vector) {
-  const Vector<T> sum = load_vector(target) + vector;
-  std::memcpy(target, &sum, sizeof(sum));
+  store_vector(target, load_vector(target) + vector);
 }
 
-template <typename T, int... I>
-inline void add_tile(T* totals, int64_t totals_stride, const void* const* a, const T* b, int64_t k,
-                     std::integer_sequence<int, I...>) {
-  const T* const rows[] = {static_cast<const T*>(a[I])...};
-  Vector<T> left[] = {((void)I, Vector<T>{})...};
-  Vector<T> right[] = {((void)I, Vector<T>{})...};
-  for (int64_t p = 0; p < k; ++p, b += 2 * kLanes<T>) {
-    const Vector<T> b_left = load_vector(b);
-    const Vector<T> b_right = load_vector(b + kLanes<T>);
-    ((left[I] += rows[I][p] * b_left, right[I] += rows[I][p] * b_right), ...);
+/// A tile in vectors of kVectorBytes.
+struct BaseTile {
+  static constexpr int kVectors = kTileBytes / kVectorBytes;
+  static constexpr int kRows = kVectorRegisters * 3 / 4 / kVectors;
+  /// Narrower panels have tiles of fewer vectors, but not where WideTile does most of the work.
+  static constexpr int kLeastVectors = kVectors > 3 ? kVectors : 1;
+
+  /// A PanelProduct of as many rows and vectors; I goes through both in row-major order.
+  template <typename T, int kVectors, int... I>
+  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals,
+                  int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
+    const T* const rows[] = {a + I / kVectors * a_stride...};
+    Vector<T> sums[] = {((void)I, Vector<T>{})...};
+    for (int64_t p = 0; p < k; ++p, b += b_stride) {
+      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * kLanes<T>)...};
+      ((sums[I] += rows[I][p] * row_of_b[I]), ...);
+    }
+    T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
+    if (!replaces_totals) {
+      ((sums[I] += load_vector(at[I])), ...);
+    }
+    (store_vector(at[I], sums[I]), ...);
   }
-  ((add_vector(totals + I * totals_stride, left[I]), add_vector(totals + I * totals_stride + kLanes<T>, right[I])),
-   ...);
-}
+};
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
 
-/// Whether the processor has vectors of a whole row of a tile. Nearly every x86-64 one does, but the architecture's
-/// baseline does not.
+/// Whether the processor has vectors of twice the size. Nearly every x86-64 one does, but the architecture's baseline
+/// does not.
 bool has_wide_vectors();
 
 template <typename T>
 struct WideVectorOf {
-  typedef T type __attribute__((vector_size(kTileBytes)));
+  typedef T type __attribute__((vector_size(2 * kVectorBytes)));
 };
 
-/// As `add_tile`, with half the instructions and the same results: each element's products are added in the same order.
-template <typename T, int... I>
-[[gnu::target("avx")]] void add_wide_tile(T* totals, int64_t totals_stride, const void* const* a, const T* b, int64_t k,
-                                          std::integer_sequence<int, I...>) {
-  using Wide = typename WideVectorOf<T>::type;
-  const T* const rows[] = {static_cast<const T*>(a[I])...};
-  Wide sums[] = {((void)I, Wide{})...};
-  for (int64_t p = 0; p < k; ++p, b += kTileBytes / sizeof(T)) {
-    Wide row_of_b;
-    std::memcpy(&row_of_b, b, sizeof(row_of_b));
-    ((sums[I] += rows[I][p] * row_of_b), ...);
-  }
-  for (size_t i = 0; i < sizeof...(I); ++i) {
-    Wide total;
-    std::memcpy(&total, totals + i * totals_stride, sizeof(total));
-    total += sums[i];
-    std::memcpy(totals + i * totals_stride, &total, sizeof(total));
-  }
-}
+/// A tile in vectors of twice the size, with the same results: each element's products are added in the same order.
+struct WideTile {
+  static constexpr int kVectors = BaseTile::kVectors / 2;
+  static constexpr int kRows = BaseTile::kRows * 2;
+  static constexpr int kLeastVectors = 1;
 
-template <typename T>
-[[gnu::target("avx")]] void add_wide_tile(void* totals, int64_t totals_stride, const void* const* a, const void* b,
-                                          int64_t k) {
-  add_wide_tile(static_cast<T*>(totals), totals_stride, a, static_cast<const T*>(b), k,
-                std::make_integer_sequence<int, kTileRows>());
-}
+  template <typename T, int kVectors, int... I>
+  [[gnu::target("avx")]] static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k,
+                                         T* totals, int64_t totals_stride, bool replaces_totals,
+                                         std::integer_sequence<int, I...>) {
+    using Wide = typename WideVectorOf<T>::type;
+    constexpr int64_t kWideLanes = 2 * kLanes<T>;
+    const T* const rows[] = {a + I / kVectors * a_stride...};
+    Wide sums[] = {((void)I, Wide{})...};
+    for (int64_t p = 0; p < k; ++p, b += b_stride) {
+      Wide row_of_b[sizeof...(I)];
+      (std::memcpy(&row_of_b[I], b + I % kVectors * kWideLanes, sizeof(Wide)), ...);
+      ((sums[I] += rows[I][p] * row_of_b[I]), ...);
+    }
+    for (int i = 0; i < int{sizeof...(I)}; ++i) {
+      T* const at = totals + i / kVectors * totals_stride + i % kVectors * kWideLanes;
+      Wide total = {};
+      if (!replaces_totals) {
+        std::memcpy(&total, at, sizeof(total));
+      }
+      total += sums[i];
+      std::memcpy(at, &total, sizeof(total));
+    }
+  }
+};
 
 #endif
 
@@ -304,15 +338,94 @@ void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t n
 }
 
 template <typename T>
-void add_tile(void* totals, int64_t totals_stride, const void* const* a, const void* b, int64_t k) {
-  T* total = static_cast<T*>(totals);
-  const T* panel = static_cast<const T*>(b);
-  if constexpr (!std::is_floating_point_v<T>) {
-    for (int i = 0; i < kTileRows; ++i) {
-      add_products(total + i * totals_stride, static_cast<const T*>(a[i]), panel, 2 * kLanes<T>, k, 2 * kLanes<T>);
+using AddTile = void (*)(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals,
+                         int64_t totals_stride, bool replaces_totals);
+
+template <typename Tile, typename T, int kRows, int kVectors>
+void add_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals, int64_t totals_stride,
+              bool replaces_totals) {
+  Tile::template add<T, kVectors>(a, a_stride, b, b_stride, k, totals, totals_stride, replaces_totals,
+                                  std::make_integer_sequence<int, kRows * kVectors>());
+}
+
+/// The function for tiles of `rows` rows, all that a tile has or a half, a quarter and so on.
+template <typename Tile, typename T, int kVectors, int kRows = Tile::kRows>
+AddTile<T> tile_of_rows(int64_t rows) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) {
+      return tile_of_rows<Tile, T, kVectors, kRows / 2>(rows);
+    }
+  }
+  return &add_tile<Tile, T, kRows, kVectors>;
+}
+
+/// The function for tiles of `rows` rows and `vectors` vectors.
+template <typename Tile, typename T, int kVectors = Tile::kVectors>
+AddTile<T> tile_of(int64_t rows, int64_t vectors) {
+  if constexpr (kVectors > Tile::kLeastVectors) {
+    if (vectors < kVectors) {
+      return tile_of<Tile, T, kVectors - 1>(rows, vectors);
+    }
+  }
+  return tile_of_rows<Tile, T, kVectors>(rows);
+}
+
+template <typename T>
+inline constexpr bool kIsComplex = false;
+template <typename T>
+inline constexpr bool kIsComplex<::executorch::runtime::etensor::complex<T>> = true;
+
+template <typename Tile, typename T>
+void add_panel(const PanelProduct& product) {
+  if constexpr (kIsComplex<T>) {
+    // Complex numbers are pairs of real ones: x and y times b and i * b.
+    PanelProduct parts = product;
+    parts.totals_stride *= 2;
+    parts.a_stride *= 2;
+    parts.b_stride *= 2;
+    parts.columns *= 2;
+    parts.k *= 2;
+    add_panel<Tile, typename T::value_type>(parts);
+    return;
+  }
+  const T* a = static_cast<const T*>(product.a);
+  const T* const b = static_cast<const T*>(product.b);
+  T* totals = static_cast<T*>(product.totals);
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kColumns = kTileBytes / sizeof(T);
+    constexpr int64_t kVectorColumns = kColumns / Tile::kVectors;
+    const int64_t vectors =
+        std::max<int64_t>((product.columns + kVectorColumns - 1) / kVectorColumns, Tile::kLeastVectors);
+    const bool is_whole = product.columns == vectors * kVectorColumns;
+    int64_t rows = Tile::kRows;
+    for (int64_t i = 0; i < product.rows; i += rows) {
+      while (rows > product.rows - i) {
+        rows /= 2;
+      }
+      const auto add = tile_of<Tile, T>(rows, vectors);
+      if (is_whole) {
+        add(a, product.a_stride, b, product.b_stride, product.k, totals, product.totals_stride,
+            product.replaces_totals);
+      } else {
+        T tile[Tile::kRows * kColumns];
+        add(a, product.a_stride, b, product.b_stride, product.k, tile, kColumns, /*replaces_totals=*/true);
+        for (int64_t row = 0; row < rows; ++row) {
+          for (int64_t j = 0; j < product.columns; ++j) {
+            T& total = totals[row * product.totals_stride + j];
+            total = product.replaces_totals ? tile[row * kColumns + j] : total + tile[row * kColumns + j];
+          }
+        }
+      }
+      a += rows * product.a_stride;
+      totals += rows * product.totals_stride;
     }
   } else {
-    add_tile(total, totals_stride, a, panel, k, std::make_integer_sequence<int, kTileRows>());
+    for (int64_t i = 0; i < product.rows; ++i, a += product.a_stride, totals += product.totals_stride) {
+      if (product.replaces_totals) {
+        std::fill_n(totals, product.columns, T(0));
+      }
+      add_products(totals, a, b, product.b_stride, product.k, product.columns);
+    }
   }
 }
 
@@ -339,30 +452,56 @@ void add_rows(void* totals, const void* a, const void* b, int64_t b_stride, int6
 }
 
 template <typename T>
-void add_dot(void* total, const void* a, const void* b, int64_t k) {
+T sum_of_products(const T* a, const T* b, int64_t k) {
+  T sum = 0;
+  for (int64_t p = 0; p < k; ++p) {
+    sum += a[p] * b[p];
+  }
+  return sum;
+}
+
+template <typename T>
+T sum_of_lanes(const Vector<T>& vector) {
+  T lanes[kLanes<T>];
+  std::memcpy(lanes, &vector, sizeof(lanes));
+  merge_lanes<kLanes<T> / 2>(lanes, [](T& into, T other) { into += other; });
+  return lanes[0];
+}
+
+/// Some dot products at a time, each the same sum as alone.
+template <typename T, int... J>
+void add_dots(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k, std::integer_sequence<int, J...>) {
+  Vector<T> even[] = {((void)J, Vector<T>{})...};
+  Vector<T> odd[] = {((void)J, Vector<T>{})...};
+  int64_t p = 0;
+  for (; p + 2 * kLanes<T> <= k; p += 2 * kLanes<T>) {
+    const Vector<T> a_even = load_vector(a + p);
+    const Vector<T> a_odd = load_vector(a + p + kLanes<T>);
+    ((even[J] += a_even * load_vector(b + J * b_stride + p),
+      odd[J] += a_odd * load_vector(b + J * b_stride + p + kLanes<T>)),
+     ...);
+  }
+  ((totals[J] += sum_of_lanes<T>(even[J] + odd[J]) + sum_of_products(a + p, b + J * b_stride + p, k - p)), ...);
+}
+
+template <typename T>
+void add_dots(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n) {
+  T* total = static_cast<T*>(totals);
   const T* x = static_cast<const T*>(a);
   const T* y = static_cast<const T*>(b);
-  int64_t p = 0;
-  T lanes[kLanes<T>] = {};
+  int64_t j = 0;
   if constexpr (std::is_floating_point_v<T>) {
-    Vector<T> sums[] = {Vector<T>{}, Vector<T>{}, Vector<T>{}, Vector<T>{}};
-    for (; p + 4 * kLanes<T> <= k; p += 4 * kLanes<T>) {
-      sums[0] += load_vector(x + p) * load_vector(y + p);
-      sums[1] += load_vector(x + p + kLanes<T>) * load_vector(y + p + kLanes<T>);
-      sums[2] += load_vector(x + p + 2 * kLanes<T>) * load_vector(y + p + 2 * kLanes<T>);
-      sums[3] += load_vector(x + p + 3 * kLanes<T>) * load_vector(y + p + 3 * kLanes<T>);
+    constexpr int kColumns = 4;
+    for (; j + kColumns <= n; j += kColumns) {
+      add_dots(total + j, x, y + j * b_stride, b_stride, k, std::make_integer_sequence<int, kColumns>());
     }
-    const Vector<T> sum = (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    std::memcpy(lanes, &sum, sizeof(lanes));
+    for (; j < n; ++j) {
+      add_dots(total + j, x, y + j * b_stride, b_stride, k, std::make_integer_sequence<int, 1>());
+    }
   }
-  T rest = 0;
-  for (; p < k; ++p) {
-    rest += x[p] * y[p];
+  for (; j < n; ++j) {
+    total[j] += sum_of_products(x, y + j * b_stride, k);
   }
-  for (const T lane : lanes) {
-    rest += lane;
-  }
-  *static_cast<T*>(total) += rest;
 }
 
 }  // namespace internal
@@ -370,12 +509,12 @@ void add_dot(void* total, const void* a, const void* b, int64_t k) {
 template <typename T>
 const ProductLoops& product_loops() {
   static_assert(std::is_same_v<T, ProductType<T>>);
-  static constexpr ProductLoops loops{CppTypeToScalarType<T>::value, &internal::add_tile<T>, &internal::add_rows<T>,
-                                      &internal::add_dot<T>};
-#if defined(__x86_64__) && defined(__GNUC__)
-  if constexpr (std::is_floating_point_v<T>) {
-    static constexpr ProductLoops wide_loops{CppTypeToScalarType<T>::value, &internal::add_wide_tile<T>,
-                                             &internal::add_rows<T>, &internal::add_dot<T>};
+  static constexpr ProductLoops loops{CppTypeToScalarType<T>::value, &internal::add_panel<internal::BaseTile, T>,
+                                      &internal::add_rows<T>, &internal::add_dots<T>};
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
+  if constexpr (!std::is_integral_v<T>) {
+    static constexpr ProductLoops wide_loops{CppTypeToScalarType<T>::value, &internal::add_panel<internal::WideTile, T>,
+                                             &internal::add_rows<T>, &internal::add_dots<T>};
     if (internal::has_wide_vectors()) {
       return wide_loops;
     }

@@ -24,6 +24,33 @@ enum class Layout { kRows, kColumns, kPaddedRows };
 constexpr Layout kLayouts[] = {Layout::kRows, Layout::kColumns, Layout::kPaddedRows};
 constexpr int64_t kPadding = 3;
 
+template <typename T>
+using Complex = ::executorch::runtime::etensor::complex<T>;
+
+/// What sums are calculated in here.
+template <typename T>
+struct SumOf {
+  using type = int64_t;
+  static type number(const T& element) { return convert_value<int64_t>(convert_value<int8_t>(element)); }
+};
+template <typename T>
+struct SumOf<Complex<T>> {
+  using type = Complex<double>;
+  static type number(const Complex<T>& element) { return type(element.real_, element.imag_); }
+};
+
+/// The number of dtype T for a small integer, or for a sum.
+template <typename T, typename Number>
+T number_of(Number number) {
+  if constexpr (std::is_same_v<typename SumOf<T>::type, int64_t>) {
+    return convert_value<T>(number);
+  } else if constexpr (std::is_arithmetic_v<Number>) {
+    return T(number, 2 - number);
+  } else {
+    return T(number.real_, number.imag_);
+  }
+}
+
 /// A batch of matrices with the memory behind it.
 template <typename T>
 struct Operand {
@@ -52,7 +79,7 @@ struct Operand {
     for (int64_t i = 0; i < view.sizes[0]; ++i) {
       for (int64_t j = 0; j < view.sizes[1]; ++j) {
         for (int64_t k = 0; k < view.sizes[2]; ++k) {
-          at(i, j, k) = convert_value<T>(next());
+          at(i, j, k) = number_of<T>(next());
         }
       }
     }
@@ -97,12 +124,11 @@ void test_product(const Shape& shape, Layout a_layout, Layout b_layout, Layout o
   for (int64_t i = 0; i < shape.batch; ++i) {
     for (int64_t row = 0; row < shape.m; ++row) {
       for (int64_t column = 0; column < shape.n; ++column) {
-        int64_t sum = 0;
+        typename SumOf<T>::type sum = 0;
         for (int64_t p = 0; p < shape.k; ++p) {
-          sum += convert_value<int64_t>(convert_value<int8_t>(a.at(i, row, p))) *
-                 convert_value<int64_t>(convert_value<int8_t>(b.at(i, p, column)));
+          sum += SumOf<T>::number(a.at(i, row, p)) * SumOf<T>::number(b.at(i, p, column));
         }
-        expected.at(i, row, column) = convert_value<T>(sum);
+        expected.at(i, row, column) = number_of<T>(sum);
       }
     }
   }
@@ -121,6 +147,7 @@ void test_products() {
                                {1, 3, 20, 1}, {1, 140, 9, 1},  {2, 140, 130, 2}};
   for (int64_t size = 2; size <= 17; ++size) {
     shapes.push_back({1, size, 5 + size, 19 - size});
+    shapes.push_back({1, 21 - size, 3 + size, 7 * size});
   }
   for (const Shape& shape : shapes) {
     for (const Layout a : kLayouts) {
@@ -168,7 +195,8 @@ class MatmulTest : public ::testing::Test {
   static void SetUpTestSuite() { executorch::runtime::runtime_init(); }
 };
 
-using Dtypes = ::testing::Types<float, double, Half, BFloat16, int8_t, uint8_t, int16_t, int32_t, int64_t>;
+using Dtypes = ::testing::Types<float, double, Half, BFloat16, int8_t, uint8_t, int16_t, int32_t, int64_t,
+                                Complex<float>, Complex<double>>;
 TYPED_TEST_SUITE(MatmulTest, Dtypes);
 
 TYPED_TEST(MatmulTest, Products) { test_products<TypeParam>(); }
@@ -179,26 +207,29 @@ TYPED_TEST(MatmulTest, Threads) {
   }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
 
 template <typename T>
 void test_wide_tile() {
   constexpr int64_t kDepth = 37;
-  constexpr int64_t kRow = kTileBytes / sizeof(T);
+  constexpr int64_t kColumns = kTileBytes / sizeof(T);
   std::mt19937 generator(5);
   std::normal_distribution<T> normal;
-  std::vector<T> a(kTileRows * kDepth), b(kDepth * kRow), totals(kTileRows * kRow);
-  for (std::vector<T>* values : {&a, &b, &totals}) {
-    std::generate(values->begin(), values->end(), [&] { return normal(generator); });
+  for (int64_t rows = 1; rows <= 13; ++rows) {
+    for (int64_t columns = 1; columns <= kColumns; ++columns) {
+      std::vector<T> a(rows * kDepth), b(kDepth * kColumns), totals(rows * kColumns);
+      for (std::vector<T>* values : {&a, &b, &totals}) {
+        std::generate(values->begin(), values->end(), [&] { return normal(generator); });
+      }
+      std::vector<T> wide_totals = totals;
+      PanelProduct product{totals.data(), kColumns, a.data(), kDepth, b.data(),
+                           kColumns,      rows,     columns,  kDepth, columns % 2 == 0};
+      internal::add_panel<internal::BaseTile, T>(product);
+      product.totals = wide_totals.data();
+      internal::add_panel<internal::WideTile, T>(product);
+      EXPECT_EQ(totals, wide_totals) << rows << " rows, " << columns << " columns";
+    }
   }
-  const void* rows[kTileRows];
-  for (int64_t i = 0; i < kTileRows; ++i) {
-    rows[i] = a.data() + i * kDepth;
-  }
-  std::vector<T> wide_totals = totals;
-  internal::add_tile<T>(totals.data(), kRow, rows, b.data(), kDepth);
-  internal::add_wide_tile<T>(wide_totals.data(), kRow, rows, b.data(), kDepth);
-  EXPECT_EQ(totals, wide_totals);
 }
 
 TEST(WideTileTest, GivesWhatTheOtherGives) {
