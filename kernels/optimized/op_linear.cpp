@@ -3,6 +3,7 @@
 #include "kernels/common/convert.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/vectorize.h"
 #include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
@@ -17,9 +18,7 @@ template <typename T>
 void add_elements(void* totals, const void* addend, int64_t n) {
   T* total = static_cast<T*>(totals);
   const T* x = static_cast<const T*>(addend);
-  for (int64_t i = 0; i < n; ++i) {
-    total[i] += x[i];
-  }
+  vectorized_for(n, [=](int64_t i) { total[i] += x[i]; });
 }
 
 /// A product and its bias, which is of the product's shape.

@@ -5,5 +5,5 @@ load("//kernels/common:operator_file.bzl", "operator_file")
 
 # By the name of the file's target, sorted.
 OPERATOR_FILES = {
-    "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "view_shape"]),
+    "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "vectorize", "view_shape"]),
 }

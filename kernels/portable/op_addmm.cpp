@@ -5,6 +5,7 @@
 #include "kernels/common/matmul.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/scalar.h"
+#include "kernels/common/vectorize.h"
 #include "kernels/common/view_shape.h"
 
 namespace torch::executor::native {
@@ -22,8 +23,10 @@ void add_scaled(void* totals, const void* addend, const void* factors, int64_t n
   const T* x = static_cast<const T*>(addend);
   const T beta = static_cast<const T*>(factors)[0];
   const T alpha = static_cast<const T*>(factors)[1];
-  for (int64_t i = 0; i < n; ++i) {
-    total[i] = beta == 0 ? alpha * total[i] : beta * x[i] + alpha * total[i];
+  if (beta == 0) {
+    vectorized_for(n, [=](int64_t i) { total[i] = alpha * total[i]; });
+  } else {
+    vectorized_for(n, [=](int64_t i) { total[i] = beta * x[i] + alpha * total[i]; });
   }
 }
 

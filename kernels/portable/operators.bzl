@@ -15,7 +15,7 @@ OPERATOR_FILES = {
     "op_acos": operator_file(["aten::acos.out"], ["unary_float", "vector_math"]),
     "op_acosh": operator_file(["aten::acosh.out"], ["unary_float", "vector_math"]),
     "op_add": operator_file(["aten::add.Scalar_out", "aten::add.out"], ["binary", "dtype", "promotion", "scalar"]),
-    "op_addmm": operator_file(["aten::addmm.out"], ["convert", "matmul", "resize", "scalar", "view_shape"]),
+    "op_addmm": operator_file(["aten::addmm.out"], ["convert", "matmul", "resize", "scalar", "vectorize", "view_shape"]),
     "op_alias_copy": operator_file(["aten::alias_copy.out"], ["view_copy"]),
     "op_allclose": operator_file(["aten::allclose.Tensor", "aten::allclose.out"], ["block", "broadcast", "convert", "dtype", "loop_nest", "strided_view"]),
     "op_amax": operator_file(["aten::amax.out"], ["dims", "extreme_reduction"]),
