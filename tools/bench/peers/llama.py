@@ -1,4 +1,4 @@
-"""A Llama of 12 layers, 768 features and 110 million weights, all random: one token with a cache, or a whole prompt."""
+"""A Llama of 12 layers, 768 features and 134 million weights, all random: one token with a cache, or a whole prompt."""
 
 import torch
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM

@@ -13,6 +13,7 @@ def _model(
         quantize = "",
         min_snr = 0,
         tolerance = 1e-4,
+        without = {},
         work = None):
     """A row of the table.
 
@@ -24,6 +25,7 @@ def _model(
       quantize: str, recipe of executorch_program, or nothing.
       min_snr: int, in decibels: how near the outputs of a quantized program are to PyTorch's.
       tolerance: float, absolute and relative: the same for others.
+      without: dict[str, str], which peers cannot have the model's program, and why: aoti, xnnpack.
       work: struct, of a row that is one operator: `gflop` or `gigabytes` of a call, `goal`: the share of the machine's peak.
     Returns:
       A struct of these.
@@ -36,8 +38,11 @@ def _model(
         quantize = quantize,
         title = title,
         tolerance = tolerance,
+        without = without,
         work = work,
     )
+
+_NO_RECIPE = {"aoti": "no recipe quantizes for it"}
 
 _BERT = struct(
     model = "//tools/bench/peers:bert.py",
@@ -82,6 +87,7 @@ MODELS = {
     ),
     "llama_token": _model(
         "Llama, 12x768, one token with a cache",
+        without = {"aoti": "does not link: ld.gold: internal error in set_offset"},
         entry_point = "get_token_model",
         model = "//tools/bench/peers:llama.py",
     ),
@@ -94,6 +100,7 @@ MODELS = {
         "MobileNetV2 1.0, 224, int8",
         # Random weights: each layer makes the noise of 8 bits louder.
         min_snr = 3,
+        without = _NO_RECIPE,
         model = _MOBILENET.model,
         quantize = "xnnpack_int8",
         deps = _MOBILENET.deps,
@@ -101,6 +108,7 @@ MODELS = {
     "bert_int8": _model(
         "BERT-shaped encoder, 6x384, 32 tokens, int8",
         min_snr = 15,
+        without = _NO_RECIPE,
         model = _BERT.model,
         quantize = "xnnpack_int8",
         deps = _BERT.deps,
@@ -136,6 +144,7 @@ def described():
             "quantize": model.quantize,
             "title": model.title,
             "tolerance": model.tolerance,
+            "without": model.without,
         } | ({"work": model.work} if model.work else {})
         for name, model in (MODELS | OPERATORS).items()
     }

@@ -92,7 +92,7 @@ class Bench:
         """The folder with what the peers read of a model, made if it is not there."""
         model = self.models[name]
         # The samples hold PyTorch's outputs, which change with the model.
-        key = hashlib.sha256((self.folder / f"{name}.ptd").read_bytes() + json.dumps(model).encode()).hexdigest()[:16]
+        key = hashlib.sha256((self.folder / f"{name}.ptd").read_bytes() + model["quantize"].encode()).hexdigest()[:16]
         folder = self.state / f"{name}-{key}"
         if not (folder / "ready").exists():
             folder.mkdir(parents=True, exist_ok=True)
@@ -149,6 +149,9 @@ def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, C
     taking_part: dict[str, Contestant] = {}
     try:
         for column in bench.columns_of(name):
+            if reason := bench.models[name]["without"].get(column):
+                row[column] = Cell(missing=reason)
+                continue
             contestant = bench.contestant(column, name, prepared)
             try:
                 started = contestant.start()
