@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
+#include <utility>
 
 #include "kernels/common/block.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/parallel_for.h"
+#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -22,8 +25,9 @@ struct Transposition {
   int64_t target_stride;  // between rows, in bytes
 };
 
+/// Copies a part of a tile element by element.
 template <typename T>
-void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
+void copy_each(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
   for (int64_t i = 0; i < rows; ++i) {
     const char* from = source + i * static_cast<int64_t>(sizeof(T));
     T* to = reinterpret_cast<T*>(target + i * matrix.target_stride);
@@ -32,6 +36,76 @@ void copy_tile(const Transposition& matrix, const char* source, char* target, in
     }
   }
 }
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define KERNELS_HAVE_SHUFFLES
+#endif
+#endif
+
+#ifdef KERNELS_HAVE_SHUFFLES
+
+/// Copies a square of as many rows and columns as a vector has elements, one for each of `I`.
+template <typename T, int... I>
+KERNELS_ALWAYS_INLINE inline void copy_square(const Transposition& matrix, const char* source, char* target,
+                                              std::integer_sequence<int, I...>) {
+  using Vector [[gnu::vector_size(sizeof...(I) * sizeof(T))]] = T;
+  constexpr int kSide = sizeof...(I);
+  Vector lines[kSide];
+  KERNELS_LANES
+  for (int k = 0; k < kSide; ++k) {
+    std::memcpy(&lines[k], source + k * matrix.source_stride, sizeof(Vector));
+  }
+  // Each step doubles how many elements of one row lie side by side.
+  KERNELS_LANES
+  for (int step = 1; step < kSide; step *= 2) {
+    Vector mixed[kSide];
+    KERNELS_LANES
+    for (int k = 0; k < kSide / 2; ++k) {
+      mixed[2 * k] = __builtin_shufflevector(lines[k], lines[k + kSide / 2], (I / 2 + I % 2 * kSide)...);
+      mixed[2 * k + 1] =
+          __builtin_shufflevector(lines[k], lines[k + kSide / 2], (kSide / 2 + I / 2 + I % 2 * kSide)...);
+    }
+    KERNELS_LANES
+    for (int k = 0; k < kSide; ++k) {
+      lines[k] = mixed[k];
+    }
+  }
+  KERNELS_LANES
+  for (int k = 0; k < kSide; ++k) {
+    std::memcpy(target + k * matrix.target_stride, &lines[k], sizeof(Vector));
+  }
+}
+
+template <typename T>
+void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
+  constexpr int64_t kSize = sizeof(T);
+  constexpr int64_t kSide = 16 / kSize;
+  // Lines of cache at strides of a power of two displace each other: few rows of the target at a time.
+  constexpr int64_t kRows = std::max<int64_t>(8, kSide);
+  const int64_t square_columns = columns / kSide * kSide;
+  int64_t i = 0;
+  for (; i + kRows <= rows; i += kRows) {
+    for (int64_t j = 0; j < square_columns; j += kSide) {
+      for (int64_t k = i; k < i + kRows; k += kSide) {
+        copy_square<T>(matrix, source + k * kSize + j * matrix.source_stride,
+                       target + k * matrix.target_stride + j * kSize, std::make_integer_sequence<int, kSide>());
+      }
+    }
+    copy_each<T>(matrix, source + i * kSize + square_columns * matrix.source_stride,
+                 target + i * matrix.target_stride + square_columns * kSize, kRows, columns - square_columns);
+  }
+  copy_each<T>(matrix, source + i * kSize, target + i * matrix.target_stride, rows - i, columns);
+}
+
+#else
+
+template <typename T>
+void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
+  copy_each<T>(matrix, source, target, rows, columns);
+}
+
+#endif
 
 /// Copies some rows, kTile at most.
 void copy_rows(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
