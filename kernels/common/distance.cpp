@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "kernels/common/block.h"
@@ -62,6 +63,93 @@ void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count,
   }
 }
 
+#if defined(__GNUC__)
+
+/// Adds the squares of the differences of `n` elements, a multiple of kLanes, to the lanes of kPairs pairs of rows.
+template <typename T, int kPairs, int kBytes>
+KERNELS_ALWAYS_INLINE inline void add_squares_of(const T* const* x, const T* const* y, int64_t n, T* lanes) {
+  typedef T Vector __attribute__((vector_size(kBytes)));
+  constexpr int64_t kLanes = LaneReduction<T>::kLanes;
+  constexpr int kVectors = kLanes * sizeof(T) / kBytes;
+  Vector sums[kPairs][kVectors];
+  std::memcpy(sums, lanes, sizeof(sums));
+  for (int64_t i = 0; i < n; i += kLanes) {
+#pragma GCC unroll 4
+    for (int pair = 0; pair < kPairs; ++pair) {
+#pragma GCC unroll 8
+      for (int v = 0; v < kVectors; ++v) {
+        Vector difference;
+        Vector right;
+        std::memcpy(&difference, x[pair] + i + v * (kLanes / kVectors), kBytes);
+        std::memcpy(&right, y[pair] + i + v * (kLanes / kVectors), kBytes);
+        difference -= right;
+        sums[pair][v] += difference * difference;
+      }
+    }
+  }
+  std::memcpy(lanes, sums, sizeof(sums));
+}
+
+#if defined(__AVX512F__)
+constexpr int kVectorBytes = 64;
+#elif defined(__AVX__)
+constexpr int kVectorBytes = 32;
+#else
+constexpr int kVectorBytes = 16;
+#endif
+
+template <typename T, int kPairs>
+void add_squares(const T* const* x, const T* const* y, int64_t n, T* lanes) {
+  add_squares_of<T, kPairs, kVectorBytes>(x, y, n, lanes);
+}
+
+#if defined(__x86_64__) && !defined(__AVX__)
+
+/// The same with vectors of twice the size, for processors that have them.
+template <typename T, int kPairs>
+[[gnu::target("avx")]] void add_squares_wide(const T* const* x, const T* const* y, int64_t n, T* lanes) {
+  add_squares_of<T, kPairs, 2 * kVectorBytes>(x, y, n, lanes);
+}
+
+#endif
+
+/// The Euclidean distances of rows that lie in memory as elements of type T: of some pairs of rows at a time.
+template <typename T>
+void euclidean_distances(const Rows& a, const Rows& b, int64_t n, int64_t count, T* results) {
+  constexpr int64_t kLanes = LaneReduction<T>::kLanes;
+  constexpr int kPairs = 16 / sizeof(T);
+  auto add = &add_squares<T, kPairs>;
+#if defined(__x86_64__) && !defined(__AVX__)
+  if (__builtin_cpu_supports("avx")) {
+    add = &add_squares_wide<T, kPairs>;
+  }
+#endif
+  const int64_t whole = n - n % kLanes;
+  for (int64_t row = 0; row < count; row += kPairs) {
+    const T* x[kPairs];
+    const T* y[kPairs];
+    for (int64_t pair = 0; pair < kPairs; ++pair) {
+      // The last pair stands in for missing ones.
+      const int64_t i = std::min(row + pair, count - 1);
+      x[pair] = reinterpret_cast<const T*>(a.data + i * a.row_stride);
+      y[pair] = reinterpret_cast<const T*>(b.data + i * b.row_stride);
+    }
+    T lanes[kPairs * kLanes] = {};
+    add(x, y, whole, lanes);
+    for (int64_t pair = 0; pair < std::min<int64_t>(kPairs, count - row); ++pair) {
+      T* const sums = lanes + pair * kLanes;
+      for (int64_t k = 0; k < n - whole; ++k) {
+        const T difference = x[pair][whole + k] - y[pair][whole + k];
+        sums[k] += difference * difference;
+      }
+      merge_lanes<kLanes / 2>(sums, [](T& into, T other) { into += other; });
+      results[row + pair] = std::sqrt(sums[0]);
+    }
+  }
+}
+
+#endif
+
 }  // namespace
 
 ConstStridedView with_dense_rows(KernelRuntimeContext& ctx, const Tensor& x, ScalarType type) {
@@ -89,6 +177,15 @@ void distances(const Rows& a, const Rows& b, int64_t n, double p, int64_t count,
   } else if (p == 1) {
     combine_differences(a, b, n, count, results, itself, plus, itself);
   } else if (p == 2) {
+#if defined(__GNUC__)
+    const auto in_memory = [](const Rows& rows) {
+      return rows.dtype == CppTypeToScalarType<T>::value && rows.stride == sizeof(T);
+    };
+    if (in_memory(a) && in_memory(b)) {
+      euclidean_distances(a, b, n, count, results);
+      return;
+    }
+#endif
     combine_differences(a, b, n, count, results, [](T x) { return x * x; }, plus, [](T x) { return std::sqrt(x); });
   } else if (p == std::numeric_limits<double>::infinity()) {
     combine_differences(a, b, n, count, results, itself, [](T x, T y) { return larger(x, y); }, itself);
