@@ -27,8 +27,8 @@ class RowSum {
     return values_[x - begin_];
   }
 
- private:
-  void compute(int64_t x) {
+  /// Computes a block from column `x` on, of which the first value is returned.
+  const T* compute(int64_t x) {
     const int64_t n = std::min(kBlockSize, width_ - x);
     std::fill_n(values_, n, T(0));
     rows_.for_each([&](int64_t y, T weight) {
@@ -38,8 +38,10 @@ class RowSum {
     });
     begin_ = x;
     end_ = x + n;
+    return values_;
   }
 
+ private:
   const Plane<T, ConstStridedView>& plane_;
   const Weights& rows_;
   int64_t width_;
@@ -50,7 +52,7 @@ class RowSum {
 
 /// Makes each element of a plane of `out` of weighted rows and columns of the plane of `in`, and of the sum
 /// `finish(sum)`. `Weights(upsampling, d, align_corners, i)` are those of the inputs in dimension `d` of output `i`:
-/// they lie before `end()`. `work` is about how many additions an element costs.
+/// they lie from `begin()` on and before `end()`. `work` is about how many additions an element costs.
 template <typename T, typename Weights, typename Finish>
 void resample(const Tensor& in, const Upsampling& upsampling, bool align_corners, int64_t work, const Finish& finish,
               Tensor& out) {
@@ -60,19 +62,29 @@ void resample(const Tensor& in, const Upsampling& upsampling, bool align_corners
     Weights columns[kColumns];
     for (int64_t start = 0; start < upsampling.out_size[1]; start += kColumns) {
       const int64_t n = std::min(kColumns, upsampling.out_size[1] - start);
+      int64_t begin = upsampling.in_size[1];
       int64_t end = 0;
       for (int64_t j = 0; j < n; ++j) {
         columns[j] = Weights(upsampling, 1, align_corners, start + j);
+        begin = std::min(begin, columns[j].begin());
         end = std::max(end, columns[j].end());
       }
       for (int64_t i = 0; i < upsampling.out_size[0]; ++i) {
         const Weights rows(upsampling, 0, align_corners, i);
         RowSum<T, Weights> row(source, rows, end);
         T results[kColumns];
-        for (int64_t j = 0; j < n; ++j) {
-          T sum = 0;
-          columns[j].for_each([&](int64_t x, T weight) { sum += weight * row.at(x); });
-          results[j] = finish(sum);
+        const auto sum_columns = [&](const auto& value) {
+          for (int64_t j = 0; j < n; ++j) {
+            T sum = 0;
+            columns[j].for_each([&](int64_t x, T weight) { sum += weight * value(x); });
+            results[j] = finish(sum);
+          }
+        };
+        if (begin < end && end - begin <= kBlockSize) {
+          const T* const values = row.compute(begin);
+          sum_columns([=](int64_t x) { return values[x - begin]; });
+        } else {
+          sum_columns([&](int64_t x) { return row.at(x); });
         }
         target.store_row(i, start, n, results);
       }

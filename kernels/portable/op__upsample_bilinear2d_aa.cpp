@@ -36,6 +36,7 @@ class Triangle {
     scale_ = 1 / total;
   }
 
+  int64_t begin() const { return begin_; }
   int64_t end() const { return end_; }
 
   /// All weights together are 1.

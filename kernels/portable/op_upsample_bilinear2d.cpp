@@ -28,6 +28,7 @@ class Neighbors {
     weight_ = std::min(std::max(position - static_cast<T>(first_), T(0)), T(1));
   }
 
+  int64_t begin() const { return first_; }
   int64_t end() const { return second_ + 1; }
 
   template <typename Visit>
