@@ -1,10 +1,16 @@
+#include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <tuple>
 
+#include "kernels/common/block.h"
 #include "kernels/common/dtype.h"
+#include "kernels/common/grain.h"
+#include "kernels/common/parallel_for.h"
 #include "kernels/common/planes.h"
 #include "kernels/common/pooling.h"
 #include "kernels/common/strided_view.h"
+#include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -40,6 +46,53 @@ void max_pool(const Pooling& pooling, const Plane<T, ConstStridedView>& in, cons
   }
 }
 
+/// The same where the channels of a pixel lie next to each other: for a row of outputs, in blocks of channels.
+template <typename T>
+void max_pool_pixels(const Pooling& pooling, const ConstStridedView& in, const StridedView& out,
+                     const StridedView& indices, int64_t n, int64_t i) {
+  using Limits = std::numeric_limits<T>;
+  const PoolingDim& h = pooling.h;
+  const PoolingDim& w = pooling.w;
+  const auto offset = [](const StridedShape& shape, int64_t batch, int64_t channel, int64_t y, int64_t x) {
+    return batch * shape.strides[0] + channel * shape.strides[1] + y * shape.strides[2] + x * shape.strides[3];
+  };
+  for (int64_t j = 0; j < w.out_size; ++j) {
+    for (int64_t c = 0; c < in.sizes[1]; c += kBlockSize) {
+      const int64_t count = std::min(kBlockSize, in.sizes[1] - c);
+      T best[kBlockSize];
+      // In 32 bits, so that as many fit into a vector as floats do.
+      int32_t places[kBlockSize];
+      std::fill_n(best, count, Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
+      std::fill_n(places, count, static_cast<int32_t>(h.first(i) * w.in_size + w.first(j)));
+      for (int64_t y = h.first(i); y < h.last(i); y += h.dilation) {
+        for (int64_t x = w.first(j); x < w.last(j); x += w.dilation) {
+          const T* const values = reinterpret_cast<const T*>(in.data) + offset(in, n, c, y, x);
+          const int32_t place = static_cast<int32_t>(y * w.in_size + x);
+          vectorized_for(count, [=, &best, &places](int64_t k) {
+            const T value = values[k];
+            const T old = best[k];
+            const bool is_better = value > old || value != value;
+            best[k] = is_better ? value : old;
+            places[k] = is_better ? place : places[k];
+          });
+        }
+      }
+      T* const to = reinterpret_cast<T*>(out.data) + offset(out, n, c, i, j);
+      int64_t* const places_to = reinterpret_cast<int64_t*>(indices.data) + offset(indices, n, c, i, j);
+      for (int64_t k = 0; k < count; ++k) {
+        to[k * out.strides[1]] = best[k];
+        places_to[k * indices.strides[1]] = places[k];
+      }
+    }
+  }
+}
+
+/// Whether `max_pool_pixels` is faster, and positions in a plane fit into its 32 bits.
+bool has_adjacent_channels(const ConstStridedView& in) {
+  return in.rank == 4 && in.sizes[1] > 1 && in.strides[1] == 1 &&
+         in.sizes[2] * in.sizes[3] <= std::numeric_limits<int32_t>::max();
+}
+
 }  // namespace
 
 std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_out(KernelRuntimeContext& ctx, const Tensor& in,
@@ -63,7 +116,21 @@ std::tuple<Tensor&, Tensor&> max_pool2d_with_indices_out(KernelRuntimeContext& c
   // Compute
   const OutputPlanes<int64_t> places{StridedView(indices)};
   const int64_t window = pooling.h.kernel * pooling.w.kernel;
+  const ConstStridedView in_view(in);
+  const StridedView out_view(out);
+  const StridedView indices_view(indices);
   ET_SWITCH_REALHBF16_TYPES(in.scalar_type(), ctx, op_name, CTYPE, [&] {
+    if (has_adjacent_channels(in_view)) {
+      const int64_t cost = std::max<int64_t>(1, window * in_view.sizes[1] * pooling.w.out_size);
+      parallel_for(0, in_view.sizes[0] * pooling.h.out_size, std::max<int64_t>(1, kGrain / cost),
+                   [&](int64_t begin, int64_t end) {
+                     for (int64_t row = begin; row < end; ++row) {
+                       max_pool_pixels<CTYPE>(pooling, in_view, out_view, indices_view, row / pooling.h.out_size,
+                                              row % pooling.h.out_size);
+                     }
+                   });
+      return;
+    }
     const InputPlanes<CTYPE> sources{ConstStridedView(in)};
     const OutputPlanes<CTYPE> targets{StridedView(out)};
     for_each_plane(places, window, [&](int64_t i) { max_pool(pooling, sources[i], targets[i], places[i]); });

@@ -34,6 +34,15 @@ class OpMaxPool2dTest(op_tester.OpTest):
             pool.check(x, [3, 2], [2], [1], out_dim_order=order, static=True, exact=True)
             pool.check(x, [3, 2], [2], [1], exact=True)
 
+    def test_channels_last(self) -> None:
+        pool = self.op("aten::max_pool2d_with_indices.out")
+        for dtype in op_tester.ALL_DTYPES:
+            values = op_tester.special_values(dtype)
+            x = (values[:, None] + values).reshape(1, 1, len(values), -1).expand(2, 300, -1, -1)
+            x = op_tester.with_dim_order(x, (0, 2, 3, 1))
+            for pooling in POOLINGS:
+                pool.judge(x, *pooling, exact=True)
+
     def test_special_values(self) -> None:
         pool = self.op("aten::max_pool2d_with_indices.out")
         for dtype in op_tester.ALL_DTYPES:
