@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/common/copy.h"
 #include "kernels/common/strided_view.h"
 
 namespace rules_executorch::kernels {
@@ -48,6 +49,16 @@ View blocks_of_pixels(const View& view, int64_t side) {
   order[row + 2] = row;
   order[row + 3] = row + 2;
   return blocks.permute(order);
+}
+
+/// Copies views [..., side, side, H, W]: what all blocks have at one place together, since a block's rows are short.
+inline void copy_blocks(const ConstStridedView& source, const StridedView& target, int64_t side) {
+  const int64_t row = source.rank - 4;
+  for (int64_t y = 0; y < side; ++y) {
+    for (int64_t x = 0; x < side; ++x) {
+      copy(source.select(row, y).select(row, x), target.select(row, y).select(row, x));
+    }
+  }
 }
 
 }  // namespace rules_executorch::kernels

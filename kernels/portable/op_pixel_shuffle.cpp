@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/common/copy.h"
 #include "kernels/common/pixel_blocks.h"
 #include "kernels/common/resize.h"
 
@@ -26,7 +25,7 @@ Tensor& pixel_shuffle_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t f
 
   // Compute
   if (out.numel() > 0) {
-    copy(blocks_of_channels(ConstStridedView(in), factor), blocks_of_pixels(StridedView(out), factor));
+    copy_blocks(blocks_of_channels(ConstStridedView(in), factor), blocks_of_pixels(StridedView(out), factor), factor);
   }
   return out;
 }
