@@ -7,8 +7,9 @@
 #include <utility>
 
 #include "kernels/common/block.h"
+#include "kernels/common/channels_last_convolution.h"
 #include "kernels/common/convert.h"
-#include "kernels/common/parallel_for.h"
+#include "kernels/common/direct_convolution.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -144,7 +145,7 @@ void Patches::load_part(const char* in, int64_t k, int64_t begin, int64_t n, cha
 /// channel, and the patches.
 class ConvolutionProduct final : public MatrixProduct {
  public:
-  ConvolutionProduct(const ProductLoops& loops, internal::AddBias add_bias, const Convolution& convolution);
+  ConvolutionProduct(const ProductLoops& loops, ConvolutionLoops::AddBias add_bias, const Convolution& convolution);
 
  private:
   void load_a(int64_t group, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
@@ -154,11 +155,11 @@ class ConvolutionProduct final : public MatrixProduct {
   void store(int64_t group, int64_t row, int64_t column, int64_t n, char* totals) const override;
 
   const Convolution& convolution_;
-  internal::AddBias add_bias_;
+  ConvolutionLoops::AddBias add_bias_;
   Matrices out_;  // without data where the result is no matrix in memory
 };
 
-ConvolutionProduct::ConvolutionProduct(const ProductLoops& loops, internal::AddBias add_bias,
+ConvolutionProduct::ConvolutionProduct(const ProductLoops& loops, ConvolutionLoops::AddBias add_bias,
                                        const Convolution& convolution)
     : MatrixProduct(loops, {convolution.groups, convolution.out_channels,
                             convolution.in_channels * convolution.kernel_numel(), convolution.out_numel()}),
@@ -245,133 +246,6 @@ void ConvolutionProduct::store(int64_t group, int64_t row, int64_t column, int64
         out + position[0] * axes[0].out_stride + position[1] * axes[1].out_stride + position[2] * axes[2].out_stride;
     store_block(type(), totals + offset * element_size(), convolution_.dtype, to, axes[2].out_stride, part);
   });
-}
-
-/// Some outputs of an axis. Those of [first, last) meet inputs at all positions of the kernel.
-struct OutputPart {
-  int64_t begin;
-  int64_t n;
-  int64_t first = 0;
-  int64_t last;
-
-  OutputPart(const ConvolutionAxis& axis, int64_t begin_index, int64_t count)
-      : begin(begin_index), n(count), last(count) {
-    for (int64_t k = 0; k < axis.kernel_size; ++k) {
-      const Meeting meeting(axis, k, begin, n);
-      first = std::max(first, meeting.from);
-      last = std::min(last, meeting.to);
-    }
-    last = std::max(first, last);
-  }
-};
-
-/// The convolution of one batch element whose groups have one input channel: each output row is a sum of input rows.
-/// For so few products, patches would cost more than they do.
-class ChannelConvolution {
- public:
-  ChannelConvolution(const ProductLoops& loops, internal::AddBias add_bias, const Convolution& convolution)
-      : loops_(loops), add_bias_(add_bias), convolution_(convolution), size_(elementSize(loops.type)) {}
-
-  /// Whether there are so few products, and the weights of a channel fit into a block.
-  bool is_worthwhile() const {
-    return convolution_.in_channels == 1 && convolution_.out_channels <= 3 &&
-           convolution_.kernel_numel() <= block_length(size_);
-  }
-
-  void compute() const {
-    const int64_t channels = convolution_.groups * convolution_.out_channels;
-    const int64_t cost = std::max<int64_t>(1, convolution_.kernel_numel() * convolution_.out_numel());
-    parallel_for(0, channels, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
-      for (int64_t channel = begin; channel < end; ++channel) {
-        compute_channel(channel);
-      }
-    });
-  }
-
- private:
-  void compute_channel(int64_t channel) const;
-  void add_row(const char* in, const char* weights, const OutputPart& part, char* totals) const;
-
-  const ProductLoops& loops_;
-  internal::AddBias add_bias_;
-  const Convolution& convolution_;
-  int64_t size_;
-};
-
-void ChannelConvolution::compute_channel(int64_t channel) const {
-  const Convolution& c = convolution_;
-  const ConvolutionAxis* axes = c.axes;
-  const ConvolutionAxis& inner = axes[kMaxSpatialDims - 1];
-  const int64_t group = channel / c.out_channels;
-  const char* const in = c.in + group * c.in_channel_stride;
-  const char* const weight = c.weight + group * c.weight_group_stride + channel % c.out_channels * c.weight_out_stride;
-  char* const out = c.out + channel * c.out_channel_stride;
-  Block weights;
-  for (int64_t i = 0; i < c.kernel_numel(); i += inner.kernel_size) {
-    int64_t k[kMaxSpatialDims];
-    unravel(i, axes, kernel_size, k);
-    load_block(c.dtype, weight + k[0] * axes[0].weight_stride + k[1] * axes[1].weight_stride, inner.weight_stride,
-               loops_.type, weights.data + i * size_, inner.kernel_size);
-  }
-  Block bias;
-  if (c.bias != nullptr) {
-    load_block(c.dtype, c.bias + channel * static_cast<int64_t>(elementSize(c.dtype)), 0, loops_.type, bias.data, 1);
-  }
-  const bool is_out_direct = c.dtype == loops_.type && inner.out_stride == size_;
-  for_each_row_part(0, c.out_numel(), axes, [&](const int64_t* position, int64_t, int64_t n) {
-    char* const to =
-        out + position[0] * axes[0].out_stride + position[1] * axes[1].out_stride + position[2] * inner.out_stride;
-    Block sums;
-    char* const totals = is_out_direct ? to : sums.data;
-    std::memset(totals, 0, n * size_);
-    const OutputPart part(inner, position[2], n);
-    const char* row_weights = weights.data;
-    for (int64_t i = 0; i < axes[0].kernel_size; ++i) {
-      const int64_t z = position[0] * axes[0].stride + i * axes[0].dilation + axes[0].offset;
-      for (int64_t j = 0; j < axes[1].kernel_size; ++j, row_weights += inner.kernel_size * size_) {
-        const int64_t y = position[1] * axes[1].stride + j * axes[1].dilation + axes[1].offset;
-        if (z >= 0 && z < axes[0].in_size && y >= 0 && y < axes[1].in_size) {
-          add_row(in + z * axes[0].in_stride + y * axes[1].in_stride, row_weights, part, totals);
-        }
-      }
-    }
-    if (c.bias != nullptr) {
-      add_bias_(totals, bias.data, n);
-    }
-    if (!is_out_direct) {
-      store_block(loops_.type, totals, c.dtype, to, inner.out_stride, n);
-    }
-  });
-}
-
-/// Adds what a row of the input gives to a part of a row of the output.
-void ChannelConvolution::add_row(const char* in, const char* weights, const OutputPart& part, char* totals) const {
-  const ConvolutionAxis& axis = convolution_.axes[kMaxSpatialDims - 1];
-  const int64_t step = axis.stride * axis.in_stride;
-  const bool is_direct = convolution_.dtype == loops_.type && step == size_;
-  const auto add = [&](const char* weight, const char* from, int64_t count, int64_t first, int64_t last) {
-    if (first < last) {
-      loops_.add_rows(totals + first * size_, weight, from + first * size_, axis.dilation, count, last - first);
-    }
-  };
-  for (int64_t k = 0; k < axis.kernel_size; ++k) {
-    const Meeting meeting(axis, k, part.begin, part.n);
-    const char* const from = in + meeting.index * axis.in_stride;
-    const char* const weight = weights + k * size_;
-    if (!is_direct) {
-      Block row;
-      std::memset(row.data, 0, part.n * size_);
-      load_block(convolution_.dtype, from + meeting.from * step, step, loops_.type, row.data + meeting.from * size_,
-                 meeting.to - meeting.from);
-      add(weight, row.data, 1, 0, part.n);
-      continue;
-    }
-    if (k == 0) {
-      add(weights, from, axis.kernel_size, part.first, part.last);
-    }
-    add(weight, from, 1, meeting.from, std::min(part.first, meeting.to));
-    add(weight, from, 1, std::max(part.last, meeting.from), meeting.to);
-  }
 }
 
 /// The gradient of the weights as a product for each group: of the patches of all batch elements, and a matrix with a
@@ -515,29 +389,6 @@ void take_phase(int64_t d, int64_t first, Convolution& convolution) {
   axis.stride = 1;
 }
 
-/// Computes the convolution of one batch element.
-void convolve_element(const ProductLoops& loops, internal::AddBias add_bias, const Convolution& convolution,
-                      ProductScratch& scratch) {
-  int64_t phases[] = {1, 1, 1};
-  for (int64_t d = 0; convolution.transposed && d < kMaxSpatialDims; ++d) {
-    phases[d] = std::min(convolution.axes[d].stride, convolution.axes[d].out_size);
-  }
-  for (int64_t i = 0; i < phases[0] * phases[1] * phases[2]; ++i) {
-    Convolution phase = convolution;
-    if (convolution.transposed) {
-      take_phase(0, i / phases[2] / phases[1], phase);
-      take_phase(1, i / phases[2] % phases[1], phase);
-      take_phase(2, i % phases[2], phase);
-    }
-    const ChannelConvolution channels(loops, add_bias, phase);
-    if (channels.is_worthwhile()) {
-      channels.compute();
-    } else {
-      ConvolutionProduct(loops, add_bias, phase).compute(scratch);
-    }
-  }
-}
-
 }  // namespace
 
 bool Convolution::init(const Tensor& in_tensor, const Tensor& weight_tensor, const ConvolutionParameters& parameters) {
@@ -597,19 +448,34 @@ void Convolution::set_strides(const StridedShape& in_shape, const StridedShape& 
   }
 }
 
-void internal::convolve(const ProductLoops& loops, AddBias add_bias, const Convolution& convolution,
-                        ProductScratch& scratch) {
-  Convolution element = convolution;
-  for (int64_t n = 0; n < convolution.batch; ++n) {
-    convolve_element(loops, add_bias, element, scratch);
-    element.in += convolution.in_batch_stride;
-    element.out += convolution.out_batch_stride;
+void internal::convolve(const ConvolutionLoops& loops, const Convolution& convolution, ProductScratch& scratch) {
+  int64_t phases[] = {1, 1, 1};
+  for (int64_t d = 0; convolution.transposed && d < kMaxSpatialDims; ++d) {
+    phases[d] = std::min(convolution.axes[d].stride, convolution.axes[d].out_size);
+  }
+  for (int64_t i = 0; i < phases[0] * phases[1] * phases[2]; ++i) {
+    Convolution phase = convolution;
+    if (convolution.transposed) {
+      take_phase(0, i / phases[2] / phases[1], phase);
+      take_phase(1, i / phases[2] % phases[1], phase);
+      take_phase(2, i % phases[2], phase);
+    }
+    if (convolve_channels_last(loops, phase, scratch) || convolve_directly(loops, phase, scratch)) {
+      continue;
+    }
+    for (int64_t n = 0; n < convolution.batch; ++n) {
+      ConvolutionProduct(loops.product, loops.add_bias, phase).compute(scratch);
+      phase.in += phase.in_batch_stride;
+      phase.out += phase.out_batch_stride;
+    }
   }
 }
 
-void compute_weight_gradient(const ProductLoops& loops, const Convolution& convolution, const char* grad_out,
-                             char* grad_weight, ProductScratch& scratch) {
-  WeightGradient(loops, convolution, grad_out, grad_weight).compute(scratch);
+void internal::compute_weight_gradient(const ConvolutionLoops& loops, const Convolution& convolution,
+                                       const char* grad_out, char* grad_weight, ProductScratch& scratch) {
+  if (!compute_weight_gradient_directly(loops, convolution, grad_out, grad_weight, scratch)) {
+    WeightGradient(loops.product, convolution, grad_out, grad_weight).compute(scratch);
+  }
 }
 
 }  // namespace rules_executorch::kernels

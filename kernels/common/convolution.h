@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
+#include "kernels/common/convolution_tile.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/strided_view.h"
-#include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
 
@@ -78,29 +78,25 @@ struct Convolution {
 
 namespace internal {
 
-/// `totals += bias` for `n` elements.
-using AddBias = void (*)(void* totals, const void* bias, int64_t n);
+void convolve(const ConvolutionLoops& loops, const Convolution& convolution, ProductScratch& scratch);
 
-template <typename T>
-void add_bias(void* totals, const void* bias, int64_t n) {
-  const T value = *static_cast<const T*>(bias);
-  T* total = static_cast<T*>(totals);
-  vectorized_for(n, [=](int64_t i) { total[i] += value; });
-}
-
-void convolve(const ProductLoops& loops, AddBias add_bias, const Convolution& convolution, ProductScratch& scratch);
+void compute_weight_gradient(const ConvolutionLoops& loops, const Convolution& convolution, const char* grad_out,
+                             char* grad_weight, ProductScratch& scratch);
 
 }  // namespace internal
 
 /// Computes the convolution, in the type to multiply `T` in.
 template <typename T>
 void convolve(const Convolution& convolution, ProductScratch& scratch) {
-  internal::convolve(product_loops<ProductType<T>>(), &internal::add_bias<ProductType<T>>, convolution, scratch);
+  internal::convolve(convolution_loops<ProductType<T>>(), convolution, scratch);
 }
 
 /// Computes the gradient of the weights of `convolution`, which is not transposed, from its input and from a gradient
 /// of its result, `grad_out`.
-void compute_weight_gradient(const ProductLoops& loops, const Convolution& convolution, const char* grad_out,
-                             char* grad_weight, ProductScratch& scratch);
+template <typename T>
+void compute_weight_gradient(const Convolution& convolution, const char* grad_out, char* grad_weight,
+                             ProductScratch& scratch) {
+  internal::compute_weight_gradient(convolution_loops<ProductType<T>>(), convolution, grad_out, grad_weight, scratch);
+}
 
 }  // namespace rules_executorch::kernels

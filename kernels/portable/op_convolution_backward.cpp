@@ -50,7 +50,7 @@ void compute_weight_gradient(const Convolution& convolution, const Tensor& grad_
   Convolution ordinary = convolution.transposed ? convolution.backward() : convolution;
   ordinary.set_strides(source, target, result);
   ordinary.in = source.data;
-  compute_weight_gradient(product_loops<ProductType<T>>(), ordinary, result.data, target.data, scratch);
+  rules_executorch::kernels::compute_weight_gradient<T>(ordinary, result.data, target.data, scratch);
 }
 
 }  // namespace

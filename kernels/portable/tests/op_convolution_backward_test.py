@@ -66,6 +66,17 @@ class OpConvolutionBackwardTest(op_tester.OpTest):
                     groups=groups, transposed=transposed,
                 )  # fmt: skip
 
+    def test_several_parts(self) -> None:
+        for x_shape, weight_shape, groups, transposed in (
+            ((2, 70, 30, 31), (21, 70, 3, 3), 1, False),
+            ((2, 80, 600), (70, 40, 4), 2, False),
+            ((2, 8, 30, 31), (8, 5, 3, 3), 1, True),
+        ):
+            x = op_tester.make_tensor(x_shape, torch.float64, low=-2, high=2)
+            weight = op_tester.make_tensor(weight_shape, torch.float64, low=-2, high=2)
+            for stride in (1, 2):
+                self.judge(x, weight, stride=[stride], padding=[1], groups=groups, transposed=transposed)
+
     def test_parameters_for_each_dimension(self) -> None:
         x = op_tester.make_tensor((1, 2, 9, 8), torch.float32, low=-2, high=2)
         weight = op_tester.make_tensor((2, 2, 3, 2), torch.float32, low=-2, high=2)

@@ -109,6 +109,25 @@ class OpConvolutionTest(op_tester.OpTest):
                     weight = op_tester.make_tensor(weight_shape, dtype, dim_order=order, low=0, high=3)
                     self.judge(x, weight, padding=[1], groups=groups, out_dim_order=order)
 
+    def test_several_parts(self) -> None:
+        for x_shape, weight_shape, groups in (
+            ((1, 40, 60, 61), (13, 40, 3, 3), 1),
+            ((2, 30, 3000), (9, 30, 4), 1),
+            ((1, 18, 9, 40, 31), (6, 9, 2, 3, 3), 2),
+            ((1, 2, 300, 301), (2, 1, 5, 5), 2),
+        ):
+            for stride, padding, dilation in ((1, 1, 1), (2, 3, 1), (3, 0, 2)):
+                x = op_tester.make_tensor(x_shape, torch.float32, low=-2, high=2)
+                weight = op_tester.make_tensor(weight_shape, torch.float32, low=-2, high=2)
+                bias = op_tester.make_tensor((weight_shape[0],), torch.float32)
+                self.judge(x, weight, bias, stride=[stride], padding=[padding], dilation=[dilation], groups=groups)
+
+    def test_far_apart(self) -> None:
+        x, weight = torch.ones(1, 2, 3, 4), torch.ones(5, 2, 2, 2)
+        far = 1 << 29
+        self.judge(x, weight, stride=[1, far], padding=[far // 2], dilation=[far])
+        self.judge(x, weight, stride=[far, far], padding=[0, 3])
+
     def test_empty(self) -> None:
         shapes = (
             ((0, 2, 5), (3, 2, 3)), ((2, 0, 5), (3, 0, 3)), ((2, 2, 0), (3, 2, 1)), ((2, 2, 5), (0, 2, 3)),
