@@ -42,10 +42,10 @@ class OpLinearTest(op_tester.OpTest):
         weight = op_tester.make_tensor((4, 5), torch.float32, low=0)
         for rows in ((3,), (2, 3), ()):
             x = op_tester.make_tensor((*rows, 5), torch.float32, low=0)
-            for shape in ((4,), (1,), ()) + (((3, 4), (3, 1), (1, 4)) if rows == (3,) else ()):
+            for shape in ((4,), (1,), (), *([(3, 4), (3, 1), (1, 4)] if rows == (3,) else [])):
                 linear.check(x, weight, op_tester.make_tensor(shape, torch.float32, low=0))
-            for shape in ((5,), (2,), (0,), (1, 1, 1, 4)):
-                linear.check_rejected(x, weight, torch.ones(shape))
+            for wrong in ((5,), (2,), (0,), (1, 1, 1, 4)):
+                linear.check_rejected(x, weight, torch.ones(wrong))
 
     def test_dim_orders(self) -> None:
         linear = self.op("aten::linear.out")

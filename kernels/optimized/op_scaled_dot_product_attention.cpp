@@ -1,0 +1,337 @@
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "kernels/common/convert.h"
+#include "kernels/common/matmul.h"
+#include "kernels/common/parallel_for.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/vector_math.h"
+#include "kernels/common/vectorize.h"
+#include "kernels/common/view_shape.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// Queries and keys of a block, and its scores for all heads that are computed together: half a MiB of floats.
+constexpr int64_t kQueries = 64;
+constexpr int64_t kKeys = 512;
+constexpr int64_t kScores = int64_t{1} << 17;
+/// Scores that a thread takes at least.
+constexpr int64_t kGrain = 4096;
+
+/// Heads that share keys and values: their tensors have the heads of keys first, then rows, and then elements. A row is
+/// a query of one of the heads that share; their queries follow each other.
+struct Heads {
+  ConstStridedView query;
+  ConstStridedView key;
+  ConstStridedView value;
+  /// Of all heads, in their order, with all their queries and keys; none if `data` is null.
+  ConstStridedView mask;
+  StridedView out;
+  int64_t queries;      // of a head
+  int64_t first_head;   // that of row 0 of the first heads
+  int64_t heads_apart;  // between those of a row of heads that follow each other
+  bool is_causal;
+};
+
+/// `heads` matrices in memory, with rows of `columns` elements; `rows` and `stride` say how far they are apart.
+template <typename Byte>
+BasicStridedView<Byte> dense(Byte* data, ScalarType type, const int64_t (&sizes)[3], int64_t rows, int64_t stride) {
+  BasicStridedView<Byte> view;
+  view.data = data;
+  view.dtype = type;
+  view.rank = 3;
+  std::copy_n(sizes, 3, view.sizes);
+  view.strides[0] = rows * stride;
+  view.strides[1] = stride;
+  view.strides[2] = 1;
+  return view;
+}
+
+/// Attention in elements of type `T`: a block of queries meets one block of keys after the other. A row's sums are
+/// those of exponentials relative to the largest score so far; a larger one scales what was summed up before.
+template <typename T>
+class Attention {
+ public:
+  static constexpr ScalarType kType = CppTypeToScalarType<T>::value;
+
+  Attention(KernelRuntimeContext& ctx, T scale, int64_t heads, int64_t rows, int64_t keys, int64_t value_size)
+      : product_scratch_(ctx),
+        scale_(scale),
+        rows_(std::min(rows, kQueries)),
+        columns_(std::min(keys, kKeys)),
+        heads_(std::clamp<int64_t>(kScores / std::max<int64_t>(rows_ * columns_, 1), 1, heads)),
+        value_size_(value_size) {}
+
+  /// Bytes that `compute` needs.
+  int64_t scratch_size() const {
+    return heads_ * rows_ * (columns_ + 2 * value_size_ + 3) * static_cast<int64_t>(sizeof(T));
+  }
+
+  void compute(const Heads& heads, T* scratch) {
+    const int64_t lines = heads_ * rows_;
+    scores_ = scratch;
+    totals_ = scores_ + lines * columns_;
+    products_ = totals_ + lines * value_size_;
+    largest_ = products_ + lines * value_size_;
+    sums_ = largest_ + lines;
+    factors_ = sums_ + lines;
+    for (int64_t head = 0; head < heads.query.sizes[0]; head += heads_) {
+      for (int64_t row = 0; row < heads.query.sizes[1]; row += rows_) {
+        compute_block(heads, head, std::min(heads_, heads.query.sizes[0] - head), row,
+                      std::min(rows_, heads.query.sizes[1] - row));
+      }
+    }
+  }
+
+ private:
+  void compute_block(const Heads& heads, int64_t head, int64_t count, int64_t row, int64_t rows) {
+    const int64_t lines = heads_ * rows_;
+    std::fill_n(largest_, lines, -std::numeric_limits<T>::infinity());
+    std::fill_n(sums_, lines, T(0));
+    int64_t keys = heads.key.sizes[1];
+    if (heads.is_causal) {
+      // No row looks at a key behind the last query's.
+      const int64_t last = row + rows - 1;
+      const bool is_one_head = row / heads.queries == last / heads.queries;
+      keys = std::min(keys, is_one_head ? last % heads.queries + 1 : heads.queries);
+    }
+    const ConstStridedView query = heads.query.slice(0, head, count).slice(1, row, rows);
+    if (keys == 0) {
+      std::fill_n(totals_, lines * value_size_, T(0));
+    }
+    for (int64_t key = 0; key < keys; key += columns_) {
+      const int64_t columns = std::min(columns_, keys - key);
+      constexpr int64_t kTransposed[] = {0, 2, 1};
+      const auto key_block = heads.key.slice(0, head, count).slice(1, key, columns).permute(kTransposed);
+      const auto value_block = heads.value.slice(0, head, count).slice(1, key, columns);
+      const StridedView scores =
+          dense(reinterpret_cast<char*>(scores_), kType, {count, rows, columns}, rows_, columns_);
+      ViewProduct(product_loops<T>(), query, key_block, scores).compute(product_scratch_);
+      parallel_for(0, count * rows, std::max<int64_t>(kGrain / columns, 1), [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          exponentiate(heads, head + i / rows, row + i % rows, key, columns, i / rows * rows_ + i % rows);
+        }
+      });
+      T* const target = key == 0 ? totals_ : products_;
+      const StridedView products =
+          dense(reinterpret_cast<char*>(target), kType, {count, rows, value_size_}, rows_, value_size_);
+      ViewProduct(product_loops<T>(), scores, value_block, products).compute(product_scratch_);
+      if (key > 0) {
+        add_products(lines);
+      }
+    }
+    store(heads.out.slice(0, head, count).slice(1, row, rows));
+  }
+
+  /// Makes a row's scores exponentials. `line` is the row's number among those of the block.
+  void exponentiate(const Heads& heads, int64_t head, int64_t row, int64_t key, int64_t columns, int64_t line) {
+    T* const x = scores_ + line * columns_;
+    const int64_t query = row % heads.queries;
+    const int64_t seen = heads.is_causal ? std::clamp<int64_t>(query + 1 - key, 0, columns) : columns;
+    vectorized_for(seen, [x, scale = scale_](int64_t i) { x[i] *= scale; });
+    if (heads.mask.data != nullptr) {
+      const int64_t of_head = heads.first_head + head * heads.heads_apart + row / heads.queries;
+      add_mask(heads.mask.select(0, of_head).select(0, query).slice(0, key, seen), x);
+    }
+    LaneReduction<T> lanes(largest_[line]);
+    const auto larger = [](T a, T b) { return a < b ? b : a; };
+    lanes.add(seen, x, larger);
+    const T largest = lanes.result(larger);
+    // Where all keys are masked so far, exponentials are zero.
+    const T origin = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
+    wide_vectorized_for(seen, [=](int64_t i) KERNELS_ALWAYS_INLINE { x[i] = math::exp(x[i] - origin); });
+    std::fill(x + seen, x + columns, T(0));
+    LaneReduction<T> sum(0);
+    const auto plus = [](T a, T b) { return a + b; };
+    sum.add(seen, x, plus);
+    factors_[line] = math::exp(largest_[line] - origin);
+    sums_[line] = sums_[line] * factors_[line] + sum.result(plus);
+    largest_[line] = largest;
+  }
+
+  static void add_mask(const ConstStridedView& mask, T* x) {
+    const int64_t stride = mask.strides[0] * mask.element_size();
+    for (int64_t start = 0; start < mask.sizes[0]; start += kBlockSize) {
+      const int64_t n = std::min(kBlockSize, mask.sizes[0] - start);
+      Block block;
+      load_block(mask.dtype, mask.data + start * stride, stride, kType, block.data, n);
+      const T* const values = reinterpret_cast<const T*>(block.data);
+      T* const scores = x + start;
+      if (mask.dtype == ScalarType::Bool) {
+        constexpr T kMasked = -std::numeric_limits<T>::infinity();
+        vectorized_for(n, [=](int64_t i) { scores[i] = values[i] != 0 ? scores[i] : kMasked; });
+      } else {
+        vectorized_for(n, [=](int64_t i) { scores[i] += values[i]; });
+      }
+    }
+  }
+
+  void add_products(int64_t lines) {
+    for (int64_t line = 0; line < lines; ++line) {
+      T* const total = totals_ + line * value_size_;
+      const T* const product = products_ + line * value_size_;
+      vectorized_for(value_size_,
+                     [=, factor = factors_[line]](int64_t i) { total[i] = total[i] * factor + product[i]; });
+    }
+  }
+
+  void store(const StridedView& out) {
+    const int64_t stride = out.strides[2] * out.element_size();
+    for (int64_t i = 0; i < out.sizes[0] * out.sizes[1]; ++i) {
+      const int64_t head = i / out.sizes[1], row = i % out.sizes[1];
+      const int64_t line = head * rows_ + row;
+      // A row whose keys are all masked is zero, as in PyTorch.
+      const T factor = sums_[line] == 0 ? T(0) : 1 / sums_[line];
+      T* const total = totals_ + line * value_size_;
+      vectorized_for(value_size_, [=](int64_t j) { total[j] *= factor; });
+      char* const target = out.data + (head * out.strides[0] + row * out.strides[1]) * out.element_size();
+      for (int64_t j = 0; j < value_size_; j += kBlockSize) {
+        store_block(kType, total + j, out.dtype, target + j * stride, stride, std::min(kBlockSize, value_size_ - j));
+      }
+    }
+  }
+
+  ProductScratch product_scratch_;
+  T scale_;
+  int64_t rows_;
+  int64_t columns_;
+  int64_t heads_;
+  int64_t value_size_;
+  T* scores_ = nullptr;
+  T* totals_ = nullptr;
+  T* products_ = nullptr;
+  T* largest_ = nullptr;
+  T* sums_ = nullptr;
+  T* factors_ = nullptr;
+};
+
+/// Whether the queries of heads that follow each other are rows of one matrix.
+bool merges_heads(const StridedShape& shape) {
+  return shape.sizes[1] == 1 || shape.strides[0] == shape.sizes[1] * shape.strides[1];
+}
+
+/// The rows of `shared` heads each as one matrix.
+template <typename View>
+View merge_heads(const View& view, int64_t shared) {
+  View merged = view;
+  merged.sizes[0] = view.sizes[0] / shared;
+  merged.strides[0] = view.strides[0] * shared;
+  merged.sizes[1] = view.sizes[1] * shared;
+  merged.strides[1] = view.sizes[1] == 1 ? view.strides[0] : view.strides[1];
+  return merged;
+}
+
+/// Calls `function` with the heads of each batch that are computed together.
+template <typename Function>
+void for_each_heads(const Heads& batch, const Function& function) {
+  if (batch.query.rank > 3) {
+    for (int64_t i = 0; i < batch.query.sizes[0]; ++i) {
+      Heads part = batch;
+      part.query = batch.query.select(0, i);
+      part.key = batch.key.select(0, i);
+      part.value = batch.value.select(0, i);
+      part.out = batch.out.select(0, i);
+      if (batch.mask.data != nullptr) {
+        part.mask = batch.mask.select(0, i);
+      }
+      for_each_heads(part, function);
+    }
+    return;
+  }
+  const int64_t heads = batch.key.sizes[0];
+  const int64_t shared = batch.query.sizes[0] / heads;
+  Heads together = batch;
+  together.heads_apart = shared;
+  if (shared == 1 || (merges_heads(batch.query) && merges_heads(batch.out))) {
+    if (shared > 1) {
+      together.query = merge_heads(batch.query, shared);
+      together.out = merge_heads(batch.out, shared);
+    }
+    function(together);
+    return;
+  }
+  for (int64_t i = 0; i < shared; ++i) {
+    together.query = batch.query.slice(0, i, heads, shared);
+    together.out = batch.out.slice(0, i, heads, shared);
+    together.first_head = i;
+    function(together);
+  }
+}
+
+/// Whether sizes are such that each head of queries has its keys and values.
+bool check_sizes(const Tensor& query, const Tensor& key, const Tensor& value) {
+  const int64_t rank = query.dim();
+  ET_CHECK_OR_RETURN_FALSE(rank >= 3 && key.dim() == rank && value.dim() == rank,
+                           "queries, keys and values have as many dimensions, 3 or more");
+  for (int64_t d = 0; d < rank - 3; ++d) {
+    ET_CHECK_OR_RETURN_FALSE(query.size(d) == key.size(d) && query.size(d) == value.size(d), "batches differ");
+  }
+  ET_CHECK_OR_RETURN_FALSE(key.size(rank - 3) == value.size(rank - 3) && key.size(rank - 2) == value.size(rank - 2),
+                           "each key has a value");
+  ET_CHECK_OR_RETURN_FALSE(query.size(rank - 1) == key.size(rank - 1), "queries are as long as keys");
+  ET_CHECK_OR_RETURN_FALSE(key.size(rank - 3) == query.size(rank - 3) ||
+                               (key.size(rank - 3) > 0 && query.size(rank - 3) % key.size(rank - 3) == 0),
+                           "%d heads of queries do not share %d heads of keys", int(query.size(rank - 3)),
+                           int(key.size(rank - 3)));
+  return true;
+}
+
+}  // namespace
+
+Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor& query, const Tensor& key,
+                                         const Tensor& value, const std::optional<Tensor>& attn_mask, bool is_causal,
+                                         std::optional<double> scale, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "scaled_dot_product_attention.out");
+
+  // Check
+  ET_KERNEL_CHECK(ctx, is_supported(query.scalar_type()) && isFloatingType(query.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(query, key, value), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(query, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, check_sizes(query, key, value), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, !(is_causal && attn_mask.has_value()), InvalidArgument, out);
+
+  // Resize
+  const int64_t rank = query.dim();
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  std::copy_n(query.sizes().data(), rank, sizes);
+  sizes[rank - 1] = value.sizes()[rank - 1];
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(rank)}), InvalidArgument, out);
+
+  Heads batch = {};
+  batch.query = ConstStridedView(query);
+  batch.key = ConstStridedView(key);
+  batch.value = ConstStridedView(value);
+  batch.out = StridedView(out);
+  batch.queries = query.size(rank - 2);
+  batch.is_causal = is_causal;
+  if (attn_mask.has_value()) {
+    StridedShape scores = batch.query;
+    scores.sizes[rank - 1] = key.size(rank - 2);
+    const ConstStridedView mask(*attn_mask);
+    ET_KERNEL_CHECK(ctx, mask.dtype == ScalarType::Bool || mask.dtype == query.scalar_type(), InvalidArgument, out);
+    ET_KERNEL_CHECK(ctx, broadcasts_to(mask, scores), InvalidArgument, out);
+    batch.mask = mask.broadcast_to(scores);
+  }
+  if (out.numel() == 0) {
+    return out;
+  }
+
+  // Compute
+  ET_SWITCH_FLOAT_TYPES(compute_type(query.scalar_type()), ctx, op_name, CTYPE, [&] {
+    const double size = static_cast<double>(query.size(rank - 1));
+    Attention<CTYPE> attention(ctx, static_cast<CTYPE>(scale.value_or(1 / std::sqrt(size))), key.size(rank - 3),
+                               query.size(rank - 3) / key.size(rank - 3) * batch.queries, key.size(rank - 2),
+                               value.size(rank - 1));
+    const auto scratch = ctx.allocate_temp(static_cast<size_t>(attention.scratch_size()), /*alignment=*/64);
+    ET_KERNEL_CHECK(ctx, scratch.ok(), MemoryAllocationFailed, );
+    for_each_heads(batch, [&](const Heads& heads) { attention.compute(heads, static_cast<CTYPE*>(*scratch)); });
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native

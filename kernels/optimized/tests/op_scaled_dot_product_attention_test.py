@@ -1,0 +1,135 @@
+"""Tests of op_scaled_dot_product_attention.cpp, against PyTorch's operator, which has no out variant."""
+
+from __future__ import annotations
+
+import itertools
+
+import torch
+from absl.testing import absltest
+
+from kernels.testing import op_tester
+
+_SCHEMA = (
+    "rules_executorch::scaled_dot_product_attention.out(Tensor query, Tensor key, Tensor value,"
+    " Tensor? attn_mask=None, bool is_causal=False, *, float? scale=None, Tensor(a!) out) -> Tensor(a!)"
+)
+
+_Shape = tuple[tuple[int, ...], int, int, int, int, int, int]
+
+# Batch, heads of queries, heads of keys, queries, keys, size of a query, size of a value: a token with a cache, several
+# blocks of queries and of keys with a rest, shared heads, nothing.
+_SHAPES: tuple[_Shape, ...] = (
+    ((), 1, 1, 1, 1, 1, 1),
+    ((2,), 3, 3, 5, 7, 8, 8),
+    ((1,), 4, 2, 9, 9, 16, 24),
+    ((1,), 8, 2, 1, 70, 64, 64),
+    ((2, 2), 2, 1, 3, 4, 5, 6),
+    ((1,), 2, 2, 130, 1100, 32, 300),
+    ((), 6, 3, 67, 600, 20, 3),
+    ((1,), 2, 2, 0, 3, 4, 4),
+    ((0,), 2, 2, 3, 3, 4, 4),
+)
+
+
+def _reference(
+    query: torch.Tensor,
+    key: torch.Tensor,
+    value: torch.Tensor,
+    attn_mask: torch.Tensor | None = None,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+) -> torch.Tensor:
+    """PyTorch's result in float64, which all dtypes are rounded from."""
+    tensors = [x.double() if x.dtype != torch.float64 else x for x in (query, key, value)]
+    if len({x.dtype for x in (query, key, value)}) != 1 or not query.dtype.is_floating_point:
+        raise ValueError("queries, keys and values have one float dtype")
+    if attn_mask is not None and attn_mask.dtype != torch.bool:
+        if attn_mask.dtype != query.dtype:
+            raise ValueError("a mask is Bool or of the dtype of queries")
+        attn_mask = attn_mask.double()
+    with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
+        result = torch.nn.functional.scaled_dot_product_attention(
+            *tensors, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=True
+        )
+    return result.to(query.dtype)
+
+
+class OpScaledDotProductAttentionTest(op_tester.OpTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.attention = self.op(
+            "rules_executorch::scaled_dot_product_attention.out", schema=_SCHEMA, reference=_reference
+        )
+
+    def _tensors(self, shape: _Shape, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        batch, heads, key_heads, queries, keys, size, value_size = shape
+        return (
+            op_tester.make_tensor((*batch, heads, queries, size), dtype, low=-1, high=1),
+            op_tester.make_tensor((*batch, key_heads, keys, size), dtype, low=-1, high=1),
+            op_tester.make_tensor((*batch, key_heads, keys, value_size), dtype, low=-1, high=1),
+        )
+
+    def test_shapes(self) -> None:
+        for shape, dtype in itertools.product(_SHAPES, op_tester.FLOAT_DTYPES):
+            tensors = self._tensors(shape, dtype)
+            self.attention.check(*tensors, atol=1e-5 if dtype == torch.float32 else None)
+            self.attention.check(*tensors, None, True, atol=1e-5 if dtype == torch.float32 else None)
+            self.attention.check(*tensors, scale=0.3, atol=1e-5 if dtype == torch.float32 else None)
+
+    def test_masks(self) -> None:
+        for shape, dtype in itertools.product(_SHAPES[:7], op_tester.FLOAT_DTYPES):
+            query, key, value = self._tensors(shape, dtype)
+            scores = (*query.shape[:-1], key.shape[-2])
+            for mask_shape in (scores, scores[-2:], (*scores[:-3], 1, 1, scores[-1]), (scores[-2], 1), ()):
+                generator = torch.Generator().manual_seed(len(mask_shape))
+                mask = torch.rand(mask_shape, generator=generator) < 0.6
+                self.attention.check(query, key, value, mask, atol=1e-5 if dtype == torch.float32 else None)
+                added = torch.where(mask, torch.rand(mask_shape, generator=generator), -torch.inf).to(dtype)
+                self.attention.check(query, key, value, added, atol=1e-5 if dtype == torch.float32 else None)
+
+    def test_large_scores(self) -> None:
+        for shape in _SHAPES[:7]:
+            query, key, value = self._tensors(shape, torch.float32)
+            self.attention.check(query * 300, key, value, rtol=1e-3, atol=1e-3)
+
+    def test_masked_rows_are_zero(self) -> None:
+        query, key, value = self._tensors(_SHAPES[5], torch.float32)
+        mask = torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool)
+        mask[:, -1] = torch.arange(query.shape[-2]) % 2 == 0
+        self.attention.check(query, key, value, mask, atol=1e-5)
+
+    def test_not_a_number(self) -> None:
+        query, key, value = self._tensors(_SHAPES[1], torch.float32)
+        query[..., 2, 3] = torch.nan
+        self.attention.check(query, key, value, atol=1e-5)
+
+    def test_dim_orders(self) -> None:
+        query, key, value = self._tensors(((2,), 4, 2, 5, 7, 8, 8), torch.float32)
+        for orders in itertools.product(((0, 1, 2, 3), (0, 2, 1, 3), (3, 1, 0, 2)), repeat=4):
+            given = [op_tester.with_dim_order(x, order) for x, order in zip((query, key, value), orders, strict=False)]
+            self.attention.check(*given, out_dim_order=orders[3], static=True, atol=1e-5)
+
+    def test_dtypes(self) -> None:
+        for dtype, other in itertools.product(op_tester.ALL_DTYPES, op_tester.ALL_DTYPES):
+            x, y = torch.ones((1, 2, 2), dtype=dtype), torch.ones((1, 2, 2), dtype=other)
+            self.attention.judge(x, x, y)
+            self.attention.judge(x, y, x)
+            self.attention.judge(y, x, x)
+            self.attention.judge(x, x, x, y)
+
+    def test_wrong_shapes(self) -> None:
+        x = torch.ones(1, 2, 3, 4)
+        for shape in ((1, 2, 3, 5), (1, 3, 3, 4), (2, 2, 3, 4), (2, 3, 4), (1, 0, 3, 4)):
+            self.attention.check_rejected(x, torch.ones(shape), torch.ones(shape), outs=[x])
+        self.attention.check_rejected(x, x, torch.ones(1, 2, 2, 4), outs=[x])
+        self.attention.check_rejected(x, x, torch.ones(1, 1, 3, 4), outs=[x])
+        self.attention.check_rejected(x[0, 0], x[0, 0], x[0, 0], outs=[x[0, 0]])
+        for mask in (torch.ones(2, 3), torch.ones(1, 1, 2, 3, 3), torch.ones(4)):
+            self.attention.check_rejected(x, x, x, mask, outs=[x])
+        self.attention.check_rejected(x, x, x, torch.ones(3, 3), True, outs=[x])
+        self.attention.check_rejected(x, x, x, outs=[torch.ones(1, 2, 3, 5)], static=True)
+
+
+if __name__ == "__main__":
+    absltest.main()
