@@ -10,6 +10,8 @@ import torch
 
 from export import lowering, model_file, program, samples
 from export.delegation import Delegation
+from export.graph_passes import passes
+from export.graph_passes.report import PassReport
 
 
 @dataclass(frozen=True)
@@ -20,6 +22,7 @@ class Exported:
         pte: the program, the bytes of a .pte file.
         ptd: its samples, those of a .ptd file.
         delegations: for each method, what of it went to which backend.
+        graph_passes: for each method, what the graph passes did to it.
         origins: where its instructions come from, as JSON.
         etrecord: what ExecuTorch's Inspector knows of the program, if that is asked for.
     """
@@ -27,6 +30,7 @@ class Exported:
     pte: bytes
     ptd: bytes
     delegations: Mapping[str, Delegation]
+    graph_passes: Mapping[str, Sequence[PassReport]]
     origins: bytes
     etrecord: bytes | None
 
@@ -38,6 +42,7 @@ def export(
     *,
     backends: Sequence[str] = (),
     quantize: str = "",
+    graph_passes: Sequence[str] = (),
     with_etrecord: bool = False,
 ) -> Exported:
     """Exports a model file.
@@ -48,18 +53,27 @@ def export(
         import_paths: folders of the user's own modules, for errors; they must be on sys.path already.
         backends: names of recipes, in the order in which the backends take from the graph.
         quantize: the name of the recipe that quantizes the model first; empty for none.
+        graph_passes: names of the passes that prepare the graphs for kernels, and of groups of passes.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
         InputError: the model file is not as it should be, or PyTorch, ExecuTorch or a backend refused the model.
     """
+    selected = passes.select(graph_passes)
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
     loaded = model_file.load(model, entry_point, import_paths, rule="executorch_program")
     lowerings = lowering.read(loaded, backends, quantize)
     config = lowering.edge_compile_config(loaded)
     # Samples are recorded before the export, which may change the module.
     recorded = {method.name: samples.record(method) for method in loaded.methods}
-    built = program.build(loaded.methods, recorded, lowerings, config, with_etrecord=with_etrecord)
+    built = program.build(loaded.methods, recorded, lowerings, config, selected, with_etrecord=with_etrecord)
     of_program = {
         name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
     }
-    return Exported(built.pte, samples.serialize(of_program), built.delegations, built.origins, built.etrecord)
+    return Exported(
+        built.pte,
+        samples.serialize(of_program),
+        built.delegations,
+        built.graph_passes,
+        built.origins,
+        built.etrecord,
+    )

@@ -21,6 +21,11 @@ _BACKENDS = flags.DEFINE_multi_string(
 _QUANTIZE = flags.DEFINE_string("quantize", "", "Name of a recipe that quantizes the model before.")
 _REPORT = flags.DEFINE_string("report", None, "Where to write what went to which backend, and why, as text.")
 _REPORT_JSON = flags.DEFINE_string("report_json", None, "The same as JSON.")
+_GRAPH_PASSES = flags.DEFINE_list(
+    "graph_passes", [], "Names of the passes that prepare the graphs for kernels: README.md has them."
+)
+_PASSES = flags.DEFINE_string("passes_report", None, "Where to write what the graph passes did, as text.")
+_PASSES_JSON = flags.DEFINE_string("passes_report_json", None, "The same as JSON.")
 _ORIGINS = flags.DEFINE_string(
     "origins", None, "Where to write which line of Python each instruction comes from (.json)."
 )
@@ -31,11 +36,12 @@ _ETRECORD = flags.DEFINE_string(
 
 def _load() -> command.Export:
     from export import delegation, exporter
+    from export.graph_passes import report as passes_report
 
     # The model file may change the working directory.
-    program, samples, report, report_json, origins, etrecord = (
+    program, samples, report, report_json, passes, passes_json, origins, etrecord = (
         Path(flag.value).absolute() if flag.value else None
-        for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _ORIGINS, _ETRECORD)
+        for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD)
     )
 
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
@@ -45,6 +51,7 @@ def _load() -> command.Export:
             import_paths,
             backends=_BACKENDS.value,
             quantize=_QUANTIZE.value,
+            graph_passes=_GRAPH_PASSES.value,
             with_etrecord=etrecord is not None,
         )
         for file, content in (
@@ -52,6 +59,8 @@ def _load() -> command.Export:
             (samples, done.ptd),
             (report, delegation.as_text(done.delegations).encode()),
             (report_json, delegation.as_json(done.delegations).encode()),
+            (passes, passes_report.as_text(done.graph_passes).encode()),
+            (passes_json, passes_report.as_json(done.graph_passes).encode()),
             (origins, done.origins),
             (etrecord, done.etrecord),
         ):

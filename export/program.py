@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import string
 from collections.abc import Mapping, Sequence
@@ -15,6 +16,9 @@ from torch.export.graph_signature import InputKind, OutputKind
 from diagnostics.errors import Finding, InputError
 from export import delegation, etrecord, mutable_operators, origins, qualcomm
 from export.delegation import Delegation
+from export.graph_passes import passes
+from export.graph_passes.graph_pass import GraphPass, Stage
+from export.graph_passes.report import PassReport
 from export.lowering import Lowering
 from export.model_file import Method
 from export.pytorch_message import condense
@@ -32,6 +36,7 @@ class Program:
         written: for each method, the positions of the inputs that it writes to, whose new values the program gives
             before its outputs proper.
         delegations: for each method, what of it went to which backend.
+        graph_passes: for each method, what the graph passes did to it.
         origins: where its instructions come from, as JSON.
         etrecord: its ETRecord, if that is asked for.
     """
@@ -39,6 +44,7 @@ class Program:
     pte: bytes
     written: Mapping[str, Sequence[int]]
     delegations: Mapping[str, Delegation]
+    graph_passes: Mapping[str, Sequence[PassReport]]
     origins: bytes
     etrecord: bytes | None
 
@@ -48,6 +54,7 @@ def build(
     recorded: Mapping[str, Sequence[Sample]],
     lowerings: Mapping[str, Lowering],
     config: EdgeCompileConfig,
+    graph_passes: Sequence[GraphPass] = (),
     *,
     with_etrecord: bool = False,
 ) -> Program:
@@ -58,6 +65,7 @@ def build(
         recorded: the eager results of each, which the exported method must agree with in number and nesting.
         lowerings: how each is lowered.
         config: how they turn into the edge dialect.
+        graph_passes: what prepares the graphs for kernels.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
         InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model.
@@ -65,46 +73,75 @@ def build(
     if with_etrecord:
         etrecord.check(methods[0])
     exported = {method.name: _export(method, recorded[method.name], lowerings[method.name]) for method in methods}
-    passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
+    edge_passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
         for name, specs in for_qualcomm.items():
             exported[name], first = qualcomm.prepare(exported[name], specs)
-            passes[name] = [*first, *passes.get(name, ())]
+            edge_passes[name] = [*first, *edge_passes.get(name, ())]
+        reports = _run_passes(graph_passes, Stage.EXPORTED, methods, exported, lowerings)
         with delegation.reasons(), qualcomm.lowering(for_qualcomm) as said:
             edge = to_edge_transform_and_lower(
                 exported,
-                transform_passes=passes or None,
+                transform_passes=edge_passes or None,
                 partitioner={name: list(lowering.partitioners) for name, lowering in lowerings.items()},
-                compile_config=config,
+                compile_config=dataclasses.replace(
+                    config,
+                    preserve_ops=[
+                        *config.preserve_ops,
+                        *(operator for one in graph_passes for operator in one.preserved),
+                    ],
+                ),
                 generate_etrecord=with_etrecord,
             )
         qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
-        for method in methods:
-            _keep_initial_state(edge.exported_program(method.name))
-        written = {method.name: _written_inputs(edge.exported_program(method.name)) for method in methods}
+        lowered = {method.name: edge.exported_program(method.name) for method in methods}
+        later_reports = _run_passes(graph_passes, Stage.LOWERED, methods, lowered, lowerings)
+        for program in lowered.values():
+            _keep_initial_state(program)
+        written = {name: _written_inputs(program) for name, program in lowered.items()}
         delegations = {
             method.name: delegation.of_graph(
                 method,
-                edge.exported_program(method.name).graph_module,
+                lowered[method.name].graph_module,
                 is_partitioned=bool(lowerings[method.name].partitioners),
             )
             for method in methods
         }
         with origins.recorded() as instructions:
-            program = edge.to_executorch()
+            executorch = edge.to_executorch()
         return Program(
-            bytes(program.buffer),
+            bytes(executorch.buffer),
             written,
             delegations,
+            {name: [*reports[name], *later_reports[name]] for name in reports},
             origins.as_json(instructions),
-            etrecord.serialize(program, methods[0]) if with_etrecord else None,
+            etrecord.serialize(executorch, methods[0]) if with_etrecord else None,
         )
     except InputError:
         raise
     except BaseException as error:
         no_sdk = qualcomm.without_sdk(methods[0], for_qualcomm, error)
         raise no_sdk or _lowering_failure(methods[0], error) from error
+
+
+def _run_passes(
+    graph_passes: Sequence[GraphPass],
+    stage: Stage,
+    methods: Sequence[Method],
+    programs: Mapping[str, torch.export.ExportedProgram],
+    lowerings: Mapping[str, Lowering],
+) -> dict[str, Sequence[PassReport]]:
+    return {
+        method.name: passes.run(
+            graph_passes,
+            stage,
+            method,
+            programs[method.name],
+            is_partitioned=bool(lowerings[method.name].partitioners),
+        )
+        for method in methods
+    }
 
 
 def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> torch.export.ExportedProgram:

@@ -46,7 +46,7 @@ class DocumentTest(absltest.TestCase):
             "diagnostics/derived_operator.py",
             "codegen/*.py",
             "codegen/*/*.py",
-            "export/*.py",
+            "export/**/*.py",
             "qnn/**/*.py",
             "torch_ops/*.py",
             "rules/private/**/*.bzl",
@@ -58,7 +58,7 @@ class DocumentTest(absltest.TestCase):
         tested = _ids(list(_ROOT.glob("rules/tests/*.bzl")))
         for pattern in (
             "codegen/**/*_test.py",
-            "export/tests/*_test.py",
+            "export/**/*_test.py",
             "qnn/**/*_test.py",
             "torch_ops/tests/*_test.py",
         ):

@@ -49,6 +49,15 @@ def _model(
         tolerance = tolerance,
     )
 
+# Models whose programs come with all graph passes as well: the model file, by name.
+WITH_ALL_PASSES = {
+    "bert_base": "bert_base.py",
+    "gpt2_small": "gpt2_small.py",
+    "mobilenet_v2": "mobilenet_v2.py",
+    "qwen2_dynamic": "qwen2_dynamic.py",
+    "tiny_llama": "//examples/tiny_llama:model.py",
+}
+
 # By the name of the Python file.
 MODELS = {
     "bert_base": _model(),

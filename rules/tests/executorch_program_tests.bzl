@@ -27,7 +27,15 @@ def _export_test_impl(ctx):
     asserts.equals(env, ["xnnpack_int8"], values_of(action.argv, "--quantize"))
     asserts.equals(
         env,
-        ["program.pte", "program.ptd", "program.delegation.txt", "program.delegation.json", "program.origins.json"],
+        [
+            "program.pte",
+            "program.ptd",
+            "program.delegation.txt",
+            "program.delegation.json",
+            "program.passes.txt",
+            "program.passes.json",
+            "program.origins.json",
+        ],
         [f.basename for f in action.outputs.to_list()],
     )
     asserts.equals(
@@ -39,6 +47,12 @@ def _export_test_impl(ctx):
     asserts.equals(env, target[OutputGroupInfo].etrecord.to_list(), record.outputs.to_list())
     assert_ends(env, ["rules/tests/program.etrecord"], values_of(record.argv, "--etrecord"))
     asserts.equals(env, ["xnnpack", "other"], values_of(record.argv, "--backend"))
+    asserts.equals(env, ["no_ops,linear"], values_of(action.argv, "--graph_passes"))
+    asserts.equals(
+        env,
+        ["program.passes.txt", "program.passes.json"],
+        [f.basename for f in target[OutputGroupInfo].graph_pass_report.to_list()],
+    )
     asserts.equals(env, "program.pte", target[EtProgramInfo].program.basename)
     asserts.equals(env, "program.delegation.json", target[EtProgramInfo].delegation.basename)
     asserts.equals(env, "program.ptd", target[EtProgramInfo].samples.basename)
@@ -100,6 +114,10 @@ def executorch_program_test_suite(name):
         ],
         data = ["weights.bin"],
         entry_point = "make",
+        graph_passes = [
+            "no_ops",
+            "linear",
+        ],
         model = "model.py",
         qnn_op_packages = [":program_op_package"],
         quantize = "xnnpack_int8",

@@ -50,7 +50,7 @@ def _reference(
         attn_mask = attn_mask.double()
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         result = torch.nn.functional.scaled_dot_product_attention(
-            *tensors, attn_mask, is_causal=is_causal, scale=scale, enable_gqa=True
+            tensors[0], tensors[1], tensors[2], attn_mask, is_causal=is_causal, scale=scale, enable_gqa=True
         )
     return result.to(query.dtype)
 

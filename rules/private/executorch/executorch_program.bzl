@@ -14,6 +14,7 @@ def _export(ctx, outputs, **kwargs):
     for flag, file in outputs.items():
         args.add(flag, file)
     args.add_all(ctx.attr.backends, before_each = "--backend")
+    args.add_joined("--graph_passes", ctx.attr.graph_passes, join_with = ",", omit_if_empty = False)
     if ctx.attr.quantize:
         args.add("--quantize", ctx.attr.quantize)
     op_packages = [package[QnnOpPackageLibraryInfo].folder for package in ctx.attr.qnn_op_packages]
@@ -30,9 +31,18 @@ def _export(ctx, outputs, **kwargs):
     )
 
 def _executorch_program_impl(ctx):
-    program, samples, report, report_json, origins, etrecord = [
+    program, samples, report, report_json, passes, passes_json, origins, etrecord = [
         ctx.actions.declare_file(ctx.label.name + extension)
-        for extension in [".pte", ".ptd", ".delegation.txt", ".delegation.json", ".origins.json", ".etrecord"]
+        for extension in [
+            ".pte",
+            ".ptd",
+            ".delegation.txt",
+            ".delegation.json",
+            ".passes.txt",
+            ".passes.json",
+            ".origins.json",
+            ".etrecord",
+        ]
     ]
     _export(
         ctx,
@@ -41,6 +51,8 @@ def _executorch_program_impl(ctx):
             "--samples": samples,
             "--report": report,
             "--report_json": report_json,
+            "--passes_report": passes,
+            "--passes_report_json": passes_json,
             "--origins": origins,
         },
         mnemonic = "EtExport",
@@ -66,6 +78,7 @@ def _executorch_program_impl(ctx):
         OutputGroupInfo(
             delegation_report = depset([report, report_json]),
             etrecord = depset([etrecord]),
+            graph_pass_report = depset([passes, passes_json]),
             origins = depset([origins]),
             samples = depset([samples]),
         ),
@@ -79,14 +92,21 @@ contract. The .ptd holds sample inputs with PyTorch's eager outputs, against whi
 
 The program can be lowered to backends, by `backends` and `quantize` or by functions of the model file. Operators that no
 backend takes stay in the program, and `et_operator_library` selects them. The output group `delegation_report` says what
-went to which backend, what stayed and why, as text and as JSON; `origins` which line of Python each instruction comes from; `etrecord` is what ExecuTorch's Inspector
-takes beside a profile, and needs pandas in the lock or in `deps`.""",
+went to which backend, what stayed and why, as text and as JSON; `graph_pass_report` what `graph_passes` did; `origins` which
+line of Python each instruction comes from; `etrecord` is what ExecuTorch's Inspector takes beside a profile, and needs pandas in
+the lock or in `deps`.""",
     implementation = _executorch_program_impl,
     attrs = MODEL_FILE_ATTRS | {
         "backends": attr.string_list(
             doc = "Recipes that lower the program to backends, in order: each takes what those before it left. There is " +
                   "`xnnpack`; `get_partitioners()` in the model file is for any other. A binary links the backend's library: " +
                   "`//runtime:backend_xnnpack`.",
+        ),
+        "graph_passes": attr.string_list(
+            doc = "Passes that prepare the program for kernels, each by its name (export/README.md has all of them), or `default`: " +
+                  "those after which the program needs no operators but ExecuTorch's own; or `all`: also `linear` and " +
+                  "`attention`, which keep operators whole that `//kernels/optimized` has kernels of. Without names, the program " +
+                  "is as ExecuTorch lowers it.",
         ),
         "qnn_op_packages": attr.label_list(
             doc = "For Qualcomm's backend: the libraries for the machine that lowers (`<name>.x86_64` of a `qnn_op_package`) of " +

@@ -1,0 +1,66 @@
+"""The graph passes: their names, their order, which ones run, and running them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from torch.export import ExportedProgram
+
+from diagnostics.errors import Finding, InputError
+from diagnostics.suggest import did_you_mean, nearest
+from export.graph_passes import attention, batch_norm, constants, in_place, linear, no_ops, padding, report, views
+from export.graph_passes.graph_pass import GraphPass, Stage
+from export.graph_passes.report import PassReport
+from export.model_file import Method
+
+# In the order in which they run, which is not that of the names in `graph_passes`.
+_PASSES: Sequence[GraphPass] = (
+    attention.PASS,
+    linear.PASS,
+    batch_norm.PASS,
+    padding.PASS,
+    no_ops.PASS,
+    constants.PASS,
+    in_place.PASS,
+    views.PASS,
+)
+# The operators of these need kernels that ExecuTorch's own library of kernels has not.
+_ON_REQUEST = frozenset({attention.PASS.name, linear.PASS.name})
+# Names that stand for several passes.
+_GROUPS: Mapping[str, frozenset[str]] = {
+    "all": frozenset(one.name for one in _PASSES),
+    "default": frozenset(one.name for one in _PASSES) - _ON_REQUEST,
+}
+
+
+def select(names: Sequence[str]) -> tuple[GraphPass, ...]:
+    """The passes that names stand for, in the order in which they run.
+
+    Raises:
+        InputError: there is no such pass.
+    """
+    known = [*_GROUPS, *sorted(one.name for one in _PASSES)]
+    for name in names:
+        if name not in known:
+            raise InputError(
+                Finding(
+                    "attribute graph_passes",
+                    f"there is no pass {name}{did_you_mean(nearest(name, known))}",
+                    "a typo, or a pass of another version.",
+                    f"give some of {', '.join(known)}; an empty list for none. get_edge_passes() in the model file is"
+                    " for passes of your own.",
+                    id="unknown-graph-pass",
+                )
+            )
+    wanted = {one for name in names for one in _GROUPS.get(name, (name,))}
+    return tuple(one for one in _PASSES if one.name in wanted)
+
+
+def run(
+    passes: Sequence[GraphPass], stage: Stage, method: Method, program: ExportedProgram, *, is_partitioned: bool
+) -> tuple[PassReport, ...]:
+    """Runs the passes of a stage on a method, whose graph they change in place; says what they did."""
+    if stage is Stage.EXPORTED and is_partitioned:
+        reason = "the method has partitioners, which look for operators of their own choice"
+        return tuple(report.of_pass(method, one.name, (), reason) for one in passes if one.stage is stage)
+    return tuple(report.of_pass(method, one.name, one.run(program)) for one in passes if one.stage is stage)

@@ -1,0 +1,506 @@
+"""Tests of each graph pass: a graph on which it acts, and graphs on which it must not; run by ExecuTorch's runtime."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import textwrap
+from collections.abc import Sequence
+from pathlib import Path
+
+import torch
+from absl.testing import absltest
+from executorch.exir.tensor import get_scalar_type
+from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+
+from codegen.inputs import program_reader
+from diagnostics.errors import InputError
+from export.exporter import Exported, export
+from export.graph_passes import passes, report
+from export.graph_passes.attention_operator import ATTENTION
+
+_ATTENTION = "rules_executorch::scaled_dot_product_attention.out"
+
+
+def _model(forward: str, *inputs: str, init: str = "pass", takes: str = "x, *others", after: str = "") -> str:
+    """A model file with one module, whose buffers and weights are random."""
+    source = f"""
+import torch
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+{textwrap.indent(textwrap.dedent(init), " " * 8)}
+
+    def forward(self, {takes}):
+{textwrap.indent(textwrap.dedent(forward), " " * 8)}
+
+def _randomize(module):
+    for name, tensor in module.state_dict().items():
+        if tensor.is_floating_point() and "cache" not in name:
+            tensor.copy_(torch.rand_like(tensor) + 0.5)
+    return module
+
+def get_model():
+    return _randomize(Model()), ({", ".join(inputs)},)
+"""
+    return source + textwrap.dedent(after)
+
+
+class PassesTest(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.folder = Path(self.create_tempdir().full_path)
+
+    def export(self, source: str, names: Sequence[str], backends: Sequence[str] = ()) -> Exported:
+        model = self.folder / "model.py"
+        model.write_text(source)
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            return export(model, graph_passes=names, backends=backends)
+
+    def calls(self, exported: Exported) -> list[str]:
+        """The operators that the program calls."""
+        path = self.folder / "model.pte"
+        path.write_bytes(exported.pte)
+        return sorted(program_reader.read(str(path), "model").calls)
+
+    def changes(self, exported: Exported, name: str) -> list[str]:
+        """What a pass did."""
+        (of_pass,) = (one for one in exported.graph_passes["forward"] if one.name == name)
+        return sorted(change.what for change in of_pass.changes)
+
+    def check_values(self, exported: Exported) -> None:
+        """The program gives what PyTorch gives."""
+        samples = FlatTensorSerializer().deserialize(exported.ptd)
+        tensors = {}
+        for key, entry in samples.named_data.items():
+            dtype = get_scalar_type(entry.tensor_layout.scalar_type)
+            flat = torch.frombuffer(bytearray(samples.buffers[entry.buffer_index]), dtype=dtype)
+            order = list(entry.tensor_layout.dim_order)
+            in_memory = flat.reshape([entry.tensor_layout.sizes[dim] for dim in order])
+            tensors[key] = in_memory.permute([order.index(dim) for dim in range(len(order))])
+        module = _load_for_executorch_from_buffer(exported.pte)
+        for sample in range(sum(key.endswith("/output/0") for key in tensors)):
+            inputs = [tensors[key] for key in sorted(tensors) if key.startswith(f"forward/{sample}/input/")]
+            expected = [tensors[key] for key in sorted(tensors) if key.startswith(f"forward/{sample}/output/")]
+            torch.testing.assert_close(list(module.run_method("forward", inputs)), expected, rtol=1e-4, atol=1e-4)
+
+    def check(self, name: str, source: str, *, changes: Sequence[str], calls: Sequence[str]) -> Exported:
+        """What a pass alone does to a model whose program calls some operators afterwards."""
+        exported = self.export(source, [name])
+        self.assertEqual(self.changes(exported, name), sorted(changes))
+        self.assertEqual(self.calls(exported), sorted(calls))
+        if not {"aten::linear.out", _ATTENTION} & set(calls):  # ExecuTorch's own library lacks these.
+            self.check_values(exported)
+        return exported
+
+
+class BatchNormTest(PassesTest):
+    _FOLDED = "a batch norm folded into the layer before it"
+
+    def test_acts(self) -> None:
+        for convolution, x in (
+            ("Conv2d(4, 6, 3)", "torch.rand(2, 4, 5, 6)"),
+            ("Conv2d(4, 6, 3, groups=2, bias=False)", "torch.rand(2, 4, 5, 6)"),
+            ("ConvTranspose2d(4, 6, 3, stride=2)", "torch.rand(2, 4, 5, 6)"),
+        ):
+            init = f"self.layers = torch.nn.Sequential(torch.nn.{convolution}, torch.nn.BatchNorm2d(6))"
+            self.check(
+                "batch_norm",
+                _model("return self.layers(x)", x, init=init),
+                changes=[self._FOLDED],
+                calls=["aten::convolution.out"],
+            )
+
+    def test_acts_on_linear_layers(self) -> None:
+        init = "self.layers = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.BatchNorm1d(6))"
+        source = _model("return self.layers(x)", "torch.rand(3, 4)", init=init)
+        self.check("batch_norm", source, changes=[self._FOLDED], calls=["aten::addmm.out", "aten::permute_copy.out"])
+        kept = self.export(source, ["batch_norm", "linear"])
+        self.assertEqual(self.calls(kept), ["aten::linear.out"])
+        self.assertEqual(self.changes(kept, "batch_norm"), [self._FOLDED])
+
+    def test_leaves(self) -> None:
+        norm = "aten::_native_batch_norm_legit_no_training.out"
+        for forward, init, x, calls in (
+            # The convolution's result has another user.
+            (
+                "y = self.layer(x)\nreturn self.norm(y) + y",
+                "Conv2d(4, 6, 1)",
+                "torch.rand(2, 4, 5, 6)",
+                ["aten::add.out", "aten::convolution.out", norm],
+            ),
+            # Something lies between them.
+            (
+                "return self.norm(self.layer(x).relu())",
+                "Conv2d(4, 6, 1)",
+                "torch.rand(2, 4, 5, 6)",
+                ["aten::convolution.out", "aten::relu.out", norm],
+            ),
+            # A transposed convolution in groups, whose weights lie otherwise.
+            (
+                "return self.norm(self.layer(x))",
+                "ConvTranspose2d(4, 6, 1, groups=2)",
+                "torch.rand(2, 4, 5, 6)",
+                ["aten::convolution.out", norm],
+            ),
+        ):
+            source = _model(forward, x, init=f"self.layer = torch.nn.{init}\nself.norm = torch.nn.BatchNorm2d(6)")
+            self.check("batch_norm", source, changes=[], calls=calls)
+
+
+class PaddingTest(PassesTest):
+    def _source(self, pad: str, convolution: str = "Conv2d(3, 4, 3, padding=(1, 0))") -> str:
+        forward = f"return self.layer(torch.nn.functional.pad(x, {pad}))"
+        return _model(forward, "torch.rand(1, 3, 6, 5)", init=f"self.layer = torch.nn.{convolution}")
+
+    def test_acts(self) -> None:
+        for pad in ("(1, 1)", "(1, 1, 2, 2)", "(2, 2, 0, 0, 0, 0)"):
+            self.check(
+                "padding",
+                self._source(pad),
+                changes=["zeros that a convolution pads itself"],
+                calls=["aten::convolution.out"],
+            )
+
+    def test_leaves(self) -> None:
+        calls = ["aten::constant_pad_nd.out", "aten::convolution.out"]
+        for pad in ("(0, 1, 0, 1)", "(1, 1), value=0.5"):
+            self.check("padding", self._source(pad), changes=[], calls=calls)
+        self.check("padding", self._source("(0, 0, 0, 0, 1, 1)", "Conv2d(5, 4, 3)"), changes=[], calls=calls)
+        self.check("padding", self._source("(1, 1)", "ConvTranspose2d(3, 4, 3)"), changes=[], calls=calls)
+
+
+class NoOpsTest(PassesTest):
+    def test_acts(self) -> None:
+        for forward, dropped in (
+            ("return x.expand(2, -1, 4) + 1.0", "aten::expand_copy that changes nothing"),
+            ("return x.clone() + 1.0", "dim_order_ops::_clone_dim_order that changes nothing"),
+            ("return x.view(2, 3, 4) + 1.0", "aten::view_copy that changes nothing"),
+            ("return torch.nn.functional.pad(x, (0, 0)) + 1.0", "aten::constant_pad_nd that changes nothing"),
+        ):
+            self.check("no_ops", _model(forward, "torch.rand(2, 3, 4)"), changes=[dropped], calls=["aten::add.out"])
+
+    def test_acts_on_permutations(self) -> None:
+        one = "two permutations made one"
+        self.check(
+            "no_ops",
+            _model("return x.permute(2, 0, 1).permute(1, 2, 0) + 1.0", "torch.rand(2, 3, 4)"),
+            changes=[one, "aten::permute_copy that changes nothing"],
+            calls=["aten::add.out"],
+        )
+        self.check(
+            "no_ops",
+            _model("return x.permute(2, 0, 1).permute(0, 2, 1) + 1.0", "torch.rand(2, 3, 4)"),
+            changes=[one],
+            calls=["aten::add.out", "aten::permute_copy.out"],
+        )
+
+    def test_leaves(self) -> None:
+        for forward, calls in (
+            ("return x[:, ::2] + 1.0", ["aten::add.out", "aten::slice_copy.Tensor_out"]),
+            ("return x.expand(5, -1, -1) + 1.0", ["aten::add.out", "aten::expand_copy.out"]),
+            ("return x.permute(0, 2, 1) + 1.0", ["aten::add.out", "aten::permute_copy.out"]),
+            ("return x.double().float()", ["dim_order_ops::_to_dim_order_copy.out"]),
+            ("return x.flip(0)[:, :1].clone()", ["aten::flip.out", "aten::slice_copy.Tensor_out"]),
+            # An output has memory of its own.
+            ("return x.clone()", ["dim_order_ops::_clone_dim_order.out"]),
+        ):
+            x = "torch.rand(1, 3, 4)" if "expand" in forward else "torch.rand(2, 3, 4)"
+            with self.subTest(forward):
+                exported = self.export(_model(forward, x), ["no_ops"])
+                if "flip" not in forward:
+                    self.assertEqual(self.changes(exported, "no_ops"), [])
+                    self.assertEqual(self.calls(exported), calls)
+                self.check_values(exported)
+
+    def test_outputs_stay_apart(self) -> None:
+        exported = self.export(_model("y = x + 1.0\nreturn y, y.clone()", "torch.rand(2, 3)"), ["no_ops"])
+        self.assertEqual(self.changes(exported, "no_ops"), [])
+        self.check_values(exported)
+
+    def test_state_is_copied_before_it_changes(self) -> None:
+        source = _model(
+            "before = self.cache.clone()\nself.cache.add_(x)\nreturn before",
+            "torch.rand(2, 3)",
+            init="self.register_buffer('cache', torch.zeros(2, 3))",
+            after="def get_sample_inputs():\n    return [(torch.rand(2, 3),) for _ in range(3)]",
+        )
+        self.check_values(self.export(source, ["default"]))
+
+    def test_memory_formats_stay(self) -> None:
+        source = _model("return x.to(memory_format=torch.channels_last).relu().contiguous()", "torch.rand(2, 3, 4, 5)")
+        exported = self.export(source, ["no_ops"])
+        self.assertEqual(self.changes(exported, "no_ops"), [])
+        self.check_values(exported)
+
+
+class ConstantsTest(PassesTest):
+    def test_acts(self) -> None:
+        source = _model(
+            "return x @ self.weight.t() + torch.arange(5.0)",
+            "torch.rand(2, 3)",
+            init="self.weight = torch.nn.Parameter(torch.rand(5, 3))",
+        )
+        exported = self.check(
+            "constants",
+            source,
+            changes=[
+                "aten::permute_copy of constants computed at export",
+                "aten::arange.start_step of constants computed at export",
+            ],
+            calls=["aten::add.out", "aten::mm.out"],
+        )
+        self.assertEqual(exported, self.export(source, ["constants"]))
+
+    def test_leaves_what_makes_the_program_larger(self) -> None:
+        weights = "self.weight = torch.nn.Parameter(torch.rand(200, 100))"
+        row = "self.weight = torch.nn.Parameter(torch.rand(1, 100))"
+        for forward, init, stays in (
+            # The weight stays, since something else needs the weight as it is.
+            ("return x @ self.weight.t() @ self.weight", weights, "aten::permute_copy.out"),
+            ("return x.expand(200, 100) + self.weight.expand(200, 100)", row, "aten::expand_copy.out"),
+        ):
+            x = "torch.rand(1, 100)" if init is row else "torch.rand(2, 100)"
+            exported = self.export(_model(forward, x, init=init), ["constants"])
+            self.assertIn(stays, self.calls(exported))
+            self.assertEqual(self.changes(exported, "constants"), [])
+            self.check_values(exported)
+
+    def test_leaves_what_changes(self) -> None:
+        source = _model(
+            "y = self.cache.t() + x\nself.cache.add_(x)\nreturn y",
+            "torch.rand(2, 2)",
+            init="self.register_buffer('cache', torch.zeros(2, 2))",
+            after="def get_sample_inputs():\n    return [(torch.rand(2, 2),) for _ in range(3)]",
+        )
+        exported = self.export(source, ["constants"])
+        self.assertEqual(self.changes(exported, "constants"), [])
+        self.check_values(exported)
+        random = _model("return x + torch.rand(2, 2)", "torch.rand(2, 2)")
+        self.assertIn("aten::rand.out", self.calls(self.export(random, ["constants"])))
+
+    def test_leaves_constants_that_the_method_gives_out(self) -> None:
+        source = _model(
+            "return x + 1.0, self.weight.t()",
+            "torch.rand(2, 2)",
+            init="self.weight = torch.nn.Parameter(torch.rand(2, 2))",
+        )
+        self.check("constants", source, changes=[], calls=["aten::add.out", "aten::permute_copy.out"])
+
+
+class ViewsTest(PassesTest):
+    def test_acts(self) -> None:
+        for forward, what in (
+            ("return x.unsqueeze(1) + 1.0", "aten::unsqueeze_copy made a view"),
+            ("return x[0] + 1.0", "aten::select_copy.int made a view"),
+            ("return x.squeeze(0) + 1.0", "aten::squeeze_copy.dims made a view"),
+            ("return x.permute(1, 0, 2) + 1.0", "aten::permute_copy made a view"),
+        ):
+            self.check(
+                "views",
+                _model(f"x = x * 2.0\n{forward}", "torch.rand(1, 3, 4)"),
+                changes=[what],
+                calls=["aten::add.out", "aten::mul.out"],
+            )
+
+    def test_acts_on_shapes_that_vary(self) -> None:
+        source = _model(
+            "return (x * 2.0).unsqueeze(0) + 1.0",
+            "torch.rand(3, 4)",
+            takes="x",
+            after="""
+            def get_dynamic_shapes():
+                return {"x": {0: torch.export.Dim("n", min=2, max=8)}}
+
+            def get_sample_inputs():
+                return [(torch.rand(n, 4),) for n in (2, 8, 5)]
+            """,
+        )
+        self.check(
+            "views",
+            source,
+            changes=["aten::unsqueeze_copy made a view"],
+            calls=["aten::add.out", "aten::mul.out", "executorch_prim::et_view.default"],
+        )
+
+    def test_leaves(self) -> None:
+        for forward, calls in (
+            ("return (x * 2.0).permute(0, 2, 1) + 1.0", ["aten::add.out", "aten::mul.out", "aten::permute_copy.out"]),
+            ("return (x * 2.0)[:, 0] + 1.0", ["aten::add.out", "aten::mul.out", "aten::select_copy.int_out"]),
+            ("return (x * 2.0).unsqueeze(0)", ["aten::mul.out", "aten::unsqueeze_copy.out"]),
+        ):
+            self.check("views", _model(forward, "torch.rand(1, 3, 4)"), changes=[], calls=calls)
+
+    def test_leaves_other_memory_formats(self) -> None:
+        source = _model(
+            "return (x.to(memory_format=torch.channels_last) * 2.0).unsqueeze(1).contiguous() + 1.0",
+            "torch.rand(1, 3, 4, 5)",
+        )
+        self.assertEqual(self.changes(self.export(source, ["views"]), "views"), [])
+
+    def test_leaves_results_in_place(self) -> None:
+        source = _model(
+            "self.cache.index_copy_(0, others[0], x)\nreturn self.cache[None] * 2.0",
+            "torch.rand(1, 3)",
+            "torch.tensor([0])",
+            init="self.register_buffer('cache', torch.zeros(8, 3))",
+            after="def get_sample_inputs():\n    return [(torch.rand(1, 3), torch.tensor([i])) for i in (0, 5, 2)]",
+        )
+        exported = self.export(source, ["in_place", "views"])
+        self.assertEqual(self.changes(exported, "in_place"), ["index_put in place"])
+        self.assertIn("aten::unsqueeze_copy.out", self.calls(exported))
+        self.check_values(exported)
+
+
+class InPlaceTest(PassesTest):
+    _CACHE = "self.register_buffer('cache', torch.zeros(8, 3))"
+    _SAMPLES = """
+    def get_sample_inputs():
+        return [(torch.rand(1, 3), torch.tensor([i])) for i in (0, 5, 2)]
+    """
+
+    def _source(self, forward: str) -> str:
+        return _model(forward, "torch.rand(1, 3)", "torch.tensor([0])", init=self._CACHE, after=self._SAMPLES)
+
+    def test_acts(self) -> None:
+        self.check(
+            "in_place",
+            self._source("self.cache.index_copy_(0, others[0], x)\nreturn self.cache * 2.0"),
+            changes=["index_put in place"],
+            calls=["aten::index_put_", "aten::mul.out"],
+        )
+
+    def test_leaves(self) -> None:
+        for forward in (
+            # What was there before is needed afterwards.
+            "new = self.cache.index_put((others[0],), x)\nold = self.cache * 2.0\nself.cache.copy_(new)\nreturn old",
+            # A view shares the memory of what is written to, or of the result.
+            "y = x.expand(8, 3) + 1.0\nreturn y.view(24).index_put((others[0],), x[0, 0]) + y.view(24)",
+            "self.cache[others[0]] = x\nreturn self.cache.view(-1) * 2.0",
+        ):
+            exported = self.export(self._source(forward), ["in_place"])
+            self.assertEqual(self.changes(exported, "in_place"), [])
+            self.check_values(exported)
+
+
+class LinearTest(PassesTest):
+    def test_acts(self) -> None:
+        source = _model(
+            "return self.layers(x)",
+            "torch.rand(2, 3, 4)",
+            init="self.layers = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Linear(6, 5, bias=False))",
+        )
+        self.check("linear", source, changes=["a linear layer kept whole"] * 2, calls=["aten::linear.out"])
+
+    def test_leaves(self) -> None:
+        self.check("linear", _model("return x @ x", "torch.rand(3, 3)"), changes=[], calls=["aten::mm.out"])
+
+    def test_leaves_out_what_partitioners_see(self) -> None:
+        source = _model("return self.layer(x)", "torch.rand(2, 4)", init="self.layer = torch.nn.Linear(4, 6)")
+        exported = self.export(source, ["all"], backends=["xnnpack"])
+        self.assertEqual(dict(exported.delegations["forward"].delegates[0].operators), {"aten::linear": 1})
+        left_out = {one.name for one in exported.graph_passes["forward"] if one.left_out}
+        self.assertEqual(left_out, {"attention", "linear"})
+
+
+class AttentionTest(PassesTest):
+    _FORWARD = "return torch.nn.functional.scaled_dot_product_attention(x, *others)"
+
+    def test_acts(self) -> None:
+        shape = "torch.rand(1, 2, 3, 4)"
+        for inputs in ([shape] * 3, [shape] * 3 + ["torch.rand(3, 3) < 0.5"], ["torch.rand(2, 3, 4)"] * 3):
+            self.check(
+                "attention", _model(self._FORWARD, *inputs), changes=["attention kept whole"], calls=[_ATTENTION]
+            )
+
+    def test_acts_on_repeated_heads(self) -> None:
+        forward = """
+        key, value = (
+            y[:, :, None].expand(1, 2, 3, 5, 4).reshape(1, 6, 5, 4) for y in others
+        )
+        return torch.nn.functional.scaled_dot_product_attention(x, key, value)
+        """
+        source = _model(forward, "torch.rand(1, 6, 3, 4)", "torch.rand(1, 2, 5, 4)", "torch.rand(1, 2, 5, 4)")
+        exported = self.check(
+            "attention",
+            source,
+            changes=["attention kept whole, with heads that share keys and values"],
+            calls=[_ATTENTION],
+        )
+        self.assertNotIn("aten::expand_copy.out", self.calls(exported))
+
+    def test_leaves(self) -> None:
+        for inputs in (
+            # Keys that all of a batch share, and no heads.
+            ["torch.rand(2, 2, 3, 4)", "torch.rand(1, 2, 3, 4)", "torch.rand(1, 2, 3, 4)"],
+            ["torch.rand(3, 4)"] * 3,
+        ):
+            exported = self.export(_model(self._FORWARD, *inputs), ["attention"])
+            self.assertEqual(self.changes(exported, "attention"), [])
+            self.assertNotIn(_ATTENTION, self.calls(exported))
+            self.check_values(exported)
+
+    def test_operator(self) -> None:
+        query, key = torch.rand(2, 4, 5, 6), torch.rand(2, 2, 7, 6)
+        torch.library.opcheck(ATTENTION, (query, key, torch.rand(2, 2, 7, 3)))
+        torch.library.opcheck(ATTENTION, (query, key, key, torch.rand(5, 7) < 0.5), {"scale": 0.5})
+        torch.library.opcheck(ATTENTION, (query, query, query, None, True))
+        self.assertEqual(torch.ops.rules_executorch.scaled_dot_product_attention.out._schema.name, ATTENTION.name())
+
+
+class SelectionTest(PassesTest):
+    def test_groups(self) -> None:
+        every = ["attention", "linear", "batch_norm", "padding", "no_ops", "constants", "in_place", "views"]
+        self.assertEqual([one.name for one in passes.select(["all"])], every)
+        self.assertEqual([one.name for one in passes.select(["default"])], every[2:])
+        self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
+        self.assertEqual(passes.select([]), ())
+
+    def test_unknown_name(self) -> None:
+        with self.assertRaises(InputError) as caught:
+            passes.select(["default", "linaer"])
+        finding = caught.exception.findings[0]
+        self.assertEqual(finding.id, "unknown-graph-pass")
+        self.assertEqual(finding.found, "there is no pass linaer; did you mean linear?")
+        self.assertIn("default, attention, batch_norm", finding.fix)
+
+    def test_none(self) -> None:
+        exported = self.export(_model("return x.clone() + 1.0", "torch.rand(2)"), [])
+        self.assertIn("dim_order_ops::_clone_dim_order.out", self.calls(exported))
+        self.assertEqual(report.as_text(exported.graph_passes), "forward: no graph passes\n")
+
+    def test_reports(self) -> None:
+        exported = self.export(
+            _model("y = x.clone() + 1.0\nreturn y.expand(2) * x.clone()", "torch.rand(2)"), ["no_ops", "views"]
+        )
+        model = f"{self.folder}/model.py"
+        self.assertEqual(
+            report.as_text(exported.graph_passes),
+            textwrap.dedent(
+                f"""\
+                forward:
+                  no_ops: 3 changes
+                    1: aten::expand_copy that changes nothing; {model}:11:1
+                    2: dim_order_ops::_clone_dim_order that changes nothing; {self.folder}/model.py:10:1, {model}:11:1
+                  views: 0 changes
+                """
+            ),
+        )
+        of_method = json.loads(report.as_json(exported.graph_passes))["methods"]["forward"]
+        self.assertEqual([one["name"] for one in of_method], ["no_ops", "views"])
+        self.assertEqual(of_method[0]["changes"][0]["at"], f"{self.folder}/model.py:10:1")
+        self.assertEqual(of_method[0]["left_out"], "")
+
+    def test_delegates_keep_what_they_want(self) -> None:
+        init = "self.layers = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())"
+        source = _model("return self.layers(x).cumsum(1)[:] + 1.0", "torch.rand(1, 3, 6, 6)", init=init)
+        with_passes, without = (self.export(source, names, backends=["xnnpack"]) for names in (["all"], []))
+        self.assertEqual(with_passes.delegations["forward"].delegates, without.delegations["forward"].delegates)
+        self.check_values(with_passes)
+
+
+if __name__ == "__main__":
+    absltest.main()
