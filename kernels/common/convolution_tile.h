@@ -7,6 +7,7 @@
 
 #include "kernels/common/dtype.h"
 #include "kernels/common/matmul.h"
+#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
@@ -52,15 +53,6 @@ inline constexpr int kTileVectors = 3;
 inline constexpr int kTileChannels[] = {6, 4, 1};
 inline constexpr int kTileVectors = 2;
 #endif
-/// Bytes of a vector of the architecture that is compiled for.
-#if defined(__AVX512F__)
-inline constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-inline constexpr int kVectorBytes = 32;
-#else
-inline constexpr int kVectorBytes = 16;
-#endif
-
 /// The innermost loops of a convolution in elements of one type, with that type erased.
 struct ConvolutionLoops {
   using SumTile = void (*)(const ConvolutionTile& tile);

@@ -10,6 +10,7 @@
 #include "kernels/common/copy.h"
 #include "kernels/common/extremes.h"
 #include "kernels/common/vector_math.h"
+#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
@@ -89,14 +90,6 @@ KERNELS_ALWAYS_INLINE inline void add_squares_of(const T* const* x, const T* con
   }
   std::memcpy(lanes, sums, sizeof(sums));
 }
-
-#if defined(__AVX512F__)
-constexpr int kVectorBytes = 64;
-#elif defined(__AVX__)
-constexpr int kVectorBytes = 32;
-#else
-constexpr int kVectorBytes = 16;
-#endif
 
 template <typename T, int kPairs>
 void add_squares(const T* const* x, const T* const* y, int64_t n, T* lanes) {
