@@ -134,6 +134,7 @@ struct TestWeights {
   TestWeights() = default;
   TestWeights(const Upsampling&, int64_t, bool, int64_t i) : first(2 * i) {}
 
+  int64_t begin() const { return first; }
   int64_t end() const { return first + 2; }
 
   template <typename Visit>
