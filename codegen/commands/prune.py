@@ -5,7 +5,8 @@
         --header selected_op_variants.h --dtypes dtypes.json --marks SelectedKernels.cpp
 
 A directory gets one source for each --source of its number that implements a selected operator, or none at all: what
-operators share. Each compiles the original behind the header. Without --header, --dtypes and --marks, kernels keep all dtypes.
+operators share. Each compiles the original behind the header. Without --header, --dtypes and --marks, kernels keep all
+dtypes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""KernelTable.cpp: the table of the kernels, in which the runtime looks them up; ChosenKernelTable.cpp, where there are several."""
+"""KernelTable.cpp: the table of the kernels, in which the runtime looks them up.
+
+ChosenKernelTable.cpp chooses among several tables.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +37,8 @@ def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
 
     Args:
         source: what the file is made from.
-        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. Every processor has the last one.
+        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. Every processor has
+            the last one.
     """
     choices = (
         f"  if (has_instruction_set(InstructionSet::k{name.capitalize()})) return kernels_{name}();\n"

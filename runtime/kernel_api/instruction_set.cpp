@@ -32,8 +32,8 @@ InstructionSet of_environment() {
   if (name == nullptr || *name == '\0') {
     return InstructionSet::kAvx512;
   }
-  const auto* const found =
-      std::find_if(std::begin(kNames), std::end(kNames), [&](const char* each) { return std::strcmp(each, name) == 0; });
+  const auto* const found = std::find_if(std::begin(kNames), std::end(kNames),
+                                         [&](const char* each) { return std::strcmp(each, name) == 0; });
   ET_CHECK_MSG(found != std::end(kNames), "%s is \"%s\": set it to baseline, avx2 or avx512, or unset it", kVariable,
                name);
   return static_cast<InstructionSet>(found - std::begin(kNames));

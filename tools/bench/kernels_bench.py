@@ -2,9 +2,9 @@
 
     tools/bazel run //tools/bench:kernels_bench [-- --check]
 
-The kernels are timed as //kernels/optimized has them, compiled for the processor's instruction set as PyTorch's are, and as
-//kernels/portable has the same ones, compiled for every processor. `--check` fails for an operator whose optimized kernel takes
-longer than its limit and is no exception, and writes nothing.
+The kernels are timed as //kernels/optimized has them, compiled for the processor's instruction set as PyTorch's are,
+and as //kernels/portable has the same ones, compiled for every processor. `--check` fails for an operator whose
+optimized kernel takes longer than its limit and is no exception, and writes nothing.
 
 With `--before` and `--before_commit`, the kernels of another tree are timed in the same run: its
 //kernels/testing:optimized_op_caller. Each library has a process of its own, because ExecuTorch's runtime registers an
@@ -199,8 +199,8 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
     text = [
         "## Speed of the kernels",
         f"{_how_made()} 1 MB of float32 for every operator (int32 where it takes integers only). The ratio is the "
-        f"kernel's time by eager's; its limit, for optimized kernels, is {limits}. Strided: inputs are channels last or have their dimensions "
-        "in reverse order, outputs are contiguous. Complex: as many numbers of complex64. "
+        f"kernel's time by eager's; its limit, for optimized kernels, is {limits}. Strided: inputs are channels last "
+        "or have their dimensions in reverse order, outputs are contiguous. Complex: as many numbers of complex64. "
         "`--check` fails above a limit.",
         report.table(
             [
@@ -221,8 +221,8 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
 def _how_made() -> str:
     return (
         f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median CPU time of a call at one thread, of "
-        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}). The kernels are compiled by `-c opt`: portable "
-        "ones for every processor of the architecture, optimized ones for the widest of their instruction sets."
+        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}). The kernels are compiled by `-c opt`: "
+        "portable ones for every processor of the architecture, optimized ones for this processor's instruction set."
     )
 
 

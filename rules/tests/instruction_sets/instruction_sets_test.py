@@ -1,4 +1,4 @@
-"""A binary with kernels for several instruction sets runs those that the processor has, and none of their code elsewhere."""
+"""A binary with kernels for several instruction sets runs those that the processor has, and no code of the others."""
 
 import os
 import subprocess
@@ -43,7 +43,9 @@ class InstructionSetsTest(absltest.TestCase):
     def test_a_name_that_is_none(self) -> None:
         done = _run("avx")
         self.assertNotEqual(done.returncode, 0)
-        self.assertIn('EXECUTORCH_INSTRUCTION_SET is "avx": set it to baseline, avx2 or avx512, or unset it', done.stderr)
+        self.assertIn(
+            'EXECUTORCH_INSTRUCTION_SET is "avx": set it to baseline, avx2 or avx512, or unset it', done.stderr
+        )
 
 
 if __name__ == "__main__":

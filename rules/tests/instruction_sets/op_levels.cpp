@@ -7,7 +7,8 @@ namespace my_ops::native {
 using executorch::aten::Tensor;
 using executorch::runtime::KernelRuntimeContext;
 
-/// Writes the instruction set of this file, of an inline function, of another file of the library; and the number of the call.
+/// Writes the instruction set of this file, of an inline function, of another file of the library; and the number of
+/// the call.
 Tensor& levels_out(KernelRuntimeContext&, Tensor& out) {
   int32_t* const levels = out.mutable_data_ptr<int32_t>();
   levels[0] = COMPILED_LEVEL;

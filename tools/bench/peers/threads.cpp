@@ -1,5 +1,6 @@
-// Gives ExecuTorch's pool of threads, which backends and the wheel's kernels use, as many threads as the environment says.
-// Otherwise the pool has one for each processor of the machine, and these wait for each other where fewer are allowed.
+// Gives ExecuTorch's pool of threads, which backends and the wheel's kernels use, as many threads as the environment
+// says. Otherwise the pool has one for each processor of the machine, and these wait for each other where fewer are
+// allowed.
 #include <cstdint>
 #include <cstdlib>
 

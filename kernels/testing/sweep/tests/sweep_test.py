@@ -1,6 +1,7 @@
 """A sample of the sweep of all operators: each operator gives PyTorch's results, or differs as the departures say.
 
-EXECUTORCH_INSTRUCTION_SET names which of several instruction sets the kernels are compiled for; KERNEL_SWEEP_SEED, the sample.
+EXECUTORCH_INSTRUCTION_SET names which of several instruction sets the kernels are compiled for; KERNEL_SWEEP_SEED,
+the sample.
 """
 
 import os
