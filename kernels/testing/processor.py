@@ -11,7 +11,7 @@ _BASELINE = "baseline"
 
 
 def instruction_sets() -> list[str]:
-    """The instruction sets of this processor, from the widest on. Other than on x86-64 and Linux: the baseline alone."""
+    """The instruction sets of this processor, from the widest on. Elsewhere than on x86-64 Linux: the baseline."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
