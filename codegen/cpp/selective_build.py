@@ -39,8 +39,10 @@ def header(build: SelectiveBuild) -> str:
 
 def wrapper(build: SelectiveBuild, source: str, by_dtype: bool) -> str:
     """A source that compiles another one, behind the header if by dtype."""
-    name = "KernelForDtypes.cpp" if by_dtype else "SelectedKernel.cpp"
-    return template.fill(name, name=Path(source).name, label=build.label, source=source)
+    name = Path(source).name
+    if by_dtype:
+        return template.fill("KernelForDtypes.cpp", name=name, label=build.label, source=source)
+    return template.fill("SelectedKernel.cpp", name=name, label=build.label, source=source)
 
 
 def marks(build: SelectiveBuild) -> str:

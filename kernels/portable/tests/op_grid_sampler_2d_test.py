@@ -72,7 +72,8 @@ class OpGridSampler2dTest(op_tester.OpTest):
             if mode[1] == REFLECTION:  # The remainder of a large number is PyTorch's alone.
                 points = points[:6]
             sampler.check(x, points[None, None], *mode, rtol=1e-4, atol=1e-5)
-        x = op_tester.special_values(torch.float32).reshape(1, 1, 3, 5)
+        values = op_tester.special_values(torch.float32)
+        x = torch.cat([values, values[:1]]).reshape(1, 1, 3, 6)
         for mode in MODES:
             if mode[0] != BICUBIC:  # Sums of infinities in another order.
                 sampler.check(x, op_tester.make_tensor((1, 3, 4, 2), torch.float32, low=-1, high=1), *mode)
