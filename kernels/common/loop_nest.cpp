@@ -46,8 +46,15 @@ void LoopNest::for_each_row(int64_t begin, int64_t end, Visit visit) const {
   if (begin >= end) {
     return;
   }
-  int64_t index[kTensorDimensionLimit + 1];
   int64_t offsets[kMaxOperands] = {};
+  if (rank_ == 1) {
+    for (int k = 0; k < count_; ++k) {
+      offsets[k] = begin * strides_[k][0];
+    }
+    visit(offsets, end - begin);
+    return;
+  }
+  int64_t index[kTensorDimensionLimit + 1];
   int64_t left = begin;
   for (int64_t d = rank_ - 1; d >= 0; --d) {
     index[d] = d == 0 ? left : left % sizes_[d];

@@ -12,13 +12,11 @@ namespace rules_executorch::kernels {
 namespace {
 
 /// Bytes of accumulators that are kept side by side.
-constexpr int64_t kAccumulatorBytes = kBlockSize * kReductionLanes;
-static_assert(kAccumulatorBytes >= kReductionLanes * kMaxAccumulatorSize, "a row's lanes need that memory");
+constexpr int64_t kAccumulatorBytes = 16 * kBlockSize;
 
 /// Values of a row that are added up in lanes before these are merged: a fixed number, so that neither block_size nor
-/// conversions of dtypes change results. Shorter parts of a row have no lanes.
+/// conversions of dtypes change results.
 constexpr int64_t kLaneRun = 1024;
-constexpr int64_t kMinLaneRun = 2 * kReductionLanes;
 
 /// Parts at most that one result is calculated in where there are few results of many values: a number that does not
 /// depend on the count of threads.
@@ -33,8 +31,14 @@ struct Reduction {
   LoopNest kept;
   LoopNest reduced;
 
+  /// Whether the values of a result lie as `f` takes them.
+  bool is_direct() const { return in.dtype == f.argument_type && reduced.row_stride(0) == in.element_size(); }
+
   /// Adds the values `begin` to `end`, numbered as `reduced` does, of the result whose first value is `source`.
   void add_values(const char* source, int64_t begin, int64_t end, char* accumulator) const;
+
+  /// Adds one run of values that do not lie as `f` takes them.
+  void add_converted_run(const char* source, int64_t n, int64_t index, char* accumulator) const;
 
   /// Calculates the results `begin` to `end`, numbered as `kept` does, one after the other.
   void compute_each(int64_t begin, int64_t end) const;
@@ -48,49 +52,67 @@ struct Reduction {
 };
 
 void Reduction::add_values(const char* source, int64_t begin, int64_t end, char* accumulator) const {
-  alignas(16) char lanes[kReductionLanes * kMaxAccumulatorSize];
-  Block values;
   const int64_t in_stride = reduced.row_stride(0);
   const int64_t index_step = reduced.row_stride(1);
-  const bool direct = in.dtype == f.argument_type && in_stride == in.element_size();
-  const int64_t step = direct ? kLaneRun : block_length(elementSize(f.argument_type));
+  const bool direct = is_direct();
   reduced.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
     for (int64_t run = 0; run < row_part; run += kLaneRun) {
-      const int64_t run_size = std::min(kLaneRun, row_part - run);
-      const bool has_lanes = f.lanes > 1 && run_size >= kMinLaneRun;
-      char* const totals = has_lanes ? lanes : accumulator;
-      const int64_t lane_count = has_lanes ? kReductionLanes : 1;
-      if (has_lanes) {
-        f.start(f.function, lanes, kReductionLanes);
-      }
-      for (int64_t start = run; start < run + run_size; start += step) {
-        const int64_t n = std::min(step, run + run_size - start);
-        const char* const first = source + offsets[0] + start * in_stride;
-        const int64_t index = offsets[1] + start * index_step;
-        if (direct) {
-          f.add_row(f.function, totals, lane_count, first, n, index, index_step);
-        } else {
-          load_block(in.dtype, first, in_stride, f.argument_type, values.data, n);
-          f.add_row(f.function, totals, lane_count, values.data, n, index, index_step);
-        }
-      }
-      if (has_lanes) {
-        f.merge(f.function, accumulator, lanes, kReductionLanes);
+      const int64_t n = std::min(kLaneRun, row_part - run);
+      const char* const first = source + offsets[0] + run * in_stride;
+      const int64_t index = offsets[1] + run * index_step;
+      if (direct) {
+        f.add_run(f.function, accumulator, first, n, index, index_step);
+      } else {
+        add_converted_run(first, n, index, accumulator);
       }
     }
   });
 }
 
+void Reduction::add_converted_run(const char* source, int64_t n, int64_t index, char* accumulator) const {
+  alignas(16) char lanes[kReductionLanes * kMaxAccumulatorSize];
+  Block values;
+  const int64_t step = block_length(elementSize(f.argument_type));
+  const bool has_lanes = f.lanes > 1 && n >= kMinLaneRun;
+  char* const totals = has_lanes ? lanes : accumulator;
+  const int64_t lane_count = has_lanes ? kReductionLanes : 1;
+  if (has_lanes) {
+    f.start(f.function, lanes, kReductionLanes);
+  }
+  for (int64_t start = 0; start < n; start += step) {
+    const int64_t part = std::min(step, n - start);
+    load_block(in.dtype, source + start * reduced.row_stride(0), reduced.row_stride(0), f.argument_type, values.data,
+               part);
+    f.add_row(f.function, totals, lane_count, values.data, part, index + start * reduced.row_stride(1),
+              reduced.row_stride(1));
+  }
+  if (has_lanes) {
+    f.merge(f.function, accumulator, lanes, kReductionLanes);
+  }
+}
+
 void Reduction::compute_each(int64_t begin, int64_t end) const {
-  alignas(16) char accumulator[kMaxAccumulatorSize];
-  alignas(16) char result[2 * sizeof(int64_t)];
-  kept.for_each_row(begin, end, [&](const int64_t* offsets, int64_t n) {
-    for (int64_t i = 0; i < n; ++i) {
-      f.start(f.function, accumulator, 1);
-      add_values(in.data + offsets[0] + i * kept.row_stride(0), 0, reduced.numel(), accumulator);
-      f.finish(f.function, accumulator, result, 1);
-      store_block(f.result_type, result, out.dtype, out.data + offsets[1] + i * kept.row_stride(1), out.element_size(),
-                  1);
+  constexpr int64_t kTogether = 16;
+  alignas(16) char accumulators[kTogether * kMaxAccumulatorSize];
+  alignas(16) char results[kTogether * 2 * sizeof(int64_t)];
+  const int64_t in_stride = kept.row_stride(0);
+  const int64_t out_stride = kept.row_stride(1);
+  const bool is_one_run = is_direct() && reduced.rank() == 1 && reduced.numel() <= kLaneRun;
+  kept.for_each_row(begin, end, [&](const int64_t* offsets, int64_t row_part) {
+    for (int64_t start = 0; start < row_part; start += kTogether) {
+      const int64_t n = std::min(kTogether, row_part - start);
+      f.start(f.function, accumulators, n);
+      for (int64_t i = 0; i < n; ++i) {
+        const char* const source = in.data + offsets[0] + (start + i) * in_stride;
+        char* const accumulator = accumulators + i * f.accumulator_size;
+        if (is_one_run) {
+          f.add_run(f.function, accumulator, source, reduced.numel(), 0, reduced.row_stride(1));
+        } else {
+          add_values(source, 0, reduced.numel(), accumulator);
+        }
+      }
+      f.finish(f.function, accumulators, results, n);
+      store_block(f.result_type, results, out.dtype, out.data + offsets[1] + start * out_stride, out_stride, n);
     }
   });
 }

@@ -31,6 +31,8 @@ struct ReductionFunction {
   /// the first value is at `index`, and they are `step` apart.
   void (*add_row)(const void* function, void* accumulators, int64_t lanes, const void* values, int64_t n, int64_t index,
                   int64_t step);
+  /// Adds `n` values to one accumulator, through lanes of its own where there are kMinLaneRun values.
+  void (*add_run)(const void* function, void* accumulator, const void* values, int64_t n, int64_t index, int64_t step);
   /// Adds the k-th of `n` values to the k-th of `n` accumulators, all at `index`.
   void (*add_each)(const void* function, void* accumulators, const void* values, int64_t n, int64_t index);
   /// Merges the `n` accumulators `from`, whose contents are lost, into the accumulator `into`.
@@ -41,7 +43,10 @@ struct ReductionFunction {
 
 /// Partial results that a row's values go to in turn: compilers vectorize them, and floating-point sums are the more
 /// exact.
-inline constexpr int64_t kReductionLanes = 16;
+inline constexpr int64_t kReductionLanes = 32;
+
+/// Values of a row that are worth lanes.
+inline constexpr int64_t kMinLaneRun = 2 * kReductionLanes;
 
 /// Bytes of an accumulator at most.
 inline constexpr int64_t kMaxAccumulatorSize = 64;
@@ -105,6 +110,18 @@ struct ReductionAdapter {
       for (int64_t k = 0; i < n; ++i, k = k + 1 == lanes ? 0 : k + 1) {
         add(reduction, totals[k], x[i], index + i * step);
       }
+    }
+  }
+
+  static void add_run(const void* function, void* accumulator, const void* values, int64_t n, int64_t index,
+                      int64_t step) {
+    if (kLanes == 1 || n < kMinLaneRun) {
+      add_row(function, accumulator, 1, values, n, index, step);
+    } else {
+      Accumulator lanes[kReductionLanes];
+      start(function, lanes, kReductionLanes);
+      add_row(function, lanes, kReductionLanes, values, n, index, step);
+      merge(function, accumulator, lanes, kReductionLanes);
     }
   }
 
@@ -178,7 +195,7 @@ void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& ou
                 "accumulators are kept in a buffer on the stack");
   apply_reduction({CppTypeToScalarType<typename R::Argument>::value, CppTypeToScalarType<typename R::Result>::value,
                    sizeof(typename R::Accumulator), Adapter::kTakesIndex, Adapter::kLanes, &reduction, &Adapter::start,
-                   &Adapter::add_row, &Adapter::add_each, &Adapter::merge, &Adapter::finish},
+                   &Adapter::add_row, &Adapter::add_run, &Adapter::add_each, &Adapter::merge, &Adapter::finish},
                   ConstStridedView(in), dims, StridedView(out));
 }
 
