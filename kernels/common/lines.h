@@ -28,8 +28,8 @@ void parallel_for_each_line(
     ::executorch::runtime::FunctionRef<void(const LineLayout& layout, const char* in, char* out)> function);
 
 /// One line, read and written as elements of type `T` in blocks of up to kBlockSize: where they lie, or in one block of
-/// stack. Functions of blocks take `(T* values, int64_t start, int64_t n)`, with elements `start` to `start + n` of the
-/// line.
+/// stack. Functions of blocks take `(T* results, const T* x, int64_t start, int64_t n)`, with elements `start` to
+/// `start + n` of the line; `results` may be `x`.
 template <typename T>
 class Line {
  public:
@@ -42,35 +42,33 @@ class Line {
 
   int64_t size() const { return layout_.size; }
 
-  /// Calls `visit` for the input's blocks, which it leaves as they are.
+  /// Calls `visit(x, start, n)` for the input's blocks.
   template <typename Visit>
   void read(const Visit& visit) {
-    for_each_block([&](int64_t start, int64_t n) {
-      visit(is_in_direct_ ? reinterpret_cast<const T*>(in_) + start : load_in(start, n, values_), start, n);
-    });
+    for_each_block([&](int64_t start, int64_t n) { visit(input(start, n, values_), start, n); });
   }
 
-  /// Writes `function(values)` for the input's blocks, one after the other.
+  /// Writes what `function` gives for the input's blocks, one after the other.
   template <typename Function>
   void scan(const Function& function) {
     for_each_block([&](int64_t start, int64_t n) {
-      T* const values = load_in(start, n, place(start));
-      function(values, start, n);
-      store(values, start, n);
+      T* const results = place(start);
+      function(results, input(start, n, results), start, n);
+      store(results, start, n);
     });
     is_loaded_ = false;
   }
 
-  /// Writes `second(first(x))` for the input's elements `x`. `observe` sees all of `first`'s results before `second` is
-  /// called. `first` may be calculated twice, so as not to round what it gives.
+  /// Writes `second(first(x))` for the input's elements `x`. `observe(x, start, n)` sees all of `first`'s results before
+  /// `second` is called. `first` may be calculated twice, so as not to round what it gives.
   template <typename First, typename Observe, typename Second>
   void write(const First& first, const Observe& observe, const Second& second) {
     // In between, elements wait in the block or, if that is too small, in the output, unless its dtype rounds them.
     const bool is_one_block = layout_.size <= kBlockSize;
     const bool out_holds_values = is_out_direct_ || (!is_one_block && layout_.out_type == kType);
     for_each_block([&](int64_t start, int64_t n) {
-      T* const values = load_in(start, n, place(start));
-      first(values, start, n);
+      T* const values = place(start);
+      first(values, input(start, n, values), start, n);
       observe(static_cast<const T*>(values), start, n);
       if (out_holds_values) {
         store(values, start, n);
@@ -81,9 +79,9 @@ class Line {
       if (out_holds_values && !is_out_direct_) {
         load_block(kType, out_ + start * layout_.out_stride, layout_.out_stride, kType, values, n);
       } else if (!out_holds_values && !is_one_block) {
-        first(load_in(start, n, values), start, n);
+        first(values, input(start, n, values), start, n);
       }
-      second(values, start, n);
+      second(values, static_cast<const T*>(values), start, n);
       store(values, start, n);
     });
     is_loaded_ = false;
@@ -102,15 +100,17 @@ class Line {
   /// Where results are computed: the output itself, or the block of stack.
   T* place(int64_t start) { return is_out_direct_ ? reinterpret_cast<T*>(out_) + start : values_; }
 
-  /// Reads a block of the input to `target`; a line of one block only once, to the block of stack.
-  T* load_in(int64_t start, int64_t n, T* target) {
-    if (!is_loaded_) {
-      load_block(layout_.in_type, in_ + start * layout_.in_stride, layout_.in_stride, kType, target, n);
-      is_loaded_ = target == values_ && layout_.size <= kBlockSize;
-    } else if (target != values_) {
-      std::copy_n(values_, n, target);
+  /// A block of the input: where it lies, or in `memory`; a line of one block is read to the block of stack only once.
+  const T* input(int64_t start, int64_t n, T* memory) {
+    if (is_in_direct_) {
+      return reinterpret_cast<const T*>(in_) + start;
     }
-    return target;
+    if (is_loaded_) {
+      return values_;
+    }
+    load_block(layout_.in_type, in_ + start * layout_.in_stride, layout_.in_stride, kType, memory, n);
+    is_loaded_ = memory == values_ && layout_.size <= kBlockSize;
+    return memory;
   }
 
   void store(const T* values, int64_t start, int64_t n) const {

@@ -546,44 +546,34 @@ KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
 }
 inline double pow(double x, double y) { return std::pow(x, y); }
 
-/// Sine, cosine and tangent. These call C's for large angles, so that loops over them are not vectorized; those below
-/// are.
+/// Sine, cosine and tangent, of arrays: C's functions calculate those of large angles, one by one.
 constexpr double kSinUlp = 1.6;
 constexpr double kCosUlp = 1.6;
 constexpr double kTanUlp = 3.5;
-inline float sin(float x) {
-  return internal::is_large_angle(x) ? static_cast<float>(std::sin(static_cast<double>(x)))
-                                     : internal::sin_of_small(x, 0);
-}
-inline float cos(float x) {
-  return internal::is_large_angle(x) ? static_cast<float>(std::cos(static_cast<double>(x)))
-                                     : internal::sin_of_small(x, 1);
-}
-inline float tan(float x) {
-  return internal::is_large_angle(x) ? static_cast<float>(std::tan(static_cast<double>(x))) : internal::tan_of_small(x);
-}
 
 namespace internal {
 
-/// out[i] = small(in[i]) for 0 <= i < n where these are small angles, and `each(in[i])`, of any angle, where not.
+/// out[i] = small(in[i]) for 0 <= i < n where these are small angles, and large(in[i]) where not.
 template <typename Small>
-inline void for_angles(int64_t n, float* out, const float* in, const Small& small, float (*each)(float)) {
+inline void for_angles(int64_t n, float* out, const float* in, const Small& small, double (*large)(double)) {
   constexpr int64_t kBlock = 64;
   for (int64_t start = 0; start < n; start += kBlock) {
+    const int64_t count = std::min(kBlock, n - start);
     const float* const from = in + start;
     float* const to = out + start;
-    if (start + kBlock <= n) {
-      uint32_t large = 0;
-      for (int64_t i = 0; i < kBlock; ++i) {
-        large |= is_large_angle(from[i]) ? 1 : 0;
-      }
-      if (large == 0) {
-        wide_vectorized_for(kBlock, [=](int64_t i) KERNELS_ALWAYS_INLINE { to[i] = small(from[i]); });
-        continue;
-      }
+    uint32_t has_large = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      has_large |= is_large_angle(from[i]) ? 1 : 0;
     }
-    for (int64_t i = 0; i < std::min(kBlock, n - start); ++i) {
-      to[i] = each(from[i]);
+    float angles[kBlock];  // which `out` may overwrite
+    if (has_large != 0) {
+      std::copy_n(from, count, angles);
+    }
+    wide_vectorized_for(count, [=](int64_t i) KERNELS_ALWAYS_INLINE { to[i] = small(from[i]); });
+    for (int64_t i = 0; has_large != 0 && i < count; ++i) {
+      if (is_large_angle(angles[i])) {
+        to[i] = static_cast<float>(large(static_cast<double>(angles[i])));
+      }
     }
   }
 }
@@ -592,7 +582,7 @@ inline void for_angles(int64_t n, float* out, const float* in, const Small& smal
 
 /// out[i] = sin(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void sin(int64_t n, float* out, const float* in) {
-  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 0); }, sin);
+  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 0); }, std::sin);
 }
 inline void sin(int64_t n, double* out, const double* in) {
   vectorized_for(n, [=](int64_t i) { out[i] = std::sin(in[i]); });
@@ -600,7 +590,7 @@ inline void sin(int64_t n, double* out, const double* in) {
 
 /// out[i] = cos(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void cos(int64_t n, float* out, const float* in) {
-  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 1); }, cos);
+  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 1); }, std::cos);
 }
 inline void cos(int64_t n, double* out, const double* in) {
   vectorized_for(n, [=](int64_t i) { out[i] = std::cos(in[i]); });
@@ -608,7 +598,7 @@ inline void cos(int64_t n, double* out, const double* in) {
 
 /// out[i] = tan(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void tan(int64_t n, float* out, const float* in) {
-  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::tan_of_small(x); }, tan);
+  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::tan_of_small(x); }, std::tan);
 }
 inline void tan(int64_t n, double* out, const double* in) {
   vectorized_for(n, [=](int64_t i) { out[i] = std::tan(in[i]); });

@@ -46,13 +46,20 @@ KERNELS_ALWAYS_INLINE inline void vectorized_for(int64_t n, const Body& body) {
   }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__)
+// Whether there are wider vectors than those that all files are compiled for.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX2__)
+#define KERNELS_HAVE_WIDE_VECTORS 1
+#else
+#define KERNELS_HAVE_WIDE_VECTORS 0
+#endif
+
+#if KERNELS_HAVE_WIDE_VECTORS
 
 namespace internal {
 
-/// `vectorized_for` with vectors of twice the size. No multiplications that add: they round less often.
+/// `vectorized_for` with vectors of twice the size, and multiplications that add.
 template <typename Body>
-[[gnu::target("avx2")]] void vectorized_for_avx2(int64_t n, const Body& body) {
+[[gnu::target("avx2,fma")]] void vectorized_for_avx2(int64_t n, const Body& body) {
   vectorized_for(n, body);
 }
 
@@ -60,12 +67,13 @@ template <typename Body>
 
 #endif
 
-/// `vectorized_for` for long calculations, which are compiled twice: for all processors of the architecture, and with
-/// wider vectors for those that have them. The results are the same. `body` is KERNELS_ALWAYS_INLINE.
+/// `vectorized_for` for long calculations, which are compiled twice: for all processors of the architecture, and for
+/// those that have wider vectors and multiplications that add. These round once, so that approximations differ in their
+/// last bits. `body` is KERNELS_ALWAYS_INLINE.
 template <typename Body>
 inline void wide_vectorized_for(int64_t n, const Body& body) {
-#if defined(__x86_64__) && defined(__GNUC__)
-  if (__builtin_cpu_supports("avx2")) {
+#if KERNELS_HAVE_WIDE_VECTORS
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) {
     internal::vectorized_for_avx2(n, body);
     return;
   }
@@ -89,7 +97,7 @@ inline void merge_lanes(T* lanes, const Merge& merge) {
 template <typename T>
 class LaneReduction {
  public:
-  static constexpr int64_t kLanes = 16;
+  static constexpr int64_t kLanes = 32;
 
   explicit LaneReduction(T identity) {
     for (T& lane : lanes_) {
@@ -112,7 +120,10 @@ class LaneReduction {
       }
     }
     for (int64_t k = 0; k < kLanes; ++k) {
-      lanes_[k] = i + k < n ? combine(lanes[k], values[i + k]) : lanes[k];
+      lanes_[k] = lanes[k];
+    }
+    for (int64_t k = 0; i < n; ++i, ++k) {
+      lanes_[k] = combine(lanes_[k], values[i]);
     }
   }
 

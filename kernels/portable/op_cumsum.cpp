@@ -13,10 +13,10 @@ template <typename T>
 void cumulative_sum(Line<T>& line) {
   // As in PyTorch, sums of floats are doubles in between.
   std::conditional_t<std::is_same_v<T, float>, double, T> total = 0;
-  line.scan([&](T* x, int64_t, int64_t n) {
+  line.scan([&](T* results, const T* x, int64_t, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
       total += x[i];
-      x[i] = static_cast<T>(total);
+      results[i] = static_cast<T>(total);
     }
   });
 }

@@ -22,8 +22,9 @@ void log_softmax(Line<T>& line) {
     sum.add(n, powers, plus);
   });
   const T log_of_sum = math::log(sum.result(plus));
-  line.scan(
-      [=](T* x, int64_t, int64_t n) { vectorized_for(n, [=](int64_t i) { x[i] = (x[i] - largest) - log_of_sum; }); });
+  line.scan([=](T* results, const T* x, int64_t, int64_t n) {
+    vectorized_for(n, [=](int64_t i) { results[i] = (x[i] - largest) - log_of_sum; });
+  });
 }
 
 }  // namespace

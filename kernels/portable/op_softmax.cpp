@@ -16,14 +16,14 @@ void softmax(Line<T>& line) {
   LaneReduction<T> sum(0);
   const auto plus = [](T a, T b) { return a + b; };
   line.write(
-      [largest](T* x, int64_t, int64_t n) {
-        wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { x[i] = math::exp(x[i] - largest); });
+      [largest](T* results, const T* x, int64_t, int64_t n) {
+        wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { results[i] = math::exp(x[i] - largest); });
       },
       [&](const T* x, int64_t, int64_t n) { sum.add(n, x, plus); },
-      [&](T* x, int64_t, int64_t n) {
+      [&](T* results, const T* x, int64_t, int64_t n) {
         // The sum is between 1 and the line's length.
         const T scale = 1 / sum.result(plus);
-        vectorized_for(n, [=](int64_t i) { x[i] *= scale; });
+        vectorized_for(n, [=](int64_t i) { results[i] = x[i] * scale; });
       });
 }
 

@@ -28,9 +28,9 @@ void share(Line<float>& line) {
   EXPECT_EQ(count, static_cast<float>(line.size()));
   float sum = 0;
   line.write(
-      [](float* x, int64_t, int64_t n) {
+      [](float* results, const float* x, int64_t, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
-          x[i] += 10;
+          results[i] = x[i] + 10;
         }
       },
       [&](const float* x, int64_t, int64_t n) {
@@ -38,9 +38,9 @@ void share(Line<float>& line) {
           sum += x[i];
         }
       },
-      [&](float* x, int64_t start, int64_t n) {
+      [&](float* results, const float* x, int64_t start, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
-          x[i] = x[i] / sum + static_cast<float>(start + i);
+          results[i] = x[i] / sum + static_cast<float>(start + i);
         }
       });
 }

@@ -77,34 +77,62 @@ std::vector<float> samples(const std::vector<float>& boundaries) {
   return values;
 }
 
-/// What a loop of `function` calculates, with vectors of every width.
-template <typename Function>
-std::vector<float> results_of(const Function& function, const std::vector<float>& values) {
-  const int64_t n = static_cast<int64_t>(values.size());
-  std::vector<float> results(values.size());
-  const float* const in = values.data();
-  float* const out = results.data();
-  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(in[i]); });
-  const std::vector<float> of_wide_vectors = results;
-  vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(in[i]); });
-  for (size_t i = 0; i < values.size(); ++i) {
-    expect(to_bits(results[i]) == to_bits(of_wide_vectors[i]) || (results[i] != results[i]), "wide vectors", in[i]);
+/// What loops calculate: with wide vectors, and with those of every processor of the architecture.
+struct Results {
+  std::vector<float> wide;
+  std::vector<float> narrow;
+};
+
+/// The result of an element does not depend on its place in a loop, which divisions among threads change.
+template <typename Loop>
+void expect_same_alone(const Loop& loop, const std::vector<float>& together) {
+  const int64_t n = static_cast<int64_t>(together.size());
+  std::vector<float> alone(together.size());
+  for (int64_t i = 0; i < n; ++i) {
+    loop(i, int64_t{1}, alone.data());
   }
+  for (size_t i = 0; i < together.size(); ++i) {
+    expect(to_bits(alone[i]) == to_bits(together[i]) || alone[i] != alone[i], "alone", together[i]);
+  }
+}
+
+/// What loops of `body(i)`, which gives the i-th result, calculate for `n` elements.
+template <typename Body>
+Results results_of_loops(size_t n, const Body& body) {
+  const auto wide = [&](int64_t first, int64_t count, float* out) {
+    wide_vectorized_for(count, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[first + i] = body(first + i); });
+  };
+  const auto narrow = [&](int64_t first, int64_t count, float* out) {
+    vectorized_for(count, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[first + i] = body(first + i); });
+  };
+  Results results{std::vector<float>(n), std::vector<float>(n)};
+  wide(0, static_cast<int64_t>(n), results.wide.data());
+  narrow(0, static_cast<int64_t>(n), results.narrow.data());
+  expect_same_alone(wide, results.wide);
+  expect_same_alone(narrow, results.narrow);
   return results;
 }
 
-void expect_within(double bound, const char* function, const std::vector<float>& values,
-                   const std::vector<float>& results, const std::function<Exact(Exact)>& exact) {
+template <typename Function>
+Results results_of(const Function& function, const std::vector<float>& values) {
+  const float* const in = values.data();
+  return results_of_loops(values.size(), [=](int64_t i) KERNELS_ALWAYS_INLINE { return function(in[i]); });
+}
+
+void expect_within(double bound, const char* function, const std::vector<float>& values, const Results& results,
+                   const std::function<Exact(Exact)>& exact) {
   double worst = 0;
   float worst_value = 0;
   for (size_t i = 0; i < values.size(); ++i) {
     const Exact expected = exact(values[i]);
-    const double error = error_in_ulp(results[i], expected);
-    if (!(error <= worst)) {
-      worst = error;
-      worst_value = values[i];
+    for (const float result : {results.wide[i], results.narrow[i]}) {
+      const double error = error_in_ulp(result, expected);
+      if (!(error <= worst)) {
+        worst = error;
+        worst_value = values[i];
+      }
+      expect(expected != 0 || std::signbit(result) == std::signbit(expected), "the sign of a zero", values[i]);
     }
-    expect(expected != 0 || std::signbit(results[i]) == std::signbit(expected), "the sign of a zero", values[i]);
   }
   expect_at_most(worst, bound, function, worst_value);
 }
@@ -225,13 +253,16 @@ TEST(VectorMath, SinCosAndTan) {
   }
   boundaries.push_back(0x1p22F);
   const std::vector<float> values = samples(boundaries);
-  std::vector<float> results(values.size());
-  math::sin(static_cast<int64_t>(values.size()), results.data(), values.data());
-  expect_within(math::kSinUlp, "sin", values, results, [](Exact x) { return std::sin(x); });
-  math::cos(static_cast<int64_t>(values.size()), results.data(), values.data());
-  expect_within(math::kCosUlp, "cos", values, results, [](Exact x) { return std::cos(x); });
-  math::tan(static_cast<int64_t>(values.size()), results.data(), values.data());
-  expect_within(math::kTanUlp, "tan", values, results, [](Exact x) { return std::tan(x); });
+  using Loop = void (*)(int64_t, float*, const float*);
+  const auto results_of_loop = [&](Loop loop) {
+    std::vector<float> results(values.size());
+    loop(static_cast<int64_t>(values.size()), results.data(), values.data());
+    expect_same_alone([&](int64_t i, int64_t count, float* out) { loop(count, out + i, values.data() + i); }, results);
+    return Results{results, results};
+  };
+  expect_within(math::kSinUlp, "sin", values, results_of_loop(math::sin), [](Exact x) { return std::sin(x); });
+  expect_within(math::kCosUlp, "cos", values, results_of_loop(math::cos), [](Exact x) { return std::cos(x); });
+  expect_within(math::kTanUlp, "tan", values, results_of_loop(math::tan), [](Exact x) { return std::tan(x); });
 }
 
 TEST(VectorMath, SinAndCosInPlace) {
@@ -243,9 +274,13 @@ TEST(VectorMath, SinAndCosInPlace) {
   math::sin(static_cast<int64_t>(sines.size()), sines.data(), sines.data());
   std::vector<float> cosines = values;
   math::cos(static_cast<int64_t>(cosines.size()), cosines.data(), cosines.data());
+  std::vector<float> expected_sines(values.size());
+  math::sin(static_cast<int64_t>(values.size()), expected_sines.data(), values.data());
+  std::vector<float> expected_cosines(values.size());
+  math::cos(static_cast<int64_t>(values.size()), expected_cosines.data(), values.data());
   for (size_t i = 0; i < values.size(); ++i) {
-    expect(sines[i] == math::sin(values[i]), "sin in place", values[i]);
-    expect(cosines[i] == math::cos(values[i]), "cos in place", values[i]);
+    expect(sines[i] == expected_sines[i], "sin in place", values[i]);
+    expect(cosines[i] == expected_cosines[i], "cos in place", values[i]);
   }
 }
 
@@ -263,26 +298,22 @@ struct Pairs {
 template <typename Function>
 void expect_pairs_within(double bound, const char* name, const Pairs& pairs, const Function& function,
                          const std::function<Exact(Exact, Exact)>& exact_function) {
-  const int64_t n = static_cast<int64_t>(pairs.first.size());
-  std::vector<float> results(pairs.first.size());
   const float* const x = pairs.first.data();
   const float* const y = pairs.second.data();
-  float* const out = results.data();
-  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(x[i], y[i]); });
-  const std::vector<float> of_wide_vectors = results;
-  vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = function(x[i], y[i]); });
+  const Results results =
+      results_of_loops(pairs.first.size(), [=](int64_t i) KERNELS_ALWAYS_INLINE { return function(x[i], y[i]); });
   double worst = 0;
   size_t at = 0;
-  for (size_t i = 0; i < results.size(); ++i) {
-    expect(to_bits(results[i]) == to_bits(of_wide_vectors[i]) || (results[i] != results[i]), "wide vectors", x[i],
-           y[i]);
+  for (size_t i = 0; i < pairs.first.size(); ++i) {
     const Exact exact = exact_function(x[i], y[i]);
-    const double error = error_in_ulp(results[i], exact);
-    if (!(error <= worst)) {
-      worst = error;
-      at = i;
+    for (const float result : {results.wide[i], results.narrow[i]}) {
+      const double error = error_in_ulp(result, exact);
+      if (!(error <= worst)) {
+        worst = error;
+        at = i;
+      }
+      expect(exact != 0 || std::signbit(exact) == std::signbit(result), "the sign of a zero", x[i], y[i]);
     }
-    expect(exact != 0 || std::signbit(exact) == std::signbit(results[i]), "the sign of a zero", x[i], y[i]);
   }
   expect_at_most(worst, bound, name, x[at], y[at]);
 }
