@@ -24,9 +24,7 @@ const int64_t* load_positions(const ConstStridedView& index, int64_t offset, int
 
 /// Offsets of `positions` that are `stride` bytes apart, the first of them from `first` on, the others `step` bytes on.
 void make_offsets(const int64_t* positions, int64_t stride, int64_t first, int64_t step, int64_t* offsets, int64_t n) {
-  for (int64_t i = 0; i < n; ++i, first += step) {
-    offsets[i] = first + positions[i] * stride;
-  }
+  vectorized_for(n, [=](int64_t i) { offsets[i] = first + i * step + positions[i] * stride; });
 }
 
 }  // namespace

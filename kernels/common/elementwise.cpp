@@ -23,6 +23,9 @@ Stream make_stream(ScalarType dtype, ScalarType compute_type, int64_t stride) {
   return {dtype, compute_type, stride, direct, nullptr};
 }
 
+/// Elements of `dtype` that a buffer holds.
+int64_t buffer_length(ScalarType dtype) { return int64_t{sizeof(Block)} / static_cast<int64_t>(elementSize(dtype)); }
+
 }  // namespace
 
 void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const ConstStridedView* inputs) {
@@ -37,11 +40,11 @@ void apply_elementwise(const ElementwiseFunction& function, const StridedView& o
     const Stream result = make_stream(out.dtype, function.result_type, nest.row_stride(0));
     Stream streams[kMaxOperands - 1];
     bool all_direct = result.direct;
-    int64_t step = block_length(elementSize(function.result_type));
+    int64_t step = buffer_length(function.result_type);
     for (int k = 0; k < count; ++k) {
       streams[k] = make_stream(inputs[k].dtype, function.argument_types[k], nest.row_stride(k + 1));
       all_direct &= streams[k].direct;
-      step = std::min(step, block_length(elementSize(function.argument_types[k])));
+      step = std::min(step, buffer_length(function.argument_types[k]));
     }
     if (all_direct) {
       step = end - begin;

@@ -5,6 +5,8 @@ namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& logical_not_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "logical_not.out");
+
   // Check
   ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, can_store(ScalarType::Bool, out.scalar_type()), InvalidArgument, out);
@@ -12,8 +14,9 @@ Tensor& logical_not_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
-  // Compute: every dtype is read as Bool.
-  elementwise([](bool x) -> bool { return !x; }, out, in);
+  // Compute
+  ET_SWITCH_REALB_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE,
+                        [&] { elementwise([](CTYPE x) -> bool { return x == 0; }, out, in); });
   return out;
 }
 
