@@ -32,7 +32,7 @@ const T* elements(const Rows& rows, int64_t row, int64_t start, int64_t n, T* bu
 template <bool kIsLong = false, typename T, typename Map, typename Combine, typename Finish>
 void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count, T* results, const Map& map,
                          const Combine& combine, const Finish& finish) {
-  constexpr int64_t kLanes = LaneReduction<T>::kLanes;
+  constexpr int64_t kLanes = 16;
   for (int64_t row = 0; row < count; ++row) {
     T lanes[kLanes] = {};
     for (int64_t start = 0; start < n; start += kBlockSize) {

@@ -34,7 +34,8 @@ inline bool is_better(T value, T best) {
 /// The most extreme of `n` values, or NaN where there is one.
 template <typename T, bool kLargest>
 T extreme_of(const T* values, int64_t n) {
-  constexpr int64_t kLanes = kReductionLanes;
+  // Narrow vectors have not the registers for two arrays of more lanes.
+  constexpr int64_t kLanes = KERNELS_HAVE_WIDE_VECTORS ? kReductionLanes / 2 : kReductionLanes;
   T best[kLanes];
   // All bits where there was NaN: one operation less for each value than the selection of NaN.
   using Mask = std::conditional_t<sizeof(T) == sizeof(int64_t), int64_t, int32_t>;

@@ -97,7 +97,8 @@ inline void merge_lanes(T* lanes, const Merge& merge) {
 template <typename T>
 class LaneReduction {
  public:
-  static constexpr int64_t kLanes = 32;
+  // Two vectors of 512 bits, half the registers of 128.
+  static constexpr int64_t kLanes = 128 / static_cast<int64_t>(sizeof(T));
 
   explicit LaneReduction(T identity) {
     for (T& lane : lanes_) {
