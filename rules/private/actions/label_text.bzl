@@ -29,4 +29,5 @@ def label_text(label):
     Returns:
       str
     """
-    return str(label).removeprefix("@@") if not label.repo_name else str(label)
+    # Without bzlmod, Bazel writes one "@".
+    return str(label) if label.repo_name else str(label).lstrip("@")
