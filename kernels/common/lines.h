@@ -59,8 +59,8 @@ class Line {
     is_loaded_ = false;
   }
 
-  /// Writes `second(first(x))` for the input's elements `x`. `observe(x, start, n)` sees all of `first`'s results before
-  /// `second` is called. `first` may be calculated twice, so as not to round what it gives.
+  /// Writes `second(first(x))` for the input's elements `x`. `observe(x, start, n)` sees all of `first`'s results
+  /// before `second` is called. `first` may be calculated twice, so as not to round what it gives.
   template <typename First, typename Observe, typename Second>
   void write(const First& first, const Observe& observe, const Second& second) {
     // In between, elements wait in the block or, if that is too small, in the output, unless its dtype rounds them.

@@ -582,7 +582,8 @@ inline void for_angles(int64_t n, float* out, const float* in, const Small& smal
 
 /// out[i] = sin(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void sin(int64_t n, float* out, const float* in) {
-  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 0); }, std::sin);
+  internal::for_angles(
+      n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 0); }, std::sin);
 }
 inline void sin(int64_t n, double* out, const double* in) {
   vectorized_for(n, [=](int64_t i) { out[i] = std::sin(in[i]); });
@@ -590,7 +591,8 @@ inline void sin(int64_t n, double* out, const double* in) {
 
 /// out[i] = cos(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void cos(int64_t n, float* out, const float* in) {
-  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 1); }, std::cos);
+  internal::for_angles(
+      n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 1); }, std::cos);
 }
 inline void cos(int64_t n, double* out, const double* in) {
   vectorized_for(n, [=](int64_t i) { out[i] = std::cos(in[i]); });

@@ -21,7 +21,8 @@ class TemplateTest(absltest.TestCase):
         values = {"label": "//:lib", "namespace": "lib_0", "yaml_names": "a.yaml", "declarations": "", "entries": ""}
         self.assertIn(
             "namespace {\n\nconstexpr Kernel kKernels[] = {\n};\n\n}  // namespace\n\n"
-            "Span<const Kernel> KERNEL_TABLE() {\n  return {kKernels, std::size(kKernels)};\n}\n\n}  // namespace lib_0\n",
+            "Span<const Kernel> KERNEL_TABLE() {\n  return {kKernels, std::size(kKernels)};\n}\n\n"
+            "}  // namespace lib_0\n",
             template.fill("KernelTable.cpp", **values, exception_boundary=""),
         )
         self.assertIn(

@@ -29,5 +29,6 @@ def label_text(label):
     Returns:
       str
     """
+
     # Without bzlmod, Bazel writes one "@".
     return str(label) if label.repo_name else str(label).lstrip("@")
