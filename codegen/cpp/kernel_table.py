@@ -41,7 +41,7 @@ def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
             the last one.
     """
     choices = (
-        f"  if (has_instruction_set(InstructionSet::k{name.capitalize()})) return kernels_{name}();\n"
+        f"  if (has_instruction_set(InstructionSet::k{name.title().replace('_', '')})) return kernels_{name}();\n"
         for name in instruction_sets[:-1]
     )
     return source.fill(

@@ -3,8 +3,10 @@
 from pathlib import Path
 
 # From the widest on, with flags of /proc/cpuinfo that only processors with the set have all of.
+_AVX512 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 _FLAGS = {
-    "avx512": {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"},
+    "avx512_bf16": _AVX512 | {"avx512_bf16", "avx512_vnni"},
+    "avx512": _AVX512,
     "avx2": {"avx2", "fma", "bmi1", "bmi2", "f16c", "movbe"},
 }
 _BASELINE = "baseline"

@@ -10,7 +10,7 @@ _X86_64 = ["@platforms//cpu:x86_64", "@platforms//os:linux"]
 def _all_test_impl(ctx):
     env = analysistest.begin(ctx)
     generate = action_with_mnemonic(env, "EtGenerate").argv
-    asserts.equals(env, ["avx512", "avx2", "baseline"], values_of(generate, "--instruction_set"))
+    asserts.equals(env, ["avx512_bf16", "avx512", "avx2", "baseline"], values_of(generate, "--instruction_set"))
     assert_ends(env, ["wide_generated/ChosenKernelTable.cpp"], values_of(generate, "--chosen_table"))
 
     # What only the widest sets have is compiled for them; no dtype is left out.
@@ -22,7 +22,7 @@ def _all_test_impl(ctx):
         values_of(prune, "--source"),
     )
     kept = [values_of(a.argv, "--keep-global-symbol") for a in analysistest.target_actions(env) if a.mnemonic == "EtIsolateKernels"]
-    asserts.equals(env, [["_ZN*14kernels_avx512Ev"], ["_ZN*12kernels_avx2Ev"]], kept)
+    asserts.equals(env, [["_ZN*19kernels_avx512_bf16Ev"], ["_ZN*14kernels_avx512Ev"], ["_ZN*12kernels_avx2Ev"]], kept)
     return analysistest.end(env)
 
 _all_test = analysistest.make(_all_test_impl, config_settings = {"//command_line_option:force_pic": True})
@@ -48,7 +48,7 @@ def _unknown_test_impl(ctx):
     env = analysistest.begin(ctx)
     for part in [
         "//rules/tests:wide_kernels: //rules:instruction_sets names avx, which an x86-64 processor of Linux does not have",
-        "Fix: name some of baseline, avx2, avx512; or all",
+        "Fix: name some of baseline, avx2, avx512, avx512_bf16; or all",
         "See: docs/errors.md#unknown-instruction-set",
     ]:
         asserts.expect_failure(env, part)

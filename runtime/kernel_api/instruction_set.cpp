@@ -11,14 +11,15 @@ namespace rules_executorch {
 namespace {
 
 constexpr const char* kVariable = "EXECUTORCH_INSTRUCTION_SET";
-constexpr const char* kNames[] = {"baseline", "avx2", "avx512"};
+constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
 
 InstructionSet of_processor() {
 #if defined(__x86_64__) && defined(__GNUC__)
   // Before main, the compiler's runtime may not have looked yet.
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4")) {
-    return InstructionSet::kAvx512;
+    return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni") ? InstructionSet::kAvx512Bf16
+                                                                                        : InstructionSet::kAvx512;
   }
   if (__builtin_cpu_supports("x86-64-v3")) {
     return InstructionSet::kAvx2;
@@ -30,11 +31,11 @@ InstructionSet of_processor() {
 InstructionSet of_environment() {
   const char* const name = std::getenv(kVariable);
   if (name == nullptr || *name == '\0') {
-    return InstructionSet::kAvx512;
+    return InstructionSet::kAvx512Bf16;
   }
   const auto* const found = std::find_if(std::begin(kNames), std::end(kNames),
                                          [&](const char* each) { return std::strcmp(each, name) == 0; });
-  ET_CHECK_MSG(found != std::end(kNames), "%s is \"%s\": set it to baseline, avx2 or avx512, or unset it", kVariable,
+  ET_CHECK_MSG(found != std::end(kNames), "%s is \"%s\": set it to baseline, avx2, avx512 or avx512_bf16, or unset it", kVariable,
                name);
   return static_cast<InstructionSet>(found - std::begin(kNames));
 }

@@ -2,16 +2,18 @@
 
 namespace rules_executorch {
 
-/// Instruction sets that kernels are compiled for, each comprising those before it: on x86-64, the levels of its psABI.
+/// Instruction sets that kernels are compiled for, each comprising those before it: on x86-64, the levels of its psABI,
+/// and what processors have beyond these.
 enum class InstructionSet {
   kBaseline,  ///< what every processor of the architecture has
   kAvx2,      ///< x86-64-v3: AVX2, FMA, F16C, BMI
   kAvx512,    ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL
+  kAvx512Bf16,  ///< besides, AVX-512 BF16 and VNNI
 };
 
 /// Whether kernels for an instruction set run here: whether the processor has it, and the environment does not say
-/// less. `EXECUTORCH_INSTRUCTION_SET` names the widest set to use, `baseline`, `avx2` or `avx512`. Any other value ends
-/// the program.
+/// less. `EXECUTORCH_INSTRUCTION_SET` names the widest set to use, for example `avx2`. A name that is none ends the
+/// program.
 bool has_instruction_set(InstructionSet instruction_set);
 
 }  // namespace rules_executorch

@@ -11,14 +11,18 @@ Fix: name some of {names}; or all, for each of these.
 See: docs/errors.md#unknown-instruction-set"""
 
 # By processor, each set comprising those before it, with what the compiler needs to be told. runtime/kernel_api/instruction_set.h
-# names the same sets, and the code generator makes its names of these: avx2 is kAvx2.
+# names the same sets, and the code generator makes its names of these: avx512_bf16 is
+# kAvx512Bf16.
 _BASELINE = "baseline"
 _ALL = "all"
+
+# GCC prefers vectors of half the width.
+_AVX512 = ["-march=x86-64-v4", "-mprefer-vector-width=512"]
 _X86_64 = {
     _BASELINE: [],
     "avx2": ["-march=x86-64-v3"],
-    # GCC prefers vectors of half the width.
-    "avx512": ["-march=x86-64-v4", "-mprefer-vector-width=512"],
+    "avx512": _AVX512,
+    "avx512_bf16": _AVX512 + ["-mavx512bf16", "-mavx512vnni"],
 }
 _OTHERS = {_BASELINE: []}
 

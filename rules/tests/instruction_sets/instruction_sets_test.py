@@ -9,7 +9,7 @@ from kernels.testing import processor
 
 _PROGRAM = os.environ["PROGRAM"]
 _QEMU = os.environ["QEMU"]
-_LEVELS = {"baseline": 0, "avx2": 1, "avx512": 2}
+_LEVELS = {"baseline": 0, "avx2": 1, "avx512": 2, "avx512_bf16": 3}
 
 
 def _widest_here() -> int:
@@ -44,7 +44,7 @@ class InstructionSetsTest(absltest.TestCase):
         done = _run("avx")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(
-            'EXECUTORCH_INSTRUCTION_SET is "avx": set it to baseline, avx2 or avx512, or unset it', done.stderr
+            'EXECUTORCH_INSTRUCTION_SET is "avx": set it to baseline, avx2, avx512 or avx512_bf16, or unset it', done.stderr
         )
 
 

@@ -1,7 +1,9 @@
 #pragma once
 
-// What the compiler was told of the processor: 2 for AVX-512, 1 for AVX2, 0 for the baseline.
-#if defined(__AVX512F__)
+// What the compiler was told of the processor: 3 for AVX-512 with BF16 and VNNI, 2 for AVX-512, 1 for AVX2, 0 for the baseline.
+#if defined(__AVX512BF16__) && defined(__AVX512VNNI__)
+#define COMPILED_LEVEL 3
+#elif defined(__AVX512F__)
 #define COMPILED_LEVEL 2
 #elif defined(__AVX2__)
 #define COMPILED_LEVEL 1
