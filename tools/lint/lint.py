@@ -19,6 +19,7 @@ _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend
 _STARLARK = (".bazel", ".bzl", "WORKSPACE")
 _CPP = (".cpp", ".cu", ".h")
 _OTHER_WORKSPACE = "tests/downstream/app/"  # imports by its own root
+_BUCK_FILES = ("tools/from_buck/tests/forms/flags.bzl", "tools/from_buck/tests/forms/targets.bzl")
 
 
 def _tracked(tree: pathlib.Path, endings: tuple[str, ...]) -> list[str]:
@@ -35,7 +36,8 @@ def _tracked(tree: pathlib.Path, endings: tuple[str, ...]) -> list[str]:
 
 def _commands(tree: pathlib.Path, fix: bool) -> dict[str, list[str]]:
     python = [sys.executable, "-m"]
-    starlark, cpp, sources = _tracked(tree, _STARLARK), _tracked(tree, _CPP), _tracked(tree, (".py",))
+    starlark = [file for file in _tracked(tree, _STARLARK) if file not in _BUCK_FILES]
+    cpp, sources = _tracked(tree, _CPP), _tracked(tree, (".py",))
     buildifier = [str(pathlib.Path(_BUILDIFIER.value).resolve()), "-lint=fix" if fix else "-lint=warn"]
     return {
         "buildifier": [*buildifier, "-mode=fix" if fix else "-mode=check", *starlark],

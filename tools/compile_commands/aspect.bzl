@@ -1,0 +1,63 @@
+"""An aspect that writes down how C++ is compiled, and a rule for its test."""
+
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+
+_CompileCommandsInfo = provider(
+    doc = "How targets and all that they depend on compile C++.",
+    fields = {
+        "commands": "depset of Files: JSON, a list of commands each.",
+        "inputs": "depset of Files: what the compilations read, generated code included.",
+    },
+)
+
+_MNEMONIC = "CppCompile"
+
+def _compile_commands_aspect_impl(target, ctx):
+    actions = [action for action in target.actions if action.mnemonic == _MNEMONIC and action.argv]
+    commands = []
+    if actions:
+        file = ctx.actions.declare_file(ctx.label.name + ".compile_commands.json")
+        ctx.actions.write(file, json.encode_indent([
+            {"arguments": action.argv, "output": action.outputs.to_list()[0].path}
+            for action in actions
+        ]))
+        commands.append(file)
+    below = []
+    for name in dir(ctx.rule.attr):
+        value = getattr(ctx.rule.attr, name, None)
+        for dep in value if type(value) == "list" else [value]:
+            if type(dep) == "Target" and _CompileCommandsInfo in dep:
+                below.append(dep[_CompileCommandsInfo])
+
+    # An action's inputs lack the headers of libraries: which of them it reads, the compiler says.
+    headers = [target[CcInfo].compilation_context.headers] if CcInfo in target else []
+    info = _CompileCommandsInfo(
+        commands = depset(commands, transitive = [dep.commands for dep in below]),
+        inputs = depset(transitive = headers + [action.inputs for action in actions] + [dep.inputs for dep in below]),
+    )
+    return [info, OutputGroupInfo(compile_commands = info.commands, compile_inputs = info.inputs)]
+
+compile_commands_aspect = aspect(
+    doc = """The commands that compile the C++ of a target and of all that it depends on, as the output group `compile_commands`;
+what the compilers read, as `compile_inputs`.""",
+    implementation = _compile_commands_aspect_impl,
+    attr_aspects = ["*"],
+)
+
+def _compile_commands_files_impl(ctx):
+    infos = [dep[_CompileCommandsInfo] for dep in ctx.attr.deps]
+    commands = depset(transitive = [info.commands for info in infos])
+    inputs = depset(transitive = [info.inputs for info in infos])
+    return [DefaultInfo(files = commands, runfiles = ctx.runfiles(transitive_files = depset(transitive = [commands, inputs])))]
+
+compile_commands_files = rule(
+    doc = "The files with the commands that compile the C++ of targets, and in the runfiles what the compilers read.",
+    implementation = _compile_commands_files_impl,
+    attrs = {
+        "deps": attr.label_list(
+            doc = "Targets that compile C++, or depend on such.",
+            mandatory = True,
+            aspects = [compile_commands_aspect],
+        ),
+    },
+)

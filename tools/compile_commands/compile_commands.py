@@ -1,0 +1,109 @@
+"""Writes compile_commands.json for clangd and other tools that read C++, generated code included.
+
+    tools/bazel run //tools/compile_commands                                # of all targets
+    tools/bazel run //tools/compile_commands -- //kernels/portable/...      # of some, and all that they depend on
+
+Builds what the compilers read, and compiles only what generated code is made of. A target that does not build is left
+out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from absl import app, flags
+
+_BAZEL = flags.DEFINE_string("bazel", None, "The Bazel to run. Default: tools/bazel of the workspace, or else bazel.")
+
+_ASPECT = "@rules_executorch//tools/compile_commands:aspect.bzl%compile_commands_aspect"
+_GROUPS = "compile_commands,compile_inputs"
+_SOURCE = re.compile(r".*\.(c|cc|cpp|cxx|c\+\+)")
+# Flags of GCC alone that clang takes for mistakes, and with an argument, what no reader needs.
+_OF_GCC = ("-fno-canonical-system-headers",)
+_DEPENDENCIES = {"-MF": 2, "-MD": 1, "-MMD": 1}
+# GCC's names of warnings: GCC does not mind a name that clang has, clang is told not to mind the others.
+_UNKNOWN_WARNINGS = "-Wno-unknown-warning-option"
+_PATH = re.compile(r"(?P<flag>-I|-L|-isystem|-iquote|-idirafter)?(?P<path>(external|bazel-out)/.*)")
+
+
+def entries(commands: Iterable[Mapping[str, Any]], workspace: Path, execution_root: Path) -> Iterator[dict[str, Any]]:
+    """The entries of the database, one a source; paths that the workspace does not have become absolute."""
+    seen: set[str] = set()
+    for command in commands:
+        arguments = [_absolute(argument, execution_root) for argument in _for_readers(command["arguments"])]
+        sources = [argument for argument in arguments if _SOURCE.fullmatch(argument)]
+        if len(sources) == 1 and sources[0] not in seen:
+            seen.add(sources[0])
+            yield {"directory": str(workspace), "file": sources[0], "arguments": arguments}
+
+
+def _for_readers(arguments: Sequence[str]) -> Iterator[str]:
+    rest = iter(arguments)
+    for argument in rest:
+        for _ in range(_DEPENDENCIES.get(argument, 0) - 1):
+            next(rest)
+        if argument not in _DEPENDENCIES and argument not in _OF_GCC:
+            yield argument
+    yield _UNKNOWN_WARNINGS
+
+
+def _absolute(argument: str, execution_root: Path) -> str:
+    match = _PATH.fullmatch(argument)
+    return f"{match['flag'] or ''}{execution_root / match['path']}" if match else argument
+
+
+def _files(events: Path) -> Iterator[Path]:
+    """The files of commands that a build made, by its events."""
+    sets: dict[str, Mapping[str, Any]] = {}
+    groups: list[Mapping[str, Any]] = []
+    for line in events.read_text().splitlines():
+        event = json.loads(line)
+        if "namedSet" in event["id"]:
+            sets[event["id"]["namedSet"]["id"]] = event["namedSetOfFiles"]
+        groups += event.get("completed", {}).get("outputGroup", [])
+    rest = [s["id"] for group in groups if group["name"] == "compile_commands" for s in group.get("fileSets", [])]
+    seen: set[str] = set()
+    while rest:
+        name = rest.pop(0)
+        if name not in seen:
+            seen.add(name)
+            rest += [inner["id"] for inner in sets[name].get("fileSets", [])]
+            for file in sets[name].get("files", []):
+                yield Path(*file["pathPrefix"], file["name"])
+
+
+def main(argv: Sequence[str]) -> None:
+    workspace = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", ""))
+    if not workspace.name:
+        sys.exit("compile_commands: not run by Bazel; run it with: tools/bazel run //tools/compile_commands")
+    own = workspace / "tools" / "bazel"
+    bazel = _BAZEL.value or (str(own) if own.is_file() else "bazel")
+    with tempfile.TemporaryDirectory() as directory:
+        events = Path(directory) / "events.json"
+        command = ["build", "--keep_going", f"--aspects={_ASPECT}", f"--output_groups={_GROUPS}"]
+        command += [f"--build_event_json_file={events}", "--", *(argv[1:] or ["//..."])]
+        result = subprocess.run([bazel, *command], cwd=workspace)
+        root = subprocess.run(
+            [bazel, "info", "execution_root"], cwd=workspace, check=True, capture_output=True, text=True
+        )
+        execution_root = Path(root.stdout.strip())
+        commands = [c for file in _files(events) for c in json.loads((execution_root / file).read_text())]
+    database = list(entries(commands, workspace, execution_root))
+    if not database:
+        sys.exit("compile_commands: no target compiles C++, or none builds; see above")
+    (workspace / "compile_commands.json").write_text(json.dumps(database, indent=1) + "\n")
+    print(f"compile_commands.json: {len(database):,} files")
+    if result.returncode != 0:
+        sys.exit("compile_commands: some targets do not build, and may be missing; see above")
+
+
+if __name__ == "__main__":
+    app.run(main)
