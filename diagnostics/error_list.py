@@ -24,6 +24,7 @@ STEPS = (
     "Reading functions.yaml and custom_ops.yaml",
     "Generating a library and binding its kernels",
     "Checking a binary",
+    "Bundling a binary",
     "Reading a program",
     "Exporting a model",
     "Compiling a model with AOTInductor",

@@ -15,6 +15,7 @@ COMMANDS = {
     "bind": "finds the kernels in the libraries and adapts those without a context",
     "prune": "leaves dtypes that are not selected out of kernels",
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
+    "bundle": "puts a binary and the files that it needs into a folder and a tar archive",
     "torch_library": "finds what an operator library registers with PyTorch",
     "torch_check": "checks that operator libraries can be loaded into one process",
 }

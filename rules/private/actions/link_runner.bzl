@@ -4,6 +4,7 @@ load("@rules_cc//cc:defs.bzl", "CcInfo")
 load(":cc.bzl", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
 load(":dynamic_libraries.bzl", "dynamic_libraries")
 load(":label_text.bzl", "label_text")
+load(":runfiles_path.bzl", "runfiles_path")
 
 visibility(["//rules/..."])
 
@@ -43,13 +44,9 @@ int main(int argc, char** argv) {{
 }}
 """
 
-def _runfiles_path(ctx, file):
+def _runfile_text(ctx, file):
     """For a string literal. Bazel has no file with a backslash in its name."""
-    if not file:
-        return ""
-    path = file.short_path
-    path = path.removeprefix("../") if path.startswith("../") else ctx.workspace_name + "/" + path
-    return path.replace("\"", "\\\"")
+    return runfiles_path(ctx.workspace_name, file).replace("\"", "\\\"") if file else ""
 
 def _check_tolerances(ctx):
     for attribute in ["rtol", "atol", "min_snr"]:
@@ -79,8 +76,8 @@ def link_runner(ctx, header, function, program, samples, check):
         header = header,
         function = function,
         label = label_text(ctx.label),
-        program = _runfiles_path(ctx, program),
-        samples = _runfiles_path(ctx, samples),
+        program = _runfile_text(ctx, program),
+        samples = _runfile_text(ctx, samples),
         check = "true" if check else "false",
         rtol = ctx.attr.rtol if check else _DEFAULT_TOLERANCE,
         atol = ctx.attr.atol if check else _DEFAULT_TOLERANCE,

@@ -79,7 +79,7 @@ def declare_repositories(runtime, python, codegen_python):
         name = "executorch_codegen_python",
         tag = "codegen_python",
         is_small = True,
-        packages = ["absl_py", "pyyaml"],
+        packages = ["absl_py", "pyelftools", "pyyaml"],
         precompile = ["absl.app", "yaml"],
         **codegen_python
     )

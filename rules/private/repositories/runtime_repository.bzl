@@ -34,6 +34,9 @@ def _runtime_repository_impl(rctx):
         for part in _NEEDED:
             if package.get_child(part).exists:
                 rctx.symlink(package.get_child(part), "executorch/" + part)
+        for entry in rctx.path(rctx.attr.site_packages).readdir():
+            if entry.basename.startswith("executorch-") and entry.basename.endswith(".dist-info"):
+                rctx.symlink(entry, entry.basename)
     else:
         if rctx.attr.wheel:
             wheel = rctx.path(rctx.attr.wheel)

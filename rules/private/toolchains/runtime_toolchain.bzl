@@ -9,6 +9,7 @@ def _executorch_runtime_toolchain_impl(ctx):
     return [platform_common.ToolchainInfo(
         etdump = ctx.attr.etdump[CcInfo] if ctx.attr.etdump else None,
         kernel_includes = ctx.attr.kernel_includes[CcInfo],
+        licenses = depset(ctx.files.licenses),
         max_kernels = ctx.attr.max_kernels,
         program = ctx.attr.program[CcInfo],
         module = ctx.attr.module[CcInfo],
@@ -33,6 +34,10 @@ a toolchain with their own targets and registers the toolchain.""",
             doc = "What a kernel includes: `executorch/runtime/kernel/kernel_includes.h` and what that needs. Headers only.",
             mandatory = True,
             providers = [CcInfo],
+        ),
+        "licenses": attr.label_list(
+            doc = "The runtime's license files, which an `executorch_bundle` has.",
+            allow_files = True,
         ),
         "max_kernels": attr.int(
             doc = "How many kernels the operator registry holds: MAX_KERNEL_NUM of a runtime built from source. Default: 2000.",

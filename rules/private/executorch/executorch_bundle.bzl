@@ -1,0 +1,95 @@
+"""Rule executorch_bundle."""
+
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
+load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:runfiles_path.bzl", "runfiles_path")
+load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
+
+visibility(["//rules/..."])
+
+def _placed(kind, name, file):
+    """Flags for a file, and its path below the folder of its kind."""
+    return ["--{}={}".format(kind, name), "--{}_source={}".format(kind, file.path)]
+
+def _executorch_bundle_impl(ctx):
+    binary = ctx.executable.binary
+    runfiles = ctx.attr.binary[DefaultInfo].default_runfiles
+    workspace = ctx.workspace_name
+
+    def runfile(file):
+        return _placed("runfile", runfiles_path(workspace, file), file) if file != binary else None
+
+    def symlink(entry):
+        return _placed("runfile", workspace + "/" + entry.path, entry.target_file)
+
+    def root_symlink(entry):
+        return _placed("runfile", entry.path, entry.target_file)
+
+    def license(file):
+        return _placed("license", runfiles_path(workspace, file), file)
+
+    folder = ctx.actions.declare_directory(ctx.label.name)
+    archive = ctx.actions.declare_file(ctx.label.name + ".tar")
+    licenses = depset(
+        ctx.files.licenses + ctx.files._license,
+        transitive = [ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].licenses],
+    )
+    args = codegen_args(ctx, "bundle")
+    args.add("--label", label_text(ctx.label))
+    args.add("--binary", binary)
+    args.add_all(runfiles.files, map_each = runfile, allow_closure = True)
+    args.add_all(runfiles.symlinks, map_each = symlink, allow_closure = True)
+    args.add_all(runfiles.root_symlinks, map_each = root_symlink, allow_closure = True)
+    args.add_all(licenses, map_each = license, allow_closure = True)
+    args.add_all([folder], before_each = "--folder", expand_directories = False)
+    args.add("--tar", archive)
+    run_codegen(
+        ctx,
+        args,
+        inputs = depset(
+            [binary] + [entry.target_file for entry in runfiles.symlinks.to_list() + runfiles.root_symlinks.to_list()],
+            transitive = [runfiles.files, licenses],
+        ),
+        outputs = [folder, archive],
+        mnemonic = "EtBundle",
+        progress_message = "Bundling %{label}",
+    )
+    return [
+        DefaultInfo(files = depset([folder, archive])),
+        OutputGroupInfo(folder = depset([folder]), tar = depset([archive])),
+    ]
+
+executorch_bundle = rule(
+    doc = """A binary and all that it needs, in a folder and in a tar archive, which run where Bazel is not.
+
+The outputs are the folder `<name>` and `<name>.tar`, which has the folder; each is an output group, too: `folder`, `tar`. The
+folder has:
+
+- `<binary>`, the executable.
+- `<binary>.runfiles`, with the runtime's libraries, the program, its samples and `data`. The executable finds the libraries by
+  `$ORIGIN`, so the folder may be moved, but not the executable alone.
+- `licenses`, with those of rules_executorch, of the runtime, and of `licenses`.
+- `manifest.json`: the processor that the binary is for, the system's libraries that it needs with the versions of their symbols,
+  the licenses, and path, bytes and SHA-256 of every other file.
+
+Where the folder runs, the dynamic linker needs /proc, which tells the linker what `$ORIGIN` is. The archive is the same for the same files: neither owners nor times are in it.""",
+    implementation = _executorch_bundle_impl,
+    attrs = {
+        "binary": attr.label(
+            doc = "An `executorch_binary`, a `torch_aoti_binary` or a `cc_binary`.",
+            mandatory = True,
+            executable = True,
+            cfg = "target",
+        ),
+        "licenses": attr.label_list(
+            doc = "License files of what else the bundle has: of the model, of kernels, of libraries.",
+            allow_files = True,
+        ),
+        "_license": attr.label(
+            default = "//:LICENSE",
+            allow_single_file = True,
+        ),
+    },
+    exec_groups = CODEGEN_EXEC_GROUPS,
+    toolchains = [RUNTIME_TOOLCHAIN_TYPE],
+)
