@@ -1,4 +1,4 @@
-"""The linters as repositories: Python tools from a lock, buildifier from its npm package."""
+"""What reads this repository, as repositories: linters and Sphinx from locks, buildifier from its npm package."""
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
@@ -28,11 +28,16 @@ buildifier_repository = repository_rule(
 )
 
 def lint_repositories():
-    """Declares `lint_python` and `lint_buildifier`."""
+    """Declares `lint_python`, `lint_buildifier` and `docs_python`."""
     python_repository(
         name = "lint_python",
         packages = ["clang_format", "mypy", "ruff"],
         precompile = ["mypy.main"],
         requirements = Label("//requirements:lint.txt"),
+    )
+    python_repository(
+        name = "docs_python",
+        packages = ["sphinx"],
+        requirements = Label("//requirements:docs.txt"),
     )
     buildifier_repository(name = "lint_buildifier")

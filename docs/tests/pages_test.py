@@ -1,0 +1,84 @@
+"""Tests of the guides: what they show is what is built."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from absl.testing import absltest
+
+from codegen.inputs import functions_yaml, selected_operators
+from tools.from_buck import from_buck
+
+_DOCS = Path("docs")
+_EXAMPLES = _DOCS / "tests" / "yaml"
+_QUICKSTART = Path("examples/quickstart")
+
+
+def _fences(page: str, *languages: str) -> list[str]:
+    """The code that a page shows."""
+    text = (_DOCS / page).read_text()
+    return re.findall(rf"^```(?:{'|'.join(languages)})\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+
+
+def _keys(section: str) -> set[str]:
+    """The first column of a section's table."""
+    return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+
+
+class FirstOperatorTest(absltest.TestCase):
+    def test_files_are_those_of_the_quickstart(self) -> None:
+        files = [
+            _QUICKSTART / name for name in ("squareplus_op.py", "squareplus_kernel.cpp", "custom_ops.yaml", "model.py")
+        ]
+        texts = [file.read_text() for file in files]
+        fences = _fences("first_operator.md", "python", "cpp", "yaml")
+        self.assertEqual(4, len(fences))
+        for fence in fences:
+            self.assertTrue(any(fence in text for text in texts), fence)
+
+
+class MovingTest(absltest.TestCase):
+    def test_conversion(self) -> None:
+        buck, bazel = _fences("moving.md", "starlark")
+        folder = Path(self.create_tempdir().full_path)
+        for name in ("mul3.cpp", "mul4.cpp", "custom_ops.yaml"):
+            (folder / name).touch()
+        (folder / "targets.bzl").write_text(buck)
+        conversion = from_buck.convert(folder / "targets.bzl", "targets.bzl", "@rules_executorch")
+        self.assertEqual(bazel, conversion.text)
+        self.assertIn("\n".join(conversion.notes), (_DOCS / "moving.md").read_text())
+
+
+class YamlTest(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        _, self.operators, self.selection, self.ops_dict = (_DOCS / "yaml.md").read_text().split("\n## ")
+
+    def test_every_key_is_explained(self) -> None:
+        keys = functions_yaml._ENTRY_KEYS | functions_yaml._KERNEL_KEYS
+        self.assertEqual(keys, _keys(self.operators))
+        for key in functions_yaml._IGNORED_KEYS:
+            self.assertIn(f"`{key}`", self.operators)
+        self.assertEqual(selected_operators._KEYS | selected_operators._OPERATOR_KEYS, _keys(self.selection))
+
+    def test_every_key_is_in_an_example(self) -> None:
+        shown = "".join(_fences("yaml.md", "yaml"))
+        without_effect = {
+            "build_features",
+            "custom_classes",
+            "include_all_non_op_selectives",
+            "kernel_metadata",
+            "name",
+        }
+        for key in _keys(self.operators) | _keys(self.selection) - without_effect:
+            self.assertIn(f"{key}:", shown)
+
+    def test_examples_are_built(self) -> None:
+        built = [file.read_text() for file in _EXAMPLES.iterdir() if file.suffix in (".bazel", ".yaml")]
+        for fence in _fences("yaml.md", "yaml", "starlark"):
+            self.assertTrue(any(fence in text for text in built), fence)
+
+
+if __name__ == "__main__":
+    absltest.main()

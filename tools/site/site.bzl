@@ -1,0 +1,40 @@
+"""documentation_site: static pages from Markdown files."""
+
+def _documentation_site_impl(ctx):
+    output = ctx.actions.declare_directory(ctx.label.name)
+    args = ctx.actions.args()
+    for file in ctx.files.srcs:
+        args.add("--file={}={}".format(file.short_path, file.path))
+    for title, pages in ctx.attr.sections.items():
+        args.add("--section={}={}".format(title, ",".join(pages)))
+    args.add("--output=" + output.path)
+    ctx.actions.run(
+        executable = ctx.executable._builder,
+        arguments = [args],
+        inputs = ctx.files.srcs,
+        outputs = [output],
+        mnemonic = "DocumentationSite",
+        progress_message = "Building the pages of %{label}",
+    )
+    return [DefaultInfo(files = depset([output]), runfiles = ctx.runfiles([output]))]
+
+documentation_site = rule(
+    doc = "A folder of static pages, with README.md as the first.",
+    implementation = _documentation_site_impl,
+    attrs = {
+        "sections": attr.string_list_dict(
+            doc = "The contents: pages by title of the section, as paths in the repository.",
+            mandatory = True,
+        ),
+        "srcs": attr.label_list(
+            doc = "Pages and images.",
+            allow_files = [".md", ".svg"],
+            mandatory = True,
+        ),
+        "_builder": attr.label(
+            cfg = "exec",
+            default = "//tools/site",
+            executable = True,
+        ),
+    },
+)
