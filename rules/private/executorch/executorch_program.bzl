@@ -8,6 +8,17 @@ load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 
 visibility(["//rules/..."])
 
+_PLATFORMS = "//command_line_option:platforms"
+_HOST_PLATFORM = "//command_line_option:host_platform"
+
+# A program is the same on all platforms: a build for several exports it once, and the operators that the model's code calls
+# run on the machine that exports.
+_host_platform = transition(
+    implementation = lambda settings, _: {_PLATFORMS: [str(settings[_HOST_PLATFORM])]},
+    inputs = [_HOST_PLATFORM],
+    outputs = [_PLATFORMS],
+)
+
 def _export(ctx, outputs, **kwargs):
     """Runs the export, with a flag for each file that comes out."""
     args = model_file_args(ctx)
@@ -96,7 +107,11 @@ went to which backend, what stayed and why, as text and as JSON; `graph_pass_rep
 line of Python each instruction comes from; `etrecord` is what ExecuTorch's Inspector takes beside a profile, and needs pandas in
 the lock or in `deps`.""",
     implementation = _executorch_program_impl,
+    cfg = _host_platform,
     attrs = MODEL_FILE_ATTRS | {
+        "_allowlist_function_transition": attr.label(
+            default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
+        ),
         "backends": attr.string_list(
             doc = "Recipes that lower the program to backends, in order: each takes what those before it left. There is " +
                   "`xnnpack`; `get_partitioners()` in the model file is for any other. A binary links the backend's library: " +
