@@ -1,6 +1,6 @@
 """Chromium, in which pages are tested, from Debian's packages."""
 
-load("//tools/debian:packages.bzl", "extract_debian_package")
+load("//tools/debian:packages.bzl", "extract_debian_packages")
 
 NO_CHROMIUM_ERR = """Chromium could not be had: {found}.
 
@@ -20,7 +20,7 @@ def _chromium_repository_impl(rctx):
     if installed.exists:
         rctx.symlink(installed, "chromium.sh")
     else:
-        extract_debian_package(rctx, "chromium", NO_CHROMIUM_ERR, with_dependencies = True)
+        extract_debian_packages(rctx, ["chromium"], NO_CHROMIUM_ERR, with_dependencies = True)
         if not rctx.path("usr/lib/chromium/chromium").exists:
             fail(NO_CHROMIUM_ERR.format(found = "the package chromium has no usr/lib/chromium/chromium"))
         found = rctx.execute(["find", "usr/lib", "lib", "-name", "*.so*", "-printf", "%h\n"]).stdout.split("\n")

@@ -1,13 +1,26 @@
 """Debian's packages in a repository; nothing is installed on the machine."""
 
-def extract_debian_package(rctx, name, error, with_dependencies = False):
-    """Downloads a package with apt-get, and extracts it into the repository.
+_STATUS = "/var/lib/dpkg/status"
+
+def _status_without(rctx, parts):
+    """dpkg's list of what the machine has, less the packages whose names have one of the parts."""
+    packages = [
+        package
+        for package in rctx.read(_STATUS).split("\n\n")
+        if not [part for part in parts if part in package.partition("\n")[0]]
+    ]
+    rctx.file("apt/status", "\n\n".join(packages))
+    return rctx.path("apt/status")
+
+def extract_debian_packages(rctx, names, error, with_dependencies = False, taken_anyway = []):
+    """Downloads packages with apt-get, and extracts them into the repository.
 
     Args:
       rctx: the repository rule's context.
-      name: the package.
+      names: list[str], the packages.
       error: the message where this fails, with `{found}` for the reason.
-      with_dependencies: whether to take what the package depends on and the machine lacks, too.
+      with_dependencies: whether to take what the packages depend on and the machine lacks, too.
+      taken_anyway: list[str], parts of names of dependencies that are taken also where the machine has them.
     """
     apt = rctx.which("apt-get")
     dpkg = rctx.which("dpkg-deb")
@@ -18,9 +31,11 @@ def extract_debian_package(rctx, name, error, with_dependencies = False):
     for folder in ["apt/lists/partial", "apt/cache/archives/partial"]:
         rctx.execute(["mkdir", "-p", folder])
     options = ["-q", "-o", "Dir::State::lists={}/lists".format(rctx.path("apt")), "-o", "Dir::Cache={}/cache".format(rctx.path("apt"))]
+    if taken_anyway:
+        options += ["-o", "Dir::State::status={}".format(_status_without(rctx, taken_anyway))]
     archives = rctx.path("apt/cache/archives")
     install = ["-y", "-o", "Debug::NoLocking=1", "--download-only", "--no-install-recommends", "install"]
-    for command in [["update"], (install if with_dependencies else ["download"]) + [name]]:
+    for command in [["update"], (install if with_dependencies else ["download"]) + names]:
         result = rctx.execute([apt] + options + command, timeout = 600, working_directory = str(archives))
         if result.return_code != 0:
             fail(error.format(found = result.stderr or result.stdout))

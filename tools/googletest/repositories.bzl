@@ -1,6 +1,6 @@
 """googletest, the library of this repository's C++ tests, from Debian's package of its sources."""
 
-load("//tools/debian:packages.bzl", "extract_debian_package")
+load("//tools/debian:packages.bzl", "extract_debian_packages")
 
 NO_SOURCES_ERR = """googletest's sources could not be had: {found}.
 
@@ -12,7 +12,7 @@ _INSTALLED = "/usr/src/googletest"
 def _googletest_repository_impl(rctx):
     sources = rctx.path(_INSTALLED)
     if not sources.exists:
-        extract_debian_package(rctx, "googletest", NO_SOURCES_ERR)
+        extract_debian_packages(rctx, ["googletest"], NO_SOURCES_ERR)
         sources = rctx.path("usr/src/googletest")
     rctx.symlink(sources.get_child("googletest"), "googletest")
     rctx.symlink(rctx.attr._build_file, "BUILD.bazel")

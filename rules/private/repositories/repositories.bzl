@@ -49,7 +49,7 @@ def with_source(tag, given, default, fail = fail):
     return given if sources else dict(given, requirements = default)
 
 def declare_repositories(runtime, python, codegen_python):
-    """Declares the repositories `executorch_runtime`, `_python`, `_torch`, `_codegen_python`, `_host_python`, `_cuda`, `_qnn`.
+    """Declares the repositories `executorch_runtime`, `_runtime_linux_arm64`, `_python`, `_torch`, `_codegen_python`, `_host_python`, `_cuda`, `_qnn`.
 
     Args:
       runtime: dict of runtime_repository's attributes that were given.
@@ -63,6 +63,12 @@ def declare_repositories(runtime, python, codegen_python):
     host_python_repository(name = "executorch_host_python")
     qnn_repository(name = "executorch_qnn")
     runtime_repository(name = "executorch_runtime", **runtime)
+    runtime_repository(
+        name = "executorch_runtime_linux_arm64",
+        expected_version = Label("@executorch_runtime//:VERSION"),
+        platform = "linux_arm64",
+        requirements = runtime.get("requirements", Label("//requirements:runtime.txt")),
+    )
     python_repository(
         name = "executorch_python",
         tag = "python",

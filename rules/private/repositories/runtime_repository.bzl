@@ -15,6 +15,18 @@ NO_WHEEL_CONTENT_ERR = """rules_executorch: {where} has no executorch/lib/libexe
 Likely cause: a minimal or older wheel: the prebuilt C++ runtime ships since ExecuTorch 1.5.
 Fix: use executorch 1.5 or newer."""
 
+OTHER_VERSION_ERR = """rules_executorch: the executorch wheel for {platform} is {found}, and this machine's is {expected}.
+
+Likely cause: executorch.runtime(wheel = ...) or executorch.runtime(site_packages = ...) gives this machine's wheel, and
+{requirements} that of {platform}.
+Fix: give executorch.runtime(requirements = ...), a lock with the hashes of both wheels, or register an
+executorch_runtime_toolchain of your own for {platform}."""
+
+# The platforms that a wheel can be had for on machines of another kind: what pip calls them, and @platforms' processor.
+_PLATFORMS = {
+    "linux_arm64": struct(pip = "manylinux_2_28_aarch64", cpu = "aarch64"),
+}
+
 # What a runtime needs of the wheel; the rest (exporter, backends) is of no use without torch.
 _NEEDED = ["data", "devtools", "include", "kernels", "lib", "schema"]
 
@@ -53,15 +65,27 @@ def _runtime_repository_impl(rctx):
     if not rctx.path("executorch/lib/libexecutorch.so").exists:
         fail(NO_WHEEL_CONTENT_ERR.format(where = where))
     metadata = rctx.path(rctx.attr.site_packages) if rctx.attr.site_packages else rctx.path(".")
-    rctx.file("VERSION", _version(metadata))
+    version = _version(metadata)
+    if rctx.attr.expected_version:
+        expected = rctx.read(rctx.attr.expected_version)
+        if version != expected:
+            fail(OTHER_VERSION_ERR.format(
+                expected = expected,
+                found = version,
+                platform = rctx.attr.platform,
+                requirements = rctx.attr.requirements,
+            ))
+    rctx.file("VERSION", version)
     rctx.execute(["chmod", "+x", "executorch/data/bin/flatc"])
-    cpu = {"amd64": "x86_64", "arm64": "aarch64"}.get(rctx.os.arch, rctx.os.arch)
-    rctx.file("platform.bzl", """CONSTRAINTS = ["@platforms//os:linux", "@platforms//cpu:{}"]\n""".format(cpu))
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(rctx.os.arch, rctx.os.arch)
+    cpu = _PLATFORMS[rctx.attr.platform].cpu if rctx.attr.platform else machine
+    rctx.file("platform.bzl", """CPU = "{cpu}"\nCONSTRAINTS = ["@platforms//os:linux", "@platforms//cpu:{cpu}"]\n""".format(cpu = cpu))
     rctx.template("BUILD.bazel", rctx.attr._build_file)
 
 def _download(rctx):
     python = find_python(rctx)
     requirements = rctx.path(rctx.attr.requirements)
+    platform = ["--platform=" + _PLATFORMS[rctx.attr.platform].pip] if rctx.attr.platform else []
     rctx.report_progress("Downloading the executorch wheel")
     result = rctx.execute(
         pip_command(rctx, python) + [
@@ -73,7 +97,7 @@ def _download(rctx):
             "--require-hashes",
             "--requirement={}".format(requirements),
             "--dest=wheel",
-        ],
+        ] + platform,
         timeout = 1800,
     )
     if result.return_code != 0:
@@ -84,9 +108,14 @@ runtime_repository = repository_rule(
     doc = """The runtime of the official `executorch` wheel: C++ headers, libexecutorch.so, flatc, schemas and YAMLs.
 
 The wheel comes from pip with a hash lock (`requirements`), from a label (`wheel`), or out of an existing
-environment (`site_packages`). No dependency of the wheel is installed.""",
+environment (`site_packages`). No dependency of the wheel is installed. With `platform`, the wheel is another platform's.""",
     implementation = _runtime_repository_impl,
     attrs = {
+        "expected_version": attr.label(doc = "A file with the version that the wheel has to have. Default: any version."),
+        "platform": attr.string(
+            doc = "The platform that the wheel is for. Default: this machine's.",
+            values = [""] + _PLATFORMS.keys(),
+        ),
         "requirements": attr.label(doc = "A pip requirements file that pins `executorch` with hashes."),
         "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory that holds `executorch`."),
         "wheel": attr.label(allow_single_file = [".whl"], doc = "An executorch wheel, e.g. out of a pip.parse hub."),

@@ -1,0 +1,34 @@
+"""Which wheel a library comes from: that of the machine, or that of the target platform."""
+
+load("@executorch_runtime//:platform.bzl", "CONSTRAINTS", "CPU")
+
+visibility("private")
+
+_LINUX_ARM64 = "//runtime:linux_arm64"
+
+def wheel_library(name):
+    """A library of the wheel for the target platform.
+
+    Args:
+      name: str, its name in the repository of a wheel.
+    Returns:
+      label, or a select() over platforms
+    """
+    machines = "@executorch_runtime//:" + name
+    if CPU == "aarch64":
+        return machines
+    return select({
+        _LINUX_ARM64: "@executorch_runtime_linux_arm64//:" + name,
+        "//conditions:default": machines,
+    })
+
+def wheel_constraints():
+    """What a platform has to have that there is a wheel for.
+
+    Returns:
+      select() over lists of constraints
+    """
+    return select({
+        _LINUX_ARM64: [],
+        "//conditions:default": CONSTRAINTS,
+    })

@@ -1,0 +1,77 @@
+"""GCC for other platforms, from Debian's packages."""
+
+load("//tools/debian:packages.bzl", "extract_debian_packages")
+
+NO_COMPILER_ERR = """A compiler for {target} could not be had: {{found}}.
+
+Likely cause: this is no Debian or Ubuntu machine, or it reaches no package mirror.
+Fix: register a C++ toolchain of your own for the platform, or skip what is built for it: bazel test -- //... -//tests/platforms/..."""
+
+# The compiler's own libraries lie beside it, and not where the machine's are.
+_LAUNCHER = """\
+#!/bin/sh
+root=${0%/bin/*}
+LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu exec "$root/usr/bin/TARGET-${0##*/}" "$@"
+"""
+_TOOLS = ["ar", "cpp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "size", "strip"]
+
+def _gcc_repository_impl(rctx):
+    target = rctx.attr.target
+    extract_debian_packages(
+        rctx,
+        rctx.attr.packages,
+        NO_COMPILER_ERR.format(target = target),
+        with_dependencies = True,
+        taken_anyway = rctx.attr.taken_anyway,
+    )
+    for path in ["usr/share"] + rctx.attr.left_out:
+        rctx.delete(path)
+
+    # Linker scripts in place of libraries name files below the machine's root.
+    libraries = rctx.path("usr/{}/lib".format(target))
+    if libraries.exists:
+        rctx.execute(["sh", "-c", "grep -lIr 'GNU ld script' . | xargs sed -i 's|/usr/{}/lib/||g'".format(target)], working_directory = str(libraries))
+    for tool in _TOOLS:
+        rctx.file("bin/" + tool, _LAUNCHER.replace("TARGET", target), executable = True)
+    rctx.symlink(rctx.attr.build_file, "BUILD.bazel")
+
+gcc_repository = repository_rule(
+    doc = "GCC that runs on x86-64 and compiles for another platform, with the C++ and C libraries of that platform.",
+    implementation = _gcc_repository_impl,
+    attrs = {
+        "build_file": attr.label(
+            doc = "The repository's BUILD file, which declares the toolchain.",
+            mandatory = True,
+        ),
+        "left_out": attr.string_list(doc = "Files and folders of the packages that are not kept. `usr/share` is not kept either."),
+        "packages": attr.string_list(
+            doc = "Debian's packages, which come with what they depend on.",
+            mandatory = True,
+        ),
+        "taken_anyway": attr.string_list(
+            doc = "Parts of names of packages that are taken also where the machine has them: the compiler finds its files " +
+                  "beside itself only.",
+        ),
+        "target": attr.string(
+            doc = "What the names of the compiler's programs begin with.",
+            mandatory = True,
+        ),
+    },
+)
+
+def cross_repositories():
+    """Declares `gcc_linux_arm64`."""
+    gcc_repository(
+        name = "gcc_linux_arm64",
+        build_file = "//tools/cross:gcc_linux_arm64.BUILD.bazel",
+        left_out = [
+            "usr/bin/aarch64-linux-gnu-lto-dump-12",
+            "usr/bin/aarch64-linux-gnu-lto-dump",
+        ],
+        packages = ["g++-aarch64-linux-gnu"],
+        taken_anyway = [
+            "aarch64-linux-gnu",
+            "arm64-cross",
+        ],
+        target = "aarch64-linux-gnu",
+    )
