@@ -41,7 +41,7 @@ def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
             the last one.
     """
     choices = (
-        f"  if (has_instruction_set(InstructionSet::k{name.title().replace('_', '')})) return kernels_{name}();\n"
+        f"  if (has_instruction_set(InstructionSet::k{_cpp_name(name)})) return kernels_{name}();\n"
         for name in instruction_sets[:-1]
     )
     return source.fill(
@@ -50,6 +50,11 @@ def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
         choices="".join(choices),
         plain=instruction_sets[-1],
     )
+
+
+def _cpp_name(instruction_set: str) -> str:
+    """As in runtime/kernel_api/instruction_set.h, without the leading k."""
+    return "".join(word.capitalize() for word in instruction_set.split("_"))
 
 
 def _entries(boxed: BoxedKernel, exception_boundary: bool) -> Iterator[str]:

@@ -5,6 +5,7 @@ load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
 
 _FLAG = str(Label("//rules:instruction_sets"))
+_LINUX_ARM64 = str(Label("//tools/cross:linux_arm64"))
 _X86_64 = ["@platforms//cpu:x86_64", "@platforms//os:linux"]
 
 def _all_test_impl(ctx):
@@ -56,6 +57,26 @@ def _unknown_test_impl(ctx):
 
 _unknown_test = analysistest.make(_unknown_test_impl, expect_failure = True, config_settings = {_FLAG: ["avx"]})
 
+def _arm64_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    generate = action_with_mnemonic(env, "EtGenerate").argv
+    asserts.equals(env, ["i8mm_bf16", "dotprod", "baseline"], values_of(generate, "--instruction_set"))
+    return analysistest.end(env)
+
+_arm64_test = analysistest.make(_arm64_test_impl, config_settings = {"//command_line_option:platforms": _LINUX_ARM64})
+
+def _unknown_of_arm64_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    asserts.expect_failure(env, "//rules:instruction_sets names avx2, which an arm64 processor of Linux does not have")
+    asserts.expect_failure(env, "Fix: name some of baseline, dotprod, i8mm_bf16; or all")
+    return analysistest.end(env)
+
+_unknown_of_arm64_test = analysistest.make(
+    _unknown_of_arm64_test_impl,
+    expect_failure = True,
+    config_settings = {_FLAG: ["avx2"], "//command_line_option:platforms": _LINUX_ARM64},
+)
+
 def instruction_sets_test_suite(name):
     """Tests of //rules:instruction_sets.
 
@@ -77,9 +98,11 @@ def instruction_sets_test_suite(name):
         deps = [":selection_all"],
     )
     tests = {
+        "wide_arm64_test": (_arm64_test, ":wide_generated"),
         "wide_all_test": (_all_test, ":wide_generated"),
         "wide_one_kernels_test": (_one_kernels_test, ":wide_kernels"),
         "wide_one_test": (_one_test, ":wide_generated"),
+        "wide_unknown_of_arm64_test": (_unknown_of_arm64_test, ":wide_kernels"),
         "wide_unknown_test": (_unknown_test, ":wide_kernels"),
     }
     for test_name, (test, target) in tests.items():

@@ -7,11 +7,24 @@
 #include <cstring>
 #include <iterator>
 
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+
 namespace rules_executorch {
 namespace {
 
 constexpr const char* kVariable = "EXECUTORCH_INSTRUCTION_SET";
+
+#if defined(__aarch64__)
+constexpr const char* kNames[] = {"baseline", "dotprod", "i8mm_bf16"};
+#define NAMES_AS_TEXT "baseline, dotprod or i8mm_bf16"
+#else
 constexpr const char* kNames[] = {"baseline", "avx2", "avx512", "avx512_bf16"};
+#define NAMES_AS_TEXT "baseline, avx2, avx512 or avx512_bf16"
+#endif
+
+constexpr auto kWidest = static_cast<InstructionSet>(std::size(kNames) - 1);
 
 InstructionSet of_processor() {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -24,6 +37,11 @@ InstructionSet of_processor() {
   if (__builtin_cpu_supports("x86-64-v3")) {
     return InstructionSet::kAvx2;
   }
+#elif defined(__aarch64__) && defined(__linux__)
+  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) {
+    constexpr auto kBoth = HWCAP2_I8MM | HWCAP2_BF16;
+    return (getauxval(AT_HWCAP2) & kBoth) == kBoth ? InstructionSet::kI8mmBf16 : InstructionSet::kDotprod;
+  }
 #endif
   return InstructionSet::kBaseline;
 }
@@ -31,12 +49,11 @@ InstructionSet of_processor() {
 InstructionSet of_environment() {
   const char* const name = std::getenv(kVariable);
   if (name == nullptr || *name == '\0') {
-    return InstructionSet::kAvx512Bf16;
+    return kWidest;
   }
   const auto* const found = std::find_if(std::begin(kNames), std::end(kNames),
                                          [&](const char* each) { return std::strcmp(each, name) == 0; });
-  ET_CHECK_MSG(found != std::end(kNames), "%s is \"%s\": set it to baseline, avx2, avx512 or avx512_bf16, or unset it", kVariable,
-               name);
+  ET_CHECK_MSG(found != std::end(kNames), "%s is \"%s\": set it to " NAMES_AS_TEXT ", or unset it", kVariable, name);
   return static_cast<InstructionSet>(found - std::begin(kNames));
 }
 

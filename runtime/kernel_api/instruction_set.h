@@ -2,13 +2,17 @@
 
 namespace rules_executorch {
 
-/// Instruction sets that kernels are compiled for, each comprising those before it: on x86-64, the levels of its psABI,
-/// and what processors have beyond these.
+/// Instruction sets that kernels are compiled for, each comprising those before it.
 enum class InstructionSet {
   kBaseline,  ///< what every processor of the architecture has
-  kAvx2,      ///< x86-64-v3: AVX2, FMA, F16C, BMI
-  kAvx512,    ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL
+#if defined(__aarch64__)
+  kDotprod,   ///< Armv8 with dot products of bytes
+  kI8mmBf16,  ///< besides, products of matrices of bytes and of bfloat16
+#else
+  kAvx2,        ///< x86-64-v3: AVX2, FMA, F16C, BMI
+  kAvx512,      ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL
   kAvx512Bf16,  ///< besides, AVX-512 BF16 and VNNI
+#endif
 };
 
 /// Whether kernels for an instruction set run here: whether the processor has it, and the environment does not say

@@ -11,8 +11,7 @@ Fix: name some of {names}; or all, for each of these.
 See: docs/errors.md#unknown-instruction-set"""
 
 # By processor, each set comprising those before it, with what the compiler needs to be told. runtime/kernel_api/instruction_set.h
-# names the same sets, and the code generator makes its names of these: avx512_bf16 is
-# kAvx512Bf16.
+# names the same sets, and the code generator makes its names of these: avx512_bf16 is kAvx512Bf16.
 _BASELINE = "baseline"
 _ALL = "all"
 
@@ -24,9 +23,19 @@ _X86_64 = {
     "avx512": _AVX512,
     "avx512_bf16": _AVX512 + ["-mavx512bf16", "-mavx512vnni"],
 }
+_ARM64 = {
+    # With NEON.
+    _BASELINE: [],
+    "dotprod": ["-march=armv8-a+dotprod"],
+    "i8mm_bf16": ["-march=armv8-a+dotprod+i8mm+bf16"],
+}
 _OTHERS = {_BASELINE: []}
 
 INSTRUCTION_SET_ATTRS = {
+    "_arm64": attr.label(
+        default = "@platforms//cpu:aarch64",
+        providers = [platform_common.ConstraintValueInfo],
+    ),
     "_instruction_sets": attr.label(
         default = "//rules:instruction_sets",
         providers = [BuildSettingInfo],
@@ -41,6 +50,18 @@ INSTRUCTION_SET_ATTRS = {
     ),
 }
 
+def _known_sets(ctx):
+    """The sets of the target's processor, and how a message names the processor."""
+    has = {
+        name: ctx.target_platform_has_constraint(constraint[platform_common.ConstraintValueInfo])
+        for name, constraint in [("linux", ctx.attr._linux), ("x86_64", ctx.attr._x86_64), ("arm64", ctx.attr._arm64)]
+    }
+    if has["linux"] and has["x86_64"]:
+        return _X86_64, "an x86-64 processor of Linux"
+    if has["linux"] and has["arm64"]:
+        return _ARM64, "an arm64 processor of Linux"
+    return _OTHERS, "the target platform"
+
 def instruction_sets(ctx):
     """The instruction sets that the build asks for.
 
@@ -50,18 +71,14 @@ def instruction_sets(ctx):
       struct(plain: str, plain_flags: list[str], wide: dict[str, list[str]]): the narrowest set, which all kernels are compiled
         for, and wider ones, from the widest on, which libraries that ask for it are compiled for besides; with options.
     """
-    is_x86_64 = all([
-        ctx.target_platform_has_constraint(constraint[platform_common.ConstraintValueInfo])
-        for constraint in [ctx.attr._linux, ctx.attr._x86_64]
-    ])
-    known = _X86_64 if is_x86_64 else _OTHERS
+    known, processor = _known_sets(ctx)
     asked = ctx.attr._instruction_sets[BuildSettingInfo].value
     for name in asked:
         if name != _ALL and name not in known:
             fail(UNKNOWN_INSTRUCTION_SET_ERR.format(
                 label = ctx.label,
                 name = name,
-                cpu = "an x86-64 processor of Linux" if is_x86_64 else "the target platform",
+                cpu = processor,
                 names = ", ".join(known),
             ))
     names = [name for name in known if _ALL in asked or name in asked] or [_BASELINE]

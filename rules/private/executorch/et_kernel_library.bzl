@@ -125,9 +125,9 @@ that has this library in its `kernel_deps` takes these operators as those of a c
         "for_instruction_sets": attr.bool(
             doc = """Whether an `executorch_generated_lib` that has this library in its `kernel_deps` compiles the selected operators'
 files in `operators`, of this library and of those in its `deps`, once more for each instruction set that the flag
-`//rules:instruction_sets` names, and chooses when the program starts: by default for AVX2 with FMA (x86-64-v3) and AVX-512
-(x86-64-v4), where the target is Linux on x86-64. Global variables of these files, and of the files that they share, exist once for each
-instruction set. Default: False.""",
+`//rules:instruction_sets` names, and chooses when the program starts: by default for all that
+docs/optimized_kernels.md names, where the target is Linux on x86-64 or arm64. Global variables of these files, and of the files
+that they share, exist once for each instruction set. Default: False.""",
         ),
         "hdrs": attr.label_list(
             doc = "Headers.",

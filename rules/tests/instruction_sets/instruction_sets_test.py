@@ -44,7 +44,8 @@ class InstructionSetsTest(absltest.TestCase):
         done = _run("avx")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn(
-            'EXECUTORCH_INSTRUCTION_SET is "avx": set it to baseline, avx2, avx512 or avx512_bf16, or unset it', done.stderr
+            'EXECUTORCH_INSTRUCTION_SET is "avx": set it to baseline, avx2, avx512 or avx512_bf16, or unset it',
+            done.stderr,
         )
 
 

@@ -1,0 +1,56 @@
+"""Programs built for arm64 on a machine of another kind compute what PyTorch does, on several processors."""
+
+import itertools
+import os
+import subprocess
+from pathlib import Path
+
+from absl.testing import absltest
+
+_QEMU = os.environ["QEMU"]
+# Below `lib`, which an emulated program looks for from the root on.
+_LIBRARIES = Path(os.environ["LOADER"]).parents[1]
+_PROGRAM_TESTS = ("CUSTOM_OPS", "MOBILENET_V2", "QUICKSTART")
+
+# Processors by the widest instruction set that they have, as a level: plain Armv8; with dot products of bytes; with all that
+# the emulator knows.
+_PROCESSORS = {"cortex-a53": 0, "cortex-a76": 1, "max": 2}
+_LEVELS = {"baseline": 0, "dotprod": 1, "i8mm_bf16": 2}
+
+
+def _run(processor: str, program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [_QEMU, "-cpu", processor, "-L", str(_LIBRARIES), os.environ[program]],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+    )
+
+
+class LinuxArm64Test(absltest.TestCase):
+    def test_programs(self) -> None:
+        for program, processor in itertools.product(_PROGRAM_TESTS, _PROCESSORS):
+            with self.subTest(program=program, processor=processor):
+                done = _run(processor, program)
+                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+                self.assertIn("PASSED", done.stdout)
+
+    def test_instruction_sets(self) -> None:
+        for processor, widest in _PROCESSORS.items():
+            for instruction_set, level in {**_LEVELS, "": widest}.items():
+                with self.subTest(processor=processor, instruction_set=instruction_set):
+                    done = _run(processor, "LEVELS", EXECUTORCH_INSTRUCTION_SET=instruction_set)
+                    ran = min(level, widest)
+                    # As rules/tests/instruction_sets has it.
+                    self.assertEqual(done.stdout, f"{ran} {ran} {ran} 2 0\n", done.stderr)
+
+    def test_an_instruction_set_of_another_processor(self) -> None:
+        done = _run("max", "LEVELS", EXECUTORCH_INSTRUCTION_SET="avx2")
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn(
+            'EXECUTORCH_INSTRUCTION_SET is "avx2": set it to baseline, dotprod or i8mm_bf16, or unset it', done.stderr
+        )
+
+
+if __name__ == "__main__":
+    absltest.main()
