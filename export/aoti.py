@@ -50,12 +50,14 @@ class Compiler:
         """A shell script that is this compiler, and leaves the paths of some folders out of what it writes."""
         mapped = [f"-ffile-prefix-map={folder}/=" for folder in folders]
         compile_command = shlex.join([os.path.abspath(self.path) if "/" in self.path else self.path, *mapped])
-        flags, link_flags = shlex.join(self.compile_flags), shlex.join(self.link_flags)
+        # Given large weights, gold ends with an internal error; the compiler has another linker.
+        link_flags = shlex.join(flag for flag in self.link_flags if flag != "-fuse-ld=gold")
+        flags = shlex.join(self.compile_flags)
         return (
             "#!/bin/sh\n"
             'for argument; do case "$argument" in -c|-E|-v|--version) compiles=1;; esac; done\n'
             f'if [ "$compiles" ]; then exec {compile_command} {flags} "$@"; fi\n'
-            # gold writes the output's path where there is no name.
+            # Some linkers write the output's path where there is no name.
             f'exec {compile_command} {flags} "$@" {link_flags} -Wl,-soname,model.so\n'
         )
 

@@ -103,7 +103,7 @@ library.impl("fourfold", lambda x: x * 4, "CompositeImplicitAutograd")
 
     def test_compiler_script(self) -> None:
         script = self.folder / "cxx"
-        compiler = aoti.Compiler("echo", ("-O2", '-DX="a b"'), ("-lm",))
+        compiler = aoti.Compiler("echo", ("-O2", '-DX="a b"'), ("-fuse-ld=gold", "-lm"))
         script.write_text(compiler.script([Path("/scratch")]))
         for arguments, expected in (
             (["-c", "a.cpp"], '-ffile-prefix-map=/scratch/= -O2 -DX="a b" -c a.cpp\n'),

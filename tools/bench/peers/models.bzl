@@ -87,7 +87,6 @@ MODELS = {
     ),
     "llama_token": _model(
         "Llama, 12x768, one token with a cache",
-        without = {"aoti": "does not link: ld.gold: internal error in set_offset"},
         entry_point = "get_token_model",
         model = "//tools/bench/peers:llama.py",
     ),
