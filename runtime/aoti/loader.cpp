@@ -1,5 +1,6 @@
 #include "runtime/aoti/loader.h"
 
+#include <ATen/Parallel.h>
 #include <ATen/core/dispatch/Dispatcher.h>
 #include <ATen/ops/from_blob.h>
 #include <c10/util/Exception.h>
@@ -52,6 +53,8 @@ std::string AotiLoader::Metadata(const std::string& path, const std::string& key
   const auto found = metadata.find(key);
   return found == metadata.end() ? "" : found->second;
 }
+
+void AotiLoader::UseThreads(int count) { at::set_num_threads(count); }
 
 bool AotiLoader::HasOperator(const std::string& name) {
   const size_t dot = name.find('.');

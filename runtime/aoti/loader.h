@@ -25,6 +25,9 @@ class AotiLoader {
   // What the package was compiled with; empty if it has no such key.
   static std::string Metadata(const std::string& path, const std::string& key);
 
+  // Gives PyTorch so many threads.
+  static void UseThreads(int count);
+
   // Whether an operator is registered in this process, and has a kernel for the CPU.
   static bool HasOperator(const std::string& name);
 

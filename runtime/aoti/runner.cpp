@@ -25,7 +25,8 @@ using executorch::aten::ScalarType;
 using executorch::runtime::Tag;
 
 constexpr RunnerText kText = {"a package of AOTInductor", ".pt2",
-                              "Prints the operators of other libraries than PyTorch that the package calls.", ""};
+                              "Prints the operators of other libraries than PyTorch that the package calls.",
+                              "as many as PyTorch takes", ""};
 
 constexpr char kMethod[] = "forward";
 
@@ -203,6 +204,9 @@ int Run(int argc, char** argv, const RunnerDefaults& defaults) {
   if (options.action == Options::Action::kHelp) {
     std::fputs(HelpText(argv[0], defaults, kText).c_str(), stdout);
     return 0;
+  }
+  if (options.threads > 0) {
+    AotiLoader::UseThreads(options.threads);
   }
   AotiPackage package(options.program);
   if (options.action == Options::Action::kListOperators) {

@@ -30,6 +30,7 @@ enum class Flag {
   kMinSnr,
   kIterations,
   kWarmup,
+  kThreads,
   kPrint,
   kListOperators,
   kListMethods,
@@ -57,10 +58,13 @@ constexpr FlagName kFlags[] = {
     {"--min_snr", Flag::kMinSnr, true},
     {"--iterations", Flag::kIterations, true},
     {"--warmup", Flag::kWarmup, true},
+    {"--threads", Flag::kThreads, true},
     {"--print", Flag::kPrint, true},
     {"--list_operators", Flag::kListOperators, false},
     {"--list_methods", Flag::kListMethods, false},
 };
+
+constexpr int kMostThreads = 1024;
 
 // More runs than anyone waits for; the time of each is kept.
 constexpr long kMostIterations = 1000000;
@@ -73,6 +77,8 @@ A flag is given once, but for --input.
 What to run
   --program=FILE      The %s file. Default: %s
   --method=NAME       Default: forward.
+
+  --threads=N         How many threads an inference runs on, from 1 to %d. Default: %s.
 
 Inputs, in this order of precedence
   --input=SPEC        One for each input, in order. SPEC is one of
@@ -163,13 +169,13 @@ double Number(const Argument& argument) {
   return number;
 }
 
-int Count(const Argument& argument, long most) {
+int Count(const Argument& argument, long most, long least = 0) {
   errno = 0;
   char* end = nullptr;
   const char* text = argument.value.c_str();
   const long number = std::strtol(text, &end, 10);
-  if (!std::isdigit(static_cast<unsigned char>(*text)) || *end != '\0' || errno != 0 || number > most) {
-    FailToParse(argument.text() + " is no whole number from 0 to " + std::to_string(most) + ".");
+  if (!std::isdigit(static_cast<unsigned char>(*text)) || *end != '\0' || errno != 0 || number < least || number > most) {
+    FailToParse(argument.text() + " is no whole number from " + std::to_string(least) + " to " + std::to_string(most) + ".");
   }
   return static_cast<int>(number);
 }
@@ -233,6 +239,9 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
       case Flag::kWarmup:
         options.warmup = Count(argument, kMostIterations);
         break;
+      case Flag::kThreads:
+        options.threads = Count(argument, kMostThreads, /*least=*/1);
+        break;
       case Flag::kPrint:
         options.print = static_cast<size_t>(Count(argument, std::numeric_limits<int>::max()));
         break;
@@ -262,7 +271,7 @@ std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, 
   const auto or_none = [](const std::string& path) { return path.empty() ? "none." : path.c_str(); };
   const auto format = [&](char* buffer, size_t size) {
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
-                         or_none(defaults.samples), defaults.check ? " The default here." : "", defaults.rtol,
+                         kMostThreads, text.threads, or_none(defaults.samples), defaults.check ? " The default here." : "", defaults.rtol,
                          defaults.atol, defaults.min_snr, text.operators, text.more);
   };
   std::string help(static_cast<size_t>(format(nullptr, 0)), '\0');

@@ -21,6 +21,7 @@ struct Options {
   Tolerance tolerance = {0, 0};
   int iterations = 0;
   int warmup = 1;
+  int threads = 0;  // 0 if the command line does not say.
   size_t print = 10;
   bool verbose = false;
 };
@@ -30,6 +31,7 @@ struct RunnerText {
   const char* model;      // What it runs, e.g. `an ExecuTorch program`.
   const char* extension;  // Of the model's file, e.g. `.pte`.
   const char* operators;  // What --list_operators does.
+  const char* threads;    // How many an inference has by default.
   const char* more;       // The rest of --help: flags that this kind of runner alone has.
 };
 

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "runtime/kernel_api/threads.h"
 #include "runtime/runner/failure.h"
 #include "runtime/runner/options.h"
 #include "runtime/runner/program.h"
@@ -36,11 +37,21 @@ void ListOperators() {
   }
 }
 
+// Before the program is loaded: XNNPACK keeps the threads that it finds then.
+void UseThreads(int count) {
+  const auto threads = static_cast<uint32_t>(std::max(count, 1));
+  if (use_threads != nullptr ? !use_threads(threads) : threads > 1) {
+    Fail("--threads=" + std::to_string(threads) + ": these threads are not to be had.",
+         use_threads != nullptr ? "the system starts no more threads." : "this binary was built without ExecuTorch's pool.",
+         "leave out --threads, or name the pool with `threadpool` of the executorch_runtime_toolchain.");
+  }
+}
+
 }  // namespace
 
 int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler) {
   const RunnerText text = {"an ExecuTorch program", ".pte",
-                           "Prints the operators that are linked into this binary (without the runtime's own).",
+                           "Prints the operators that are linked into this binary (without the runtime's own).", "1",
                            more_help};
   const Options options = ParseOptions(argc, argv, defaults, text);
   if (options.action == Options::Action::kHelp) {
@@ -51,6 +62,7 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
     ListOperators();
     return 0;
   }
+  UseThreads(options.threads);
   const auto start = std::chrono::steady_clock::now();
   Program program(options.program, profiler == nullptr ? nullptr : profiler->MakeTracer());
   const double load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

@@ -12,6 +12,7 @@ import resource
 import struct
 import subprocess
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from codegen.model.prim_ops import PRIM_OPS
 from export.exporter import export
 
 _RUNNER = Path(os.environ["RUNNER"]).absolute()
+_RUNNER_WITHOUT_THREADS = Path(os.environ["RUNNER_WITHOUT_THREADS"]).absolute()
 
 _ADD = """
 import torch
@@ -31,6 +33,13 @@ class Add(torch.nn.Module):
     def forward(self, x, y): return x + y
 def get_model():
     return Add(), (torch.ones(2, 3), torch.tensor([[0.5, 1., 2.], [3., 4., float("nan")]]))
+"""
+
+_WIDE = """
+import torch
+class Scale(torch.nn.Module):
+    def forward(self, x, y): return x * y + x
+def get_model(): return Scale(), (torch.randn(200, 1001), torch.randn(200, 1001))
 """
 
 _DYNAMIC = """
@@ -107,6 +116,7 @@ def get_model(): return Embed(), (torch.tensor([0, 3]),)
 
 _MODELS = {
     "add": _ADD,
+    "wide": _WIDE,
     "dynamic": _DYNAMIC,
     "dtypes": _DTYPES,
     "state": _STATE,
@@ -254,6 +264,26 @@ class ResultsTest(RunnerTest):
         self.assertIn("aten::add.out", operators)
         self.assertEqual(operators, sorted(set(operators)))
         self.assertEqual(PRIM_OPS & set(operators), set())
+
+    def test_threads(self) -> None:
+        command = [_RUNNER, "--program=wide.pte", "--samples=wide.ptd", "--check", "--print=10000000"]
+        outputs = []
+        for flags, threads in ([], 1), (["--threads=1"], 1), (["--threads=2"], 2), (["--threads=5"], 5):
+            with self.subTest(flags):
+                # Without the limit of memory, of which a pool takes more the more processors there are.
+                result = subprocess.run([*command, *flags], cwd=_FOLDER, capture_output=True, text=True)
+                self.assertIn("\nPASSED: 1 samples", result.stdout, result.stderr)
+                outputs.append(self.outputs(result.stdout))
+                self.assertEqual(outputs[-1], outputs[0])
+                self.assertEqual(self.count_threads([*command, *flags, "--iterations=1000000"]), threads)
+
+    def count_threads(self, command: list[str | Path]) -> int:
+        """How many threads a runner has that has run for a while."""
+        with subprocess.Popen(command, cwd=_FOLDER, stdout=subprocess.DEVNULL) as process:
+            time.sleep(1)
+            count = len(os.listdir(f"/proc/{process.pid}/task"))
+            process.kill()
+        return count
 
     def test_times(self) -> None:
         text = self.check("state", "--iterations=3", "--warmup=0")
@@ -469,6 +499,14 @@ class ErrorTest(RunnerTest):
             self.assertLess(len(self.fail_with(arguments)), 5000)
         self.assertNotIn("\x1b", self.fail_with([add, "--method=\x1b[31mred"], "no method ?[31mred"))
 
+    def test_threads_of_a_runtime_without_a_pool(self) -> None:
+        command = [_RUNNER_WITHOUT_THREADS, "--list_methods", "--program=add.pte"]
+        self.assertEqual(subprocess.run([*command, "--threads=1"], cwd=_FOLDER, capture_output=True).returncode, 0)
+        result = subprocess.run([*command, "--threads=2"], cwd=_FOLDER, capture_output=True, text=True)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("--threads=2: these threads are not to be had.", result.stderr)
+        self.assertIn("built without ExecuTorch's pool", result.stderr)
+
     def test_flags(self) -> None:
         self.fail_with(["--nope"], "there is no flag --nope", "--help")
         self.fail_with(["--iter=1"], "there is no flag --iter.")
@@ -481,6 +519,8 @@ class ErrorTest(RunnerTest):
             self.fail_with([f"--rtol={tolerance}"], f"--rtol={tolerance} is no number that is finite and 0 or more")
         for count in ("-1", "1000001", "9" * 30, "1.5", " 1"):
             self.fail_with([f"--iterations={count}"], f"--iterations={count} is no whole number from 0 to 1000000")
+        for threads in ("0", "1025", "-1", "two"):
+            self.fail_with([f"--threads={threads}"], f"--threads={threads} is no whole number from 1 to 1024")
         for seed in ("banana", "-1", "4294967296", "1.5", ""):
             self.fail_with(
                 ["--program=dynamic.pte", f"--input=rand:{seed}"],

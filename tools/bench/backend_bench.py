@@ -30,7 +30,7 @@ _TIMES = re.compile(r"times all (\d+): min ([\d.]+) ms")
 
 def _milliseconds(binary: Path) -> float:
     """The time of an inference in the fastest of some runs of all samples."""
-    command = [str(binary), f"--iterations={_RUNS.value}"]
+    command = [str(binary), f"--iterations={_RUNS.value}", f"--threads={len(os.sched_getaffinity(0))}"]
     match = _TIMES.search(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     if not match:
         raise ValueError(f"{binary} prints no times")

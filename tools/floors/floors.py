@@ -19,13 +19,13 @@ from pathlib import Path
 
 # From the ground up. A folder that is not listed belongs to the nearest listed one above it.
 FLOORS: tuple[tuple[str, ...], ...] = (
+    ("runtime/kernel_api",),
     (
         "codegen/cache",
         "diagnostics",
         "kernels/common",
         "rules/private/providers",
         "rules/private/toolchains",
-        "runtime/kernel_api",
         "runtime/probe",
         "runtime/runner",
     ),

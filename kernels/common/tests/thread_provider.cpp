@@ -5,8 +5,7 @@
 #include <thread>
 #include <vector>
 
-#define ET_USE_THREADPOOL
-#include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include "kernels/common/parallel_for.h"
 
 namespace rules_executorch::kernels::testing {
 namespace {
@@ -22,17 +21,19 @@ int64_t take_part_count() { return part_count.exchange(0); }
 
 }  // namespace rules_executorch::kernels::testing
 
-namespace executorch::extension {
+namespace rules_executorch {
+
+// Also where a test has one thread, so that every loop takes the way of those that are divided.
+bool has_threads() { return true; }
 
 // Each part has a thread of its own, so that the thread sanitizer sees what parts share.
-bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_size,
-                  runtime::FunctionRef<void(int64_t, int64_t)> f) {
-  using rules_executorch::kernels::testing::part_count;
-  using rules_executorch::kernels::testing::thread_count;
-  const int64_t part_size = std::max(grain_size, (end - begin + thread_count - 1) / thread_count);
+void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
+  using kernels::testing::part_count;
+  using kernels::testing::thread_count;
+  const int64_t part_size = std::max(grain, (end - begin + thread_count - 1) / thread_count);
   std::vector<std::thread> threads;
   for (int64_t first = begin; first < end; first += part_size) {
-    threads.emplace_back([=] { f(first, std::min(end, first + part_size)); });
+    threads.emplace_back([=] { function(first, std::min(end, first + part_size)); });
   }
   if (static_cast<int64_t>(threads.size()) > part_count) {
     part_count = static_cast<int64_t>(threads.size());
@@ -40,7 +41,6 @@ bool parallel_for(const int64_t begin, const int64_t end, const int64_t grain_si
   for (std::thread& thread : threads) {
     thread.join();
   }
-  return true;
 }
 
-}  // namespace executorch::extension
+}  // namespace rules_executorch

@@ -4,7 +4,7 @@
 
 namespace rules_executorch::kernels::testing {
 
-/// Threads that the test's own `executorch::extension::parallel_for` runs, 1 until a test says otherwise.
+/// How many threads run what kernels divide, 1 until a test says otherwise.
 void set_thread_count(int64_t count);
 
 /// The largest number of parts that a range was divided into since the last call of this.

@@ -26,8 +26,8 @@ executorch_runtime_component = rule(
     implementation = _executorch_runtime_component_impl,
     attrs = {
         "component": attr.string(
-            doc = "Which part: `etdump`, `kernel_includes`, `module` or `program`.",
-            values = ["etdump", "kernel_includes", "module", "program"],
+            doc = "Which part: `etdump`, `kernel_includes`, `module`, `program` or `threadpool`.",
+            values = ["etdump", "kernel_includes", "module", "program", "threadpool"],
             mandatory = True,
         ),
     },

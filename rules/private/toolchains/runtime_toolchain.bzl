@@ -13,6 +13,7 @@ def _executorch_runtime_toolchain_impl(ctx):
         max_kernels = ctx.attr.max_kernels,
         program = ctx.attr.program[CcInfo],
         module = ctx.attr.module[CcInfo],
+        threadpool = ctx.attr.threadpool[CcInfo] if ctx.attr.threadpool else CcInfo(),
         default_runfiles = ctx.runfiles().merge_all([
             ctx.attr.program[DefaultInfo].default_runfiles,
             ctx.attr.module[DefaultInfo].default_runfiles,
@@ -51,6 +52,10 @@ a toolchain with their own targets and registers the toolchain.""",
         "program": attr.label(
             doc = "`executorch::runtime::Program`, `Method`, the operator registry: the runtime without extensions.",
             mandatory = True,
+            providers = [CcInfo],
+        ),
+        "threadpool": attr.label(
+            doc = "ExecuTorch's `extension_threadpool`, with the definition of `ET_USE_THREADPOOL`. Without it, the runner has one thread.",
             providers = [CcInfo],
         ),
     },

@@ -112,13 +112,9 @@ class Runner:
 
     def _run(self, threads: int, *flags: str, watch: bool = False) -> tuple[re.Match[str], int]:
         """The times that the runner prints and, if somebody shall watch, the most memory that the runner takes."""
-        pinned = ["taskset", "-c", ",".join(map(str, self._cpus[:threads])), *self._command, *flags]
-        if self._takes_threads:
-            pinned.append(f"--threads={threads}")
-        count = str(threads)
-        environment = os.environ | {"OMP_NUM_THREADS": count, "PEERS_BENCH_THREADS": count}
+        pinned = ["taskset", "-c", ",".join(map(str, self._cpus[:threads])), *self._command, *flags, f"--threads={threads}"]
         with tempfile.TemporaryFile("w+") as output:
-            process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT, env=environment)
+            process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT)
             # What wait4() says of a process begins with the memory of this one, which it was forked from.
             peak = 0
             while watch and process.poll() is None:
@@ -132,10 +128,6 @@ class Runner:
             wrong = [line for line in printed.splitlines() if "DIFFERS" in line or "error:" in line]
             raise UnavailableError((wrong or [_last_line(printed)])[0].strip())
         return times, peak
-
-    @functools.cached_property
-    def _takes_threads(self) -> bool:
-        return "--threads=" in subprocess.run([self._command[0], "--help"], capture_output=True, text=True).stdout
 
     def start(self) -> Started:
         if not Path(self._command[0]).exists():

@@ -1,0 +1,41 @@
+// Whoever depends on ExecuTorch's pool of threads has this definition, without which the interface's header has
+// sequential loops in place of the functions that the pool provides.
+#ifdef ET_USE_THREADPOOL
+
+#include "runtime/kernel_api/threads.h"
+
+#include <executorch/extension/threadpool/threadpool_guard.h>
+#include <executorch/runtime/kernel/thread_parallel_interface.h>
+
+namespace executorch::extension::threadpool {
+
+// As the official wheel's library defines the pool. The wheel has no header of it.
+class ThreadPool {
+ public:
+  bool _unsafe_reset_threadpool(uint32_t threads);
+};
+
+ThreadPool* get_threadpool();
+
+}  // namespace executorch::extension::threadpool
+
+namespace rules_executorch {
+
+namespace extension = ::executorch::extension;
+using extension::threadpool::NoThreadPoolGuard;
+
+// Without a look at the count where the pool is not used: the first look starts a thread for each processor.
+bool has_threads() { return !NoThreadPoolGuard::is_enabled() && extension::get_thread_count() > 1; }
+
+void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
+  ET_CHECK_MSG(extension::parallel_for(begin, end, grain, function), "ExecuTorch's threads failed");
+}
+
+bool use_threads(uint32_t count) {
+  NoThreadPoolGuard::set_enabled(count <= 1);
+  return count <= 1 || extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(count);
+}
+
+}  // namespace rules_executorch
+
+#endif
