@@ -37,24 +37,25 @@ def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
 
     Args:
         source: what the file is made from.
-        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. Every processor has
-            the last one.
+        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. The program needs the
+            last one.
     """
     choices = (
-        f"  if (has_instruction_set(InstructionSet::k{_cpp_name(name)})) return kernels_{name}();\n"
-        for name in instruction_sets[:-1]
+        f"  if (has_instruction_set({_enumerator(name)})) return kernels_{name}();\n" for name in instruction_sets[:-1]
     )
     return source.fill(
         "ChosenKernelTable.cpp",
         declarations="".join(f"Span<const Kernel> kernels_{name}();\n" for name in instruction_sets),
         choices="".join(choices),
         plain=instruction_sets[-1],
+        plain_enumerator=_enumerator(instruction_sets[-1]),
+        quoted_label=layout.quoted(source.label),
     )
 
 
-def _cpp_name(instruction_set: str) -> str:
-    """As in runtime/kernel_api/instruction_set.h, without the leading k."""
-    return "".join(word.capitalize() for word in instruction_set.split("_"))
+def _enumerator(instruction_set: str) -> str:
+    """As in runtime/kernel_api/instruction_set.h."""
+    return "InstructionSet::k" + "".join(word.capitalize() for word in instruction_set.split("_"))
 
 
 def _entries(boxed: BoxedKernel, exception_boundary: bool) -> Iterator[str]:

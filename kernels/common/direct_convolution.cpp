@@ -22,11 +22,12 @@ namespace {
 
 /// Bytes of the copies of a part of a convolution, which stay in a processor's second cache.
 constexpr int64_t kCopiesBytes = int64_t{1} << 18;
-/// Multiplications that a thread takes at least, and parts that have memory of their own at most.
+/// Multiplications that a thread takes at least.
 constexpr int64_t kPartProducts = 8 * kGrain;
-constexpr int64_t kMaxParts = 16;
-/// The same for gradients of weights, which have all gradients of the result copied for each part.
+/// Threads for gradients of weights at most: all gradients of the result are copied for each.
 constexpr int64_t kMaxGradientParts = 4;
+/// Parts for each thread that keep all threads busy, where they are not shared evenly.
+constexpr int64_t kFewParts = 8;
 /// Output channels from which on gradients of weights fill vectors well enough.
 constexpr int64_t kFewChannels = 4;
 /// Output channels that are worth copies of their own.
@@ -550,15 +551,13 @@ bool convolve_directly(const ConvolutionLoops& loops, const Convolution& c, Prod
     return false;
   }
   const int64_t part_size = divide_outputs<DirectConvolution>(loops, parts);
-  int64_t workers = 1;
-  if (has_threads()) {
-    const int64_t products = c.batch * c.groups * c.out_channels * c.out_numel() * c.in_channels * c.kernel_numel();
-    workers = std::clamp<int64_t>(products / kPartProducts, 1, kMaxParts);
-    if (parts.count() < workers) {
-      parts.divide_channels(divide_up(workers, parts.count()));
-    }
-    workers = std::min(workers, parts.count());
+  const int64_t products = c.batch * c.groups * c.out_channels * c.out_numel() * c.in_channels * c.kernel_numel();
+  int64_t workers = std::max<int64_t>(1, std::min(products / kPartProducts, thread_count()));
+  if (parts.count() % workers != 0 && parts.count() < kFewParts * workers) {
+    // The input is copied for each part of the channels.
+    parts.divide_channels(workers);
   }
+  workers = std::min(workers, parts.count());
   const ScalarType type = loops.product.type;
   const int64_t row_bytes = c.in_channels * c.kernel_numel() * static_cast<int64_t>(elementSize(type));
   const int64_t channels = c.groups * c.out_channels;
@@ -604,11 +603,9 @@ bool compute_weight_gradient_directly(const ConvolutionLoops& loops, const Convo
   }
   int64_t part_size = divide_outputs<DirectWeightGradient>(loops, parts);
   const int64_t row_size = DirectWeightGradient(loops, c).row_size();
-  int64_t workers = 1;
-  if (has_threads()) {
-    const int64_t products = c.batch * c.groups * c.out_channels * c.out_numel() * c.in_channels * c.kernel_numel();
-    workers = std::clamp<int64_t>(products / kPartProducts, 1, std::min(kMaxGradientParts, c.in_channels));
-  }
+  const int64_t products = c.batch * c.groups * c.out_channels * c.out_numel() * c.in_channels * c.kernel_numel();
+  const int64_t workers = std::max<int64_t>(
+      1, std::min({products / kPartProducts, kMaxGradientParts, c.in_channels, thread_count()}));
   const int64_t channels = divide_up(c.in_channels, workers);
   const int64_t totals_size = divide_up(channels * c.kernel_numel() * row_size, kCacheLine) * kCacheLine;
   part_size += totals_size;

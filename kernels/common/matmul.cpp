@@ -30,9 +30,10 @@ constexpr int64_t kStagedBytes = 8192;
 constexpr int64_t kDotColumns = 8;
 /// Panels do not begin at the same place of a page, so that they do not compete for places in the cache.
 constexpr int64_t kPanelGap = 64;
-/// Multiplications that a thread takes at least, and parts that products are divided into at most.
+/// Multiplications that a thread takes at least.
 constexpr int64_t kPartProducts = int64_t{1} << 19;
-constexpr int64_t kMaxParts = 16;
+/// Blocks of sums for each thread, so that the threads have about as much to do.
+constexpr int64_t kPartBlocks = 4;
 
 int64_t blocks_of(int64_t size, int64_t step) { return (size + step - 1) / step; }
 
@@ -275,11 +276,10 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
     return;
   }
   Plan plan(*this, INT64_MAX);
-  int64_t parts = 1;
-  if (has_threads()) {
-    const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
-    parts = std::min(kMaxParts, blocks_of(products, kPartProducts));
-    plan.divide(shape_, parts);
+  const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
+  int64_t parts = std::min(thread_count(), blocks_of(products, kPartProducts));
+  if (parts > 1) {
+    plan.divide(shape_, parts * kPartBlocks);
     parts = std::min(parts, plan.count_blocks(shape_));
   }
   const int64_t part_size = blocks_of(plan.size(), 64) * 64;

@@ -17,7 +17,7 @@ using rules_executorch::RangeFunction;
 /// no more than `grain` items: `function` is called once, for all of them.
 void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction function);
 
-/// Whether there are several threads, so that work is worth being divided further than its sequential way needs.
-bool has_threads();
+/// How many threads share a range at most.
+int64_t thread_count();
 
 }  // namespace rules_executorch::kernels

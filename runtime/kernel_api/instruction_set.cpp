@@ -1,6 +1,8 @@
 #include "runtime/kernel_api/instruction_set.h"
 
+#include <executorch/runtime/platform/abort.h>
 #include <executorch/runtime/platform/assert.h>
+#include <executorch/runtime/platform/log.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -62,6 +64,16 @@ InstructionSet of_environment() {
 bool has_instruction_set(InstructionSet instruction_set) {
   static const InstructionSet widest = std::min(of_processor(), of_environment());
   return instruction_set <= widest;
+}
+
+void require_instruction_set(InstructionSet instruction_set, const char* label) {
+  if (instruction_set > of_processor()) {
+    ET_LOG(Fatal,
+           "%s: all kernels are compiled for %s, which this processor lacks. Fix: build with "
+           "--@rules_executorch//rules:instruction_sets=all, or =%s at most.",
+           label, kNames[static_cast<int>(instruction_set)], kNames[static_cast<int>(of_processor())]);
+    ::executorch::runtime::runtime_abort();
+  }
 }
 
 }  // namespace rules_executorch

@@ -24,8 +24,8 @@ namespace rules_executorch {
 namespace extension = ::executorch::extension;
 using extension::threadpool::NoThreadPoolGuard;
 
-// Without a look at the count where the pool is not used: the first look starts a thread for each processor.
-bool has_threads() { return !NoThreadPoolGuard::is_enabled() && extension::get_thread_count() > 1; }
+// Where the pool is not used, without a look at the pool: the first look starts a thread for each processor.
+int64_t thread_count() { return NoThreadPoolGuard::is_enabled() ? 1 : extension::get_thread_count(); }
 
 void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
   ET_CHECK_MSG(extension::parallel_for(begin, end, grain, function), "ExecuTorch's threads failed");

@@ -12,8 +12,8 @@ using RangeFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t)>
 // A binary that links `//runtime:threads` has these, on ExecuTorch's pool of threads. Any other one has none of them: the
 // references are weak.
 
-/// Whether a range is worth being divided: whether this thread may use the pool, and the pool has several threads.
-[[gnu::weak]] bool has_threads();
+/// How many threads `run_on_threads` uses: 1 where this thread may not use the pool.
+[[gnu::weak]] int64_t thread_count();
 
 /// Calls `function(first, last)` for parts of `begin` to `end` that cover that range once, of `grain` items or more each.
 [[gnu::weak]] void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function);

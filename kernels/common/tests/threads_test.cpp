@@ -64,7 +64,7 @@ TEST(ThreadsTest, PartsCoverTheRangeOnce) {
     });
     EXPECT_EQ(calls[0], 0);
     EXPECT_EQ(std::count(calls.begin(), calls.end(), 1), 10000);
-    EXPECT_EQ(take_part_count(), threads);
+    EXPECT_EQ(take_part_count(), threads > 1 ? threads : 0);
   }
   set_thread_count(1);
 }

@@ -12,24 +12,24 @@ See: docs/errors.md#unknown-instruction-set"""
 
 # By processor, each set comprising those before it, with what the compiler needs to be told. runtime/kernel_api/instruction_set.h
 # names the same sets, and the code generator makes its names of these: avx512_bf16 is kAvx512Bf16.
-_BASELINE = "baseline"
+BASELINE = "baseline"
 _ALL = "all"
 
 # GCC prefers vectors of half the width.
 _AVX512 = ["-march=x86-64-v4", "-mprefer-vector-width=512"]
 _X86_64 = {
-    _BASELINE: [],
+    BASELINE: [],
     "avx2": ["-march=x86-64-v3"],
     "avx512": _AVX512,
     "avx512_bf16": _AVX512 + ["-mavx512bf16", "-mavx512vnni"],
 }
 _ARM64 = {
     # With NEON.
-    _BASELINE: [],
+    BASELINE: [],
     "dotprod": ["-march=armv8-a+dotprod"],
     "i8mm_bf16": ["-march=armv8-a+dotprod+i8mm+bf16"],
 }
-_OTHERS = {_BASELINE: []}
+_OTHERS = {BASELINE: []}
 
 INSTRUCTION_SET_ATTRS = {
     "_arm64": attr.label(
@@ -62,11 +62,12 @@ def _known_sets(ctx):
         return _ARM64, "an arm64 processor of Linux"
     return _OTHERS, "the target platform"
 
-def instruction_sets(ctx):
+def instruction_sets(ctx, with_wide = True):
     """The instruction sets that the build asks for.
 
     Args:
       ctx: of a rule with INSTRUCTION_SET_ATTRS.
+      with_wide: bool, whether there are libraries that ask for wider sets.
     Returns:
       struct(plain: str, plain_flags: list[str], wide: dict[str, list[str]]): the narrowest set, which all kernels are compiled
         for, and wider ones, from the widest on, which libraries that ask for it are compiled for besides; with options.
@@ -81,9 +82,9 @@ def instruction_sets(ctx):
                 cpu = processor,
                 names = ", ".join(known),
             ))
-    names = [name for name in known if _ALL in asked or name in asked] or [_BASELINE]
+    names = [name for name in known if _ALL in asked or name in asked] or [BASELINE]
     return struct(
         plain = names[0],
         plain_flags = known[names[0]],
-        wide = {name: known[name] for name in reversed(names[1:])},
+        wide = {name: known[name] for name in (reversed(names[1:]) if with_wide else [])},
     )

@@ -6,7 +6,7 @@ load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "merge_objects")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
-load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
+load("//rules/private/actions:instruction_sets.bzl", "BASELINE", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:isolate_kernels.bzl", "isolation_flags")
 load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels")
 load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function")
@@ -74,8 +74,10 @@ def _executorch_generated_lib_impl(ctx):
     kernels = [target[CcInfo] for target in kernel_targets]
     libraries = [dep[CcInfo] for dep in inner]
     wide_targets = [target for target in kernel_targets if EtKernelInfo in target and target[EtKernelInfo].for_instruction_sets]
-    sets = instruction_sets(ctx)
-    wide = struct(kernels = wide_targets, selections = selections, sets = sets) if wide_targets and sets.wide else None
+    sets = instruction_sets(ctx, with_wide = bool(wide_targets))
+
+    # Also where there is one alone that is not every processor's: the table then says so where a processor lacks the set.
+    wide = struct(kernels = wide_targets, selections = selections, sets = sets) if sets.wide or sets.plain != BASELINE else None
     generated = _generate(ctx, selections, declared, aten, sets if wide else None)
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
@@ -228,7 +230,7 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
     }
     _, registration = compile("registration", [generated.registration, generated.chosen_table])
     _, aten_objects = compile_generated(cc, [], generated.aten_kernels, aten, compilation_contexts)
-    wide_objects = compile_wide_kernels(
+    wide_objects = [compile_wide_kernels(
         cc,
         wide.sets,
         wide.kernels,
@@ -237,8 +239,8 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
         by_dtype = bool(selective),
         tables = tables,
         boxed = boxed,
-    )
-    return compilation_context, merge_objects([registration, wide_objects, tables[wide.sets.plain], boxed, aten_objects])
+    )] if wide.sets.wide else []
+    return compilation_context, merge_objects([registration] + wide_objects + [tables[wide.sets.plain], boxed, aten_objects])
 
 def _compile(cc, generated, adapters, selective, wide, deps, aten):
     """Returns CcInfo of the headers alone and of the whole, and the archive."""

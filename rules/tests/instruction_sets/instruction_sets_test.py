@@ -8,6 +8,7 @@ from absl.testing import absltest
 from kernels.testing import processor
 
 _PROGRAM = os.environ["PROGRAM"]
+_PROGRAM_OF_AVX2 = os.environ["PROGRAM_OF_AVX2"]
 _QEMU = os.environ["QEMU"]
 _LEVELS = {"baseline": 0, "avx2": 1, "avx512": 2, "avx512_bf16": 3}
 
@@ -16,9 +17,11 @@ def _widest_here() -> int:
     return _LEVELS[processor.instruction_sets()[0]]
 
 
-def _run(instruction_set: str = "", emulator: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+def _run(
+    instruction_set: str = "", emulator: tuple[str, ...] = (), program: str = _PROGRAM
+) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
-    return subprocess.run([*emulator, _PROGRAM], env=environment, capture_output=True, text=True)
+    return subprocess.run([*emulator, program], env=environment, capture_output=True, text=True)
 
 
 class InstructionSetsTest(absltest.TestCase):
@@ -39,6 +42,14 @@ class InstructionSetsTest(absltest.TestCase):
 
     def test_a_processor_with_the_first_alone(self) -> None:
         self._assert_runs(1, _run(emulator=(_QEMU, "-cpu", "Haswell")))
+
+    def test_a_program_for_one_set_alone(self) -> None:
+        with_it = _run(program=_PROGRAM_OF_AVX2, emulator=(_QEMU, "-cpu", "Haswell"))
+        self.assertEqual(with_it.stdout[:1], "1", with_it.stderr)
+        without_it = _run(program=_PROGRAM_OF_AVX2, emulator=(_QEMU, "-cpu", "qemu64"))
+        self.assertNotEqual(without_it.returncode, 0)
+        self.assertIn("//rules/tests/instruction_sets:library: all kernels are compiled for avx2, which", without_it.stderr)
+        self.assertIn("=baseline at most.", without_it.stderr)
 
     def test_a_name_that_is_none(self) -> None:
         done = _run("avx")
