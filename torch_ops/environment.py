@@ -10,11 +10,12 @@ import os
 import platform
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import torch
+from absl import app
 
 _SETTINGS = Path(__file__).with_name("environment_settings.json")
 
@@ -58,7 +59,8 @@ def report(settings: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]
     yield "Compilation mode", f"{settings['compilation_mode']}, for {settings['cpu']}"
 
 
-def main() -> int:
+def main(argv: Sequence[str]) -> int:
+    del argv
     settings = json.loads(_SETTINGS.read_text())
     for name, value in report(settings, _SETTINGS.parents[1]):
         print(f"{name:<18} {value}")
@@ -72,4 +74,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    app.run(main)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import examples.custom_ops.custom_ops_mul4_lib  # noqa: F401  (defines my_ops::mul4)
 import torch
+from absl import app
 
 _CALLS = 2000
 _ROUNDS = 25
@@ -27,7 +28,8 @@ def _microseconds(call: Callable[[], object]) -> float:
     return statistics.median(rounds)
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
+    del argv
     torch.set_num_threads(1)
     x, out = torch.randn(5, 2), torch.empty(5, 2)
     meta = torch.empty(5, 2, device="meta")
@@ -44,4 +46,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

@@ -8,14 +8,18 @@ what a runner without any loads less.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+
+from absl import app
 
 from tools.bench import elf
 
 _EXAMPLES = ("mobilenet_v2", "tiny_llama")
 
 
-def main() -> None:
+def main(argv: Sequence[str]) -> None:
+    del argv
     directory = Path(__file__).parent
     without_kernels = elf.loaded_bytes(directory / "no_kernels")
     print(f"{'model':<14} {'':<8} {'all dtypes':>10} {'selected':>10} {'saved':>8}")
@@ -28,4 +32,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)

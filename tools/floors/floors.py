@@ -17,6 +17,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from absl import app
+
 # From the ground up. A folder that is not listed belongs to the nearest listed one above it.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("runtime/kernel_api",),
@@ -157,7 +159,8 @@ def all_imports(root: Path) -> Iterator[Import]:
             yield Import(Path(name) / each.source, each.line, each.target)
 
 
-def main() -> int:
+def main(argv: Sequence[str]) -> int:
+    del argv
     found = list(all_imports(Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))))
     print(report(found))
     wrong = running_up(found)
@@ -166,4 +169,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    app.run(main)
