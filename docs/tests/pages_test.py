@@ -8,6 +8,7 @@ from pathlib import Path
 from absl.testing import absltest
 
 from codegen.inputs import functions_yaml, selected_operators
+from codegen.model import schema_types
 from tools.from_buck import from_buck
 
 _DOCS = Path("docs")
@@ -48,6 +49,26 @@ class MovingTest(absltest.TestCase):
         conversion = from_buck.convert(folder / "targets.bzl", "targets.bzl", "@rules_executorch")
         self.assertEqual(bazel, conversion.text)
         self.assertIn("\n".join(conversion.notes), (_DOCS / "moving.md").read_text())
+
+
+class WritingAKernelTest(absltest.TestCase):
+    def test_types_are_those_of_the_code_generator(self) -> None:
+        rows = re.findall(
+            r"^\| `([^`]+)` \| `([^`]+)` \| `([^`]+)` \|$", (_DOCS / "writing_a_kernel.md").read_text(), re.M
+        )
+        self.assertGreater(len(rows), 15)
+        for name, executorch, aten in rows:
+            found = schema_types.find(name)
+            assert found.executorch is not None and found.aten is not None
+            self.assertEqual(executorch, found.executorch.parameter.replace("executorch::aten::", ""))
+            self.assertEqual(aten, found.aten.parameter)
+
+    def test_code_is_that_of_the_quickstart(self) -> None:
+        kernel = (_QUICKSTART / "squareplus_kernel.cpp").read_text()
+        for fence in _fences("writing_a_kernel.md", "cpp"):
+            self.assertIn(fence, kernel)
+        (target,) = _fences("writing_a_kernel.md", "starlark")
+        self.assertIn(target, Path("README.md").read_text())
 
 
 class YamlTest(absltest.TestCase):
