@@ -1,5 +1,6 @@
 """The WORKSPACE twin of the module extension in extensions.bzl."""
 
+load("//rules/private/repositories:bazel_version.bzl", "check_bazel_version")
 load("//rules/private/repositories:repositories.bzl", "declare_repositories")
 
 def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
@@ -10,6 +11,7 @@ def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
       python: dict of attributes as the module extension's `python` tag has.
       codegen_python: dict of attributes as the module extension's `codegen_python` tag has.
     """
+    check_bazel_version(native.bazel_version)
     declare_repositories(
         runtime = runtime,
         python = python,

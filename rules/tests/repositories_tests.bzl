@@ -3,6 +3,9 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 
 # buildifier: disable=bzl-visibility
+load("//rules/private/repositories:bazel_version.bzl", "check_bazel_version")
+
+# buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "misfit", "missing_deps")
 
 # buildifier: disable=bzl-visibility
@@ -22,6 +25,20 @@ def _misfit_test_impl(ctx):
     return unittest.end(env)
 
 _misfit_test = unittest.make(_misfit_test_impl)
+
+def _bazel_version_test_impl(ctx):
+    env = unittest.begin(ctx)
+    messages = []
+    for version in ["", "7.4.0", "7.10.0", "8.0.0rc1", "7.7.0- (@non-git)"]:
+        check_bazel_version(version, fail = messages.append)
+    asserts.equals(env, [], messages)
+    for version in ["6.5.0", "7.3.2", "7.3.2rc1"]:
+        check_bazel_version(version, fail = messages.append)
+    asserts.equals(env, 3, len(messages))
+    asserts.true(env, messages[1].startswith("rules_executorch: Bazel 7.3.2 is older than 7.4.0, "), messages[1])
+    return unittest.end(env)
+
+_bazel_version_test = unittest.make(_bazel_version_test_impl)
 
 def _missing_deps_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -65,4 +82,4 @@ def repositories_test_suite(name):
         size = "small",
         target_under_test = "@executorch_codegen_python//:packages",
     )
-    unittest.suite(name, _misfit_test, _missing_deps_test, _with_source_test)
+    unittest.suite(name, _bazel_version_test, _misfit_test, _missing_deps_test, _with_source_test)

@@ -54,6 +54,16 @@ class DownstreamTest(absltest.TestCase):
         self.assertNotIn("WARNING", run.stderr)
         self.assertIn("PASSED: 1 samples", run.stdout)
 
+    @absltest.skipUnless(_MODE == "bzlmod", "the tool is the same in either mode")
+    def test_from_buck(self) -> None:
+        root = self.workspace.root
+        (root / "TARGETS").write_text(
+            'et_operator_library(name = "selected", ops = ["aten::add.out"], platforms = [1])\n'
+        )
+        run = self.bazel("run", "@rules_executorch//tools/from_buck", "--", "TARGETS")
+        self.assertIn('load("@rules_executorch//rules:defs.bzl", "et_operator_library")', run.stdout)
+        self.assertIn("TARGETS:1:", run.stderr)
+
     @absltest.skipUnless(_MODE == "bzlmod", "names are the same in either mode")
     def test_odd_names(self) -> None:
         """Folders and targets with spaces and punctuation, which a compiler and a command line read otherwise."""

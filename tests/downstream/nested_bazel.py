@@ -7,6 +7,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import tarfile
 
 # What the models of the workspaces call. The outer build compiles all kernels, which takes minutes.
 _PORTABLE_KERNELS = ("op_add", "op_addmm", "op_permute_copy")
@@ -62,10 +63,9 @@ def _readme_fence(marker: str) -> str:
 
 
 def _copy_rules(to: pathlib.Path) -> pathlib.Path:
-    """A copy of this repository as those who depend on it get it, with some of the kernels; returns its path."""
-    shutil.copytree(
-        _RUNFILES / "_main", to, symlinks=False, ignore=shutil.ignore_patterns("tests", "external", "examples")
-    )
+    """The archive of this repository, unpacked, with some of the kernels; returns its path."""
+    with tarfile.open(_RUNFILES / "_main/tools/release/rules_executorch.tar.gz") as archive:
+        archive.extractall(to, filter="data")
     operators = to / "kernels/portable/operators.bzl"
     operators.write_text(
         operators.read_text().replace("\nOPERATOR_FILES = ", "\n_ALL_FILES = ")

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+import tarfile
 from pathlib import Path
 
 from absl.testing import absltest
@@ -17,6 +18,31 @@ class VersionTest(absltest.TestCase):
         self.assertIn(
             f'bazel_dep(name = "rules_executorch", version = "{module[1]}")', (_ROOT / "README.md").read_text()
         )
+
+    def test_the_archive_is_whole_and_without_tests(self) -> None:
+        with tarfile.open(_ROOT / "tools/release/rules_executorch.tar.gz") as archive:
+            members = archive.getmembers()
+        names = [member.name for member in members]
+        self.assertEqual(sorted(names), names)
+        for name in ("LICENSE", "MODULE.bazel", "README.md", "rules/defs.bzl", "kernels/portable/op_add.cpp"):
+            self.assertIn(name, names)
+        self.assertEqual([], [name for name in names if "/tests/" in name or name.startswith("tests/")])
+        self.assertEqual({0}, {member.mtime for member in members})
+
+    def test_presubmit_builds_what_the_archive_has(self) -> None:
+        with tarfile.open(_ROOT / "tools/release/rules_executorch.tar.gz") as archive:
+            names = archive.getnames()
+        packages = re.findall(r'"@rules_executorch//([^":]+)', (_ROOT / ".bcr/presubmit.yml").read_text())
+        self.assertNotEqual([], packages)
+        for package in packages:
+            self.assertIn(f"{package}/BUILD.bazel", names)
+
+    def test_the_oldest_bazel_is_one(self) -> None:
+        module = re.search(r'bazel_compatibility = \[">=([^"]*)"\]', (_ROOT / "MODULE.bazel").read_text())
+        workspace = re.search(r'_OLDEST_BAZEL = "([^"]*)"', (_ROOT / "rules/private/repositories/bazel_version.bzl").read_text())
+        assert module is not None and workspace is not None
+        self.assertEqual(module[1], workspace[1])
+        self.assertIn(f"| Bazel | {module[1]} ", (_ROOT / "README.md").read_text())
 
 
 if __name__ == "__main__":

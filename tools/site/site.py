@@ -25,7 +25,7 @@ _SECTION = flags.DEFINE_multi_string(
     [],
     "A section of the contents: title, `=`, pages separated by commas. The last has pages that none names, too.",
 )
-_OUTPUT = flags.DEFINE_string("output", None, "The folder to write.")
+_OUTPUT = flags.DEFINE_string("output", "site", "The folder to write.")
 
 _START = "README.md"
 _CONF = """
@@ -132,5 +132,4 @@ def main(argv: Sequence[str]) -> None:
 
 
 if __name__ == "__main__":
-    flags.mark_flag_as_required("output")
     app.run(main)
