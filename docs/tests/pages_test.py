@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from pathlib import Path
 
 from absl.testing import absltest
@@ -37,6 +38,11 @@ class FirstOperatorTest(absltest.TestCase):
         self.assertEqual(4, len(fences))
         for fence in fences:
             self.assertTrue(any(fence in text for text in texts), fence)
+
+    def test_operators_of_the_binary(self) -> None:
+        command = [_QUICKSTART / "runner", "--list_operators"]
+        listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        self.assertIn(f"--list_operators\n{listed}$ ", (_DOCS / "first_operator.md").read_text())
 
 
 class MovingTest(absltest.TestCase):
