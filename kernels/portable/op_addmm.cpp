@@ -91,7 +91,8 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& a, 
     using T = ProductType<CTYPE>;
     loops = &product_loops<T>();
     add = &add_scaled<T>;
-    const T values[] = {scalar_cast<T>(beta), scalar_cast<T>(alpha)};
+    // Sums of nothing are 0, even if alpha is infinite or NaN.
+    const T values[] = {scalar_cast<T>(beta), a.size(1) == 0 ? T(1) : scalar_cast<T>(alpha)};
     std::memcpy(factors, values, sizeof(values));
   });
   if (loops != nullptr) {  // The switch has not failed.

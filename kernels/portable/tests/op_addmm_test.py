@@ -49,6 +49,11 @@ class OpAddmmTest(op_tester.OpTest):
                 addmm.check(x, ones, ones, beta=0)
                 addmm.check(x, ones, ones)
 
+    def test_sums_of_nothing_ignore_alpha(self) -> None:
+        addmm = self.op("aten::addmm.out")
+        for alpha, beta in itertools.product((float("nan"), float("inf")), (0, 0.5)):
+            addmm.check(torch.ones(10), torch.ones(5, 0), torch.ones(0, 10), alpha=alpha, beta=beta)
+
     def test_dim_orders(self) -> None:
         addmm = self.op("aten::addmm.out")
         for x_order, a_order, b_order, out_order in itertools.product(op_tester.dim_orders(2), repeat=4):

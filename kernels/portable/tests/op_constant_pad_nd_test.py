@@ -22,6 +22,11 @@ class OpConstantPadNdTest(op_tester.OpTest):
             constant_pad_nd.judge(x, [before, after, after, before], 1.5, exact=True)
             constant_pad_nd.judge(x, [before], 1.5, exact=True)
 
+    def test_huge_pads(self) -> None:
+        constant_pad_nd = self.op("aten::constant_pad_nd.out")
+        for pad in ([0, 2**62], [2**62, 1], [-(2**62), 2**62], [2**63 - 1, 2**63 - 1]):
+            constant_pad_nd.judge(torch.ones(0, 3, 3), pad, 1.0)
+
     def test_values(self) -> None:
         constant_pad_nd = self.op("aten::constant_pad_nd.out")
         values = (0, True, 1.5, -1, 300, 2**31, 2**62, 1e5, 1e39, float("inf"))

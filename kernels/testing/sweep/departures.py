@@ -235,6 +235,19 @@ DEPARTURES = (
         ),
     ),
     Departure(
+        name="bias of Bool in convolution",
+        operators=("aten::convolution.out",),
+        what="A bias of Bool is refused.",
+        reason="ExecuTorch's kernel refuses it; so does PyTorch, but for some of the libraries that it calls.",
+        outcome=Outcome.KERNEL_REFUSES,
+        applies=lambda call, _: call.args[2] is not None and call.args[2].dtype == torch.bool,
+        example=lambda: Call(
+            "aten::convolution.out",
+            (torch.ones(1, 3, 4).half(), torch.ones(3, 3, 3).half(), torch.ones(3).bool(), [2], [2], [1], True, [0], 1),
+            {},
+        ),
+    ),
+    Departure(
         name="cumulative sums as Bools",
         operators=("aten::cumsum.out",),
         what="Bool is refused as the result's dtype.",
@@ -290,6 +303,19 @@ DEPARTURES = (
             {},
             out_sizes=(1,),
             static=True,
+        ),
+    ),
+    Departure(
+        name="infinite means in layer norm",
+        operators=("aten::native_layer_norm.out",),
+        what="The mean of an infinite element and finite ones is infinite.",
+        reason="PyTorch gives NaN: its means of parts of the elements are added with the squares of their differences.",
+        outcome=Outcome.WRONG,
+        applies=lambda call, _: bool(torch.isinf(call.tensors[0]).any()),
+        example=lambda: Call(
+            "aten::native_layer_norm.out",
+            (torch.tensor([[[-math.inf, -1.75, -4.25], [-2.5, -8.0, 3.5]]]).half(), [1, 2, 3], None, None, 0.5),
+            {},
         ),
     ),
     Departure(
