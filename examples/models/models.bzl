@@ -11,11 +11,16 @@ def kernels_library(name, quantized, kernels = "portable", **kwargs):
       kernels: str, the folder of the others: portable or optimized.
       **kwargs: as executorch_generated_lib takes them.
     """
+    custom_ops_yaml = None
+    if quantized:
+        custom_ops_yaml = "//kernels/quantized:quantized.yaml"
+    elif kernels == "optimized":
+        custom_ops_yaml = "//kernels/optimized:custom_ops.yaml"
     executorch_generated_lib(
         name = name,
-        # ExecuTorch's wheel defines the operators in PyTorch.
+        # ExecuTorch's wheel and //export define the operators in PyTorch.
         custom_ops_requires_aot_registration = False,
-        custom_ops_yaml_target = "//kernels/quantized:quantized.yaml" if quantized else None,
+        custom_ops_yaml_target = custom_ops_yaml,
         functions_yaml_target = "//kernels/{}:functions.yaml".format(kernels),
         kernel_deps = ["//kernels/{}:operators".format(kernels)] + (["//kernels/quantized:operators"] if quantized else []),
         **kwargs
@@ -55,7 +60,9 @@ WITH_ALL_PASSES = {
     "gpt2_small": "gpt2_small.py",
     "mobilenet_v2": "mobilenet_v2.py",
     "qwen2_dynamic": "qwen2_dynamic.py",
+    "resnet18": "resnet18.py",
     "tiny_llama": "//examples/tiny_llama:model.py",
+    "vit_s": "vit_s.py",
 }
 
 # By the name of the Python file.

@@ -1,6 +1,7 @@
 """Keeps scaled_dot_product_attention whole: no scores of all queries with all keys are in memory.
 
-ExecuTorch's own lowering makes it two batched matrix products, a softmax, and copies between them.
+ExecuTorch's own lowering makes it two batched matrix products, a softmax, and copies between them. What a linear layer
+gives has tokens before heads, and the kernel takes and gives these as they are: nothing is transposed.
 """
 
 from __future__ import annotations
@@ -34,9 +35,24 @@ def _run(program: ExportedProgram) -> list[Change]:
         what = "attention kept whole"
         changes.append(Change.of(node, f"{what}, with heads that share keys and values" if repeated else what))
         scale = graphs.argument(node, "scale")
-        args = (query, key, value, mask, graphs.argument(node, "is_causal"))
-        attention = graphs.insert_call(node, ATTENTION, args, graphs.value(node))
-        attention.kwargs = {} if scale is None else {"scale": scale}
+        kwargs = {} if scale is None else {"scale": scale}
+        tensors = {"query": query, "key": key, "value": value}
+        for name, tensor in tensors.items():
+            if _is_transposed(tensor):
+                tensors[name] = tensor.args[0]
+                kwargs[f"{name}_by_token"] = True
+        args = (*tensors.values(), mask, graphs.argument(node, "is_causal"))
+        result = graphs.value(node)
+        users = _same_view(node).users
+        transposed = [user for user in users if _is_transposed(user)]
+        by_token = len(transposed) == len(users)
+        if by_token:
+            kwargs["out_by_token"] = True
+            result = result.transpose(1, 2).contiguous()
+        attention = graphs.insert_call(node, ATTENTION, args, result)
+        attention.kwargs = kwargs
+        for user in transposed if by_token else ():
+            graphs.replace(user, attention)
         graphs.replace(node, attention)
     program.graph.eliminate_dead_code()
     program.graph.lint()
@@ -55,6 +71,24 @@ def _is_supported(query: Node, key: Node, value: Node, mask: Node | None) -> boo
     if mask is not None and graphs.value(mask).dtype not in (torch.bool, first.dtype):
         return False
     return first.dtype in _FLOATS
+
+
+def _is_transposed(node: graphs.Call) -> bool:
+    """Whether a node has the heads and tokens of another one, of four dimensions, in each other's place."""
+    if node.op != "call_function" or graphs.value(node.args[0]).dim() != 4:
+        return False
+    if node.target is _ATEN.transpose.int:
+        return {dim % 4 for dim in node.args[1:]} == {1, 2}
+    return node.target is _ATEN.permute.default and [dim % 4 for dim in node.args[1]] == [0, 2, 1, 3]
+
+
+def _same_view(node: graphs.Call) -> graphs.Call:
+    """The last of the views of a node that nothing else reads, if they have the node's sizes."""
+    users = list(node.users)
+    if len(users) != 1 or users[0].target not in _VIEWS:
+        return node
+    sizes = [graphs.value(one).shape for one in (node, users[0])]
+    return _same_view(users[0]) if graphs.same_sizes(*sizes) else node
 
 
 def _without_repetition(node: graphs.Call) -> graphs.Call | None:

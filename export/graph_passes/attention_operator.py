@@ -10,13 +10,15 @@ import torch
 
 NAMESPACE = "rules_executorch"
 _NAME = "scaled_dot_product_attention"
-# Heads are dimension -3. Keys and values may have fewer heads than queries, of which each serves as many.
+# Heads are dimension -3, or -2 in tensors that are ordered by token. Keys and values may have fewer heads than queries,
+# of which each serves as many.
 _ARGUMENTS = (
-    "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, bool is_causal=False, *, float? scale=None"
+    "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, bool is_causal=False, *, float? scale=None,"
+    " bool query_by_token=False, bool key_by_token=False, bool value_by_token=False, bool out_by_token=False"
 )
 
 # Operators last as long as the library that defines them.
-_library = torch.library.Library(NAMESPACE, "DEF")
+_library = torch.library.Library(NAMESPACE, "FRAGMENT")
 _library.define(f"{_NAME}({_ARGUMENTS}) -> Tensor")
 _library.define(f"{_NAME}.out({_ARGUMENTS}, Tensor(a!) out) -> Tensor(a!)")
 
@@ -29,8 +31,16 @@ def _attention(
     is_causal: bool = False,
     *,
     scale: float | None = None,
+    query_by_token: bool = False,
+    key_by_token: bool = False,
+    value_by_token: bool = False,
+    out_by_token: bool = False,
 ) -> torch.Tensor:
-    return torch.nn.functional.scaled_dot_product_attention(
+    query, key, value = (
+        x.transpose(-3, -2) if by_token else x
+        for x, by_token in ((query, query_by_token), (key, key_by_token), (value, value_by_token))
+    )
+    result = torch.nn.functional.scaled_dot_product_attention(
         query,
         key,
         value,
@@ -38,7 +48,8 @@ def _attention(
         is_causal=is_causal,
         scale=scale,
         enable_gqa=query.shape[-3] != key.shape[-3],
-    ).contiguous()
+    )
+    return (result.transpose(-3, -2) if out_by_token else result).contiguous()
 
 
 def _attention_out(
@@ -49,9 +60,25 @@ def _attention_out(
     is_causal: bool = False,
     *,
     scale: float | None = None,
+    query_by_token: bool = False,
+    key_by_token: bool = False,
+    value_by_token: bool = False,
+    out_by_token: bool = False,
     out: torch.Tensor,
 ) -> torch.Tensor:
-    return out.copy_(_attention(query, key, value, attn_mask, is_causal, scale=scale))
+    result = _attention(
+        query,
+        key,
+        value,
+        attn_mask,
+        is_causal,
+        scale=scale,
+        query_by_token=query_by_token,
+        key_by_token=key_by_token,
+        value_by_token=value_by_token,
+        out_by_token=out_by_token,
+    )
+    return out.copy_(result)
 
 
 def _fake_attention(
@@ -62,8 +89,15 @@ def _fake_attention(
     is_causal: bool = False,
     *,
     scale: float | None = None,
+    query_by_token: bool = False,
+    key_by_token: bool = False,
+    value_by_token: bool = False,
+    out_by_token: bool = False,
 ) -> torch.Tensor:
-    return query.new_empty((*query.shape[:-1], value.shape[-1]))
+    sizes = [*query.shape[:-1], value.shape[-1]]
+    if query_by_token != out_by_token:
+        sizes[-3], sizes[-2] = sizes[-2], sizes[-3]
+    return query.new_empty(sizes)
 
 
 _library.impl(_NAME, _attention, "CompositeExplicitAutograd")

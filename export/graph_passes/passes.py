@@ -8,7 +8,20 @@ from torch.export import ExportedProgram
 
 from diagnostics.errors import Finding, InputError
 from diagnostics.suggest import did_you_mean, nearest
-from export.graph_passes import attention, batch_norm, constants, in_place, linear, no_ops, padding, report, views
+from export.graph_passes import (
+    activations,
+    attention,
+    batch_norm,
+    constants,
+    in_place,
+    linear,
+    no_ops,
+    packed_linear,
+    padding,
+    report,
+    uneven_padding,
+    views,
+)
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.report import PassReport
 from export.model_file import Method
@@ -21,11 +34,14 @@ _PASSES: Sequence[GraphPass] = (
     padding.PASS,
     no_ops.PASS,
     constants.PASS,
+    uneven_padding.PASS,
+    packed_linear.PASS,
+    activations.PASS,
     in_place.PASS,
     views.PASS,
 )
 # The operators of these need kernels that ExecuTorch's own library of kernels has not.
-_ON_REQUEST = frozenset({attention.PASS.name, linear.PASS.name})
+_ON_REQUEST = frozenset({one.PASS.name for one in (attention, linear, uneven_padding, packed_linear, activations)})
 # Names that stand for several passes.
 _GROUPS: Mapping[str, frozenset[str]] = {
     "all": frozenset(one.name for one in _PASSES),

@@ -97,12 +97,14 @@ void compute_row(const ConvolutionLoops& loops, const Convolution& c, const char
     }
     if (c.out_channel_stride == size) {
       loops.sum_pixel({taps.in, taps.weights, taps.count, c.bias, 0, c.groups, to});
+      c.activation(to, c.groups);
       continue;
     }
     for (int64_t channel = 0; channel < c.groups; channel += kBlockSize) {
       const int64_t count = std::min(kBlockSize, c.groups - channel);
       Block sums;
       loops.sum_pixel({taps.in, taps.weights, taps.count, c.bias, channel, count, sums.data});
+      c.activation(sums.data, count);
       copy_elements(sums.data, size, to + channel * c.out_channel_stride, c.out_channel_stride, size, count);
     }
   }

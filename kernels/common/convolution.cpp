@@ -10,6 +10,7 @@
 #include "kernels/common/channels_last_convolution.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/direct_convolution.h"
+#include "kernels/common/resize.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -236,6 +237,7 @@ void ConvolutionProduct::store(int64_t group, int64_t row, int64_t column, int64
                0, type(), bias.data, 1);
     add_bias_(totals, bias.data, n);
   }
+  convolution_.activation(totals, n);
   if (sums_.data != nullptr) {
     return;
   }
@@ -342,9 +344,12 @@ bool read_parameter(const ArrayRef<int64_t>& values, const char* name, int64_t m
 bool read_axis(const Tensor& in, const Tensor& weight, const ConvolutionParameters& parameters, int64_t d, int64_t rank,
                ConvolutionAxis& axis) {
   int64_t padding;
+  int64_t end_padding;
   int64_t output_padding;
   ET_LOG_AND_RETURN_IF_FALSE(read_parameter(parameters.stride, "stride", 1, d, rank, axis.stride));
   ET_LOG_AND_RETURN_IF_FALSE(read_parameter(parameters.padding, "padding", 0, d, rank, padding));
+  const ArrayRef<int64_t>& ends = parameters.end_padding.empty() ? parameters.padding : parameters.end_padding;
+  ET_LOG_AND_RETURN_IF_FALSE(read_parameter(ends, "end_padding", 0, d, rank, end_padding));
   ET_LOG_AND_RETURN_IF_FALSE(read_parameter(parameters.dilation, "dilation", 1, d, rank, axis.dilation));
   ET_LOG_AND_RETURN_IF_FALSE(read_parameter(parameters.output_padding, "output_padding", 0, d, rank, output_padding));
   axis.offset = -padding;
@@ -356,12 +361,13 @@ bool read_axis(const Tensor& in, const Tensor& weight, const ConvolutionParamete
   if (parameters.transposed) {
     ET_CHECK_OR_RETURN_FALSE(output_padding < std::max(axis.stride, axis.dilation),
                              "output_padding is not smaller than stride or dilation");
-    axis.out_size = (axis.in_size - 1) * axis.stride - 2 * padding + extent + output_padding;
+    axis.out_size = (axis.in_size - 1) * axis.stride - padding - end_padding + extent + output_padding;
     ET_CHECK_OR_RETURN_FALSE(axis.out_size > 0 || (axis.out_size == 0 && in.numel() == 0),
                              "the output size is not positive");
   } else {
-    ET_CHECK_OR_RETURN_FALSE(axis.in_size + 2 * padding >= extent, "the kernel is larger than the padded input");
-    axis.out_size = (axis.in_size + 2 * padding - extent) / axis.stride + 1;
+    ET_CHECK_OR_RETURN_FALSE(axis.in_size + padding + end_padding >= extent,
+                             "the kernel is larger than the padded input");
+    axis.out_size = (axis.in_size + padding + end_padding - extent) / axis.stride + 1;
   }
   return true;
 }
@@ -446,6 +452,49 @@ void Convolution::set_strides(const StridedShape& in_shape, const StridedShape& 
     axis.weight_stride = weight_shape.strides[d] * size;
     axis.out_stride = out_shape.strides[d] * size;
   }
+}
+
+bool prepare_convolution(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight,
+                         const std::optional<Tensor>& bias, const ConvolutionParameters& parameters, Tensor& out,
+                         Convolution& convolution) {
+  // Check
+  ET_KERNEL_CHECK(ctx, ::executorch::runtime::isRealHBF16Type(in.scalar_type()), InvalidArgument, false);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, weight, out), InvalidArgument, false);
+  ET_KERNEL_CHECK(ctx, convolution.init(in, weight, parameters), InvalidArgument, false);
+  if (bias.has_value()) {
+    ET_KERNEL_CHECK(ctx, ::executorch::runtime::isRealHBF16Type(bias->scalar_type()), InvalidArgument, false);
+    ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->sizes()[0] == convolution.out_size(1), InvalidArgument, false);
+  }
+  if (in.sizes()[1] == 0) {
+    // PyTorch has no output channels where there are no input channels.
+    convolution.out_channels = 0;
+  }
+
+  // Resize
+  int64_t sizes[kTensorDimensionLimit];
+  for (int64_t d = 0; d < in.dim(); ++d) {
+    sizes[d] = convolution.out_size(d);
+  }
+  ET_KERNEL_CHECK(ctx, resize_to_size(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, false);
+
+  // A bias of another dtype becomes one of the input's.
+  const void* biases = bias.has_value() ? bias->const_data_ptr() : nullptr;
+  if (biases != nullptr && bias->scalar_type() != in.scalar_type()) {
+    const auto memory = ctx.allocate_temp(static_cast<size_t>(bias->numel() * in.element_size()));
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, false, "no memory for the bias");
+    convert_elements(bias->scalar_type(), biases, in.scalar_type(), memory.get(), bias->numel());
+    biases = memory.get();
+  }
+
+  const ConstStridedView source(in);
+  const ConstStridedView weights(weight);
+  const StridedView target(out);
+  convolution.set_strides(source, weights, target);
+  convolution.in = source.data;
+  convolution.weight = weights.data;
+  convolution.bias = static_cast<const char*>(biases);
+  convolution.out = target.data;
+  return true;
 }
 
 void internal::convolve(const ConvolutionLoops& loops, const Convolution& convolution, ProductScratch& scratch) {

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
+#include "kernels/common/activation.h"
 #include "kernels/common/convolution_tile.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/strided_view.h"
@@ -18,6 +20,8 @@ struct ConvolutionParameters {
   ArrayRef<int64_t> output_padding;
   bool transposed;
   int64_t groups;
+  /// Behind the last elements; empty where `padding` is at both ends.
+  ArrayRef<int64_t> end_padding = {};
 };
 
 /// One spatial dimension: output `o` and position `k` of the kernel meet at input `o * stride + k * dilation + offset`,
@@ -59,6 +63,8 @@ struct Convolution {
   const char* weight = nullptr;
   const char* bias = nullptr;
   char* out = nullptr;
+  /// Of values of the type to multiply in.
+  Activation activation;
 
   /// Reads dtype, sizes and parameters. False where there is no such convolution.
   bool init(const Tensor& in_tensor, const Tensor& weight_tensor, const ConvolutionParameters& parameters);
@@ -75,6 +81,12 @@ struct Convolution {
   int64_t kernel_numel() const { return axes[0].kernel_size * axes[1].kernel_size * axes[2].kernel_size; }
   int64_t out_numel() const { return axes[0].out_size * axes[1].out_size * axes[2].out_size; }
 };
+
+/// The common part of operators: checks their arguments, resizes `out` and makes `convolution` one to compute. False
+/// after a failure, which `ctx` knows.
+bool prepare_convolution(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight,
+                         const std::optional<Tensor>& bias, const ConvolutionParameters& parameters, Tensor& out,
+                         Convolution& convolution);
 
 namespace internal {
 

@@ -297,6 +297,7 @@ void DirectConvolution::compute(const Operands& operands, char* memory) const {
       loops_.tiles[tiles * kTileVectors + vectors - 1]({copies + (lead_ + first) * size_, c_.in_channels,
                                                         copies_per_channel() * (copy_bytes_ / size_), offsets,
                                                         c_.kernel_numel(), weights, biases, sums});
+      c_.activation(sums, channels * vectors * lanes);
       store(operands.out + channel * c_.out_channel_stride, channels, place, n, vectors * lanes, sums);
     }
   }

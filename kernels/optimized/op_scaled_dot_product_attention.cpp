@@ -2,6 +2,8 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <numeric>
+#include <utility>
 
 #include "kernels/common/convert.h"
 #include "kernels/common/matmul.h"
@@ -264,54 +266,71 @@ void for_each_heads(const Heads& batch, const Function& function) {
 }
 
 /// Whether sizes are such that each head of queries has its keys and values.
-bool check_sizes(const Tensor& query, const Tensor& key, const Tensor& value) {
-  const int64_t rank = query.dim();
-  ET_CHECK_OR_RETURN_FALSE(rank >= 3 && key.dim() == rank && value.dim() == rank,
+bool check_sizes(const StridedShape& query, const StridedShape& key, const StridedShape& value) {
+  const int64_t rank = query.rank;
+  ET_CHECK_OR_RETURN_FALSE(rank >= 3 && key.rank == rank && value.rank == rank,
                            "queries, keys and values have as many dimensions, 3 or more");
   for (int64_t d = 0; d < rank - 3; ++d) {
-    ET_CHECK_OR_RETURN_FALSE(query.size(d) == key.size(d) && query.size(d) == value.size(d), "batches differ");
+    ET_CHECK_OR_RETURN_FALSE(query.sizes[d] == key.sizes[d] && query.sizes[d] == value.sizes[d], "batches differ");
   }
-  ET_CHECK_OR_RETURN_FALSE(key.size(rank - 3) == value.size(rank - 3) && key.size(rank - 2) == value.size(rank - 2),
+  ET_CHECK_OR_RETURN_FALSE(key.sizes[rank - 3] == value.sizes[rank - 3] && key.sizes[rank - 2] == value.sizes[rank - 2],
                            "each key has a value");
-  ET_CHECK_OR_RETURN_FALSE(query.size(rank - 1) == key.size(rank - 1), "queries are as long as keys");
-  ET_CHECK_OR_RETURN_FALSE(key.size(rank - 3) == query.size(rank - 3) ||
-                               (key.size(rank - 3) > 0 && query.size(rank - 3) % key.size(rank - 3) == 0),
-                           "%d heads of queries do not share %d heads of keys", int(query.size(rank - 3)),
-                           int(key.size(rank - 3)));
+  ET_CHECK_OR_RETURN_FALSE(query.sizes[rank - 1] == key.sizes[rank - 1], "queries are as long as keys");
+  ET_CHECK_OR_RETURN_FALSE(key.sizes[rank - 3] == query.sizes[rank - 3] ||
+                               (key.sizes[rank - 3] > 0 && query.sizes[rank - 3] % key.sizes[rank - 3] == 0),
+                           "%d heads of queries do not share %d heads of keys", int(query.sizes[rank - 3]),
+                           int(key.sizes[rank - 3]));
   return true;
+}
+
+/// The view with dimensions -3 and -2 in each other's place, if `by_token` and if it has them.
+template <typename View>
+View heads_first(const View& view, bool by_token) {
+  int64_t order[kTensorDimensionLimit];
+  std::iota(order, order + view.rank, 0);
+  if (by_token && view.rank >= 3) {
+    std::swap(order[view.rank - 3], order[view.rank - 2]);
+  }
+  return view.permute(order);
 }
 
 }  // namespace
 
 Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor& query, const Tensor& key,
                                          const Tensor& value, const std::optional<Tensor>& attn_mask, bool is_causal,
-                                         std::optional<double> scale, Tensor& out) {
+                                         std::optional<double> scale, bool query_by_token, bool key_by_token,
+                                         bool value_by_token, bool out_by_token, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "scaled_dot_product_attention.out");
 
   // Check
+  Heads batch = {};
+  batch.query = heads_first(ConstStridedView(query), query_by_token);
+  batch.key = heads_first(ConstStridedView(key), key_by_token);
+  batch.value = heads_first(ConstStridedView(value), value_by_token);
   ET_KERNEL_CHECK(ctx, is_supported(query.scalar_type()) && isFloatingType(query.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(query, key, value), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(query, out), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, check_sizes(query, key, value), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, check_sizes(batch.query, batch.key, batch.value), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, !(is_causal && attn_mask.has_value()), InvalidArgument, out);
 
   // Resize
-  const int64_t rank = query.dim();
-  Tensor::SizesType sizes[kTensorDimensionLimit];
-  std::copy_n(query.sizes().data(), rank, sizes);
-  sizes[rank - 1] = value.sizes()[rank - 1];
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(rank)}), InvalidArgument, out);
+  const int64_t rank = batch.query.rank;
+  const int64_t* const sizes = batch.query.sizes + (rank - 3);
+  const int64_t heads = sizes[0], queries = sizes[1], keys = batch.key.sizes[rank - 2];
+  const int64_t value_size = batch.value.sizes[rank - 1];
+  int64_t out_sizes[kTensorDimensionLimit];
+  std::copy_n(batch.query.sizes, rank, out_sizes);
+  out_sizes[rank - 3] = out_by_token ? queries : heads;
+  out_sizes[rank - 2] = out_by_token ? heads : queries;
+  out_sizes[rank - 1] = value_size;
+  ET_KERNEL_CHECK(ctx, resize_to_size(out, {out_sizes, static_cast<size_t>(rank)}), InvalidArgument, out);
 
-  Heads batch = {};
-  batch.query = ConstStridedView(query);
-  batch.key = ConstStridedView(key);
-  batch.value = ConstStridedView(value);
-  batch.out = StridedView(out);
-  batch.queries = query.size(rank - 2);
+  batch.out = heads_first(StridedView(out), out_by_token);
+  batch.queries = queries;
   batch.is_causal = is_causal;
   if (attn_mask.has_value()) {
     StridedShape scores = batch.query;
-    scores.sizes[rank - 1] = key.size(rank - 2);
+    scores.sizes[rank - 1] = keys;
     const ConstStridedView mask(*attn_mask);
     ET_KERNEL_CHECK(ctx, mask.dtype == ScalarType::Bool || mask.dtype == query.scalar_type(), InvalidArgument, out);
     ET_KERNEL_CHECK(ctx, broadcasts_to(mask, scores), InvalidArgument, out);
@@ -322,14 +341,14 @@ Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor
   }
 
   // Compute
+  const int64_t key_heads = batch.key.sizes[rank - 3];
   ET_SWITCH_FLOAT_TYPES(compute_type(query.scalar_type()), ctx, op_name, CTYPE, [&] {
-    const double size = static_cast<double>(query.size(rank - 1));
-    Attention<CTYPE> attention(ctx, static_cast<CTYPE>(scale.value_or(1 / std::sqrt(size))), key.size(rank - 3),
-                               query.size(rank - 3) / key.size(rank - 3) * batch.queries, key.size(rank - 2),
-                               value.size(rank - 1));
+    const double size = static_cast<double>(sizes[2]);
+    Attention<CTYPE> attention(ctx, static_cast<CTYPE>(scale.value_or(1 / std::sqrt(size))), key_heads,
+                               heads / key_heads * queries, keys, value_size);
     const auto scratch = ctx.allocate_temp(static_cast<size_t>(attention.scratch_size()), /*alignment=*/64);
     ET_KERNEL_CHECK(ctx, scratch.ok(), MemoryAllocationFailed, );
-    for_each_heads(batch, [&](const Heads& heads) { attention.compute(heads, static_cast<CTYPE*>(*scratch)); });
+    for_each_heads(batch, [&](const Heads& part) { attention.compute(part, static_cast<CTYPE*>(*scratch)); });
   });
   return out;
 }

@@ -1,6 +1,6 @@
 #include "kernels/common/elementwise.h"
+#include "kernels/common/gelu.h"
 #include "kernels/common/resize.h"
-#include "kernels/common/vector_math.h"
 #include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
@@ -20,18 +20,10 @@ Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& in, std::string_view a
 
   // Compute
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    constexpr CTYPE kSqrtHalf = static_cast<CTYPE>(0.707106781186547524401);
-    constexpr CTYPE kSqrtTwoOverPi = static_cast<CTYPE>(0.797884560802865355880);
-    constexpr CTYPE kCubic = static_cast<CTYPE>(0.044715);
     if (with_tanh) {
-      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE {
-                    return CTYPE(0.5) * x * (1 + math::tanh(kSqrtTwoOverPi * (x + kCubic * x * x * x)));
-                  }),
-                  out, in);
+      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return math::gelu_tanh(x); }), out, in);
     } else {
-      elementwise(
-          wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return x * CTYPE(0.5) * (1 + math::erf(x * kSqrtHalf)); }),
-          out, in);
+      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return math::gelu(x); }), out, in);
     }
   });
   return out;

@@ -20,13 +20,21 @@ from diagnostics.errors import InputError
 from export.exporter import Exported, export
 from export.graph_passes import passes, report
 from export.graph_passes.attention_operator import ATTENTION
+from export.graph_passes.fused_convolution_operator import FUSED_CONVOLUTION
+from export.graph_passes.packed_linear_operator import PACKED_LINEAR, pack
 
 _ATTENTION = "rules_executorch::scaled_dot_product_attention.out"
+_CONVOLUTION = "rules_executorch::fused_convolution.out"
+_PACKED_LINEAR = "rules_executorch::packed_linear.out"
+# ExecuTorch's own library lacks these.
+_OWN = frozenset({"aten::linear.out", _ATTENTION, _CONVOLUTION, _PACKED_LINEAR})
 
 
 def _model(forward: str, *inputs: str, init: str = "pass", takes: str = "x, *others", after: str = "") -> str:
     """A model file with one module, whose buffers and weights are random."""
     source = f"""
+import math
+
 import torch
 
 class Model(torch.nn.Module):
@@ -92,7 +100,7 @@ class PassesTest(absltest.TestCase):
         exported = self.export(source, [name])
         self.assertEqual(self.changes(exported, name), sorted(changes))
         self.assertEqual(self.calls(exported), sorted(calls))
-        if not {"aten::linear.out", _ATTENTION} & set(calls):  # ExecuTorch's own library lacks these.
+        if not _OWN & set(calls):
             self.check_values(exported)
         return exported
 
@@ -171,6 +179,37 @@ class PaddingTest(PassesTest):
             self.check("padding", self._source(pad), changes=[], calls=calls)
         self.check("padding", self._source("(0, 0, 0, 0, 1, 1)", "Conv2d(5, 4, 3)"), changes=[], calls=calls)
         self.check("padding", self._source("(1, 1)", "ConvTranspose2d(3, 4, 3)"), changes=[], calls=calls)
+
+
+class UnevenPaddingTest(PassesTest):
+    _source = PaddingTest._source
+
+    def test_acts(self) -> None:
+        for pad in ("(0, 1, 0, 1)", "(2, 0)", "(1, 1)"):
+            self.check(
+                "uneven_padding",
+                self._source(pad),
+                changes=["zeros that a convolution pads itself"],
+                calls=[_CONVOLUTION],
+            )
+
+    def test_leaves(self) -> None:
+        calls = ["aten::constant_pad_nd.out", "aten::convolution.out"]
+        for source in (
+            self._source("(0, 1), value=0.5"),
+            self._source("(0, 0, 0, 0, 0, 1)", "Conv2d(4, 4, 3)"),
+            self._source("(0, 1)", "ConvTranspose2d(3, 4, 3)"),
+        ):
+            self.check("uneven_padding", source, changes=[], calls=calls)
+
+    def test_operator(self) -> None:
+        x, weight, bias = torch.rand(1, 4, 7, 6), torch.rand(6, 2, 3, 3), torch.rand(6)
+        args = (x, weight, bias, [2, 1], [0, 1], [1, 0], [1, 1], 2, "clamp", 0.0, 1.0)
+        torch.library.opcheck(FUSED_CONVOLUTION, args)
+        padded = torch.nn.functional.pad(x, (1, 0, 0, 1))
+        expected = torch.nn.functional.conv2d(padded, weight, bias, stride=(2, 1), groups=2).clamp(0, 1)
+        torch.testing.assert_close(FUSED_CONVOLUTION(*args), expected)
+        self.assertEqual(torch.ops.rules_executorch.fused_convolution.out._schema.name, FUSED_CONVOLUTION.name())
 
 
 class NoOpsTest(PassesTest):
@@ -406,6 +445,120 @@ class LinearTest(PassesTest):
         self.assertEqual(left_out, {"attention", "linear"})
 
 
+class PackedLinearTest(PassesTest):
+    _PACKED = "weights of a linear layer packed"
+
+    def test_acts(self) -> None:
+        init = "self.layers = torch.nn.Sequential(torch.nn.Linear(4, 90, bias=False), torch.nn.Linear(90, 96))"
+        source = _model("return self.layers(x)", "torch.rand(2, 3, 4)", init=init)
+        exported = self.export(source, ["linear", "packed_linear"])
+        self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
+        self.assertEqual(self.changes(exported, "packed_linear"), [self._PACKED] * 2)
+
+    def test_acts_on_products(self) -> None:
+        for forward in ("torch.addmm(self.b, x, self.w)", "x @ self.w"):
+            init = "self.w = torch.nn.Parameter(torch.rand(4, 96))\nself.b = torch.nn.Parameter(torch.rand(96))"
+            exported = self.export(_model(f"return {forward}", "torch.rand(3, 4)", init=init), ["packed_linear"])
+            self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
+
+    def test_packs_shared_weights_once(self) -> None:
+        init = "self.layer = torch.nn.Linear(480, 480)"
+        source = _model("return self.layer(self.layer(x))", "torch.rand(2, 480)", init=init)
+        exported = self.export(source, ["linear", "packed_linear"])
+        self.assertEqual(self.changes(exported, "packed_linear"), [self._PACKED] * 2)
+        self.assertLess(len(exported.pte), 1.1 * 480 * 480 * 4)
+
+    def test_leaves(self) -> None:
+        linear = "torch.nn.functional.linear"
+        for forward, init in (
+            # Panels would be much larger than so few columns, or columns behind the last panel.
+            ("return self.layer(x)", "self.layer = torch.nn.Linear(48, 8)"),
+            ("return self.layer(x)", "self.layer = torch.nn.Linear(48, 70)"),
+            # Something else needs the weight as it is; the weight comes from outside; the weight changes.
+            (f"return {linear}(x, self.w) + self.w[0]", "self.w = torch.nn.Parameter(torch.rand(48, 48))"),
+            (f"return {linear}(x, others[0])", "pass"),
+            (
+                f"y = {linear}(x, self.cache)\nself.cache.add_(1)\nreturn y",
+                "self.register_buffer('cache', torch.zeros(48, 48))",
+            ),
+            (f"return {linear}(x, self.w) + x @ self.w", "self.w = torch.nn.Parameter(torch.rand(48, 48))"),
+            ("return self.layer(x.double())", "self.layer = torch.nn.Linear(48, 48).double()"),
+        ):
+            with self.subTest(forward):
+                source = _model(forward, "torch.rand(2, 48)", "torch.rand(48, 48)", init=init)
+                exported = self.export(source, ["linear", "packed_linear"])
+                self.assertEqual(self.changes(exported, "packed_linear"), [])
+                self.assertIn("aten::linear.out", self.calls(exported))
+
+    def test_operator(self) -> None:
+        x, weight, bias = torch.rand(2, 3, 7), torch.rand(50, 7), torch.rand(50)
+        panels = pack(weight)
+        torch.library.opcheck(PACKED_LINEAR, (x, panels, bias, 50))
+        torch.library.opcheck(PACKED_LINEAR, (x, panels, None, 50, "clamp", 0.0, 6.0))
+        torch.testing.assert_close(PACKED_LINEAR(x, panels, bias, 50), torch.nn.functional.linear(x, weight, bias))
+        self.assertEqual(torch.ops.rules_executorch.packed_linear.out._schema.name, PACKED_LINEAR.name())
+
+
+# As transformers' NewGELUActivation has it.
+_GELU = "0.5 * y * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (y + 0.044715 * torch.pow(y, 3.0))))"
+
+
+class ActivationsTest(PassesTest):
+    _NAMES = ("linear", "packed_linear", "activations")
+    _LINEAR = "self.layer = torch.nn.Linear(4, 48)"
+
+    def test_acts(self) -> None:
+        for activation, what in (
+            ("torch.relu(y)", "clamp"),
+            ("torch.nn.functional.relu6(y)", "clamp"),
+            ("y.clamp(min=-1)", "clamp"),
+            ("torch.nn.functional.gelu(y)", "gelu"),
+            ("torch.nn.functional.gelu(y, approximate='tanh')", "gelu_tanh"),
+            (_GELU, "gelu_tanh"),
+            ("torch.sigmoid(y)", "sigmoid"),
+            ("torch.nn.functional.silu(y)", "silu"),
+        ):
+            with self.subTest(activation):
+                source = _model(f"y = self.layer(x)\nreturn {activation}", "torch.rand(3, 4)", init=self._LINEAR)
+                exported = self.export(source, self._NAMES)
+                self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
+                self.assertEqual(self.changes(exported, "activations"), [f"{what} done by the layer before it"])
+
+    def test_acts_behind_views(self) -> None:
+        source = _model("return torch.relu(self.layer(x).view(4, 36)) + 1.0", "torch.rand(3, 4)", init=self._LINEAR)
+        self.assertEqual(self.calls(self.export(source, self._NAMES)), ["aten::add.out", _PACKED_LINEAR])
+
+    def test_acts_on_convolutions(self) -> None:
+        for layers in (
+            "torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU6()",
+            "torch.nn.ZeroPad2d((0, 1, 0, 1)), torch.nn.Conv2d(3, 4, 3), torch.nn.SiLU()",
+        ):
+            init = f"self.layers = torch.nn.Sequential({layers})"
+            exported = self.export(_model("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
+            self.assertEqual(self.calls(exported), [_CONVOLUTION])
+            self.assertLen(self.changes(exported, "activations"), 1)
+        init = "self.layers = torch.nn.Sequential(torch.nn.ConvTranspose2d(3, 4, 3), torch.nn.ReLU())"
+        exported = self.export(_model("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
+        self.assertEqual(self.calls(exported), ["aten::convolution.out", "aten::relu.out"])
+
+    def test_leaves(self) -> None:
+        for forward, stays in (
+            # The layer's own result is needed, too.
+            ("return torch.relu(y) + y", "aten::relu.out"),
+            ("return torch.relu(y), y", "aten::relu.out"),
+            ("return y * torch.sigmoid(y) + y", "aten::sigmoid.out"),
+            # A function of a function; a product that is no silu; a bound that is no number.
+            ("return torch.sigmoid(torch.relu(y))", "aten::sigmoid.out"),
+            ("return y * torch.sigmoid(x[:, :1])", "aten::mul.out"),
+            (f"return {_GELU.replace('3.0', '2.0')}", "aten::tanh.out"),
+            (f"return {_GELU} + y", "aten::tanh.out"),
+            ("return y.clamp(min=float('nan'))", "aten::clamp.out"),
+        ):
+            with self.subTest(forward):
+                source = _model(f"y = self.layer(x)\n{forward}", "torch.rand(3, 4)", init=self._LINEAR)
+                self.assertIn(stays, self.calls(self.export(source, self._NAMES)))
+
+
 class AttentionTest(PassesTest):
     _FORWARD = "return torch.nn.functional.scaled_dot_product_attention(x, *others)"
 
@@ -415,6 +568,26 @@ class AttentionTest(PassesTest):
             self.check(
                 "attention", _model(self._FORWARD, *inputs), changes=["attention kept whole"], calls=[_ATTENTION]
             )
+
+    def test_acts_on_tokens_before_heads(self) -> None:
+        attention = "torch.nn.functional.scaled_dot_product_attention"
+        for forward, permuted in (
+            (f"return {attention}(*(y.transpose(1, 2) for y in (x, *others))).transpose(1, 2)", False),
+            (f"return {attention}(*(y.permute(0, 2, 1, 3) for y in (x, *others))).permute(0, 2, 1, 3)", False),
+            (f"return {attention}(x, *(y.transpose(-2, -3) for y in others)) + 1.0", False),
+            (f"return {attention}(x, *others).view(2, 3, 4, 5).transpose(1, 2) + 1.0", False),
+            # Something else than heads and tokens; a result that is needed both ways.
+            (f"return {attention}(*(y.transpose(2, 3) for y in (x, *others)))", True),
+            (f"y = {attention}(x, *others)\nreturn y.transpose(1, 2), y + 1.0", True),
+        ):
+            others = ["torch.rand(2, 4, 3, 5)" if "y.transpose(-2, -3)" in forward else "torch.rand(2, 3, 4, 5)"] * 2
+            inputs = ["torch.rand(2, 3, 4, 5)", *others]
+            with self.subTest(forward):
+                exported = self.export(_model(forward, *inputs), ["attention"])
+                calls = self.calls(exported)
+                self.assertIn(_ATTENTION, calls)
+                copies = {"aten::transpose_copy.int_out", "aten::permute_copy.out"}
+                self.assertEqual(not copies.isdisjoint(calls), permuted)
 
     def test_acts_on_repeated_heads(self) -> None:
         forward = """
@@ -448,14 +621,25 @@ class AttentionTest(PassesTest):
         torch.library.opcheck(ATTENTION, (query, key, torch.rand(2, 2, 7, 3)))
         torch.library.opcheck(ATTENTION, (query, key, key, torch.rand(5, 7) < 0.5), {"scale": 0.5})
         torch.library.opcheck(ATTENTION, (query, query, query, None, True))
+        by_token = query.transpose(1, 2).contiguous()
+        torch.library.opcheck(ATTENTION, (by_token, key, key), {"query_by_token": True})
+        torch.library.opcheck(ATTENTION, (query, key, key), {"out_by_token": True})
+        torch.testing.assert_close(
+            ATTENTION(by_token, key, key, query_by_token=True, out_by_token=True),
+            ATTENTION(query, key, key).transpose(1, 2),
+        )
         self.assertEqual(torch.ops.rules_executorch.scaled_dot_product_attention.out._schema.name, ATTENTION.name())
 
 
 class SelectionTest(PassesTest):
     def test_groups(self) -> None:
-        every = ["attention", "linear", "batch_norm", "padding", "no_ops", "constants", "in_place", "views"]
-        self.assertEqual([one.name for one in passes.select(["all"])], every)
-        self.assertEqual([one.name for one in passes.select(["default"])], every[2:])
+        every = [one.name for one in passes.select(["all"])]
+        default = ["batch_norm", "padding", "no_ops", "constants", "in_place", "views"]
+        self.assertEqual([one for one in every if one in default], default)
+        self.assertEqual(
+            set(every) - set(default), {"attention", "linear", "uneven_padding", "packed_linear", "activations"}
+        )
+        self.assertEqual([one.name for one in passes.select(["default"])], default)
         self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
         self.assertEqual(passes.select([]), ())
 
@@ -465,7 +649,7 @@ class SelectionTest(PassesTest):
         finding = caught.exception.findings[0]
         self.assertEqual(finding.id, "unknown-graph-pass")
         self.assertEqual(finding.found, "there is no pass linaer; did you mean linear?")
-        self.assertIn("default, attention, batch_norm", finding.fix)
+        self.assertIn("all, default, activations, attention", finding.fix)
 
     def test_none(self) -> None:
         exported = self.export(_model("return x.clone() + 1.0", "torch.rand(2)"), [])
@@ -483,15 +667,15 @@ class SelectionTest(PassesTest):
                 f"""\
                 forward:
                   no_ops: 3 changes
-                    1: aten::expand_copy that changes nothing; {model}:11:1
-                    2: dim_order_ops::_clone_dim_order that changes nothing; {self.folder}/model.py:10:1, {model}:11:1
+                    1: aten::expand_copy that changes nothing; {model}:13:1
+                    2: dim_order_ops::_clone_dim_order that changes nothing; {self.folder}/model.py:12:1, {model}:13:1
                   views: 0 changes
                 """
             ),
         )
         of_method = json.loads(report.as_json(exported.graph_passes))["methods"]["forward"]
         self.assertEqual([one["name"] for one in of_method], ["no_ops", "views"])
-        self.assertEqual(of_method[0]["changes"][0]["at"], f"{self.folder}/model.py:10:1")
+        self.assertEqual(of_method[0]["changes"][0]["at"], f"{self.folder}/model.py:12:1")
         self.assertEqual(of_method[0]["left_out"], "")
 
     def test_delegates_keep_what_they_want(self) -> None:

@@ -11,7 +11,8 @@ from kernels.testing import op_tester
 
 _SCHEMA = (
     "rules_executorch::scaled_dot_product_attention.out(Tensor query, Tensor key, Tensor value,"
-    " Tensor? attn_mask=None, bool is_causal=False, *, float? scale=None, Tensor(a!) out) -> Tensor(a!)"
+    " Tensor? attn_mask=None, bool is_causal=False, *, float? scale=None, bool query_by_token=False,"
+    " bool key_by_token=False, bool value_by_token=False, bool out_by_token=False, Tensor(a!) out) -> Tensor(a!)"
 )
 
 _Shape = tuple[tuple[int, ...], int, int, int, int, int, int]
@@ -39,8 +40,17 @@ def _reference(
     is_causal: bool = False,
     *,
     scale: float | None = None,
+    query_by_token: bool = False,
+    key_by_token: bool = False,
+    value_by_token: bool = False,
+    out_by_token: bool = False,
 ) -> torch.Tensor:
     """PyTorch's result in float64, which all dtypes are rounded from."""
+    dtype = query.dtype
+    query, key, value = (
+        x.transpose(-3, -2) if by_token else x
+        for x, by_token in ((query, query_by_token), (key, key_by_token), (value, value_by_token))
+    )
     tensors = [x.double() if x.dtype != torch.float64 else x for x in (query, key, value)]
     if len({x.dtype for x in (query, key, value)}) != 1 or not query.dtype.is_floating_point:
         raise ValueError("queries, keys and values have one float dtype")
@@ -52,7 +62,7 @@ def _reference(
         result = torch.nn.functional.scaled_dot_product_attention(
             tensors[0], tensors[1], tensors[2], attn_mask, is_causal=is_causal, scale=scale, enable_gqa=True
         )
-    return result.to(query.dtype)
+    return (result.transpose(-3, -2) if out_by_token else result).contiguous().to(dtype)
 
 
 class OpScaledDotProductAttentionTest(op_tester.OpTest):
@@ -76,6 +86,20 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
             self.attention.check(*tensors, atol=1e-5 if dtype == torch.float32 else None)
             self.attention.check(*tensors, None, True, atol=1e-5 if dtype == torch.float32 else None)
             self.attention.check(*tensors, scale=0.3, atol=1e-5 if dtype == torch.float32 else None)
+
+    def test_tokens_before_heads(self) -> None:
+        names = ("query_by_token", "key_by_token", "value_by_token", "out_by_token")
+        for shape, chosen in itertools.product(_SHAPES, itertools.product((False, True), repeat=4)):
+            tensors = [
+                x.transpose(-3, -2).contiguous() if by_token else x
+                for x, by_token in zip(self._tensors(shape, torch.float32), chosen, strict=False)
+            ]
+            layouts = dict(zip(names, chosen, strict=True))
+            self.attention.check(*tensors, None, True, **layouts, atol=1e-5)
+            mask = torch.rand((shape[3], shape[4]), generator=torch.Generator().manual_seed(0)) < 0.6
+            self.attention.check(*tensors, mask, **layouts, atol=1e-5)
+        x = torch.ones(3, 4)
+        self.attention.check_rejected(x, x, x, query_by_token=True, outs=[x])
 
     def test_masks(self) -> None:
         for shape, dtype in itertools.product(_SHAPES[:7], op_tester.FLOAT_DTYPES):

@@ -119,9 +119,9 @@ the lock or in `deps`.""",
         ),
         "graph_passes": attr.string_list(
             doc = "Passes that prepare the program for kernels, each by its name (export/README.md has all of them), or `default`: " +
-                  "those after which the program needs no operators but ExecuTorch's own; or `all`: also `linear` and " +
-                  "`attention`, which keep operators whole that `//kernels/optimized` has kernels of. Without names, the program " +
-                  "is as ExecuTorch lowers it.",
+                  "those after which the program needs no operators but ExecuTorch's own; or `all`: also those after which " +
+                  "the program calls operators that only `//kernels/optimized` has kernels of. Without names, the program is as " +
+                  "ExecuTorch lowers it.",
         ),
         "qnn_op_packages": attr.label_list(
             doc = "For Qualcomm's backend: the libraries for the machine that lowers (`<name>.x86_64` of a `qnn_op_package`) of " +

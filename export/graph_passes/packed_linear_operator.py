@@ -1,0 +1,83 @@
+"""The operator that linear layers with packed weights become in programs, for PyTorch.
+
+Importing this module registers the operator; kernels/optimized has its kernel.
+"""
+
+from __future__ import annotations
+
+import torch
+
+from export.graph_passes import activation as activations
+
+# Columns of a panel. All instruction sets have tiles of a divisor of it.
+_COLUMNS = 48
+_NAME = "packed_linear"
+_ARGUMENTS = f"Tensor input, Tensor weight, Tensor? bias, int out_features, {activations.ARGUMENTS}"
+
+# Operators last as long as the library that defines them.
+_library = torch.library.Library("rules_executorch", "FRAGMENT")
+_library.define(f"{_NAME}({_ARGUMENTS}) -> Tensor")
+_library.define(f"{_NAME}.out({_ARGUMENTS}, *, Tensor(a!) out) -> Tensor(a!)")
+
+
+def pack(weight: torch.Tensor) -> torch.Tensor:
+    """A layer's weights as panels: element [p, k, j] is that of output p * 48 + j and input k.
+
+    The last panel is filled up with zeros.
+    """
+    features, inputs = weight.shape
+    panels = -(-features // _COLUMNS)
+    filled = torch.nn.functional.pad(weight.detach(), (0, 0, 0, panels * _COLUMNS - features))
+    return filled.reshape(panels, _COLUMNS, inputs).transpose(1, 2).contiguous()
+
+
+def packed_share(features: int) -> float:
+    """How much larger packed weights are."""
+    return -(-features // _COLUMNS) * _COLUMNS / features
+
+
+def _packed_linear(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    out_features: int,
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+) -> torch.Tensor:
+    unpacked = weight.transpose(1, 2).reshape(-1, weight.shape[1])[:out_features]
+    result = torch.nn.functional.linear(input, unpacked, bias)
+    return activations.apply(result, activation, minimum, maximum).contiguous()
+
+
+def _packed_linear_out(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    out_features: int,
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+    *,
+    out: torch.Tensor,
+) -> torch.Tensor:
+    return out.copy_(_packed_linear(input, weight, bias, out_features, activation, minimum, maximum))
+
+
+def _fake_packed_linear(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    out_features: int,
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+) -> torch.Tensor:
+    return input.new_empty((*input.shape[:-1], out_features))
+
+
+_library.impl(_NAME, _packed_linear, "CompositeExplicitAutograd")
+_library.impl(f"{_NAME}.out", _packed_linear_out, "CompositeExplicitAutograd")
+torch.library.register_fake(f"rules_executorch::{_NAME}", _fake_packed_linear, lib=_library)
+
+PACKED_LINEAR = torch.ops.rules_executorch.packed_linear.default

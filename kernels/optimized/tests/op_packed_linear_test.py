@@ -1,0 +1,135 @@
+"""Tests of op_packed_linear.cpp: linear layers with packed weights, against PyTorch's linear and activations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping
+
+import torch
+from absl.testing import absltest
+from torch.nn import functional
+
+from kernels.testing import op_tester
+
+_SCHEMA = (
+    "rules_executorch::packed_linear.out(Tensor input, Tensor weight, Tensor? bias, int out_features,"
+    " str activation='none', float minimum=0.0, float maximum=0.0, *, Tensor(a!) out) -> Tensor(a!)"
+)
+
+# Leading sizes, input features, output features: one row, tiles of each height, more rows than meet a panel at a time,
+# several blocks of input features, full and partial panels, nothing.
+_SIZES = (
+    ((1,), 1, 1),
+    ((2,), 3, 48),
+    ((), 300, 49),
+    ((3, 5), 7, 96),
+    ((33,), 64, 130),
+    ((1030,), 9, 50),
+    ((2, 1, 40), 600, 47),
+    ((0,), 3, 4),
+    ((2,), 0, 50),
+    ((2,), 3, 0),
+)
+_DTYPES = (torch.float32, torch.float64)
+
+_ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "none": lambda x: x,
+    "gelu": functional.gelu,
+    "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "sigmoid": torch.sigmoid,
+    "silu": functional.silu,
+}
+
+
+def _packed(weight: torch.Tensor) -> torch.Tensor:
+    """The weights' panels, element by element."""
+    features, inputs = weight.shape
+    panels = torch.zeros((math.ceil(features / 48), inputs, 48), dtype=weight.dtype)
+    for feature in range(features):
+        panels[feature // 48, :, feature % 48] = weight[feature]
+    return panels
+
+
+def _reference(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    out_features: int,
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+) -> torch.Tensor:
+    """PyTorch's result in float64."""
+    if {x.dtype for x in (input, weight, bias) if x is not None} not in ({torch.float32}, {torch.float64}):
+        raise ValueError("all tensors are Float, or all are Double")
+    unpacked = torch.stack([weight[i // 48, :, i % 48] for i in range(out_features)] or [weight.new_zeros(3)]).double()
+    result = functional.linear(input.double(), unpacked[:out_features], None if bias is None else bias.double())
+    if activation == "clamp":
+        return result.clamp(minimum, maximum).to(input.dtype)
+    return _ACTIVATIONS[activation](result).to(input.dtype)
+
+
+class OpPackedLinearTest(op_tester.OpTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.linear = self.op("rules_executorch::packed_linear.out", schema=_SCHEMA, reference=_reference)
+
+    def test_sizes(self) -> None:
+        for dtype, (rows, k, n) in itertools.product(_DTYPES, _SIZES):
+            x = op_tester.make_tensor((*rows, k), dtype, low=-1, high=1)
+            weight = _packed(op_tester.make_tensor((n, k), dtype, low=-1, high=1))
+            self.linear.check(x, weight, None, n, atol=1e-5)
+            self.linear.check(x, weight, op_tester.make_tensor((n,), dtype, low=-1, high=1), n, atol=1e-5)
+
+    def test_activations(self) -> None:
+        for dtype, activation, n in itertools.product(_DTYPES, _ACTIVATIONS, (5, 100)):
+            x = op_tester.make_tensor((17, 30), dtype, low=-3, high=3)
+            weight = _packed(op_tester.make_tensor((n, 30), dtype, low=-1, high=1))
+            bias = op_tester.make_tensor((n,), dtype, low=-1, high=1)
+            self.linear.check(x, weight, bias, n, activation, atol=1e-5)
+        weight = _packed(op_tester.make_tensor((50, 30), torch.float32, low=-1, high=1))
+        x = op_tester.make_tensor((17, 30), torch.float32, low=-3, high=3)
+        for bounds in ((0.0, math.inf), (0.0, 6.0), (-math.inf, 1.0), (-1.0, 1.0), (2.0, 1.0)):
+            self.linear.check(x, weight, None, 50, "clamp", *bounds, atol=1e-5)
+        for wrong in (("relu",), ("",), ("clamp", math.nan, 1.0), ("clamp", 0.0, math.nan)):
+            self.linear.check_rejected(x, weight, None, 50, *wrong, outs=[torch.ones(17, 50)])
+
+    def test_special_values(self) -> None:
+        for dtype, activation in itertools.product(_DTYPES, _ACTIVATIONS):
+            values = op_tester.special_values(dtype)
+            # Each column has values of its own: what is summed up is one value and zeros.
+            weight = _packed(values[:, None].contiguous())
+            self.linear.check(torch.ones((3, 1), dtype=dtype), weight, None, len(values), activation, atol=1e-6)
+            bounds = ("clamp", -1.0, 1.0)
+            self.linear.check(torch.ones((3, 1), dtype=dtype), weight, None, len(values), *bounds)
+
+    def test_dim_orders(self) -> None:
+        weight = _packed(op_tester.make_tensor((35, 70), torch.float32, low=0, high=3))
+        for shape in ((19, 70), (3, 4, 70)):
+            orders = op_tester.dim_orders(len(shape))
+            for order, out_order in itertools.product(orders, orders):
+                x = op_tester.make_tensor(shape, torch.float32, dim_order=order, low=0, high=3)
+                self.linear.check(x, weight, torch.arange(35.0), 35, out_dim_order=out_order, static=True)
+
+    def test_dtypes(self) -> None:
+        for dtype, other in itertools.product(op_tester.ALL_DTYPES, op_tester.ALL_DTYPES):
+            x, weight = torch.ones((2, 2), dtype=dtype), torch.ones((1, 2, 48), dtype=other)
+            self.linear.judge(x, weight, None, 48)
+            self.linear.judge(x, weight.to(dtype), torch.ones(48, dtype=other), 48)
+
+    def test_wrong_shapes(self) -> None:
+        x, weight, out = torch.ones(2, 3), torch.ones(2, 3, 48), torch.ones(2, 50)
+        self.linear.check(x, weight, None, 50)
+        for wrong in (torch.ones(50, 3), torch.ones(2, 3, 16), torch.ones(2, 4, 48), torch.ones(1, 3, 48)):
+            self.linear.check_rejected(x, wrong, None, 50, outs=[out])
+        for features in (48, 97, -1):
+            self.linear.check_rejected(x, weight, None, features, outs=[out])
+        for bias in (torch.ones(1), torch.ones(96), torch.ones(1, 50), torch.ones(())):
+            self.linear.check_rejected(x, weight, bias, 50, outs=[out])
+        self.linear.check_rejected(torch.ones(()), weight, None, 50, outs=[out])
+        self.linear.check_rejected(x, weight, None, 50, outs=[torch.ones(2, 48)], static=True)
+
+
+if __name__ == "__main__":
+    absltest.main()
