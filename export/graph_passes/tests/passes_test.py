@@ -159,16 +159,17 @@ class BatchNormTest(PassesTest):
             self.check("batch_norm", source, changes=[], calls=calls)
 
 
-class PaddingTest(PassesTest):
-    def _source(self, pad: str, convolution: str = "Conv2d(3, 4, 3, padding=(1, 0))") -> str:
-        forward = f"return self.layer(torch.nn.functional.pad(x, {pad}))"
-        return _model(forward, "torch.rand(1, 3, 6, 5)", init=f"self.layer = torch.nn.{convolution}")
+def _padded(pad: str, convolution: str = "Conv2d(3, 4, 3, padding=(1, 0))") -> str:
+    forward = f"return self.layer(torch.nn.functional.pad(x, {pad}))"
+    return _model(forward, "torch.rand(1, 3, 6, 5)", init=f"self.layer = torch.nn.{convolution}")
 
+
+class PaddingTest(PassesTest):
     def test_acts(self) -> None:
         for pad in ("(1, 1)", "(1, 1, 2, 2)", "(2, 2, 0, 0, 0, 0)"):
             self.check(
                 "padding",
-                self._source(pad),
+                _padded(pad),
                 changes=["zeros that a convolution pads itself"],
                 calls=["aten::convolution.out"],
             )
@@ -176,19 +177,17 @@ class PaddingTest(PassesTest):
     def test_leaves(self) -> None:
         calls = ["aten::constant_pad_nd.out", "aten::convolution.out"]
         for pad in ("(0, 1, 0, 1)", "(1, 1), value=0.5"):
-            self.check("padding", self._source(pad), changes=[], calls=calls)
-        self.check("padding", self._source("(0, 0, 0, 0, 1, 1)", "Conv2d(5, 4, 3)"), changes=[], calls=calls)
-        self.check("padding", self._source("(1, 1)", "ConvTranspose2d(3, 4, 3)"), changes=[], calls=calls)
+            self.check("padding", _padded(pad), changes=[], calls=calls)
+        self.check("padding", _padded("(0, 0, 0, 0, 1, 1)", "Conv2d(5, 4, 3)"), changes=[], calls=calls)
+        self.check("padding", _padded("(1, 1)", "ConvTranspose2d(3, 4, 3)"), changes=[], calls=calls)
 
 
 class UnevenPaddingTest(PassesTest):
-    _source = PaddingTest._source
-
     def test_acts(self) -> None:
         for pad in ("(0, 1, 0, 1)", "(2, 0)", "(1, 1)"):
             self.check(
                 "uneven_padding",
-                self._source(pad),
+                _padded(pad),
                 changes=["zeros that a convolution pads itself"],
                 calls=[_CONVOLUTION],
             )
@@ -196,9 +195,9 @@ class UnevenPaddingTest(PassesTest):
     def test_leaves(self) -> None:
         calls = ["aten::constant_pad_nd.out", "aten::convolution.out"]
         for source in (
-            self._source("(0, 1), value=0.5"),
-            self._source("(0, 0, 0, 0, 0, 1)", "Conv2d(4, 4, 3)"),
-            self._source("(0, 1)", "ConvTranspose2d(3, 4, 3)"),
+            _padded("(0, 1), value=0.5"),
+            _padded("(0, 0, 0, 0, 0, 1)", "Conv2d(4, 4, 3)"),
+            _padded("(0, 1)", "ConvTranspose2d(3, 4, 3)"),
         ):
             self.check("uneven_padding", source, changes=[], calls=calls)
 
@@ -536,7 +535,7 @@ class ActivationsTest(PassesTest):
             init = f"self.layers = torch.nn.Sequential({layers})"
             exported = self.export(_model("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
             self.assertEqual(self.calls(exported), [_CONVOLUTION])
-            self.assertLen(self.changes(exported, "activations"), 1)
+            self.assertEqual(len(self.changes(exported, "activations")), 1)
         init = "self.layers = torch.nn.Sequential(torch.nn.ConvTranspose2d(3, 4, 3), torch.nn.ReLU())"
         exported = self.export(_model("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
         self.assertEqual(self.calls(exported), ["aten::convolution.out", "aten::relu.out"])

@@ -76,11 +76,13 @@ class OpPackedLinearTest(op_tester.OpTest):
         self.linear = self.op("rules_executorch::packed_linear.out", schema=_SCHEMA, reference=_reference)
 
     def test_sizes(self) -> None:
+        # The order of a sum of 600 products is not PyTorch's.
+        tolerance = 1e-4
         for dtype, (rows, k, n) in itertools.product(_DTYPES, _SIZES):
             x = op_tester.make_tensor((*rows, k), dtype, low=-1, high=1)
             weight = _packed(op_tester.make_tensor((n, k), dtype, low=-1, high=1))
-            self.linear.check(x, weight, None, n, atol=1e-5)
-            self.linear.check(x, weight, op_tester.make_tensor((n,), dtype, low=-1, high=1), n, atol=1e-5)
+            self.linear.check(x, weight, None, n, atol=tolerance)
+            self.linear.check(x, weight, op_tester.make_tensor((n,), dtype, low=-1, high=1), n, atol=tolerance)
 
     def test_activations(self) -> None:
         for dtype, activation, n in itertools.product(_DTYPES, _ACTIVATIONS, (5, 100)):
