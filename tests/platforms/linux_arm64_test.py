@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -12,15 +13,15 @@ _QEMU = os.environ["QEMU"]
 _LIBRARIES = Path(os.environ["LOADER"]).parents[1]
 _PROGRAM_TESTS = ("CUSTOM_OPS", "MOBILENET_V2", "QUICKSTART")
 
-# Processors by the widest instruction set that they have, as a level: plain Armv8; with dot products of bytes; with all that
-# the emulator knows.
+# Processors by the widest instruction set that they have, as a level: plain Armv8; with dot products of bytes; with all
+# that the emulator knows.
 _PROCESSORS = {"cortex-a53": 0, "cortex-a76": 1, "max": 2}
 _LEVELS = {"baseline": 0, "dotprod": 1, "i8mm_bf16": 2}
 
 
-def _run(processor: str, program: str, **environment: str) -> subprocess.CompletedProcess[str]:
+def _run(processor: str, program: str, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [_QEMU, "-cpu", processor, "-L", str(_LIBRARIES), os.environ[program]],
+        [_QEMU, "-cpu", processor, "-L", str(_LIBRARIES), os.environ[program], *flags],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
@@ -43,6 +44,20 @@ class LinuxArm64Test(absltest.TestCase):
                     ran = min(level, widest)
                     # As rules/tests/instruction_sets has it.
                     self.assertEqual(done.stdout, f"{ran} {ran} {ran} 2 0\n", done.stderr)
+
+    def test_the_guide(self) -> None:
+        guide = Path("docs/platforms.md").read_text()
+        commands = re.findall(r"^```sh\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+        # What BUILD.bazel builds as `guide`.
+        self.assertEqual(
+            commands, ["tools/bazel build --platforms=//tools/cross:linux_arm64 //examples/custom_ops:runner\n"]
+        )
+        self.assertIn("PASSED: 1 samples", _run("max", "GUIDE", "--check").stdout)
+        built = Path("tools/cross/BUILD.bazel").read_text() + Path("tests/platforms/bare_metal/BUILD.bazel").read_text()
+        targets = re.findall(r"^```starlark\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
+        self.assertLen(targets, 2)
+        for each in targets:
+            self.assertIn(each, built)
 
     def test_an_instruction_set_of_another_processor(self) -> None:
         done = _run("max", "LEVELS", EXECUTORCH_INSTRUCTION_SET="avx2")

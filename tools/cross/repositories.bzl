@@ -26,6 +26,10 @@ def _gcc_repository_impl(rctx):
     )
     for path in ["usr/share"] + rctx.attr.left_out:
         rctx.delete(path)
+    for folder, kept in rctx.attr.kept_below.items():
+        for entry in rctx.path(folder).readdir():
+            if entry.basename not in kept:
+                rctx.delete(entry)
 
     # Linker scripts in place of libraries name files below the machine's root.
     libraries = rctx.path("usr/{}/lib".format(target))
@@ -43,6 +47,7 @@ gcc_repository = repository_rule(
             doc = "The repository's BUILD file, which declares the toolchain.",
             mandatory = True,
         ),
+        "kept_below": attr.string_list_dict(doc = "Of some folders, the entries that are kept."),
         "left_out": attr.string_list(doc = "Files and folders of the packages that are not kept. `usr/share` is not kept either."),
         "packages": attr.string_list(
             doc = "Debian's packages, which come with what they depend on.",
@@ -60,7 +65,31 @@ gcc_repository = repository_rule(
 )
 
 def cross_repositories():
-    """Declares `gcc_linux_arm64`."""
+    """Declares `gcc_cortex_m7` and `gcc_linux_arm64`."""
+    gcc_repository(
+        name = "gcc_cortex_m7",
+        build_file = "//tools/cross:gcc_cortex_m7.BUILD.bazel",
+        kept_below = {
+            "usr/lib/arm-none-eabi/newlib/thumb": ["v7e-m+dp"],
+            "usr/lib/gcc/arm-none-eabi/12.2.1/thumb": ["v7e-m+dp"],
+        },
+        left_out = [
+            "usr/bin/arm-none-eabi-lto-dump",
+            "usr/lib/arm-none-eabi/newlib/arm",
+            "usr/lib/gcc/arm-none-eabi/12.2.1/arm",
+        ],
+        # Without the compiled C++ library, which is large and of which the kernels need nothing.
+        packages = [
+            "gcc-arm-none-eabi",
+            "libnewlib-arm-none-eabi",
+            "libstdc++-arm-none-eabi-dev",
+        ],
+        taken_anyway = [
+            "arm-none-eabi",
+            "libnewlib",
+        ],
+        target = "arm-none-eabi",
+    )
     gcc_repository(
         name = "gcc_linux_arm64",
         build_file = "//tools/cross:gcc_linux_arm64.BUILD.bazel",

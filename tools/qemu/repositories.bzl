@@ -27,6 +27,38 @@ qemu_repository = repository_rule(
     implementation = _qemu_repository_impl,
 )
 
+_LAUNCHER = """\
+#!/bin/sh
+root=$(dirname "$(readlink -f "$0")")
+LD_LIBRARY_PATH={libraries} exec "$root/usr/bin/qemu-system-arm" -L "$root/usr/share/qemu" "$@"
+"""
+
+def _qemu_system_arm_repository_impl(rctx):
+    extract_debian_packages(rctx, ["qemu-system-arm"], NO_QEMU_ERR, with_dependencies = True, taken_anyway = ["qemu-system-arm"])
+    found = rctx.execute(["find", "usr/lib", "lib", "-name", "*.so*", "-printf", "%h\n"]).stdout.split("\n")
+    folders = {folder: None for folder in found if folder}.keys()
+    rctx.file(
+        "qemu-system-arm.sh",
+        _LAUNCHER.format(libraries = ":".join(["$root/" + folder for folder in sorted(folders)])),
+        executable = True,
+    )
+    rctx.file("BUILD.bazel", """\
+package(default_visibility = ["//visibility:public"])
+
+exports_files(["qemu-system-arm.sh"])
+
+filegroup(
+    name = "files",
+    srcs = glob(["lib/**", "usr/bin/qemu-system-arm", "usr/lib/**"], allow_empty = True),
+)
+""")
+
+qemu_system_arm_repository = repository_rule(
+    doc = "QEMU's `:qemu-system-arm.sh`, an emulator of boards with Arm processors, with the `:files` that it needs.",
+    implementation = _qemu_system_arm_repository_impl,
+)
+
 def qemu_repositories():
-    """Declares `qemu_user`."""
+    """Declares `qemu_user` and `qemu_system_arm`."""
     qemu_repository(name = "qemu_user")
+    qemu_system_arm_repository(name = "qemu_system_arm")

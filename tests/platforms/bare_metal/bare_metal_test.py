@@ -1,0 +1,43 @@
+"""An image of kernels for a microcontroller without an operating system runs on an emulated board, and is small."""
+
+import os
+import re
+import subprocess
+
+from absl.testing import absltest
+
+_IMAGE = os.environ["IMAGE"]
+_QEMU = os.environ["QEMU"]
+_SIZE = os.environ["SIZE"]
+
+# docs/platforms.md has the figures.
+_MOST_FLASH = 40_000
+_MOST_STACK = 20_000
+
+
+class BareMetalTest(absltest.TestCase):
+    def test_runs(self) -> None:
+        done = subprocess.run(
+            [_QEMU, "-M", "mps2-an500", "-nographic", "-semihosting", "-kernel", _IMAGE],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+            timeout=60,
+        )
+        text = done.stdout + done.stderr
+        self.assertEqual(done.returncode, 0, text)
+        # (x + sqrt(x * x + 4)) / 2 of 1.5, 3.75, 0; -1.5, 0, -3.75: a layer's outputs, in hundredths.
+        self.assertIn("200 400 100 50 100 25 \n", text)
+        (stack,) = re.findall(r"^stack (\d+)$", text, re.MULTILINE)
+        print(f"stack: {stack} bytes")
+        self.assertBetween(int(stack), 1, _MOST_STACK)
+
+    def test_flash(self) -> None:
+        sizes = subprocess.run([_SIZE, _IMAGE], capture_output=True, text=True, check=True).stdout.splitlines()
+        code_and_constants, data, zeros = map(int, sizes[1].split()[:3])
+        print(f"flash: {code_and_constants + data} bytes, RAM without the stack: {data + zeros} bytes")
+        self.assertBetween(code_and_constants + data, 1, _MOST_FLASH)
+
+
+if __name__ == "__main__":
+    absltest.main()
