@@ -54,7 +54,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "rules/private/torch",
     ),
     ("codegen/checks", "codegen/inputs", "rules"),
-    ("codegen/cpp", "codegen/facts", "codegen/python"),
+    ("codegen/cpp", "codegen/facts", "codegen/pages", "codegen/python"),
     ("codegen/commands",),
     ("codegen", "export", "profiles"),
     ("qnn", "torch_ops"),
