@@ -25,6 +25,7 @@ STEPS = (
     "Generating a library and binding its kernels",
     "Checking a binary",
     "Bundling a binary",
+    "Measuring a binary",
     "Reading a program",
     "Exporting a model",
     "Compiling a model with AOTInductor",

@@ -2,6 +2,7 @@
 
 load(":et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
 load(":et_operator_library.bzl", _et_operator_library = "et_operator_library")
+load(":et_size_report.bzl", _et_size_report = "et_size_report")
 load(":executorch_backend.bzl", _executorch_backend = "executorch_backend")
 load(":executorch_binary.bzl", _executorch_binary = "executorch_binary")
 load(":executorch_bundle.bzl", _executorch_bundle = "executorch_bundle")
@@ -32,6 +33,7 @@ load(":torch_ops_check.bzl", _torch_ops_check = "torch_ops_check")
 ScalarType = _ScalarType
 et_kernel_library = _et_kernel_library
 et_operator_library = _et_operator_library
+et_size_report = _et_size_report
 executorch_backend = _executorch_backend
 executorch_binary = _executorch_binary
 executorch_bundle = _executorch_bundle

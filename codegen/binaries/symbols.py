@@ -15,6 +15,8 @@ _LINKABLE = frozenset("TWVui")
 _LOCAL = frozenset("t")
 # With --print-file-name: "<path>:<value> <letter> <name>", and "<path>:<member>:" for a member of an archive.
 _LINE = re.compile(r"^(.+?):(?:([^:\n]+):)? ?[0-9a-fA-F]+ ([A-Za-z]) (.+)$", re.MULTILINE)
+# What comes before the name in a line about one file.
+_NAME = re.compile(r"^\s*(?:[0-9a-fA-F]+ )?\S ")
 _UNNAMED = "(anonymous namespace)"
 _LTO_MARK = "__gnu_lto_slim"
 
@@ -75,10 +77,22 @@ def undefined_names(path: str, nm: str) -> dict[str, str]:
     Raises:
         InputError: nm cannot be run, or cannot read the file.
     """
+    return _with_demangled(nm, "--dynamic", "--undefined-only", path)
+
+
+def demangled_names(path: str, nm: str) -> dict[str, str]:
+    """What a binary defines: each name as the linker knows it, with its demangled form.
+
+    Raises:
+        InputError: nm cannot be run, or cannot read the file.
+    """
+    return _with_demangled(nm, "--defined-only", path)
+
+
+def _with_demangled(nm: str, *options: str) -> dict[str, str]:
     # The same order in both, so that the lines correspond.
-    options = ["--dynamic", "--undefined-only", "--no-sort", path]
     plain, demangled = (
-        [line.strip().split(" ", 1)[1].split("@")[0] for line in _run([nm, *more, *options]).splitlines()]
+        [_NAME.sub("", line).split("@")[0] for line in _run([nm, *more, "--no-sort", *options]).splitlines()]
         for more in ((), ("--demangle",))
     )
     return dict(zip(plain, demangled, strict=True))

@@ -4,6 +4,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc:defs.bzl", "cc_library")
 load(
     "//rules:defs.bzl",
+    "et_size_report",
     "executorch_backend",
     "executorch_binary",
     "executorch_ops_check",
@@ -46,6 +47,22 @@ _binary_test = analysistest.make(
         "//command_line_option:force_pic": False,
     },
 )
+
+def _size_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    measure = action_with_mnemonic(env, "EtSize")
+    assert_ends(env, ["rules/tests/generated/registered.json"], values_of(measure.argv, "--manifest"))
+    asserts.true(env, "libexecutorch.so" in [path.rpartition("/")[2] for path in values_of(measure.argv, "--library")])
+    asserts.equals(env, measure.outputs.to_list(), target[DefaultInfo].files.to_list())
+    limit = action_with_mnemonic(env, "EtSizeLimit")
+    asserts.equals(env, ["1000"], values_of(limit.argv, "--max_bytes"))
+    validations = target[OutputGroupInfo]._validation.to_list()
+    for output in limit.outputs.to_list():
+        asserts.true(env, output in validations, "{} is among the validations {}".format(output, validations))
+    return analysistest.end(env)
+
+_size_test = analysistest.make(_size_test_impl)
 
 def _profile_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -171,6 +188,18 @@ def executorch_binary_test_suite(name):
         tags = ["manual"],
         deps = [":generated"],
     )
+    et_size_report(
+        name = "size",
+        binary = ":binary",
+        max_bytes = 1000,
+        tags = ["manual"],
+    )
+    et_size_report(
+        name = "size_bad_limit",
+        binary = ":binary",
+        max_bytes = -1,
+        tags = ["manual"],
+    )
     executorch_program_test(
         name = "program_bad_tolerance",
         size = "small",
@@ -291,6 +320,21 @@ def executorch_binary_test_suite(name):
         ],
         target_under_test = ":program_bad_tolerance",
     )
+    _size_test(
+        name = "size_test",
+        size = "small",
+        target_under_test = ":size",
+    )
+    failure_test(
+        name = "size_bad_limit_test",
+        size = "small",
+        expected = [
+            "//rules/tests:size_bad_limit: attribute max_bytes is -1.",
+            "Fix: give a number of bytes above 0",
+            "See: docs/errors.md#bad-max-bytes",
+        ],
+        target_under_test = ":size_bad_limit",
+    )
     native.test_suite(
         name = name,
         tests = [
@@ -305,5 +349,7 @@ def executorch_binary_test_suite(name):
             ":program_bad_tolerance_test",
             ":program_judged_test",
             ":program_without_samples_test",
+            ":size_bad_limit_test",
+            ":size_test",
         ],
     )

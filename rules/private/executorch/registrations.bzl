@@ -59,6 +59,16 @@ registrations_aspect = aspect(
     provides = [_RegistrationsInfo],
 )
 
+def registered_by(target):
+    """What the generated libraries of a target register.
+
+    Args:
+      target: Target, reached with `registrations_aspect`.
+    Returns:
+      depset[File]: their registered.json.
+    """
+    return target[_RegistrationsInfo].manifests
+
 def _linked_files(linker_input):
     """The files of one library that a binary links, each with whether it is linked whole."""
     return [

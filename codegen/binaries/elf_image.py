@@ -1,0 +1,151 @@
+"""The sections of an ELF binary that are in memory when the binary runs, and the symbols that name parts of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from elftools.common.exceptions import ELFError
+from elftools.elf.constants import SH_FLAGS
+from elftools.elf.elffile import ELFFile
+
+from diagnostics.errors import Finding, InputError
+
+_NAMED = frozenset({"STT_FUNC", "STT_OBJECT", "STT_NOTYPE", "STT_LOOS"})  # STT_LOOS: functions that choose themselves.
+# What reading raises in damaged files.
+_BROKEN = (ELFError, OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError)
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A name for bytes of a section.
+
+    Attributes:
+        name: as the linker knows it.
+        start: the first of the bytes, counted from the section's beginning.
+        size: how many there are.
+        is_local: whether other files cannot link with it.
+        source: of a local symbol, the number of its source file in `Image.sources`; -1 for none.
+    """
+
+    name: str
+    start: int
+    size: int
+    is_local: bool
+    source: int
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A section that takes memory.
+
+    Attributes:
+        name: with the dot, `.text`.
+        size: its bytes.
+        symbols: what names parts of it; several may name the same bytes.
+    """
+
+    name: str
+    size: int
+    symbols: tuple[Symbol, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Image:
+    """What a binary has in memory.
+
+    Attributes:
+        sections: in the order of the file.
+        sources: the source files that have local symbols; two may have one name.
+    """
+
+    sections: tuple[Section, ...]
+    sources: tuple[str, ...]
+
+
+def read(path: str) -> Image:
+    """Reads a binary.
+
+    Raises:
+        InputError: the file is no ELF file, is damaged, or has no symbols.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            elf = ELFFile(file)
+            table: Any = elf.get_section_by_name(".symtab")
+            if table is None:
+                raise InputError(
+                    Finding(
+                        id="stripped-binary",
+                        where=path,
+                        found="the binary has no symbols, so nothing tells what its bytes are for",
+                        cause="the binary was stripped: by linkopts -s, by --strip=always, or as <name>.stripped",
+                        fix="measure the binary before it is stripped; symbols take no memory when the binary runs",
+                    )
+                )
+            return _image(elf, table)
+    except _BROKEN as error:
+        raise InputError(
+            Finding(
+                id="unreadable-binary",
+                where=path,
+                found=f"cannot read the binary as an ELF file: {error}",
+                cause="the file is for a platform with another format, is no binary, or was cut short",
+                fix="give a binary for Linux, Android or bare metal that the build links",
+            )
+        ) from error
+
+
+def loaded_bytes(path: str) -> int:
+    """How many bytes of memory the sections of a binary or a shared library take.
+
+    Raises:
+        InputError: the file is no ELF file, or is damaged.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            return sum(int(section["sh_size"]) for _, section in _loaded(ELFFile(file)))
+    except _BROKEN as error:
+        raise InputError(
+            Finding(
+                id="unreadable-binary",
+                where=path,
+                found=f"cannot read the library as an ELF file: {error}",
+                cause="the file is no shared library, or was cut short",
+                fix="give the library that the binary is linked with",
+            )
+        ) from error
+
+
+def _loaded(elf: ELFFile) -> Iterator[tuple[int, Any]]:
+    for index, section in enumerate(elf.iter_sections()):
+        if section["sh_flags"] & SH_FLAGS.SHF_ALLOC:
+            yield index, section
+
+
+def _image(elf: ELFFile, table: Any) -> Image:
+    loaded = dict(_loaded(elf))
+    symbols: dict[int, list[Symbol]] = {index: [] for index in loaded}
+    sources: list[str] = []
+    for entry in table.iter_symbols():
+        kind, binding = entry["st_info"]["type"], entry["st_info"]["bind"]
+        if kind == "STT_FILE":
+            sources.append(entry.name)
+            continue
+        index, size = entry["st_shndx"], entry["st_size"]
+        if index not in symbols or not size or kind not in _NAMED:
+            continue
+        start = entry["st_value"] - loaded[index]["sh_addr"]
+        # ARM marks functions of its short instructions in the lowest bit.
+        if kind == "STT_FUNC" and elf["e_machine"] == "EM_ARM":
+            start -= start % 2
+        is_local = binding == "STB_LOCAL"
+        symbols[index].append(Symbol(entry.name, start, size, is_local, len(sources) - 1 if is_local else -1))
+    return Image(
+        tuple(
+            Section(section.name, int(section["sh_size"]), tuple(symbols[index])) for index, section in loaded.items()
+        ),
+        tuple(sources),
+    )

@@ -1,0 +1,78 @@
+"""Writes what the bytes of a binary are for: operators by dtype, registration, the runner, the runtime, and the rest.
+
+    codegen size --label //app:runner --binary runner --nm nm --manifest registered.json --library libexecutorch.so \\
+        --text size.txt --json size.json --html size.html
+
+Every byte of the sections that are in memory when the binary runs is counted once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import flags
+
+from codegen.artifacts import registered_operators, size_report
+from codegen.artifacts.registered_operators import Library
+from codegen.artifacts.size_report import SharedLibrary, SizeReport
+from codegen.binaries import dynamic_linking, elf_image, symbols
+from codegen.binaries.attribution import Attribution
+from codegen.commands import shared_flags
+from codegen.cpp.source import Source
+from codegen.pages import size_page, size_text
+
+FLAGS = shared_flags.flag_values()
+
+_LABEL = shared_flags.label(FLAGS, "the binary")
+_NM = shared_flags.nm(FLAGS)
+_BINARY = flags.DEFINE_string("binary", None, "The binary.", required=True, flag_values=FLAGS)
+_MANIFESTS = flags.DEFINE_multi_string(
+    "manifest",
+    [],
+    "What a library of the binary registers, the registered.json of 'codegen generate'.",
+    flag_values=FLAGS,
+)
+_LIBRARIES = flags.DEFINE_multi_string("library", [], "A shared library that the binary may need.", flag_values=FLAGS)
+_BASELINE = flags.DEFINE_string("baseline", None, "The JSON of another report, to compare with.", flag_values=FLAGS)
+_TEXT = flags.DEFINE_string("text", None, "Where to write the text.", required=True, flag_values=FLAGS)
+_JSON = flags.DEFINE_string("json", None, "Where to write the JSON.", required=True, flag_values=FLAGS)
+_HTML = flags.DEFINE_string("html", None, "Where to write the web page.", required=True, flag_values=FLAGS)
+
+
+def run() -> None:
+    binary = _BINARY.value
+    image = elf_image.read(binary)
+    registered = [registered_operators.read(path) for path in _MANIFESTS.value]
+    attribution = Attribution(
+        operators=_operators(registered),
+        libraries={Source(library.label, library.yaml_names).namespace: library.label for library in registered},
+        demangled=symbols.demangled_names(binary, _NM.value),
+    )
+    report = SizeReport(_LABEL.value, attribution.parts(image), _needed(binary, _LIBRARIES.value))
+    baseline = size_report.read(_BASELINE.value) if _BASELINE.value else None
+    Path(_TEXT.value).write_text(size_text.render(report, baseline))
+    Path(_JSON.value).write_text(size_report.write(report))
+    Path(_HTML.value).write_text(size_page.render(report, baseline))
+
+
+def _operators(registered: Sequence[Library]) -> dict[str, set[str]]:
+    operators: dict[str, set[str]] = {}
+    for library in registered:
+        for operator in library.operators:
+            for kernel in operator.kernels:
+                operators.setdefault(kernel.function, set()).add(str(operator.schema.name))
+    return operators
+
+
+def _needed(binary: str, libraries: Sequence[str]) -> tuple[SharedLibrary, ...]:
+    """Those of some libraries that the binary needs, and that these need."""
+    given = {Path(path).name: path for path in libraries}
+    needed: set[str] = set()
+    reached = [binary]
+    while reached:
+        linking = dynamic_linking.read(Path(reached.pop()))
+        new = {name for name in (linking.needed if linking else ()) if name in given} - needed
+        needed |= new
+        reached += [given[name] for name in new]
+    return tuple(SharedLibrary(name, elf_image.loaded_bytes(given[name])) for name in sorted(needed))

@@ -1,0 +1,52 @@
+"""What the bytes of a binary are for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+# The groups of parts, in the order in which reports show them.
+OPERATORS = "operators"
+SHARED_KERNEL_CODE = "code that kernels share"
+REGISTRATION = "registration"
+RUNNER = "runner"
+RUNTIME = "runtime"
+LIBRARIES = "C and C++ library"
+OTHER_CODE = "other code and data"
+SECTIONS = "rest of the sections"
+GROUPS = (OPERATORS, SHARED_KERNEL_CODE, REGISTRATION, RUNNER, RUNTIME, LIBRARIES, OTHER_CODE, SECTIONS)
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Some bytes of a binary.
+
+    Attributes:
+        group: one of GROUPS.
+        name: what has the bytes: an operator; several that share a function or a file, with ", " between them; else
+            words, a class or a function.
+        dtype: the dtypes that the bytes are for, as in `Float` or `Float, Half`; empty where no name tells.
+        bytes: how many there are.
+    """
+
+    group: str
+    name: str
+    dtype: str
+    bytes: int
+
+    def __post_init__(self) -> None:
+        if self.group not in GROUPS or self.bytes < 0:
+            raise ValueError(f"no part of a binary: {self}")
+
+
+def united(parts: Iterable[Part]) -> tuple[Part, ...]:
+    """The parts, those with the same group, name and dtype added up, in the order of the groups, then of the names."""
+    sums: dict[tuple[str, str, str], int] = {}
+    for part in parts:
+        key = (part.group, part.name, part.dtype)
+        sums[key] = sums.get(key, 0) + part.bytes
+    return tuple(
+        Part(*key, count)
+        for key, count in sorted(sums.items(), key=lambda entry: (GROUPS.index(entry[0][0]), *entry[0][1:]))
+        if count
+    )

@@ -1,0 +1,79 @@
+"""A size report beside another one: how many bytes each part has, and had."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from codegen.artifacts.size_report import SizeReport
+from codegen.model import sizes
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of a report.
+
+    Attributes:
+        name: a group, a name in it, or dtypes; empty dtypes are those that no name tells.
+        bytes: how many there are.
+        before: how many there were; None without a baseline.
+        inner: what the bytes are made of, the largest first.
+    """
+
+    name: str
+    bytes: int
+    before: int | None
+    inner: tuple[Entry, ...] = ()
+
+    @property
+    def change(self) -> int:
+        """How many bytes more there are; 0 without a baseline."""
+        return self.bytes - self.before if self.before is not None else 0
+
+
+def groups(report: SizeReport, baseline: SizeReport | None) -> list[Entry]:
+    """The groups of a report that have bytes or had some, in their order: groups of names of dtypes."""
+    now = {(part.group, part.name, part.dtype): part.bytes for part in report.parts}
+    before = {(part.group, part.name, part.dtype): part.bytes for part in baseline.parts} if baseline else {}
+    tree: dict[str, dict[str, list[Entry]]] = {}
+    for key in now.keys() | before.keys():
+        group, name, dtype = key
+        entry = Entry(dtype, now.get(key, 0), before.get(key, 0) if baseline else None)
+        tree.setdefault(group, {}).setdefault(name, []).append(entry)
+    return [
+        _sum(group, (_sum(name, dtypes) for name, dtypes in tree[group].items()))
+        for group in sizes.GROUPS
+        if group in tree
+    ]
+
+
+def libraries(report: SizeReport, baseline: SizeReport | None) -> list[Entry]:
+    """The shared libraries, in the order of their names."""
+    now = {library.name: library.bytes for library in report.libraries}
+    before = {library.name: library.bytes for library in baseline.libraries} if baseline else {}
+    return [
+        Entry(name, now.get(name, 0), before.get(name, 0) if baseline else None)
+        for name in sorted(now.keys() | before.keys())
+    ]
+
+
+def largest_changes(entries: Iterable[Entry]) -> list[tuple[str, Entry]]:
+    """The names whose bytes changed, with their groups, the largest change first."""
+    changed = [(group.name, name) for group in entries for name in group.inner if name.change]
+    return sorted(changed, key=lambda each: (-abs(each[1].change), each[0], each[1].name))
+
+
+def _sum(name: str, entries: Iterable[Entry]) -> Entry:
+    inner = tuple(sorted(entries, key=lambda entry: (-entry.bytes, -(entry.before or 0), entry.name)))
+    befores = [entry.before for entry in inner if entry.before is not None]
+    return Entry(name, sum(entry.bytes for entry in inner), sum(befores) if befores else None, inner)
+
+
+def count(number: int) -> str:
+    """`1,234 bytes`."""
+    return f"{number:,} {'byte' if number == 1 else 'bytes'}"
+
+
+def signed(number: int) -> str:
+    """`+1,234`, `-1,234` or `0`."""
+    return f"{number:+,}" if number else "0"

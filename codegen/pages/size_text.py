@@ -1,0 +1,55 @@
+"""A size report as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from codegen.artifacts.size_report import SizeReport
+from codegen.model import sizes
+from codegen.pages import size_changes
+from codegen.pages.size_changes import Entry, count, signed
+
+_NAME_WIDTH = 64
+# Of groups without operators, the text has the largest names alone.
+_NAMES = 10
+
+
+def render(report: SizeReport, baseline: SizeReport | None) -> str:
+    """The text: a line a group, a name, and a dtype of an operator; with a baseline the changes beside."""
+    return "\n".join([*_lines(report, baseline), ""])
+
+
+def _lines(report: SizeReport, baseline: SizeReport | None) -> Iterator[str]:
+    groups = size_changes.groups(report, baseline)
+    yield f"{report.label}: {count(report.bytes)} in memory"
+    if baseline:
+        yield f"against {baseline.label}: {count(baseline.bytes)}, {signed(report.bytes - baseline.bytes)}"
+        yield ""
+        changes = size_changes.largest_changes(groups)
+        yield "changes:" if changes else "no part changed."
+        yield from (_line(1, f"{name.name} ({group})", name) for group, name in changes)
+    for group in groups:
+        yield ""
+        yield _line(0, group.name, group)
+        shown = group.inner if group.name == sizes.OPERATORS else group.inner[:_NAMES]
+        for name in shown:
+            yield _line(1, name.name, name)
+            if group.name == sizes.OPERATORS:
+                yield from (_line(2, dtype.name or "no dtype in the name", dtype) for dtype in name.inner)
+        if rest := group.inner[len(shown) :]:
+            yield _line(1, f"{len(rest)} more", _rest(rest))
+    if libraries := size_changes.libraries(report, baseline):
+        yield ""
+        yield "shared libraries, besides"
+        yield from (_line(1, library.name, library) for library in libraries)
+
+
+def _rest(entries: tuple[Entry, ...]) -> Entry:
+    has_before = entries[0].before is not None
+    before = sum(entry.before or 0 for entry in entries)
+    return Entry("", sum(entry.bytes for entry in entries), before if has_before else None)
+
+
+def _line(depth: int, name: str, entry: Entry) -> str:
+    line = f"{'  ' * depth + name:<{_NAME_WIDTH}} {entry.bytes:>12,}"
+    return f"{line} {signed(entry.change):>12}" if entry.before is not None else line

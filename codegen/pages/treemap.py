@@ -1,0 +1,42 @@
+"""Boxes whose areas are as numbers are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A rectangle: its left upper corner and its sides."""
+
+    left: float
+    top: float
+    width: float
+    height: float
+
+
+def split(weights: Sequence[float], box: Box) -> list[Box]:
+    """Divides a box into one for each weight. The weights are above 0, the largest first."""
+    if len(weights) <= 1:
+        return [box][: len(weights)]
+    total = sum(weights)
+    # Two parts of about half the weight each, beside each other where the box is wide.
+    first, middle = weights[0], 1
+    while middle < len(weights) - 1 and first + weights[middle] / 2 < total / 2:
+        first += weights[middle]
+        middle += 1
+    share = first / total
+    if box.width >= box.height:
+        width = box.width * share
+        parts = (
+            Box(box.left, box.top, width, box.height),
+            Box(box.left + width, box.top, box.width - width, box.height),
+        )
+    else:
+        height = box.height * share
+        parts = (
+            Box(box.left, box.top, box.width, height),
+            Box(box.left, box.top + height, box.width, box.height - height),
+        )
+    return split(weights[:middle], parts[0]) + split(weights[middle:], parts[1])

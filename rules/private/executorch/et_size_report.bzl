@@ -1,0 +1,115 @@
+"""Rule et_size_report."""
+
+load("//rules/private/actions:cc.bzl", "group_cc_toolchain")
+load(
+    "//rules/private/actions:codegen.bzl",
+    "CODEGEN_EXEC_GROUPS",
+    "SYMBOLS_EXEC_GROUPS",
+    "codegen_args",
+    "run_codegen",
+)
+load("//rules/private/actions:label_text.bzl", "label_text")
+load(":registrations.bzl", "registered_by", "registrations_aspect")
+
+visibility(["//rules/..."])
+
+BAD_MAX_BYTES_ERR = """{label}: attribute max_bytes is {max_bytes}.
+
+Fix: give a number of bytes above 0, or leave it out for no limit.
+See: docs/errors.md#bad-max-bytes"""
+
+def _is_shared_library(file):
+    return file.basename.endswith(".so") or ".so." in file.basename
+
+def _check_limit(ctx, report):
+    """A validation, so that the report is written also where the binary is over its limit."""
+    output = ctx.actions.declare_file(ctx.label.name + ".within_limit")
+    args = codegen_args(ctx, "size_limit")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(report, format = "--report=%s")
+    args.add(ctx.attr.max_bytes, format = "--max_bytes=%s")
+    args.add(output, format = "--output=%s")
+    run_codegen(
+        ctx,
+        args,
+        inputs = [report],
+        outputs = [output],
+        mnemonic = "EtSizeLimit",
+        progress_message = "Checking the size of %{label}",
+    )
+    return output
+
+def _et_size_report_impl(ctx):
+    if ctx.attr.max_bytes < 0:
+        fail(BAD_MAX_BYTES_ERR.format(label = ctx.label, max_bytes = ctx.attr.max_bytes))
+    binary = ctx.executable.binary
+    text, json, html = [ctx.actions.declare_file(ctx.label.name + suffix) for suffix in [".txt", ".json", ".html"]]
+    libraries = [
+        file
+        for file in ctx.attr.binary[DefaultInfo].default_runfiles.files.to_list()
+        if _is_shared_library(file)
+    ]
+    manifests = registered_by(ctx.attr.binary)
+    cc_toolchain = group_cc_toolchain(ctx, "symbols")
+    args = codegen_args(ctx, "size")
+    args.add(label_text(ctx.attr.binary.label), format = "--label=%s")
+    args.add(cc_toolchain.nm_executable, format = "--nm=%s")
+    args.add(binary, format = "--binary=%s")
+    args.add_all(manifests, format_each = "--manifest=%s")
+    args.add_all(libraries, format_each = "--library=%s")
+    if ctx.file.baseline:
+        args.add(ctx.file.baseline, format = "--baseline=%s")
+    args.add(text, format = "--text=%s")
+    args.add(json, format = "--json=%s")
+    args.add(html, format = "--html=%s")
+    run_codegen(
+        ctx,
+        args,
+        exec_group = "symbols",
+        inputs = depset(
+            [binary] + libraries + ctx.files.baseline,
+            transitive = [manifests, cc_toolchain.all_files],
+        ),
+        outputs = [text, json, html],
+        mnemonic = "EtSize",
+        progress_message = "Measuring %{label}",
+    )
+    limits = [_check_limit(ctx, json)] if ctx.attr.max_bytes else []
+    return [
+        DefaultInfo(files = depset([text, json, html])),
+        OutputGroupInfo(
+            _validation = depset(limits),
+            html = depset([html]),
+            json = depset([json]),
+            text = depset([text]),
+        ),
+    ]
+
+et_size_report = rule(
+    doc = """What the bytes of a binary are for: operators by dtype, registration, the runner, the runtime, and the rest.
+
+The outputs are `<name>.txt`, `<name>.json` and `<name>.html`, a web page with a treemap that needs nothing else; each is an output
+group, too: `text`, `json`, `html`. [The guide](size.md) says what the parts of a report are.
+
+The report counts the bytes of all sections that are in memory when the binary runs, each once. Shared libraries of the binary are
+listed besides.""",
+    implementation = _et_size_report_impl,
+    attrs = {
+        "baseline": attr.label(
+            doc = "The JSON of another report, such as one that was kept of a release: the text and the page show the changes.",
+            allow_single_file = [".json"],
+        ),
+        "binary": attr.label(
+            doc = "An `executorch_binary` or a `cc_binary`, not stripped, in the ELF format.",
+            mandatory = True,
+            executable = True,
+            cfg = "target",
+            aspects = [registrations_aspect],
+        ),
+        "max_bytes": attr.int(
+            doc = "The build fails if the binary has more bytes, its shared libraries not counted. The report is written even then. " +
+                  "Default: no limit.",
+        ),
+    },
+    exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS,
+)
