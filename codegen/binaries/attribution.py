@@ -137,8 +137,8 @@ class Attribution:
 
     def _file_owner(self, source: str, texts: list[str]) -> Owner | None:
         if any(self._is_kernel(text) for text in texts):
-            # Kernels for an instruction set were linked into one object file, whose symbols all became local: those that
-            # were not before come behind the name of the last source file, whatever file they are from.
+            # Kernels for an instruction set were linked into one object file, whose symbols all became local: those
+            # that were not before come behind the name of the last source file, whatever file they are from.
             return None
         if library := next(filter(None, map(self._library.search, texts)), None):
             return Owner(sizes.REGISTRATION, self.libraries[library[1]])
@@ -161,7 +161,7 @@ class Attribution:
         return None
 
     def _is_kernel(self, text: str) -> bool:
-        """Whether a name is a kernel's own, not that of something in it or of a part that a compiler made a clone of."""
+        """Whether a name is a kernel's own, not that of something in the kernel or of a compiler's clone."""
         match = self._kernel.match(text)
         if match is None or text[match.end() :][:1] != "(":
             return False

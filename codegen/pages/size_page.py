@@ -48,7 +48,8 @@ summary {{ padding: .2rem 0; }}
 <p class="legend">{legend}</p>
 {changes}
 <h2>Operators</h2>
-<p class="soft">Open one for its dtypes. A kernel of several operators, or a file of several kernels, has one line.</p>
+<p class="soft">In bytes. Open one for its dtypes. A kernel of several operators, or a file of several kernels, has one
+line.</p>
 <ul>
 {operators}
 </ul>
@@ -106,7 +107,7 @@ def _map(shape: str, groups: Sequence[Entry], total: int) -> str:
         inner = treemap.split([entry.bytes for entry in names], box)
         for entry, place in zip(names, inner, strict=True):
             name = html.escape(entry.name)
-            title = f"{html.escape(group.name)}: {name}, {_sized(entry, total)}"
+            title = f"{html.escape(group.name)}: {name}, {count(entry.bytes)}, {100 * entry.bytes / total:.1f}%"
             parts.append(
                 f'<div class="box g{sizes.GROUPS.index(group.name)}" title="{title}" style="'
                 f"left:{100 * place.left / width:.3f}%;top:{100 * place.top / height:.3f}%;"
@@ -141,20 +142,19 @@ def _items(entries: Sequence[Entry], total: int) -> str:
 
 
 def _item(entry: Entry, total: int) -> str:
-    change = f" <small>{signed(entry.change)}</small>" if entry.before is not None else ""
-    name = html.escape(entry.name) or "no dtype in the name"
-    row = f'<span class="row"><span>{name}</span><span>{_sized(entry, total)}{change}</span></span>'
     share = 100 * entry.bytes / total if total else 0
+    # Below, so that a phone has room for the name.
+    change = f"<br><small>{signed(entry.change)}</small>" if entry.before is not None else ""
+    name = html.escape(entry.name) or "no dtype in the name"
+    row = (
+        f'<span class="row"><span>{name}</span>'
+        f"<span>{entry.bytes:,} <small>{share:.1f}%</small>{change}</span></span>"
+    )
     bar = f'<span class="bar"><span style="width: {share:.2f}%"></span></span>'
     # One line inside that has no name says nothing more.
     if not entry.inner or (len(entry.inner) == 1 and not entry.inner[0].name):
         return row + bar
     return f"<details><summary>{row}{bar}</summary><ul>\n{_items(entry.inner, total)}\n</ul></details>"
-
-
-def _sized(entry: Entry, total: int) -> str:
-    share = 100 * entry.bytes / total if total else 0
-    return f"{count(entry.bytes)}, {share:.1f}%"
 
 
 def _colors() -> str:

@@ -20,6 +20,7 @@ _MEASURE = """\
   measured.text = style(page.body).color;
   measured.soft = style(page.querySelector("small")).color;
   measured.summaries = [...page.querySelectorAll("summary")].map((summary) => summary.offsetHeight);
+  measured.numbers = [...page.querySelectorAll(".row")].map((row) => row.lastChild.offsetWidth / row.offsetWidth);
   measured.maps = [...page.querySelectorAll(".map")].filter((map) => map.offsetWidth).map((map) => {
     const area = map.getBoundingClientRect();
     return {
@@ -61,6 +62,8 @@ class PageTest(absltest.TestCase):
         self.assertGreaterEqual(browser.contrast(measured["text"], measured["background"]), 4.5)
         self.assertGreaterEqual(browser.contrast(measured["soft"], measured["background"]), 4.5)
         self.assertGreaterEqual(min(measured["summaries"]), 24)
+        # Numbers leave room for names.
+        self.assertLess(max(measured["numbers"]), 0.5)
         # One treemap, the one for the screen, and its boxes are as large as the bytes are many.
         (treemap,) = measured["maps"]
         self.assertEqual(treemap["shape"], shape)
