@@ -9,7 +9,7 @@ load(
     "run_codegen",
 )
 load("//rules/private/actions:label_text.bzl", "label_text")
-load(":registrations.bzl", "registered_by", "registrations_aspect")
+load(":registrations.bzl", "generated_libraries_of", "registrations_aspect")
 
 visibility(["//rules/..."])
 
@@ -49,7 +49,7 @@ def _et_size_report_impl(ctx):
         for file in ctx.attr.binary[DefaultInfo].default_runfiles.files.to_list()
         if _is_shared_library(file)
     ]
-    manifests = registered_by(ctx.attr.binary)
+    manifests = generated_libraries_of(ctx.attr.binary)
     cc_toolchain = group_cc_toolchain(ctx, "symbols")
     args = codegen_args(ctx, "size")
     args.add(label_text(ctx.attr.binary.label), format = "--label=%s")

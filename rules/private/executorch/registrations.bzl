@@ -16,6 +16,7 @@ _EDGES = ["deps", "kernel_deps", "implementation_deps", "interface_deps", "expor
 _RegistrationsInfo = provider(
     doc = "What a target and all that it links register with the runtime.",
     fields = {
+        "all_manifests": "depset[File]: `manifests`, and those of libraries that register only when a program asks them to.",
         "backends": "depset[str]: flags of the check, for the backends that libraries declare.",
         "dtypes": "depset[File]: of generated libraries with dtype_selective_build.",
         "listed": "depset[LinkerInput]: the prebuilt libraries with all that they link.",
@@ -31,6 +32,9 @@ def _registrations_aspect_impl(target, ctx):
         values = value if type(value) == "list" else [value]
         linked += [dep[_RegistrationsInfo] for dep in values if type(dep) == "Target" and _RegistrationsInfo in dep]
     return [_RegistrationsInfo(
+        all_manifests = depset(transitive = [info.all_manifests for info in linked] + (
+            [target[OutputGroupInfo].manifest] if EtGeneratedLibInfo in target else []
+        )),
         backends = depset(
             ["--backend={}\t{}".format(target[EtBackendInfo].label, id) for id in target[EtBackendInfo].backend_ids] if (
                 EtBackendInfo in target
@@ -59,15 +63,15 @@ registrations_aspect = aspect(
     provides = [_RegistrationsInfo],
 )
 
-def registered_by(target):
-    """What the generated libraries of a target register.
+def generated_libraries_of(target):
+    """What the generated libraries of a target register, by themselves or when a program asks them to.
 
     Args:
       target: Target, reached with `registrations_aspect`.
     Returns:
       depset[File]: their registered.json.
     """
-    return target[_RegistrationsInfo].manifests
+    return target[_RegistrationsInfo].all_manifests
 
 def _linked_files(linker_input):
     """The files of one library that a binary links, each with whether it is linked whole."""

@@ -1,8 +1,10 @@
 """An image of kernels for a microcontroller without an operating system runs on an emulated board, and is small."""
 
+import json
 import os
 import re
 import subprocess
+from pathlib import Path
 
 from absl.testing import absltest
 
@@ -37,6 +39,14 @@ class BareMetalTest(absltest.TestCase):
         code_and_constants, data, zeros = map(int, sizes[1].split()[:3])
         print(f"flash: {code_and_constants + data} bytes, RAM without the stack: {data + zeros} bytes")
         self.assertBetween(code_and_constants + data, 1, _MOST_FLASH)
+
+    def test_size_report(self) -> None:
+        sizes = subprocess.run([_SIZE, _IMAGE], capture_output=True, text=True, check=True).stdout.splitlines()
+        report = json.loads(Path(os.environ["IMAGE_SIZE"]).read_text())
+        self.assertEqual(report["bytes"], sum(map(int, sizes[1].split()[:3])))
+        self.assertEqual(sum(part["bytes"] for part in report["parts"]), report["bytes"])
+        operators = {part["name"] for part in report["parts"] if part["group"] == "operators"}
+        self.assertEqual(operators, {"aten::addmm.out", "aten::permute_copy.out", "my_ops::squareplus.out"})
 
 
 if __name__ == "__main__":
