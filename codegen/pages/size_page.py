@@ -146,10 +146,8 @@ def _item(entry: Entry, total: int) -> str:
     # Below, so that a phone has room for the name.
     change = f"<br><small>{signed(entry.change)}</small>" if entry.before is not None else ""
     name = html.escape(entry.name) or "no dtype in the name"
-    row = (
-        f'<span class="row"><span>{name}</span>'
-        f"<span>{entry.bytes:,} <small>{share:.1f}%</small>{change}</span></span>"
-    )
+    numbers = f"{entry.bytes:,} <small>{share:.1f}%</small>{change}"
+    row = f'<span class="row"><span>{name}</span><span>{numbers}</span></span>'
     bar = f'<span class="bar"><span style="width: {share:.2f}%"></span></span>'
     # One line inside that has no name says nothing more.
     if not entry.inner or (len(entry.inner) == 1 and not entry.inner[0].name):
