@@ -397,7 +397,7 @@ void DirectWeightGradient::compute(const char* in, const char* grad_out, char* t
         loops_.tiles[bytes / loops_.vector_bytes - 1](
             {gradients + first * row_size() + j, depth, row_size() / size_, &no_offset, 1, inputs, zeros, sums});
         for (int64_t i = 0; i < count; ++i) {
-          loops_.product.add_rows(totals + (row + i) * row_size() + j, loops_.one, sums + i * bytes, 0, 1,
+          loops_.product.rows.add_rows(totals + (row + i) * row_size() + j, loops_.one, sums + i * bytes, 0, 1,
                                   bytes / size_);
         }
       }

@@ -15,6 +15,8 @@ namespace {
 
 /// How many products are added up before they are added to a sum.
 constexpr int64_t kDepth = 256;
+/// The same of few rows that are loaded, where the second operand is read in place.
+constexpr int64_t kLoadedDepth = 512;
 /// Products of up to this many rows are sums of rows or dot products.
 constexpr int64_t kFewRows = 3;
 /// Rows of a block whose elements are read in place, and of one that needs memory; of the smallest blocks.
@@ -219,10 +221,11 @@ MatrixProduct::Plan::Plan(const MatrixProduct& product, int64_t memory) {
   loads_a = !product.is_in_place(product.a_);
   transposes_b = way == kTiles && has_b && b.has_contiguous_columns() && !b.has_contiguous_rows();
   const bool has_type = has_b && b.dtype == product.type();
-  loads_b = !(has_type && (way == kDots || transposes_b || b.has_contiguous_rows()));
+  const bool has_layout = has_b && (way == kDots || transposes_b || b.has_contiguous_rows());
+  loads_b = !(has_layout && (has_type || (way != kTiles && product.loops_.rows_of(b.dtype) != nullptr)));
   has_totals = product.sums_.data == nullptr;
-  const bool in_place = !loads_a && !loads_b;
-  depth = std::min(shape.k, way == kTiles ? kDepth : in_place ? shape.k : kBlockSize);
+  const bool loads_few = loads_a && !loads_b;
+  depth = std::min(shape.k, way == kTiles ? kDepth : loads_b ? kBlockSize : loads_few ? kLoadedDepth : shape.k);
   rows = std::min(shape.m, loads_a || has_totals ? kRowsPacked : kRowsInPlace);
   const int64_t most_bytes = way == kTiles ? kTilesBytes : loads_b ? kStagedBytes / 4 : kRowsBytes;
   row_bytes = blocks_of(std::min(shape.n * element_size, most_bytes), kTileBytes) * kTileBytes;
@@ -398,7 +401,7 @@ void MatrixProduct::compute_tiles(const SumBlock& block, const Plan& plan, char*
     const char* panel = panels;
     const int64_t tile_columns = kTileBytes / size;
     for (int64_t j = 0; j < block.columns; j += tile_columns, panel += plan.panel_stride()) {
-      loops_.add_panel({totals + j * size, totals_stride / size, a, a_stride / size, panel, tile_columns, block.rows,
+      (has_pairs_ ? loops_.add_panel_of_pairs : loops_.add_panel)({totals + j * size, totals_stride / size, a, a_stride / size, panel, tile_columns, block.rows,
                         std::min(tile_columns, block.columns - j), depth, start == 0});
     }
   }
@@ -407,6 +410,7 @@ void MatrixProduct::compute_tiles(const SumBlock& block, const Plan& plan, char*
 void MatrixProduct::compute_rows(const SumBlock& block, const Plan& plan, char* scratch, char* totals,
                                  int64_t totals_stride) const {
   const int64_t size = plan.element_size;
+  const RowLoops& loops = plan.loads_b ? loops_.rows : *loops_.rows_of(b_.dtype);
   char* packed = scratch;
   char* staged = packed + plan.packed_size();
   for (int64_t start = 0; start < shape_.k; start += plan.depth) {
@@ -417,16 +421,15 @@ void MatrixProduct::compute_rows(const SumBlock& block, const Plan& plan, char* 
     for (int64_t p = 0; p < depth; p += step) {
       const int64_t count = std::min(step, depth - p);
       const char* b = staged;
-      int64_t b_stride = block.columns * size;
+      int64_t b_stride = block.columns;
       if (plan.loads_b) {
-        load_b(block.batch, start + p, count, block.column, block.columns, staged, b_stride);
+        load_b(block.batch, start + p, count, block.column, block.columns, staged, b_stride * size);
       } else {
         b = b_.at(block.batch, start + p, block.column);
-        b_stride = b_.row_stride;
+        b_stride = b_.row_stride / b_.column_stride;
       }
       for (int64_t i = 0; i < block.rows; ++i) {
-        loops_.add_rows(totals + i * totals_stride, a + i * a_stride + p * size, b, b_stride / size, count,
-                        block.columns);
+        loops.add_rows(totals + i * totals_stride, a + i * a_stride + p * size, b, b_stride, count, block.columns);
       }
     }
   }
@@ -435,6 +438,8 @@ void MatrixProduct::compute_rows(const SumBlock& block, const Plan& plan, char* 
 void MatrixProduct::compute_dots(const SumBlock& block, const Plan& plan, char* scratch, char* totals,
                                  int64_t totals_stride) const {
   const int64_t size = plan.element_size;
+  const RowLoops& loops = plan.loads_b ? loops_.rows : *loops_.rows_of(b_.dtype);
+  const int64_t b_size = plan.loads_b ? size : b_.row_stride;
   char* packed = scratch;
   char* staged = packed + plan.packed_size();
   for (int64_t start = 0; start < shape_.k; start += plan.depth) {
@@ -450,8 +455,8 @@ void MatrixProduct::compute_dots(const SumBlock& block, const Plan& plan, char* 
         b = staged;
       }
       for (int64_t i = 0; i < block.rows; ++i) {
-        loops_.add_dots(totals + i * totals_stride + j * size, a + i * a_stride, b, b_.column_stride / size, depth,
-                        std::min(step, block.columns - j));
+        loops.add_dots(totals + i * totals_stride + j * size, a + i * a_stride, b, b_.column_stride / b_size, depth,
+                       std::min(step, block.columns - j));
       }
     }
   }
@@ -464,7 +469,45 @@ void MatrixProduct::load_a(int64_t batch, int64_t row, int64_t rows, int64_t col
 
 void MatrixProduct::load_b(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
                            int64_t stride) const {
+  if (has_pairs_) {
+    load_pairs(batch, row, rows, column, columns, target, stride);
+    return;
+  }
   load_matrix(b_, batch, row, rows, column, columns, type(), target, stride);
+}
+
+void MatrixProduct::multiply_pairs() {
+  constexpr int64_t kSize = sizeof(BFloat16);
+  const auto has_pairs = [](const ConstMatrices& matrices) {
+    return matrices.data != nullptr && matrices.dtype == ScalarType::BFloat16;
+  };
+  if (loops_.add_panel_of_pairs == nullptr || shape_.m <= kFewRows || shape_.k % 2 != 0 || !has_pairs(a_) ||
+      !a_.has_contiguous_rows() || !has_pairs(b_) || !(b_.has_contiguous_columns() || b_.has_contiguous_rows())) {
+    return;
+  }
+  has_pairs_ = true;
+  shape_.k /= 2;
+  a_.dtype = type();
+  a_.column_stride = 2 * kSize;
+  if (b_.has_contiguous_columns()) {
+    b_.dtype = type();
+    b_.row_stride = 2 * kSize;
+  } else {
+    rows_of_pairs_ = b_;
+    b_ = {};
+  }
+}
+
+/// Reads pairs of elements of the second operand, one from each of two rows.
+void MatrixProduct::load_pairs(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
+                               int64_t stride) const {
+  for (int64_t i = 0; i < rows; ++i, target += stride) {
+    const char* const first = rows_of_pairs_.at(batch, 2 * (row + i), column);
+    const auto* const even = reinterpret_cast<const uint16_t*>(first);
+    const auto* const odd = reinterpret_cast<const uint16_t*>(first + rows_of_pairs_.row_stride);
+    auto* const pairs = reinterpret_cast<uint32_t*>(target);
+    vectorized_for(columns, [=](int64_t j) { pairs[j] = even[j] | uint32_t{odd[j]} << 16; });
+  }
 }
 
 void MatrixProduct::store_row(const Matrices& out, int64_t batch, int64_t row, int64_t column, int64_t n,
@@ -493,6 +536,7 @@ ViewProduct::ViewProduct(const ProductLoops& loops, const ConstStridedView& a, c
   if (is_in_place(out_)) {
     sums_ = out_;
   }
+  multiply_pairs();
 }
 
 void ViewProduct::store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const {

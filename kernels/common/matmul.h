@@ -6,7 +6,12 @@
 #include <type_traits>
 #include <utility>
 
+#if defined(__F16C__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
+
 #include "kernels/common/block.h"
+#include "kernels/common/reduced_float.h"
 #include "kernels/common/strided_view.h"
 #include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
@@ -33,6 +38,14 @@ struct PanelProduct {
   bool replaces_totals;
 };
 
+/// The innermost loops of products with few rows.
+struct RowLoops {
+  /// `totals[j] += sum over p < k of a[p] * b[p][j]` for j < n.
+  void (*add_rows)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
+  /// `totals[j] += sum over p < k of a[p] * b[j][p]` for j < n, where columns of `b` are `b_stride` apart.
+  void (*add_dots)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
+};
+
 /// The innermost loops of a product in elements of one type, with that type erased. Elements that lie next to each
 /// other are contiguous; strides are in elements.
 struct ProductLoops {
@@ -40,10 +53,19 @@ struct ProductLoops {
   ScalarType type;
   /// Of complex numbers, `b` has two rows for each, the second one times i.
   void (*add_panel)(const PanelProduct& product);
-  /// `totals[j] += sum over p < k of a[p] * b[p][j]` for j < n.
-  void (*add_rows)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
-  /// `totals[j] += sum over p < k of a[p] * b[j][p]` for j < n, where columns of `b` are `b_stride` apart.
-  void (*add_dots)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
+  RowLoops rows;
+  /// The same where `b` is as in memory: of Half or BFloat16, which are floats once they are loaded. None for others.
+  RowLoops rows_of_half = {};
+  RowLoops rows_of_bfloat16 = {};
+  /// As add_panel, where each element of `a` and `b` is two of BFloat16, which meet in one product each. Null where the
+  /// instruction set has no such products.
+  void (*add_panel_of_pairs)(const PanelProduct& product) = nullptr;
+
+  /// The loops for elements of dtype `b` in memory; null where `b` has to be loaded.
+  const RowLoops* rows_of(ScalarType b) const {
+    const RowLoops& loops = b == ScalarType::Half ? rows_of_half : b == ScalarType::BFloat16 ? rows_of_bfloat16 : rows;
+    return (b == type || &loops != &rows) && loops.add_rows != nullptr ? &loops : nullptr;
+  }
 };
 
 /// The type to multiply matrices of `T` in. Integers share the longest: their products wrap around alike.
@@ -147,6 +169,10 @@ class MatrixProduct {
   /// Writes `n` sums of a row of the result to `out`, from `column` on.
   void store_row(const Matrices& out, int64_t batch, int64_t row, int64_t column, int64_t n, const char* totals) const;
 
+  /// Multiplies pairs of elements from now on, if both operands are matrices in memory that have pairs.
+  void multiply_pairs();
+  bool has_pairs() const { return has_pairs_; }
+
   /// Operands that are matrices in memory, and a result that is one in type() with contiguous rows, in which sums can
   /// grow. Without data: read by `load_a` and `load_b`, written by `store` only.
   ConstMatrices a_;
@@ -168,8 +194,13 @@ class MatrixProduct {
   void compute_tiles(const SumBlock& block, const Plan& plan, char* scratch, char* totals, int64_t totals_stride) const;
   void compute_rows(const SumBlock& block, const Plan& plan, char* scratch, char* totals, int64_t totals_stride) const;
   void compute_dots(const SumBlock& block, const Plan& plan, char* scratch, char* totals, int64_t totals_stride) const;
+  void load_pairs(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
+                  int64_t stride) const;
   const char* block_of_a(const SumBlock& block, int64_t column, int64_t columns, char* packed, int64_t& stride) const;
   void pack_b(const SumBlock& block, const Plan& plan, int64_t row, int64_t rows, char* staged, char* panels) const;
+
+  bool has_pairs_ = false;
+  ConstMatrices rows_of_pairs_;  // the second operand where pairs have to be made of two rows
 };
 
 /// The product of views of 2 dimensions, or of 3 with the batch first.
@@ -227,11 +258,56 @@ struct Vector {
 template <typename T>
 inline constexpr int64_t kLanes = kVectorBytes / sizeof(T);
 
+/// Whether elements of type `T` are floats once they are loaded.
 template <typename T>
-inline Vector<T> load_vector(const T* source) {
-  Vector<T> vector;
-  std::memcpy(&vector, source, sizeof(vector));
-  return vector;
+inline constexpr bool kIsReduced = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
+
+template <typename T>
+using Loaded = std::conditional_t<kIsReduced<T>, float, T>;
+
+template <typename T>
+inline Loaded<T> load_element(const T* source) {
+  if constexpr (std::is_same_v<T, Half>) {
+    return half_to_float(source->x);
+  } else if constexpr (std::is_same_v<T, BFloat16>) {
+    return bfloat16_to_float(source->x);
+  } else {
+    return *source;
+  }
+}
+
+template <typename T>
+inline Vector<Loaded<T>> load_vector(const T* source) {
+  if constexpr (!kIsReduced<T>) {
+    Vector<T> vector;
+    std::memcpy(&vector, source, sizeof(vector));
+    return vector;
+  } else {
+#if defined(__AVX512F__) && defined(__GNUC__)
+    if constexpr (std::is_same_v<T, Half>) {
+      // Without a mask, GCC warns of what the intrinsic itself leaves open.
+      return _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source)));
+    }
+#elif defined(__F16C__) && defined(__GNUC__)
+    if constexpr (std::is_same_v<T, Half>) {
+      return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source)));
+    }
+#endif
+#if defined(__GNUC__)
+    if constexpr (std::is_same_v<T, BFloat16>) {
+      typedef uint16_t Stored __attribute__((vector_size(kVectorBytes / 2)));
+      Stored stored;
+      std::memcpy(&stored, source, sizeof(stored));
+      return reinterpret_cast<Vector<float>>(__builtin_convertvector(stored, Vector<uint32_t>) << 16);
+    }
+#endif
+    float lanes[kLanes<float>];
+    KERNELS_INDEPENDENT_ITERATIONS
+    for (int64_t i = 0; i < kLanes<float>; ++i) {
+      lanes[i] = load_element(source + i);
+    }
+    return load_vector(lanes);
+  }
 }
 
 template <typename T>
@@ -268,6 +344,31 @@ struct BaseTile {
     (store_vector(at[I], sums[I]), ...);
   }
 };
+
+#if defined(__AVX512BF16__) && defined(__GNUC__)
+
+/// A tile whose elements are pairs, behind which floats stand here.
+struct PairTile : BaseTile {
+  template <typename T, int kVectors, int... I>
+  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals,
+                  int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
+    const T* const rows[] = {a + I / kVectors * a_stride...};
+    Vector<T> sums[] = {((void)I, Vector<T>{})...};
+    for (int64_t p = 0; p < k; ++p, b += b_stride) {
+      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * kLanes<T>)...};
+      ((sums[I] = _mm512_dpbf16_ps(sums[I], reinterpret_cast<__m512bh>(_mm512_set1_ps(rows[I][p])),
+                                   reinterpret_cast<__m512bh>(row_of_b[I]))),
+       ...);
+    }
+    T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
+    if (!replaces_totals) {
+      ((sums[I] += load_vector(at[I])), ...);
+    }
+    (store_vector(at[I], sums[I]), ...);
+  }
+};
+
+#endif
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
 
@@ -324,16 +425,16 @@ void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k
 }
 
 /// Some products for each time that a total is read and written.
-template <typename T, int... P>
-void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t n, std::integer_sequence<int, P...>) {
+template <typename T, typename B, int... P>
+void add_products(T* totals, const T* a, const B* b, int64_t b_stride, int64_t n, std::integer_sequence<int, P...>) {
   const T factors[] = {a[P]...};
-  const T* const rows[] = {b + P * b_stride...};
+  const B* const rows[] = {b + P * b_stride...};
   int64_t j = 0;
   for (; j + kLanes<T> <= n; j += kLanes<T>) {
     add_vector(totals + j, (... + (factors[P] * load_vector(rows[P] + j))));
   }
   for (; j < n; ++j) {
-    totals[j] += (... + (factors[P] * rows[P][j]));
+    totals[j] += (... + (factors[P] * load_element(rows[P] + j)));
   }
 }
 
@@ -429,11 +530,11 @@ void add_panel(const PanelProduct& product) {
   }
 }
 
-template <typename T>
+template <typename T, typename B>
 void add_rows(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n) {
   T* total = static_cast<T*>(totals);
   const T* x = static_cast<const T*>(a);
-  const T* y = static_cast<const T*>(b);
+  const B* y = static_cast<const B*>(b);
   if constexpr (std::is_floating_point_v<T>) {
     int64_t count = 0;
     for (; k > 0; k -= count, x += count, y += count * b_stride) {
@@ -451,11 +552,11 @@ void add_rows(void* totals, const void* a, const void* b, int64_t b_stride, int6
   }
 }
 
-template <typename T>
-T sum_of_products(const T* a, const T* b, int64_t k) {
+template <typename T, typename B>
+T sum_of_products(const T* a, const B* b, int64_t k) {
   T sum = 0;
   for (int64_t p = 0; p < k; ++p) {
-    sum += a[p] * b[p];
+    sum += a[p] * load_element(b + p);
   }
   return sum;
 }
@@ -469,8 +570,8 @@ T sum_of_lanes(const Vector<T>& vector) {
 }
 
 /// Some dot products at a time, each the same sum as alone.
-template <typename T, int... J>
-void add_dots(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k, std::integer_sequence<int, J...>) {
+template <typename T, typename B, int... J>
+void add_dots(T* totals, const T* a, const B* b, int64_t b_stride, int64_t k, std::integer_sequence<int, J...>) {
   Vector<T> even[] = {((void)J, Vector<T>{})...};
   Vector<T> odd[] = {((void)J, Vector<T>{})...};
   int64_t p = 0;
@@ -484,11 +585,11 @@ void add_dots(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k, st
   ((totals[J] += sum_of_lanes<T>(even[J] + odd[J]) + sum_of_products(a + p, b + J * b_stride + p, k - p)), ...);
 }
 
-template <typename T>
+template <typename T, typename B>
 void add_dots(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n) {
   T* total = static_cast<T*>(totals);
   const T* x = static_cast<const T*>(a);
-  const T* y = static_cast<const T*>(b);
+  const B* y = static_cast<const B*>(b);
   int64_t j = 0;
   if constexpr (std::is_floating_point_v<T>) {
     constexpr int kColumns = 4;
@@ -504,17 +605,42 @@ void add_dots(void* totals, const void* a, const void* b, int64_t b_stride, int6
   }
 }
 
+template <typename T, typename B>
+inline constexpr RowLoops kRowLoops = {&add_rows<T, B>, &add_dots<T, B>};
+
+// Whether products meet operands of a dtype: in a dtype-selective build, whether an operator has the dtype.
+#ifdef EXECUTORCH_SELECTIVE_BUILD_DTYPE
+constexpr bool is_met(ScalarType type) { return should_include_dtype(type); }
+#else
+constexpr bool is_met(ScalarType) { return true; }
+#endif
+
+template <typename Tile, typename T>
+constexpr ProductLoops make_product_loops() {
+  ProductLoops loops{CppTypeToScalarType<T>::value, &add_panel<Tile, T>, kRowLoops<T, T>};
+#if defined(__F16C__) && defined(__GNUC__)
+  if constexpr (std::is_same_v<T, float> && is_met(ScalarType::Half)) {
+    loops.rows_of_half = kRowLoops<float, Half>;
+  }
+#endif
+  if constexpr (std::is_same_v<T, float> && is_met(ScalarType::BFloat16)) {
+    loops.rows_of_bfloat16 = kRowLoops<float, BFloat16>;
+#if defined(__AVX512BF16__) && defined(__GNUC__)
+    loops.add_panel_of_pairs = &add_panel<PairTile, float>;
+#endif
+  }
+  return loops;
+}
+
 }  // namespace internal
 
 template <typename T>
 const ProductLoops& product_loops() {
   static_assert(std::is_same_v<T, ProductType<T>>);
-  static constexpr ProductLoops loops{CppTypeToScalarType<T>::value, &internal::add_panel<internal::BaseTile, T>,
-                                      &internal::add_rows<T>, &internal::add_dots<T>};
+  static constexpr ProductLoops loops = internal::make_product_loops<internal::BaseTile, T>();
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
   if constexpr (!std::is_integral_v<T>) {
-    static constexpr ProductLoops wide_loops{CppTypeToScalarType<T>::value, &internal::add_panel<internal::WideTile, T>,
-                                             &internal::add_rows<T>, &internal::add_dots<T>};
+    static constexpr ProductLoops wide_loops = internal::make_product_loops<internal::WideTile, T>();
     if (internal::has_wide_vectors()) {
       return wide_loops;
     }
