@@ -120,8 +120,7 @@ bool convolve_channels_last(const ConvolutionLoops& loops, const Convolution& c,
   }
   const int64_t rows = c.batch * c.axes[0].out_size * c.axes[1].out_size;
   const int64_t cost = std::max<int64_t>(1, c.axes[2].out_size * c.groups * c.kernel_numel());
-  const int64_t parts =
-      std::max<int64_t>(1, std::min({rows * cost / (8 * kGrain), rows, thread_count()}));
+  const int64_t parts = std::max<int64_t>(1, std::min({rows * cost / (8 * kGrain), rows, thread_count()}));
   const int64_t taps_size = c.kernel_numel() * int64_t{sizeof(const void*)};
   char* const memory = scratch.get(parts * 2 * taps_size + c.kernel_numel() * c.groups * size);
   if (memory == nullptr) {

@@ -398,7 +398,7 @@ void DirectWeightGradient::compute(const char* in, const char* grad_out, char* t
             {gradients + first * row_size() + j, depth, row_size() / size_, &no_offset, 1, inputs, zeros, sums});
         for (int64_t i = 0; i < count; ++i) {
           loops_.product.rows.add_rows(totals + (row + i) * row_size() + j, loops_.one, sums + i * bytes, 0, 1,
-                                  bytes / size_);
+                                       bytes / size_);
         }
       }
     }
@@ -605,8 +605,8 @@ bool compute_weight_gradient_directly(const ConvolutionLoops& loops, const Convo
   int64_t part_size = divide_outputs<DirectWeightGradient>(loops, parts);
   const int64_t row_size = DirectWeightGradient(loops, c).row_size();
   const int64_t products = c.batch * c.groups * c.out_channels * c.out_numel() * c.in_channels * c.kernel_numel();
-  const int64_t workers = std::max<int64_t>(
-      1, std::min({products / kPartProducts, kMaxGradientParts, c.in_channels, thread_count()}));
+  const int64_t workers =
+      std::max<int64_t>(1, std::min({products / kPartProducts, kMaxGradientParts, c.in_channels, thread_count()}));
   const int64_t channels = divide_up(c.in_channels, workers);
   const int64_t totals_size = divide_up(channels * c.kernel_numel() * row_size, kCacheLine) * kCacheLine;
   part_size += totals_size;

@@ -393,6 +393,7 @@ void MatrixProduct::compute_tiles(const SumBlock& block, const Plan& plan, char*
   char* packed = scratch;
   char* staged = packed + plan.packed_size();
   char* panels = staged + plan.staged_size();
+  const auto add_panel = has_pairs_ ? loops_.add_panel_of_pairs : loops_.add_panel;
   for (int64_t start = 0; start < shape_.k; start += plan.depth) {
     const int64_t depth = std::min(plan.depth, shape_.k - start);
     int64_t a_stride;
@@ -401,8 +402,8 @@ void MatrixProduct::compute_tiles(const SumBlock& block, const Plan& plan, char*
     const char* panel = panels;
     const int64_t tile_columns = kTileBytes / size;
     for (int64_t j = 0; j < block.columns; j += tile_columns, panel += plan.panel_stride()) {
-      (has_pairs_ ? loops_.add_panel_of_pairs : loops_.add_panel)({totals + j * size, totals_stride / size, a, a_stride / size, panel, tile_columns, block.rows,
-                        std::min(tile_columns, block.columns - j), depth, start == 0});
+      add_panel({totals + j * size, totals_stride / size, a, a_stride / size, panel, tile_columns, block.rows,
+                 std::min(tile_columns, block.columns - j), depth, start == 0});
     }
   }
 }

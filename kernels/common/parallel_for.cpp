@@ -2,9 +2,7 @@
 
 namespace rules_executorch::kernels {
 
-int64_t thread_count() {
-  return rules_executorch::thread_count != nullptr ? rules_executorch::thread_count() : 1;
-}
+int64_t thread_count() { return rules_executorch::thread_count != nullptr ? rules_executorch::thread_count() : 1; }
 
 void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
   if (begin >= end) {

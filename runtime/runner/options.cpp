@@ -174,8 +174,10 @@ int Count(const Argument& argument, long most, long least = 0) {
   char* end = nullptr;
   const char* text = argument.value.c_str();
   const long number = std::strtol(text, &end, 10);
-  if (!std::isdigit(static_cast<unsigned char>(*text)) || *end != '\0' || errno != 0 || number < least || number > most) {
-    FailToParse(argument.text() + " is no whole number from " + std::to_string(least) + " to " + std::to_string(most) + ".");
+  if (!std::isdigit(static_cast<unsigned char>(*text)) || *end != '\0' || errno != 0 || number < least ||
+      number > most) {
+    FailToParse(argument.text() + " is no whole number from " + std::to_string(least) + " to " + std::to_string(most) +
+                ".");
   }
   return static_cast<int>(number);
 }
@@ -271,8 +273,9 @@ std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, 
   const auto or_none = [](const std::string& path) { return path.empty() ? "none." : path.c_str(); };
   const auto format = [&](char* buffer, size_t size) {
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
-                         kMostThreads, text.threads, or_none(defaults.samples), defaults.check ? " The default here." : "", defaults.rtol,
-                         defaults.atol, defaults.min_snr, text.operators, text.more);
+                         kMostThreads, text.threads, or_none(defaults.samples),
+                         defaults.check ? " The default here." : "", defaults.rtol, defaults.atol, defaults.min_snr,
+                         text.operators, text.more);
   };
   std::string help(static_cast<size_t>(format(nullptr, 0)), '\0');
   format(help.data(), help.size() + 1);

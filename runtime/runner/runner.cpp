@@ -42,7 +42,8 @@ void UseThreads(int count) {
   const auto threads = static_cast<uint32_t>(std::max(count, 1));
   if (use_threads != nullptr ? !use_threads(threads) : threads > 1) {
     Fail("--threads=" + std::to_string(threads) + ": these threads are not to be had.",
-         use_threads != nullptr ? "the system starts no more threads." : "this binary was built without ExecuTorch's pool.",
+         use_threads != nullptr ? "the system starts no more threads."
+                                : "this binary was built without ExecuTorch's pool.",
          "leave out --threads, or name the pool with `threadpool` of the executorch_runtime_toolchain.");
   }
 }
