@@ -8,5 +8,10 @@ OPERATOR_FILES = {
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["activation", "convolution", "dtype", "matmul"]),
     "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "vectorize", "view_shape"]),
     "op_packed_linear": operator_file(["rules_executorch::packed_linear.out"], ["activation", "copy", "matmul", "parallel_for", "resize", "strided_view", "vectorize"]),
+    "op_quantized_add": operator_file(["rules_executorch::quantized_add.out"], ["quantization", "resize", "vector_math"]),
+    "op_quantized_convolution": operator_file(["rules_executorch::quantized_convolution.out"], ["grain", "integer_product", "matmul", "parallel_for", "resize", "vector_width", "vectorize"]),
+    "op_quantized_linear": operator_file(["rules_executorch::quantized_linear.out"], ["grain", "integer_product", "parallel_for", "resize"]),
+    "op_quantized_lookup": operator_file(["rules_executorch::quantized_lookup.out"], ["byte_table", "dtype", "grain", "parallel_for", "resize"]),
     "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["convert", "matmul", "parallel_for", "resize", "vector_math", "vectorize", "view_shape"]),
+    "op_weight_only_linear": operator_file(["rules_executorch::weight_only_linear.out"], ["grain", "parallel_for", "resize", "vectorize"]),
 }

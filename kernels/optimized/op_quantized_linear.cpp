@@ -1,0 +1,86 @@
+#include <algorithm>
+
+#include "kernels/common/grain.h"
+#include "kernels/common/integer_product.h"
+#include "kernels/common/parallel_for.h"
+#include "kernels/common/resize.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// Rows that a thread takes at a time: their elements stay in a cache while panels of weights pass.
+constexpr int64_t kRowBlock = 64;
+
+}  // namespace
+
+Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const Tensor& scale,
+                             const Tensor& offset, const std::optional<Tensor>& table, int64_t quant_min,
+                             int64_t quant_max, ScalarType dtype, Tensor& out) {
+  // Check
+  SumConversion conversion;
+  ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Byte || in.scalar_type() == ScalarType::Char, InvalidArgument,
+                  out);
+  ET_KERNEL_CHECK(ctx, dtype == out.scalar_type(), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, in.dim() >= 1 && tensor_is_default_dim_order(in) && tensor_is_default_dim_order(out),
+                  InvalidArgument, out);
+  const int64_t k = in.sizes()[in.dim() - 1];
+  const int64_t columns = scale.numel();
+  const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
+  const int64_t groups = (k + kPanelDepth - 1) / kPanelDepth;
+  ET_KERNEL_CHECK_MSG(ctx,
+                      weight.scalar_type() == ScalarType::Char && weight.dim() == 4 && weight.sizes()[0] == panels &&
+                          weight.sizes()[1] == groups && weight.sizes()[2] == kPanelColumns &&
+                          weight.sizes()[3] == kPanelDepth && tensor_is_default_dim_order(weight),
+                      InvalidArgument, out,
+                      "weights of %d features and %d scales are not packed as Char of (%d, %d, 16, 4): export the "
+                      "program with the version of the rules that its kernels come from",
+                      static_cast<int>(k), static_cast<int>(columns), static_cast<int>(panels),
+                      static_cast<int>(groups));
+  ET_KERNEL_CHECK(ctx, conversion.init(scale, offset, table, columns, quant_min, quant_max, dtype), InvalidArgument,
+                  out);
+
+  // Resize
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  std::copy_n(in.sizes().data(), in.dim(), sizes);
+  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  if (out.numel() == 0) {
+    return out;
+  }
+
+  // Compute: parts of some panels and some rows.
+  const int64_t rows = out.numel() / columns;
+  const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
+  const int64_t panel_blocks = (panels + kPanels - 1) / kPanels;
+  const int64_t work = std::min(rows, kRowBlock) * kPanels * kPanelColumns * std::max<int64_t>(k, 1) / 64;
+  const auto* const in_data = static_cast<const char*>(in.const_data_ptr());
+  const auto* const panel_data = static_cast<const char*>(weight.const_data_ptr());
+  auto* const out_data = static_cast<char*>(out.mutable_data_ptr());
+  const int64_t panel_stride = groups * kPanelColumns * kPanelDepth;
+  const int64_t out_row_stride = columns * out.element_size();
+  parallel_for(0, row_blocks * panel_blocks, std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t part = begin; part < end; ++part) {
+                   const int64_t row = part / panel_blocks * kRowBlock;
+                   const int64_t panel = part % panel_blocks * kPanels;
+                   const int64_t column = panel * kPanelColumns;
+                   const IntegerProduct product = {in_data + row * k,
+                                                   k,
+                                                   std::min(kRowBlock, rows - row),
+                                                   bits_to_byte(in.scalar_type()),
+                                                   panel_data + panel * panel_stride,
+                                                   panel_stride,
+                                                   std::min(kPanels * kPanelColumns, columns - column),
+                                                   k,
+                                                   conversion,
+                                                   out_data + row * out_row_stride + column * out.element_size(),
+                                                   out_row_stride};
+                   multiply_by_weights(product, column);
+                 }
+               });
+  return out;
+}
+
+}  // namespace torch::executor::native

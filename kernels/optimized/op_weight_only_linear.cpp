@@ -1,0 +1,264 @@
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/common/grain.h"
+#include "kernels/common/parallel_for.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/vectorize.h"
+
+#if defined(__AVX2__)
+#include <immintrin.h>
+#endif
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// Elements that 16 bytes hold: a Char each, or two in a Byte. Of 32 elements, those of 4 bits in a Byte are 16 apart,
+/// and 8 more than they stand for.
+template <int kBits>
+constexpr int64_t kBlock = 128 / kBits;
+
+/// As many floats as weights are made of at a time, for sums of products that are added at the end.
+#if defined(__AVX512F__)
+
+struct Floats {
+  static constexpr int64_t kLanes = 16;
+  __m512 lanes = _mm512_setzero_ps();
+
+  static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return {_mm512_loadu_ps(from)}; }
+  KERNELS_ALWAYS_INLINE void add_product(Floats a, Floats b) { lanes = _mm512_fmadd_ps(a.lanes, b.lanes, lanes); }
+  KERNELS_ALWAYS_INLINE void add_product(Floats a, float b) { add_product(a, Floats{_mm512_set1_ps(b)}); }
+};
+
+template <int kBits>
+KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
+  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+  constexpr __mmask16 kAll = 0xFFFF;
+  if constexpr (kBits == 8) {
+    weights[0].lanes = _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_cvtepi8_epi32(kAll, bytes));
+  } else {
+    const __m512 values = _mm512_setr_ps(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7);
+    const __m512i indices = _mm512_maskz_cvtepu8_epi32(kAll, bytes);
+    weights[0].lanes = _mm512_maskz_permutexvar_ps(kAll, indices, values);
+    weights[1].lanes = _mm512_maskz_permutexvar_ps(kAll, _mm512_maskz_srli_epi32(kAll, indices, 4), values);
+  }
+}
+
+#elif defined(__AVX2__)
+
+struct Floats {
+  static constexpr int64_t kLanes = 8;
+  __m256 lanes = _mm256_setzero_ps();
+
+  static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return {_mm256_loadu_ps(from)}; }
+  KERNELS_ALWAYS_INLINE void add_product(Floats a, Floats b) { lanes = _mm256_fmadd_ps(a.lanes, b.lanes, lanes); }
+  KERNELS_ALWAYS_INLINE void add_product(Floats a, float b) { add_product(a, Floats{_mm256_set1_ps(b)}); }
+};
+
+template <int kBits>
+KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
+  for (int half = 0; half < 2; ++half) {
+    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + half * 8));
+    if constexpr (kBits == 8) {
+      weights[half].lanes = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
+    } else {
+      const __m256i both = _mm256_cvtepu8_epi32(bytes);
+      const __m256i zero = _mm256_set1_epi32(8);
+      const __m256i low = _mm256_sub_epi32(_mm256_and_si256(both, _mm256_set1_epi32(15)), zero);
+      const __m256i high = _mm256_sub_epi32(_mm256_srli_epi32(both, 4), zero);
+      weights[half].lanes = _mm256_cvtepi32_ps(low);
+      weights[2 + half].lanes = _mm256_cvtepi32_ps(high);
+    }
+  }
+}
+
+#else
+
+struct Floats {
+  static constexpr int64_t kLanes = 16;
+  float lanes[kLanes] = {};
+
+  static KERNELS_ALWAYS_INLINE Floats load(const float* from) {
+    Floats result;
+    std::copy_n(from, kLanes, result.lanes);
+    return result;
+  }
+  KERNELS_ALWAYS_INLINE void add_product(const Floats& a, const Floats& b) {
+    vectorized_for(kLanes, [&](int64_t i) { lanes[i] += a.lanes[i] * b.lanes[i]; });
+  }
+  KERNELS_ALWAYS_INLINE void add_product(const Floats& a, float b) {
+    vectorized_for(kLanes, [&](int64_t i) { lanes[i] += a.lanes[i] * b; });
+  }
+};
+
+template <int kBits>
+KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
+  if constexpr (kBits == 8) {
+    const auto* const bytes = reinterpret_cast<const int8_t*>(from);
+    vectorized_for(Floats::kLanes, [&](int64_t i) { weights[0].lanes[i] = static_cast<float>(bytes[i]); });
+  } else {
+    const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
+    vectorized_for(Floats::kLanes, [&](int64_t i) {
+      weights[0].lanes[i] = static_cast<float>((bytes[i] & 15) - 8);
+      weights[1].lanes[i] = static_cast<float>((bytes[i] >> 4) - 8);
+    });
+  }
+}
+
+#endif
+
+/// Some rows of inputs, times all weights.
+struct Layer {
+  const float* in;
+  const char* weight;
+  const float* scale;
+  const float* bias;
+  float* out;
+  int64_t k;
+  int64_t columns;
+  int64_t groups;  // of weights with a scale each, in a row
+};
+
+/// Computes `kColumns` columns of `kRows` rows, from `column` on: several sums at a time, which do not wait for each
+/// other. Elements behind the last whole block, of which a row with one scale has some, come at the end.
+template <int kBits, int kRows, int kColumns>
+void compute_columns(const Layer& layer, int64_t column) {
+  constexpr int64_t kVectors = kBlock<kBits> / Floats::kLanes;
+  const int64_t row_bytes = layer.k * kBits / 8;
+  const int64_t group = layer.k / layer.groups;
+  const int64_t blocks = group / kBlock<kBits>;
+  const char* const weight = layer.weight + column * row_bytes;
+  const float* const scale = layer.scale + column * layer.groups;
+  const float* in = layer.in;
+  int64_t byte = 0;
+  Floats totals[kRows][kColumns];
+  for (int64_t g = 0; g < layer.groups; ++g) {
+    Floats sums[kRows][kColumns];
+    for (int64_t block = 0; block < blocks; ++block, in += kBlock<kBits>, byte += kBlock<kBits> * kBits / 8) {
+#pragma GCC unroll 4
+      for (int c = 0; c < kColumns; ++c) {
+        Floats weights[kVectors];
+        load_weights<kBits>(weight + c * row_bytes + byte, weights);
+#pragma GCC unroll 4
+        for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+          for (int64_t j = 0; j < kVectors; ++j) {
+            sums[i][c].add_product(weights[j], Floats::load(in + i * layer.k + j * Floats::kLanes));
+          }
+        }
+      }
+    }
+#pragma GCC unroll 4
+    for (int c = 0; c < kColumns; ++c) {
+#pragma GCC unroll 4
+      for (int i = 0; i < kRows; ++i) {
+        totals[i][c].add_product(sums[i][c], scale[c * layer.groups + g]);
+      }
+    }
+  }
+  for (int i = 0; i < kRows; ++i) {
+    for (int c = 0; c < kColumns; ++c) {
+      float lanes[Floats::kLanes];
+      std::memcpy(lanes, &totals[i][c].lanes, sizeof(lanes));
+      merge_lanes<Floats::kLanes / 2>(lanes, [](float& into, float other) { into += other; });
+      if constexpr (kBits == 8) {
+        const auto* const bytes = reinterpret_cast<const int8_t*>(weight + c * row_bytes);
+        const float* const rest = layer.in + i * layer.k;
+        for (int64_t p = layer.groups * blocks * kBlock<kBits>; p < layer.k; ++p) {
+          lanes[0] += scale[c * layer.groups] * static_cast<float>(bytes[p]) * rest[p];
+        }
+      }
+      layer.out[i * layer.columns + column + c] = lanes[0] + (layer.bias == nullptr ? 0 : layer.bias[column + c]);
+    }
+  }
+}
+
+template <int kBits>
+void compute(Layer layer, int64_t rows) {
+  constexpr int kTogether = 4;
+  while (rows > 0) {
+    // Weights that are loaded are multiplied with several rows.
+    const int64_t count = rows >= kTogether ? kTogether : 1;
+    parallel_for(0, layer.columns, std::max<int64_t>(kGrain / std::max<int64_t>(layer.k * count / 8, 1), 1),
+                 [&](int64_t begin, int64_t end) {
+                   if (count == kTogether) {
+                     for (int64_t column = begin; column < end; ++column) {
+                       compute_columns<kBits, kTogether, 1>(layer, column);
+                     }
+                     return;
+                   }
+                   for (; begin + kTogether <= end; begin += kTogether) {
+                     compute_columns<kBits, 1, kTogether>(layer, begin);
+                   }
+                   for (; begin < end; ++begin) {
+                     compute_columns<kBits, 1, 1>(layer, begin);
+                   }
+                 });
+    rows -= count;
+    layer.in += count * layer.k;
+    layer.out += count * layer.columns;
+  }
+}
+
+}  // namespace
+
+Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const Tensor& scale,
+                               const std::optional<Tensor>& bias, Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Float, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, scale, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char || weight.scalar_type() == ScalarType::Byte,
+                  InvalidArgument, out);
+  for (const Tensor* const tensor : {&in, &weight, &scale, static_cast<const Tensor*>(&out)}) {
+    ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(*tensor), InvalidArgument, out);
+  }
+  ET_KERNEL_CHECK(ctx, in.dim() >= 1 && weight.dim() == 2 && scale.dim() == 2, InvalidArgument, out);
+  const bool is_packed = weight.scalar_type() == ScalarType::Byte;
+  const int64_t k = in.sizes()[in.dim() - 1];
+  const int64_t columns = weight.sizes()[0];
+  const int64_t groups = scale.sizes()[1];
+  const int64_t multiple = is_packed ? kBlock<4> : groups == 1 ? 1 : kBlock<8>;
+  ET_KERNEL_CHECK_MSG(ctx,
+                      weight.sizes()[1] == (is_packed ? k / 2 : k) && groups >= 1 && k % (groups * multiple) == 0 &&
+                          scale.sizes()[0] == columns,
+                      InvalidArgument, out,
+                      "weights of (%d, %d) with scales of (%d, %d) are not those of %d features in groups of multiples "
+                      "of %d: export the program with the version of the rules that its kernels come from",
+                      static_cast<int>(columns), static_cast<int>(weight.sizes()[1]),
+                      static_cast<int>(scale.sizes()[0]), static_cast<int>(groups), static_cast<int>(k),
+                      static_cast<int>(multiple));
+  if (bias.has_value()) {
+    ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, *bias), InvalidArgument, out);
+    ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->numel() == columns, InvalidArgument, out);
+  }
+
+  // Resize
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  std::copy_n(in.sizes().data(), in.dim(), sizes);
+  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  if (out.numel() == 0) {
+    return out;
+  }
+
+  // Compute
+  const Layer layer = {in.const_data_ptr<float>(),
+                       static_cast<const char*>(weight.const_data_ptr()),
+                       scale.const_data_ptr<float>(),
+                       bias.has_value() ? bias->const_data_ptr<float>() : nullptr,
+                       out.mutable_data_ptr<float>(),
+                       k,
+                       columns,
+                       groups};
+  const int64_t rows = out.numel() / columns;
+  if (is_packed) {
+    compute<4>(layer, rows);
+  } else {
+    compute<8>(layer, rows);
+  }
+  return out;
+}
+
+}  // namespace torch::executor::native

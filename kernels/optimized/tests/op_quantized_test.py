@@ -1,0 +1,301 @@
+"""Tests of the operators of bytes.
+
+PyTorch calculates sums in float64, which holds them exactly. Scales and offsets have so few digits that the kernels'
+calculations in float32 are exact as well: results are equal.
+"""
+
+from __future__ import annotations
+
+import itertools
+import zlib
+
+import torch
+from absl.testing import absltest
+
+from kernels.testing import op_tester
+
+_ELEMENTS = "Tensor input, Tensor weight, Tensor scale, Tensor offset, Tensor? table"
+_RANGE = "int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out"
+_SCHEMAS = {
+    "rules_executorch::quantized_add.out": f"Tensor a, Tensor b, float a_scale, float b_scale, float offset, {_RANGE}",
+    "rules_executorch::quantized_convolution.out": f"{_ELEMENTS}, int[] stride, int[] padding, int[] dilation,"
+    f" int groups, int input_zero_point, {_RANGE}",
+    "rules_executorch::quantized_linear.out": f"{_ELEMENTS}, {_RANGE}",
+    "rules_executorch::quantized_lookup.out": "Tensor input, Tensor table, *, Tensor(a!) out",
+}
+_BYTES = (torch.int8, torch.uint8)
+_RANGES = {torch.int8: (-128, 127), torch.uint8: (0, 255), torch.float32: (0, 0)}
+
+
+def _byte_values(x: torch.Tensor) -> torch.Tensor:
+    if x.dtype not in _BYTES:
+        raise ValueError("only bytes are quantized")
+    return x.double() + (128 if x.dtype == torch.int8 else 0)
+
+
+def _finished(
+    values: torch.Tensor, table: torch.Tensor | None, quant_min: int, quant_max: int, dtype: torch.dtype
+) -> torch.Tensor:
+    if dtype == torch.float32:
+        if table is not None:
+            raise ValueError("floats are no indices")
+        return values.float()
+    low, high = _RANGES[dtype]
+    if dtype not in _BYTES or not low <= quant_min <= quant_max <= high:
+        raise ValueError("no range of bytes")
+    result = torch.round(values.float()).clamp(quant_min, quant_max).to(dtype)
+    return result if table is None else _lookup(result, table)
+
+
+def _check(scale: torch.Tensor, offset: torch.Tensor, channels: int) -> None:
+    if any(x.dtype != torch.float32 or x.shape != (channels,) for x in (scale, offset)):
+        raise ValueError("one scale and one offset for each channel")
+
+
+def _lookup(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    if table.shape != (256,) or table.dtype not in _BYTES or x.dtype not in _BYTES:
+        raise ValueError("a table has a byte for each byte")
+    return (
+        torch.stack([table[int(i) % 256] for i in x.reshape(-1)]).reshape(x.shape) if x.numel() else x.to(table.dtype)
+    )
+
+
+def _linear(
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    scale: torch.Tensor,
+    offset: torch.Tensor,
+    table: torch.Tensor | None,
+    *rest: int,
+) -> torch.Tensor:
+    channels, features = scale.shape[0], x.shape[-1]
+    _check(scale, offset, channels)
+    if weight.dtype != torch.int8 or weight.shape != (-(-channels // 16), -(-features // 4), 16, 4):
+        raise ValueError("a weight is packed")
+    # Row 16 p + i has its elements 4 g + j at [p, g, i, j].
+    rows = torch.zeros(channels, features, dtype=torch.float64)
+    for channel, feature in itertools.product(range(channels), range(features)):
+        rows[channel, feature] = weight[channel // 16, feature // 4, channel % 16, feature % 4]
+    sums = torch.nn.functional.linear(_byte_values(x), rows)
+    return _finished(sums * scale.double() + offset.double(), table, *rest)
+
+
+def _convolution(  # noqa: PLR0917, as the operator takes them
+    x: torch.Tensor,
+    weight: torch.Tensor,
+    scale: torch.Tensor,
+    offset: torch.Tensor,
+    table: torch.Tensor | None,
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    groups: int,
+    zero_point: int,
+    *rest: int,
+) -> torch.Tensor:
+    _check(scale, offset, weight.shape[0])
+    dims = x.dim() - 2
+    low, high = _RANGES[x.dtype]
+    if weight.dtype != torch.int8 or len(padding) != 2 * dims or min(padding) < 0 or not low <= zero_point <= high:
+        raise ValueError("not these weights, or not this padding")
+    widths = [width for d in reversed(range(dims)) for width in padding[d::dims]]
+    padded = torch.nn.functional.pad(_byte_values(x), widths, value=zero_point - low)
+    function = torch.nn.functional.conv1d if dims == 1 else torch.nn.functional.conv2d
+    sums = function(padded, weight.double(), None, stride, 0, dilation, groups)
+    shape = (1, -1, *[1] * dims)
+    return _finished(sums * scale.double().view(shape) + offset.double().view(shape), table, *rest)
+
+
+def _add(a: torch.Tensor, b: torch.Tensor, a_scale: float, b_scale: float, offset: float, *rest: int) -> torch.Tensor:
+    if a.dtype not in _BYTES or b.dtype not in _BYTES:
+        raise ValueError("only bytes are added")
+    return _finished(a.double() * a_scale + b.double() * b_scale + offset, None, *rest)
+
+
+def _random(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    """All bytes that there are, the same ones in every run."""
+    generator = torch.Generator().manual_seed(zlib.crc32(repr((shape, dtype)).encode()))
+    low, high = _RANGES[dtype]
+    return torch.randint(low, high + 1, shape, generator=generator).to(dtype)
+
+
+def _packed(weight: torch.Tensor) -> torch.Tensor:
+    rows, columns = weight.shape
+    packed = torch.zeros(-(-rows // 16), -(-columns // 4), 16, 4, dtype=torch.int8)
+    for row, column in itertools.product(range(rows), range(columns)):
+        packed[row // 16, column // 4, row % 16, column % 4] = weight[row, column]
+    return packed
+
+
+def _conversion(channels: int, products: int) -> tuple[torch.Tensor, torch.Tensor]:
+    """Scales and offsets for which all calculations in float32 are exact and few results are clamped."""
+    exponents = torch.arange(channels) % 3 - 8 - max(products, 1).bit_length() // 2
+    return torch.ldexp(torch.ones(channels), exponents), (torch.arange(channels) % 7 - 3) * 0.25
+
+
+_TABLE = (torch.arange(256) * 167 + 13) % 256
+
+
+class OpQuantizedTest(op_tester.OpTest):
+    def _op(self, name: str) -> op_tester.OpTester:
+        references = {
+            "rules_executorch::quantized_add.out": _add,
+            "rules_executorch::quantized_convolution.out": _convolution,
+            "rules_executorch::quantized_linear.out": _linear,
+            "rules_executorch::quantized_lookup.out": _lookup,
+        }
+        return self.op(name, schema=f"{name}({_SCHEMAS[name]}) -> Tensor(a!)", reference=references[name])
+
+    def test_linear(self) -> None:
+        linear = self._op("rules_executorch::quantized_linear.out")
+        shapes = [(1, 4, 16), (2, 5, 17), (7, 33, 48), (15, 64, 49), (3, 1, 1), (70, 12, 100), (1, 0, 5), (0, 4, 4)]
+        for (rows, k, channels), dtype, out_dtype in itertools.product(shapes, _BYTES, _RANGES):
+            x, weight = _random((rows, k), dtype), _packed(_random((channels, k), torch.int8))
+            linear.check(x, weight, *_conversion(channels, k), None, *_RANGES[out_dtype], out_dtype)
+        x, weight = _random((2, 3, 20), torch.int8), _packed(_random((6, 20), torch.int8))
+        linear.check(x, weight, *_conversion(6, 20), None, 3, 90, torch.int8)
+        linear.check(x[0, 0], weight, *_conversion(6, 20), _TABLE.to(torch.uint8), 3, 90, torch.uint8)
+
+    def test_largest_sums(self) -> None:
+        linear = self._op("rules_executorch::quantized_linear.out")
+        for dtype, value in itertools.product(_BYTES, (-128, 127)):
+            x = torch.full((3, 4096), _RANGES[dtype][1], dtype=dtype)
+            weight = torch.full((20, 4096), value, dtype=torch.int8)
+            linear.check(x, _packed(weight), torch.full((20,), 2.0**-20), torch.zeros(20), None, 0, 0, torch.float32)
+
+    def test_convolution(self) -> None:
+        convolution = self._op("rules_executorch::quantized_convolution.out")
+        # Input, weight, stride, padding, dilation, groups.
+        cases = [
+            ((1, 8, 5, 7), (16, 8, 1, 1), [1, 1], [0, 0, 0, 0], [1, 1], 1),
+            ((2, 9, 3, 3), (5, 9, 1, 1), [1, 1], [0, 0, 0, 0], [1, 1], 1),
+            ((1, 6, 9, 9), (7, 6, 1, 1), [2, 2], [0, 0, 0, 0], [1, 1], 1),
+            ((2, 3, 11, 23), (20, 3, 3, 3), [2, 2], [0, 0, 1, 1], [1, 1], 1),
+            ((1, 5, 8, 40), (9, 5, 3, 2), [1, 3], [1, 0, 2, 4], [2, 1], 1),
+            ((1, 4, 60, 20), (2, 4, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 1),
+            ((2, 8, 6, 6), (12, 2, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 4),
+            ((2, 6, 7, 7), (6, 1, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 6),
+            ((1, 5, 9, 70), (10, 1, 3, 5), [2, 2], [1, 2, 0, 1], [1, 2], 5),
+            ((1, 3, 9, 9), (3, 1, 3, 3), [3, 4], [2, 2, 2, 2], [3, 2], 3),
+            ((2, 1, 20, 20), (3, 1, 17, 17), [1, 1], [0, 0, 0, 0], [1, 1], 1),
+            ((1, 40, 50), (33, 40, 3), [2], [1, 1], [1], 1),
+            ((3, 8, 30), (8, 1, 4), [1], [3, 0], [1], 8),
+            ((0, 2, 4, 4), (2, 2, 3, 3), [1, 1], [0, 0, 0, 0], [1, 1], 1),
+        ]
+        for (shape, of_weight, *how), dtype, out_dtype in itertools.product(cases, _BYTES, _RANGES):
+            x, weight = _random(shape, dtype), _random(of_weight, torch.int8)
+            conversion = _conversion(of_weight[0], weight[0].numel())
+            convolution.check(x, weight, *conversion, None, *how, 3, *_RANGES[out_dtype], out_dtype)
+        for case in cases[:-1]:
+            x, weight = _random(case[0], torch.int8), _random(case[1], torch.int8)
+            conversion = _conversion(case[1][0], weight[0].numel())
+            table = _TABLE.to(torch.uint8).view(torch.int8)
+            convolution.check(x, weight, *conversion, table, *case[2:], -128, -20, 100, torch.int8)
+
+    def test_add(self) -> None:
+        add = self._op("rules_executorch::quantized_add.out")
+        for dtypes in itertools.product(_BYTES, _BYTES, _BYTES):
+            for shapes in (((70, 3), (70, 3)), ((2, 3, 5), (3, 1)), ((), (4,)), ((0, 2), (2,))):
+                a, b = (_random(shape, dtype) for shape, dtype in zip(shapes, dtypes, strict=False))
+                add.check(a, b, 0.5, 0.375, -2.5, *_RANGES[dtypes[2]], dtypes[2])
+                add.check(a, b, 0.5, 0.375, -2.5, 10, 20, dtypes[2])
+
+    def test_lookup(self) -> None:
+        lookup = self._op("rules_executorch::quantized_lookup.out")
+        for dtype, out_dtype in itertools.product(_BYTES, _BYTES):
+            table = _TABLE.to(torch.uint8).view(out_dtype)
+            for shape in ((), (3,), (64,), (5, 77), (0,)):
+                lookup.check(_random(shape, dtype), table)
+            x = _random((2, 3, 4, 5), dtype)
+            order = (0, 2, 3, 1)
+            lookup.check(op_tester.with_dim_order(x, order), table, out_dim_order=order, static=True)
+
+    def test_wrong_dtypes(self) -> None:
+        linear = self._op("rules_executorch::quantized_linear.out")
+        lookup = self._op("rules_executorch::quantized_lookup.out")
+        add = self._op("rules_executorch::quantized_add.out")
+        convolution = self._op("rules_executorch::quantized_convolution.out")
+        how = ([1], [0, 0], [1], 1, 0)
+        for dtype in op_tester.ALL_DTYPES:
+            if dtype in _BYTES:
+                continue
+            x, w = torch.ones((2, 4), dtype=dtype), torch.ones((1, 1, 16, 4), dtype=dtype)
+            byte, char = torch.ones((2, 4), dtype=torch.uint8), torch.ones((1, 1, 16, 4), dtype=torch.int8)
+            one = torch.ones(3)
+            out = torch.ones((2, 3), dtype=torch.int8)
+            linear.check_rejected(x, char, one, one, None, 0, 1, torch.int8, outs=[out])
+            linear.check_rejected(byte, w, one, one, None, 0, 1, torch.int8, outs=[out])
+            lookup.check_rejected(x, torch.ones(256, dtype=torch.int8), outs=[x.to(torch.int8)])
+            lookup.check_rejected(byte, torch.ones(256, dtype=dtype), outs=[x])
+            add.check_rejected(x, byte, 1.0, 1.0, 0.0, 0, 1, torch.uint8, outs=[byte])
+            add.check_rejected(byte, byte, 1.0, 1.0, 0.0, 0, 1, dtype, outs=[x])
+            image, kernel = torch.ones((1, 2, 4), dtype=dtype), torch.ones((3, 2, 1), dtype=torch.int8)
+            result = torch.ones((1, 3, 4), dtype=torch.int8)
+            convolution.check_rejected(image, kernel, one, one, None, *how, 0, 1, torch.int8, outs=[result])
+            if dtype != torch.float32:
+                linear.check_rejected(byte, char, one, one, None, 0, 1, dtype, outs=[out.to(dtype)])
+                linear.check_rejected(byte, char, one.to(dtype), one, None, 0, 1, torch.int8, outs=[out])
+
+    def test_wrong_parameters(self) -> None:
+        linear = self._op("rules_executorch::quantized_linear.out")
+        x, weight, one = (
+            torch.ones((2, 4), dtype=torch.uint8),
+            torch.ones((1, 1, 16, 4), dtype=torch.int8),
+            torch.ones(3),
+        )
+        out = torch.ones((2, 3), dtype=torch.int8)
+        right = (x, weight, one, one, None, 0, 1, torch.int8)
+        linear.check(*right)
+        for position, wrong in (
+            (0, torch.ones((2, 5), dtype=torch.uint8)),
+            (1, torch.ones((3, 4), dtype=torch.int8)),
+            (1, torch.ones((2, 1, 16, 4), dtype=torch.int8)),
+            (1, torch.ones((1, 1, 4, 16), dtype=torch.int8)),
+            (3, torch.ones(4)),
+            (4, torch.ones(255, dtype=torch.int8)),
+            (4, torch.ones(256, dtype=torch.uint8)),
+            (5, -129),
+            (5, 2),
+            (6, 128),
+            (7, torch.uint8),
+        ):
+            linear.check_rejected(*right[:position], wrong, *right[position + 1 :], outs=[out])
+        linear.check_rejected(*right[:4], torch.ones(256), 0, 0, torch.float32, outs=[out.float()])
+        convolution = self._op("rules_executorch::quantized_convolution.out")
+        image, kernel = torch.ones((1, 4, 5), dtype=torch.int8), torch.ones((3, 2, 3), dtype=torch.int8)
+        conversion = (torch.ones(3), torch.ones(3), None)
+        for how in (
+            ([1], [0, 0], [1], 1, 0),
+            ([1], [0], [1], 2, 0),
+            ([0], [0, 0], [1], 2, 0),
+            ([1], [0, -1], [1], 2, 0),
+            ([1], [0, 0], [3], 2, 0),
+            ([1], [0, 0], [1], 0, 0),
+            ([1], [0, 0], [1], 2, 0),
+            ([1, 1], [0, 0, 0, 0], [1, 1], 2, 0),
+        ):
+            outs = [torch.ones((1, 3, 3), dtype=torch.int8)]
+            convolution.check_rejected(image, kernel, *conversion, *how, 0, 1, torch.int8, outs=outs)
+        four = torch.ones((4, 2, 3), dtype=torch.int8)
+        outs = [torch.ones((1, 4, 3), dtype=torch.int8)]
+        for zero_point in (-129, 128):
+            convolution.check_rejected(
+                image,
+                four,
+                torch.ones(4),
+                torch.ones(4),
+                None,
+                [1],
+                [0, 0],
+                [1],
+                2,
+                zero_point,
+                0,
+                1,
+                torch.int8,
+                outs=outs,
+            )
+
+
+if __name__ == "__main__":
+    absltest.main()
