@@ -18,9 +18,14 @@ from export.graph_passes import (
     no_ops,
     packed_linear,
     padding,
+    quantized_add,
+    quantized_layers,
+    quantized_moves,
+    quantized_tables,
     report,
     uneven_padding,
     views,
+    weight_only,
 )
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.report import PassReport
@@ -34,6 +39,11 @@ _PASSES: Sequence[GraphPass] = (
     padding.PASS,
     no_ops.PASS,
     constants.PASS,
+    quantized_moves.PASS,
+    quantized_tables.PASS,
+    quantized_layers.PASS,
+    quantized_add.PASS,
+    weight_only.PASS,
     uneven_padding.PASS,
     packed_linear.PASS,
     activations.PASS,
@@ -41,7 +51,20 @@ _PASSES: Sequence[GraphPass] = (
     views.PASS,
 )
 # The operators of these need kernels that ExecuTorch's own library of kernels has not.
-_ON_REQUEST = frozenset({one.PASS.name for one in (attention, linear, uneven_padding, packed_linear, activations)})
+_ON_REQUEST = frozenset(
+    one.PASS.name
+    for one in (
+        attention,
+        linear,
+        quantized_tables,
+        quantized_layers,
+        quantized_add,
+        weight_only,
+        uneven_padding,
+        packed_linear,
+        activations,
+    )
+)
 # Names that stand for several passes.
 _GROUPS: Mapping[str, frozenset[str]] = {
     "all": frozenset(one.name for one in _PASSES),

@@ -630,14 +630,181 @@ class AttentionTest(PassesTest):
         self.assertEqual(torch.ops.rules_executorch.scaled_dot_product_attention.out._schema.name, ATTENTION.name())
 
 
+_QUANTIZER = """
+def get_quantizer():
+    from executorch.backends.xnnpack.quantizer import xnnpack_quantizer
+
+    config = xnnpack_quantizer.get_symmetric_quantization_config(is_per_channel=True)
+    return xnnpack_quantizer.XNNPACKQuantizer().set_global(config)
+"""
+_ENDS = ["quantized_decomposed::dequantize_per_tensor.out", "quantized_decomposed::quantize_per_tensor.out"]
+_CONVOLUTION_OF_BYTES = "rules_executorch::quantized_convolution.out"
+_LINEAR_OF_BYTES = "rules_executorch::quantized_linear.out"
+_QUANTIZED = ["quantized_moves", "quantized_tables", "quantized_layers", "quantized_add", "padding", "no_ops"]
+
+
+class QuantizedTest(PassesTest):
+    def _export(self, forward: str, x: str, init: str = "pass", names: Sequence[str] = tuple(_QUANTIZED)) -> Exported:
+        return self.export(_model(forward, x, init=init, after=_QUANTIZER), names)
+
+    def test_linear(self) -> None:
+        init = "self.layers = torch.nn.Sequential(torch.nn.Linear(5, 18), torch.nn.ReLU(), torch.nn.Linear(18, 3))"
+        exported = self._export("return self.layers(x)", "torch.rand(2, 5)", init)
+        self.assertEqual(self.calls(exported), sorted([*_ENDS, _LINEAR_OF_BYTES]))
+        self.assertEqual(self.changes(exported, "quantized_layers"), ["aten::linear of bytes"] * 2)
+
+    def test_convolutions(self) -> None:
+        init = """
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 8, 3, stride=2),
+            torch.nn.ReLU6(),
+            torch.nn.ZeroPad2d((0, 1, 1, 0)),
+            torch.nn.Conv2d(8, 8, 3, groups=8, bias=False),
+            torch.nn.Sigmoid(),
+            torch.nn.Conv2d(8, 4, 1),
+        )
+        """
+        exported = self._export("return self.layers(x)", "torch.rand(1, 3, 12, 12)", init)
+        self.assertEqual(self.calls(exported), sorted([*_ENDS, _CONVOLUTION_OF_BYTES]))
+        self.assertEqual(self.changes(exported, "quantized_layers"), ["aten::convolution of bytes"] * 3)
+
+    def test_additions(self) -> None:
+        exported = self._export("return torch.nn.functional.relu(x + x * 2.0)", "torch.rand(2, 5)")
+        self.assertIn("rules_executorch::quantized_add.out", self.calls(exported))
+        self.assertEqual(self.changes(exported, "quantized_add"), ["an addition of bytes"])
+
+    def test_bytes_move(self) -> None:
+        init = "self.layer = torch.nn.Linear(4, 6)"
+        exported = self._export(
+            "return self.layer(x).view(2, 3, 3, 2).permute(0, 2, 1, 3)", "torch.rand(2, 3, 4)", init
+        )
+        self.assertEqual(self.calls(exported), sorted([*_ENDS, _LINEAR_OF_BYTES, "aten::permute_copy.out"]))
+        self.assertEqual(
+            self.changes(exported, "quantized_moves"), ["aten::permute_copy of bytes", "aten::view_copy of bytes"]
+        )
+
+    def test_leaves(self) -> None:
+        # Weights that nothing is known of, and a transposed convolution.
+        for forward, x, init, call in (
+            ("return x @ x", "torch.rand(3, 3)", "pass", "aten::mm.out"),
+            (
+                "return self.layer(x)",
+                "torch.rand(1, 3, 4, 4)",
+                "self.layer = torch.nn.ConvTranspose2d(3, 3, 2)",
+                "aten::convolution.out",
+            ),
+        ):
+            exported = self._export(forward, x, init)
+            self.assertEqual(self.changes(exported, "quantized_layers"), [])
+            self.assertIn(call, self.calls(exported))
+
+    def test_leaves_floats(self) -> None:
+        source = _model("return self.layer(x)", "torch.rand(2, 4)", init="self.layer = torch.nn.Linear(4, 6)")
+        exported = self.export(source, _QUANTIZED)
+        self.assertEqual(self.calls(exported), ["aten::linear.out"])
+
+    def test_results_are_those_of_the_separate_calls(self) -> None:
+        """Each operator next to what the pass replaces: bytes differ by a step at most, and few do."""
+        from torch.ao.quantization.fx import _decomposed  # noqa: F401, defines torch.ops.quantized_decomposed.
+
+        from export.graph_passes import packing, quantized_operators  # noqa: F401
+
+        separate, own = torch.ops.quantized_decomposed, torch.ops.rules_executorch
+        generator = torch.Generator().manual_seed(0)
+        x = torch.randint(-128, 128, (5, 40), generator=generator).to(torch.int8)
+        weight = torch.randint(-127, 128, (20, 40), generator=generator).to(torch.int8)
+        scales, bias = torch.rand(20, generator=generator) * 0.01, torch.randn(20, generator=generator)
+        floats = torch.nn.functional.linear(
+            separate.dequantize_per_tensor(x, 0.02, 3, -128, 127, torch.int8),
+            separate.dequantize_per_channel(weight, scales, None, 0, -127, 127, torch.int8),
+            bias,
+        )
+        expected = separate.quantize_per_tensor(floats, 0.05, -4, -128, 127, torch.int8)
+        scale = 0.02 * scales / 0.05
+        offset = bias / 0.05 - (128 + 3) * weight.sum(1) * scale - 4
+        panels = packing.panels_of_rows(weight)
+        actual = own.quantized_linear(x, panels, scale, offset, None, -128, 127, torch.int8)
+        difference = (actual.int() - expected.int()).abs()
+        self.assertLessEqual(int(difference.max()), 1)
+        self.assertLess(int(difference.sum()), 3)
+        torch.library.opcheck(own.quantized_linear.default, (x, panels, scale, offset, None, -128, 127, torch.int8))
+        torch.library.opcheck(own.quantized_lookup.default, (x, torch.arange(256).to(torch.uint8)))
+        torch.library.opcheck(own.quantized_add.default, (x, x, 0.5, 0.25, 1.0, 0, 255, torch.uint8))
+        image = torch.randint(0, 256, (1, 4, 6, 6), generator=generator).to(torch.uint8)
+        kernel = torch.randint(-127, 128, (20, 2, 3, 3), generator=generator).to(torch.int8)
+        torch.library.opcheck(
+            own.quantized_convolution.default,
+            (image, kernel, scale, offset, None, [2, 1], [1, 0, 2, 0], [1, 1], 2, 7, 0, 255, torch.uint8),
+        )
+
+
+class WeightOnlyTest(PassesTest):
+    _CALL = "rules_executorch::weight_only_linear.out"
+
+    def _source(self, config: str, size: int = 128) -> str:
+        return _model(
+            "return self.layer(x)",
+            f"torch.rand(1, {size})",
+            init=f"self.layer = torch.nn.Linear({size}, 160)",
+            after=f"""
+            from torchao import quantization
+            from torchao.quantization.granularity import PerAxis, PerGroup
+
+            def get_model():
+                model = Model().eval()
+                quantization.quantize_(model, quantization.{config})
+                return model, (torch.rand(1, {size}),)
+            """,
+        )
+
+    def test_acts(self) -> None:
+        for config, bits in (
+            ("IntxWeightOnlyConfig(torch.int4, PerGroup(32))", 4),
+            ("IntxWeightOnlyConfig(torch.int4, PerAxis(0))", 4),
+            ("IntxWeightOnlyConfig(torch.int4, PerGroup(16))", 8),
+            ("IntxWeightOnlyConfig(torch.int8, PerGroup(64))", 8),
+            ("IntxWeightOnlyConfig(torch.int8, PerAxis(0))", 8),
+        ):
+            exported = self.export(self._source(config), ["weight_only"])
+            self.assertEqual(self.calls(exported), [self._CALL])
+            self.assertEqual(
+                self.changes(exported, "weight_only"), [f"a linear layer with weights of {bits} bits"], config
+            )
+
+    def test_operator(self) -> None:
+        from export.graph_passes import packing, weight_only_operator  # noqa: F401
+
+        own = torch.ops.rules_executorch.weight_only_linear
+        weight = torch.randint(-8, 8, (6, 64)).to(torch.int8)
+        x, scale, bias = torch.randn(3, 64), torch.rand(6, 2), torch.randn(6)
+        expected = torch.nn.functional.linear(x, weight * scale.repeat_interleave(32, 1), bias)
+        for given in (weight, packing.pack_halves(weight)):
+            torch.testing.assert_close(own(x, given, scale, bias), expected)
+            torch.library.opcheck(own.default, (x, given, scale, bias))
+
+
 class SelectionTest(PassesTest):
     def test_groups(self) -> None:
-        every = [one.name for one in passes.select(["all"])]
-        default = ["batch_norm", "padding", "no_ops", "constants", "in_place", "views"]
-        self.assertEqual([one for one in every if one in default], default)
-        self.assertEqual(
-            set(every) - set(default), {"attention", "linear", "uneven_padding", "packed_linear", "activations"}
-        )
+        every = [
+            "attention",
+            "linear",
+            "batch_norm",
+            "padding",
+            "no_ops",
+            "constants",
+            "quantized_moves",
+            "quantized_tables",
+            "quantized_layers",
+            "quantized_add",
+            "weight_only",
+            "uneven_padding",
+            "packed_linear",
+            "activations",
+            "in_place",
+            "views",
+        ]
+        default = ["batch_norm", "padding", "no_ops", "constants", "quantized_moves", "in_place", "views"]
+        self.assertEqual([one.name for one in passes.select(["all"])], every)
         self.assertEqual([one.name for one in passes.select(["default"])], default)
         self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
         self.assertEqual(passes.select([]), ())
