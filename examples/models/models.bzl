@@ -58,9 +58,12 @@ def _model(
 WITH_ALL_PASSES = {
     "bert_base": "bert_base.py",
     "gpt2_small": "gpt2_small.py",
+    "minilm_weights": "minilm_weights.py",
     "mobilenet_v2": "mobilenet_v2.py",
+    "mobilenet_v2_quantized": "mobilenet_v2_quantized.py",
     "qwen2_dynamic": "qwen2_dynamic.py",
     "resnet18": "resnet18.py",
+    "resnet18_quantized": "resnet18_quantized.py",
     "tiny_llama": "//examples/tiny_llama:model.py",
     "vit_s": "vit_s.py",
 }
@@ -112,4 +115,21 @@ MODELS = {
         tolerance = "1e-2",
     ),
     "whisper_tiny_encoder": _model(),
+}
+
+# Models whose programs are here with all graph passes only.
+ONLY_WITH_ALL_PASSES = {
+    "minilm_weights": _model(
+        deps = [
+            "//examples/models:minilm_py",
+            "@executorch_python//:torchao",
+        ],
+    ),
+    "mobilenet_v2_quantized": _model(
+        deps = [
+            "//examples/mobilenet_v2:model_py",
+            "@executorch_python//:torchao",
+        ],
+        tolerance = "1e-2",
+    ),
 }
