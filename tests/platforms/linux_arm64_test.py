@@ -55,7 +55,7 @@ class LinuxArm64Test(absltest.TestCase):
         self.assertIn("PASSED: 1 samples", _run("max", "GUIDE", "--check").stdout)
         built = Path("tools/cross/BUILD.bazel").read_text() + Path("tests/platforms/bare_metal/BUILD.bazel").read_text()
         targets = re.findall(r"^```starlark\n(.*?)^```$", guide, re.DOTALL | re.MULTILINE)
-        self.assertLen(targets, 2)
+        self.assertEqual(len(targets), 2)
         for each in targets:
             self.assertIn(each, built)
 
