@@ -121,7 +121,7 @@ class Bench:
             flags_of = [f"--program={self.folder / name}_aoti.pt2", f"--samples={self.folder / name}_aoti.ptd"]
             return Runner(self.folder / "aoti_runner", flags_of, model, self.cpus)
         if column == "wheel":
-            flags_of = [f"--program={self.folder / name}.pte", f"--samples={self.folder / name}.ptd"]
+            flags_of = [f"--program={self.folder / name}_plain.pte", f"--samples={self.folder / name}_plain.ptd"]
             return Runner(self.folder / "wheel_runner", flags_of, model, self.cpus)
         return Runner(self.folder / f"{column}_{name}", [], model, self.cpus)
 
