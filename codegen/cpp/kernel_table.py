@@ -37,8 +37,8 @@ def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
 
     Args:
         source: what the file is made from.
-        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. The program needs the
-            last one.
+        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. The program needs
+            the last one.
     """
     choices = (
         f"  if (has_instruction_set({_enumerator(name)})) return kernels_{name}();\n" for name in instruction_sets[:-1]

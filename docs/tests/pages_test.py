@@ -40,7 +40,7 @@ class FirstOperatorTest(absltest.TestCase):
             self.assertTrue(any(fence in text for text in texts), fence)
 
     def test_operators_of_the_binary(self) -> None:
-        command = [_QUICKSTART / "runner", "--list_operators"]
+        command = [str(_QUICKSTART / "runner"), "--list_operators"]
         listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         self.assertIn(f"--list_operators\n{listed}$ ", (_DOCS / "first_operator.md").read_text())
 

@@ -18,6 +18,6 @@ def _is_narrow(module: torch.nn.Module, name: str) -> bool:
 def get_model() -> tuple[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]]:
     encoder = SentenceEncoder(num_hidden_layers=2, vocab_size=1000).eval()
     quantize_(encoder, IntxWeightOnlyConfig(torch.int8, PerAxis(0)), _is_wide)
-    quantize_(encoder, IntxWeightOnlyConfig(torch.int4, PerGroup(32)), _is_narrow)
+    quantize_(encoder, IntxWeightOnlyConfig(torch.int4, PerGroup(32)), _is_narrow)  # type: ignore[attr-defined]
     tokens = torch.randint(1, 1000, (1, 32), generator=torch.Generator().manual_seed(1))
     return encoder, (tokens, torch.ones_like(tokens))

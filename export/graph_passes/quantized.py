@@ -69,8 +69,8 @@ def dequantized(node: graphs.Call) -> tuple[Node, Parameters] | None:
     """The bytes that a call of dequantize() reads, and their parameters; None for any other node."""
     if not isinstance(node, Node) or node.target is not dequantize():
         return None
-    parameters = Parameters.of(node)
-    return (node.args[0], parameters) if parameters is not None else None
+    source, parameters = node.args[0], Parameters.of(node)
+    return (source, parameters) if isinstance(source, Node) and parameters is not None else None
 
 
 @dataclass(frozen=True)

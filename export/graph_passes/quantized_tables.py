@@ -61,12 +61,12 @@ def _run(program: ExportedProgram) -> list[Change]:
         # Padding comes behind the table, next to the convolution that may do it.
         pad = source if source.target is _PAD and len(source.users) == 1 else None
         padding = None if pad is None else int(table[graphs.argument(pad, "value") % 256])
-        source = source if pad is None else pad.args[0]
+        source = source if pad is None else graphs.argument(pad, "self")
         if source.target is lookup and len(source.users) == 1:
             first = graphs.constant(program, source.args[1])
             assert first is not None
             table = table[first.view(torch.uint8).long()]
-            source = source.args[0]
+            source = graphs.argument(source, "input")
         constant = graphs.add_constant(program, f"{last.name}_table", table)
         result = graphs.value(source).to(table.dtype)
         node = graphs.insert_call(last, lookup, (source, constant), result)

@@ -266,18 +266,18 @@ class ResultsTest(RunnerTest):
         self.assertEqual(PRIM_OPS & set(operators), set())
 
     def test_threads(self) -> None:
-        command = [_RUNNER, "--program=wide.pte", "--samples=wide.ptd", "--check", "--print=10000000"]
+        command = [str(_RUNNER), "--program=wide.pte", "--samples=wide.ptd", "--check", "--print=10000000"]
         outputs = []
-        for flags, threads in ([], 1), (["--threads=1"], 1), (["--threads=2"], 2), (["--threads=5"], 5):
+        for flags, threads in (("", 1), ("--threads=1", 1), ("--threads=2", 2), ("--threads=5", 5)):
             with self.subTest(flags):
                 # Without the limit of memory, of which a pool takes more the more processors there are.
-                result = subprocess.run([*command, *flags], cwd=_FOLDER, capture_output=True, text=True)
+                result = subprocess.run([*command, *flags.split()], cwd=_FOLDER, capture_output=True, text=True)
                 self.assertIn("\nPASSED: 1 samples", result.stdout, result.stderr)
                 outputs.append(self.outputs(result.stdout))
                 self.assertEqual(outputs[-1], outputs[0])
-                self.assertEqual(self.count_threads([*command, *flags, "--iterations=1000000"]), threads)
+                self.assertEqual(self.count_threads([*command, *flags.split(), "--iterations=1000000"]), threads)
 
-    def count_threads(self, command: list[str | Path]) -> int:
+    def count_threads(self, command: list[str]) -> int:
         """How many threads a runner has that has run for a while."""
         with subprocess.Popen(command, cwd=_FOLDER, stdout=subprocess.DEVNULL) as process:
             time.sleep(1)
@@ -500,7 +500,7 @@ class ErrorTest(RunnerTest):
         self.assertNotIn("\x1b", self.fail_with([add, "--method=\x1b[31mred"], "no method ?[31mred"))
 
     def test_threads_of_a_runtime_without_a_pool(self) -> None:
-        command = [_RUNNER_WITHOUT_THREADS, "--list_methods", "--program=add.pte"]
+        command = [str(_RUNNER_WITHOUT_THREADS), "--list_methods", "--program=add.pte"]
         self.assertEqual(subprocess.run([*command, "--threads=1"], cwd=_FOLDER, capture_output=True).returncode, 0)
         result = subprocess.run([*command, "--threads=2"], cwd=_FOLDER, capture_output=True, text=True)
         self.assertEqual(result.returncode, 1)

@@ -83,9 +83,9 @@ def main(_: list[str]) -> None:
     peak = 0.0
     with ExitStack() as stack:
         calls = {}
-        for bits, groups in ((8, 1), (8, _FEATURES // _GROUP), (4, _FEATURES // _GROUP), (4, _FEATURES // 128)):
-            name = f"{bits} bits, {'a scale a row' if groups == 1 else f'groups of {_FEATURES // groups}'}"
-            weight, scale = _weights(bits, groups)
+        for bits, group_count in ((8, 1), (8, _FEATURES // _GROUP), (4, _FEATURES // _GROUP), (4, _FEATURES // 128)):
+            name = f"{bits} bits, {'a scale a row' if group_count == 1 else f'groups of {_FEATURES // group_count}'}"
+            weight, scale = _weights(bits, group_count)
             outs = [torch.empty(1, weight.shape[0])]
             calls[name] = stack.enter_context(tester.prepare(x, weight, scale, None, outs=outs))
             sizes[name] = weight.nbytes + scale.nbytes

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import itertools
 import zlib
+from typing import Any
 
 import torch
 from absl.testing import absltest
@@ -66,7 +67,7 @@ def _linear(
     scale: torch.Tensor,
     offset: torch.Tensor,
     table: torch.Tensor | None,
-    *rest: int,
+    *rest: Any,
 ) -> torch.Tensor:
     channels, features = scale.shape[0], x.shape[-1]
     _check(scale, offset, channels)
@@ -91,7 +92,7 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
     dilation: list[int],
     groups: int,
     zero_point: int,
-    *rest: int,
+    *rest: Any,
 ) -> torch.Tensor:
     _check(scale, offset, weight.shape[0])
     dims = x.dim() - 2
@@ -106,7 +107,7 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
     return _finished(sums * scale.double().view(shape) + offset.double().view(shape), table, *rest)
 
 
-def _add(a: torch.Tensor, b: torch.Tensor, a_scale: float, b_scale: float, offset: float, *rest: int) -> torch.Tensor:
+def _add(a: torch.Tensor, b: torch.Tensor, a_scale: float, b_scale: float, offset: float, *rest: Any) -> torch.Tensor:
     if a.dtype not in _BYTES or b.dtype not in _BYTES:
         raise ValueError("only bytes are added")
     return _finished(a.double() * a_scale + b.double() * b_scale + offset, None, *rest)

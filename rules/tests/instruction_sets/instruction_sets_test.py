@@ -48,7 +48,9 @@ class InstructionSetsTest(absltest.TestCase):
         self.assertEqual(with_it.stdout[:1], "1", with_it.stderr)
         without_it = _run(program=_PROGRAM_OF_AVX2, emulator=(_QEMU, "-cpu", "qemu64"))
         self.assertNotEqual(without_it.returncode, 0)
-        self.assertIn("//rules/tests/instruction_sets:library: all kernels are compiled for avx2, which", without_it.stderr)
+        self.assertIn(
+            "//rules/tests/instruction_sets:library: all kernels are compiled for avx2, which", without_it.stderr
+        )
         self.assertIn("=baseline at most.", without_it.stderr)
 
     def test_a_name_that_is_none(self) -> None:

@@ -112,7 +112,14 @@ class Runner:
 
     def _run(self, threads: int, *flags: str, watch: bool = False) -> tuple[re.Match[str], int]:
         """The times that the runner prints and, if somebody shall watch, the most memory that the runner takes."""
-        pinned = ["taskset", "-c", ",".join(map(str, self._cpus[:threads])), *self._command, *flags, f"--threads={threads}"]
+        pinned = [
+            "taskset",
+            "-c",
+            ",".join(map(str, self._cpus[:threads])),
+            *self._command,
+            *flags,
+            f"--threads={threads}",
+        ]
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT)
             # What wait4() says of a process begins with the memory of this one, which it was forked from.
