@@ -72,7 +72,8 @@ def _section(seconds: dict[str, float], sizes: dict[str, int], peak: float) -> s
     )
 
 
-def main(_: list[str]) -> None:
+def main(argv: list[str]) -> None:
+    del argv
     os.environ["OP_CALLER_LIBRARY"] = str(Path(_LIBRARY.value).resolve())
     tester = op_tester.OpTester(
         "rules_executorch::weight_only_linear.out", schema=_SCHEMA, reference=lambda x, *_: x[..., :0]
