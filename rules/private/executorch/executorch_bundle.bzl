@@ -31,7 +31,7 @@ def _executorch_bundle_impl(ctx):
     folder = ctx.actions.declare_directory(ctx.label.name)
     archive = ctx.actions.declare_file(ctx.label.name + ".tar")
     licenses = depset(
-        ctx.files.licenses + ctx.files._license,
+        ctx.files.license_files + ctx.files._license,
         transitive = [ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].licenses],
     )
     args = codegen_args(ctx, "bundle")
@@ -68,7 +68,7 @@ folder has:
 - `<binary>`, the executable.
 - `<binary>.runfiles`, with the runtime's libraries, the program, its samples and `data`. The executable finds the libraries by
   `$ORIGIN`, so the folder may be moved, but not the executable alone.
-- `licenses`, with those of rules_executorch, of the runtime, and of `licenses`.
+- `licenses`, with those of rules_executorch, of the runtime, and of `license_files`.
 - `manifest.json`: the processor that the binary is for, the system's libraries that it needs with the versions of their symbols,
   the licenses, and path, bytes and SHA-256 of every other file.
 
@@ -81,7 +81,7 @@ Where the folder runs, the dynamic linker needs /proc, which tells the linker wh
             executable = True,
             cfg = "target",
         ),
-        "licenses": attr.label_list(
+        "license_files": attr.label_list(
             doc = "License files of what else the bundle has: of the model, of kernels, of libraries.",
             allow_files = True,
         ),

@@ -9,7 +9,7 @@ def _executorch_runtime_toolchain_impl(ctx):
     return [platform_common.ToolchainInfo(
         etdump = ctx.attr.etdump[CcInfo] if ctx.attr.etdump else None,
         kernel_includes = ctx.attr.kernel_includes[CcInfo],
-        licenses = depset(ctx.files.licenses),
+        licenses = depset(ctx.files.license_files),
         max_kernels = ctx.attr.max_kernels,
         program = ctx.attr.program[CcInfo],
         module = ctx.attr.module[CcInfo],
@@ -36,7 +36,7 @@ a toolchain with their own targets and registers the toolchain.""",
             mandatory = True,
             providers = [CcInfo],
         ),
-        "licenses": attr.label_list(
+        "license_files": attr.label_list(
             doc = "The runtime's license files, which an `executorch_bundle` has.",
             allow_files = True,
         ),
