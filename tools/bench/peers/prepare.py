@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import re
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -19,6 +20,8 @@ import torch
 from torch.utils import _pytree as pytree
 
 Sample = tuple[torch.Tensor, ...]
+
+_COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def _model(model: dict[str, Any]) -> tuple[torch.nn.Module, list[Sample], list[Sample]]:
@@ -82,7 +85,8 @@ def main(model: dict[str, Any], folder: Path) -> None:
             step()
         except Exception as error:  # Whatever cannot be made for one peer: the others go on.
             (folder / name).unlink(missing_ok=True)
-            text = next(filter(None, str(error).splitlines()), "")
+            # PyTorch colors its messages; these go into a document.
+            text = next(filter(None, _COLOR.sub("", str(error)).splitlines()), "")
             (folder / f"{name}.error").write_text(f"{type(error).__name__}: {text}")
 
     make("samples.npz", lambda: _save_samples(module, samples, folder / "samples.npz"))
