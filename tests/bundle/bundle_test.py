@@ -17,7 +17,8 @@ _ARCHIVE = Path(os.environ["ARCHIVE"])
 _FOLDER = Path(os.environ["FOLDER"])
 _QEMU = Path(os.environ["QEMU"])
 
-_BINARY = "model_test"
+_BINARY = "runner"
+_CHECK = ["--check", "--rtol=1e-4", "--atol=1e-4"]
 _LOADER = "/lib64/ld-linux-x86-64.so.2"
 
 
@@ -61,13 +62,14 @@ class BundleTest(absltest.TestCase):
         self.fill_root()
         # The dynamic linker reads in /proc which folder is $ORIGIN.
         (self.root / "proc").mkdir()
-        script = 'mount --rbind /proc "$0/proc" && exec unshare --root="$0" "$1"'
+        script = 'mount --rbind /proc "$0/proc" && exec unshare --root="$0" "$@"'
         namespaces = ["unshare", "--user", "--map-root-user", "--mount"]
-        self.assert_passes([*namespaces, "sh", "-c", script, str(self.root), f"/mobilenet/{_BINARY}"])
+        self.assert_passes([*namespaces, "sh", "-c", script, str(self.root), f"/mobilenet/{_BINARY}", *_CHECK])
 
     def test_runs_on_another_processor(self) -> None:
         self.fill_root()
-        self.assert_passes([str(_QEMU.absolute()), "-cpu", "qemu64", "-L", str(self.root), str(self.folder / _BINARY)])
+        emulator = [str(_QEMU.absolute()), "-cpu", "qemu64", "-L", str(self.root)]
+        self.assert_passes([*emulator, str(self.folder / _BINARY), *_CHECK])
 
     def test_manifest_lists_every_file(self) -> None:
         files = {str(path.relative_to(self.folder)) for path in self.folder.rglob("*") if path.is_file()}

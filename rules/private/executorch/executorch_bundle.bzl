@@ -76,7 +76,8 @@ Where the folder runs, the dynamic linker needs /proc, which tells the linker wh
     implementation = _executorch_bundle_impl,
     attrs = {
         "binary": attr.label(
-            doc = "An `executorch_binary`, a `torch_aoti_binary` or a `cc_binary`.",
+            doc = """An `executorch_binary`, a `torch_aoti_binary` or a `cc_binary`. Not a test: Bazel configures a test that a bundle
+needs and the same test of `//...` apart, and both would write the same files.""",
             mandatory = True,
             executable = True,
             cfg = "target",
