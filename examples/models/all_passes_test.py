@@ -11,6 +11,7 @@ from absl.testing import absltest
 _PACKED = "weights of a linear layer packed"
 _PADDED = "zeros that a convolution pads itself"
 _ATTENTION = "attention kept whole"
+_FUSED = "rules_executorch::fused_convolution of channels-last tensors"
 
 
 class AllPassesTest(absltest.TestCase):
@@ -39,11 +40,21 @@ class AllPassesTest(absltest.TestCase):
     def test_mobilenet(self) -> None:
         # Of the zeros, ExecuTorch's own operator takes 47.
         self._check("mobilenet_v2", padded=52, clamp=35)
+        self._check_convolutions("mobilenet_v2", layers=52, copies=1, addends=10)
 
     def test_resnet(self) -> None:
-        # Behind a sum, an activation is no layer's.
-        changes = self._changes("resnet18")
-        self.assertEqual(changes["clamp done by the layer before it"], 8)
+        self._check("resnet18", clamp=15)
+        self._check_convolutions("resnet18", layers=18, copies=1, addends=7)
+
+    def test_unet(self) -> None:
+        # Transposed convolutions, which are no layers of this kind, stand between copies.
+        self._check_convolutions("unet", layers=15, copies=7, addends=0)
+
+    def _check_convolutions(self, model: str, *, layers: int, copies: int, addends: int) -> None:
+        changes = self._changes(model)
+        self.assertEqual(changes["aten::convolution of channels-last tensors"] + changes[_FUSED], layers)
+        self.assertEqual(changes["copied from channels-last"] + changes["copied to channels-last"], copies)
+        self.assertEqual(changes["done by the convolution before it"], addends)
 
 
 if __name__ == "__main__":

@@ -58,6 +58,7 @@ def _model(
 # Models whose programs come with all graph passes as well: the model file, by name.
 WITH_ALL_PASSES = {
     "bert_base": "bert_base.py",
+    "convnext_tiny": "convnext_tiny.py",
     "gpt2_small": "gpt2_small.py",
     "minilm_weights": "minilm_weights.py",
     "mobilenet_v2": "mobilenet_v2.py",
@@ -66,7 +67,9 @@ WITH_ALL_PASSES = {
     "resnet18": "resnet18.py",
     "resnet18_quantized": "resnet18_quantized.py",
     "tiny_llama": "//examples/tiny_llama:model.py",
+    "unet": "unet.py",
     "vit_s": "vit_s.py",
+    "whisper_tiny_encoder": "whisper_tiny_encoder.py",
 }
 
 # By the name of the Python file.

@@ -15,7 +15,11 @@ from export.graph_passes.graph_pass import Change, GraphPass, Stage
 _ATEN = graphs.EDGE.aten
 _CONVOLUTION = _ATEN.convolution.default
 # The operators that take activations, with as many arguments before these.
-_LAYERS = {"rules_executorch::fused_convolution": 8, "rules_executorch::packed_linear": 4}
+_LAYERS = {
+    "rules_executorch::fused_convolution": 8,
+    "rules_executorch::packed_convolution": 11,
+    "rules_executorch::packed_linear": 4,
+}
 
 
 @dataclass(frozen=True)

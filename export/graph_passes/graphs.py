@@ -65,6 +65,11 @@ def is_contiguous(tensor: torch.Tensor) -> bool:
     return bool(statically_known_true(tensor.is_contiguous()))
 
 
+def same_layouts(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether tensors are known to have the same sizes and order in memory."""
+    return same_sizes(a.shape, b.shape) and same_sizes(a.stride(), b.stride())
+
+
 def constant(program: ExportedProgram, node: Any) -> torch.Tensor | None:
     """The elements of a weight or another tensor that no call of the method changes; None for any other node."""
     if not isinstance(node, Node) or node.op != "placeholder":

@@ -10,8 +10,10 @@ from diagnostics.errors import Finding, InputError
 from diagnostics.suggest import did_you_mean, nearest
 from export.graph_passes import (
     activations,
+    addends,
     attention,
     batch_norm,
+    channels_last,
     constants,
     in_place,
     linear,
@@ -46,6 +48,8 @@ _PASSES: Sequence[GraphPass] = (
     weight_only.PASS,
     uneven_padding.PASS,
     packed_linear.PASS,
+    channels_last.PASS,
+    addends.PASS,
     activations.PASS,
     in_place.PASS,
     views.PASS,
@@ -62,6 +66,8 @@ _ON_REQUEST = frozenset(
         weight_only,
         uneven_padding,
         packed_linear,
+        channels_last,
+        addends,
         activations,
     )
 )

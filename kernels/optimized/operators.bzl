@@ -7,6 +7,7 @@ load("//kernels/common:operator_file.bzl", "operator_file")
 OPERATOR_FILES = {
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["activation", "convolution", "dtype", "matmul"]),
     "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "vectorize", "view_shape"]),
+    "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["activation", "matmul", "parallel_for", "resize", "strided_view", "vector_width", "vectorize"]),
     "op_packed_linear": operator_file(["rules_executorch::packed_linear.out"], ["activation", "copy", "matmul", "parallel_for", "resize", "strided_view", "vectorize"]),
     "op_quantized_add": operator_file(["rules_executorch::quantized_add.out"], ["quantization", "resize", "vector_math"]),
     "op_quantized_convolution": operator_file(["rules_executorch::quantized_convolution.out"], ["grain", "integer_product", "matmul", "parallel_for", "resize", "vector_width", "vectorize"]),

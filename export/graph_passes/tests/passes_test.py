@@ -11,6 +11,7 @@ from pathlib import Path
 
 import torch
 from absl.testing import absltest
+from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from executorch.exir.tensor import get_scalar_type
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
@@ -18,16 +19,17 @@ from executorch.extension.pybindings.portable_lib import _load_for_executorch_fr
 from codegen.inputs import program_reader
 from diagnostics.errors import InputError
 from export.exporter import Exported, export
-from export.graph_passes import passes, report
+from export.graph_passes import packed_convolution_operator, passes, report
 from export.graph_passes.attention_operator import ATTENTION
 from export.graph_passes.fused_convolution_operator import FUSED_CONVOLUTION
 from export.graph_passes.packed_linear_operator import PACKED_LINEAR, pack
 
 _ATTENTION = "rules_executorch::scaled_dot_product_attention.out"
 _CONVOLUTION = "rules_executorch::fused_convolution.out"
+_PACKED_CONVOLUTION = "rules_executorch::packed_convolution.out"
 _PACKED_LINEAR = "rules_executorch::packed_linear.out"
 # ExecuTorch's own library lacks these.
-_OWN = frozenset({"aten::linear.out", _ATTENTION, _CONVOLUTION, _PACKED_LINEAR})
+_OWN = frozenset({"aten::linear.out", _ATTENTION, _CONVOLUTION, _PACKED_CONVOLUTION, _PACKED_LINEAR})
 
 
 def _model(forward: str, *inputs: str, init: str = "pass", takes: str = "x, *others", after: str = "") -> str:
@@ -498,6 +500,139 @@ class PackedLinearTest(PassesTest):
         self.assertEqual(torch.ops.rules_executorch.packed_linear.out._schema.name, PACKED_LINEAR.name())
 
 
+class ChannelsLastTest(PassesTest):
+    _COPY = "dim_order_ops::_to_dim_order_copy.out"
+    _LAYER = "aten::convolution of channels-last tensors"
+
+    def _export(self, forward: str, init: str, names: Sequence[str] = ("channels_last",)) -> Exported:
+        layers = f"{init}\nself.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 64, 3, padding=1)"
+        return self.export(_model(forward, "torch.rand(1, 3, 18, 18)", init=layers), names)
+
+    def test_acts(self) -> None:
+        exported = self._export(
+            "return self.b(self.c(torch.relu(self.a(x)))).amax(dim=(2, 3))",
+            "self.c = torch.nn.Conv2d(32, 32, 5, groups=32, stride=2, padding=2)",
+        )
+        self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 3)
+        self.assertEqual(self.calls(exported), ["aten::amax.out", "aten::relu.out", _PACKED_CONVOLUTION])
+
+    def test_carries(self) -> None:
+        """Nothing is copied between the layers."""
+        for between in (
+            "torch.nn.functional.pad(y, (1, 2, 0, 1))",
+            "torch.nn.functional.max_pool2d(y, 2)",
+            "torch.nn.functional.interpolate(y, scale_factor=2)",
+            "torch.cat([y, y.sigmoid()], dim=2)",
+            "y * y.amax(dim=(2, 3), keepdim=True)",
+            "y * self.scale + 1.0",
+            "torch.nn.functional.batch_norm(y, self.variance, self.variance)",
+        ):
+            with self.subTest(between):
+                forward = f"y = self.a(x)\nreturn self.b({between}).amax(dim=(2, 3))"
+                init = "self.scale = torch.nn.Parameter(torch.rand(32, 1, 1))"
+                init += "\nself.register_buffer('variance', torch.rand(32))"
+                exported = self._export(forward, init)
+                self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 2)
+                self.assertNotIn(self._COPY, self.calls(exported))
+
+    def test_copies_at_borders(self) -> None:
+        forward = "y = self.b(self.a(x))\nreturn self.c(y.view(1, 64, 8, 32)), y"
+        exported = self._export(forward, "self.c = torch.nn.Conv2d(64, 64, 3)")
+        # For the view and for the caller, once; the last layer's input and result.
+        copies = ["copied from channels-last"] * 2 + ["copied to channels-last"]
+        self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 3 + copies)
+
+    def test_acts_on_what_is_channels_last(self) -> None:
+        source = "x = x.to(memory_format=torch.channels_last)\nreturn self.b(torch.relu(self.a(x)))"
+        exported = self._export(source, "pass")
+        self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 2)
+
+    def test_leaves(self) -> None:
+        images = "torch.rand(1, 32, 16, 16)"
+        for layer, inputs in (
+            # The copies cost more than the layer gains.
+            ("Conv2d(32, 32, 3, groups=32)", images),
+            ("Conv2d(32, 2, 1)", images),
+            # Panels would be empty mostly.
+            ("Conv2d(32, 32, 9, groups=8)", images),
+            ("ConvTranspose2d(32, 64, 5)", images),
+            ("Conv2d(32, 64, 5).double()", f"{images}.double()"),
+            ("Conv1d(4, 64, 25)", "torch.rand(1, 4, 88)"),
+        ):
+            with self.subTest(layer):
+                init = f"self.layer = torch.nn.{layer}"
+                source = _model("return self.layer(x)", inputs, init=init)
+                self.check("channels_last", source, changes=[], calls=["aten::convolution.out"])
+        source = _model("return torch.nn.functional.conv2d(x, others[0])", images, "torch.rand(64, 32, 5, 5)")
+        self.check("channels_last", source, changes=[], calls=["aten::convolution.out"])
+
+    def test_values(self) -> None:
+        class Network(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.first = torch.nn.Conv2d(3, 50, 3, stride=2)
+                self.depthwise = torch.nn.Conv2d(50, 50, 3, padding=1, groups=50)
+                self.groups = torch.nn.Conv2d(50, 50, 3, padding=(1, 2), dilation=(1, 2), groups=2)
+                self.last = torch.nn.Conv2d(50, 100, 3)
+
+            def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+                x = torch.nn.functional.pad(self.first(x).relu(), (0, 1, 0, 0))
+                y = torch.nn.functional.hardtanh(self.depthwise(x) + x)
+                z = (x + self.groups(y)).sigmoid() + y
+                return self.last(z).flatten(1), y
+
+        network, inputs = Network().eval(), (torch.rand(2, 3, 21, 19),)
+        names = ("uneven_padding", "channels_last", "addends", "activations")
+        edge = to_edge_transform_and_lower(
+            torch.export.export(network, inputs), compile_config=EdgeCompileConfig(_check_ir_validity=False)
+        )
+        program = edge.exported_program()
+        for one in passes.select(names):
+            self.assertNotEqual(len(one.run(program)), 0, one.name)
+        torch.testing.assert_close(program.module()(*inputs), network(*inputs), rtol=1e-4, atol=1e-4)
+
+    def test_operator(self) -> None:
+        operator = torch.ops.rules_executorch.packed_convolution.default
+        for shape, groups in (((70, 8, 3, 2), 1), ((40, 4, 3, 2), 2), ((8, 1, 3, 2), 8)):
+            x, weight, bias = torch.rand(2, 8, 7, 6), torch.rand(shape), torch.rand(shape[0])
+            packed = packed_convolution_operator.pack(weight, groups)
+            steps = ([2, 1], [0, 1], [1, 0], [1, 2])
+            expected = torch.nn.functional.conv2d(
+                torch.nn.functional.pad(x, (1, 0, 0, 1)), weight, bias, (2, 1), 0, (1, 2), groups
+            )
+            addend = torch.rand_like(expected)
+            args = (x, packed, bias, addend, [3, 2], shape[0], *steps, groups, "clamp", 0.0, 9.0)
+            torch.library.opcheck(operator, args)
+            torch.testing.assert_close(operator(*args), (expected + addend).clamp(0, 9))
+        self.assertEqual(torch.ops.rules_executorch.packed_convolution.out._schema.name, operator.name())
+
+
+class AddendsTest(PassesTest):
+    _NAMES = ("channels_last", "addends", "activations")
+    _INIT = "self.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 32, 3, padding=1)"
+
+    def _calls(self, forward: str) -> list[str]:
+        source = _model(f"y = self.a(x)\n{forward}", "torch.rand(1, 3, 18, 18)", init=self._INIT)
+        return self.calls(self.export(source, self._NAMES))
+
+    def test_acts(self) -> None:
+        for forward in ("self.b(y) + y", "y + self.b(y)", "torch.relu(y + self.b(y))", "self.b(y) + self.b(y.abs())"):
+            with self.subTest(forward):
+                calls = self._calls(f"return ({forward}).amax(dim=(2, 3))")
+                self.assertNotIn("aten::add.out", calls)
+                self.assertNotIn("aten::relu.out", calls)
+
+    def test_leaves(self) -> None:
+        for forward in (
+            "z = self.b(y)\nreturn (z + y + z.amax()).amax(dim=(2, 3))",  # The sum without the addend is needed, too.
+            "return torch.add(self.b(y), y, alpha=2).amax(dim=(2, 3))",
+            "return (self.b(y) + y.amax(dim=3, keepdim=True)).amax(dim=(2, 3))",
+            "z = self.b(y)\nreturn (z + z).amax(dim=(2, 3))",
+        ):
+            with self.subTest(forward):
+                self.assertIn("aten::add.out", self._calls(forward))
+
+
 # As transformers' NewGELUActivation has it.
 _GELU = "0.5 * y * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (y + 0.044715 * torch.pow(y, 3.0))))"
 
@@ -799,6 +934,8 @@ class SelectionTest(PassesTest):
             "weight_only",
             "uneven_padding",
             "packed_linear",
+            "channels_last",
+            "addends",
             "activations",
             "in_place",
             "views",
@@ -815,7 +952,7 @@ class SelectionTest(PassesTest):
         finding = caught.exception.findings[0]
         self.assertEqual(finding.id, "unknown-graph-pass")
         self.assertEqual(finding.found, "there is no pass linaer; did you mean linear?")
-        self.assertIn("all, default, activations, attention", finding.fix)
+        self.assertIn("all, default, activations, addends, attention", finding.fix)
 
     def test_none(self) -> None:
         exported = self.export(_model("return x.clone() + 1.0", "torch.rand(2)"), [])

@@ -1,0 +1,117 @@
+"""The operator that convolutions of channels-last tensors with packed weights become in programs, for PyTorch.
+
+Importing this module registers the operator; kernels/optimized has its kernel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch.nn import functional
+
+from export.graph_passes import activation as activations
+from export.graph_passes import own_operators
+
+# Output channels of a panel, and what the count of the last panel's is a multiple of, as kPanelChannels and
+# kChannelStep of kernels/optimized/op_packed_convolution.cpp.
+_PANEL = 48
+_STEP = 16
+
+# Zeros before the first and behind the last row and column; what is added before the activation.
+_ARGUMENTS = (
+    "Tensor input, Tensor weight, Tensor? bias, Tensor? addend, int[] kernel_size, int out_channels, int[] stride,"
+    f" int[] padding, int[] end_padding, int[] dilation, int groups, {activations.ARGUMENTS}"
+)
+
+
+def is_depthwise(channels: int, out_channels: int, groups: int) -> bool:
+    """Whether each output channel is made of an input channel of its own."""
+    return channels == out_channels == groups > 1
+
+
+def filled_channels(out_channels: int) -> int:
+    """Output channels of a group with those that fill up its last panel."""
+    return -(-out_channels // _STEP) * _STEP
+
+
+def pack(weight: torch.Tensor, groups: int) -> torch.Tensor:
+    """The weights of a convolution in the order in which the kernel reads them.
+
+    Those of a depthwise convolution are [positions of the kernel, channels]. Any other's are [groups, output channels
+    of a group, inputs of a sum], of which each group is panels of 48 output channels, the last one of what is left,
+    filled up with zeros to a multiple of 16; a panel has a row for each position of the kernel and input channel.
+    """
+    if is_depthwise(weight.shape[1] * groups, weight.shape[0], groups):
+        return weight.detach().reshape(groups, -1).t().contiguous()
+    of_groups = weight.detach().permute(2, 3, 1, 0).reshape(-1, groups, weight.shape[0] // groups)
+    inputs, _, channels = of_groups.shape
+    filled = functional.pad(of_groups, (0, filled_channels(channels) - channels))
+    panels = [panel.transpose(0, 1).reshape(groups, -1) for panel in filled.split(_PANEL, dim=2)]
+    return torch.cat(panels, dim=1).reshape(groups, filled.shape[2], inputs).contiguous()
+
+
+def unpack(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
+    """Weights as they were before `pack`."""
+    if packed.dim() == 2:
+        return packed.t().reshape(groups, 1, *kernel_size)
+    channels, inputs = out_channels // groups, packed.shape[2]
+    widths = [min(_PANEL, packed.shape[1] - first) for first in range(0, packed.shape[1], _PANEL)]
+    panels = packed.reshape(groups, -1).split([inputs * width for width in widths], dim=1)
+    rows = torch.cat([panel.reshape(groups, inputs, -1) for panel in panels], dim=2)[:, :, :channels]
+    return rows.transpose(1, 2).reshape(out_channels, *kernel_size, -1).permute(0, 3, 1, 2)
+
+
+def _convolution(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None,
+    kernel_size: Sequence[int],
+    out_channels: int,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+) -> torch.Tensor:
+    # From the last dimension on: before, behind.
+    padded = functional.pad(input, [padding[1], end_padding[1], padding[0], end_padding[0]])
+    unpacked = unpack(weight, kernel_size, out_channels, groups)
+    result = functional.conv2d(padded, unpacked, bias, stride, 0, dilation, groups)
+    if addend is not None:
+        result = result + addend
+    result = activations.apply(result, activation, minimum, maximum)
+    return result.contiguous(memory_format=torch.channels_last)
+
+
+def _fake_convolution(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None,
+    kernel_size: Sequence[int],
+    out_channels: int,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+) -> torch.Tensor:
+    sizes = [
+        (size + before + behind - step * (kernel - 1) - 1) // by + 1
+        for size, kernel, by, before, behind, step in zip(
+            input.shape[2:], kernel_size, stride, padding, end_padding, dilation, strict=True
+        )
+    ]
+    shape = (input.shape[0], out_channels, *sizes)
+    return torch.empty(shape, dtype=input.dtype, device=input.device, memory_format=torch.channels_last)
+
+
+own_operators.register("packed_convolution", _ARGUMENTS, _convolution, _fake_convolution)

@@ -1,0 +1,219 @@
+"""Tests of op_packed_convolution.cpp, against PyTorch's convolution, padding and activations."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from absl.testing import absltest
+from torch.nn import functional
+
+from kernels.testing import op_tester
+
+_SCHEMA = (
+    "rules_executorch::packed_convolution.out(Tensor input, Tensor weight, Tensor? bias, Tensor? addend,"
+    " int[] kernel_size, int out_channels, int[] stride, int[] padding, int[] end_padding, int[] dilation, int groups,"
+    " str activation='none', float minimum=0.0, float maximum=0.0, *, Tensor(a!) out) -> Tensor(a!)"
+)
+_FIRST = (0, 1, 2, 3)
+_LAST = (0, 2, 3, 1)
+
+# Input, weight and groups: images of few channels, with rows of more pixels than a block; one position; sums of several
+# parts; panels that are not full; groups; depthwise with channels fewer and more than a vector; blocks of pixels that
+# begin within a row, and in one image and end in the next; one pixel.
+_CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
+    ((2, 3, 17, 19), (20, 3, 3, 3), 1),
+    ((1, 3, 9, 1100), (33, 3, 3, 5), 1),
+    ((3, 16, 19, 17), (48, 16, 1, 1), 1),
+    ((2, 24, 9, 7), (50, 24, 3, 3), 1),
+    ((1, 300, 5, 6), (96, 300, 3, 2), 1),
+    ((2, 12, 8, 8), (30, 6, 3, 3), 2),
+    ((1, 64, 7, 7), (64, 16, 3, 3), 4),
+    ((2, 40, 9, 11), (40, 1, 3, 3), 40),
+    ((1, 5, 9, 11), (5, 1, 3, 3), 5),
+    ((1, 32, 30, 30), (32, 1, 5, 5), 32),
+    ((3, 7, 6, 5), (1, 7, 2, 2), 1),
+    ((1, 600, 1, 1), (17, 600, 1, 1), 1),
+)
+# Strides, padding before and behind, dilation.
+_STEPS = (
+    ((1, 1), (0, 0), (0, 0), (1, 1)),
+    ((2, 2), (1, 1), (1, 1), (1, 1)),
+    ((1, 2), (0, 1), (1, 2), (2, 1)),
+    ((2, 1), (2, 3), (0, 1), (1, 2)),
+    ((3, 2), (4, 5), (3, 6), (1, 1)),
+)
+
+_ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "none": lambda x: x,
+    "gelu": functional.gelu,
+    "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "sigmoid": torch.sigmoid,
+    "silu": functional.silu,
+}
+
+
+def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
+    """The weights' panels, row by row."""
+    channels = weight.shape[0] // groups
+    if channels == weight.shape[1] == 1 and groups > 1:
+        return torch.stack([one.flatten() for one in weight], dim=1)
+    rows = []
+    for group in weight.split(channels):
+        for first in range(0, channels, 48):
+            panel = group[first : first + 48]
+            filled = -(-len(panel) // 16) * 16
+            for y, x, c in itertools.product(*(range(weight.shape[dim]) for dim in (2, 3, 1))):
+                rows.append(functional.pad(panel[:, c, y, x], (0, filled - len(panel))))
+    return torch.cat(rows).reshape(groups, -(-channels // 16) * 16, -1)
+
+
+def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
+    height, width = kernel_size
+    if packed.dim() == 2:
+        return packed.t().reshape(groups, 1, height, width)
+    channels = out_channels // groups
+    weight = torch.zeros(out_channels, packed.shape[2] // (height * width), height, width, dtype=torch.float64)
+    for group, elements in enumerate(packed.flatten(1)):
+        start = 0
+        for first in range(0, channels, 48):
+            filled = min(48, packed.shape[1] - first)
+            panel = elements[start : start + packed.shape[2] * filled].reshape(height, width, -1, filled)
+            start += panel.numel()
+            count = min(48, channels - first)
+            target = weight[group * channels + first : group * channels + first + count]
+            target.copy_(panel[..., :count].permute(3, 2, 0, 1))
+    return weight
+
+
+def _reference(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None,
+    kernel_size: Sequence[int],
+    out_channels: int,
+    stride: Sequence[int],
+    padding: Sequence[int],
+    end_padding: Sequence[int],
+    dilation: Sequence[int],
+    groups: int,
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+) -> torch.Tensor:
+    """PyTorch's result in float64."""
+    if {x.dtype for x in (input, weight, bias, addend) if x is not None} != {torch.float32}:
+        raise ValueError("all tensors are Float")
+    padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
+    unpacked = _unpacked(weight.double(), kernel_size, out_channels, groups)
+    doubles = None if bias is None else bias.double()
+    result = functional.conv2d(padded, unpacked, doubles, [*stride], 0, [*dilation], groups)
+    if addend is not None:
+        result = result + addend.double()
+    result = result.clamp(minimum, maximum) if activation == "clamp" else _ACTIVATIONS[activation](result)
+    return result.to(input.dtype)
+
+
+def _random(shape: Sequence[int], dim_order: Sequence[int] | None = None) -> torch.Tensor:
+    return op_tester.make_tensor(tuple(shape), torch.float32, dim_order=dim_order, low=-1, high=1)
+
+
+def _out_shape(x: torch.Tensor, weight: torch.Tensor, steps: Sequence[Sequence[int]]) -> list[int]:
+    sizes = [
+        (size + before + behind - dilation * (kernel - 1) - 1) // stride + 1
+        for size, kernel, stride, before, behind, dilation in zip(x.shape[2:], weight.shape[2:], *steps, strict=True)
+    ]
+    return [x.shape[0], weight.shape[0], *sizes]
+
+
+class OpPackedConvolutionTest(op_tester.OpTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.convolution = self.op("rules_executorch::packed_convolution.out", schema=_SCHEMA, reference=_reference)
+
+    def test_sizes(self) -> None:
+        for (x_shape, weight_shape, groups), steps in itertools.product(_CASES, _STEPS):
+            for order, has_addend in ((_LAST, False), (_LAST, True), (_FIRST, True)):
+                x, weight = _random(x_shape, order), _random(weight_shape)
+                sizes = _out_shape(x, weight, steps)
+                if min(sizes) < 1:
+                    continue
+                bias = _random(weight_shape[:1]) if has_addend else None
+                addend = _random(sizes, _LAST) if has_addend else None
+                arguments = (weight_shape[2:], weight_shape[0], *steps, groups)
+                self.convolution.check(
+                    x, _packed(weight, groups), bias, addend, *arguments, out_dim_order=_LAST, static=True, atol=1e-4
+                )
+
+    def test_activations(self) -> None:
+        for x_shape, weight_shape, groups in _CASES[2:8]:
+            x, weight, bias = _random(x_shape, _LAST), _random(weight_shape), _random(weight_shape[:1])
+            steps = ((1, 1), (1, 1), (1, 1), (1, 1))
+            addend = _random(_out_shape(x, weight, steps), _LAST)
+            arguments = (x, _packed(weight, groups), bias, addend, weight_shape[2:], weight_shape[0], *steps, groups)
+            for activation in _ACTIVATIONS:
+                self.convolution.check(*arguments, activation, out_dim_order=_LAST, static=True, atol=1e-4)
+            for bounds in ((0.0, math.inf), (0.0, 0.5), (-math.inf, 0.1), (0.5, -0.5)):
+                self.convolution.check(*arguments, "clamp", *bounds, out_dim_order=_LAST, static=True, atol=1e-4)
+
+    def test_dim_orders_of_the_input(self) -> None:
+        for x_shape, weight_shape, groups in (_CASES[0], _CASES[5], _CASES[7]):
+            weight = _packed(_random(weight_shape), groups)
+            arguments = (weight_shape[2:], weight_shape[0], [1, 1], [1, 1], [0, 1], [1, 1], groups)
+            for order in op_tester.dim_orders(4):
+                x = _random(x_shape, order)
+                self.convolution.check(x, weight, None, None, *arguments, out_dim_order=_LAST, static=True, atol=1e-4)
+
+    def test_values_that_are_no_numbers(self) -> None:
+        x = torch.ones(1, 16, 4, 5).to(memory_format=torch.channels_last)
+        x[0, 1, 2, 3] = math.nan
+        x[0, 0, 0, 0] = math.inf
+        for weight, groups in ((torch.ones(17, 16, 2, 2), 1), (torch.ones(16, 1, 2, 2), 16)):
+            arguments = ([2, 2], len(weight), [1, 1], [0, 0], [1, 1], [1, 1], groups)
+            for activation in ("none", "clamp", "gelu", "silu"):
+                self.convolution.check(
+                    *(x, _packed(weight, groups), None, None, *arguments, activation, 0.0, 6.0),
+                    out_dim_order=_LAST,
+                    static=True,
+                )
+
+    def test_no_images(self) -> None:
+        x, weight = torch.ones(0, 16, 4, 5).to(memory_format=torch.channels_last), torch.ones(16, 16, 2, 2)
+        arguments = ([2, 2], 16, [1, 1], [0, 0], [0, 0], [1, 1], 1)
+        self.convolution.check(x, _packed(weight, 1), None, None, *arguments, out_dim_order=_LAST, static=True)
+
+    def test_wrong_arguments(self) -> None:
+        last = torch.channels_last
+        x, out = torch.ones(1, 8, 4, 4).to(memory_format=last), torch.ones(1, 20, 3, 3).to(memory_format=last)
+        weight = _packed(torch.ones(20, 8, 2, 2), 1)
+        lists = ([1, 1], [0, 0], [0, 0], [1, 1])
+        self.convolution.check(x, weight, None, None, [2, 2], 20, *lists, 1, out_dim_order=_LAST, static=True)
+
+        def check_rejected(*arguments: object, outs: Sequence[torch.Tensor] = (out,)) -> None:
+            self.convolution.check_rejected(*arguments, outs=list(outs), static=True)
+
+        for wrong in (torch.ones(20, 8, 2, 2), weight[:, :16].clone(), weight.flatten(1), torch.ones(4, 20)):
+            check_rejected(x, wrong, None, None, [2, 2], 20, *lists, 1)
+        for kernel_size, channels, groups in (([2, 3], 20, 1), ([2, 2], 40, 1), ([2, 2], 20, 3), ([2, 2], 20, 0)):
+            check_rejected(x, weight, None, None, kernel_size, channels, *lists, groups)
+        for position, wrong_list in ((0, [0, 1]), (1, [0, -1]), (2, [-1, 0]), (3, [0, 1]), (0, [1]), (1, [1, 1, 1])):
+            wrong_lists = [*lists[:position], wrong_list, *lists[position + 1 :]]
+            check_rejected(x, weight, None, None, [2, 2], 20, *wrong_lists, 1)
+        check_rejected(x[:, :, :1], weight, None, None, [2, 2], 20, *lists, 1)
+        check_rejected(x[0], weight, None, None, [2, 2], 20, *lists, 1)
+        check_rejected(x, weight, torch.ones(8), None, [2, 2], 20, *lists, 1)
+        check_rejected(x, weight, None, torch.ones(1, 20, 1, 3), [2, 2], 20, *lists, 1)
+        check_rejected(x, weight, None, torch.ones(1, 20, 3, 3), [2, 2], 20, *lists, 1)
+        check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, outs=[torch.ones(1, 20, 3, 3)])
+        check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, outs=[torch.ones(1, 20, 3, 2)])
+        for activation in (("relu",), ("clamp", math.nan, 1.0)):
+            check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, *activation)
+        doubles = [tensor.double() for tensor in (x, weight, out)]
+        check_rejected(*doubles[:2], None, None, [2, 2], 20, *lists, 1, outs=doubles[2:])
+
+
+if __name__ == "__main__":
+    absltest.main()
