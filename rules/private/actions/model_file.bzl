@@ -51,11 +51,16 @@ def model_file_inputs(ctx, tool):
     Returns:
       list[File]
     """
-    brought = {file: None for file in tool[DefaultInfo].default_runfiles.files.to_list()}
+
+    # An environment that an action copied is the same in each configuration.
+    brought = {
+        file.short_path if file.is_directory else file: None
+        for file in tool[DefaultInfo].default_runfiles.files.to_list()
+    }
     needed = depset(
         [ctx.file.model],
         transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps] +
                      [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps] +
                      [target[DefaultInfo].files for target in ctx.attr.data],
     )
-    return [file for file in needed.to_list() if file not in brought]
+    return [file for file in needed.to_list() if file not in brought and not (file.is_directory and file.short_path in brought)]

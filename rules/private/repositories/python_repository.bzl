@@ -9,6 +9,7 @@ visibility([
     "//tests/...",
     "//tools/bench/...",
     "//tools/lint/...",
+    "//tools/remote/...",
 ])
 
 INSTALL_ERR = """rules_executorch: pip could not install {requirements} for @{name}:
@@ -171,17 +172,15 @@ def misfit(name, installed, runtime, place):
     return None
 
 _HEADER = """\
-load("@rules_python//python:defs.bzl", "py_library")
+load("@rules_executorch//rules/private/toolchains:python_environment.bzl", "python_environment")
+load("@rules_python//python:defs.bzl", "py_binary", "py_library")
 
 package(default_visibility = ["//visibility:public"])
+
+_PROGRAM = "@rules_executorch//rules/private/toolchains:python_environment.py"
 """
 
 _ENVIRONMENT = """
-filegroup(
-    name = "packages",
-    srcs = {srcs},
-)
-
 py_library(
     name = "site_packages",
     data = [":packages"],
@@ -191,9 +190,29 @@ py_library(
 
 # One input: a sandbox links it once, whatever it holds. Bazel warns of an action that has a directory among its own inputs,
 # and not among the runfiles of its tool.
-_DIRECTORY = """["site-packages"]"""
+_DIRECTORY = """
+python_environment(
+    name = "packages",
+    directory = "site-packages",
+    fingerprint = "{fingerprint}",
+    python = "{python}",
+)
 
-_FILES = """glob(["site-packages/**"])"""
+py_binary(
+    name = "install",
+    srcs = [_PROGRAM],
+    args = ["--python={python} --directory=$(rootpath site-packages) --install"],
+    data = ["site-packages"],
+    main = _PROGRAM,
+)
+"""
+
+_FILES = """
+filegroup(
+    name = "packages",
+    srcs = glob(["site-packages/**"]),
+)
+"""
 
 _ALIAS = """
 alias(
@@ -218,6 +237,13 @@ def missing_deps(name, tag, packages, deps):
     if not missing:
         return None
     return MISSING_DEPS_ERR.format(name = name, tag = tag, missing = ", ".join(missing), packages = ", ".join(packages))
+
+def _fingerprint(rctx, python):
+    """A name for what is installed, the same on every machine."""
+    result = rctx.execute([python.path, "-I", "-S", "-B", rctx.path(rctx.attr._program), "--directory=site-packages"])
+    if result.return_code != 0:
+        fail(result.stderr)
+    return result.stdout.strip()
 
 def _python_repository_impl(rctx):
     if rctx.attr.deps:
@@ -245,7 +271,13 @@ def _python_repository_impl(rctx):
     message = misfit(rctx.name, installed, runtime, place)
     if message:
         fail(message)
-    build = _HEADER + _ENVIRONMENT.format(srcs = _FILES if rctx.attr.is_small and not rctx.attr.site_packages else _DIRECTORY)
+    build = _HEADER
+    if rctx.attr.is_small and not rctx.attr.site_packages:
+        build += _FILES
+    else:
+        python = find_python(rctx)
+        build += _DIRECTORY.format(fingerprint = _fingerprint(rctx, python), python = "3.{}".format(python.minor))
+    build += _ENVIRONMENT
     for package in sorted(installed):
         build += _ALIAS.format(name = package, actual = ":site_packages")
     rctx.file("BUILD.bazel", build)
@@ -253,7 +285,8 @@ def _python_repository_impl(rctx):
 python_repository = repository_rule(
     doc = """Python packages for the tools of this module: a `py_library` per distribution, `@<name>//:<distribution>`.
 
-Distribution names are in lower case with underscores. The packages come from pip with a hash lock (`requirements`),
+`@<name>//:install` copies the packages into a folder that //rules:python_environment can name. Distribution names are in lower
+case with underscores. The packages come from pip with a hash lock (`requirements`),
 out of an existing environment (`site_packages`), or are aliases of a user's own targets (`deps`).""",
     implementation = _python_repository_impl,
     attrs = {
@@ -267,6 +300,7 @@ out of an existing environment (`site_packages`), or are aliases of a user's own
         "runtime_version": attr.label(doc = "A file that holds the version of the runtime, which the executorch package must have."),
         "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory."),
         "tag": attr.string(doc = "The module extension's tag that made this repository, for messages."),
+        "_program": attr.label(default = "//rules/private/toolchains:python_environment.py"),
     },
     environ = PYTHON_ENVIRON,
 )

@@ -38,6 +38,7 @@ def _python_tool_impl(ctx):
     runfiles = depset(transitive = [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps])
     modules = ctx.actions.declare_directory(ctx.label.name + ".modules")
     args = ctx.actions.args()
+    args.add(runtime.interpreter or runtime.interpreter_path)
     args.add_all(["-I", "-S", "-B"])
     args.add(ctx.file._pack)
     args.add("--main", ctx.attr.main)
@@ -49,7 +50,7 @@ def _python_tool_impl(ctx):
         if file.extension != "py":
             args.add_all("--data", [file.path, _import_name(ctx, file)])
     ctx.actions.run(
-        executable = runtime.interpreter or runtime.interpreter_path,
+        executable = ctx.file._python,
         arguments = [args],
         inputs = depset([ctx.file._pack], transitive = [sources, runfiles, runtime.files or depset()]),
         outputs = [modules],
@@ -88,6 +89,10 @@ which Bazel sees a change, and not an environment as a directory.""",
         ),
         "_pack": attr.label(
             default = "//rules/private/toolchains:pack_python_tool.py",
+            allow_single_file = True,
+        ),
+        "_python": attr.label(
+            default = "//rules/private/toolchains:python.sh",
             allow_single_file = True,
         ),
     },

@@ -1,0 +1,95 @@
+"""Rule python_environment."""
+
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
+
+WAY_ERR = """{label}: --{setting} is {value}.
+
+Likely cause: a spelling mistake, or a relative path.
+Fix: give directory, tree, or the absolute path of a folder that the workers have."""
+
+_PYTHON_TOOLCHAIN_TYPE = "@bazel_tools//tools/python:toolchain_type"
+
+def _run(ctx, arguments, inputs, outputs, progress_message):
+    runtime = ctx.toolchains[_PYTHON_TOOLCHAIN_TYPE].py3_runtime
+    args = ctx.actions.args()
+    args.add(runtime.interpreter or runtime.interpreter_path)
+    args.add_all(["-I", "-S", "-B"])
+    args.add(ctx.file._program)
+    args.add("--python", ctx.attr.python)
+    args.add_all(arguments)
+    ctx.actions.run(
+        executable = ctx.file._python,
+        arguments = [args],
+        inputs = depset([ctx.file._program] + inputs, transitive = [runtime.files or depset()]),
+        outputs = outputs,
+        mnemonic = "EtPythonEnvironment",
+        progress_message = progress_message,
+        toolchain = _PYTHON_TOOLCHAIN_TYPE,
+    )
+
+def _python_environment_impl(ctx):
+    way = ctx.attr._way[BuildSettingInfo].value
+    directory = ctx.file.directory
+    if way == "directory":
+        return [DefaultInfo(files = depset([directory]))]
+    if way == "tree":
+        tree = ctx.actions.declare_directory(directory.basename)
+        _run(
+            ctx,
+            ["--directory", directory.path, "--copy", tree.path],
+            [directory],
+            [tree],
+            "Copying %{label}",
+        )
+        return [DefaultInfo(files = depset([tree]))]
+    if not way.startswith("/"):
+        fail(WAY_ERR.format(label = ctx.label, setting = ctx.attr._way.label, value = way))
+    link = ctx.actions.declare_symlink(directory.basename)
+    path = "/".join([way, ctx.attr.fingerprint, directory.basename])
+    ctx.actions.symlink(output = link, target_path = path)
+    checked = ctx.actions.declare_file(directory.basename + ".fingerprint")
+    _run(
+        ctx,
+        ["--directory", path, "--fingerprint", ctx.attr.fingerprint, "--output", checked.path],
+        [],
+        [checked],
+        "Looking for %{label}",
+    )
+    return [DefaultInfo(files = depset([link, checked]))]
+
+python_environment = rule(
+    doc = """Installed Python packages for actions and tests, the way that the flag //rules:python_environment says.
+
+`directory`: as one source directory. A local action gets one link; Bazel 7 sends such a directory empty to a remote action
+that has it among its runfiles. `tree`: as the output of an action, which Bazel sends once, and which a remote
+action gets whole. A path: a link to `<path>/<fingerprint>/site-packages`, which all machines have and Bazel sends to none.""",
+    implementation = _python_environment_impl,
+    attrs = {
+        "directory": attr.label(
+            doc = "The site-packages directory.",
+            allow_single_file = True,
+            mandatory = True,
+        ),
+        "fingerprint": attr.string(
+            doc = "What python_environment.py computes for the directory.",
+            mandatory = True,
+        ),
+        "python": attr.string(
+            doc = "The version of Python that the packages were installed for: 3.11.",
+            mandatory = True,
+        ),
+        "_program": attr.label(
+            default = "//rules/private/toolchains:python_environment.py",
+            allow_single_file = True,
+        ),
+        "_python": attr.label(
+            default = "//rules/private/toolchains:python.sh",
+            allow_single_file = True,
+        ),
+        "_way": attr.label(
+            default = "//rules:python_environment",
+            providers = [BuildSettingInfo],
+        ),
+    },
+    toolchains = [_PYTHON_TOOLCHAIN_TYPE],
+)

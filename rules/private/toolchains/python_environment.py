@@ -1,0 +1,110 @@
+"""Copies, names or checks the installed packages of a Python environment."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import pathlib
+import shutil
+import sys
+
+_PYTHON_ERR = """rules_executorch: {interpreter} of the machine that runs this action is Python {found}, and the \
+packages were installed for Python {expected}.
+
+Likely cause: with remote execution, the workers have another Python than the machine that runs Bazel.
+Fix: give the workers Python {expected} at this path, or name an interpreter of one version that all machines have:
+--repo_env=EXECUTORCH_PYTHON=/usr/bin/python3."""
+
+_MISSING_ERR = """rules_executorch: the machine that runs this action has no Python environment {directory}.
+
+Likely cause: the worker's image was made before a package changed, or lacks the environment.
+Fix: on a machine with Python {python}, run the target `install` of the environment's repository with the folder that
+--@rules_executorch//rules:python_environment names, and make an image of that."""
+
+_CHANGED_ERR = """rules_executorch: the Python environment {directory} has the fingerprint {found}.
+
+Likely cause: a package was installed or removed there, by hand.
+Fix: install the environment anew."""
+
+
+class UnusableError(Exception):
+    """The message says what is wrong with the machine, and how to mend that."""
+
+
+def fingerprint(directory: pathlib.Path) -> str:
+    """A name for what is installed: pip lists the files of a distribution with their hashes in its RECORD."""
+    digest = hashlib.sha256(f"{sys.version_info[0]}.{sys.version_info[1]}".encode())
+    for record in sorted(directory.glob("*.dist-info/RECORD"), key=lambda path: path.parts[-2]):
+        digest.update(f"\n{record.parts[-2]}\n".encode())
+        digest.update(b"\n".join(sorted(record.read_bytes().splitlines())))
+    return digest.hexdigest()[:32]
+
+
+def _has_time(bytecode: pathlib.Path) -> bool:
+    """Whether a .pyc file names its source by a time, as Python writes at an import, and not by a hash."""
+    with bytecode.open("rb") as file:
+        return file.read(8)[4:] == bytes(4)
+
+
+def copy(directory: pathlib.Path, to: pathlib.Path) -> None:
+    """Copies an environment, less bytecode that differs from copy to copy."""
+
+    for folder, _, names in os.walk(directory, followlinks=True):
+        # Not shutil.copytree, which sets the times of folders: that of an output belongs to the worker.
+        target = to / pathlib.Path(folder).relative_to(directory)
+        target.mkdir(parents=True, exist_ok=True)
+        for name in names:
+            source = pathlib.Path(folder, name)
+            if not (name.endswith(".pyc") and _has_time(source)):
+                shutil.copy(source, target / name)
+
+
+def install(directory: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
+    """Copies an environment below a folder, to where --@rules_executorch//rules:python_environment=<folder> looks."""
+    to = folder / fingerprint(directory) / "site-packages"
+    if not to.exists():
+        # Whoever finds the environment finds all of it.
+        part = to.with_name(f"{to.name}.{os.getpid()}")
+        copy(directory, part)
+        part.rename(to)
+    return to
+
+
+def check(directory: pathlib.Path, expected: str, python: str) -> None:
+    """Raises an error if there is no environment, or if its fingerprint is another."""
+    if not directory.is_dir():
+        raise UnusableError(_MISSING_ERR.format(directory=directory, python=python))
+    found = fingerprint(directory)
+    if found != expected:
+        raise UnusableError(_CHANGED_ERR.format(directory=directory, found=found))
+
+
+def main(arguments: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--python", help="the version of Python that the packages are for, such as 3.11")
+    parser.add_argument("--directory", type=pathlib.Path, required=True, help="site-packages of the environment")
+    parser.add_argument("--copy", type=pathlib.Path, help="where to copy the environment")
+    parser.add_argument("--install", type=pathlib.Path, help="a folder that all machines will have")
+    parser.add_argument("--fingerprint", help="what the fingerprint must be")
+    parser.add_argument("--output", type=pathlib.Path, help="where to write the fingerprint; else it is printed")
+    options = parser.parse_args(arguments)
+    found = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    if options.python and options.python != found:
+        raise UnusableError(_PYTHON_ERR.format(interpreter=sys.executable, found=found, expected=options.python))
+    if options.copy:
+        copy(options.directory, options.copy)
+    elif options.install:
+        print(install(options.directory, options.install))
+    elif options.fingerprint:
+        check(options.directory, options.fingerprint, found)
+        options.output.write_text(options.fingerprint + "\n")
+    else:
+        print(fingerprint(options.directory))
+
+
+if __name__ == "__main__":
+    try:
+        main(sys.argv[1:])
+    except UnusableError as error:
+        sys.exit(str(error))
