@@ -5,6 +5,7 @@ ExecuTorch's reinplacing pass does it for index_put, which most updates of cache
 
 from __future__ import annotations
 
+import torch
 from executorch.exir.passes.reinplace import DEFAULT_INPLACEABLE_OPS, reinplace_pass
 from torch.export import ExportedProgram
 
@@ -15,9 +16,8 @@ _ATEN = graphs.EDGE.aten
 
 
 def _run(program: ExportedProgram) -> list[Change]:
-    # ExecuTorch's pass does not know that a view will share the memory of what it is of, and its memory planning does
-    # not know where the view of a result in place lies.
-    if any(_shares_memory(node) for node in graphs.calls(program, *DEFAULT_INPLACEABLE_OPS)):
+    # The pass takes all calls or none.
+    if not all(_can_be_in_place(node) for node in graphs.calls(program, *DEFAULT_INPLACEABLE_OPS)):
         return []
     before = list(graphs.calls(program, *DEFAULT_INPLACEABLE_OPS))
     metas = [(node, dict(node.meta)) for node in before]
@@ -33,10 +33,17 @@ def _run(program: ExportedProgram) -> list[Change]:
     return changes
 
 
-def _shares_memory(node: graphs.Call) -> bool:
-    """Whether what a call would write to is, or has, a view; or the call's result has one."""
-    target = node.args[0]
-    return any(one.target is _ATEN.view_copy.default for one in (target, *target.users, *node.users))
+def _can_be_in_place(node: graphs.Call) -> bool:
+    """Whether memory planning and every library of kernels get a call in place right.
+
+    ExecuTorch's pass does not know that a view will share the memory of what it is of, and its memory planning does not
+    know where the view of a result in place lies. ExecuTorch's kernel of index_put_ neither accumulates nor broadcasts.
+    """
+    target, indices, values, *accumulate = node.args
+    if any(one.target is _ATEN.view_copy.default for one in (target, *target.users, *node.users)):
+        return False
+    chosen = torch.ops.aten.index.Tensor(target.meta["val"], [one and one.meta["val"] for one in indices])
+    return not any(accumulate) and values.meta["val"].shape == chosen.shape
 
 
 PASS = GraphPass("in_place", Stage.LOWERED, _run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from torch.export import ExportedProgram
 
@@ -81,24 +81,31 @@ _GROUPS: Mapping[str, frozenset[str]] = {
 def select(names: Sequence[str]) -> tuple[GraphPass, ...]:
     """The passes that names stand for, in the order in which they run.
 
+    Args:
+        names: passes and groups of passes; with a `-` before it, what is left out of the others.
     Raises:
         InputError: there is no such pass.
     """
     known = [*_GROUPS, *sorted(one.name for one in _PASSES)]
-    for name in names:
+    for name in (name.removeprefix("-") for name in names):
         if name not in known:
             raise InputError(
                 Finding(
                     "attribute graph_passes",
                     f"there is no pass {name}{did_you_mean(nearest(name, known))}",
                     "a typo, or a pass of another version.",
-                    f"give some of {', '.join(known)}; an empty list for none. get_edge_passes() in the model file is"
-                    " for passes of your own.",
+                    f"give some of {', '.join(known)}; -NAME leaves one out; an empty list is for none. get_edge_passes() in"
+                    " the model file is for passes of your own.",
                     id="unknown-graph-pass",
                 )
             )
-    wanted = {one for name in names for one in _GROUPS.get(name, (name,))}
-    return tuple(one for one in _PASSES if one.name in wanted)
+    wanted = _members(name for name in names if not name.startswith("-"))
+    unwanted = _members(name.removeprefix("-") for name in names if name.startswith("-"))
+    return tuple(one for one in _PASSES if one.name in wanted - unwanted)
+
+
+def _members(names: Iterable[str]) -> frozenset[str]:
+    return frozenset(one for name in names for one in _GROUPS.get(name, (name,)))
 
 
 def run(

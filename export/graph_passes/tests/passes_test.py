@@ -420,6 +420,9 @@ class InPlaceTest(PassesTest):
             # A view shares the memory of what is written to, or of the result.
             "y = x.expand(8, 3) + 1.0\nreturn y.view(24).index_put((others[0],), x[0, 0]) + y.view(24)",
             "self.cache[others[0]] = x\nreturn self.cache.view(-1) * 2.0",
+            # ExecuTorch's kernel does neither in place.
+            "self.cache.index_put_((others[0],), x, accumulate=True)\nreturn self.cache * 2.0",
+            "self.cache.index_put_((others[0],), x[0, 0])\nreturn self.cache * 2.0",
         ):
             exported = self.export(self._source(forward), ["in_place"])
             self.assertEqual(self.changes(exported, "in_place"), [])
@@ -945,14 +948,19 @@ class SelectionTest(PassesTest):
         self.assertEqual([one.name for one in passes.select(["default"])], default)
         self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
         self.assertEqual(passes.select([]), ())
+        self.assertEqual([one.name for one in passes.select(["default", "-views", "-padding"])], [
+            "batch_norm", "no_ops", "constants", "quantized_moves", "in_place"
+        ])
+        self.assertEqual([one.name for one in passes.select(["-all", "views"])], [])
 
     def test_unknown_name(self) -> None:
-        with self.assertRaises(InputError) as caught:
-            passes.select(["default", "linaer"])
-        finding = caught.exception.findings[0]
-        self.assertEqual(finding.id, "unknown-graph-pass")
-        self.assertEqual(finding.found, "there is no pass linaer; did you mean linear?")
-        self.assertIn("all, default, activations, addends, attention", finding.fix)
+        for name in ("linaer", "-linaer"):
+            with self.assertRaises(InputError) as caught:
+                passes.select(["default", name])
+            finding = caught.exception.findings[0]
+            self.assertEqual(finding.id, "unknown-graph-pass")
+            self.assertEqual(finding.found, "there is no pass linaer; did you mean linear?")
+            self.assertIn("all, default, activations, addends, attention", finding.fix)
 
     def test_none(self) -> None:
         exported = self.export(_model("return x.clone() + 1.0", "torch.rand(2)"), [])

@@ -8,15 +8,13 @@ load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 
 visibility(["//rules/..."])
 
-_PLATFORMS = "//command_line_option:platforms"
-_HOST_PLATFORM = "//command_line_option:host_platform"
-
 # A program is the same on all platforms: a build for several exports it once, and the operators that the model's code calls
-# run on the machine that exports.
+# run on the machine that exports. Without platforms, a build is for the host platform: where a command line names none, the
+# program shares what its code needs with all that is not a program.
 _host_platform = transition(
-    implementation = lambda settings, _: {_PLATFORMS: [str(settings[_HOST_PLATFORM])]},
-    inputs = [_HOST_PLATFORM],
-    outputs = [_PLATFORMS],
+    implementation = lambda _settings, _attr: {"//command_line_option:platforms": []},
+    inputs = [],
+    outputs = ["//command_line_option:platforms"],
 )
 
 def _export(ctx, outputs, **kwargs):
@@ -120,8 +118,9 @@ the lock or in `deps`.""",
         "graph_passes": attr.string_list(
             doc = "Passes that prepare the program for kernels, each by its name (export/README.md has all of them), or `default`: " +
                   "those after which the program needs no operators but ExecuTorch's own; or `all`: also those after which " +
-                  "the program calls operators that only `//kernels/optimized` has kernels of. Without names, the program is as " +
-                  "ExecuTorch lowers it.",
+                  "the program calls operators that only `//kernels/optimized` has kernels of. A name after `-` leaves a pass out: " +
+                  "`[\"all\", \"-views\"]`. With an empty list, the program is as ExecuTorch lowers it. Default: `[\"default\"]`.",
+            default = ["default"],
         ),
         "qnn_op_packages": attr.label_list(
             doc = "For Qualcomm's backend: the libraries for the machine that lowers (`<name>.x86_64` of a `qnn_op_package`) of " +
