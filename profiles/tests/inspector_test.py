@@ -59,7 +59,7 @@ class InspectorTest(absltest.TestCase):
         self._assert_times(whole, [run.ns for run in runs])
         kernels = [event for event in events if event.name.startswith("native_call_")]
         calls = [event for event in events if event.name == "OPERATOR_CALL"]
-        self.assertEqual(len(profile.nodes), 8)
+        self.assertEqual(len(profile.nodes), 6)
         self.assertEqual(len(calls), len(profile.nodes))
         for index, (node, kernel, call) in enumerate(zip(profile.nodes, kernels, calls, strict=True)):
             with self.subTest(node.operator):

@@ -13,7 +13,7 @@ _QEMU = os.environ["QEMU"]
 _SIZE = os.environ["SIZE"]
 
 # docs/platforms.md has the figures.
-_MOST_FLASH = 40_000
+_MOST_FLASH = 30_000
 _MOST_STACK = 20_000
 
 
@@ -46,7 +46,7 @@ class BareMetalTest(absltest.TestCase):
         self.assertEqual(report["bytes"], sum(map(int, sizes[1].split()[:3])))
         self.assertEqual(sum(part["bytes"] for part in report["parts"]), report["bytes"])
         operators = {part["name"] for part in report["parts"] if part["group"] == "operators"}
-        self.assertEqual(operators, {"aten::addmm.out", "aten::permute_copy.out", "my_ops::squareplus.out"})
+        self.assertEqual(operators, {"aten::addmm.out", "my_ops::squareplus.out"})
 
 
 if __name__ == "__main__":

@@ -17,7 +17,6 @@ using executorch::aten::SizesType;
 using executorch::aten::StridesType;
 using executorch::aten::Tensor;
 using executorch::aten::TensorImpl;
-using executorch::runtime::BoxedEvalueList;
 using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::KernelRuntimeContext;
@@ -69,22 +68,18 @@ int main() {
     return 1;
   }
   float x_data[] = {1.5, 3.75, -1.5, 0};
-  float weight_data[] = {1, 0, 0, 1, 0, 1};
+  // As a program has the weight: transposed at export.
+  float weight_data[] = {1, 0, 0, 0, 1, 1};
   float bias_data[] = {0, 0, -3.75};
-  float permuted_data[6], hidden_data[6], out_data[6];
+  float hidden_data[6], out_data[6];
   Matrix<2, 2> x(x_data);
-  Matrix<3, 2> weight(weight_data);
+  Matrix<2, 3> weight(weight_data);
   Matrix<1, 3> bias(bias_data);
-  Matrix<2, 3> permuted(permuted_data), hidden(hidden_data), out(out_data);
+  Matrix<2, 3> hidden(hidden_data), out(out_data);
 
-  EValue one(int64_t{1}), zero(int64_t{0}), four(4.0);
-  EValue* dims[] = {&one, &zero};
-  int64_t unwrapped_dims[2];
-  BoxedEvalueList<int64_t> dims_list(dims, unwrapped_dims, 2);
-  EValue dims_value(&dims_list);
+  EValue one(int64_t{1}), four(4.0);
 
-  call("aten::permute_copy.out", {weight.value(), &dims_value, permuted.value(), permuted.value()});
-  call("aten::addmm.out", {bias.value(), x.value(), permuted.value(), &one, &one, hidden.value(), hidden.value()});
+  call("aten::addmm.out", {bias.value(), x.value(), weight.value(), &one, &one, hidden.value(), hidden.value()});
   call("my_ops::squareplus.out", {hidden.value(), &four, out.value(), out.value()});
 
   // Hundredths: printing floats would take more code than the kernels.
