@@ -94,9 +94,11 @@ inline Floats clamp(Floats sums, float minimum, float maximum) {
 #endif
 }
 
-/// Writes the sums of a tile; I goes through its pixels and their vectors in row-major order.
+/// Writes the sums of a tile; I goes through its pixels and their vectors in row-major order. Inlined, so that the sums
+/// are in registers before, too.
 template <int kVectors, int... I>
-inline void finish(const Tile& tile, int64_t channel, Floats* sums, std::integer_sequence<int, I...>) {
+KERNELS_ALWAYS_INLINE inline void finish(const Tile& tile, int64_t channel, Floats* sums,
+                                         std::integer_sequence<int, I...>) {
   const int64_t last = tile.pixel_count - 1;
   const Floats biases[] = {vectors::load_vector(tile.bias + channel + I % kVectors * kFloats)...};
   ((sums[I] += biases[I]), ...);
@@ -358,11 +360,16 @@ struct PackedConvolution {
       const int64_t kernel_y = is_merged ? place : place / x.kernel_size;
       const int64_t kernel_x = is_merged ? 0 : place % x.kernel_size;
       const float* const first = copied + kernel_y * y.dilation * row_size + kernel_x * x.dilation * channels;
-      for (int64_t i = 0; i < block.count; ++i) {
-        pixels[place * place_stride + i] =
-            first + i / columns * y.stride * row_size + i % columns * x.stride * channels;
+      for (int64_t i = 0, row = 0; i < block.count; i += columns, ++row) {
+        const int64_t count = std::min(columns, block.count - i);
+        note(pixels + place * place_stride + i, count, first + row * y.stride * row_size, x.stride * channels);
       }
     }
+  }
+
+  /// Notes places that are `step` elements apart.
+  static void note(const float** pixels, int64_t count, const float* first, int64_t step) {
+    vectorized_for(count, [=](int64_t i) { pixels[i] = first + i * step; });
   }
 
   /// Finds what a block meets: pixels of the input, or zeros where there is none.
@@ -379,10 +386,17 @@ struct PackedConvolution {
         const bool is_inside = in_y >= 0 && in_y < y.in_size;
         for (int64_t kernel_x = 0; kernel_x < x.kernel_size; ++kernel_x, all += place_stride) {
           const int64_t in_x = x.first_input(out_x) + kernel_x * x.dilation;
-          const float* at = image + in_y * y.in_stride + in_x * x.in_stride;
-          for (int64_t j = 0; j < count; ++j, at += x.stride * x.in_stride) {
-            const int64_t column = in_x + j * x.stride;
-            all[j] = is_inside && column >= 0 && column < x.in_size ? at : zeros;
+          // Of the pixels, those from `from` to `to` meet inputs.
+          const int64_t from = in_x < 0 ? std::min((-in_x + x.stride - 1) / x.stride, count) : 0;
+          const int64_t left = x.in_size - in_x;
+          const int64_t to = std::clamp(left > 0 ? (left + x.stride - 1) / x.stride : 0, from, count);
+          if (is_inside) {
+            std::fill(all, all + from, zeros);
+            note(all + from, to - from, image + in_y * y.in_stride + (in_x + from * x.stride) * x.in_stride,
+                 x.stride * x.in_stride);
+            std::fill(all + to, all + count, zeros);
+          } else {
+            std::fill(all, all + count, zeros);
           }
         }
       }
