@@ -1,6 +1,7 @@
 """Debian's packages in a repository; nothing is installed on the machine."""
 
 _STATUS = "/var/lib/dpkg/status"
+_KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 def _status_without(rctx, parts):
     """dpkg's list of what the machine has, less the packages whose names have one of the parts."""
@@ -12,7 +13,26 @@ def _status_without(rctx, parts):
     rctx.file("apt/status", "\n\n".join(packages))
     return rctx.path("apt/status")
 
-def extract_debian_packages(rctx, names, error, with_dependencies = False, taken_anyway = []):
+def _suite_options(rctx, apt, suite, error):
+    """What makes apt-get read a suite of the machine's mirror alone, as on a machine without packages."""
+    listing = rctx.execute([apt, "indextargets", "--no-release-info", "--format", "$(REPO_URI)", "Created-By: Packages"])
+    mirrors = [uri.rstrip("/") for uri in listing.stdout.split("\n") if uri.rstrip("/").endswith("/debian")]
+    if not mirrors:
+        fail(error.format(found = "apt has no mirror of Debian"))
+    rctx.file("apt/status", "")
+    rctx.file("apt/sources.list", "deb [signed-by={}] {} {} main\n".format(_KEYRING, mirrors[0], suite))
+    settings = {
+        "APT::Sandbox::User": "root",
+        "Acquire::Check-Valid-Until": "false",
+        "Dir::Etc::preferences": "/dev/null",
+        "Dir::Etc::preferencesparts": "/dev/null",
+        "Dir::Etc::sourcelist": rctx.path("apt/sources.list"),
+        "Dir::Etc::sourceparts": "/dev/null",
+        "Dir::State::status": rctx.path("apt/status"),
+    }
+    return [option for name, value in settings.items() for option in ["-o", "{}={}".format(name, value)]]
+
+def extract_debian_packages(rctx, names, error, with_dependencies = False, taken_anyway = [], suite = None):
     """Downloads packages with apt-get, and extracts them into the repository.
 
     Args:
@@ -21,6 +41,8 @@ def extract_debian_packages(rctx, names, error, with_dependencies = False, taken
       error: the message where this fails, with `{found}` for the reason.
       with_dependencies: whether to take what the packages depend on and the machine lacks, too.
       taken_anyway: list[str], parts of names of dependencies that are taken also where the machine has them.
+      suite: str, the codename of a suite of Debian's. Default: that of the machine. With dependencies, a suite other than the
+        machine's brings its C library, too.
     """
     apt = rctx.which("apt-get")
     dpkg = rctx.which("dpkg-deb")
@@ -31,7 +53,9 @@ def extract_debian_packages(rctx, names, error, with_dependencies = False, taken
     for folder in ["apt/lists/partial", "apt/cache/archives/partial"]:
         rctx.execute(["mkdir", "-p", folder])
     options = ["-q", "-o", "Dir::State::lists={}/lists".format(rctx.path("apt")), "-o", "Dir::Cache={}/cache".format(rctx.path("apt"))]
-    if taken_anyway:
+    if suite:
+        options += _suite_options(rctx, apt, suite, error)
+    elif taken_anyway:
         options += ["-o", "Dir::State::status={}".format(_status_without(rctx, taken_anyway))]
     archives = rctx.path("apt/cache/archives")
     install = ["-y", "-o", "Debug::NoLocking=1", "--download-only", "--no-install-recommends", "install"]
