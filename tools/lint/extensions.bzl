@@ -3,6 +3,6 @@
 load(":repositories.bzl", "lint_repositories")
 
 lint_tools = module_extension(
-    doc = "The linters of this repository, and what builds its documentation.",
+    doc = "The linters of this repository.",
     implementation = lambda _: lint_repositories(),
 )

@@ -1,4 +1,4 @@
-"""What reads this repository, as repositories: linters and Sphinx from locks, buildifier from its npm package."""
+"""The linters, as repositories: those of Python from a lock, buildifier from its npm package."""
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
@@ -28,16 +28,11 @@ buildifier_repository = repository_rule(
 )
 
 def lint_repositories():
-    """Declares `lint_python`, `lint_buildifier` and `docs_python`."""
+    """Declares `lint_python` and `lint_buildifier`."""
     python_repository(
         name = "lint_python",
         packages = ["clang_format", "mypy", "ruff"],
         precompile = ["mypy.main"],
         requirements = Label("//requirements:lint.txt"),
-    )
-    python_repository(
-        name = "docs_python",
-        packages = ["sphinx"],
-        requirements = Label("//requirements:docs.txt"),
     )
     buildifier_repository(name = "lint_buildifier")

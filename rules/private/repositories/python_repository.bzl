@@ -10,6 +10,7 @@ visibility([
     "//tools/bench/...",
     "//tools/lint/...",
     "//tools/remote/...",
+    "//tools/site/...",
 ])
 
 INSTALL_ERR = """rules_executorch: pip could not install {requirements} for @{name}:
