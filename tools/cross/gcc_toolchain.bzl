@@ -1,0 +1,79 @@
+"""Macro gcc_toolchain."""
+
+load("@bazel_tools//tools/cpp:unix_cc_toolchain_config.bzl", "cc_toolchain_config")
+load("@rules_cc//cc:defs.bzl", "cc_toolchain")
+
+_TOOLS = ["ar", "cpp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "strip"]
+
+def gcc_toolchain(
+        target,
+        include_folders,
+        libraries,
+        binutils = [],
+        compile_flags = [],
+        link_flags = [],
+        unfiltered_compile_flags = [],
+        **kwargs):
+    """A C++ toolchain as `toolchain`, of the files of a gcc_repository; its libraries as `libraries`.
+
+    Args:
+      target: what the names of the compiler's programs begin with.
+      include_folders: folders of the compiler itself and of the C and C++ libraries' headers.
+      libraries: patterns of the files that programs are linked with.
+      binutils: patterns of files that the tools need, besides the tools.
+      compile_flags: flags to compile with.
+      link_flags: flags to link with.
+      unfiltered_compile_flags: flags to compile with, behind the user's.
+      **kwargs: attributes of cc_toolchain_config.
+    """
+    native.filegroup(
+        name = "binutils",
+        srcs = native.glob(["bin/*", "usr/bin/*"] + binutils),
+    )
+    native.filegroup(
+        name = "compiler",
+        srcs = [":binutils"] + native.glob([folder + "/**" for folder in include_folders]),
+    )
+    native.filegroup(
+        name = "libraries",
+        srcs = native.glob(libraries),
+    )
+    native.filegroup(
+        name = "all_files",
+        srcs = [":compiler", ":libraries"],
+    )
+    cc_toolchain_config(
+        name = "config",
+        # Paths below the folder where an action runs.
+        compile_flags = ["-no-canonical-prefixes"] + compile_flags,
+        compiler = "gcc",
+        cxx_builtin_include_directories = include_folders,
+        cxx_flags = ["-std=c++17"],
+        host_system_name = "local",
+        link_flags = ["-no-canonical-prefixes"] + link_flags,
+        supports_start_end_lib = False,
+        target_system_name = target,
+        # The configuration asks for llvm-cov, and nothing runs it.
+        tool_paths = {tool: "bin/" + tool for tool in _TOOLS + ["llvm-cov"]},
+        toolchain_identifier = target,
+        unfiltered_compile_flags = unfiltered_compile_flags + [
+            "-fno-canonical-system-headers",
+            "-Wno-builtin-macro-redefined",
+            "-D__DATE__=\"redacted\"",
+            "-D__TIMESTAMP__=\"redacted\"",
+            "-D__TIME__=\"redacted\"",
+        ],
+        **kwargs
+    )
+    cc_toolchain(
+        name = "toolchain",
+        all_files = ":all_files",
+        ar_files = ":binutils",
+        as_files = ":compiler",
+        compiler_files = ":compiler",
+        dwp_files = ":binutils",
+        linker_files = ":all_files",
+        objcopy_files = ":binutils",
+        strip_files = ":binutils",
+        toolchain_config = ":config",
+    )
