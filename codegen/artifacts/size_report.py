@@ -26,6 +26,26 @@ class SharedLibrary:
 
 
 @dataclass(frozen=True, slots=True)
+class Addition:
+    """What a binary would have besides if it had the models of another one.
+
+    Attributes:
+        label: the other binary's label.
+        operators: those that are new, in order.
+        parts: the bytes that are new, as `united` gives them.
+    """
+
+    label: str
+    operators: tuple[str, ...]
+    parts: tuple[Part, ...]
+
+    @property
+    def bytes(self) -> int:
+        """How many bytes are new."""
+        return sum(part.bytes for part in self.parts)
+
+
+@dataclass(frozen=True, slots=True)
 class SizeReport:
     """What the bytes of a binary are for.
 
@@ -33,11 +53,13 @@ class SizeReport:
         label: the binary's label.
         parts: all of the binary's bytes, as `united` gives them.
         libraries: the shared libraries that come with the binary, in the order of their names.
+        what_if: what the binary would have besides, for each of other binaries.
     """
 
     label: str
     parts: tuple[Part, ...]
     libraries: tuple[SharedLibrary, ...]
+    what_if: tuple[Addition, ...] = ()
 
     @property
     def bytes(self) -> int:
@@ -52,12 +74,21 @@ def write(report: SizeReport) -> str:
         "bytes": report.bytes,
         "parts": [asdict(part) for part in report.parts],
         "libraries": [asdict(library) for library in report.libraries],
+        "what_if": [
+            {
+                "label": addition.label,
+                "bytes": addition.bytes,
+                "operators": addition.operators,
+                "parts": [asdict(part) for part in addition.parts],
+            }
+            for addition in report.what_if
+        ],
     }
     return json.dumps(content, indent=1, ensure_ascii=False) + "\n"
 
 
 def read(path: str) -> SizeReport:
-    """Reads a report.
+    """Reads a report, without what_if.
 
     Raises:
         InputError: the file is not one that `write` wrote.

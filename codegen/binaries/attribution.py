@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from codegen.binaries import elf_image
 from codegen.binaries.elf_image import Image, Section, Symbol
 from codegen.model import sizes
 from codegen.model.sizes import Part
@@ -98,25 +99,33 @@ class Attribution:
 
     def parts(self, image: Image) -> tuple[Part, ...]:
         """Every byte of a binary, once."""
-        owners = self._file_owners(image)
-        return sizes.united(part for section in image.sections for part in self._section(section, owners))
+        return sizes.united(part for _, part in self.pieces(image))
 
-    def _section(self, section: Section, owners: Mapping[int, Owner]) -> Iterator[Part]:
+    def pieces(self, image: Image) -> Iterator[tuple[tuple[str, str], Part]]:
+        """Every byte of a binary, once, by section and name: names as in a library whose label is of no account."""
+        owners = self._file_owners(image)
+        for section in image.sections:
+            yield from self._section(section, owners)
+
+    def _section(self, section: Section, owners: Mapping[int, Owner]) -> Iterator[tuple[tuple[str, str], Part]]:
         purpose = _purpose(section.name, _LINKED_SECTIONS)
         end = named = 0
+        symbols = section.symbols if purpose is None or section.name == elf_image.UNWINDING else ()
         # Of symbols that begin together, the longest has the bytes, and of aliases one whose name tells most.
-        for symbol in sorted(section.symbols, key=self._order) if purpose is None else ():
+        for symbol in sorted(symbols, key=self._order):
             stop = min(symbol.start + symbol.size, section.size)
             count = stop - max(symbol.start, end, 0)
             if count > 0:
                 owner = self._owner(symbol, owners)
                 text = self._text(symbol)
                 is_kernel = owner.group in (sizes.OPERATORS, sizes.SHARED_KERNEL_CODE)
-                yield Part(owner.group, owner.name, dtypes(text) if is_kernel else "", count)
+                name = (section.name, self._library.sub("", text))
+                yield name, Part(owner.group, owner.name, dtypes(text) if is_kernel else "", count)
                 named += count
                 end = stop
         rest = purpose or _purpose(section.name, _OTHER_SECTIONS)
-        yield Part(sizes.SECTIONS, f"{section.name}: {rest}" if rest else section.name, "", section.size - named)
+        name = f"{section.name}: {rest}" if rest else section.name
+        yield (section.name, ""), Part(sizes.SECTIONS, name, "", section.size - named)
 
     def _order(self, symbol: Symbol) -> tuple[int, int, bool, bool, str]:
         text = self._text(symbol)
@@ -198,6 +207,21 @@ class Attribution:
         if re.search(r"(?<![\w:])(?:std::|__gnu_cxx::|__cxxabiv1::|operator (?:new|delete))", text):
             return Owner(sizes.LIBRARIES, "C++ library")
         return Owner(sizes.OTHER_CODE, re.split(r"[(<]", text)[0].rpartition(" ")[2] or text)
+
+
+def added(
+    image: Image, attribution: Attribution, other: Image, other_attribution: Attribution
+) -> tuple[Part, ...]:
+    """What a binary would have besides if it had what another one has: of each name, the bytes that it has not yet."""
+    have: dict[tuple[str, str], int] = {}
+    for name, part in attribution.pieces(image):
+        have[name] = have.get(name, 0) + part.bytes
+    parts: list[Part] = []
+    for name, part in other_attribution.pieces(other):
+        more = max(part.bytes - have.get(name, 0), 0)
+        have[name] = have.get(name, 0) - (part.bytes - more)
+        parts.append(replace(part, bytes=more))
+    return sizes.united(parts)
 
 
 def dtypes(text: str) -> str:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+import io
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from elftools.common.exceptions import ELFError
+from elftools.common.exceptions import DWARFError, ELFError
+from elftools.dwarf.callframe import FDE, CallFrameInfo
+from elftools.dwarf.structs import DWARFStructs
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
@@ -15,7 +18,21 @@ from diagnostics.errors import Finding, InputError
 
 _NAMED = frozenset({"STT_FUNC", "STT_OBJECT", "STT_NOTYPE", "STT_LOOS"})  # STT_LOOS: functions that choose themselves.
 # What reading raises in damaged files.
-_BROKEN = (ELFError, OSError, ValueError, KeyError, IndexError, TypeError, AttributeError, OverflowError)
+_BROKEN = (
+    ELFError,
+    DWARFError,
+    OSError,
+    ValueError,
+    KeyError,
+    IndexError,
+    TypeError,
+    AttributeError,
+    OverflowError,
+    AssertionError,
+)
+
+# The section that has an entry for each function, which says how to unwind its frame.
+UNWINDING = ".eh_frame"
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +61,7 @@ class Section:
     Attributes:
         name: with the dot, `.text`.
         size: its bytes.
-        symbols: what names parts of it; several may name the same bytes.
+        symbols: what names parts of it; several may name the same bytes. In UNWINDING, a function names its entry.
     """
 
     name: str
@@ -143,9 +160,28 @@ def _image(elf: ELFFile, table: Any) -> Image:
             start -= start % 2
         is_local = binding == "STB_LOCAL"
         symbols[index].append(Symbol(entry.name, start, size, is_local, len(sources) - 1 if is_local else -1))
+    functions: dict[int, list[Symbol]] = {}
+    for index, section in loaded.items():
+        for symbol in symbols[index]:
+            functions.setdefault(section["sh_addr"] + symbol.start, []).append(symbol)
+    for index, section in loaded.items():
+        if section.name == UNWINDING:
+            symbols[index] = list(_entries(elf, section, functions))
     return Image(
         tuple(
             Section(section.name, int(section["sh_size"]), tuple(symbols[index])) for index, section in loaded.items()
         ),
         tuple(sources),
     )
+
+
+def _entries(elf: ELFFile, section: Any, functions: Mapping[int, Sequence[Symbol]]) -> Iterator[Symbol]:
+    """The entries of UNWINDING, each with the names of the function that begins at its address."""
+    structs = DWARFStructs(elf.little_endian, 32, elf.elfclass // 8)
+    content = section.data()
+    table = CallFrameInfo(io.BytesIO(content), len(content), section["sh_addr"], structs, for_eh_frame=True)
+    for entry in table.get_entries():
+        if isinstance(entry, FDE):
+            size = entry["length"] + entry.structs.initial_length_field_size()
+            for function in functions.get(entry["initial_location"], ()):
+                yield replace(function, start=entry.offset, size=size)

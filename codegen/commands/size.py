@@ -3,21 +3,24 @@
     codegen size --label //app:runner --binary runner --nm nm --manifest registered.json --library libexecutorch.so \\
         --text size.txt --json size.json --html size.html
 
-Every byte of the sections that are in memory when the binary runs is counted once.
+Every byte of the sections that are in memory when the binary runs is counted once. With --what_if, the report says what
+other binaries have that the binary lacks: what the binary would gain if it had their models, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from absl import flags
 
 from codegen.artifacts import registered_operators, size_report
 from codegen.artifacts.registered_operators import Library
-from codegen.artifacts.size_report import SharedLibrary, SizeReport
-from codegen.binaries import dynamic_linking, elf_image, symbols
+from codegen.artifacts.size_report import Addition, SharedLibrary, SizeReport
+from codegen.binaries import attribution, dynamic_linking, elf_image, symbols
 from codegen.binaries.attribution import Attribution
+from codegen.binaries.elf_image import Image
 from codegen.commands import shared_flags
 from codegen.cpp.source import Source
 from codegen.pages import size_page, size_text
@@ -35,25 +38,63 @@ _MANIFESTS = flags.DEFINE_multi_string(
 )
 _LIBRARIES = flags.DEFINE_multi_string("library", [], "A shared library that the binary may need.", flag_values=FLAGS)
 _BASELINE = flags.DEFINE_string("baseline", None, "The JSON of another report, to compare with.", flag_values=FLAGS)
+_WHAT_IF = flags.DEFINE_multi_string(
+    "what_if", [], "The label of another binary, a tab, and the binary.", flag_values=FLAGS
+)
+_WHAT_IF_MANIFESTS = flags.DEFINE_multi_string(
+    "what_if_manifest",
+    [],
+    "The label of another binary, a tab, and what a library of it registers.",
+    flag_values=FLAGS,
+)
 _TEXT = flags.DEFINE_string("text", None, "Where to write the text.", required=True, flag_values=FLAGS)
 _JSON = flags.DEFINE_string("json", None, "Where to write the JSON.", required=True, flag_values=FLAGS)
 _HTML = flags.DEFINE_string("html", None, "Where to write the web page.", required=True, flag_values=FLAGS)
 
 
 def run() -> None:
-    binary = _BINARY.value
-    image = elf_image.read(binary)
-    registered = [registered_operators.read(path) for path in _MANIFESTS.value]
-    attribution = Attribution(
-        operators=_operators(registered),
-        libraries={Source(library.label, library.yaml_names).namespace: library.label for library in registered},
-        demangled=symbols.demangled_names(binary, _NM.value),
+    measured = _measure(_BINARY.value, _MANIFESTS.value)
+    report = SizeReport(
+        _LABEL.value,
+        measured.attribution.parts(measured.image),
+        _needed(_BINARY.value, _LIBRARIES.value),
+        tuple(_addition(measured, *given.split("\t")) for given in _WHAT_IF.value),
     )
-    report = SizeReport(_LABEL.value, attribution.parts(image), _needed(binary, _LIBRARIES.value))
     baseline = size_report.read(_BASELINE.value) if _BASELINE.value else None
     Path(_TEXT.value).write_text(size_text.render(report, baseline))
     Path(_JSON.value).write_text(size_report.write(report))
     Path(_HTML.value).write_text(size_page.render(report, baseline))
+
+
+@dataclass(frozen=True, slots=True)
+class _Measured:
+    """A binary: what it has in memory, what that is for, and the operators that it registers."""
+
+    image: Image
+    attribution: Attribution
+    operators: frozenset[str]
+
+
+def _measure(binary: str, manifests: Iterable[str]) -> _Measured:
+    image = elf_image.read(binary)
+    registered = [registered_operators.read(path) for path in manifests]
+    operators = _operators(registered)
+    libraries = {Source(library.label, library.yaml_names).namespace: library.label for library in registered}
+    return _Measured(
+        image,
+        Attribution(operators, libraries, symbols.demangled_names(binary, _NM.value)),
+        frozenset(name for names in operators.values() for name in names),
+    )
+
+
+def _addition(measured: _Measured, label: str, binary: str) -> Addition:
+    manifests = [given.split("\t") for given in _WHAT_IF_MANIFESTS.value]
+    other = _measure(binary, [path for of, path in manifests if of == label])
+    return Addition(
+        label,
+        tuple(sorted(other.operators - measured.operators)),
+        attribution.added(measured.image, measured.attribution, other.image, other.attribution),
+    )
 
 
 def _operators(registered: Sequence[Library]) -> dict[str, set[str]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from codegen.artifacts.size_report import SizeReport
+from codegen.artifacts.size_report import Addition, SizeReport
 from codegen.model import sizes
 
 
@@ -31,7 +31,7 @@ class Entry:
         return self.bytes - self.before if self.before is not None else 0
 
 
-def groups(report: SizeReport, baseline: SizeReport | None) -> list[Entry]:
+def groups(report: SizeReport | Addition, baseline: SizeReport | None) -> list[Entry]:
     """The groups of a report that have bytes or had some, in their order: groups of names of dtypes."""
     now = {(part.group, part.name, part.dtype): part.bytes for part in report.parts}
     before = {(part.group, part.name, part.dtype): part.bytes for part in baseline.parts} if baseline else {}
@@ -67,6 +67,12 @@ def _sum(name: str, entries: Iterable[Entry]) -> Entry:
     inner = tuple(sorted(entries, key=lambda entry: (-entry.bytes, -(entry.before or 0), entry.name)))
     befores = [entry.before for entry in inner if entry.before is not None]
     return Entry(name, sum(entry.bytes for entry in inner), sum(befores) if befores else None, inner)
+
+
+def gained(addition: Addition) -> str:
+    """`1,234 bytes more, with 2 new operators`."""
+    operators = len(addition.operators)
+    return f"{count(addition.bytes)} more, with {operators} new {'operator' if operators == 1 else 'operators'}"
 
 
 def count(number: int) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Sequence
 
-from codegen.artifacts.size_report import SizeReport
+from codegen.artifacts.size_report import Addition, SizeReport
 from codegen.model import sizes
 from codegen.pages import size_changes, style, treemap
-from codegen.pages.size_changes import Entry, count, signed
+from codegen.pages.size_changes import Entry, count, gained, signed
 
 # The treemap on a wide screen and on a phone: its sides, and the smallest part of the binary that has a box of its own.
 _SHAPES = {"wide": (100.0, 56.0, 1 / 300), "tall": (100.0, 170.0, 1 / 120)}
@@ -47,6 +47,7 @@ summary {{ padding: .2rem 0; }}
 {maps}
 <p class="legend">{legend}</p>
 {changes}
+{what_if}
 <h2>Operators</h2>
 <p class="soft">In bytes. Open one for its dtypes. A kernel of several operators, or a file of several kernels, has one
 line.</p>
@@ -84,6 +85,7 @@ def render(report: SizeReport, baseline: SizeReport | None) -> str:
             if group.bytes
         ),
         changes=_changes(groups) if baseline else "",
+        what_if="\n".join(map(_what_if, report.what_if)),
         operators=_items(operators, report.bytes),
         groups=_items(groups, report.bytes),
         libraries=f"<h2>Shared libraries</h2>\n<ul>\n{_items(libraries, max(each.bytes for each in libraries))}\n</ul>"
@@ -135,6 +137,19 @@ def _changes(groups: Sequence[Entry]) -> str:
         for group, name in changes
     ]
     return "\n".join(["<h2>Changes</h2>", "<ul>", *rows, "</ul>"])
+
+
+def _what_if(addition: Addition) -> str:
+    operators = "\n".join(f"<li>{html.escape(operator)}</li>" for operator in addition.operators)
+    return "\n".join(
+        [
+            f"<h2>What if the models of {html.escape(addition.label)} were added</h2>",
+            f"<p><strong>{gained(addition)}</strong></p>",
+            f"<ul>{operators}</ul>",
+            "<h3>New bytes</h3>",
+            f"<ul>\n{_items(size_changes.groups(addition, None), addition.bytes)}\n</ul>",
+        ]
+    )
 
 
 def _items(entries: Sequence[Entry], total: int) -> str:

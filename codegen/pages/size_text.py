@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from codegen.artifacts.size_report import SizeReport
 from codegen.model import sizes
 from codegen.pages import size_changes
-from codegen.pages.size_changes import Entry, count, signed
+from codegen.pages.size_changes import Entry, count, gained, signed
 
 _NAME_WIDTH = 64
 # Of groups without operators, the text has the largest names alone.
@@ -30,18 +30,29 @@ def _lines(report: SizeReport, baseline: SizeReport | None) -> Iterator[str]:
         yield from (_line(1, f"{name.name} ({group})", name) for group, name in changes)
     for group in groups:
         yield ""
-        yield _line(0, group.name, group)
-        shown = group.inner if group.name == sizes.OPERATORS else group.inner[:_NAMES]
-        for name in shown:
-            yield _line(1, name.name, name)
-            if group.name == sizes.OPERATORS:
-                yield from (_line(2, dtype.name or "no dtype in the name", dtype) for dtype in name.inner)
-        if rest := group.inner[len(shown) :]:
-            yield _line(1, f"{len(rest)} more", _rest(rest))
+        yield from _group(group)
     if libraries := size_changes.libraries(report, baseline):
         yield ""
         yield "shared libraries, besides"
         yield from (_line(1, library.name, library) for library in libraries)
+    for addition in report.what_if:
+        yield ""
+        yield f"what if the models of {addition.label} were added: {gained(addition)}"
+        yield from (f"  {operator}" for operator in addition.operators)
+        for group in size_changes.groups(addition, None):
+            yield ""
+            yield from _group(group)
+
+
+def _group(group: Entry) -> Iterator[str]:
+    yield _line(0, group.name, group)
+    shown = group.inner if group.name == sizes.OPERATORS else group.inner[:_NAMES]
+    for name in shown:
+        yield _line(1, name.name, name)
+        if group.name == sizes.OPERATORS:
+            yield from (_line(2, dtype.name or "no dtype in the name", dtype) for dtype in name.inner)
+    if rest := group.inner[len(shown) :]:
+        yield _line(1, f"{len(rest)} more", _rest(rest))
 
 
 def _rest(entries: tuple[Entry, ...]) -> Entry:

@@ -56,6 +56,24 @@ class SizeCommandTest(case.TestCase):
         self.assertIn("no part changed.", (self.directory / "size.txt").read_text())
         self.assertIn("No part changed.", (self.directory / "size.html").read_text())
 
+    def test_unwinding_belongs_to_functions(self) -> None:
+        parts = self._measure(_BINARY)["parts"]
+        listed = subprocess.run(["readelf", "-SW", _BINARY], capture_output=True, text=True, check=True).stdout
+        (whole,) = [int(line.split(".eh_frame ")[1].split()[3], 16) for line in listed.splitlines() if ".eh_frame " in line]
+        unowned = sum(part["bytes"] for part in parts if part["name"].startswith(".eh_frame:"))
+        # What several functions share, and the entry of the table of calls, which is no function's.
+        self.assertLess(unowned, 0.2 * whole)
+
+    def test_what_if(self) -> None:
+        (nothing,) = self._measure(_BINARY, f"--what_if=//app:other\t{_BINARY}")["what_if"]
+        self.assertEqual(nothing, {"label": "//app:other", "bytes": 0, "operators": [], "parts": []})
+        self.assertIn(
+            "what if the models of //app:other were added: 0 bytes more, with 0 new operators",
+            (self.directory / "size.txt").read_text(),
+        )
+        finding = self.finding(lambda: self._measure(_BINARY, f"--what_if=//app:other\t{_STRIPPED}"))
+        self.assert_id(finding, "stripped-binary")
+
     def test_stripped_binary(self) -> None:
         finding = self.finding(lambda: self._measure(_STRIPPED))
         self.assertIn("the binary has no symbols", finding)

@@ -55,6 +55,10 @@ def _size_test_impl(ctx):
     assert_ends(env, ["rules/tests/generated/registered.json"], values_of(measure.argv, "--manifest"))
     asserts.true(env, "libexecutorch.so" in [path.rpartition("/")[2] for path in values_of(measure.argv, "--library")])
     asserts.equals(env, measure.outputs.to_list(), target[DefaultInfo].files.to_list())
+    (label, _, other) = values_of(measure.argv, "--what_if")[0].partition("\t")
+    asserts.equals(env, "//rules/tests:binary_with_profile", label)
+    assert_ends(env, ["rules/tests/binary_with_profile"], [other])
+    assert_ends(env, ["rules/tests/generated/registered.json"], values_of(measure.argv, "--what_if_manifest"))
     limit = action_with_mnemonic(env, "EtSizeLimit")
     asserts.equals(env, ["1000"], values_of(limit.argv, "--max_bytes"))
     validations = target[OutputGroupInfo]._validation.to_list()
@@ -193,6 +197,13 @@ def executorch_binary_test_suite(name):
         binary = ":binary",
         max_bytes = 1000,
         tags = ["manual"],
+        what_if = [":binary_with_profile"],
+    )
+    et_size_report(
+        name = "size_what_if_library",
+        binary = ":binary",
+        tags = ["manual"],
+        what_if = [":generated"],
     )
     et_size_report(
         name = "size_bad_limit",
@@ -335,6 +346,17 @@ def executorch_binary_test_suite(name):
         ],
         target_under_test = ":size_bad_limit",
     )
+    failure_test(
+        name = "size_what_if_library_test",
+        size = "small",
+        expected = [
+            "//rules/tests:size_what_if_library: attribute what_if has",
+            "//rules/tests:generated, which is no binary.",
+            "Fix: give an executorch_binary",
+            "See: docs/errors.md#what-if-without-binary",
+        ],
+        target_under_test = ":size_what_if_library",
+    )
     native.test_suite(
         name = name,
         tests = [
@@ -351,5 +373,6 @@ def executorch_binary_test_suite(name):
             ":program_without_samples_test",
             ":size_bad_limit_test",
             ":size_test",
+            ":size_what_if_library_test",
         ],
     )

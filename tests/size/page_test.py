@@ -48,6 +48,11 @@ class PageTest(absltest.TestCase):
     def test_dark_wide_screen(self) -> None:
         self._check(1280, "map wide", is_dark=True)
 
+    def test_what_if(self) -> None:
+        page = _PAGE.read_text()
+        self.assertIn("<h2>What if the models of //examples/quickstart:runner were added</h2>", page)
+        self.assertIn("<li>my_ops::squareplus.out</li>", page)
+
     def test_nothing_is_loaded(self) -> None:
         self.assertNotRegex(_PAGE.read_text(), r"<script|<link|<img|@import|url\(|https?:")
 

@@ -94,6 +94,29 @@ class SizeTest(absltest.TestCase):
         gone = _bytes(_report("QUICKSTART"), "operators")["my_ops::squareplus.out"]
         self.assertIn(f"my_ops::squareplus.out (operators) 0 -{gone:,}", lines)
 
+    def test_what_another_model_would_add(self) -> None:
+        first, both = _report("FIRST"), _report("BOTH")
+        (added,) = first["what_if"]
+        self.assertEqual(added["operators"], ["aten::exp.out", "aten::sum.IntList_out"])
+        self.assertEqual(added["bytes"], sum(part["bytes"] for part in added["parts"]))
+        # The binary with both models is the judge. Of strings and constants no name tells whether they are new.
+        grown = both["bytes"] - first["bytes"]
+        self.assertAlmostEqual(added["bytes"], grown, delta=0.15 * grown)
+        for group, share in (("operators", 0.01), ("code that kernels share", 0.05), ("registration", 0.05)):
+            more = sum(_bytes(both, group).values()) - sum(_bytes(first, group).values())
+            self.assertAlmostEqual(sum(_bytes(added, group).values()), more, delta=share * more, msg=group)
+        # A binary that has the other's operators already gains nothing that has a name.
+        (nothing,) = both["what_if"]
+        self.assertEqual(nothing["operators"], [])
+        self.assertEqual([part for part in nothing["parts"] if part["group"] == "operators"], [])
+        self.assertLess(nothing["bytes"], 100)
+        text = Path(os.environ["FIRST"]).read_text()
+        self.assertIn(
+            f"what if the models of //tests/size:second_runner were added: {added['bytes']:,} bytes more, with 2 new "
+            "operators\n  aten::exp.out\n  aten::sum.IntList_out\n",
+            text,
+        )
+
 
 if __name__ == "__main__":
     absltest.main()

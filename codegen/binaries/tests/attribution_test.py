@@ -29,6 +29,57 @@ def _rest(count: int, name: str = ".text: padding, code without symbols") -> Par
     return Part(sizes.SECTIONS, name, "", count)
 
 
+def _binary(library: str, *symbols: Symbol, size: int) -> tuple[Image, attribution.Attribution]:
+    """A binary with one section, and what its bytes are for."""
+    attributed = attribution.Attribution(_OPERATORS, {library: f"//app:{library}"}, {})
+    return Image((Section(".text", size, symbols),), ()), attributed
+
+
+class AddedTest(absltest.TestCase):
+    def test_what_is_there_already_adds_nothing(self) -> None:
+        first = _binary(
+            "lib_1",
+            Symbol(f"{_ADD}(int)", 0, 40, False, -1),
+            Symbol("lib_1::aten_add_out()", 40, 10, False, -1),
+            Symbol("main", 50, 100, False, -1),
+            size=150,
+        )
+        second = _binary(
+            "lib_2",
+            Symbol(f"{_ADD}(int)", 0, 30, False, -1),
+            Symbol("lib_2::aten_add_out()", 30, 10, False, -1),
+            Symbol("main", 40, 80, False, -1),
+            size=120,
+        )
+        self.assertEqual(attribution.added(*first, *second), ())
+
+    def test_what_is_new_and_what_is_larger(self) -> None:
+        first = _binary("lib_1", Symbol(f"{_ADD}(int)", 0, 40, False, -1), size=45)
+        second = _binary(
+            "lib_2",
+            Symbol(f"{_ADD}(int)", 0, 50, False, -1),
+            Symbol(f"{_MM}(int)", 50, 70, False, -1),
+            Symbol("lib_2::aten_mm_out()", 120, 5, False, -1),
+            size=133,
+        )
+        self.assertEqual(
+            list(attribution.added(*first, *second)),
+            [
+                Part(sizes.OPERATORS, "aten::add.out", "", 10),
+                Part(sizes.OPERATORS, "aten::mm.out, my::mm.out", "", 70),
+                Part(sizes.REGISTRATION, "//app:lib_2", "", 5),
+                _rest(3),
+            ],
+        )
+
+    def test_the_same_name_twice(self) -> None:
+        first = _binary("lib", Symbol("std::f()", 0, 10, True, -1), Symbol("std::f()", 10, 10, True, -1), size=20)
+        second = _binary("lib", *(Symbol("std::f()", 10 * at, 10, True, -1) for at in range(3)), size=30)
+        self.assertEqual(
+            list(attribution.added(*first, *second)), [Part(sizes.LIBRARIES, "C library and compiler's support", "", 10)]
+        )
+
+
 class AttributionTest(absltest.TestCase):
     def _assert_owner(self, name: str, group: str, owner: str, dtype: str = "") -> None:
         self.assertEqual(_parts(Symbol(name, 0, 100, False, -1)), [Part(group, owner, dtype, 100)])

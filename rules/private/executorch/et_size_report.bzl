@@ -18,6 +18,12 @@ BAD_MAX_BYTES_ERR = """{label}: attribute max_bytes is {max_bytes}.
 Fix: give a number of bytes above 0, or leave it out for no limit.
 See: docs/errors.md#bad-max-bytes"""
 
+NO_BINARY_ERR = """{label}: attribute what_if has {other}, which is no binary.
+
+Likely cause: the label names a library or a selection. What an operator adds is read from a binary that has the operator.
+Fix: give an executorch_binary or a cc_binary with the other models.
+See: docs/errors.md#what-if-without-binary"""
+
 def _is_shared_library(file):
     return file.basename.endswith(".so") or ".so." in file.basename
 
@@ -42,7 +48,11 @@ def _check_limit(ctx, report):
 def _et_size_report_impl(ctx):
     if ctx.attr.max_bytes < 0:
         fail(BAD_MAX_BYTES_ERR.format(label = ctx.label, max_bytes = ctx.attr.max_bytes))
+    for other in ctx.attr.what_if:
+        if not other[DefaultInfo].files_to_run.executable:
+            fail(NO_BINARY_ERR.format(label = ctx.label, other = other.label))
     binary = ctx.executable.binary
+    others = [other[DefaultInfo].files_to_run.executable for other in ctx.attr.what_if]
     text, json, html = [ctx.actions.declare_file(ctx.label.name + suffix) for suffix in [".txt", ".json", ".html"]]
     libraries = [
         file
@@ -57,6 +67,10 @@ def _et_size_report_impl(ctx):
     args.add(binary, format = "--binary=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add_all(libraries, format_each = "--library=%s")
+    for other in ctx.attr.what_if:
+        label = label_text(other.label)
+        args.add("--what_if={}\t{}".format(label, other[DefaultInfo].files_to_run.executable.path))
+        args.add_all(generated_libraries_of(other), format_each = "--what_if_manifest={}\t%s".format(label.replace("%", "%%")))
     if ctx.file.baseline:
         args.add(ctx.file.baseline, format = "--baseline=%s")
     args.add(text, format = "--text=%s")
@@ -67,8 +81,8 @@ def _et_size_report_impl(ctx):
         args,
         exec_group = "symbols",
         inputs = depset(
-            [binary] + libraries + ctx.files.baseline,
-            transitive = [manifests, cc_toolchain.all_files],
+            [binary] + libraries + others + ctx.files.baseline,
+            transitive = [manifests, cc_toolchain.all_files] + [generated_libraries_of(other) for other in ctx.attr.what_if],
         ),
         outputs = [text, json, html],
         mnemonic = "EtSize",
@@ -109,6 +123,12 @@ listed besides.""",
         "max_bytes": attr.int(
             doc = "The build fails if the binary has more bytes, its shared libraries not counted. The report is written even then. " +
                   "Default: no limit.",
+        ),
+        "what_if": attr.label_list(
+            doc = "Other binaries, each with models that the binary lacks: the report says what the binary would gain in operators " +
+                  "and bytes if it had these models, too.",
+            cfg = "target",
+            aspects = [registrations_aspect],
         ),
     },
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS,
