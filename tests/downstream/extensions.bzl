@@ -1,8 +1,8 @@
 """The module extension of repositories.bzl."""
 
-load(":repositories.bzl", "bazel_repository")
+load(":repositories.bzl", "nested_repositories")
 
 nested_bazel = module_extension(
-    doc = "Repository `executorch_bazel`, for tests that run Bazel.",
-    implementation = lambda _: bazel_repository(name = "executorch_bazel"),
+    doc = "Repositories `executorch_bazel` and `downstream_wheels`, for tests that run Bazel.",
+    implementation = lambda _: nested_repositories(),
 )

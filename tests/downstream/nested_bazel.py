@@ -27,6 +27,7 @@ class Workspace:
 
     def __init__(self, root: pathlib.Path, output_base: pathlib.Path, *options: str) -> None:
         self.root = root
+        self._wheels = runfile("downstream_wheels", "wheels")
         self._command = [
             str(runfile("executorch_bazel", "bazel")),
             f"--output_user_root={output_base}",
@@ -45,8 +46,9 @@ class Workspace:
         """Runs one command; stdout and stderr are text."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("TEST_", "RUNFILES", "PYTHON"))}
         environment["HOME"] = os.environ["TEST_TMPDIR"]
+        environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self._wheels), "RULES_PYTHON_PIP_ISOLATED": "0"}
         return subprocess.run(
-            [*self._command, command, *self._options, "--noshow_progress", "--color=no", *arguments],
+            [*self._command, command, f"--distdir={self._wheels}", *self._options, "--noshow_progress", "--color=no", *arguments],
             cwd=self.root,
             env=environment,
             capture_output=True,
@@ -79,11 +81,11 @@ def _site_packages(repository: str) -> str:
     return str(runfile(repository, "site-packages/absl/__init__.py").resolve().parents[1])
 
 
-def make_app(place: pathlib.Path) -> pathlib.Path:
-    """A copy of the workspace `app`, and of the rules that `app` uses, below a folder; returns the workspace's path.
+def make(name: str, place: pathlib.Path) -> pathlib.Path:
+    """A copy of one of the workspaces here, and of the rules that the workspace uses, below a folder; returns its path.
 
-    In files that end in .in, `{name}` is replaced, and the ending dropped. The README has what every MODULE.bazel and
-    WORKSPACE holds, and the BUILD file of the package `readme`, where the files of the quickstart are.
+    In files that end in .in, which Bazel does not take for packages, the ending is dropped, and `{name}` is replaced in
+    what is no BUILD file. The README has what every MODULE.bazel and WORKSPACE holds.
     """
     packages = {
         "runtime": str(runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2]),
@@ -100,14 +102,34 @@ def make_app(place: pathlib.Path) -> pathlib.Path:
         ),
         **packages,
     }
-    to = place / "app"
-    to.mkdir(parents=True)
-    for file in sorted(pathlib.Path(__file__).with_name("app").iterdir()):
+    source = pathlib.Path(__file__).with_name(name)
+    to = place / name
+    for file in sorted(file for file in source.rglob("*") if file.is_file()):
+        copy = to / file.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
         if file.suffix == ".in":
             text = file.read_text()
-            (to / file.stem).write_text(text.format(**values) if "BUILD" not in file.name else text)
+            copy.with_suffix("").write_text(text.format(**values) if "BUILD" not in file.name else text)
         else:
-            shutil.copy(file, to / file.name)
-    shutil.copytree(_RUNFILES / "_main/examples/quickstart", to / "readme")
-    (to / "readme/BUILD.bazel").write_text(_readme_fence("executorch_binary("))
+            shutil.copy(file, copy)
+    shutil.copy(_RUNFILES / "_main/requirements/downstream.txt", to / "requirements.txt")
     return to
+
+
+def make_app(place: pathlib.Path) -> pathlib.Path:
+    """A copy of the workspace `app`, with the package `readme`: the README's BUILD file, and the quickstart's files."""
+    app = make("app", place)
+    shutil.copytree(_RUNFILES / "_main/examples/quickstart", app / "readme")
+    (app / "readme/BUILD.bazel").write_text(_readme_fence("executorch_binary("))
+    return app
+
+
+def make_fleet(place: pathlib.Path) -> pathlib.Path:
+    """A copy of the workspace `fleet`, with the kernels and the programs of //examples/custom_ops."""
+    fleet = make("fleet", place)
+    example = _RUNFILES / "_main/examples/custom_ops"
+    for file in ("custom_ops.yaml", "mul3_kernel.cpp", "mul4_kernel.cpp"):
+        shutil.copy(example / file, fleet / "kernels")
+    for program, name in (("model.pte", "mul3.pte"), ("mul4_model.pte", "mul4.pte")):
+        shutil.copy(example / program, fleet / name)
+    return fleet

@@ -1,6 +1,6 @@
 """The Python interpreter of the machine, and pip, as repository rules use them."""
 
-visibility(["//rules/...", "//tools/lint/..."])
+visibility(["//rules/...", "//tests/...", "//tools/lint/..."])
 
 _OLDEST = 10
 _NEWEST = 14  # the executorch wheels are built for CPython 3.10 to 3.14
