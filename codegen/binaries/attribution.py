@@ -119,8 +119,8 @@ class Attribution:
                 owner = self._owner(symbol, owners)
                 text = self._text(symbol)
                 is_kernel = owner.group in (sizes.OPERATORS, sizes.SHARED_KERNEL_CODE)
-                name = (section.name, self._library.sub("", text))
-                yield name, Part(owner.group, owner.name, dtypes(text) if is_kernel else "", count)
+                piece = (section.name, self._library.sub("", text))
+                yield piece, Part(owner.group, owner.name, dtypes(text) if is_kernel else "", count)
                 named += count
                 end = stop
         rest = purpose or _purpose(section.name, _OTHER_SECTIONS)
@@ -209,9 +209,7 @@ class Attribution:
         return Owner(sizes.OTHER_CODE, re.split(r"[(<]", text)[0].rpartition(" ")[2] or text)
 
 
-def added(
-    image: Image, attribution: Attribution, other: Image, other_attribution: Attribution
-) -> tuple[Part, ...]:
+def added(image: Image, attribution: Attribution, other: Image, other_attribution: Attribution) -> tuple[Part, ...]:
     """What a binary would have besides if it had what another one has: of each name, the bytes that it has not yet."""
     have: dict[tuple[str, str], int] = {}
     for name, part in attribution.pieces(image):

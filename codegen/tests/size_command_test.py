@@ -59,7 +59,9 @@ class SizeCommandTest(case.TestCase):
     def test_unwinding_belongs_to_functions(self) -> None:
         parts = self._measure(_BINARY)["parts"]
         listed = subprocess.run(["readelf", "-SW", _BINARY], capture_output=True, text=True, check=True).stdout
-        (whole,) = [int(line.split(".eh_frame ")[1].split()[3], 16) for line in listed.splitlines() if ".eh_frame " in line]
+        (whole,) = [
+            int(line.split(".eh_frame ")[1].split()[3], 16) for line in listed.splitlines() if ".eh_frame " in line
+        ]
         unowned = sum(part["bytes"] for part in parts if part["name"].startswith(".eh_frame:"))
         # What several functions share, and the entry of the table of calls, which is no function's.
         self.assertLess(unowned, 0.2 * whole)

@@ -20,11 +20,13 @@ class InHouseTest(absltest.TestCase):
             self.assertNotIn("WARNING", test.stderr)
             # What the binary loads is the toolchain's runtime, and not the wheel's.
             manifest = (workspace.root / "bazel-bin/model_test.runfiles_manifest").read_text()
-            (runtime,) = [line for line in manifest.splitlines() if line.partition(" ")[0].endswith("/libexecutorch.so")]
+            (runtime,) = [
+                line for line in manifest.splitlines() if line.partition(" ")[0].endswith("/libexecutorch.so")
+            ]
             self.assertIn("our_Uexecutorch", runtime)
             # einops came by the hub of rules_python.
             hub = [path for path in (_TMP / "o/base/external").iterdir() if path.name.endswith("pypi_einops")]
-            self.assertLen(hub, 1)
+            self.assertEqual(len(hub), 1)
 
 
 if __name__ == "__main__":

@@ -48,7 +48,15 @@ class Workspace:
         environment["HOME"] = os.environ["TEST_TMPDIR"]
         environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self._wheels), "RULES_PYTHON_PIP_ISOLATED": "0"}
         return subprocess.run(
-            [*self._command, command, f"--distdir={self._wheels}", *self._options, "--noshow_progress", "--color=no", *arguments],
+            [
+                *self._command,
+                command,
+                f"--distdir={self._wheels}",
+                *self._options,
+                "--noshow_progress",
+                "--color=no",
+                *arguments,
+            ],
             cwd=self.root,
             env=environment,
             capture_output=True,

@@ -18,7 +18,7 @@ _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend
 
 _STARLARK = (".bazel", ".bzl", "WORKSPACE")
 _CPP = (".cpp", ".cu", ".h")
-_OTHER_WORKSPACE = "tests/downstream/app/"  # imports by its own root
+_OTHER_WORKSPACES = ("tests/downstream/app/", "tests/downstream/in_house/")  # import by their own roots
 _BUCK_FILES = ("tools/from_buck/tests/forms/flags.bzl", "tools/from_buck/tests/forms/targets.bzl")
 
 
@@ -44,7 +44,7 @@ def _commands(tree: pathlib.Path, fix: bool) -> dict[str, list[str]]:
         "ruff check": [*python, "ruff", "check", *(["--fix"] if fix else []), *sources],
         "ruff format": [*python, "ruff", "format", *([] if fix else ["--check"]), *sources],
         "clang-format": [clang_format.get_executable("clang-format"), "-i" if fix else "--dry-run", "-Werror", *cpp],
-        "mypy": [*python, "mypy", *(s for s in sources if not s.startswith(_OTHER_WORKSPACE))],
+        "mypy": [*python, "mypy", *(s for s in sources if not s.startswith(_OTHER_WORKSPACES))],
     }
 
 

@@ -76,7 +76,8 @@ class AddedTest(absltest.TestCase):
         first = _binary("lib", Symbol("std::f()", 0, 10, True, -1), Symbol("std::f()", 10, 10, True, -1), size=20)
         second = _binary("lib", *(Symbol("std::f()", 10 * at, 10, True, -1) for at in range(3)), size=30)
         self.assertEqual(
-            list(attribution.added(*first, *second)), [Part(sizes.LIBRARIES, "C library and compiler's support", "", 10)]
+            list(attribution.added(*first, *second)),
+            [Part(sizes.LIBRARIES, "C library and compiler's support", "", 10)],
         )
 
 
