@@ -23,6 +23,40 @@ def rows_of_panels(panels: torch.Tensor, rows: int, columns: int) -> torch.Tenso
     return panels.transpose(1, 2).reshape(panels.shape[0] * _COLUMNS, panels.shape[1] * _DEPTH)[:rows, :columns]
 
 
+def panels_of_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
+    """A convolution's weight as panels of what the kernel meets at a pixel: row by row, the channels of each column.
+
+    Where each channel is made of one channel, its row has columns of 4 rows of the kernel, then columns of the next 4.
+    """
+    channels, in_channels, height, width = weight.shape
+    if _is_depthwise(channels, in_channels, groups):
+        padded = functional.pad(weight, (0, 0, 0, -height % _DEPTH))
+        return panels_of_rows(padded.reshape(channels, -1, _DEPTH, width).transpose(2, 3).reshape(channels, -1))
+    return torch.cat([panels_of_rows(part.permute(0, 2, 3, 1).flatten(1)) for part in weight.chunk(groups)])
+
+
+def convolution_of_panels(
+    panels: torch.Tensor, channels: int, in_channels: int, kernel_size: list[int], groups: int
+) -> torch.Tensor:
+    """A weight as it was before `panels_of_convolution`; `in_channels` are those of a group."""
+    height, width = kernel_size
+    if _is_depthwise(channels, in_channels, groups):
+        rows = -(-height // _DEPTH)
+        columns = rows_of_panels(panels, channels, rows * width * _DEPTH).reshape(channels, rows, width, _DEPTH)
+        return columns.transpose(2, 3).reshape(channels, 1, rows * _DEPTH, width)[:, :, :height]
+    parts = (
+        rows_of_panels(part, channels // groups, height * width * in_channels).reshape(
+            channels // groups, height, width, in_channels
+        )
+        for part in panels.chunk(groups)
+    )
+    return torch.cat(list(parts)).permute(0, 3, 1, 2)
+
+
+def _is_depthwise(channels: int, in_channels: int, groups: int) -> bool:
+    return in_channels == 1 and channels == groups
+
+
 # Elements of 4 bits that lie in 16 bytes: of a byte, the lower half is one of the first 16 of them.
 BLOCK_OF_HALVES = 32
 

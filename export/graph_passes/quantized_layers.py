@@ -1,12 +1,16 @@
-"""Makes quantized linear layers and convolutions one operator each, which multiplies bytes.
+"""Makes quantized linear layers, convolutions and averages one operator each, which multiplies bytes.
 
 A layer has its input dequantized, its weight dequantized, and its result quantized, unless the result stays a float.
 Sums of bytes are exact, those of floats are not: a result may differ by one step of its quantization from the separate
-calls'.
+calls'. An average of pixels is a convolution whose weights are 1.
+
+Around each convolution, images are copied to the order of its kernel, channels-last, and back: channels_of_bytes leaves
+out the copies that meet.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,12 +19,14 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs, packing, quantized
+from export.graph_passes import channels_of_bytes, graphs, packing, quantized
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 _ATEN = graphs.EDGE.aten
 _LINEAR = _ATEN.linear.default
 _CONVOLUTION = _ATEN.convolution.default
+_MEAN = _ATEN.mean.dim
+_AVERAGE_POOL = _ATEN.avg_pool2d.default
 _PAD = _ATEN.constant_pad_nd.default
 # So many products of bytes are less than 2^31.
 _MOST_PRODUCTS = 2**31 // (255 * 128)
@@ -32,18 +38,68 @@ def _run(program: ExportedProgram) -> list[Change]:
     from export.graph_passes import quantized_operators  # noqa: F401, registers them for programs that have them.
 
     changes = []
-    for call in graphs.calls(program, _LINEAR, _CONVOLUTION):
-        layer = _Layer.of(program, call)
+    for call in graphs.calls(program, _LINEAR, _CONVOLUTION, _MEAN, _AVERAGE_POOL):
+        average = _Average.of(call) if call.target in (_MEAN, _AVERAGE_POOL) else None
+        layer = _Layer.of(program, call) if average is None else _Layer.of_average(program, call, average)
         if layer is None:
             continue
         change = Change.of(call, f"{graphs.name_of(call)} of bytes")
         if call.target is _LINEAR:
             _replace_linear(program, call, layer)
+        elif average is not None:
+            _insert_convolution(program, call, layer, layer.input, average.window)
         else:
             _replace_convolution(program, call, layer)
         changes.append(change)
     graphs.finish(program)
     return changes
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Which pixels make a pixel: as the operator takes them, padding before each dimension and then behind each."""
+
+    kernel_size: list[int]
+    stride: list[int]
+    padding: list[int]
+    dilation: list[int]
+    groups: int
+
+    def as_args(self) -> tuple[Any, ...]:
+        return (self.kernel_size, self.stride, self.padding, self.dilation, self.groups)
+
+
+@dataclass(frozen=True)
+class _Average:
+    """An average of the pixels in a window, for each channel."""
+
+    channels: int
+    window: _Window
+    divisor: int
+
+    @classmethod
+    def of(cls, call: graphs.Call) -> _Average | None:
+        """Of a mean of all pixels, or of a pool that counts what it pads; None for any other call."""
+        image = graphs.value(call.args[0])
+        sizes = [size for size in image.shape[1:] if isinstance(size, int)]
+        if image.dim() != 4 or len(sizes) != 3:
+            return None
+        channels, kernel_size = sizes[0], sizes[1:]
+        stride, padding, divisor = [1, 1], [0, 0], None
+        if call.target is _MEAN:
+            if sorted(dim % 4 for dim in call.args[1] or ()) != [2, 3]:
+                return None
+        else:
+            kernel_size, stride, padding, divisor = (
+                graphs.argument(call, name) for name in ("kernel_size", "stride", "padding", "divisor_override")
+            )
+            if graphs.argument(call, "ceil_mode") or (any(padding) and not graphs.argument(call, "count_include_pad")):
+                return None
+        kernel_size, stride, padding = (
+            list(both) * (3 - len(both)) for both in (kernel_size, stride or kernel_size, padding)
+        )
+        window = _Window(kernel_size, stride, [*padding, *padding], [1, 1], channels)
+        return cls(channels, window, divisor or kernel_size[0] * kernel_size[1])
 
 
 @dataclass(frozen=True)
@@ -72,17 +128,37 @@ class _Layer:
 
     @classmethod
     def of(cls, program: ExportedProgram, call: graphs.Call) -> _Layer | None:
-        found = quantized.dequantized(call.args[0])
+        """That of a linear layer or a convolution."""
+        if call.target not in (_LINEAR, _CONVOLUTION):
+            return None
         weights = _weight(program, call.args[1])
-        if found is None or weights is None or not graphs.is_contiguous(graphs.value(call)):
+        if weights is None or (call.target is _CONVOLUTION and (call.args[6] or weights[0].dim() > 4)):
             return None
-        (source, parameters), (weight, weight_scale) = found, weights
         bias_node = graphs.argument(call, "bias")
-        bias = torch.zeros(weight.shape[0]) if bias_node is None else _values(program, bias_node)
-        products = weight[0].numel()
-        if bias is None or bias.dim() != 1 or products > _MOST_PRODUCTS or not graphs.is_contiguous(source.meta["val"]):
+        bias = torch.zeros(weights[0].shape[0]) if bias_node is None else _values(program, bias_node)
+        return None if bias is None or bias.dim() != 1 else cls._of_weight(program, call, *weights, bias)
+
+    @classmethod
+    def of_average(cls, program: ExportedProgram, call: graphs.Call, average: _Average) -> _Layer | None:
+        """That of an average, which has a weight for each channel and each place of the window."""
+        weight = torch.ones((average.channels, 1, *average.window.kernel_size), dtype=torch.int8)
+        scale = torch.full((average.channels,), 1 / average.divisor, dtype=torch.float64)
+        return cls._of_weight(program, call, weight, scale, torch.zeros(average.channels))
+
+    @classmethod
+    def _of_weight(
+        cls,
+        program: ExportedProgram,
+        call: graphs.Call,
+        weight: torch.Tensor,
+        weight_scale: torch.Tensor,
+        bias: torch.Tensor,
+    ) -> _Layer | None:
+        found = quantized.dequantized(call.args[0])
+        if found is None or not graphs.is_contiguous(graphs.value(call)):
             return None
-        if call.target is _CONVOLUTION and (call.args[6] or weight.dim() > 4):
+        source, parameters = found
+        if weight[0].numel() > _MOST_PRODUCTS or not graphs.is_contiguous(source.meta["val"]):
             return None
         result = quantized.Result.of(call)
         of_result = result.parameters
@@ -159,12 +235,48 @@ def _replace_linear(program: ExportedProgram, call: graphs.Call, layer: _Layer) 
 
 def _replace_convolution(program: ExportedProgram, call: graphs.Call, layer: _Layer) -> None:
     _, _, _, stride, padding, dilation, _, _, groups = call.args
-    constants = layer.constants(program, call.name, layer.weight)
     source, widths = _without_padding(layer, len(stride))
     both = [width + more for width, more in zip([*padding, *padding], widths, strict=True)]
+    if len(stride) == 1:
+        # A row is an image of that height.
+        layer = dataclasses.replace(layer, weight=layer.weight.unsqueeze(2))
+        stride, both, dilation = [1, *stride], [0, both[0], 0, both[1]], [1, *dilation]
+    window = _Window(list(layer.weight.shape[2:]), list(stride), both, list(dilation), groups)
+    _insert_convolution(program, call, layer, source, window)
+
+
+def _insert_convolution(
+    program: ExportedProgram, call: graphs.Call, layer: _Layer, source: Node, window: _Window
+) -> None:
+    weight, *constants = layer.constants(program, call.name, packing.panels_of_convolution(layer.weight, window.groups))
+    result = graphs.value(layer.last)
+    if graphs.value(source).dim() == 3:
+        source = _viewed(layer.last, source, graphs.value(source).unsqueeze(2))
+    image = channels_of_bytes.channels_last(layer.last, source)
+    height, width = (
+        (size + before + after - (kernel - 1) * step - 1) // stride + 1
+        for size, before, after, kernel, step, stride in zip(
+            graphs.value(source).shape[2:],
+            window.padding[:2],
+            window.padding[2:],
+            window.kernel_size,
+            window.dilation,
+            window.stride,
+            strict=True,
+        )
+    )
+    shape = (result.shape[0], layer.scale.numel(), height, width)
+    value = result.new_empty(shape).to(memory_format=torch.channels_last)
     target = graphs.EDGE.rules_executorch.quantized_convolution.default
-    args = (source, *constants, stride, both, dilation, groups, layer.parameters.zero_point, *layer.range())
-    graphs.replace(layer.last, graphs.insert_call(layer.last, target, args, graphs.value(layer.last)))
+    args = (image, weight, *constants, *window.as_args(), layer.parameters.zero_point, *layer.range())
+    node = channels_of_bytes.contiguous(layer.last, graphs.insert_call(layer.last, target, args, value))
+    graphs.replace(layer.last, node if result.dim() == 4 else _viewed(layer.last, node, result))
+
+
+def _viewed(before: Node, source: Node, value: torch.Tensor) -> Node:
+    """A view of the shape of `value`."""
+    sizes = [size if isinstance(size, int) else -1 for size in value.shape]
+    return graphs.insert_call(before, _ATEN.view_copy.default, (source, sizes), value)
 
 
 def _without_padding(layer: _Layer, dims: int) -> tuple[Node, list[int]]:

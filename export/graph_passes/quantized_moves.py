@@ -1,4 +1,7 @@
-"""Moves bytes, not the floats that they stand for: views, permutations, padding and concatenations change no values."""
+"""Moves bytes, not the floats that they stand for: views, permutations, padding and concatenations change no values.
+
+Moves come before the dequantization, padding also behind the quantization.
+"""
 
 from __future__ import annotations
 
@@ -44,6 +47,17 @@ def _run(program: ExportedProgram) -> list[Change]:
         moved = graphs.insert_call(move, move.target, args, floats.to(parameters.dtype))
         result = graphs.insert_call(move, quantized.dequantize(), (moved, *parameters.as_args()), floats)
         graphs.replace(move, result)
+    for pad in graphs.calls(program, _PAD):
+        quantize = next(iter(pad.users))
+        of_bytes = quantized.Parameters.of(quantize)
+        if len(pad.users) != 1 or quantize.target is not quantized.quantize() or of_bytes is None:
+            continue
+        changes.append(Change.of(pad, f"{graphs.name_of(pad)} of bytes"))
+        floats = graphs.argument(pad, "self")
+        value = graphs.value(floats).to(of_bytes.dtype)
+        source = graphs.insert_call(quantize, quantized.quantize(), (floats, *of_bytes.as_args()), value)
+        args = (source, pad.args[1], of_bytes.quantized(float(graphs.argument(pad, "value"))))
+        graphs.replace(quantize, graphs.insert_call(quantize, _PAD, args, graphs.value(quantize)))
     graphs.finish(program)
     return changes
 

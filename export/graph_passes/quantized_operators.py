@@ -4,7 +4,8 @@ A sum of products of input and weight becomes `sum * scale + offset`, where the 
 more than those of Char. `offset` has all else that is constant: the bias and the zero points. Rounded and clamped to
 quant_min and quant_max, the result is an index into `table`, where there is one: that of a Char is the Byte
 of its bits.
-Results of a float dtype are neither rounded nor clamped.
+Results of a float dtype are neither rounded nor clamped. Convolutions give channels-last images, and their kernel reads
+such ones; weights are packed (packing.py).
 
 Importing this module registers the operators.
 """
@@ -21,8 +22,8 @@ _RANGE = "int quant_min, int quant_max, ScalarType dtype"
 # Padding is that before each dimension, and then that behind each.
 _SCHEMAS = {
     "quantized_add": "Tensor a, Tensor b, float a_scale, float b_scale, float offset, " + _RANGE,
-    "quantized_convolution": f"{_ELEMENTS}, int[] stride, int[] padding, int[] dilation, int groups,"
-    f" int input_zero_point, {_RANGE}",
+    "quantized_convolution": f"{_ELEMENTS}, int[] kernel_size, int[] stride, int[] padding, int[] dilation,"
+    f" int groups, int input_zero_point, {_RANGE}",
     "quantized_linear": f"{_ELEMENTS}, {_RANGE}",
     "quantized_lookup": "Tensor input, Tensor table",
 }
@@ -68,6 +69,7 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
     scale: torch.Tensor,
     offset: torch.Tensor,
     table: torch.Tensor | None,
+    kernel_size: list[int],
     stride: list[int],
     padding: list[int],
     dilation: list[int],
@@ -77,14 +79,14 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
     quant_max: int,
     dtype: torch.dtype,
 ) -> torch.Tensor:
-    dims = len(stride)
-    widths = [width for d in reversed(range(dims)) for width in (padding[d], padding[dims + d])]
+    unpacked = packing.convolution_of_panels(
+        weight, scale.numel(), input.shape[1] // groups, kernel_size, groups
+    ).double()
+    widths = [padding[1], padding[3], padding[0], padding[2]]
     padded = as_bytes(functional.pad(input, widths, value=input_zero_point)).double()
-    sums = torch.convolution(
-        padded, weight.double(), None, stride, [0] * dims, dilation, False, [0] * dims, groups
-    ).movedim(1, -1)
+    sums = functional.conv2d(padded, unpacked, None, stride, 0, dilation, groups).movedim(1, -1)
     result = _converted(sums * scale.double(), offset.double(), table, quant_min, quant_max, dtype)
-    return result.movedim(-1, 1).contiguous()
+    return result.movedim(-1, 1).contiguous(memory_format=torch.channels_last)
 
 
 def _add(  # noqa: PLR0917, as the operator takes them
@@ -117,6 +119,7 @@ def _fake_convolution(  # noqa: PLR0917, as the operator takes them
     scale: torch.Tensor,
     offset: torch.Tensor,
     table: torch.Tensor | None,
+    kernel_size: list[int],
     stride: list[int],
     padding: list[int],
     dilation: list[int],
@@ -124,23 +127,22 @@ def _fake_convolution(  # noqa: PLR0917, as the operator takes them
 ) -> torch.Tensor:
     dtype = args[-1]
     assert isinstance(dtype, torch.dtype)
-    dims = len(stride)
     sizes = [
-        (input.shape[2 + d] + padding[d] + padding[dims + d] - (weight.shape[2 + d] - 1) * dilation[d] - 1) // stride[d]
-        + 1
-        for d in range(dims)
+        (input.shape[2 + d] + padding[d] + padding[2 + d] - (kernel_size[d] - 1) * dilation[d] - 1) // stride[d] + 1
+        for d in range(2)
     ]
-    return input.new_empty((input.shape[0], weight.shape[0], *sizes), dtype=dtype)
+    shape = (input.shape[0], scale.shape[0], *sizes)
+    return torch.empty(shape, dtype=dtype, device=input.device, memory_format=torch.channels_last)
 
 
 def _fake_add(a: torch.Tensor, b: torch.Tensor, *args: object) -> torch.Tensor:
     dtype = args[-1]
     assert isinstance(dtype, torch.dtype)
-    return a.new_empty(torch.broadcast_shapes(a.shape, b.shape), dtype=dtype)
+    return torch.empty_like(a + b, dtype=dtype)
 
 
 def _fake_lookup(input: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
-    return input.new_empty(input.shape, dtype=table.dtype)
+    return torch.empty_like(input, dtype=table.dtype)
 
 
 for _name, _function, _fake in (

@@ -1,9 +1,62 @@
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/common/byte_vectors.h"
+#include "kernels/common/grain.h"
+#include "kernels/common/parallel_for.h"
 #include "kernels/common/quantization.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/vector_math.h"
+#include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
+
+namespace {
+
+/// What becomes of two bytes.
+struct Sum {
+  float a_scale;
+  float b_scale;
+  float offset;
+  ByteRange range;
+};
+
+template <typename A, typename B>
+void add(const Sum& sum, const void* a, const void* b, int64_t begin, int64_t end, void* out) {
+  const A* const a_bytes = static_cast<const A*>(a) + begin;
+  const B* const b_bytes = static_cast<const B*>(b) + begin;
+  uint8_t* const bytes = static_cast<uint8_t*>(out) + begin;
+  vectorized_for(end - begin, [=, sum = sum](int64_t i) KERNELS_ALWAYS_INLINE {
+    const float x = static_cast<float>(a_bytes[i]) * sum.a_scale;
+    float result = x + static_cast<float>(b_bytes[i]) * sum.b_scale + sum.offset;
+    result = result > sum.range.min ? result : sum.range.min;
+    result = (result < sum.range.max ? result : sum.range.max) + kRoundingShift;
+    uint32_t bits;
+    std::memcpy(&bits, &result, sizeof(bits));
+    bytes[i] = static_cast<uint8_t>(bits);
+  });
+}
+
+/// Adds tensors whose elements lie in the same order.
+void add_in_order(const Sum& sum, const Tensor& a, const Tensor& b, Tensor& out) {
+  const bool a_is_char = a.scalar_type() == ScalarType::Char;
+  const bool b_is_char = b.scalar_type() == ScalarType::Char;
+  const auto function = a_is_char ? (b_is_char ? add<int8_t, int8_t> : add<int8_t, uint8_t>)
+                                  : (b_is_char ? add<uint8_t, int8_t> : add<uint8_t, uint8_t>);
+  const void* const a_data = a.const_data_ptr();
+  const void* const b_data = b.const_data_ptr();
+  void* const out_data = out.mutable_data_ptr();
+  parallel_for(0, out.numel(), kGrain,
+               [&](int64_t begin, int64_t end) { function(sum, a_data, b_data, begin, end, out_data); });
+}
+
+bool lies_as(const Tensor& tensor, const Tensor& out) {
+  return std::equal(tensor.sizes().begin(), tensor.sizes().end(), out.sizes().begin(), out.sizes().end()) &&
+         tensors_have_same_dim_order(tensor, out);
+}
+
+}  // namespace
 
 Tensor& add_bytes_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, double a_scale, double b_scale,
                       double offset, int64_t quant_min, int64_t quant_max, ScalarType dtype, Tensor& out) {
@@ -20,6 +73,14 @@ Tensor& add_bytes_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& 
   ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
 
   // Compute
+  if (lies_as(a, out) && lies_as(b, out)) {
+    add_in_order({static_cast<float>(a_scale),
+                  static_cast<float>(b_scale),
+                  static_cast<float>(offset),
+                  {static_cast<float>(quant_min), static_cast<float>(quant_max)}},
+                 a, b, out);
+    return out;
+  }
   const QuantizedRange<float> range(quant_min, quant_max);
   elementwise_integers<float>(
       [=, a_scale = static_cast<float>(a_scale), b_scale = static_cast<float>(b_scale),

@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/common/byte_table.h"
+#include "kernels/common/byte_vectors.h"
+#include "kernels/common/dim_order.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/integer_product.h"
 #include "kernels/common/matmul.h"
@@ -9,425 +12,510 @@
 #include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
 
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Bytes of a block's panels, and of the planes of depthwise channels that are computed together: a part of a cache.
-constexpr int64_t kBlockBytes = int64_t{1} << 18;
-/// Pixels of a block: multiples of those of a tile.
-constexpr int64_t kTilePixels = kPanels * kPanelColumns;
-constexpr int64_t kMaxPixels = 16 * kTilePixels;
-/// Elements behind rows that vectors may read, or write, with them.
-constexpr int64_t kSlack = 64;
+/// Bytes of a block of what the kernel meets at some pixels: a part of a cache.
+constexpr int64_t kBlockBytes = int64_t{1} << 17;
+/// Pixels that a thread takes at a time: their elements stay in a cache while panels of weights pass.
+constexpr int64_t kPixelBlock = 64;
+/// Bytes that a copy of a few has, of which those behind are overwritten.
+constexpr int64_t kShortCopy = 16;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 /// One spatial dimension.
 struct Axis {
-  int64_t in = 1;
-  int64_t kernel = 1;
-  int64_t out = 1;
-  int64_t stride = 1;
-  int64_t before = 0;
-  int64_t after = 0;
-  int64_t dilation = 1;
+  int64_t in;
+  int64_t kernel;
+  int64_t out;
+  int64_t stride;
+  int64_t before;
+  int64_t after;
+  int64_t dilation;
 
-  int64_t padded() const { return before + in + after; }
-  int64_t reach() const { return (kernel - 1) * dilation + 1; }
   bool is_pointwise() const { return kernel == 1 && stride == 1 && before == 0 && after == 0; }
+
+  bool init(int64_t size, int64_t kernel_size, int64_t step, int64_t padding_before, int64_t padding_after,
+            int64_t between) {
+    *this = {size, kernel_size, 0, step, padding_before, padding_after, between};
+    if (in < 1 || kernel < 1 || stride < 1 || before < 0 || after < 0 || dilation < 1) {
+      return false;
+    }
+    const int64_t rest = before + in + after - (kernel - 1) * dilation - 1;
+    out = rest / stride + 1;
+    return rest >= 0;
+  }
 };
 
-struct Sizes {
+/// One of the operator's calls. Channels of a pixel are neighbors.
+struct Call {
   Axis y;
   Axis x;
   int64_t batch;
   int64_t groups;
   int64_t in_channels;   // of a group
   int64_t out_channels;  // of a group
-
-  int64_t in_pixels() const { return y.in * x.in; }
-  int64_t out_pixels() const { return y.out * x.out; }
-  int64_t k() const { return in_channels * y.kernel * x.kernel; }
-  bool is_pointwise() const { return y.is_pointwise() && x.is_pointwise(); }
-
-  /// Reads them from the operator's arguments; false where there is no such convolution.
-  bool init(const Tensor& in, const Tensor& weight, ArrayRef<int64_t> stride, ArrayRef<int64_t> padding,
-            ArrayRef<int64_t> dilation, int64_t group_count) {
-    const int64_t dims = in.dim() - 2;
-    if (dims < 1 || dims > 2 || weight.dim() != in.dim() || static_cast<int64_t>(stride.size()) != dims ||
-        static_cast<int64_t>(padding.size()) != 2 * dims || static_cast<int64_t>(dilation.size()) != dims ||
-        group_count < 1) {
-      return false;
-    }
-    batch = in.sizes()[0];
-    groups = group_count;
-    in_channels = weight.sizes()[1];
-    out_channels = weight.sizes()[0] / groups;
-    if (in_channels < 1 || out_channels < 1 || weight.sizes()[0] != out_channels * groups ||
-        in.sizes()[1] != in_channels * groups) {
-      return false;
-    }
-    Axis* const axes[] = {&y, &x};
-    for (int64_t d = 0; d < dims; ++d) {
-      Axis& axis = *axes[2 - dims + d];
-      axis.in = in.sizes()[2 + d];
-      axis.kernel = weight.sizes()[2 + d];
-      axis.stride = stride[d];
-      axis.before = padding[d];
-      axis.after = padding[dims + d];
-      axis.dilation = dilation[d];
-      if (axis.in < 1 || axis.kernel < 1 || axis.stride < 1 || axis.before < 0 || axis.after < 0 || axis.dilation < 1 ||
-          axis.padded() < axis.reach()) {
-        return false;
-      }
-      axis.out = (axis.padded() - axis.reach()) / axis.stride + 1;
-    }
-    return true;
-  }
-};
-
-/// A channel with its padding. Elements of a row that are a stride apart follow each other, so that every position of
-/// the kernel meets neighbors.
-struct Plane {
-  const Sizes& sizes;
-  int64_t width = divide_up(sizes.x.padded(), sizes.x.stride);
-  int64_t pitch = width * sizes.x.stride;
-  int64_t elements = pitch * sizes.y.padded() + kSlack;
-  /// From where an output meets an input to where the output below does.
-  int64_t row_step = sizes.y.stride * pitch;
-
-  /// Where the first output meets position `tap` of the kernel.
-  int64_t start(int64_t tap) const {
-    const int64_t column = tap % sizes.x.kernel * sizes.x.dilation;
-    return tap / sizes.x.kernel * sizes.y.dilation * pitch + column % sizes.x.stride * width + column / sizes.x.stride;
-  }
-
-  template <typename T>
-  void fill(const uint8_t* in, uint8_t bits, uint8_t padding, T* plane) const {
-    std::fill_n(plane, elements, static_cast<T>(padding));
-    const auto loaded = [bits](uint8_t x)
-                            KERNELS_ALWAYS_INLINE { return static_cast<T>(static_cast<uint8_t>(x ^ bits)); };
-    const int64_t stride = sizes.x.stride;
-    const int64_t before = sizes.x.before;
-    T* target = plane + sizes.y.before * pitch;
-    for (int64_t row = 0; row < sizes.y.in; ++row, in += sizes.x.in, target += pitch) {
-      if (stride == 1) {
-        vectorized_for(sizes.x.in, [=](int64_t i) { target[before + i] = loaded(in[i]); });
-        continue;
-      }
-      if (stride == 2) {
-        T* const even = target + before % 2 * width + before / 2;
-        T* const odd = target + (before + 1) % 2 * width + (before + 1) / 2;
-        vectorized_for(sizes.x.in / 2, [=](int64_t i) {
-          even[i] = loaded(in[2 * i]);
-          odd[i] = loaded(in[2 * i + 1]);
-        });
-        if (sizes.x.in % 2 != 0) {
-          even[sizes.x.in / 2] = loaded(in[sizes.x.in - 1]);
-        }
-        continue;
-      }
-      for (int64_t i = 0; i < sizes.x.in; ++i) {
-        target[(before + i) % stride * width + (before + i) / stride] = loaded(in[i]);
-      }
-    }
-  }
-};
-
-/// Makes one panel's next elements of those of four rows.
-void interleave(const uint8_t* const (&rows)[kPanelDepth], uint8_t bits, uint8_t* panel) {
-#if defined(__SSE2__)
-  __m128i row[kPanelDepth];
-  for (int i = 0; i < kPanelDepth; ++i) {
-    row[i] = _mm_xor_si128(_mm_loadu_si128(reinterpret_cast<const __m128i*>(rows[i])),
-                           _mm_set1_epi8(static_cast<char>(bits)));
-  }
-  const __m128i low[] = {_mm_unpacklo_epi8(row[0], row[1]), _mm_unpacklo_epi8(row[2], row[3])};
-  const __m128i high[] = {_mm_unpackhi_epi8(row[0], row[1]), _mm_unpackhi_epi8(row[2], row[3])};
-  __m128i* const target = reinterpret_cast<__m128i*>(panel);
-  _mm_storeu_si128(target, _mm_unpacklo_epi16(low[0], low[1]));
-  _mm_storeu_si128(target + 1, _mm_unpackhi_epi16(low[0], low[1]));
-  _mm_storeu_si128(target + 2, _mm_unpacklo_epi16(high[0], high[1]));
-  _mm_storeu_si128(target + 3, _mm_unpackhi_epi16(high[0], high[1]));
-#else
-  for (int64_t column = 0; column < kPanelColumns; ++column) {
-    for (int64_t i = 0; i < kPanelDepth; ++i) {
-      panel[column * kPanelDepth + i] = rows[i][column] ^ bits;
-    }
-  }
-#endif
-}
-
-/// One of the operator's calls.
-struct Call {
-  Sizes sizes;
   SumConversion conversion;
   const uint8_t* in;
   const char* weight;
   char* out;
   int64_t out_size;  // bytes of an element
   uint8_t bits;
-  uint8_t padding;
+  uint8_t padding;  // as an element of the input
+
+  int64_t all_in_channels() const { return groups * in_channels; }
+  int64_t all_out_channels() const { return groups * out_channels; }
+  int64_t taps() const { return y.kernel * x.kernel; }
+  bool is_depthwise() const { return in_channels == 1 && out_channels == 1; }
+
+  /// Groups of weights of a channel: of a depthwise convolution, those of some rows of each column of the kernel.
+  int64_t weight_groups() const {
+    return is_depthwise() ? x.kernel * divide_up(y.kernel, kPanelDepth) : divide_up(in_channels * taps(), kPanelDepth);
+  }
+  int64_t weight_panels() const {
+    return is_depthwise() ? divide_up(groups, kPanelColumns) : groups * divide_up(out_channels, kPanelColumns);
+  }
+
+  /// Reads sizes from the operator's arguments; false where there is no such convolution.
+  bool init(const Tensor& input, int64_t channels, ArrayRef<int64_t> kernel, ArrayRef<int64_t> stride,
+            ArrayRef<int64_t> padding, ArrayRef<int64_t> dilation, int64_t group_count) {
+    if (input.dim() != 4 || kernel.size() != 2 || stride.size() != 2 || padding.size() != 4 || dilation.size() != 2 ||
+        group_count < 1) {
+      return false;
+    }
+    batch = input.sizes()[0];
+    groups = group_count;
+    in_channels = input.sizes()[1] / groups;
+    out_channels = channels / groups;
+    return in_channels >= 1 && out_channels >= 1 && input.sizes()[1] == in_channels * groups &&
+           channels == out_channels * groups &&
+           y.init(input.sizes()[2], kernel[0], stride[0], padding[0], padding[2], dilation[0]) &&
+           x.init(input.sizes()[3], kernel[1], stride[1], padding[1], padding[3], dilation[1]);
+  }
 };
 
-/// Channels that each depend on one input channel, in floats: these hold all sums of up to kMaxTaps products.
+/// Channels that each depend on one input channel: vectors of channels, of which the bytes of up to four rows make
+/// groups. The groups of a column serve all output pixels that the column is a part of.
 class DepthwiseConvolution {
  public:
-  static constexpr int64_t kMaxTaps = 256;
+  explicit DepthwiseConvolution(const Call& call) : call_(call) {}
 
-  explicit DepthwiseConvolution(const Call& call) : call_(call), plane_{call.sizes} {
-    for (int64_t tap = 0; tap < call.sizes.k(); ++tap) {
-      starts_[tap] = plane_.start(tap);
-    }
-  }
-
-  bool compute(ProductScratch& scratch) const {
-    const int64_t channels = call_.sizes.groups;
-    const int64_t plane_bytes = plane_.elements * static_cast<int64_t>(sizeof(float));
-    const int64_t block = thread_count() > 1 ? std::clamp<int64_t>(kBlockBytes / plane_bytes, 1, channels) : 1;
-    float* const planes = reinterpret_cast<float*>(scratch.get(block * plane_bytes));
-    if (planes == nullptr) {
+  bool compute(ProductScratch& scratch) {
+    const int64_t blocks = divide_up(call_.groups, kByteLanes);
+    const int64_t weight_bytes = call_.weight_groups() * kGroupBytes * kByteLanes;
+    block_bytes_ = weight_bytes + 2 * kFactorBytes;
+    factors_ = reinterpret_cast<char*>(scratch.get(blocks * block_bytes_));
+    if (factors_ == nullptr) {
       return false;
     }
-    const int64_t work = plane_.elements + call_.sizes.out_channels * call_.sizes.out_pixels() * call_.sizes.k() / 16;
-    for (int64_t first = 0; first < call_.sizes.batch * channels; first += block) {
-      const int64_t count = std::min(block, call_.sizes.batch * channels - first);
-      parallel_for(0, count, std::max<int64_t>(kGrain / work, 1), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          float* const plane = planes + i * plane_.elements;
-          plane_.fill(call_.in + (first + i) * call_.sizes.in_pixels(), call_.bits, call_.padding, plane);
-          compute_channels((first + i) / channels, (first + i) % channels, plane);
-        }
-      });
+    for (int64_t block = 0; block < blocks; ++block) {
+      arrange(first_channel(block), factors_ + block * block_bytes_);
     }
+    std::fill_n(zeros_, kByteLanes, call_.padding);
+    const int64_t work = call_.x.out * (call_.groups + kByteLanes) * call_.taps() / 16;
+    parallel_for(0, call_.batch * call_.y.out, std::max<int64_t>(kGrain / work, 1), [&](int64_t begin, int64_t end) {
+      for (int64_t row = begin; row < end; ++row) {
+        for (int64_t block = 0; block < blocks; ++block) {
+          compute_row(row / call_.y.out, row % call_.y.out, block);
+        }
+      }
+    });
     return true;
   }
 
  private:
-  static constexpr int64_t kLanes = kVectorBytes / static_cast<int64_t>(sizeof(float));
-  typedef float Vector __attribute__((vector_size(kVectorBytes), aligned(4), may_alias));
+  static constexpr int64_t kFactorBytes = kByteLanes * static_cast<int64_t>(sizeof(float));
+  static constexpr int64_t kGroupVectorBytes = kGroupBytes * kByteLanes;
+  /// Output pixels that are computed together.
+  static constexpr int kPixels = kVectorRegisters >= 32 ? 4 : 2;
 
-  void compute_channels(int64_t batch, int64_t group, const float* plane) const {
-    const Sizes& sizes = call_.sizes;
-    for (int64_t channel = group * sizes.out_channels; channel < (group + 1) * sizes.out_channels; ++channel) {
-      float weights[kMaxTaps];
-      const auto* const bytes = reinterpret_cast<const int8_t*>(call_.weight) + channel * sizes.k();
-      std::copy_n(bytes, sizes.k(), weights);
-      char* const out =
-          call_.out + (batch * sizes.groups * sizes.out_channels + channel) * sizes.out_pixels() * call_.out_size;
-      for (int64_t row = 0; row < sizes.y.out; ++row) {
-        char* const target = out + row * sizes.x.out * call_.out_size;
-        constexpr int kVectors = 4;
-        int64_t column = 0;
-        for (; sizes.x.out - column > (kVectors - 1) * kLanes; column += kVectors * kLanes) {
-          compute_part<kVectors>(plane, weights, row, column, channel, target);
-        }
-        for (; column < sizes.x.out; column += kLanes) {
-          compute_part<1>(plane, weights, row, column, channel, target);
-        }
+  /// Of the last channels, a block has as many as others: some of those before them, too.
+  int64_t first_channel(int64_t block) const {
+    return std::max<int64_t>(std::min(block * kByteLanes, call_.groups - kByteLanes), 0);
+  }
+
+  /// Where the factors of a block's channel lie, which are in interleaved order.
+  static int64_t position(int64_t channel) {
+    const int64_t lane = channel / 16;
+    return channel % 16 / 4 * kIntLanes + lane * 4 + channel % 4;
+  }
+
+  /// Copies the factors and weights of a block's channels as the loops read them.
+  void arrange(int64_t first, char* target) const {
+    const int64_t channels = std::min(kByteLanes, call_.groups - first);
+    const int64_t groups = call_.weight_groups();
+    std::memset(target, 0, static_cast<size_t>(block_bytes_));
+    float* const scales = reinterpret_cast<float*>(target);
+    float* const offsets = scales + kByteLanes;
+    char* const weights = target + 2 * kFactorBytes;
+    for (int64_t i = 0; i < channels; ++i) {
+      const int64_t channel = first + i;
+      scales[position(i)] = call_.conversion.scale[channel];
+      offsets[position(i)] = call_.conversion.offset[channel];
+      const char* const panel = call_.weight + channel / kPanelColumns * groups * kPanelColumns * kPanelDepth;
+      for (int64_t group = 0; group < groups; ++group) {
+        std::memcpy(weights + group * kGroupVectorBytes + position(i) * kGroupBytes,
+                    panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth, kGroupBytes);
       }
     }
   }
 
-  template <int kVectors>
-  void compute_part(const float* plane, const float* weights, int64_t row, int64_t column, int64_t channel,
-                    char* out) const {
-    Vector sums[kVectors] = {};
-    const float* const inputs = plane + row * plane_.row_step + column;
-    for (int64_t tap = 0; tap < call_.sizes.k(); ++tap) {
-      const float* const source = inputs + starts_[tap];
-      const float weight = weights[tap];
-#pragma GCC unroll 4
-      for (int i = 0; i < kVectors; ++i) {
-        sums[i] += *reinterpret_cast<const Vector*>(source + i * kLanes) * weight;
-      }
-    }
-    const int64_t n = std::min(kVectors * kLanes, call_.sizes.x.out - column);
-    call_.conversion.store_of_channel(reinterpret_cast<const float*>(sums), n, channel, out + column * call_.out_size);
-  }
-
-  const Call& call_;
-  Plane plane_;
-  int64_t starts_[kMaxTaps];
-};
-
-/// A group at a time: weights times blocks of what the kernel meets at some pixels.
-class BlockConvolution {
- public:
-  explicit BlockConvolution(const Call& call) : call_(call), plane_{call.sizes} {}
-
-  bool compute(ProductScratch& scratch) const {
-    const Sizes& sizes = call_.sizes;
-    const int64_t k_bytes = divide_up(sizes.k(), kPanelDepth) * kPanelDepth;
-    const int64_t fitting = kBlockBytes / k_bytes / kTilePixels * kTilePixels;
-    const int64_t pixels = std::min(std::clamp(fitting, kTilePixels, kMaxPixels),
-                                    divide_up(sizes.out_pixels(), kPanelColumns) * kPanelColumns);
-    const int64_t planes_size = sizes.is_pointwise() ? 0 : sizes.in_channels * plane_.elements;
-    uint8_t* const planes = reinterpret_cast<uint8_t*>(scratch.get(planes_size + pixels * k_bytes));
-    if (planes == nullptr) {
-      return false;
-    }
-    const Block block = {planes, planes + planes_size, pixels, k_bytes};
-    for (int64_t group = 0; group < sizes.batch * sizes.groups; ++group) {
-      compute_group(block, group / sizes.groups, group % sizes.groups);
-    }
-    return true;
-  }
-
- private:
-  /// Where a block lies in the scratch memory.
-  struct Block {
-    uint8_t* planes;
-    uint8_t* panels;
-    int64_t pixels;
-    int64_t k_bytes;
+  /// What one row of output pixels of a block of channels is made of.
+  struct Row {
+    const uint8_t* in;  // the batch's first pixel, from the block's first channel on
+    char* out;
+    const char* factors;
+    int64_t y;  // of the first row of the input that the kernel meets; may be negative
+    int64_t channels;
   };
 
-  void compute_group(const Block& block, int64_t batch, int64_t group) const {
-    const Sizes& sizes = call_.sizes;
-    const uint8_t* const in = call_.in + (batch * sizes.groups + group) * sizes.in_channels * sizes.in_pixels();
-    if (!sizes.is_pointwise()) {
-      parallel_for(0, sizes.in_channels, std::max<int64_t>(kGrain / plane_.elements, 1),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t channel = begin; channel < end; ++channel) {
-                       plane_.fill(in + channel * sizes.in_pixels(), call_.bits, call_.padding,
-                                   block.planes + channel * plane_.elements);
-                     }
-                   });
+  /// Rows of the input whose elements make groups. Of a row outside of the input, all columns are at the same place.
+  struct GroupRows {
+    const uint8_t* rows[kGroupBytes];
+    int64_t steps[kGroupBytes];
+  };
+
+  void compute_row(int64_t batch, int64_t out_y, int64_t block) const {
+    const int64_t first = first_channel(block);
+    const int64_t pixels = call_.y.in * call_.x.in;
+    const Row row = {call_.in + batch * pixels * call_.groups + first,
+                     call_.out + ((batch * call_.y.out + out_y) * call_.x.out * call_.groups + first) * call_.out_size,
+                     factors_ + block * block_bytes_, out_y * call_.y.stride - call_.y.before,
+                     std::min(kByteLanes, call_.groups - first)};
+    if (row.channels < kByteLanes) {
+      compute_pixels<true>(row);
+    } else {
+      compute_pixels<false>(row);
     }
-    const int64_t first_channel = group * sizes.out_channels;
-    for (int64_t first = 0; first < sizes.out_pixels(); first += block.pixels) {
-      const int64_t pixels = std::min(block.pixels, sizes.out_pixels() - first);
-      parallel_for(0, block.k_bytes / kPanelDepth, std::max<int64_t>(kGrain / (4 * pixels), 1),
-                   [&](int64_t begin, int64_t end) {
-                     for (int64_t i = begin; i < end; ++i) {
-                       pack(block, in, first, pixels, i * kPanelDepth);
-                     }
-                   });
-      // Parts of some channels and some panels.
-      constexpr int64_t kChannels = 32;
-      const int64_t channel_blocks = divide_up(sizes.out_channels, kChannels);
-      const int64_t parts = channel_blocks * divide_up(pixels, kTilePixels);
-      const int64_t work = kChannels * kTilePixels * sizes.k() / 64;
-      parallel_for(
-          0, parts, std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1), [&](int64_t begin, int64_t end) {
-            for (int64_t part = begin; part < end; ++part) {
-              const int64_t channel = first_channel + part % channel_blocks * kChannels;
-              const int64_t pixel = part / channel_blocks * kTilePixels;
-              const IntegerProduct product = {
-                  call_.weight + channel * sizes.k(),
-                  sizes.k(),
-                  std::min(kChannels, first_channel + sizes.out_channels - channel),
-                  0,
-                  reinterpret_cast<const char*>(block.panels) + pixel * block.k_bytes,
-                  block.k_bytes * kPanelColumns,
-                  std::min(kTilePixels, pixels - pixel),
-                  sizes.k(),
-                  call_.conversion,
-                  call_.out +
-                      ((batch * sizes.groups * sizes.out_channels + channel) * sizes.out_pixels() + first + pixel) *
-                          call_.out_size,
-                  sizes.out_pixels() * call_.out_size};
-              multiply_weights(product, channel);
-            }
-          });
+    if (call_.conversion.table != nullptr) {
+      look_up_rows(call_.conversion.table, call_.x.out, row.channels, call_.groups,
+                   reinterpret_cast<uint8_t*>(row.out));
     }
   }
 
-  /// Makes elements `k` to `k` + kPanelDepth of the panels of `pixels` pixels, from `first` on.
-  void pack(const Block& block, const uint8_t* in, int64_t first, int64_t pixels, int64_t k) const {
-    const Sizes& sizes = call_.sizes;
-    const int64_t depth = std::min(kPanelDepth, sizes.k() - k);
-    uint8_t* const target = block.panels + k * kPanelColumns;
-    const int64_t stride = block.k_bytes * kPanelColumns;
-    const uint8_t* rows[kPanelDepth];
-    if (sizes.is_pointwise()) {
-      for (int64_t i = 0; i < kPanelDepth; ++i) {
-        // Weights of zero make whatever comes behind the last row nothing.
-        rows[i] = in + (k + std::min(i, depth - 1)) * sizes.in_pixels() + first;
+  template <bool kSome>
+  void compute_pixels(const Row& row) const {
+    // The pixels for which the kernel is inside of the input's columns.
+    const int64_t reach = (call_.x.kernel - 1) * call_.x.dilation + 1;
+    const int64_t begin = std::min(divide_up(call_.x.before, call_.x.stride), call_.x.out);
+    const int64_t fitting = call_.x.in + call_.x.before - reach;
+    const int64_t end = std::clamp(fitting < 0 ? 0 : fitting / call_.x.stride + 1, begin, call_.x.out);
+    for (int64_t x = 0; x < begin; ++x) {
+      compute_pixel<kSome>(row, x);
+    }
+    int64_t x = begin;
+    if (call_.y.kernel <= kGroupBytes && call_.x.dilation == 1) {
+      const GroupRows rows = group_rows(row, 0);
+      if (call_.x.kernel == 3 && call_.x.stride == 1) {
+        x = compute_parts<kSome, 3, 1>(row, rows, x, end);
+      } else if (call_.x.kernel == 3 && call_.x.stride == 2) {
+        x = compute_parts<kSome, 3, 2>(row, rows, x, end);
       }
-      interleave_rows(rows, pixels, call_.bits, target, stride);
+    }
+    for (; x < call_.x.out; ++x) {
+      compute_pixel<kSome>(row, x);
+    }
+  }
+
+  /// The rows from `tap` of the kernel on.
+  GroupRows group_rows(const Row& row, int64_t tap) const {
+    GroupRows result;
+    for (int64_t i = 0; i < kGroupBytes; ++i) {
+      const int64_t y = row.y + (tap + i) * call_.y.dilation;
+      const bool is_inside = tap + i < call_.y.kernel && y >= 0 && y < call_.y.in;
+      result.rows[i] = is_inside ? row.in + y * call_.x.in * call_.groups : zeros_;
+      result.steps[i] = is_inside ? call_.groups : 0;
+    }
+    return result;
+  }
+
+  /// The groups of a column.
+  template <bool kSome>
+  KERNELS_ALWAYS_INLINE static void load_column(const Row& row, const GroupRows& rows, int64_t x, Bytes bits,
+                                                Bytes (&column)[4]) {
+    Bytes loaded[kGroupBytes];
+#pragma GCC unroll 4
+    for (int i = 0; i < kGroupBytes; ++i) {
+      const uint8_t* const source = rows.rows[i] + x * rows.steps[i];
+      loaded[i] = flip_bits(kSome ? load_some_bytes(source, row.channels) : load_bytes(source), bits);
+    }
+    interleave(loaded, column);
+  }
+
+  /// Computes kPixels pixels at a time, from `x` on, as often as there are so many before `end`; returns where it ends.
+  template <bool kSome, int kKernel, int kStride>
+  int64_t compute_parts(const Row& row, const GroupRows& rows, int64_t x, int64_t end) const {
+    const Bytes bits = repeat_group(call_.bits * 0x01010101u);
+    const char* const weights = row.factors + 2 * kFactorBytes;
+    for (; x + kPixels <= end; x += kPixels) {
+      const int64_t first = x * kStride - call_.x.before;
+      Ints sums[kPixels][4];
+#pragma GCC unroll 4
+      for (int i = 0; i < kPixels; ++i) {
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) {
+          sums[i][j] = zero_ints();
+        }
+      }
+#pragma GCC unroll 16
+      for (int k = 0; k < (kPixels - 1) * kStride + kKernel; ++k) {
+        Bytes column[4];
+        load_column<kSome>(row, rows, first + k, bits, column);
+#pragma GCC unroll 4
+        for (int i = 0; i < kPixels; ++i) {
+          if (k >= i * kStride && k < i * kStride + kKernel) {
+            add_column(column, weights + (k - i * kStride) * kGroupVectorBytes, sums[i]);
+          }
+        }
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < kPixels; ++i) {
+        store(row, sums[i], row.out + (x + i) * call_.groups * call_.out_size);
+      }
+    }
+    return x;
+  }
+
+  /// Computes one pixel.
+  template <bool kSome>
+  void compute_pixel(const Row& row, int64_t out_x) const {
+    const Bytes bits = repeat_group(call_.bits * 0x01010101u);
+    const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
+    const char* weights = row.factors + 2 * kFactorBytes;
+    Ints sums[4] = {zero_ints(), zero_ints(), zero_ints(), zero_ints()};
+    for (int64_t tap = 0; tap < call_.y.kernel; tap += kGroupBytes) {
+      const GroupRows rows = group_rows(row, tap);
+      for (int64_t k = 0; k < call_.x.kernel; ++k, weights += kGroupVectorBytes) {
+        const int64_t x = out_x * call_.x.stride - call_.x.before + k * call_.x.dilation;
+        Bytes column[4];
+        load_column<kSome>(row, x >= 0 && x < call_.x.in ? rows : outside, x, bits, column);
+        add_column(column, weights, sums);
+      }
+    }
+    store(row, sums, row.out + out_x * call_.groups * call_.out_size);
+  }
+
+  KERNELS_ALWAYS_INLINE static void add_column(const Bytes (&column)[4], const char* weights, Ints (&sums)[4]) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      sums[j] = add_products(sums[j], column[j], load_bytes(weights + j * kByteLanes));
+    }
+  }
+
+  KERNELS_ALWAYS_INLINE void store(const Row& row, const Ints (&sums)[4], char* out) const {
+    const float* const scales = reinterpret_cast<const float*>(row.factors);
+    if (call_.conversion.type == ScalarType::Float) {
+      int32_t values[kByteLanes];
+#pragma GCC unroll 4
+      for (int i = 0; i < 4; ++i) {
+        store_ints(values + i * kIntLanes, sums[i]);
+      }
+      store_floats(row, values, out);
       return;
     }
-    uint8_t staged[kPanelDepth][kMaxPixels + kSlack];
-    for (int64_t i = 0; i < kPanelDepth; ++i) {
-      rows[i] = staged[std::min(i, depth - 1)];
+    const Bytes bytes = narrow_sums(sums, scales, scales + kByteLanes, call_.conversion.range);
+    if (row.channels == kByteLanes) {
+      store_bytes(out, bytes);
+    } else {
+      char stored[kByteLanes];
+      store_bytes(stored, bytes);
+      copy_few_bytes(out, stored, row.channels);
     }
-    for (int64_t i = 0; i < depth; ++i) {
-      const int64_t taps = sizes.y.kernel * sizes.x.kernel;
-      const uint8_t* const inputs = block.planes + (k + i) / taps * plane_.elements + plane_.start((k + i) % taps);
-      int64_t row = first / sizes.x.out;
-      int64_t column = first % sizes.x.out;
-      for (int64_t done = 0; done < pixels; ++row, column = 0) {
-        const int64_t n = std::min(sizes.x.out - column, pixels - done);
-        const uint8_t* const source = inputs + row * plane_.row_step + column;
-        // Copies of a fixed size are the fastest; what they write beyond the row is overwritten.
-        constexpr int64_t kCopied = 16;
-        for (int64_t copied = 0; copied < n; copied += kCopied) {
-          std::memcpy(staged[i] + done + copied, source + copied, kCopied);
-        }
-        done += n;
-      }
-    }
-    interleave_rows(rows, pixels, 0, target, stride);
   }
 
-  static void interleave_rows(const uint8_t* (&rows)[kPanelDepth], int64_t n, uint8_t bits, uint8_t* target,
-                              int64_t stride) {
-    for (; n >= kPanelColumns; n -= kPanelColumns, target += stride) {
-      interleave(rows, bits, target);
-      for (const uint8_t*& row : rows) {
-        row += kPanelColumns;
-      }
-    }
-    if (n > 0) {
-      uint8_t last[kPanelDepth][kPanelColumns] = {};
-      for (int64_t i = 0; i < kPanelDepth; ++i) {
-        std::memcpy(last[i], rows[i], static_cast<size_t>(n));
-      }
-      interleave({last[0], last[1], last[2], last[3]}, bits, target);
+  static void store_floats(const Row& row, const int32_t* values, char* out) {
+    const float* const scales = reinterpret_cast<const float*>(row.factors);
+    for (int64_t i = 0; i < row.channels; ++i) {
+      const int64_t at = position(i);
+      const float value = static_cast<float>(values[at]) * scales[at] + scales[kByteLanes + at];
+      std::memcpy(out + i * static_cast<int64_t>(sizeof(float)), &value, sizeof(value));
     }
   }
 
   const Call& call_;
-  Plane plane_;
+  char* factors_ = nullptr;
+  int64_t block_bytes_ = 0;
+  uint8_t zeros_[kByteLanes];  // The input's zero points.
 };
+
+/// A group at a time: rows of what the kernel meets at some pixels times weights. Where that is a pixel, the input has
+/// these rows; else they are copied.
+class RowConvolution {
+ public:
+  explicit RowConvolution(const Call& call)
+      : call_(call),
+        in_place_(call.y.is_pointwise() && call.x.is_pointwise()),
+        k_(call.in_channels * call.taps()),
+        pitch_(divide_up(k_, kPanelDepth) * kPanelDepth),
+        end_(call.in + call.batch * call.y.in * call.x.in * call.all_in_channels()) {}
+
+  bool compute(ProductScratch& scratch) const {
+    const int64_t all = call_.batch * call_.y.out * call_.x.out;
+    if (in_place_) {
+      for (int64_t group = 0; group < call_.groups; ++group) {
+        multiply(group, call_.in + group * call_.in_channels, call_.all_in_channels(), 0, all);
+      }
+      return true;
+    }
+    const int64_t pixels = std::min(all, std::max(kBlockBytes / pitch_ / kPixelBlock, thread_count()) * kPixelBlock);
+    uint8_t* const rows = reinterpret_cast<uint8_t*>(scratch.get(pixels * pitch_ + kShortCopy));
+    if (rows == nullptr) {
+      return false;
+    }
+    for (int64_t group = 0; group < call_.groups; ++group) {
+      for (int64_t first = 0; first < all; first += pixels) {
+        const int64_t count = std::min(pixels, all - first);
+        parallel_for(0, divide_up(count, kPixelBlock), std::max<int64_t>(kGrain / (kPixelBlock * pitch_), 1),
+                     [&](int64_t begin, int64_t end) {
+                       const int64_t row = begin * kPixelBlock;
+                       copy_rows(group, first + row, std::min(end * kPixelBlock, count) - row, rows + row * pitch_);
+                     });
+        multiply(group, rows, pitch_, first, count);
+      }
+    }
+    return true;
+  }
+
+ private:
+  /// Copies what the kernel meets at `count` pixels, from `first` on.
+  void copy_rows(int64_t group, int64_t first, int64_t count, uint8_t* target) const {
+    const int64_t channels = call_.all_in_channels();
+    int64_t out_x = first % call_.x.out;
+    int64_t out_y = first / call_.x.out % call_.y.out;
+    int64_t batch = first / call_.x.out / call_.y.out;
+    for (int64_t pixel = 0; pixel < count; ++pixel, target += pitch_) {
+      const int64_t x = out_x * call_.x.stride - call_.x.before;
+      const int64_t y = out_y * call_.y.stride - call_.y.before;
+      const uint8_t* const image = call_.in + batch * call_.y.in * call_.x.in * channels + group * call_.in_channels;
+      const bool is_run = call_.groups == 1 && call_.x.dilation == 1 && x >= 0 && x + call_.x.kernel <= call_.x.in;
+      const int64_t n = call_.x.kernel * call_.in_channels;
+      for (int64_t i = 0; i < call_.y.kernel; ++i) {
+        const int64_t at = y + i * call_.y.dilation;
+        uint8_t* const row = target + i * n;
+        if (at < 0 || at >= call_.y.in) {
+          std::memset(row, call_.padding, static_cast<size_t>(n));
+        } else if (is_run) {
+          // What a copy of a fixed size writes into the row behind is overwritten, but for another thread's.
+          copy(image + (at * call_.x.in + x) * channels, n, pixel + 1 < count, row);
+        } else {
+          copy_columns(image + at * call_.x.in * channels, x, row);
+        }
+      }
+      if (++out_x == call_.x.out) {
+        out_x = 0;
+        if (++out_y == call_.y.out) {
+          out_y = 0;
+          ++batch;
+        }
+      }
+    }
+  }
+
+  /// Copies what a row of the kernel meets from column `x` on.
+  void copy_columns(const uint8_t* image_row, int64_t x, uint8_t* target) const {
+    const auto n = static_cast<size_t>(call_.in_channels);
+    for (int64_t i = 0; i < call_.x.kernel; ++i, target += n) {
+      const int64_t at = x + i * call_.x.dilation;
+      if (at < 0 || at >= call_.x.in) {
+        std::memset(target, call_.padding, n);
+      } else {
+        std::memcpy(target, image_row + at * call_.all_in_channels(), n);
+      }
+    }
+  }
+
+  /// Copies `n` bytes. A copy of a fixed size is the fastest.
+  void copy(const uint8_t* source, int64_t n, bool may_write_behind, uint8_t* target) const {
+    if (n <= kShortCopy && may_write_behind && end_ - source >= kShortCopy) {
+      std::memcpy(target, source, kShortCopy);
+    } else {
+      std::memcpy(target, source, static_cast<size_t>(n));
+    }
+  }
+
+  /// Multiplies the rows of `count` pixels, from `first` on: parts of some panels and some rows.
+  void multiply(int64_t group, const uint8_t* rows, int64_t row_stride, int64_t first, int64_t count) const {
+    const int64_t panels = divide_up(call_.out_channels, kPanelColumns);
+    const int64_t panel_stride = call_.weight_groups() * kPanelColumns * kPanelDepth;
+    const int64_t panel_blocks = divide_up(panels, kPanels);
+    const int64_t out_row_stride = call_.all_out_channels() * call_.out_size;
+    const int64_t work = kPixelBlock * kBlockColumns * k_ / 64;
+    parallel_for(0, divide_up(count, kPixelBlock) * panel_blocks,
+                 std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1), [&](int64_t begin, int64_t end) {
+                   for (int64_t part = begin; part < end; ++part) {
+                     const int64_t row = part / panel_blocks * kPixelBlock;
+                     const int64_t panel = part % panel_blocks * kPanels;
+                     const int64_t channel = group * call_.out_channels + panel * kPanelColumns;
+                     const IntegerProduct product = {
+                         reinterpret_cast<const char*>(rows) + row * row_stride,
+                         row_stride,
+                         std::min(kPixelBlock, count - row),
+                         call_.bits,
+                         call_.weight + (group * panels + panel) * panel_stride,
+                         panel_stride,
+                         std::min(kBlockColumns, call_.out_channels - panel * kPanelColumns),
+                         in_place_ ? k_ : pitch_,  // Behind copied rows is memory, and weights of zero.
+                         call_.conversion,
+                         call_.out + (first + row) * out_row_stride + channel * call_.out_size,
+                         out_row_stride};
+                     multiply_by_weights(product, channel);
+                   }
+                 });
+  }
+
+  const Call& call_;
+  bool in_place_;
+  int64_t k_;
+  int64_t pitch_;
+  const uint8_t* end_;  // of the input
+};
+
+bool is_channels_last(const Tensor& tensor) {
+  const int64_t order[] = {0, 2, 3, 1};
+  return has_dim_order(tensor, ArrayRef<int64_t>(order, 4));
+}
 
 }  // namespace
 
 Tensor& quantized_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight,
                                   const Tensor& scale, const Tensor& offset, const std::optional<Tensor>& table,
-                                  ArrayRef<int64_t> stride, ArrayRef<int64_t> padding, ArrayRef<int64_t> dilation,
-                                  int64_t groups, int64_t input_zero_point, int64_t quant_min, int64_t quant_max,
-                                  ScalarType dtype, Tensor& out) {
+                                  ArrayRef<int64_t> kernel_size, ArrayRef<int64_t> stride, ArrayRef<int64_t> padding,
+                                  ArrayRef<int64_t> dilation, int64_t groups, int64_t input_zero_point,
+                                  int64_t quant_min, int64_t quant_max, ScalarType dtype, Tensor& out) {
   // Check
   Call call;
   const bool is_char = in.scalar_type() == ScalarType::Char;
   ET_KERNEL_CHECK(ctx, is_char || in.scalar_type() == ScalarType::Byte, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, dtype == out.scalar_type(), InvalidArgument, out);
-  ET_KERNEL_CHECK(
-      ctx, tensor_is_default_dim_order(in) && tensor_is_default_dim_order(weight) && tensor_is_default_dim_order(out),
-      InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, call.sizes.init(in, weight, stride, padding, dilation, groups), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, call.conversion.init(scale, offset, table, weight.sizes()[0], quant_min, quant_max, dtype),
+  ET_KERNEL_CHECK(ctx, dtype == out.scalar_type() && out.dim() == 4, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, call.init(in, scale.numel(), kernel_size, stride, padding, dilation, groups), InvalidArgument,
+                  out);
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      weight.scalar_type() == ScalarType::Char && weight.dim() == 4 && weight.sizes()[0] == call.weight_panels() &&
+          weight.sizes()[1] == call.weight_groups() && weight.sizes()[2] == kPanelColumns &&
+          weight.sizes()[3] == kPanelDepth && tensor_is_default_dim_order(weight),
+      InvalidArgument, out,
+      "weights of %d channels are not packed as Char of (%d, %d, 16, 4): export the program with the "
+      "version of the rules that its kernels come from",
+      static_cast<int>(scale.numel()), static_cast<int>(call.weight_panels()), static_cast<int>(call.weight_groups()));
+  ET_KERNEL_CHECK(ctx, call.conversion.init(scale, offset, table, scale.numel(), quant_min, quant_max, dtype),
                   InvalidArgument, out);
   const int64_t least = is_char ? -128 : 0;
   ET_KERNEL_CHECK(ctx, input_zero_point >= least && input_zero_point <= least + 255, InvalidArgument, out);
 
   // Resize
-  Tensor::SizesType sizes[kTensorDimensionLimit];
-  sizes[0] = in.sizes()[0];
-  sizes[1] = weight.sizes()[0];
-  sizes[2] = static_cast<Tensor::SizesType>(in.dim() == 3 ? call.sizes.x.out : call.sizes.y.out);
-  sizes[3] = static_cast<Tensor::SizesType>(call.sizes.x.out);
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  const Tensor::SizesType sizes[] = {in.sizes()[0], static_cast<Tensor::SizesType>(scale.numel()),
+                                     static_cast<Tensor::SizesType>(call.y.out),
+                                     static_cast<Tensor::SizesType>(call.x.out)};
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, 4}), InvalidArgument, out);
+  ET_KERNEL_CHECK_MSG(ctx, is_channels_last(in) && is_channels_last(out), InvalidArgument, out,
+                      "the channels of a pixel are not neighbors");
+  if (out.numel() == 0) {
+    return out;
+  }
 
   // Compute
   call.in = static_cast<const uint8_t*>(in.const_data_ptr());
@@ -435,11 +523,10 @@ Tensor& quantized_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, c
   call.out = static_cast<char*>(out.mutable_data_ptr());
   call.out_size = out.element_size();
   call.bits = bits_to_byte(in.scalar_type());
-  call.padding = static_cast<uint8_t>(input_zero_point - least);
+  call.padding = static_cast<uint8_t>(input_zero_point);
   ProductScratch scratch(ctx);
-  const bool is_depthwise = call.sizes.in_channels == 1 && call.sizes.k() <= DepthwiseConvolution::kMaxTaps;
   const bool has_memory =
-      is_depthwise ? DepthwiseConvolution(call).compute(scratch) : BlockConvolution(call).compute(scratch);
+      call.is_depthwise() ? DepthwiseConvolution(call).compute(scratch) : RowConvolution(call).compute(scratch);
   ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out, "no memory for a part of the input");
   return out;
 }

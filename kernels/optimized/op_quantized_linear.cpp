@@ -54,7 +54,7 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
   const int64_t rows = out.numel() / columns;
   const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
   const int64_t panel_blocks = (panels + kPanels - 1) / kPanels;
-  const int64_t work = std::min(rows, kRowBlock) * kPanels * kPanelColumns * std::max<int64_t>(k, 1) / 64;
+  const int64_t work = std::min(rows, kRowBlock) * kBlockColumns * std::max<int64_t>(k, 1) / 64;
   const auto* const in_data = static_cast<const char*>(in.const_data_ptr());
   const auto* const panel_data = static_cast<const char*>(weight.const_data_ptr());
   auto* const out_data = static_cast<char*>(out.mutable_data_ptr());
@@ -72,7 +72,7 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
                                                    bits_to_byte(in.scalar_type()),
                                                    panel_data + panel * panel_stride,
                                                    panel_stride,
-                                                   std::min(kPanels * kPanelColumns, columns - column),
+                                                   std::min(kBlockColumns, columns - column),
                                                    k,
                                                    conversion,
                                                    out_data + row * out_row_stride + column * out.element_size(),

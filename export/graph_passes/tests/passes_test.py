@@ -778,7 +778,16 @@ def get_quantizer():
 _ENDS = ["quantized_decomposed::dequantize_per_tensor.out", "quantized_decomposed::quantize_per_tensor.out"]
 _CONVOLUTION_OF_BYTES = "rules_executorch::quantized_convolution.out"
 _LINEAR_OF_BYTES = "rules_executorch::quantized_linear.out"
-_QUANTIZED = ["quantized_moves", "quantized_tables", "quantized_layers", "quantized_add", "padding", "no_ops"]
+_QUANTIZED = [
+    "quantized_moves",
+    "quantized_tables",
+    "quantized_layers",
+    "quantized_add",
+    "channels_of_bytes",
+    "padding",
+    "no_ops",
+]
+_COPY = "dim_order_ops::_to_dim_order_copy.out"
 
 
 class QuantizedTest(PassesTest):
@@ -803,8 +812,44 @@ class QuantizedTest(PassesTest):
         )
         """
         exported = self._export("return self.layers(x)", "torch.rand(1, 3, 12, 12)", init)
-        self.assertEqual(self.calls(exported), sorted([*_ENDS, _CONVOLUTION_OF_BYTES]))
+        self.assertEqual(self.calls(exported), sorted([*_ENDS, _CONVOLUTION_OF_BYTES, _COPY]))
         self.assertEqual(self.changes(exported, "quantized_layers"), ["aten::convolution of bytes"] * 3)
+        # Bytes are copied at the borders alone.
+        self.assertEqual(self.changes(exported, "channels_of_bytes"), [f"{_COPY[:-4]} of channels-last bytes"] * 2)
+
+    def test_padding_before_the_quantization(self) -> None:
+        init = "self.layer = torch.nn.Conv2d(3, 4, 3)"
+        exported = self._export(
+            "return self.layer(torch.nn.functional.pad(x, (0, 1, 2, 0)))", "torch.rand(1, 3, 8, 8)", init
+        )
+        self.assertEqual(self.calls(exported), sorted([*_ENDS, _CONVOLUTION_OF_BYTES, _COPY]))
+        self.assertEqual(self.changes(exported, "quantized_moves"), ["aten::constant_pad_nd of bytes"])
+
+    def test_convolutions_of_rows(self) -> None:
+        init = "self.layers = torch.nn.Sequential(torch.nn.Conv1d(3, 8, 3, padding=1), torch.nn.Conv1d(8, 4, 2))"
+        exported = self._export("return self.layers(x)", "torch.rand(2, 3, 12)", init)
+        self.assertEqual(self.changes(exported, "quantized_layers"), ["aten::convolution of bytes"] * 2)
+
+    def test_averages(self) -> None:
+        init = "self.layer = torch.nn.Conv2d(3, 8, 1)"
+        for forward, change in (
+            ("return self.layer(x).mean((2, 3))", "aten::mean.dim of bytes"),
+            ("return torch.nn.functional.adaptive_avg_pool2d(self.layer(x), 1)", "aten::mean.dim of bytes"),
+            ("return torch.nn.functional.avg_pool2d(self.layer(x), 3, 2, padding=1)", "aten::avg_pool2d of bytes"),
+        ):
+            exported = self._export(forward, "torch.rand(2, 3, 7, 9)", init)
+            changes = ["aten::convolution of bytes", change]
+            self.assertEqual(self.changes(exported, "quantized_layers"), sorted(changes), forward)
+
+    def test_leaves_other_averages(self) -> None:
+        init = "self.layer = torch.nn.Conv2d(3, 8, 1)"
+        for forward in (
+            "return self.layer(x).mean((1, 3))",
+            "return torch.nn.functional.avg_pool2d(self.layer(x), 3, padding=1, count_include_pad=False)",
+            "return torch.nn.functional.avg_pool2d(self.layer(x), 2, ceil_mode=True)",
+        ):
+            exported = self._export(forward, "torch.rand(2, 3, 7, 9)", init)
+            self.assertEqual(self.changes(exported, "quantized_layers"), ["aten::convolution of bytes"], forward)
 
     def test_additions(self) -> None:
         exported = self._export("return torch.nn.functional.relu(x + x * 2.0)", "torch.rand(2, 5)")
@@ -869,11 +914,41 @@ class QuantizedTest(PassesTest):
         torch.library.opcheck(own.quantized_lookup.default, (x, torch.arange(256).to(torch.uint8)))
         torch.library.opcheck(own.quantized_add.default, (x, x, 0.5, 0.25, 1.0, 0, 255, torch.uint8))
         image = torch.randint(0, 256, (1, 4, 6, 6), generator=generator).to(torch.uint8)
-        kernel = torch.randint(-127, 128, (20, 2, 3, 3), generator=generator).to(torch.int8)
-        torch.library.opcheck(
-            own.quantized_convolution.default,
-            (image, kernel, scale, offset, None, [2, 1], [1, 0, 2, 0], [1, 1], 2, 7, 0, 255, torch.uint8),
-        )
+        image = image.to(memory_format=torch.channels_last)
+        for channels, groups in ((20, 2), (4, 4)):
+            kernel = torch.randint(-127, 128, (channels, 4 // groups, 3, 5), generator=generator).to(torch.int8)
+            floats = torch.nn.functional.conv2d(
+                separate.dequantize_per_tensor(image, 0.02, 7, 0, 255, torch.uint8),
+                separate.dequantize_per_channel(kernel, scales[:channels], None, 0, -127, 127, torch.int8),
+                bias[:channels],
+                [2, 1],
+                [1, 2],
+                groups=groups,
+            )
+            expected = separate.quantize_per_tensor(floats, 0.05, 9, 0, 255, torch.uint8)
+            offset = bias[:channels] / 0.05 - 7 * kernel.flatten(1).sum(1) * scale[:channels] + 9
+            panels = packing.panels_of_convolution(kernel, groups)
+            self.assertTrue(
+                torch.equal(packing.convolution_of_panels(panels, channels, 4 // groups, [3, 5], groups), kernel)
+            )
+            args = (
+                image,
+                panels,
+                scale[:channels],
+                offset,
+                None,
+                [3, 5],
+                [2, 1],
+                [1, 2, 1, 2],
+                [1, 1],
+                groups,
+                7,
+                0,
+                255,
+            )
+            difference = (own.quantized_convolution(*args, torch.uint8).int() - expected.int()).abs()
+            self.assertLessEqual(int(difference.max()), 1)
+            torch.library.opcheck(own.quantized_convolution.default, (*args, torch.uint8))
 
 
 class WeightOnlyTest(PassesTest):
@@ -934,6 +1009,7 @@ class SelectionTest(PassesTest):
             "quantized_tables",
             "quantized_layers",
             "quantized_add",
+            "channels_of_bytes",
             "weight_only",
             "uneven_padding",
             "packed_linear",

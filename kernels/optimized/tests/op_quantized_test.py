@@ -6,6 +6,7 @@ calculations in float32 are exact as well: results are equal.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import zlib
 from typing import Any
@@ -19,8 +20,8 @@ _ELEMENTS = "Tensor input, Tensor weight, Tensor scale, Tensor offset, Tensor? t
 _RANGE = "int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out"
 _SCHEMAS = {
     "rules_executorch::quantized_add.out": f"Tensor a, Tensor b, float a_scale, float b_scale, float offset, {_RANGE}",
-    "rules_executorch::quantized_convolution.out": f"{_ELEMENTS}, int[] stride, int[] padding, int[] dilation,"
-    f" int groups, int input_zero_point, {_RANGE}",
+    "rules_executorch::quantized_convolution.out": f"{_ELEMENTS}, int[] kernel_size, int[] stride, int[] padding,"
+    f" int[] dilation, int groups, int input_zero_point, {_RANGE}",
     "rules_executorch::quantized_linear.out": f"{_ELEMENTS}, {_RANGE}",
     "rules_executorch::quantized_lookup.out": "Tensor input, Tensor table, *, Tensor(a!) out",
 }
@@ -87,6 +88,7 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
     scale: torch.Tensor,
     offset: torch.Tensor,
     table: torch.Tensor | None,
+    kernel_size: list[int],
     stride: list[int],
     padding: list[int],
     dilation: list[int],
@@ -94,17 +96,55 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
     zero_point: int,
     *rest: Any,
 ) -> torch.Tensor:
-    _check(scale, offset, weight.shape[0])
-    dims = x.dim() - 2
+    channels = scale.shape[0]
+    _check(scale, offset, channels)
     low, high = _RANGES[x.dtype]
-    if weight.dtype != torch.int8 or len(padding) != 2 * dims or min(padding) < 0 or not low <= zero_point <= high:
-        raise ValueError("not these weights, or not this padding")
-    widths = [width for d in reversed(range(dims)) for width in padding[d::dims]]
-    padded = torch.nn.functional.pad(_byte_values(x), widths, value=zero_point - low)
-    function = torch.nn.functional.conv1d if dims == 1 else torch.nn.functional.conv2d
-    sums = function(padded, weight.double(), None, stride, 0, dilation, groups)
-    shape = (1, -1, *[1] * dims)
+    if x.dim() != 4 or len(padding) != 4 or min(padding) < 0 or not low <= zero_point <= high:
+        raise ValueError("no image, or not this padding")
+    padded = torch.nn.functional.pad(
+        _byte_values(x), (padding[1], padding[3], padding[0], padding[2]), value=zero_point - low
+    )
+    unpacked = _unpacked(weight, (channels, x.shape[1] // groups, *kernel_size), groups)
+    sums = torch.nn.functional.conv2d(padded, unpacked.double(), None, stride, 0, dilation, groups)
+    shape = (1, -1, 1, 1)
     return _finished(sums * scale.double().view(shape) + offset.double().view(shape), table, *rest)
+
+
+@functools.cache
+def _places(shape: tuple[int, ...], groups: int) -> tuple[tuple[torch.Tensor, ...], tuple[torch.Tensor, ...]]:
+    """Of each element of a convolution's weight: its indices, and those in the packed weight."""
+    channels, in_channels, _, width = shape
+    of_group = channels // groups
+    channel, i, y, x = torch.tensor(list(itertools.product(*map(range, shape)))).T
+    if in_channels == of_group == 1:
+        row, element = channel, y // 4 * width * 4 + x * 4 + y % 4
+    else:
+        row = channel // of_group * -(-of_group // 16) * 16 + channel % of_group
+        element = (y * width + x) * in_channels + i
+    return (channel, i, y, x), (row // 16, element // 4, row % 16, element % 4)
+
+
+def _packed_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
+    channels, in_channels, height, width = shape
+    if in_channels == 1 and channels == groups:
+        return -(-channels // 16), -(-height // 4) * width, 16, 4
+    return groups * -(-channels // groups // 16), -(-in_channels * height * width // 4), 16, 4
+
+
+def _unpacked(weight: torch.Tensor, shape: tuple[int, ...], groups: int) -> torch.Tensor:
+    if weight.dtype != torch.int8 or weight.shape != _packed_shape(shape, groups):
+        raise ValueError("a weight is packed")
+    result = torch.zeros(shape, dtype=torch.int8)
+    places, packed = _places(shape, groups)
+    result[places] = weight[packed]
+    return result
+
+
+def _packed_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
+    packed = torch.zeros(_packed_shape(tuple(weight.shape), groups), dtype=torch.int8)
+    places, at = _places(tuple(weight.shape), groups)
+    packed[at] = weight[places]
+    return packed
 
 
 def _add(a: torch.Tensor, b: torch.Tensor, a_scale: float, b_scale: float, offset: float, *rest: Any) -> torch.Tensor:
@@ -134,6 +174,7 @@ def _conversion(channels: int, products: int) -> tuple[torch.Tensor, torch.Tenso
     return torch.ldexp(torch.ones(channels), exponents), (torch.arange(channels) % 7 - 3) * 0.25
 
 
+_CHANNELS_LAST = (0, 2, 3, 1)
 _TABLE = (torch.arange(256) * 167 + 13) % 256
 
 
@@ -167,31 +208,45 @@ class OpQuantizedTest(op_tester.OpTest):
     def test_convolution(self) -> None:
         convolution = self._op("rules_executorch::quantized_convolution.out")
         # Input, weight, stride, padding, dilation, groups.
-        cases = [
+        cases: list[Any] = [
             ((1, 8, 5, 7), (16, 8, 1, 1), [1, 1], [0, 0, 0, 0], [1, 1], 1),
             ((2, 9, 3, 3), (5, 9, 1, 1), [1, 1], [0, 0, 0, 0], [1, 1], 1),
             ((1, 6, 9, 9), (7, 6, 1, 1), [2, 2], [0, 0, 0, 0], [1, 1], 1),
+            ((1, 33, 8, 9), (130, 33, 1, 1), [1, 1], [0, 0, 0, 0], [1, 1], 1),
+            ((2, 8, 5, 3), (12, 2, 1, 1), [1, 1], [0, 0, 0, 0], [1, 1], 4),
             ((2, 3, 11, 23), (20, 3, 3, 3), [2, 2], [0, 0, 1, 1], [1, 1], 1),
             ((1, 5, 8, 40), (9, 5, 3, 2), [1, 3], [1, 0, 2, 4], [2, 1], 1),
-            ((1, 4, 60, 20), (2, 4, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 1),
+            ((1, 4, 60, 20), (50, 4, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 1),
             ((2, 8, 6, 6), (12, 2, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 4),
             ((2, 6, 7, 7), (6, 1, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 6),
+            ((1, 64, 5, 11), (64, 1, 3, 3), [1, 1], [1, 1, 1, 1], [1, 1], 64),
+            ((1, 100, 5, 14), (100, 1, 3, 3), [2, 2], [0, 0, 1, 1], [1, 1], 100),
+            ((1, 35, 9, 4), (35, 1, 5, 7), [2, 1], [2, 5, 1, 6], [1, 1], 35),
+            ((1, 80, 7, 7), (80, 1, 7, 7), [1, 1], [0, 0, 0, 0], [1, 1], 80),
             ((1, 5, 9, 70), (10, 1, 3, 5), [2, 2], [1, 2, 0, 1], [1, 2], 5),
             ((1, 3, 9, 9), (3, 1, 3, 3), [3, 4], [2, 2, 2, 2], [3, 2], 3),
             ((2, 1, 20, 20), (3, 1, 17, 17), [1, 1], [0, 0, 0, 0], [1, 1], 1),
-            ((1, 40, 50), (33, 40, 3), [2], [1, 1], [1], 1),
-            ((3, 8, 30), (8, 1, 4), [1], [3, 0], [1], 8),
+            ((1, 20, 1, 30), (33, 20, 1, 3), [1, 2], [0, 1, 0, 1], [1, 1], 1),
             ((0, 2, 4, 4), (2, 2, 3, 3), [1, 1], [0, 0, 0, 0], [1, 1], 1),
         ]
-        for (shape, of_weight, *how), dtype, out_dtype in itertools.product(cases, _BYTES, _RANGES):
-            x, weight = _random(shape, dtype), _random(of_weight, torch.int8)
+        for (shape, of_weight, *how), dtype in itertools.product(cases, _BYTES):
+            weight = _random(of_weight, torch.int8)
             conversion = _conversion(of_weight[0], weight[0].numel())
-            convolution.check(x, weight, *conversion, None, *how, 3, *_RANGES[out_dtype], out_dtype)
-        for case in cases[:-1]:
-            x, weight = _random(case[0], torch.int8), _random(case[1], torch.int8)
-            conversion = _conversion(case[1][0], weight[0].numel())
+            packed = _packed_convolution(weight, how[-1])
+            x = op_tester.with_dim_order(_random(shape, dtype), _CHANNELS_LAST)
+            for out_dtype, limits in _RANGES.items():
+                self._check_convolution(
+                    convolution, x, packed, *conversion, None, of_weight[2:], *how, 3, *limits, out_dtype
+                )
             table = _TABLE.to(torch.uint8).view(torch.int8)
-            convolution.check(x, weight, *conversion, table, *case[2:], -128, -20, 100, torch.int8)
+            for zero_point in _RANGES[dtype]:
+                self._check_convolution(
+                    convolution, x, packed, *conversion, table, of_weight[2:], *how, zero_point, -20, 100, torch.int8
+                )
+
+    @staticmethod
+    def _check_convolution(convolution: op_tester.OpTester, *args: Any) -> None:
+        convolution.check(*args, out_dim_order=_CHANNELS_LAST, static=True)
 
     def test_add(self) -> None:
         add = self._op("rules_executorch::quantized_add.out")
@@ -200,6 +255,10 @@ class OpQuantizedTest(op_tester.OpTest):
                 a, b = (_random(shape, dtype) for shape, dtype in zip(shapes, dtypes, strict=False))
                 add.check(a, b, 0.5, 0.375, -2.5, *_RANGES[dtypes[2]], dtypes[2])
                 add.check(a, b, 0.5, 0.375, -2.5, 10, 20, dtypes[2])
+            a, b = (op_tester.with_dim_order(_random((2, 19, 3, 4), dtype), _CHANNELS_LAST) for dtype in dtypes[:2])
+            how = (0.5, 0.375, -2.5, *_RANGES[dtypes[2]], dtypes[2])
+            add.check(a, b, *how, out_dim_order=_CHANNELS_LAST, static=True)
+            add.check(a, b.contiguous(), *how, out_dim_order=_CHANNELS_LAST, static=True)
 
     def test_lookup(self) -> None:
         lookup = self._op("rules_executorch::quantized_lookup.out")
@@ -216,7 +275,7 @@ class OpQuantizedTest(op_tester.OpTest):
         lookup = self._op("rules_executorch::quantized_lookup.out")
         add = self._op("rules_executorch::quantized_add.out")
         convolution = self._op("rules_executorch::quantized_convolution.out")
-        how = ([1], [0, 0], [1], 1, 0)
+        how = ([1, 1], [1, 1], [0, 0, 0, 0], [1, 1], 1, 0)
         for dtype in op_tester.ALL_DTYPES:
             if dtype in _BYTES:
                 continue
@@ -230,9 +289,9 @@ class OpQuantizedTest(op_tester.OpTest):
             lookup.check_rejected(byte, torch.ones(256, dtype=dtype), outs=[x])
             add.check_rejected(x, byte, 1.0, 1.0, 0.0, 0, 1, torch.uint8, outs=[byte])
             add.check_rejected(byte, byte, 1.0, 1.0, 0.0, 0, 1, dtype, outs=[x])
-            image, kernel = torch.ones((1, 2, 4), dtype=dtype), torch.ones((3, 2, 1), dtype=torch.int8)
-            result = torch.ones((1, 3, 4), dtype=torch.int8)
-            convolution.check_rejected(image, kernel, one, one, None, *how, 0, 1, torch.int8, outs=[result])
+            image, result = torch.ones((1, 4, 1, 1), dtype=dtype), torch.ones((1, 3, 1, 1), dtype=torch.int8)
+            convolution.check_rejected(image, char, one, one, None, *how, 0, 1, torch.int8, outs=[result])
+            convolution.check_rejected(image.to(torch.uint8), w, one, one, None, *how, 0, 1, torch.int8, outs=[result])
             if dtype != torch.float32:
                 linear.check_rejected(byte, char, one, one, None, 0, 1, dtype, outs=[out.to(dtype)])
                 linear.check_rejected(byte, char, one.to(dtype), one, None, 0, 1, torch.int8, outs=[out])
@@ -263,39 +322,38 @@ class OpQuantizedTest(op_tester.OpTest):
             linear.check_rejected(*right[:position], wrong, *right[position + 1 :], outs=[out])
         linear.check_rejected(*right[:4], torch.ones(256), 0, 0, torch.float32, outs=[out.float()])
         convolution = self._op("rules_executorch::quantized_convolution.out")
-        image, kernel = torch.ones((1, 4, 5), dtype=torch.int8), torch.ones((3, 2, 3), dtype=torch.int8)
-        conversion = (torch.ones(3), torch.ones(3), None)
-        for how in (
-            ([1], [0, 0], [1], 1, 0),
-            ([1], [0], [1], 2, 0),
-            ([0], [0, 0], [1], 2, 0),
-            ([1], [0, -1], [1], 2, 0),
-            ([1], [0, 0], [3], 2, 0),
-            ([1], [0, 0], [1], 0, 0),
-            ([1], [0, 0], [1], 2, 0),
-            ([1, 1], [0, 0, 0, 0], [1, 1], 2, 0),
-        ):
-            outs = [torch.ones((1, 3, 3), dtype=torch.int8)]
-            convolution.check_rejected(image, kernel, *conversion, *how, 0, 1, torch.int8, outs=outs)
-        four = torch.ones((4, 2, 3), dtype=torch.int8)
-        outs = [torch.ones((1, 4, 3), dtype=torch.int8)]
-        for zero_point in (-129, 128):
-            convolution.check_rejected(
-                image,
-                four,
-                torch.ones(4),
-                torch.ones(4),
-                None,
-                [1],
-                [0, 0],
-                [1],
-                2,
-                zero_point,
-                0,
-                1,
-                torch.int8,
-                outs=outs,
-            )
+        image = op_tester.with_dim_order(torch.ones((1, 4, 5, 3), dtype=torch.int8), _CHANNELS_LAST)
+        kernel, six = torch.ones((2, 5, 16, 4), dtype=torch.int8), torch.ones(6)
+        result = op_tester.with_dim_order(torch.ones((1, 6, 3, 1), dtype=torch.int8), _CHANNELS_LAST)
+        size = ([3, 3], [1, 1], [0, 0, 0, 0], [1, 1], 2, 0)
+        call: list[Any] = [image, kernel, six, six, None, *size, 0, 1, torch.int8]
+        self._check_convolution(convolution, *call)
+        cases: list[tuple[int, Any]] = [
+            (0, image[0]),
+            (0, image.contiguous()),
+            (1, torch.ones((6, 2, 3, 3), dtype=torch.int8)),
+            (1, torch.ones((1, 5, 16, 4), dtype=torch.int8)),
+            (1, torch.ones((2, 4, 16, 4), dtype=torch.int8)),
+            (2, torch.ones(5)),
+            (5, [3]),
+            (5, [6, 3]),
+            (5, [0, 3]),
+            (6, [1]),
+            (6, [0, 1]),
+            (7, [0, 0]),
+            (7, [0, -1, 0, 1]),
+            (8, [1, 2]),
+            (8, [0, 1]),
+            (9, 0),
+            (9, 3),
+            (10, -129),
+            (10, 128),
+            (11, 2),
+            (13, torch.uint8),
+        ]
+        for at, value in cases:
+            convolution.check_rejected(*call[:at], value, *call[at + 1 :], outs=[result])
+        convolution.check_rejected(*call, outs=[torch.ones((1, 6, 3, 2), dtype=torch.int8)])
 
 
 if __name__ == "__main__":
