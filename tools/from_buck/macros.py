@@ -107,6 +107,7 @@ _MEANINGLESS = frozenset(
 # The defaults of ExecuTorch's macros, with which a parameter says nothing.
 _SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {}, ())
 _LEFT_OUT = {
+    "android_deps": "only Buck knows it; use deps, with a select() on @platforms//os:android",
     "base_module": "Python imports by the path in the workspace; use imports",
     "compatible_with": "Bazel's own environments are others; use target_compatible_with",
     "fbcode_deps": "only Buck knows it; use deps, with a select() where they differ by platform",
@@ -122,7 +123,9 @@ _NOT_CARRIED = {
     "build_optimized_lib": "dtype_selective_build of an executorch_generated_lib compiles the kernels for it",
     "build_portable_header_lib": "dtype_selective_build of an executorch_generated_lib makes the header",
     "build_portable_lib": "dtype_selective_build of an executorch_generated_lib compiles the kernels for it",
+    "check_recursive_dependencies": "the build of an executorch_binary fails where kernels are linked twice",
     "codegen_function_header_wrapper": "kernels are tested by kernels/testing",
+    "copy_files": "dtype_selective_build of an executorch_generated_lib compiles the sources where they are",
     "cxx_python_extension": "a torch_op_library, or an extension of your own rules",
     "define_supported_features_lib": "kernels are tested by kernels/testing",
     "dtype_header_genrule": "dtype_selective_build of an executorch_generated_lib makes the header",

@@ -119,6 +119,47 @@ class TextTest(absltest.TestCase):
         self.assertEqual({"include_all_ops", "name", "server_generated_yaml_target"}, set(second))
         self.assertEqual((), conversion.notes)
 
+    def test_every_parameter_of_a_library_for_pytorch(self) -> None:
+        carried = 'yaml_target = "//a:y", kernels = ["//a:k"], deps = ["//a:d"], compiler_flags = ["-g"], visibility = ["PUBLIC"]'
+        meaningless = "define_static_target = True, support_exceptions = False"
+        conversion = self.convert(f'exir_custom_ops_aot_lib(name = "n", {carried}, {meaningless}, platforms = ["a"])')
+        ((_, attributes),) = _calls(conversion.text)
+        self.assertEqual({"name", *_parameters(carried)}, set(attributes))
+        (note,) = conversion.notes
+        self.assertIn("platforms of n is left out", note)
+
+    def test_every_parameter_of_an_operator_s_library(self) -> None:
+        carried = 'deps = ["//a:d"]'
+        left = 'android_deps = ["//a:e"], _allow_third_party_deps = True, _aten_mode_deps = []'
+        conversion = self.convert(f'define_op_target(name = "op_n", is_aten_op = True, {carried}, {left})')
+        ((rule, attributes),) = _calls(conversion.text)
+        self.assertEqual("et_kernel_library", rule)
+        self.assertIn("deps", attributes)
+        (note,) = conversion.notes
+        self.assertIn("android_deps of op_n is left out: only Buck knows it", note)
+
+    def test_every_other_macro(self) -> None:
+        """Each becomes a target, or is left out with what to use in its place."""
+        for macro in (
+            "build_optimized_lib",
+            "build_portable_header_lib",
+            "build_portable_lib",
+            "check_recursive_dependencies",
+            "codegen_function_header_wrapper",
+            "copy_files",
+            "define_supported_features_lib",
+            "dtype_header_genrule",
+            "executorch_ops_check",
+            "generated_op_test",
+            "op_test",
+            "prim_ops_registry_selective",
+            "selected_operators_genrule",
+            "selected_prim_operators_genrule",
+        ):
+            conversion = self.convert(f'{macro}(name = "n")')
+            self.assertTrue(bool(_calls(conversion.text)) != bool(conversion.notes), macro)
+            self.assertNotIn("is not known here", "".join(conversion.notes))
+
     def test_places_of_what_is_unknown(self) -> None:
         conversion = self.convert(
             'load("//elsewhere:defs.bzl", "name_of", "special_library")\n'
