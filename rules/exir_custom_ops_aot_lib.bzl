@@ -14,7 +14,7 @@ def exir_custom_ops_aot_lib(
     """A shared library that defines custom operators in PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
     The py_library has one module, `<package>.<name>`, with `_` for what Python has in no name. To import the module loads
-    the library.
+    the library. C++ links `<name>`, as in `deps` of a `torch_aoti_binary`.
 
     Args:
       name: name of the library, whose file is lib<name>.so, and of the module.

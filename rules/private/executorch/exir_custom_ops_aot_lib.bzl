@@ -1,11 +1,10 @@
 """Rule behind exir_custom_ops_aot_lib."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "compile_cc", "configure_cc", "link_cc", "shared_library")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
-load("//rules/private/actions:dynamic_libraries.bzl", "dynamic_libraries")
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
 load("//rules/private/actions:torch_load_check.bzl", "LOAD_CHECK_ATTRS", "LOAD_CHECK_EXEC_GROUPS", "load_torch_ops")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
@@ -89,6 +88,7 @@ def _define(ctx, kernels):
     return outputs
 
 def _link(ctx, generated, adapters, deps, aten):
+    """Compiles and links the library; returns it, the shared libraries it needs, CcInfo for C++ to link."""
     cc = configure_cc(ctx)
     bridge = ctx.attr._bridge[CcInfo]
     _, objects = compile_generated(
@@ -124,7 +124,26 @@ def _link(ctx, generated, adapters, deps, aten):
         user_link_flags = ["-Wl,--version-script=" + ctx.file._symbols.path] + [file.path for file in definitions.pic_objects],
         additional_inputs = [ctx.file._symbols] + definitions.pic_objects,
     )
-    return shared_library(linked), dynamic_libraries(linking_contexts)
+
+    # What is linked statically is in the library.
+    needed = [
+        library
+        for context in linking_contexts
+        for linker_input in context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        if library.dynamic_library and not (library.static_library or library.pic_static_library)
+    ]
+    linking_context = cc_common.create_linking_context(linker_inputs = depset([
+        cc_common.create_linker_input(
+            owner = ctx.label,
+            libraries = depset([linked.library_to_link] + needed, order = "topological"),
+        ),
+    ]))
+    return (
+        shared_library(linked),
+        [library.dynamic_library for library in needed],
+        CcInfo(linking_context = linking_context),
+    )
 
 def _exir_custom_ops_aot_lib_impl(ctx):
     libraries = _kernels(ctx)
@@ -146,7 +165,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
     # Generated code includes nothing of kernels that bring PyTorch's headers.
     aten_kernels = [CcInfo(linking_context = info.linking_context) for info in aten_kernels]
     others = [dep for dep in ctx.attr.deps if CcInfo in dep]
-    library, needed = _link(ctx, generated, adapters, kernels + aten_kernels + [dep[CcInfo] for dep in others], aten)
+    library, needed, linkable = _link(ctx, generated, adapters, kernels + aten_kernels + [dep[CcInfo] for dep in others], aten)
     loaded = load_torch_ops(ctx, library, ctx.outputs.module, needed)
     return [
         DefaultInfo(
@@ -156,6 +175,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
                 for dep in libraries.lean + libraries.aten + others
             ]),
         ),
+        linkable,
         TorchOpInfo(
             libraries = depset([library]),
             manifests = depset([generated.torch_manifest]),
@@ -236,6 +256,6 @@ libraries of `kernels` declare operators (`declares_operators`).""",
     } | LOAD_CHECK_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS | LOAD_CHECK_EXEC_GROUPS,
     fragments = ["cpp"],
-    provides = [TorchOpInfo],
+    provides = [CcInfo, TorchOpInfo],
     toolchains = use_cc_toolchain() + [RUNTIME_TOOLCHAIN_TYPE],
 )
