@@ -1,0 +1,99 @@
+"""Guides as a reader follows them: their files in an empty workspace, and their commands there."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+from absl.testing import absltest
+
+from docs.tests import guide
+from tests.downstream import nested_bazel
+
+_TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
+_GUIDES = sys.argv[1:]
+_LANGUAGES = ("cpp", "python", "starlark", "xml", "yaml")
+
+
+def _make_workspace() -> pathlib.Path:
+    """A workspace with the README's MODULE.bazel and nothing else, and the rules beside it; returns its path."""
+    rules = nested_bazel._copy_rules(_TMP / "rules_executorch")
+    runtime = nested_bazel.runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2]
+    packages = {
+        "runtime": str(runtime),
+        "python": nested_bazel._site_packages("executorch_python"),
+        "codegen_python": nested_bazel._site_packages("executorch_codegen_python"),
+    }
+    to = _TMP / "empty"
+    to.mkdir()
+    (to / "MODULE.bazel").write_text(
+        nested_bazel._readme_fence("bazel_dep(")
+        + f'local_path_override(module_name = "rules_executorch", path = "{rules}")\n'
+        # Without the network.
+        + "".join(f'executorch.{name}(site_packages = "{path}")\n' for name, path in packages.items())
+    )
+    return to
+
+
+class GuidesTest(absltest.TestCase):
+    workspace: nested_bazel.Workspace
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        cls.workspace = nested_bazel.Workspace(_make_workspace(), _TMP / "o", "--noenable_workspace")
+        cls.addClassCleanup(cls.workspace.__exit__)
+
+    def _write(self, files: dict[str, str]) -> None:
+        """Leaves nothing of another guide."""
+        for entry in self.workspace.root.iterdir():
+            if entry.name.startswith(("bazel-", "MODULE.bazel")):
+                continue
+            if entry.is_dir():
+                shutil.rmtree(entry)
+            else:
+                entry.unlink()
+        for name, text in files.items():
+            file = self.workspace.root / name
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text)
+
+    def _run(self, command: str) -> subprocess.CompletedProcess[str]:
+        program, *arguments = shlex.split(command)
+        if program == "bazel":
+            return self.workspace.bazel(*arguments)
+        return subprocess.run([program, *arguments], cwd=self.workspace.root, capture_output=True, text=True)
+
+    def test_guides(self) -> None:
+        for page in _GUIDES:
+            with self.subTest(page):
+                self._follow(page)
+
+    def _follow(self, page: str) -> None:
+        text = pathlib.Path(page).read_text()
+        files = guide.files(text)
+        for block in guide.blocks(text):
+            if block.language in _LANGUAGES:
+                self.assertTrue(any(block.text in file for file in files.values()), f"{page}:{block.line}: of no file")
+        self._write({"BUILD.bazel": nested_bazel._readme_fence("executorch_binary(")} | files)
+        commands = [command for block in guide.blocks(text) for command in guide.of_block(block)]
+        self.assertTrue(commands)
+        for command in commands:
+            with self.subTest(command.text):
+                place = f"{page}:{command.line}"
+                run = self._run(command.text)
+                printed = f"{run.stderr}\n{run.stdout}"
+                self.assertEqual(": error: " in command.output, run.returncode != 0, f"{place}\n{printed}")
+                position = 0
+                for part in re.split(r"^\.\.\.\n", command.output, flags=re.MULTILINE):
+                    position = printed.find(part, position)
+                    self.assertGreaterEqual(position, 0, f"{place} shows\n{part}\nand there is\n{printed}")
+                    position += len(part)
+
+
+if __name__ == "__main__":
+    absltest.main(argv=sys.argv[:1])
