@@ -120,7 +120,10 @@ class TextTest(absltest.TestCase):
         self.assertEqual((), conversion.notes)
 
     def test_every_parameter_of_a_library_for_pytorch(self) -> None:
-        carried = 'yaml_target = "//a:y", kernels = ["//a:k"], deps = ["//a:d"], compiler_flags = ["-g"], visibility = ["PUBLIC"]'
+        carried = (
+            'yaml_target = "//a:y", kernels = ["//a:k"], deps = ["//a:d"], compiler_flags = ["-g"],'
+            'visibility = ["PUBLIC"]'
+        )
         meaningless = "define_static_target = True, support_exceptions = False"
         conversion = self.convert(f'exir_custom_ops_aot_lib(name = "n", {carried}, {meaningless}, platforms = ["a"])')
         ((_, attributes),) = _calls(conversion.text)
