@@ -1,4 +1,4 @@
-"""Measures how the time of the code generator and of whole builds grows, and writes docs/benchmarks.md.
+"""Measures how the code generator, whole builds, and Bazel's memory and caches grow, and writes docs/benchmarks.md.
 
     tools/bazel run //tools/bench:growth_bench
 
@@ -16,6 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -26,12 +27,14 @@ from tools.bench import code_generator, report
 
 _FUNCTIONS_YAML = flags.DEFINE_string("functions_yaml", None, "A functions.yaml.", required=True)
 _RUNS = flags.DEFINE_integer("runs", 25, "How often to measure each command.", lower_bound=1)
-_LIBRARIES = flags.DEFINE_multi_integer("libraries", [20, 60, 200], "How many libraries to build.")
-_TARGETS = flags.DEFINE_multi_integer("targets", [250, 500, 1000], "How many libraries to analyze.")
+_LIBRARIES = flags.DEFINE_multi_integer("libraries", [20, 60, 200, 1000], "How many libraries to build.")
+_TARGETS = flags.DEFINE_multi_integer("targets", [1000, 3000, 10000], "How many targets to analyze.")
 
 _OPERATORS = (1, 2, 5, 10, 20, 50, 100)
 _CALLS = (10, 100, 1000, 5000)
 _PACKAGE = "tools/bench/growth"
+# A library, its headers and its selection.
+_TARGETS_OF_A_LIBRARY = 3
 _ONE_SHOT = ("--strategy=EtSelect=sandboxed", "--strategy=EtGenerate=sandboxed")
 _BUILD = """\
 load("//rules:defs.bzl", "et_operator_library", "executorch_generated_lib")
@@ -152,12 +155,18 @@ class Tree:
     def build(self, *arguments: str) -> float:
         """The seconds of one build."""
         start = time.monotonic()
-        result = subprocess.run(
-            ["tools/bazel", "build", *arguments], cwd=self.root, capture_output=True, text=True, check=False
-        )
+        self._bazel("build", *arguments)
+        return time.monotonic() - start
+
+    def heap(self) -> int:
+        """The bytes that Bazel's server keeps in memory."""
+        return int(self._bazel("info", "used-heap-size-after-gc").strip().removesuffix("MB")) * 1_000_000
+
+    def _bazel(self, *arguments: str) -> str:
+        result = subprocess.run(["tools/bazel", *arguments], cwd=self.root, capture_output=True, text=True, check=False)
         if result.returncode != 0:
             raise SystemExit(result.stderr)
-        return time.monotonic() - start
+        return result.stdout
 
 
 @contextlib.contextmanager
@@ -169,17 +178,45 @@ def _tree() -> Iterator[Tree]:
         shutil.rmtree(tree.root / _PACKAGE, ignore_errors=True)
 
 
-def _builds(tree: Tree) -> tuple[Rows, list[tuple[int, float]]]:
-    """Seconds of builds by libraries, with workers and without; of analysis by libraries."""
+@dataclass(frozen=True)
+class Built:
+    """Builds of libraries: how many, the seconds without workers and with them, and what a disk cache then has."""
+
+    libraries: int
+    once: float
+    served: float
+    cache_bytes: int
+
+
+@dataclass(frozen=True)
+class Analyzed:
+    """An analysis: of how many targets, its seconds, and the bytes by which the server's memory grew."""
+
+    targets: int
+    seconds: float
+    heap_bytes: int
+
+
+def _builds(tree: Tree) -> tuple[list[Built], list[Analyzed]]:
+    analyzed = [_analyze(tree, count) for count in (_TARGETS_OF_A_LIBRARY, *_TARGETS.value)][1:]
     manifests = "--output_groups=manifest"
     tree.build(manifests, tree.package(1))
     tree.build(manifests, *_ONE_SHOT, tree.package(1))
-    built = [
-        (count, tree.build(manifests, *_ONE_SHOT, tree.package(count)), tree.build(manifests, tree.package(count)))
-        for count in _LIBRARIES.value
-    ]
-    analyzed = [(count, tree.build("--nobuild", tree.package(count))) for count in _TARGETS.value]
+    built: list[Built] = []
+    for count in _LIBRARIES.value:
+        once = tree.build(manifests, *_ONE_SHOT, tree.package(count))
+        with tempfile.TemporaryDirectory() as cache:
+            served = tree.build(manifests, f"--disk_cache={cache}", tree.package(count))
+            size = sum(file.stat().st_size for file in Path(cache).rglob("*") if file.is_file())
+        built.append(Built(count, once, served, size))
     return built, analyzed
+
+
+def _analyze(tree: Tree, targets: int) -> Analyzed:
+    package = tree.package(targets // _TARGETS_OF_A_LIBRARY)
+    before = tree.heap()
+    seconds = tree.build("--nobuild", package)
+    return Analyzed(targets, seconds, tree.heap() - before)
 
 
 def main(argv: Sequence[str]) -> None:
@@ -206,13 +243,20 @@ def main(argv: Sequence[str]) -> None:
             "`select`, by the calls of a model:",
             report.table(("calls", "process", "worker"), milliseconds(selected)),
             "A build of libraries, each with a selection of its own, from analysis to the generated sources "
-            "(`EtSelect` and `EtGenerate`, no C++ compiled):",
+            "(`EtSelect` and `EtGenerate`, no C++ compiled), and what an empty disk cache has then:",
             report.table(
-                ("libraries", "a process each", "worker"),
-                [(n, f"{once:.1f} s", f"{served:.1f} s") for n, once, served in built],
+                ("libraries", "a process each", "worker", "disk cache"),
+                [
+                    (each.libraries, f"{each.once:.1f} s", f"{each.served:.1f} s", f"{each.cache_bytes / 1e6:.1f} MB")
+                    for each in built
+                ],
             ),
-            "Loading and analysis of a package of libraries (`build --nobuild`), two targets and a selection each:",
-            report.table(("libraries", "time"), [(n, f"{seconds:.1f} s") for n, seconds in analyzed]),
+            "Loading and analysis of a package of libraries with two targets and a selection each (`build --nobuild`), "
+            "and what Bazel's server keeps in memory for that:",
+            report.table(
+                ("targets", "time", "memory"),
+                [(each.targets, f"{each.seconds:.1f} s", f"{each.heap_bytes / 1e6:.0f} MB") for each in analyzed],
+            ),
         ]
     )
     report.replace_section(docs / "benchmarks.md", "growth", text)
@@ -237,11 +281,12 @@ def main(argv: Sequence[str]) -> None:
             "libraries",
             "s",
             {
-                "process": [(n, once) for n, once, _ in built],
-                "worker": [(n, served) for n, _, served in built],
+                "process": [(each.libraries, each.once) for each in built],
+                "worker": [(each.libraries, each.served) for each in built],
             },
         ),
-        "analysis": ("libraries", "s", {"analysis": analyzed}),
+        "analysis": ("targets", "s", {"analysis": [(each.targets, each.seconds) for each in analyzed]}),
+        "memory": ("targets", "MB", {"memory": [(each.targets, each.heap_bytes / 1e6) for each in analyzed]}),
     }
     (docs / "growth.svg").write_text(report.plot(charts))
     print(text)
