@@ -45,13 +45,13 @@ class Line {
   /// Calls `visit(x, start, n)` for the input's blocks.
   template <typename Visit>
   void read(const Visit& visit) {
-    for_each_block([&](int64_t start, int64_t n) { visit(input(start, n, values_), start, n); });
+    for_each_block(kBlockSize, [&](int64_t start, int64_t n) { visit(input(start, n, values_), start, n); });
   }
 
   /// Writes what `function` gives for the input's blocks, one after the other.
   template <typename Function>
   void scan(const Function& function) {
-    for_each_block([&](int64_t start, int64_t n) {
+    for_each_block(kBlockSize, [&](int64_t start, int64_t n) {
       T* const results = place(start);
       function(results, input(start, n, results), start, n);
       store(results, start, n);
@@ -66,7 +66,8 @@ class Line {
     // In between, elements wait in the block or, if that is too small, in the output, unless its dtype rounds them.
     const bool is_one_block = layout_.size <= kBlockSize;
     const bool out_holds_values = is_out_direct_ || (!is_one_block && layout_.out_type == kType);
-    for_each_block([&](int64_t start, int64_t n) {
+    const int64_t block_size = is_in_direct_ && is_out_direct_ ? kDirectBlockSize : kBlockSize;
+    for_each_block(block_size, [&](int64_t start, int64_t n) {
       T* const values = place(start);
       first(values, input(start, n, values), start, n);
       observe(static_cast<const T*>(values), start, n);
@@ -74,7 +75,7 @@ class Line {
         store(values, start, n);
       }
     });
-    for_each_block([&](int64_t start, int64_t n) {
+    for_each_block(block_size, [&](int64_t start, int64_t n) {
       T* const values = place(start);
       if (out_holds_values && !is_out_direct_) {
         load_block(kType, out_ + start * layout_.out_stride, layout_.out_stride, kType, values, n);
@@ -89,11 +90,14 @@ class Line {
 
  private:
   static constexpr ScalarType kType = CppTypeToScalarType<T>::value;
+  /// A block that needs no memory: the more elements, the fewer pauses between the passes over them, as long as the
+  /// first cache holds it.
+  static constexpr int64_t kDirectBlockSize = 4096;
 
   template <typename Visit>
-  void for_each_block(const Visit& visit) const {
-    for (int64_t start = 0; start < layout_.size; start += kBlockSize) {
-      visit(start, std::min(kBlockSize, layout_.size - start));
+  void for_each_block(int64_t block_size, const Visit& visit) const {
+    for (int64_t start = 0; start < layout_.size; start += block_size) {
+      visit(start, std::min(block_size, layout_.size - start));
     }
   }
 

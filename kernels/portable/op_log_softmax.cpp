@@ -18,7 +18,7 @@ void log_softmax(Line<T>& line) {
   const auto plus = [](T a, T b) { return a + b; };
   line.read([&](const T* x, int64_t, int64_t n) {
     T powers[kBlockSize];
-    wide_vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { powers[i] = math::exp(x[i] - largest); });
+    wide_vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { powers[i] = math::exp_of_negative(x[i] - largest); });
     sum.add(n, powers, plus);
   });
   const T log_of_sum = math::log(sum.result(plus));

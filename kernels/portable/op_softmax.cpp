@@ -17,7 +17,8 @@ void softmax(Line<T>& line) {
   const auto plus = [](T a, T b) { return a + b; };
   line.write(
       [largest](T* results, const T* x, int64_t, int64_t n) {
-        wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { results[i] = math::exp(x[i] - largest); });
+        wide_vectorized_for(
+            n, [=](int64_t i) KERNELS_ALWAYS_INLINE { results[i] = math::exp_of_negative(x[i] - largest); });
       },
       [&](const T* x, int64_t, int64_t n) { sum.add(n, x, plus); },
       [&](T* results, const T* x, int64_t, int64_t n) {

@@ -86,6 +86,8 @@ TEST(LinesTest, OfSeveralBlocks) {
 
 TEST(LinesTest, OfAnExactBlock) { test_lines<float>({2, static_cast<int>(kBlockSize)}, {0, 1}, {0, 1}); }
 
+TEST(LinesTest, OfSeveralBlocksInPlaceOfCopies) { test_lines<float>({2, 3 * 4096 + 37}, {0, 1}, {0, 1}); }
+
 TEST(LinesTest, OnThreads) {
   for (int64_t threads : {1, 2, 3, 7}) {
     testing::set_thread_count(threads);

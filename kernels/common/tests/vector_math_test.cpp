@@ -157,6 +157,18 @@ TEST(VectorMath, Exp) {
                 [](Exact x) { return std::exp(x); });
 }
 
+TEST(VectorMath, ExpOfNegative) {
+  // The least argument whose result is not denormal.
+  constexpr float kLeast = -87.33654F;
+  std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
+  boundaries.push_back(kLeast);
+  std::vector<float> values = samples(boundaries);
+  values.erase(std::remove_if(values.begin(), values.end(), [](float x) { return x > 0; }), values.end());
+  expect_within(math::kExpUlp, "exp of negative", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::exp_of_negative(x); }, values),
+                [](Exact x) { return x < Exact(kLeast) ? Exact(0) : std::exp(x); });
+}
+
 TEST(VectorMath, Log) {
   const std::vector<float> values = samples({std::sqrt(0.5F), std::sqrt(2.0F), 1, Limits::min(), Limits::max()});
   expect_within(math::kLogUlp, "log", values,
