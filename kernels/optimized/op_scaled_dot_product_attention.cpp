@@ -18,8 +18,11 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Queries and keys of a block, and its scores for all heads that are computed together: half a MiB of floats.
-constexpr int64_t kQueries = 64;
+/// Queries and keys of a block, and its scores for all heads that are computed together, half a MiB of floats for each
+/// thread. Keys and values are packed once for each block of queries; a block of causal attention computes scores that
+/// nobody looks at, half of the square of its queries.
+constexpr int64_t kQueries = 256;
+constexpr int64_t kCausalQueries = 64;
 constexpr int64_t kKeys = 512;
 constexpr int64_t kScores = int64_t{1} << 17;
 /// Scores that a thread takes at least.
@@ -54,6 +57,14 @@ BasicStridedView<Byte> dense(Byte* data, ScalarType type, const int64_t (&sizes)
   return view;
 }
 
+/// Rows of the blocks of `rows`, of `most` each at most: so that the last block is not much smaller than the others.
+int64_t rows_of_block(int64_t rows, int64_t most) {
+  constexpr int64_t kTileRows = 8;
+  const int64_t blocks = std::max<int64_t>((rows + most - 1) / most, 1);
+  const int64_t tiles = ((rows + blocks - 1) / blocks + kTileRows - 1) / kTileRows;
+  return std::min(rows, tiles * kTileRows);
+}
+
 /// Attention in elements of type `T`: a block of queries meets one block of keys after the other. A row's sums are
 /// those of exponentials relative to the largest score so far; a larger one scales what was summed up before.
 template <typename T>
@@ -61,12 +72,13 @@ class Attention {
  public:
   static constexpr ScalarType kType = CppTypeToScalarType<T>::value;
 
-  Attention(KernelRuntimeContext& ctx, T scale, int64_t heads, int64_t rows, int64_t keys, int64_t value_size)
+  Attention(KernelRuntimeContext& ctx, T scale, bool is_causal, int64_t heads, int64_t rows, int64_t keys,
+            int64_t value_size)
       : product_scratch_(ctx),
         scale_(scale),
-        rows_(std::min(rows, kQueries)),
+        rows_(rows_of_block(rows, is_causal ? kCausalQueries : kQueries)),
         columns_(std::min(keys, kKeys)),
-        heads_(std::clamp<int64_t>(kScores / std::max<int64_t>(rows_ * columns_, 1), 1, heads)),
+        heads_(std::clamp<int64_t>(thread_count() * kScores / std::max<int64_t>(rows_ * columns_, 1), 1, heads)),
         value_size_(value_size) {}
 
   /// Bytes that `compute` needs.
@@ -135,18 +147,24 @@ class Attention {
     T* const x = scores_ + line * columns_;
     const int64_t query = row % heads.queries;
     const int64_t seen = heads.is_causal ? std::clamp<int64_t>(query + 1 - key, 0, columns) : columns;
-    vectorized_for(seen, [x, scale = scale_](int64_t i) { x[i] *= scale; });
+    // Scores that keep their order are scaled on the way to their exponentials.
+    T scale = scale_;
+    if (heads.mask.data != nullptr || !(scale > 0)) {
+      vectorized_for(seen, [x, scale](int64_t i) { x[i] *= scale; });
+      scale = 1;
+    }
     if (heads.mask.data != nullptr) {
       const int64_t of_head = heads.first_head + head * heads.heads_apart + row / heads.queries;
       add_mask(heads.mask.select(0, of_head).select(0, query).slice(0, key, seen), x);
     }
-    LaneReduction<T> lanes(largest_[line]);
+    LaneReduction<T> lanes(-std::numeric_limits<T>::infinity());
     const auto larger = [](T a, T b) { return a < b ? b : a; };
     lanes.add(seen, x, larger);
-    const T largest = lanes.result(larger);
+    const T largest = larger(largest_[line], scale * lanes.result(larger));
     // Where all keys are masked so far, exponentials are zero.
     const T origin = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
-    wide_vectorized_for(seen, [=](int64_t i) KERNELS_ALWAYS_INLINE { x[i] = math::exp(x[i] - origin); });
+    wide_vectorized_for(seen,
+                        [=](int64_t i) KERNELS_ALWAYS_INLINE { x[i] = math::exp_of_negative(x[i] * scale - origin); });
     std::fill(x + seen, x + columns, T(0));
     LaneReduction<T> sum(0);
     const auto plus = [](T a, T b) { return a + b; };
@@ -344,7 +362,7 @@ Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor
   const int64_t key_heads = batch.key.sizes[rank - 3];
   ET_SWITCH_FLOAT_TYPES(compute_type(query.scalar_type()), ctx, op_name, CTYPE, [&] {
     const double size = static_cast<double>(sizes[2]);
-    Attention<CTYPE> attention(ctx, static_cast<CTYPE>(scale.value_or(1 / std::sqrt(size))), key_heads,
+    Attention<CTYPE> attention(ctx, static_cast<CTYPE>(scale.value_or(1 / std::sqrt(size))), is_causal, key_heads,
                                heads / key_heads * queries, keys, value_size);
     const auto scratch = ctx.allocate_temp(static_cast<size_t>(attention.scratch_size()), /*alignment=*/64);
     ET_KERNEL_CHECK(ctx, scratch.ok(), MemoryAllocationFailed, );

@@ -27,6 +27,8 @@ _SHAPES: tuple[_Shape, ...] = (
     ((2, 2), 2, 1, 3, 4, 5, 6),
     ((1,), 2, 2, 130, 1100, 32, 300),
     ((), 6, 3, 67, 600, 20, 3),
+    ((1,), 2, 1, 150, 40, 16, 16),
+    ((1,), 3, 3, 260, 520, 8, 8),
     ((1,), 2, 2, 0, 3, 4, 4),
     ((0,), 2, 2, 3, 3, 4, 4),
 )
@@ -85,7 +87,8 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
             tensors = self._tensors(shape, dtype)
             self.attention.check(*tensors, atol=1e-5 if dtype == torch.float32 else None)
             self.attention.check(*tensors, None, True, atol=1e-5 if dtype == torch.float32 else None)
-            self.attention.check(*tensors, scale=0.3, atol=1e-5 if dtype == torch.float32 else None)
+            for scale in (0.3, -0.3, 0.0):
+                self.attention.check(*tensors, scale=scale, atol=1e-5 if dtype == torch.float32 else None)
 
     def test_tokens_before_heads(self) -> None:
         names = ("query_by_token", "key_by_token", "value_by_token", "out_by_token")
@@ -102,7 +105,7 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
         self.attention.check_rejected(x, x, x, query_by_token=True, outs=[x])
 
     def test_masks(self) -> None:
-        for shape, dtype in itertools.product(_SHAPES[:7], op_tester.FLOAT_DTYPES):
+        for shape, dtype in itertools.product(_SHAPES[:9], op_tester.FLOAT_DTYPES):
             query, key, value = self._tensors(shape, dtype)
             scores = (*query.shape[:-1], key.shape[-2])
             for mask_shape in (scores, scores[-2:], (*scores[:-3], 1, 1, scores[-1]), (scores[-2], 1), ()):
@@ -113,7 +116,7 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
                 self.attention.check(query, key, value, added, atol=1e-5 if dtype == torch.float32 else None)
 
     def test_large_scores(self) -> None:
-        for shape in _SHAPES[:7]:
+        for shape in _SHAPES[:9]:
             query, key, value = self._tensors(shape, torch.float32)
             self.attention.check(query * 300, key, value, rtol=1e-3, atol=1e-3)
 
