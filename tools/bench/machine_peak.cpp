@@ -114,7 +114,7 @@ int main() {
     print_operations("AVX-512", &sum_up_avx512);
   }
 #endif
-  for (const int64_t megabytes : {8, 16, 256}) {
+  for (const int64_t megabytes : {8, 16, 24, 256}) {
     print_bandwidth(megabytes);
   }
 }

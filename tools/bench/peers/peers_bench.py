@@ -264,8 +264,10 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         tables.notes(found, titles, bench.columns),
         "### Operators",
         "One thread, as programs of one operator.",
-        f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32, and {peak.gigabytes:.1f} GB/s that a copy of 16"
-        " MB reads and writes (`//tools/bench:machine_peak`)."
+        f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32. What moves bytes is judged by a copy that reads"
+        " and writes as many, since caches have the same share of them: "
+        + ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in peak.copies.items())
+        + " (`//tools/bench:machine_peak`)."
         if peak
         else "",
         tables.operators(found, operators, columns_of_operators, work, peak),

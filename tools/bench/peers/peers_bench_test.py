@@ -47,7 +47,7 @@ class PeersBenchTest(absltest.TestCase):
         self.assertGreater(eager.code, 50e6)
         self.assertLess(ours.peak, eager.peak)
         self.assertEqual(results.load(self.file), found)
-        text, judged = peers_bench.section(self.bench, found, tables.Peak(100, 10))
+        text, judged = peers_bench.section(self.bench, found, tables.Peak(100, {32: 10}))
         self.assertIn("| linear 32x384x1536 | 1 thread, ms |", text)
         self.assertIn("- XNNPACK, everything: not built", text)
         self.assertIn("PyTorch eager / ours, one thread: geometric mean", [goal.name for goal in judged])

@@ -20,25 +20,30 @@ class Peak:
 
     Attributes:
         gflops: billions of float32 operations a second.
-        gigabytes: billions of bytes a second that a copy reads and writes.
+        copies: billions of bytes a second that a copy reads and writes, by the MB of these bytes.
     """
 
     gflops: float
-    gigabytes: float
+    copies: Mapping[int, float]
+
+    def copy_of(self, gigabytes: float) -> float:
+        """The same of the copy that reads and writes as many bytes: caches have the same share of them."""
+        megabytes = gigabytes * 1e9 / 2**20
+        return self.copies[min(self.copies, key=lambda size: abs(size - megabytes))]
 
 
 def read_peak(printed: str) -> Peak:
-    """What machine_peak printed: the widest instructions, and the copy of as many bytes as the operators have."""
+    """What machine_peak printed: the widest instructions, and the copies."""
     gflops = [float(number) for number in re.findall(r"([\d.]+) GFLOP/s$", printed, re.M)]
-    copies = [float(number) for number in re.findall(r"^copy of +16 MB +([\d.]+) GB/s", printed, re.M)]
-    return Peak(max(gflops), max(copies))
+    copies = re.findall(r"^copy of +(\d+) MB +([\d.]+) GB/s", printed, re.M)
+    return Peak(max(gflops), {2 * int(megabytes): float(rate) for megabytes, rate in copies})
 
 
 def share(work: Mapping[str, float], seconds: float, peak: Peak) -> float:
     """The part of the machine's peak that an operator reaches."""
     if "gflop" in work:
         return work["gflop"] / seconds / peak.gflops
-    return work["gigabytes"] / seconds / peak.gigabytes
+    return work["gigabytes"] / seconds / peak.copy_of(work["gigabytes"])
 
 
 def _milliseconds(seconds: float) -> str:

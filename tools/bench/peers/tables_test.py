@@ -35,9 +35,10 @@ class TablesTest(absltest.TestCase):
         )
 
     def test_share(self) -> None:
-        peak = Peak(gflops=100, gigabytes=20)
+        peak = Peak(gflops=100, copies={32: 50, 96: 20, 512: 10})
         self.assertAlmostEqual(tables.share({"gflop": 0.5}, 0.01, peak), 0.5)
         self.assertAlmostEqual(tables.share({"gigabytes": 0.1}, 0.01, peak), 0.5)
+        self.assertAlmostEqual(tables.share({"gigabytes": 0.03}, 0.01, peak), 0.06)
 
     def test_read_peak(self) -> None:
         printed = """baseline                     20.5 GFLOP/s
@@ -47,7 +48,7 @@ copy of    8 MB              50.0 GB/s read and written
 read of    8 MB              70.0 GB/s
 copy of   16 MB              40.0 GB/s read and written
 """
-        self.assertEqual(tables.read_peak(printed), Peak(160.5, 40))
+        self.assertEqual(tables.read_peak(printed), Peak(160.5, {16: 50, 32: 40}))
 
     def test_operators(self) -> None:
         work = {"mm": {"gflop": 0.4, "goal": 0.75}, "add": {"gigabytes": 0.05, "goal": 0.8}}
@@ -55,7 +56,7 @@ copy of   16 MB              40.0 GB/s read and written
         columns = {"ours": "ours", "eager": "PyTorch eager"}
         titles = {"mm": "mm 512", "add": "add"}
         self.assertEqual(
-            tables.operators(found, titles, columns, work, Peak(100, 20)).splitlines()[2:],
+            tables.operators(found, titles, columns, work, Peak(100, {32: 20})).splitlines()[2:],
             ["| mm 512 | 10 | - | 40% | - | 75% |"],
         )
 
