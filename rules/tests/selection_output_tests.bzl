@@ -27,6 +27,7 @@ def selection_output_test_suite(name):
     )
     et_operator_library(
         name = "output_united",
+        visibility = ["//docs/tests:__pkg__"],
         deps = [
             ":output_prim",
             ":output_yaml",
