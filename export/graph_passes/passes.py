@@ -97,8 +97,8 @@ def select(names: Sequence[str]) -> tuple[GraphPass, ...]:
                     "attribute graph_passes",
                     f"there is no pass {name}{did_you_mean(nearest(name, known))}",
                     "a typo, or a pass of another version.",
-                    f"give some of {', '.join(known)}; -NAME leaves one out; an empty list is for none. get_edge_passes() in"
-                    " the model file is for passes of your own.",
+                    f"give some of {', '.join(known)}; -NAME leaves one out; an empty list is for none."
+                    " get_edge_passes() in the model file is for passes of your own.",
                     id="unknown-graph-pass",
                 )
             )

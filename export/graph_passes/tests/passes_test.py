@@ -1024,9 +1024,10 @@ class SelectionTest(PassesTest):
         self.assertEqual([one.name for one in passes.select(["default"])], default)
         self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
         self.assertEqual(passes.select([]), ())
-        self.assertEqual([one.name for one in passes.select(["default", "-views", "-padding"])], [
-            "batch_norm", "no_ops", "constants", "quantized_moves", "in_place"
-        ])
+        self.assertEqual(
+            [one.name for one in passes.select(["default", "-views", "-padding"])],
+            ["batch_norm", "no_ops", "constants", "quantized_moves", "in_place"],
+        )
         self.assertEqual([one.name for one in passes.select(["-all", "views"])], [])
 
     def test_unknown_name(self) -> None:
