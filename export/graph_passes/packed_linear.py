@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -21,6 +22,8 @@ _LINEAR = _ATEN.linear.default
 # Whose weights have a row for each input feature.
 _ADDMM = _ATEN.addmm.default
 _MM = _ATEN.mm.default
+# Whose table may be the weights of a layer: a row for each output feature.
+_EMBEDDING = _ATEN.embedding.default
 # By how much weights may grow, whose last panel is filled up.
 _MOST_SHARE = 1.125
 
@@ -55,8 +58,22 @@ def _run(program: ExportedProgram) -> list[Change]:
             packed[layer.weight] = graphs.add_constant(program, f"{node.name}_weight_packed", operator.pack(rows))
         args = (layer.input, packed[layer.weight], layer.bias, features)
         graphs.replace(node, graphs.insert_call(node, target, args, graphs.value(node)))
+    changes += _read_panels(program, packed)
     graphs.finish(program)
     return changes
+
+
+def _read_panels(program: ExportedProgram, packed: Mapping[Node, Node]) -> Iterator[Change]:
+    """Has embeddings read the packed weights of the layers that they share their tables with."""
+    for node in graphs.calls(program, _EMBEDDING):
+        table, indices, *_ = node.args  # Those behind them matter to gradients only.
+        if table in packed:
+            from export.graph_passes import packed_embedding_operator as _  # Registers it.
+
+            yield Change.of(node, "embedding of a linear layer's packed weights")
+            args = (packed[table], indices, graphs.value(table).shape[0])
+            call: Any = graphs.EDGE.rules_executorch.packed_embedding.default
+            graphs.replace(node, graphs.insert_call(node, call, args, graphs.value(node)))
 
 
 def _layer(node: graphs.Call) -> _Layer | None:
@@ -71,10 +88,19 @@ def _layer(node: graphs.Call) -> _Layer | None:
 
 
 def _is_only_weight(weight: Node) -> bool:
-    """Whether a tensor is the weight of layers of one kind, and nothing else."""
-    layers = [_layer(user) if user.target in (_LINEAR, _ADDMM, _MM) else None for user in weight.users]
+    """Whether a tensor is the weight of layers of one kind, perhaps an embedding's table as well, and nothing else."""
+    embeddings = [user for user in weight.users if user.target is _EMBEDDING]
+    layers = [
+        _layer(user) if user.target in (_LINEAR, _ADDMM, _MM) else None
+        for user in weight.users
+        if user not in embeddings
+    ]
     kinds = {layer and (layer.weight, layer.is_transposed) for layer in layers}
-    return len(kinds) == 1 and all(layer and weight not in (layer.input, layer.bias) for layer in layers)
+    return (
+        len(kinds) == 1
+        and all(layer and weight not in (layer.input, layer.bias) for layer in layers)
+        and (not embeddings or all(layer and layer.is_transposed for layer in layers))
+    )
 
 
 PASS = GraphPass("packed_linear", Stage.LOWERED, _run)

@@ -31,6 +31,11 @@ def pack(weight: torch.Tensor) -> torch.Tensor:
     return filled.reshape(panels, _COLUMNS, inputs).transpose(1, 2).contiguous()
 
 
+def unpack(panels: torch.Tensor, features: int) -> torch.Tensor:
+    """The weights as they were before `pack`."""
+    return panels.transpose(1, 2).flatten(0, 1)[:features]
+
+
 def packed_share(features: int) -> float:
     """How much larger packed weights are."""
     return -(-features // _COLUMNS) * _COLUMNS / features
@@ -45,8 +50,7 @@ def _packed_linear(  # noqa: PLR0917  # The operator's.
     minimum: float = 0.0,
     maximum: float = 0.0,
 ) -> torch.Tensor:
-    unpacked = weight.transpose(1, 2).reshape(-1, weight.shape[1])[:out_features]
-    result = torch.nn.functional.linear(input, unpacked, bias)
+    result = torch.nn.functional.linear(input, unpack(weight, out_features), bias)
     return activations.apply(result, activation, minimum, maximum).contiguous()
 
 

@@ -134,7 +134,7 @@ void copy_rows(const Transposition& matrix, const char* source, char* target, in
 /// the rows in operand 0, the target. -1 where there is none that is worth tiles.
 int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
   if (element_size > int64_t{sizeof(int64_t)} || nest.row_stride(0) != element_size || nest.row_stride(1) == 0 ||
-      nest.row_stride(1) == element_size || nest.row_size() < kTile / 4) {
+      nest.row_stride(1) == element_size) {
     return -1;
   }
   for (int64_t d = nest.rank() - 2; d >= 0; --d) {

@@ -10,7 +10,7 @@ import subprocess
 import tarfile
 
 # What the models of the workspaces call. The outer build compiles all kernels, which takes minutes.
-_PORTABLE_KERNELS = ("op_add", "op_addmm", "op_permute_copy")
+_PORTABLE_KERNELS = ("op_add", "op_addmm")
 _RUNFILES = pathlib.Path(os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.environ["TEST_SRCDIR"])
 
 

@@ -22,6 +22,7 @@ from export.exporter import Exported, export
 from export.graph_passes import packed_convolution_operator, passes, report
 from export.graph_passes.attention_operator import ATTENTION
 from export.graph_passes.fused_convolution_operator import FUSED_CONVOLUTION
+from export.graph_passes.packed_embedding_operator import PACKED_EMBEDDING
 from export.graph_passes.packed_linear_operator import PACKED_LINEAR, pack
 
 _ATTENTION = "rules_executorch::scaled_dot_product_attention.out"
@@ -451,6 +452,7 @@ class LinearTest(PassesTest):
 
 class PackedLinearTest(PassesTest):
     _PACKED = "weights of a linear layer packed"
+    _EMBEDDING = "embedding of a linear layer's packed weights"
 
     def test_acts(self) -> None:
         init = "self.layers = torch.nn.Sequential(torch.nn.Linear(4, 90, bias=False), torch.nn.Linear(90, 96))"
@@ -464,6 +466,21 @@ class PackedLinearTest(PassesTest):
             init = "self.w = torch.nn.Parameter(torch.rand(4, 96))\nself.b = torch.nn.Parameter(torch.rand(96))"
             exported = self.export(_model(f"return {forward}", "torch.rand(3, 4)", init=init), ["packed_linear"])
             self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
+
+    def test_acts_on_tables_of_embeddings(self) -> None:
+        init = "self.table = torch.nn.Parameter(torch.rand(470, 480))"
+        forward = "tokens = torch.nn.functional.embedding(others[0], self.table, padding_idx=3)\nreturn {}"
+        for result, changes in (
+            ("torch.nn.functional.linear(x, self.table), tokens", [self._EMBEDDING, self._PACKED]),
+            # Rows of the table are the weights of input features.
+            ("torch.mm(x[:, :470], self.table), tokens", []),
+            ("x, tokens", []),
+        ):
+            source = _model(forward.format(result), "torch.rand(2, 480)", "torch.tensor([[0, 469, 48], [3, 0, 47]])", init=init)
+            exported = self.export(source, ["linear", "packed_linear"])
+            self.assertEqual(self.changes(exported, "packed_linear"), changes)
+            self.assertLess(len(exported.pte), 1.1 * 480 * 480 * 4)
+            self.assertEqual("rules_executorch::packed_embedding.out" in self.calls(exported), bool(changes))
 
     def test_packs_shared_weights_once(self) -> None:
         init = "self.layer = torch.nn.Linear(480, 480)"
@@ -494,9 +511,12 @@ class PackedLinearTest(PassesTest):
                 self.assertEqual(self.changes(exported, "packed_linear"), [])
                 self.assertIn("aten::linear.out", self.calls(exported))
 
-    def test_operator(self) -> None:
+    def test_operators(self) -> None:
         x, weight, bias = torch.rand(2, 3, 7), torch.rand(50, 7), torch.rand(50)
         panels = pack(weight)
+        indices = torch.tensor([[0, 49], [47, 48]])
+        torch.library.opcheck(PACKED_EMBEDDING, (panels, indices, 50))
+        torch.testing.assert_close(PACKED_EMBEDDING(panels, indices, 50), torch.nn.functional.embedding(indices, weight))
         torch.library.opcheck(PACKED_LINEAR, (x, panels, bias, 50))
         torch.library.opcheck(PACKED_LINEAR, (x, panels, None, 50, "clamp", 0.0, 6.0))
         torch.testing.assert_close(PACKED_LINEAR(x, panels, bias, 50), torch.nn.functional.linear(x, weight, bias))

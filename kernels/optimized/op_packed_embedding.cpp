@@ -1,0 +1,76 @@
+#include <algorithm>
+
+#include "kernels/common/copy.h"
+#include "kernels/common/dim_index.h"
+#include "kernels/common/grain.h"
+#include "kernels/common/loop_nest.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/strided_view.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// Whether `weight` has the panels of a table: (panels, elements of an embedding, embeddings of a panel).
+bool check_panels(const Tensor& weight, int64_t num_embeddings) {
+  ET_CHECK_OR_RETURN_FALSE(weight.dim() == 3, "weights are no panels, which have 3 dimensions: they have %d",
+                           int(weight.dim()));
+  ET_CHECK_OR_RETURN_FALSE(num_embeddings >= 0 && num_embeddings <= weight.size(0) * weight.size(2),
+                           "%d panels of %d do not have %lld embeddings", int(weight.size(0)), int(weight.size(2)),
+                           static_cast<long long>(num_embeddings));
+  return true;
+}
+
+}  // namespace
+
+Tensor& packed_embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& indices,
+                             int64_t num_embeddings, Tensor& out) {
+  // Check
+  const ConstStridedView positions(indices);
+  ET_KERNEL_CHECK(ctx, is_movable(weight.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(weight, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, check_panels(weight, num_embeddings), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, positions_exist(positions, num_embeddings), InvalidArgument, out);
+
+  // Resize
+  const int64_t rank = indices.dim();
+  const int64_t width = weight.size(1);
+  ET_KERNEL_CHECK(ctx, rank < static_cast<int64_t>(kTensorDimensionLimit), InvalidArgument, out);
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  std::copy_n(indices.sizes().data(), rank, sizes);
+  sizes[rank] = weight.size(1);
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(rank + 1)}), InvalidArgument, out);
+  if (out.numel() == 0) {
+    return out;
+  }
+
+  // Compute
+  const ConstStridedView panels(weight);
+  const StridedView results(out);
+  const LoopNest nest = LoopNest::over(results.select(rank, 0), positions);
+  const auto view_row = [width](auto row, const StridedShape& tensor, int64_t dimension) {
+    row.dtype = tensor.dtype;
+    row.rank = 1;
+    row.sizes[0] = width;
+    row.strides[0] = tensor.strides[dimension];
+    return row;
+  };
+  nest.parallel_for_each_row(std::max<int64_t>(1, kGrain / width), [&](const int64_t* offsets, int64_t n) {
+    ConstStridedView embedding = view_row(ConstStridedView(), panels, 1);
+    StridedView result = view_row(StridedView(), results, rank);
+    for (int64_t i = 0; i < n; ++i) {
+      const char* const position = positions.data + offsets[1] + i * nest.row_stride(1);
+      const int64_t index = positions.dtype == ScalarType::Long ? *reinterpret_cast<const int64_t*>(position)
+                                                                : *reinterpret_cast<const int32_t*>(position);
+      const int64_t panel = index / panels.sizes[2];
+      const int64_t column = index % panels.sizes[2];
+      embedding.data = panels.data + (panel * panels.strides[0] + column * panels.strides[2]) * panels.element_size();
+      result.data = results.data + offsets[0] + i * nest.row_stride(0);
+      copy(embedding, result);
+    }
+  });
+  return out;
+}
+
+}  // namespace torch::executor::native

@@ -1,0 +1,80 @@
+"""Tests of op_packed_embedding.cpp: embeddings out of packed weights, against PyTorch's embedding."""
+
+from __future__ import annotations
+
+import torch
+from absl.testing import absltest
+from torch.nn import functional
+
+from kernels.testing import op_tester
+
+_SCHEMA = (
+    "rules_executorch::packed_embedding.out(Tensor weight, Tensor indices, int num_embeddings, *, Tensor(a!) out)"
+    " -> Tensor(a!)"
+)
+
+
+def _packed(table: torch.Tensor) -> torch.Tensor:
+    """The table's panels of 48, element by element; what lies behind the table is no embedding."""
+    rows, width = table.shape
+    panels = torch.ones((-(-rows // 48), width, 48), dtype=table.dtype)
+    for row in range(rows):
+        panels[row // 48, :, row % 48] = table[row]
+    return panels
+
+
+def _reference(weight: torch.Tensor, indices: torch.Tensor, num_embeddings: int) -> torch.Tensor:
+    if weight.dim() != 3 or not 0 <= num_embeddings <= weight.shape[0] * weight.shape[2]:
+        raise ValueError("no panels of so many embeddings")
+    rows = [weight[row // weight.shape[2], :, row % weight.shape[2]] for row in range(num_embeddings)]
+    table = torch.stack(rows) if rows else weight.new_empty((0, weight.shape[1]))
+    return functional.embedding(indices, table)
+
+
+class OpPackedEmbeddingTest(op_tester.OpTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.embedding = self.op("rules_executorch::packed_embedding.out", schema=_SCHEMA, reference=_reference)
+
+    def test_shapes_and_dim_orders(self) -> None:
+        for rows, width in ((50, 4), (96, 1), (100, 0), (1, 300)):
+            weight = _packed(op_tester.make_tensor((rows, width), torch.float32))
+            for shape in op_tester.SHAPES:
+                for order in op_tester.dim_orders(len(shape)):
+                    for dtype in (torch.int64, torch.int32):
+                        indices = op_tester.make_tensor(shape, dtype, dim_order=order, low=0, high=rows - 1)
+                        self.embedding.check(weight, indices, rows, exact=True)
+                    out_order = (len(shape), *order)
+                    self.embedding.check(weight, indices, rows, out_dim_order=out_order, static=True, exact=True)
+
+    def test_panels(self) -> None:
+        table = op_tester.make_tensor((130, 7), torch.float32)
+        indices = torch.arange(130)
+        for order in op_tester.dim_orders(3):
+            weight = _packed(table)
+            weight = op_tester.make_tensor(weight.shape, torch.float32, dim_order=order).copy_(weight)
+            self.embedding.check(weight, indices, 130, exact=True)
+        self.embedding.check(torch.rand(3, 7, 16), torch.arange(48), 48, exact=True)
+
+    def test_dtypes(self) -> None:
+        indices = torch.tensor([[0, 2], [1, 0]])
+        for dtype in op_tester.MOVABLE_DTYPES:
+            weight = _packed(op_tester.make_tensor((3, 5), dtype))
+            self.embedding.check(weight, indices, 3, exact=True)
+            self.embedding.judge(weight, indices, 3, out_dtype=torch.float32, exact=True)
+
+    def test_rejected(self) -> None:
+        weight = _packed(op_tester.make_tensor((50, 5), torch.float32))
+        for index in (50, -1, -4, (1 << 63) - 1, -1 << 63):
+            self.embedding.check_rejected(weight, torch.tensor([0, index]), 50)
+        for dtype in (torch.int16, torch.uint8, torch.bool, torch.float32):
+            self.embedding.check_rejected(weight, torch.ones((2,), dtype=dtype), 50)
+        for count in (-1, 97):
+            self.embedding.check_rejected(weight, torch.tensor([0]), count)
+        for other in (weight[0], weight[None], torch.tensor(1.0)):
+            self.embedding.check_rejected(other, torch.tensor([0]), 5)
+        self.embedding.check_rejected(weight, torch.tensor([0]), 50, outs=[torch.empty((1, 2, 5))])
+
+
+if __name__ == "__main__":
+    absltest.main()
