@@ -73,6 +73,7 @@ _BY_HAND = {
     "tools/bazel run //examples/qnn_op_package:lower *": _SDK,
     "tools/bazel run //runtime/fuzz:program_fuzz *": "runs a million programs; a test runs 5,000",
     "tools/bazel run //tools/bench:*": "measures for minutes",
+    "tools/bazel run //tools/bench/peers:*": "exports a model of full size",
     "tools/bazel run //tests/remote*": "starts a remote execution engine, and builds all that it tests there",
     "tools/bazel run //tools/remote *": "starts servers, and ends them on Ctrl-C",
     "tools/bazel run //tools/lint*": "needs the source tree; .ci/run runs it",
