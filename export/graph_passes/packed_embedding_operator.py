@@ -5,9 +5,11 @@ Importing this module registers the operator; kernels/optimized has its kernel.
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 
-from export.graph_passes import own_operators, packed_linear_operator
+from export.graph_passes import graphs, own_operators, packed_linear_operator
 
 
 def _packed_embedding(weight: torch.Tensor, indices: torch.Tensor, num_embeddings: int) -> torch.Tensor:
@@ -23,3 +25,8 @@ own_operators.register(
 )
 
 PACKED_EMBEDDING = torch.ops.rules_executorch.packed_embedding.default
+
+
+def edge_operator() -> Any:
+    """The operator as graphs of the edge dialect call it."""
+    return graphs.EDGE.rules_executorch.packed_embedding.default

@@ -68,12 +68,11 @@ def _read_panels(program: ExportedProgram, packed: Mapping[Node, Node]) -> Itera
     for node in graphs.calls(program, _EMBEDDING):
         table, indices, *_ = node.args  # Those behind them matter to gradients only.
         if table in packed:
-            from export.graph_passes import packed_embedding_operator as _  # Registers it.
+            from export.graph_passes.packed_embedding_operator import edge_operator  # Registers it, as above.
 
             yield Change.of(node, "embedding of a linear layer's packed weights")
             args = (packed[table], indices, graphs.value(table).shape[0])
-            call: Any = graphs.EDGE.rules_executorch.packed_embedding.default
-            graphs.replace(node, graphs.insert_call(node, call, args, graphs.value(node)))
+            graphs.replace(node, graphs.insert_call(node, edge_operator(), args, graphs.value(node)))
 
 
 def _layer(node: graphs.Call) -> _Layer | None:

@@ -476,7 +476,9 @@ class PackedLinearTest(PassesTest):
             ("torch.mm(x[:, :470], self.table), tokens", []),
             ("x, tokens", []),
         ):
-            source = _model(forward.format(result), "torch.rand(2, 480)", "torch.tensor([[0, 469, 48], [3, 0, 47]])", init=init)
+            source = _model(
+                forward.format(result), "torch.rand(2, 480)", "torch.tensor([[0, 469, 48], [3, 0, 47]])", init=init
+            )
             exported = self.export(source, ["linear", "packed_linear"])
             self.assertEqual(self.changes(exported, "packed_linear"), changes)
             self.assertLess(len(exported.pte), 1.1 * 480 * 480 * 4)
@@ -516,7 +518,9 @@ class PackedLinearTest(PassesTest):
         panels = pack(weight)
         indices = torch.tensor([[0, 49], [47, 48]])
         torch.library.opcheck(PACKED_EMBEDDING, (panels, indices, 50))
-        torch.testing.assert_close(PACKED_EMBEDDING(panels, indices, 50), torch.nn.functional.embedding(indices, weight))
+        torch.testing.assert_close(
+            PACKED_EMBEDDING(panels, indices, 50), torch.nn.functional.embedding(indices, weight)
+        )
         torch.library.opcheck(PACKED_LINEAR, (x, panels, bias, 50))
         torch.library.opcheck(PACKED_LINEAR, (x, panels, None, 50, "clamp", 0.0, 6.0))
         torch.testing.assert_close(PACKED_LINEAR(x, panels, bias, 50), torch.nn.functional.linear(x, weight, bias))
