@@ -7,12 +7,29 @@ load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
+TEST_IN_BUNDLE_ERR = """{label}: attribute binary: {binary} is a test ({kind}).
+
+Likely cause: the test of a program in place of its runner. Bazel configures a test that another target needs, and the same test of
+//..., apart: both would write the same files.
+Fix: bundle an executorch_binary with the same deps and program.
+See: docs/errors.md#test-in-bundle"""
+
+_KindInfo = provider("The kind of rule of a target.", fields = {"kind": "str, as cc_test"})
+
+def _kind_impl(_target, ctx):
+    return [_KindInfo(kind = ctx.rule.kind)]
+
+_kind = aspect(implementation = _kind_impl)
+
 def _placed(kind, name, file):
     """Flags for a file, and its path below the folder of its kind."""
     return ["--{}={}".format(kind, name), "--{}_source={}".format(kind, file.path)]
 
 def _executorch_bundle_impl(ctx):
     binary = ctx.executable.binary
+    kind = ctx.attr.binary[_KindInfo].kind
+    if kind.endswith("_test"):
+        fail(TEST_IN_BUNDLE_ERR.format(label = ctx.label, binary = ctx.attr.binary.label, kind = kind))
     runfiles = ctx.attr.binary[DefaultInfo].default_runfiles
     workspace = ctx.workspace_name
 
@@ -76,8 +93,8 @@ Where the folder runs, the dynamic linker needs /proc, which tells the linker wh
     implementation = _executorch_bundle_impl,
     attrs = {
         "binary": attr.label(
-            doc = """An `executorch_binary`, a `torch_aoti_binary` or a `cc_binary`. Not a test: Bazel configures a test that a bundle
-needs and the same test of `//...` apart, and both would write the same files.""",
+            doc = "An `executorch_binary`, a `torch_aoti_binary` or a `cc_binary`. A test is an error.",
+            aspects = [_kind],
             mandatory = True,
             executable = True,
             cfg = "target",
