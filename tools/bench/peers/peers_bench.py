@@ -248,7 +248,7 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
     columns_of_operators = {name: bench.columns[name] for name in (*bench.kernels, "eager")}
     parts = [
         "## Beside the peers",
-        "Made by `tools/bazel run //tools/bench:peers_bench`: float32 where a row does not say int8, on a machine"
+        f"Made by `{_command()}`: float32 where a row does not say int8, on a machine"
         f" with {_processor()}. A binary of ours is an `executorch_binary` with the kernels of its model's"
         " operators, compiled for the model's dtypes (`dtype_selective_build`). The peers run the same weights on"
         " the same inputs; before anything is timed, the outputs are compared with PyTorch's. The columns take"
@@ -275,6 +275,14 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         tables.goals(judged),
     ]
     return "\n\n".join(filter(None, parts)), judged
+
+
+def _command() -> str:
+    """What measures this again, with kernels for the same instruction sets."""
+    sets = (HERE / "instruction_sets").read_text()
+    kernels = "" if sets == "all" else f" --//rules:instruction_sets={sets}"
+    minutes = "" if _MINUTES.value == _MINUTES.default else f" -- --minutes={_MINUTES.value:g}"
+    return f"tools/bazel run{kernels} //tools/bench:peers_bench{minutes}"
 
 
 def _processor() -> str:

@@ -19,6 +19,7 @@ class PeersBenchTest(absltest.TestCase):
         self.enter_context(
             flagsaver.flagsaver(
                 (peers_bench._COLUMNS, "^(ours|eager|onnxruntime|xnnpack)$"),
+                (peers_bench._MINUTES, 5),
                 (peers_bench._TURN, 0.01),
                 (peers_bench._CPUS, flags.FLAGS.cpus[:1]),
             )
@@ -48,6 +49,9 @@ class PeersBenchTest(absltest.TestCase):
         self.assertLess(ours.peak, eager.peak)
         self.assertEqual(results.load(self.file), found)
         text, judged = peers_bench.section(self.bench, found, tables.Peak(100, {32: 10}))
+        sets = (peers_bench.HERE / "instruction_sets").read_text()
+        kernels = "" if sets == "all" else f" --//rules:instruction_sets={sets}"
+        self.assertIn(f"`tools/bazel run{kernels} //tools/bench:peers_bench -- --minutes=5`", text)
         self.assertIn("| linear 32x384x1536 | 1 thread, ms |", text)
         self.assertIn("- XNNPACK, everything: not built", text)
         self.assertIn("PyTorch eager / ours, one thread: geometric mean", [goal.name for goal in judged])
