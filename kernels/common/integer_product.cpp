@@ -53,7 +53,7 @@ constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
 /// Vectors of a panel.
 constexpr int kPanelVectors = static_cast<int>(kPanelBytes / kByteLanes);
 /// Vectors of sums that a tile keeps in registers.
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
 constexpr int kTileVectors = 24;
 #else
 // What widens bytes needs registers, too.

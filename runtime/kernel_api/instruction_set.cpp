@@ -40,7 +40,9 @@ InstructionSet of_processor() {
     return InstructionSet::kAvx2;
   }
 #elif defined(__aarch64__) && defined(__linux__)
-  if ((getauxval(AT_HWCAP) & HWCAP_ASIMDDP) != 0) {
+  // What Armv8.2-A adds to Armv8-A for compilers, and dot products.
+  constexpr auto kArmv82 = HWCAP_ATOMICS | HWCAP_CRC32 | HWCAP_ASIMDRDM | HWCAP_ASIMDDP;
+  if ((getauxval(AT_HWCAP) & kArmv82) == kArmv82) {
     constexpr auto kBoth = HWCAP2_I8MM | HWCAP2_BF16;
     return (getauxval(AT_HWCAP2) & kBoth) == kBoth ? InstructionSet::kI8mmBf16 : InstructionSet::kDotprod;
   }

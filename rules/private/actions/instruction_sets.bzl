@@ -26,8 +26,9 @@ _X86_64 = {
 _ARM64 = {
     # With NEON.
     BASELINE: [],
-    "dotprod": ["-march=armv8-a+dotprod"],
-    "i8mm_bf16": ["-march=armv8-a+dotprod+i8mm+bf16"],
+    # Of 8.2, as GCC's functions for these instructions are.
+    "dotprod": ["-march=armv8.2-a+dotprod"],
+    "i8mm_bf16": ["-march=armv8.2-a+dotprod+i8mm+bf16"],
 }
 _OTHERS = {BASELINE: []}
 
