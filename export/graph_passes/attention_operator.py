@@ -8,19 +8,14 @@ from __future__ import annotations
 
 import torch
 
-NAMESPACE = "rules_executorch"
-_NAME = "scaled_dot_product_attention"
+from export.graph_passes import own_operators
+
 # Heads are dimension -3, or -2 in tensors that are ordered by token. Keys and values may have fewer heads than queries,
 # of which each serves as many.
 _ARGUMENTS = (
     "Tensor query, Tensor key, Tensor value, Tensor? attn_mask=None, bool is_causal=False, *, float? scale=None,"
     " bool query_by_token=False, bool key_by_token=False, bool value_by_token=False, bool out_by_token=False"
 )
-
-# Operators last as long as the library that defines them.
-_library = torch.library.Library(NAMESPACE, "FRAGMENT")
-_library.define(f"{_NAME}({_ARGUMENTS}) -> Tensor")
-_library.define(f"{_NAME}.out({_ARGUMENTS}, Tensor(a!) out) -> Tensor(a!)")
 
 
 def _attention(
@@ -52,47 +47,14 @@ def _attention(
     return (result.transpose(-3, -2) if out_by_token else result).contiguous()
 
 
-def _attention_out(
-    query: torch.Tensor,
-    key: torch.Tensor,
-    value: torch.Tensor,
-    attn_mask: torch.Tensor | None = None,
-    is_causal: bool = False,
-    *,
-    scale: float | None = None,
-    query_by_token: bool = False,
-    key_by_token: bool = False,
-    value_by_token: bool = False,
-    out_by_token: bool = False,
-    out: torch.Tensor,
-) -> torch.Tensor:
-    result = _attention(
-        query,
-        key,
-        value,
-        attn_mask,
-        is_causal,
-        scale=scale,
-        query_by_token=query_by_token,
-        key_by_token=key_by_token,
-        value_by_token=value_by_token,
-        out_by_token=out_by_token,
-    )
-    return out.copy_(result)
-
-
 def _fake_attention(
     query: torch.Tensor,
     key: torch.Tensor,
     value: torch.Tensor,
-    attn_mask: torch.Tensor | None = None,
-    is_causal: bool = False,
-    *,
-    scale: float | None = None,
+    *_: object,
     query_by_token: bool = False,
-    key_by_token: bool = False,
-    value_by_token: bool = False,
     out_by_token: bool = False,
+    **_others: object,
 ) -> torch.Tensor:
     sizes = [*query.shape[:-1], value.shape[-1]]
     if query_by_token != out_by_token:
@@ -100,8 +62,6 @@ def _fake_attention(
     return query.new_empty(sizes)
 
 
-_library.impl(_NAME, _attention, "CompositeExplicitAutograd")
-_library.impl(f"{_NAME}.out", _attention_out, "CompositeExplicitAutograd")
-torch.library.register_fake(f"{NAMESPACE}::{_NAME}", _fake_attention, lib=_library)
+own_operators.register("scaled_dot_product_attention", _ARGUMENTS, _attention, _fake_attention)
 
 ATTENTION = torch.ops.rules_executorch.scaled_dot_product_attention.default

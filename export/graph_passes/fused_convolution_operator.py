@@ -10,19 +10,14 @@ from collections.abc import Sequence
 import torch
 
 from export.graph_passes import activation as activations
+from export.graph_passes import own_operators
 
-_NAME = "fused_convolution"
 # Zeros before the first and behind the last element of each spatial dimension. PyTorch's operator has as many at both
 # ends.
 _ARGUMENTS = (
     "Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding, int[] end_padding, int[] dilation,"
     f" int groups, {activations.ARGUMENTS}"
 )
-
-# Operators last as long as the library that defines them.
-_library = torch.library.Library("rules_executorch", "FRAGMENT")
-_library.define(f"{_NAME}({_ARGUMENTS}) -> Tensor")
-_library.define(f"{_NAME}.out({_ARGUMENTS}, *, Tensor(a!) out) -> Tensor(a!)")
 
 
 def _convolution(  # noqa: PLR0917  # The operator's.
@@ -46,29 +41,6 @@ def _convolution(  # noqa: PLR0917  # The operator's.
     return activations.apply(result, activation, minimum, maximum)
 
 
-def _convolution_out(  # noqa: PLR0917  # The operator's.
-    input: torch.Tensor,
-    weight: torch.Tensor,
-    bias: torch.Tensor | None,
-    stride: Sequence[int],
-    padding: Sequence[int],
-    end_padding: Sequence[int],
-    dilation: Sequence[int],
-    groups: int,
-    activation: str = "none",
-    minimum: float = 0.0,
-    maximum: float = 0.0,
-    *,
-    out: torch.Tensor,
-) -> torch.Tensor:
-    result = _convolution(
-        input, weight, bias, stride, padding, end_padding, dilation, groups, activation, minimum, maximum
-    )
-    return out.copy_(result)
-
-
-_library.impl(_NAME, _convolution, "CompositeExplicitAutograd")
-_library.impl(f"{_NAME}.out", _convolution_out, "CompositeExplicitAutograd")
-torch.library.register_fake(f"rules_executorch::{_NAME}", _convolution, lib=_library)
+own_operators.register("fused_convolution", _ARGUMENTS, _convolution, _convolution)
 
 FUSED_CONVOLUTION = torch.ops.rules_executorch.fused_convolution.default

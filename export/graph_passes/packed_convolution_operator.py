@@ -99,10 +99,7 @@ def _fake_convolution(  # noqa: PLR0917  # The operator's.
     padding: Sequence[int],
     end_padding: Sequence[int],
     dilation: Sequence[int],
-    groups: int,
-    activation: str = "none",
-    minimum: float = 0.0,
-    maximum: float = 0.0,
+    *_: object,
 ) -> torch.Tensor:
     sizes = [
         (size + before + behind - step * (kernel - 1) - 1) // by + 1

@@ -8,16 +8,10 @@ from __future__ import annotations
 import torch
 
 from export.graph_passes import activation as activations
+from export.graph_passes import own_operators
 
 # Columns of a panel. All instruction sets have tiles of a divisor of it.
 _COLUMNS = 48
-_NAME = "packed_linear"
-_ARGUMENTS = f"Tensor input, Tensor weight, Tensor? bias, int out_features, {activations.ARGUMENTS}"
-
-# Operators last as long as the library that defines them.
-_library = torch.library.Library("rules_executorch", "FRAGMENT")
-_library.define(f"{_NAME}({_ARGUMENTS}) -> Tensor")
-_library.define(f"{_NAME}.out({_ARGUMENTS}, *, Tensor(a!) out) -> Tensor(a!)")
 
 
 def pack(weight: torch.Tensor) -> torch.Tensor:
@@ -54,34 +48,17 @@ def _packed_linear(  # noqa: PLR0917  # The operator's.
     return activations.apply(result, activation, minimum, maximum).contiguous()
 
 
-def _packed_linear_out(  # noqa: PLR0917  # The operator's.
-    input: torch.Tensor,
-    weight: torch.Tensor,
-    bias: torch.Tensor | None,
-    out_features: int,
-    activation: str = "none",
-    minimum: float = 0.0,
-    maximum: float = 0.0,
-    *,
-    out: torch.Tensor,
-) -> torch.Tensor:
-    return out.copy_(_packed_linear(input, weight, bias, out_features, activation, minimum, maximum))
-
-
-def _fake_packed_linear(  # noqa: PLR0917  # The operator's.
-    input: torch.Tensor,
-    weight: torch.Tensor,
-    bias: torch.Tensor | None,
-    out_features: int,
-    activation: str = "none",
-    minimum: float = 0.0,
-    maximum: float = 0.0,
+def _fake_packed_linear(
+    input: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None, out_features: int, *_: object
 ) -> torch.Tensor:
     return input.new_empty((*input.shape[:-1], out_features))
 
 
-_library.impl(_NAME, _packed_linear, "CompositeExplicitAutograd")
-_library.impl(f"{_NAME}.out", _packed_linear_out, "CompositeExplicitAutograd")
-torch.library.register_fake(f"rules_executorch::{_NAME}", _fake_packed_linear, lib=_library)
+own_operators.register(
+    "packed_linear",
+    f"Tensor input, Tensor weight, Tensor? bias, int out_features, {activations.ARGUMENTS}",
+    _packed_linear,
+    _fake_packed_linear,
+)
 
 PACKED_LINEAR = torch.ops.rules_executorch.packed_linear.default
