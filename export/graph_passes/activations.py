@@ -111,7 +111,7 @@ def _gelu_tanh(program: ExportedProgram, product: graphs.Call) -> _Activation | 
         if not _is_call(node, target) or node.kwargs:
             return None
         for one, other in (node.args, node.args[::-1]):
-            found = _number(program, one)
+            found = graphs.number(program, one)
             if found is not None and math.isclose(found, number, rel_tol=1e-6):
                 return other
         return None
@@ -132,14 +132,6 @@ def _gelu_tanh(program: ExportedProgram, product: graphs.Call) -> _Activation | 
 
 def _is_call(node: Any, target: Any) -> bool:
     return isinstance(node, Node) and node.target is target
-
-
-def _number(program: ExportedProgram, value: Any) -> float | None:
-    """A number, or the only element of a constant tensor."""
-    if isinstance(value, int | float):
-        return float(value)
-    tensor = graphs.constant(program, value)
-    return tensor.item() if tensor is not None and tensor.numel() == 1 and tensor.dim() <= 1 else None
 
 
 # What the last call of an activation calls.

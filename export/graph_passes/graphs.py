@@ -83,6 +83,14 @@ def constant(program: ExportedProgram, node: Any) -> torch.Tensor | None:
     return tensor
 
 
+def number(program: ExportedProgram, value: Any) -> float | None:
+    """A number, or the only element of a constant tensor."""
+    if isinstance(value, int | float):
+        return float(value)
+    tensor = constant(program, value)
+    return tensor.item() if tensor is not None and tensor.numel() == 1 and tensor.dim() <= 1 else None
+
+
 def add_constant(program: ExportedProgram, name: str, tensor: torch.Tensor) -> Node:
     """A new constant of the program, before all else in the graph."""
     first = next(node for node in program.graph.nodes if node.op == "placeholder")
