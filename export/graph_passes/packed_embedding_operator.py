@@ -17,7 +17,7 @@ def _packed_embedding(weight: torch.Tensor, indices: torch.Tensor, num_embedding
 
 
 def _fake_packed_embedding(weight: torch.Tensor, indices: torch.Tensor, num_embeddings: int) -> torch.Tensor:
-    return weight.new_empty((*indices.shape, weight.shape[1]))
+    return weight.new_empty((*indices.shape, weight.numel() // (weight.shape[0] * weight.shape[2])))
 
 
 own_operators.register(

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
@@ -45,11 +44,11 @@ def _run(program: ExportedProgram) -> list[Change]:
     for node in graphs.calls(program, _LINEAR, _ADDMM, _MM):
         layer = _layer(node)
         weight = graphs.constant(program, layer.weight) if layer else None
-        if layer is None or weight is None or weight.dtype != torch.float32 or not _is_only_weight(layer.weight):
+        if layer is None or weight is None or not _is_only_weight(layer.weight):
             continue
         rows = weight if layer.is_transposed else weight.t()
-        features = rows.shape[0]
-        if operator.packed_share(features) > _MOST_SHARE:
+        features, inputs = rows.shape
+        if not operator.can_pack(weight.dtype, inputs) or operator.packed_share(features) > _MOST_SHARE:
             continue
         if layer.bias is not None and tuple(graphs.value(layer.bias).shape) != (features,):
             continue

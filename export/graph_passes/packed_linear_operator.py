@@ -17,17 +17,26 @@ _COLUMNS = 48
 def pack(weight: torch.Tensor) -> torch.Tensor:
     """A layer's weights as panels: element [p, k, j] is that of output p * 48 + j and input k.
 
-    The last panel is filled up with zeros.
+    The last panel is filled up with zeros. Of bfloat16, which processors multiply in pairs, element [p, k, j, i] is
+    that of input 2 * k + i.
     """
     features, inputs = weight.shape
     panels = -(-features // _COLUMNS)
     filled = torch.nn.functional.pad(weight.detach(), (0, 0, 0, panels * _COLUMNS - features))
+    if weight.dtype == torch.bfloat16:
+        return filled.reshape(panels, _COLUMNS, inputs // 2, 2).transpose(1, 2).contiguous()
     return filled.reshape(panels, _COLUMNS, inputs).transpose(1, 2).contiguous()
 
 
 def unpack(panels: torch.Tensor, features: int) -> torch.Tensor:
     """The weights as they were before `pack`."""
-    return panels.transpose(1, 2).flatten(0, 1)[:features]
+    rows = panels.transpose(1, 2)
+    return (rows.flatten(2) if panels.dim() == 4 else rows).flatten(0, 1)[:features]
+
+
+def can_pack(dtype: torch.dtype, inputs: int) -> bool:
+    """Whether there are panels for weights of a dtype, with so many input features."""
+    return dtype in (torch.float32, torch.float16) or (dtype == torch.bfloat16 and inputs % 2 == 0)
 
 
 def packed_share(features: int) -> float:

@@ -12,10 +12,11 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `weight` has the panels of a table: (panels, elements of an embedding, embeddings of a panel).
+/// Whether `weight` has the panels of a table: (panels, elements of an embedding, embeddings of a panel), or with a
+/// fourth dimension, of elements of an embedding that lie next to each other.
 bool check_panels(const Tensor& weight, int64_t num_embeddings) {
-  ET_CHECK_OR_RETURN_FALSE(weight.dim() == 3, "weights are no panels, which have 3 dimensions: they have %d",
-                           int(weight.dim()));
+  ET_CHECK_OR_RETURN_FALSE(weight.dim() == 3 || weight.dim() == 4,
+                           "weights are no panels, which have 3 or 4 dimensions: they have %d", int(weight.dim()));
   ET_CHECK_OR_RETURN_FALSE(num_embeddings >= 0 && num_embeddings <= weight.size(0) * weight.size(2),
                            "%d panels of %d do not have %lld embeddings", int(weight.size(0)), int(weight.size(2)),
                            static_cast<long long>(num_embeddings));
@@ -35,11 +36,12 @@ Tensor& packed_embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, co
 
   // Resize
   const int64_t rank = indices.dim();
-  const int64_t width = weight.size(1);
+  const int64_t neighbors = weight.dim() == 4 ? weight.size(3) : 1;
+  const int64_t width = weight.size(1) * neighbors;
   ET_KERNEL_CHECK(ctx, rank < static_cast<int64_t>(kTensorDimensionLimit), InvalidArgument, out);
   Tensor::SizesType sizes[kTensorDimensionLimit];
   std::copy_n(indices.sizes().data(), rank, sizes);
-  sizes[rank] = weight.size(1);
+  sizes[rank] = static_cast<Tensor::SizesType>(width);
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(rank + 1)}), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
@@ -49,16 +51,20 @@ Tensor& packed_embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, co
   const ConstStridedView panels(weight);
   const StridedView results(out);
   const LoopNest nest = LoopNest::over(results.select(rank, 0), positions);
-  const auto view_row = [width](auto row, const StridedShape& tensor, int64_t dimension) {
-    row.dtype = tensor.dtype;
-    row.rank = 1;
-    row.sizes[0] = width;
-    row.strides[0] = tensor.strides[dimension];
+  const auto view_row = [=](auto row, ScalarType type, int64_t stride, int64_t neighbor_stride) {
+    row.dtype = type;
+    row.rank = 2;
+    row.sizes[0] = width / neighbors;
+    row.sizes[1] = neighbors;
+    row.strides[0] = stride;
+    row.strides[1] = neighbor_stride;
     return row;
   };
   nest.parallel_for_each_row(std::max<int64_t>(1, kGrain / width), [&](const int64_t* offsets, int64_t n) {
-    ConstStridedView embedding = view_row(ConstStridedView(), panels, 1);
-    StridedView result = view_row(StridedView(), results, rank);
+    ConstStridedView embedding =
+        view_row(ConstStridedView(), panels.dtype, panels.strides[1], panels.rank == 4 ? panels.strides[3] : 0);
+    const int64_t stride = results.strides[rank];
+    StridedView result = view_row(StridedView(), results.dtype, neighbors * stride, stride);
     for (int64_t i = 0; i < n; ++i) {
       const char* const position = positions.data + offsets[1] + i * nest.row_stride(1);
       const int64_t index = positions.dtype == ScalarType::Long ? *reinterpret_cast<const int64_t*>(position)

@@ -2,8 +2,11 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "kernels/common/activation.h"
+#include "kernels/common/bits.h"
+#include "kernels/common/convert.h"
 #include "kernels/common/copy.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/parallel_for.h"
@@ -23,21 +26,36 @@ constexpr int64_t kPanelColumns = 48;
 /// of a panel stays in the first cache, the sums stay in the second one.
 constexpr int64_t kRows = 512;
 constexpr int64_t kDepth = 256;
+/// The same of elements of fewer bits than a float has, which are converted a part of a panel at a time.
+constexpr int64_t kReducedRows = 64;
+constexpr int64_t kReducedDepth = 32;
 /// Multiplications that a thread takes at least.
 constexpr int64_t kPartProducts = int64_t{1} << 19;
 
-/// A linear layer in elements of type T, all tensors contiguous: `out = activation(in * weight + bias)`.
-template <typename T>
+/// The type of sums of elements of type E.
+template <typename E>
+using Sum = std::conditional_t<is_reduced_floating_point<E>::value, float, E>;
+
+/// A linear layer, all tensors contiguous: `out = activation(in * weight + bias)`. Elements of type E are calculated
+/// with as floats if they have fewer bits, in sums of floats that are rounded once.
+template <typename E>
 struct PackedLinear {
+  using T = Sum<E>;
+
   const ProductLoops& loops;
-  const T* in;
-  const T* weight;  // panels, one after the other, each with a row of kPanelColumns for each element of a row of `in`
-  const T* bias;    // null for none
-  T* out;
+  const void* in;   // of type E where that is T, or pairs are multiplied; otherwise of type T
+  const E* weight;  // panels, one after the other, each with kPanelColumns elements for each one of a row of `in`
+  const E* bias;    // null for none
+  E* out;
   int64_t rows;
   int64_t k;
   int64_t columns;
   Activation activation;
+
+  /// Whether products are of two elements each, as the instruction set has them.
+  static bool multiplies_pairs() {
+    return std::is_same_v<E, BFloat16> && product_loops<T>().add_panel_of_pairs != nullptr;
+  }
 
   void compute() const {
     const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
@@ -52,22 +70,89 @@ struct PackedLinear {
   }
 
  private:
+  static constexpr ScalarType kType = CppTypeToScalarType<E>::value;
+
   void compute_panel(int64_t row, int64_t count, int64_t panel) const {
-    constexpr int64_t kTileColumns = kTileBytes / static_cast<int64_t>(sizeof(T));
-    static_assert(kPanelColumns % kTileColumns == 0);
     const int64_t width = std::min(kPanelColumns, columns - panel * kPanelColumns);
-    T* const sums = out + row * columns + panel * kPanelColumns;
-    for (int64_t start = 0; start < k; start += kDepth) {
-      const int64_t depth = std::min(kDepth, k - start);
-      const T* const a = in + row * k + start;
-      const T* const b = weight + (panel * k + start) * kPanelColumns;
-      for (int64_t j = 0; j < width; j += kTileColumns) {
-        loops.add_panel({sums + j, columns, a, k, b + j, kPanelColumns, count, std::min(kTileColumns, width - j), depth,
-                         /*replaces_totals=*/start == 0});
+    const E* const b = weight + panel * k * kPanelColumns;
+    E* const results = out + row * columns + panel * kPanelColumns;
+    if constexpr (std::is_same_v<E, T>) {
+      const T* const a = static_cast<const T*>(in) + row * k;
+      for (int64_t start = 0; start < k; start += kDepth) {
+        add_products(loops.add_panel, {results, columns, a + start, k, b + start * kPanelColumns, kPanelColumns, count,
+                                       width, std::min(kDepth, k - start), /*replaces_totals=*/start == 0});
+      }
+      for (int64_t i = 0; i < count; ++i) {
+        finish(results + i * columns, panel * kPanelColumns, width);
+      }
+    } else {
+      for (int64_t i = 0; i < count; i += kReducedRows) {
+        compute_reduced(row + i, b, std::min(kReducedRows, count - i), panel * kPanelColumns, width,
+                        results + i * columns);
+      }
+    }
+  }
+
+  /// Computes some rows in sums that are no results.
+  void compute_reduced(int64_t row, const E* b, int64_t count, int64_t column, int64_t width, E* results) const {
+    alignas(64) T sums[kReducedRows * kPanelColumns];
+    PanelProduct product = {sums, kPanelColumns, nullptr, 0, nullptr, kPanelColumns, count, width, 0, true};
+    if (multiplies_pairs()) {
+      const E* const a = static_cast<const E*>(in) + row * k;
+      const int64_t pairs = k / 2;
+      product.a_stride = pairs;
+      for (int64_t start = 0; start < pairs; start += kDepth, product.replaces_totals = false) {
+        product.a = a + 2 * start;
+        product.b = b + 2 * start * kPanelColumns;
+        product.k = std::min(kDepth, pairs - start);
+        add_products(loops.add_panel_of_pairs, product);
+      }
+    } else {
+      alignas(64) T rows_of_b[kReducedDepth * kPanelColumns];
+      const T* const a = static_cast<const T*>(in) + row * k;
+      product.a_stride = k;
+      product.b = rows_of_b;
+      for (int64_t start = 0; start < k; start += kReducedDepth, product.replaces_totals = false) {
+        product.a = a + start;
+        product.k = std::min(kReducedDepth, k - start);
+        load_rows(b + start * kPanelColumns, product.k, rows_of_b);
+        add_products(loops.add_panel, product);
       }
     }
     for (int64_t i = 0; i < count; ++i) {
-      finish(sums + i * columns, panel * kPanelColumns, width);
+      finish(sums + i * kPanelColumns, column, width);
+      store_block(CppTypeToScalarType<T>::value, sums + i * kPanelColumns, kType, results + i * columns, sizeof(E),
+                  width);
+    }
+  }
+
+  /// Reads some rows of a panel. Two elements of BFloat16 are of two rows.
+  static void load_rows(const E* panel, int64_t count, T* target) {
+    if constexpr (std::is_same_v<E, BFloat16>) {
+      for (int64_t i = 0; i < count; i += 2, panel += 2 * kPanelColumns, target += 2 * kPanelColumns) {
+        const auto* const pairs = reinterpret_cast<const uint32_t*>(panel);
+        vectorized_for(kPanelColumns, [=](int64_t j) {
+          target[j] = float_of(pairs[j] << 16);
+          target[kPanelColumns + j] = float_of(pairs[j] & 0xffff0000u);
+        });
+      }
+    } else {
+      convert_elements(kType, panel, CppTypeToScalarType<T>::value, target, count * kPanelColumns);
+    }
+  }
+
+  /// Adds a product of a panel, a tile's columns at a time.
+  void add_products(void (*add_panel)(const PanelProduct& product), PanelProduct product) const {
+    constexpr int64_t kTileColumns = kTileBytes / static_cast<int64_t>(sizeof(T));
+    static_assert(kPanelColumns % kTileColumns == 0);
+    T* const totals = static_cast<T*>(product.totals);
+    const T* const b = static_cast<const T*>(product.b);
+    const int64_t width = product.columns;
+    for (int64_t j = 0; j < width; j += kTileColumns) {
+      product.totals = totals + j;
+      product.b = b + j;
+      product.columns = std::min(kTileColumns, width - j);
+      add_panel(product);
     }
   }
 
@@ -76,8 +161,9 @@ struct PackedLinear {
       std::fill_n(sums, n, T(0));
     }
     if (bias != nullptr) {
-      const T* const addend = bias + column;
-      vectorized_for(n, [=](int64_t i) { sums[i] += addend[i]; });
+      T block[kPanelColumns];
+      load_block(kType, bias + column, sizeof(E), CppTypeToScalarType<T>::value, block, n);
+      vectorized_for(n, [=, addend = &block[0]](int64_t i) { sums[i] += addend[i]; });
     }
     activation(sums, n);
   }
@@ -87,14 +173,17 @@ bool is_contiguous(const Tensor& tensor) {
   return ::executorch::runtime::is_contiguous_dim_order(tensor.dim_order().data(), tensor.dim());
 }
 
-/// Whether `weight` has the panels of a layer.
+/// Whether `weight` has the panels of a layer: rows of them, or pairs of rows, one behind the other.
 bool check_panels(const Tensor& in, const Tensor& weight, int64_t out_features) {
-  ET_CHECK_OR_RETURN_FALSE(weight.dim() == 3 && weight.size(2) == kPanelColumns && is_contiguous(weight),
+  const bool has_pairs = weight.scalar_type() == ScalarType::BFloat16;
+  ET_CHECK_OR_RETURN_FALSE(weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kPanelColumns &&
+                               (!has_pairs || weight.size(3) == 2) && is_contiguous(weight),
                            "weights are no panels of %d columns: the program was exported by another version of "
                            "rules_executorch; export the program again",
                            int(kPanelColumns));
-  ET_CHECK_OR_RETURN_FALSE(in.dim() >= 1 && in.size(in.dim() - 1) == weight.size(1),
-                           "weights are for %d input features, the input has others", int(weight.size(1)));
+  const int64_t k = weight.size(1) * (has_pairs ? 2 : 1);
+  ET_CHECK_OR_RETURN_FALSE(in.dim() >= 1 && in.size(in.dim() - 1) == k,
+                           "weights are for %d input features, the input has others", int(k));
   const int64_t panels = (out_features + kPanelColumns - 1) / kPanelColumns;
   ET_CHECK_OR_RETURN_FALSE(out_features >= 0 && weight.size(0) == panels, "%d panels are not those of %d features",
                            int(weight.size(0)), int(out_features));
@@ -111,7 +200,7 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   // Check
   const ScalarType type = in.scalar_type();
   Activation of_floats;
-  ET_KERNEL_CHECK(ctx, type == ScalarType::Float || type == ScalarType::Double, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(type) && isFloatingType(type), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, weight, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, !bias.has_value() || tensors_have_same_dtype(*bias, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, check_panels(in, weight, out_features), InvalidArgument, out);
@@ -127,14 +216,18 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
     return out;
   }
 
-  // Tensors of other dim orders have contiguous copies.
+  // Tensors of other dim orders have contiguous copies, and so has an input of fewer bits than it is calculated with.
+  ScalarType in_type = type;
+  ET_SWITCH_FLOATHBF16_TYPES(type, ctx, op_name, CTYPE, [&] {
+    in_type = PackedLinear<CTYPE>::multiplies_pairs() ? type : CppTypeToScalarType<Sum<CTYPE>>::value;
+  });
   const void* source = in.const_data_ptr();
   void* target = out.mutable_data_ptr();
-  if (!is_contiguous(in)) {
-    const auto memory = ctx.allocate_temp(in.nbytes(), /*alignment=*/64);
+  if (!is_contiguous(in) || in_type != type) {
+    const auto memory = ctx.allocate_temp(in.numel() * elementSize(in_type), /*alignment=*/64);
     ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a copy of the input");
     StridedView copied;
-    static_cast<StridedShape&>(copied) = ConstStridedView(in).contiguous(type);
+    static_cast<StridedShape&>(copied) = ConstStridedView(in).contiguous(in_type);
     copied.data = static_cast<char*>(*memory);
     copy(ConstStridedView(in), copied);
     source = *memory;
@@ -146,18 +239,17 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   }
 
   // Compute
-  const int64_t k = in.size(in.dim() - 1);
-  ET_SWITCH_FLOAT_TYPES(type, ctx, op_name, CTYPE, [&] {
-    PackedLinear<CTYPE> layer{product_loops<CTYPE>(),
-                              static_cast<const CTYPE*>(source),
+  ET_SWITCH_FLOATHBF16_TYPES(type, ctx, op_name, CTYPE, [&] {
+    PackedLinear<CTYPE> layer{product_loops<Sum<CTYPE>>(),
+                              source,
                               static_cast<const CTYPE*>(weight.const_data_ptr()),
                               bias.has_value() ? static_cast<const CTYPE*>(bias->const_data_ptr()) : nullptr,
                               static_cast<CTYPE*>(target),
                               out.numel() / out_features,
-                              k,
+                              in.size(in.dim() - 1),
                               out_features,
                               {}};
-    find_activation<CTYPE>(activation, minimum, maximum, layer.activation);
+    find_activation<Sum<CTYPE>>(activation, minimum, maximum, layer.activation);
     layer.compute();
   });
   if (target != out.const_data_ptr()) {

@@ -470,6 +470,20 @@ class PackedLinearTest(PassesTest):
             exported = self.export(_model(f"return {forward}", "torch.rand(3, 4)", init=init), ["packed_linear"])
             self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
 
+    def test_acts_on_half_precision(self) -> None:
+        init = "self.layer = torch.nn.Linear({}, 48, dtype={})"
+        for dtype, features, changes in (
+            ("torch.float16", 5, 1),
+            ("torch.bfloat16", 6, 1),
+            ("torch.bfloat16", 5, 0),  # Panels of bfloat16 have pairs of input features.
+        ):
+            source = _model(
+                "return self.layer(x)", f"torch.rand(3, {features}, dtype={dtype})", init=init.format(features, dtype)
+            )
+            exported = self.export(source, ["linear", "packed_linear"])
+            self.assertEqual(self.changes(exported, "packed_linear"), [self._PACKED] * changes)
+            self.assertEqual(self.calls(exported), [_PACKED_LINEAR if changes else "aten::linear.out"])
+
     def test_acts_on_tables_of_embeddings(self) -> None:
         init = "self.table = torch.nn.Parameter(torch.rand(470, 480))"
         forward = "tokens = torch.nn.functional.embedding(others[0], self.table, padding_idx=3)\nreturn {}"
@@ -517,16 +531,17 @@ class PackedLinearTest(PassesTest):
                 self.assertIn("aten::linear.out", self.calls(exported))
 
     def test_operators(self) -> None:
-        x, weight, bias = torch.rand(2, 3, 7), torch.rand(50, 7), torch.rand(50)
-        panels = pack(weight)
-        indices = torch.tensor([[0, 49], [47, 48]])
-        torch.library.opcheck(PACKED_EMBEDDING, (panels, indices, 50))
-        torch.testing.assert_close(
-            PACKED_EMBEDDING(panels, indices, 50), torch.nn.functional.embedding(indices, weight)
-        )
-        torch.library.opcheck(PACKED_LINEAR, (x, panels, bias, 50))
-        torch.library.opcheck(PACKED_LINEAR, (x, panels, None, 50, "clamp", 0.0, 6.0))
-        torch.testing.assert_close(PACKED_LINEAR(x, panels, bias, 50), torch.nn.functional.linear(x, weight, bias))
+        for dtype in (torch.float32, torch.bfloat16):
+            x, weight, bias = (torch.rand(shape).to(dtype) for shape in ((2, 3, 8), (50, 8), 50))
+            panels = pack(weight)
+            indices = torch.tensor([[0, 49], [47, 48]])
+            torch.library.opcheck(PACKED_EMBEDDING, (panels, indices, 50))
+            torch.testing.assert_close(
+                PACKED_EMBEDDING(panels, indices, 50), torch.nn.functional.embedding(indices, weight)
+            )
+            torch.library.opcheck(PACKED_LINEAR, (x, panels, bias, 50))
+            torch.library.opcheck(PACKED_LINEAR, (x, panels, None, 50, "clamp", 0.0, 6.0))
+            torch.testing.assert_close(PACKED_LINEAR(x, panels, bias, 50), torch.nn.functional.linear(x, weight, bias))
         self.assertEqual(torch.ops.rules_executorch.packed_linear.out._schema.name, PACKED_LINEAR.name())
 
 

@@ -24,6 +24,8 @@ def _packed(table: torch.Tensor) -> torch.Tensor:
 
 
 def _reference(weight: torch.Tensor, indices: torch.Tensor, num_embeddings: int) -> torch.Tensor:
+    if weight.dim() == 4:
+        weight = weight.transpose(2, 3).flatten(1, 2)
     if weight.dim() != 3 or not 0 <= num_embeddings <= weight.shape[0] * weight.shape[2]:
         raise ValueError("no panels of so many embeddings")
     rows = [weight[row // weight.shape[2], :, row % weight.shape[2]] for row in range(num_embeddings)]
@@ -56,6 +58,17 @@ class OpPackedEmbeddingTest(op_tester.OpTest):
             self.embedding.check(weight, indices, 130, exact=True)
         self.embedding.check(torch.rand(3, 7, 16), torch.arange(48), 48, exact=True)
 
+    def test_panels_of_pairs(self) -> None:
+        """Elements next to each other, as weights of BFloat16 have them."""
+        table = op_tester.make_tensor((130, 8), torch.bfloat16)
+        pairs = _packed(table).reshape(3, 4, 2, 48).transpose(2, 3)
+        for order in op_tester.dim_orders(4):
+            weight = op_tester.with_dim_order(pairs, order)
+            for out_order in op_tester.dim_orders(3):
+                indices = torch.arange(130).reshape(2, 65)
+                self.embedding.check(weight, indices, 130, out_dim_order=out_order, static=True, exact=True)
+        self.embedding.check_rejected(pairs.contiguous(), torch.tensor([0]), 145)
+
     def test_dtypes(self) -> None:
         indices = torch.tensor([[0, 2], [1, 0]])
         for dtype in op_tester.MOVABLE_DTYPES:
@@ -72,7 +85,7 @@ class OpPackedEmbeddingTest(op_tester.OpTest):
             self.embedding.check_rejected(weight, torch.ones((2,), dtype=dtype), 50)
         for count in (-1, 97):
             self.embedding.check_rejected(weight, torch.tensor([0]), count)
-        for other in (weight[0], weight[None], torch.tensor(1.0)):
+        for other in (weight[0], weight[None, None], torch.tensor(1.0)):
             self.embedding.check_rejected(other, torch.tensor([0]), 5)
         self.embedding.check_rejected(weight, torch.tensor([0]), 50, outs=[torch.empty((1, 2, 5))])
 

@@ -31,7 +31,15 @@ _SIZES = (
     ((2,), 0, 50),
     ((2,), 3, 0),
 )
-_DTYPES = (torch.float32, torch.float64)
+_DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+# What results may differ by: sums are those of the products in another order, those of half precision of float32, which
+# are rounded once.
+_TOLERANCES = {
+    torch.float32: {"atol": 1e-4},
+    torch.float64: {"atol": 1e-4},
+    torch.float16: {"rtol": 2e-3, "atol": 2e-3},
+    torch.bfloat16: {"rtol": 1e-2, "atol": 1e-2},
+}
 
 _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "none": lambda x: x,
@@ -45,6 +53,11 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 def _packed(weight: torch.Tensor) -> torch.Tensor:
     """The weights' panels, element by element."""
     features, inputs = weight.shape
+    if weight.dtype == torch.bfloat16:
+        pairs = torch.zeros((math.ceil(features / 48), inputs // 2, 48, 2), dtype=weight.dtype)
+        for feature, i in itertools.product(range(features), range(2)):
+            pairs[feature // 48, :, feature % 48, i] = weight[feature, i::2]
+        return pairs
     panels = torch.zeros((math.ceil(features / 48), inputs, 48), dtype=weight.dtype)
     for feature in range(features):
         panels[feature // 48, :, feature % 48] = weight[feature]
@@ -61,9 +74,11 @@ def _reference(  # noqa: PLR0917  # The operator's.
     maximum: float = 0.0,
 ) -> torch.Tensor:
     """PyTorch's result in float64."""
-    if {x.dtype for x in (input, weight, bias) if x is not None} not in ({torch.float32}, {torch.float64}):
-        raise ValueError("all tensors are Float, or all are Double")
-    unpacked = torch.stack([weight[i // 48, :, i % 48] for i in range(out_features)] or [weight.new_zeros(3)]).double()
+    dtypes = {x.dtype for x in (input, weight, bias) if x is not None}
+    if len(dtypes) != 1 or input.dtype not in _DTYPES or (input.dtype == torch.bfloat16) != (weight.dim() == 4):
+        raise ValueError("all tensors are of one float dtype, and those of BFloat16 have pairs")
+    columns = [weight[i // 48, :, i % 48].flatten() for i in range(out_features)]
+    unpacked = torch.stack(columns or [weight.new_zeros(input.shape[-1])]).double()
     result = functional.linear(input.double(), unpacked[:out_features], None if bias is None else bias.double())
     if activation == "clamp":
         return result.clamp(minimum, maximum).to(input.dtype)
@@ -76,20 +91,19 @@ class OpPackedLinearTest(op_tester.OpTest):
         self.linear = self.op("rules_executorch::packed_linear.out", schema=_SCHEMA, reference=_reference)
 
     def test_sizes(self) -> None:
-        # The order of a sum of 600 products is not PyTorch's.
-        tolerance = 1e-4
-        for dtype, (rows, k, n) in itertools.product(_DTYPES, _SIZES):
+        for dtype, (rows, features, n) in itertools.product(_DTYPES, _SIZES):
+            k = features + features % 2 if dtype == torch.bfloat16 else features
             x = op_tester.make_tensor((*rows, k), dtype, low=-1, high=1)
             weight = _packed(op_tester.make_tensor((n, k), dtype, low=-1, high=1))
-            self.linear.check(x, weight, None, n, atol=tolerance)
-            self.linear.check(x, weight, op_tester.make_tensor((n,), dtype, low=-1, high=1), n, atol=tolerance)
+            self.linear.check(x, weight, None, n, **_TOLERANCES[dtype])
+            self.linear.check(x, weight, op_tester.make_tensor((n,), dtype, low=-1, high=1), n, **_TOLERANCES[dtype])
 
     def test_activations(self) -> None:
         for dtype, activation, n in itertools.product(_DTYPES, _ACTIVATIONS, (5, 100)):
             x = op_tester.make_tensor((17, 30), dtype, low=-3, high=3)
             weight = _packed(op_tester.make_tensor((n, 30), dtype, low=-1, high=1))
             bias = op_tester.make_tensor((n,), dtype, low=-1, high=1)
-            self.linear.check(x, weight, bias, n, activation, atol=1e-5)
+            self.linear.check(x, weight, bias, n, activation, **_TOLERANCES[dtype])
         weight = _packed(op_tester.make_tensor((50, 30), torch.float32, low=-1, high=1))
         x = op_tester.make_tensor((17, 30), torch.float32, low=-3, high=3)
         for bounds in ((0.0, math.inf), (0.0, 6.0), (-math.inf, 1.0), (-1.0, 1.0), (2.0, 1.0)):
@@ -101,24 +115,34 @@ class OpPackedLinearTest(op_tester.OpTest):
         for dtype, activation in itertools.product(_DTYPES, _ACTIVATIONS):
             values = op_tester.special_values(dtype)
             # Each column has values of its own: what is summed up is one value and zeros.
-            weight = _packed(values[:, None].contiguous())
-            self.linear.check(torch.ones((3, 1), dtype=dtype), weight, None, len(values), activation, atol=1e-6)
-            bounds = ("clamp", -1.0, 1.0)
-            self.linear.check(torch.ones((3, 1), dtype=dtype), weight, None, len(values), *bounds)
+            weight = _packed(torch.stack([values, torch.zeros_like(values)], 1))
+            x = torch.tensor([[1, 0]] * 3, dtype=dtype)
+            self.linear.check(x, weight, None, len(values), activation, **_TOLERANCES[dtype])
+            self.linear.check(x, weight, None, len(values), "clamp", -1.0, 1.0)
 
     def test_dim_orders(self) -> None:
-        weight = _packed(op_tester.make_tensor((35, 70), torch.float32, low=0, high=3))
-        for shape in ((19, 70), (3, 4, 70)):
-            orders = op_tester.dim_orders(len(shape))
-            for order, out_order in itertools.product(orders, orders):
-                x = op_tester.make_tensor(shape, torch.float32, dim_order=order, low=0, high=3)
-                self.linear.check(x, weight, torch.arange(35.0), 35, out_dim_order=out_order, static=True)
+        for dtype in (torch.float32, torch.float16, torch.bfloat16):
+            weight = _packed(op_tester.make_tensor((35, 70), dtype, low=0, high=3))
+            bias = torch.arange(35).to(dtype)
+            for shape in ((19, 70), (3, 4, 70)):
+                orders = op_tester.dim_orders(len(shape))
+                for order, out_order in itertools.product(orders, orders):
+                    x = op_tester.make_tensor(shape, dtype, dim_order=order, low=0, high=3)
+                    how = {"out_dim_order": out_order, "static": True, **_TOLERANCES[dtype]}
+                    self.linear.check(x, weight, bias, 35, **how)
+
+    def test_sums_are_of_floats(self) -> None:
+        """Of half precision, 1 added to 4096 of these would be lost."""
+        for dtype in (torch.float16, torch.bfloat16):
+            x = torch.ones((5, 4100), dtype=dtype)
+            self.linear.check(x, _packed(torch.ones((48, 4100), dtype=dtype)), None, 48, rtol=4e-3)
 
     def test_dtypes(self) -> None:
         for dtype, other in itertools.product(op_tester.ALL_DTYPES, op_tester.ALL_DTYPES):
             x, weight = torch.ones((2, 2), dtype=dtype), torch.ones((1, 2, 48), dtype=other)
             self.linear.judge(x, weight, None, 48)
             self.linear.judge(x, weight.to(dtype), torch.ones(48, dtype=other), 48)
+            self.linear.judge(x, torch.ones((1, 1, 48, 2), dtype=other), None, 48)
 
     def test_wrong_shapes(self) -> None:
         x, weight, out = torch.ones(2, 3), torch.ones(2, 3, 48), torch.ones(2, 50)
@@ -129,6 +153,11 @@ class OpPackedLinearTest(op_tester.OpTest):
             self.linear.check_rejected(x, weight, None, features, outs=[out])
         for bias in (torch.ones(1), torch.ones(96), torch.ones(1, 50), torch.ones(())):
             self.linear.check_rejected(x, weight, bias, 50, outs=[out])
+        pairs = torch.ones(2, 2, 48, 2, dtype=torch.bfloat16)
+        for wrong in (pairs.float(), pairs[..., :1].contiguous(), pairs.reshape(2, 2, 96), pairs.reshape(2, 2, 2, 48)):
+            x_of_dtype, out_of_dtype = torch.ones((2, 4), dtype=wrong.dtype), torch.ones((2, 50), dtype=wrong.dtype)
+            self.linear.check_rejected(x_of_dtype, wrong, None, 50, outs=[out_of_dtype])
+        self.linear.check(torch.ones((2, 4), dtype=torch.bfloat16), pairs, None, 50)
         self.linear.check_rejected(torch.ones(()), weight, None, 50, outs=[out])
         self.linear.check_rejected(x, weight, None, 50, outs=[torch.ones(2, 48)], static=True)
 
