@@ -23,6 +23,43 @@ def rows_of_panels(panels: torch.Tensor, rows: int, columns: int) -> torch.Tenso
     return panels.transpose(1, 2).reshape(panels.shape[0] * _COLUMNS, panels.shape[1] * _DEPTH)[:rows, :columns]
 
 
+# Rows of a layer whose input is quantized while the program runs are filled up to a multiple of this, as kRowMultiple
+# of kernels/optimized/op_dynamic_linear.cpp.
+_DEPTH_OF_TWO = 2 * _DEPTH
+
+
+def panels_of_dynamic_rows(weight: torch.Tensor, bits: int) -> torch.Tensor:
+    """A weight as `panels_of_rows` gives it, filled up to 8 columns; of 4 bits, two blocks of a panel in one of bytes.
+
+    The lower half of a byte is an element of the first block.
+    """
+    panels = panels_of_rows(functional.pad(weight, (0, -weight.shape[1] % _DEPTH_OF_TWO)))
+    if bits == 8:
+        return panels
+    blocks = panels.view(torch.uint8)
+    return (blocks[:, 0::2] & 15) | (blocks[:, 1::2] << 4)
+
+
+def rows_of_dynamic_panels(panels: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
+    """A weight as it was before `panels_of_dynamic_rows`."""
+    if panels.dtype == torch.uint8:
+        halves = torch.stack([panels << 4, panels & 240], dim=2).flatten(1, 2)
+        panels = halves.view(torch.int8) >> 4
+    return rows_of_panels(panels, rows, columns)
+
+
+def panels_of_columns(values: torch.Tensor) -> torch.Tensor:
+    """What belongs to the rows of a weight, as (panels, values of a row, 16)."""
+    rows, count = values.shape
+    padded = functional.pad(values, (0, 0, 0, -rows % _COLUMNS))
+    return padded.reshape(-1, _COLUMNS, count).transpose(1, 2).contiguous()
+
+
+def columns_of_panels(panels: torch.Tensor, rows: int) -> torch.Tensor:
+    """What it was before `panels_of_columns`."""
+    return panels.transpose(1, 2).flatten(0, 1)[:rows]
+
+
 def panels_of_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
     """A convolution's weight as panels of what the kernel meets at a pixel: row by row, the channels of each column.
 

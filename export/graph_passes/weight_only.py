@@ -1,75 +1,72 @@
 """Keeps weights of linear layers quantized, to 8 bits or to 4, two in a byte: a layer reads no more of them than that.
 
-torchao's quantize_() dequantizes such weights with `torchao::dequantize_affine`, for which programs have no kernel.
+torchao's quantize_() dequantizes such weights with `torchao::dequantize_affine`, for which programs have no kernel, or
+makes floats of all of them in each call.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs, packing
+from export.graph_passes import affine, graphs, packing
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
-_LINEAR = torch.ops.aten.linear.default
-_DEQUANTIZE = "torchao::dequantize_affine"
+_ATEN = graphs.EDGE.aten
 
 
 def _run(program: ExportedProgram) -> list[Change]:
     changes = []
-    for call in graphs.calls(program, graphs.EDGE.aten.linear.default):
-        source, dequantize, bias = (graphs.argument(call, name) for name in ("input", "weight", "bias"))
-        found = _weight(program, dequantize)
-        if found is None or graphs.value(source).dtype != torch.float32 or not graphs.is_contiguous(source.meta["val"]):
+    for call in graphs.calls(program, _ATEN.linear.default, _ATEN.mm.default):
+        found = _of_linear(program, call) if call.target is _ATEN.linear.default else _of_product(program, call)
+        packed = _packed(found[0]) if found else None
+        source = call.args[0]
+        if found is None or packed is None or not _is_taken(graphs.value(source)):
             continue
-        weight, scale = found
-        bits = 4 if weight.dtype == torch.uint8 else 8
+        weight, last = found
+        changes.append(
+            Change.of(last, f"a linear layer with weights of {4 if packed.dtype == torch.uint8 else 8} bits")
+        )
+        bias = graphs.argument(call, "bias") if last is call else affine.take_bias(last)
         constants = (
             graphs.add_constant(program, f"{call.name}_{name}", tensor)
-            for name, tensor in (("weight_of_bytes", weight), ("scale_of_groups", scale))
+            for name, tensor in (("weight_of_bytes", packed), ("scale_of_groups", weight.scale))
         )
         target = graphs.EDGE.rules_executorch.weight_only_linear.default
-        changes.append(Change.of(call, f"a linear layer with weights of {bits} bits"))
-        graphs.replace(call, graphs.insert_call(call, target, (source, *constants, bias), graphs.value(call)))
+        graphs.replace(last, graphs.insert_call(last, target, (source, *constants, bias), graphs.value(last)))
     graphs.finish(program)
     return changes
 
 
-def _weight(program: ExportedProgram, dequantize: Any) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """The weight as the operator takes it, and the scales of its groups; None for what it does not take."""
-    if not isinstance(dequantize, Node) or graphs.name_of(dequantize) != _DEQUANTIZE:
+def _is_taken(x: torch.Tensor) -> bool:
+    return x.dtype == torch.float32 and graphs.is_contiguous(x)
+
+
+def _of_linear(program: ExportedProgram, linear: graphs.Call) -> tuple[affine.Weight, Node] | None:
+    """The weight of a layer that is dequantized before it is multiplied, and the call that gives the result."""
+    weight = affine.Weight.of(program, graphs.argument(linear, "weight"))
+    return (weight, linear) if weight is not None else None
+
+
+def _of_product(program: ExportedProgram, product: graphs.Call) -> tuple[affine.Weight, Node] | None:
+    """The same of one whose columns have their scales once they are multiplied."""
+    integers = affine.constant(program, affine.without_casts(product.args[1]))
+    scaled = affine.scaled_columns(program, product)
+    if integers is None or integers.dtype != torch.int8 or scaled is None:
         return None
+    last, scale = scaled
+    return affine.Weight(integers.t().contiguous(), scale[:, None], 8), last
+
+
+def _packed(weight: affine.Weight) -> torch.Tensor | None:
+    """The weight as the operator takes it; None for one that the operator does not take."""
     from export.graph_passes.weight_only_operator import GROUP_MULTIPLE  # Registers it for programs with it only.
 
-    names = ("input", "block_size", "scale", "zero_point", "quant_min", "quant_max")
-    tensor, block_size, scale, zero_point, least, most = (_argument(program, dequantize, name) for name in names)
-    if not isinstance(tensor, torch.Tensor) or tensor.dim() != 2 or tensor.dtype != torch.int8:
-        return None
-    if (
-        not isinstance(scale, torch.Tensor)
-        or scale.dtype != torch.float32
-        or graphs.value(dequantize).dtype != scale.dtype
-    ):
-        return None
-    if block_size[0] != 1 or (isinstance(zero_point, torch.Tensor) and torch.count_nonzero(zero_point)):
-        return None
-    group = block_size[1]
-    groups = tensor.shape[1] // group
-    if tensor.shape[1] != groups * group or scale.numel() != tensor.shape[0] * groups:
-        return None
-    scale = scale.reshape(tensor.shape[0], groups)
-    if least is not None and most is not None and least >= -8 and most <= 7 and group % packing.BLOCK_OF_HALVES == 0:
-        return packing.pack_halves(tensor), scale
-    return (tensor, scale) if groups == 1 or group % GROUP_MULTIPLE == 0 else None
+    if weight.bits == 4 and weight.group_size % packing.BLOCK_OF_HALVES == 0:
+        return packing.pack_halves(weight.integers)
+    is_taken = weight.scale.shape[1] == 1 or weight.group_size % GROUP_MULTIPLE == 0
+    return weight.integers if is_taken else None
 
 
-def _argument(program: ExportedProgram, call: Node, name: str) -> Any:
-    """An argument; of a constant, its elements."""
-    value = graphs.argument(call, name)
-    return graphs.constant(program, value) if isinstance(value, Node) else value
-
-
-PASS = GraphPass("weight_only", Stage.LOWERED, _run, preserved=(_LINEAR,))
+PASS = GraphPass("weight_only", Stage.LOWERED, _run, preserved=(torch.ops.aten.linear.default,))

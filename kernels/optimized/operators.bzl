@@ -5,6 +5,7 @@ load("//kernels/common:operator_file.bzl", "operator_file")
 
 # By the name of the file's target, sorted.
 OPERATOR_FILES = {
+    "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["byte_vectors", "grain", "min_max", "parallel_for", "resize", "vector_math", "vectorize"]),
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["activation", "convolution", "dtype", "matmul"]),
     "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "vectorize", "view_shape"]),
     "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["activation", "matmul", "parallel_for", "resize", "strided_view", "vector_width", "vectorize"]),

@@ -993,24 +993,26 @@ class QuantizedTest(PassesTest):
             torch.library.opcheck(own.quantized_convolution.default, (*args, torch.uint8))
 
 
+def _by_torchao(config: str, forward: str = "return self.layer(x)", x: str = "torch.rand(1, 128)") -> str:
+    """A model file whose linear layer, of 128 features, torchao quantizes."""
+    return _model(
+        forward,
+        x,
+        init="self.layer = torch.nn.Linear(128, 160)",
+        after=f"""
+        from torchao import quantization
+        from torchao.quantization.granularity import PerAxis, PerGroup
+
+        def get_model():
+            model = Model().eval()
+            quantization.quantize_(model, quantization.{config})
+            return model, ({x},)
+        """,
+    )
+
+
 class WeightOnlyTest(PassesTest):
     _CALL = "rules_executorch::weight_only_linear.out"
-
-    def _source(self, config: str, size: int = 128) -> str:
-        return _model(
-            "return self.layer(x)",
-            f"torch.rand(1, {size})",
-            init=f"self.layer = torch.nn.Linear({size}, 160)",
-            after=f"""
-            from torchao import quantization
-            from torchao.quantization.granularity import PerAxis, PerGroup
-
-            def get_model():
-                model = Model().eval()
-                quantization.quantize_(model, quantization.{config})
-                return model, (torch.rand(1, {size}),)
-            """,
-        )
 
     def test_acts(self) -> None:
         for config, bits in (
@@ -1020,11 +1022,30 @@ class WeightOnlyTest(PassesTest):
             ("IntxWeightOnlyConfig(torch.int8, PerGroup(64))", 8),
             ("IntxWeightOnlyConfig(torch.int8, PerAxis(0))", 8),
         ):
-            exported = self.export(self._source(config), ["weight_only"])
+            exported = self.export(_by_torchao(config), ["weight_only"])
             self.assertEqual(self.calls(exported), [self._CALL])
             self.assertEqual(
                 self.changes(exported, "weight_only"), [f"a linear layer with weights of {bits} bits"], config
             )
+
+    def test_acts_on_scaled_products(self) -> None:
+        """torchao's own weights of 8 bits are floats before a product, whose columns have the scales."""
+        for x in ("torch.rand(1, 128)", "torch.rand(2, 3, 128)"):
+            exported = self.export(_by_torchao("Int8WeightOnlyConfig()", x=x), ["constants", "no_ops", "weight_only"])
+            self.assertEqual(self.changes(exported, "weight_only"), ["a linear layer with weights of 8 bits"])
+            self.assertNotIn("aten::add.out", self.calls(exported))
+            self.assertLess(len(exported.pte), 1.5 * 128 * 160)
+
+    def test_leaves_other_products(self) -> None:
+        for forward in (
+            "return x @ self.weight.float()",
+            "return (x @ self.weight.float()) * x.sum()",
+            "return (x @ self.weight.float()) * self.scale[:, None]",
+        ):
+            init = "self.register_buffer('weight', torch.ones(300, 300, dtype=torch.int8))"
+            init += "\nself.scale = torch.nn.Parameter(torch.rand(300))"
+            exported = self.export(_model(forward, "torch.rand(300, 300)", init=init), ["weight_only"])
+            self.assertEqual(self.changes(exported, "weight_only"), [])
 
     def test_operator(self) -> None:
         from export.graph_passes import packing, weight_only_operator  # noqa: F401
@@ -1036,6 +1057,60 @@ class WeightOnlyTest(PassesTest):
         for given in (weight, packing.pack_halves(weight)):
             torch.testing.assert_close(own(x, given, scale, bias), expected)
             torch.library.opcheck(own.default, (x, given, scale, bias))
+
+
+class DynamicLinearTest(PassesTest):
+    _CALL = "rules_executorch::dynamic_linear.out"
+    _CONFIGS = (
+        ("Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4, weight_granularity=PerGroup(32))", 4),
+        ("Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4, weight_granularity=PerAxis(0))", 4),
+        ("Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int8, weight_granularity=PerGroup(64))", 8),
+        ("Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int8, weight_granularity=PerAxis(0))", 8),
+        ("Int8DynamicActivationInt8WeightConfig()", 8),
+    )
+
+    def test_acts(self) -> None:
+        for (config, bits), x in itertools.product(self._CONFIGS, ("torch.rand(1, 128)", "torch.rand(2, 3, 128)")):
+            with self.subTest(config=config, x=x):
+                exported = self.export(_by_torchao(config, x=x), ["all"])
+                self.assertEqual(
+                    self.changes(exported, "dynamic_linear"),
+                    [f"a linear layer of quantized rows and weights of {bits} bits"],
+                )
+                self.assertEqual(set(self.calls(exported)) - {"aten::view_copy.out"}, {self._CALL})
+                self.assertLess(len(exported.pte), 1.4 * 128 * 160 * bits / 8 + 8000)
+
+    def test_values(self) -> None:
+        """As torchao calculates, but for the order of sums."""
+        for (config, _), x in itertools.product(self._CONFIGS, ("torch.randn(5, 128)", "torch.randn(2, 3, 128)")):
+            source: dict[str, Any] = {}
+            exec(_by_torchao(config, x=x), source)
+            module, inputs = source["get_model"]()
+            edge = to_edge_transform_and_lower(
+                torch.export.export(module, inputs),
+                compile_config=EdgeCompileConfig(
+                    _check_ir_validity=False, preserve_ops=[torch.ops.aten.linear.default]
+                ),
+            )
+            program = edge.exported_program()
+            for one in passes.select(["constants", "dynamic_linear"]):
+                one.run(program)
+            self.assertTrue(any("dynamic_linear" in str(node.target) for node in program.graph.nodes))
+            torch.testing.assert_close(program.module()(*inputs), module(*inputs), rtol=1e-4, atol=1e-4)
+
+    def test_operator(self) -> None:
+        from export.graph_passes import dynamic_linear_operator, packing  # noqa: F401
+
+        own = torch.ops.rules_executorch.dynamic_linear.default
+        for bits, columns, groups in ((4, 64, 2), (8, 64, 2), (4, 50, 1), (8, 50, 1)):
+            weight = torch.randint(-(2 ** (bits - 1)), 2 ** (bits - 1), (22, columns)).to(torch.int8)
+            x, scale, bias = torch.randn(3, columns), torch.rand(22, groups), torch.randn(22)
+            panels = packing.panels_of_dynamic_rows(weight, bits)
+            self.assertTrue(torch.equal(packing.rows_of_dynamic_panels(panels, 22, columns), weight))
+            self.assertTrue(torch.equal(packing.columns_of_panels(packing.panels_of_columns(scale), 22), scale))
+            for is_symmetric in (True, False):
+                args = (x, panels, packing.panels_of_columns(scale), torch.zeros(22), bias, is_symmetric, 1e-6)
+                torch.library.opcheck(own, args)
 
 
 # As transformers' LlamaRMSNorm, Gemma3RMSNorm and T5LayerNorm have it.
@@ -1162,6 +1237,7 @@ class SelectionTest(PassesTest):
             "quantized_layers",
             "quantized_add",
             "channels_of_bytes",
+            "dynamic_linear",
             "weight_only",
             "rms_norm",
             "uneven_padding",

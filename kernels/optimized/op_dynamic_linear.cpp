@@ -1,0 +1,310 @@
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/common/byte_vectors.h"
+#include "kernels/common/grain.h"
+#include "kernels/common/min_max.h"
+#include "kernels/common/parallel_for.h"
+#include "kernels/common/resize.h"
+#include "kernels/common/vector_math.h"
+#include "kernels/common/vectorize.h"
+
+namespace torch::executor::native {
+using namespace rules_executorch::kernels;
+
+namespace {
+
+/// Output features of a panel of weights, and the elements of each that follow each other: kBlock bytes, as
+/// export/graph_passes/packing.py packs them. A byte has one element, or two of 4 bits, which are a block apart.
+constexpr int64_t kPanelColumns = 16;
+constexpr int64_t kPanelDepth = kGroupBytes;
+constexpr int64_t kBlock = kPanelColumns * kPanelDepth;
+constexpr int kPanelVectors = static_cast<int>(kBlock / kByteLanes);
+/// Rows and panels that are multiplied together: half the registers of most processors hold sums.
+constexpr int kTileRows = 4;
+constexpr int kTilePanels = kPanelVectors == 1 ? 4 : 1;
+/// Elements of a row of the input are filled up to a multiple of this.
+constexpr int64_t kRowMultiple = 2 * kPanelDepth;
+/// Rows that meet a panel before the next one.
+constexpr int64_t kRows = 64;
+
+/// 16 times the integers that bytes have in their lower halves, and in their higher ones: signed numbers of 4 bits.
+struct Halves {
+  Bytes lower;
+  Bytes higher;
+};
+
+KERNELS_ALWAYS_INLINE inline Halves halves_of(Bytes x) {
+  constexpr uint64_t kHigher = 0xF0F0F0F0F0F0F0F0u;
+#if defined(__GNUC__)
+  typedef uint64_t Words __attribute__((vector_size(kByteLanes)));
+  Words words;
+  std::memcpy(&words, &x, sizeof(words));
+  const Words lower = (words << 4) & kHigher;
+  const Words higher = words & kHigher;
+#else
+  struct Words {
+    uint64_t lanes[kByteLanes / sizeof(uint64_t)];
+  };
+  Words lower;
+  Words higher;
+  std::memcpy(&higher, &x, sizeof(higher));
+  for (size_t i = 0; i < kByteLanes / sizeof(uint64_t); ++i) {
+    lower.lanes[i] = (higher.lanes[i] << 4) & kHigher;
+    higher.lanes[i] &= kHigher;
+  }
+#endif
+  Halves halves;
+  std::memcpy(&halves.lower, &lower, sizeof(lower));
+  std::memcpy(&halves.higher, &higher, sizeof(higher));
+  return halves;
+}
+
+/// How the bytes of a row of the input stand for its values: `(byte - zero_point) * scale`.
+struct RowParameters {
+  float scale;
+  float zero_point;
+};
+
+/// Quantizes rows as torchao's choose_qparams_affine() and quantize_affine() do, to bytes that are 128 larger than
+/// Chars.
+struct RowQuantization {
+  bool is_symmetric;
+  float eps;
+
+  RowParameters operator()(const float* row, int64_t n, uint8_t* bytes) const {
+    const MinMax<float> extent =
+        min_max<float>(ScalarType::Float, reinterpret_cast<const char*>(row), sizeof(float), n);
+    const float low = std::min(extent.min, 0.0f);
+    const float high = std::max(extent.max, 0.0f);
+    const float range = is_symmetric ? std::max(-low, high) / 127.5f : (high - low) / 255.0f;
+    const float scale = std::max(range, eps);
+    const float zero_point = is_symmetric ? 128.0f : std::clamp(-math::rint(low / scale), 0.0f, 255.0f);
+    const float inverse = 1.0f / scale;
+    vectorized_for(n, [=](int64_t i) {
+      const float value = math::rint(row[i] * inverse) + zero_point;
+      const float raised = value > 0.0f ? value : 0.0f;  // As is NaN.
+      bytes[i] = static_cast<uint8_t>(static_cast<int32_t>(raised < 255.0f ? raised : 255.0f));
+    });
+    return {scale, zero_point};
+  }
+};
+
+/// Rows of bytes times panels of weights: `(total - zero_point * offset) * row_scale + bias`, where the total is that
+/// of all groups' sums, times the group's scale.
+struct Layer {
+  const uint8_t* rows_data;
+  int64_t row_stride;
+  const RowParameters* parameters;
+  const char* panels;
+  int64_t panel_stride;
+  const float* scales;   // of a panel's columns, of each group
+  const float* offsets;  // of each column: the sum of its weights, times their scales
+  const float* bias;
+  float* out;
+  int64_t columns;
+  int64_t groups;
+  int64_t group_size;
+};
+
+template <int kBits, int kRowCount, int kPanelCount>
+void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
+  constexpr int kVectors = kPanelCount * kPanelVectors;
+  constexpr int64_t kColumns = kPanelCount * kPanelColumns;
+  // Elements in a vector's bytes, and the share of sums that they are of.
+  constexpr int64_t kDepth = kBits == 4 ? 2 * kPanelDepth : kPanelDepth;
+  constexpr float kFactor = kBits == 4 ? 1.0f / 16 : 1.0f;
+  float totals[kRowCount][kColumns] = {};
+  const uint8_t* rows[kRowCount];
+  for (int i = 0; i < kRowCount; ++i) {
+    rows[i] = layer.rows_data + (row + i) * layer.row_stride;
+  }
+  const char* block = layer.panels + panel * layer.panel_stride;
+  for (int64_t g = 0; g < layer.groups; ++g) {
+    Ints sums[kRowCount][kVectors];
+#pragma GCC unroll 4
+    for (int i = 0; i < kRowCount; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        sums[i][j] = zero_ints();
+      }
+    }
+    const int64_t end = (g + 1) * layer.group_size;
+    for (int64_t p = g * layer.group_size; p < end; p += kDepth, block += kBlock) {
+      Bytes weights[kBits == 4 ? 2 : 1][kVectors];
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        const Bytes bytes = load_bytes(block + j / kPanelVectors * layer.panel_stride + j % kPanelVectors * kByteLanes);
+        if constexpr (kBits == 4) {
+          const Halves halves = halves_of(bytes);
+          weights[0][j] = halves.lower;
+          weights[1][j] = halves.higher;
+        } else {
+          weights[0][j] = bytes;
+        }
+      }
+#pragma GCC unroll 4
+      for (int i = 0; i < kRowCount; ++i) {
+#pragma GCC unroll 2
+        for (int half = 0; half < (kBits == 4 ? 2 : 1); ++half) {
+          uint32_t group;
+          std::memcpy(&group, rows[i] + p + half * kPanelDepth, sizeof(group));
+          const Bytes x = repeat_group(group);
+#pragma GCC unroll 4
+          for (int j = 0; j < kVectors; ++j) {
+            sums[i][j] = add_products(sums[i][j], x, weights[half][j]);
+          }
+        }
+      }
+    }
+    for (int i = 0; i < kRowCount; ++i) {
+      alignas(64) int32_t integers[kColumns];
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        store_ints(integers + j * kIntLanes, sums[i][j]);
+      }
+      for (int q = 0; q < kPanelCount; ++q) {
+        const float* const scales = layer.scales + ((panel + q) * layer.groups + g) * kPanelColumns;
+        float* const total = totals[i] + q * kPanelColumns;
+        const int32_t* const sum = integers + q * kPanelColumns;
+        vectorized_for(kPanelColumns, [=](int64_t j) { total[j] += static_cast<float>(sum[j]) * scales[j]; });
+      }
+    }
+  }
+  const int64_t column = panel * kPanelColumns;
+  const int64_t count = std::min(kColumns, layer.columns - column);
+  for (int i = 0; i < kRowCount; ++i) {
+    const RowParameters parameters = layer.parameters[row + i];
+    float* const out = layer.out + (row + i) * layer.columns + column;
+    const float* const offsets = layer.offsets + column;
+    vectorized_for(count, [=, total = &totals[i][0]](int64_t j) {
+      out[j] = (total[j] * kFactor - parameters.zero_point * offsets[j]) * parameters.scale;
+    });
+    if (layer.bias != nullptr) {
+      vectorized_for(count, [=, bias = layer.bias + column](int64_t j) { out[j] += bias[j]; });
+    }
+  }
+}
+
+template <int kBits, int kPanelCount>
+void compute_rows(const Layer& layer, int64_t row, int64_t rows, int64_t panel) {
+  for (; rows >= kTileRows; rows -= kTileRows, row += kTileRows) {
+    compute_tile<kBits, kTileRows, kPanelCount>(layer, row, panel);
+  }
+  for (; rows > 0; --rows, ++row) {
+    compute_tile<kBits, 1, kPanelCount>(layer, row, panel);
+  }
+}
+
+template <int kBits>
+void compute(const Layer& layer, int64_t rows) {
+  const int64_t panels = (layer.columns + kPanelColumns - 1) / kPanelColumns;
+  const int64_t parts = (panels + kTilePanels - 1) / kTilePanels;
+  const int64_t row_blocks = (rows + kRows - 1) / kRows;
+  const int64_t work = std::min(rows, kRows) * layer.groups * layer.group_size * kTilePanels / kPanelDepth;
+  parallel_for(0, row_blocks * parts, std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1),
+               [&](int64_t begin, int64_t end) {
+                 for (int64_t i = begin; i < end; ++i) {
+                   const int64_t row = i / parts * kRows;
+                   const int64_t count = std::min(kRows, rows - row);
+                   int64_t panel = i % parts * kTilePanels;
+                   if (panel + kTilePanels <= panels) {
+                     compute_rows<kBits, kTilePanels>(layer, row, count, panel);
+                     continue;
+                   }
+                   for (; panel < panels; ++panel) {
+                     compute_rows<kBits, 1>(layer, row, count, panel);
+                   }
+                 }
+               });
+}
+
+/// Whether tensors are the weights of a layer of `k` input features, and their scales and offsets.
+bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const Tensor& offset) {
+  const bool has_halves = weight.scalar_type() == ScalarType::Byte;
+  const int64_t padded = (k + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
+  const int64_t blocks = padded / kPanelDepth / (has_halves ? 2 : 1);
+  const int64_t panels = (offset.numel() + kPanelColumns - 1) / kPanelColumns;
+  ET_CHECK_OR_RETURN_FALSE(weight.dim() == 4 && weight.size(0) == panels && weight.size(1) == blocks &&
+                               weight.size(2) == kPanelColumns && weight.size(3) == kPanelDepth,
+                           "weights of %d input and %d output features are not packed as (%d, %d, 16, 4): export the "
+                           "program with the version of the rules that its kernels come from",
+                           static_cast<int>(k), static_cast<int>(offset.numel()), static_cast<int>(panels),
+                           static_cast<int>(blocks));
+  const bool has_groups = scale.dim() == 3 && scale.size(0) == panels && scale.size(2) == kPanelColumns &&
+                          (scale.size(1) == 1 || (scale.size(1) > 1 && k % (scale.size(1) * kRowMultiple) == 0));
+  ET_CHECK_OR_RETURN_FALSE(has_groups && offset.dim() == 1,
+                           "scales are not those of groups of a multiple of %d of %d input features, in panels of 16",
+                           static_cast<int>(kRowMultiple), static_cast<int>(k));
+  return true;
+}
+
+}  // namespace
+
+Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const Tensor& scale,
+                           const Tensor& offset, const std::optional<Tensor>& bias, bool is_symmetric, double eps,
+                           Tensor& out) {
+  // Check
+  ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Float && in.dim() >= 1, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, scale, offset), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char || weight.scalar_type() == ScalarType::Byte,
+                  InvalidArgument, out);
+  for (const Tensor* const tensor : {&in, &weight, &scale, static_cast<const Tensor*>(&out)}) {
+    ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(*tensor), InvalidArgument, out);
+  }
+  const int64_t k = in.size(in.dim() - 1);
+  const int64_t columns = offset.numel();
+  ET_KERNEL_CHECK(ctx, k > 0 && check_weights(k, weight, scale, offset), InvalidArgument, out);
+  if (bias.has_value()) {
+    ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, *bias), InvalidArgument, out);
+    ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->numel() == columns, InvalidArgument, out);
+  }
+  ET_KERNEL_CHECK_MSG(ctx, eps > 0, InvalidArgument, out, "the least scale is %f: it is above 0", eps);
+
+  // Resize
+  Tensor::SizesType sizes[kTensorDimensionLimit];
+  std::copy_n(in.sizes().data(), in.dim(), sizes);
+  sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  if (out.numel() == 0) {
+    return out;
+  }
+
+  // Compute: the rows of bytes first.
+  const int64_t rows = out.numel() / columns;
+  const int64_t row_stride = (k + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
+  const auto memory = ctx.allocate_temp(rows * (row_stride + sizeof(RowParameters)), /*alignment=*/64);
+  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for the quantized input");
+  auto* const parameters = static_cast<RowParameters*>(*memory);
+  auto* const bytes = reinterpret_cast<uint8_t*>(parameters + rows);
+  const RowQuantization quantization = {is_symmetric, static_cast<float>(eps)};
+  const float* const values = in.const_data_ptr<float>();
+  parallel_for(0, rows, std::max<int64_t>(kGrain / k, 1), [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      parameters[i] = quantization(values + i * k, k, bytes + i * row_stride);
+      std::memset(bytes + i * row_stride + k, 0, row_stride - k);
+    }
+  });
+  const int64_t groups = scale.size(1);
+  const Layer layer = {bytes,
+                       row_stride,
+                       parameters,
+                       static_cast<const char*>(weight.const_data_ptr()),
+                       weight.numel() / weight.size(0),
+                       scale.const_data_ptr<float>(),
+                       offset.const_data_ptr<float>(),
+                       bias.has_value() ? bias->const_data_ptr<float>() : nullptr,
+                       out.mutable_data_ptr<float>(),
+                       columns,
+                       groups,
+                       row_stride / groups};
+  if (weight.scalar_type() == ScalarType::Byte) {
+    compute<4>(layer, rows);
+  } else {
+    compute<8>(layer, rows);
+  }
+  return out;
+}
+
+}  // namespace torch::executor::native
