@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "kernels/common/activation.h"
+#include "kernels/common/grain.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
@@ -40,8 +41,9 @@ constexpr int64_t kPlaces = 4096;
 constexpr int64_t kBlockPixels = 512;
 /// Inputs that are summed up before a tile is written: their weights in a panel stay in the first cache.
 constexpr int64_t kDepth = 256;
-/// Multiplications that a thread takes at least.
-constexpr int64_t kPartProducts = int64_t{1} << 19;
+/// Multiplications that a thread takes at least. One of a depthwise convolution takes as long as some others.
+constexpr int64_t kPartProducts = 8 * kGrain;
+constexpr int64_t kDepthwiseCost = 4;
 
 /// One of the two spatial dimensions.
 struct Axis {
@@ -69,6 +71,8 @@ struct Tile {
   int64_t first;        // of them
   const float* weight;  // a row for each input
   int64_t weight_stride;
+  const float* next_weight;  // what is read later; a part of it comes from memory with each row
+  int64_t next_stride;
   const float* bias;
   const float* addend;  // null for none
   int64_t addend_stride;
@@ -112,14 +116,23 @@ KERNELS_ALWAYS_INLINE inline void finish(const Tile& tile, int64_t channel, Floa
   (vectors::store_vector(rows[I] + I % kVectors * kFloats, clamp(sums[I], minimum, maximum)), ...);
 }
 
+/// Brings a line of memory into the second cache, if there is one.
+inline void fetch([[maybe_unused]] const float* from) {
+#if defined(__GNUC__)
+  __builtin_prefetch(from, /*rw=*/0, /*locality=*/2);
+#endif
+}
+
 template <int kVectors, int... I>
 inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
   Floats sums[] = {((void)I, Floats{})...};
   const float* weight = tile.weight;
+  const float* next = tile.next_weight;
   for (int64_t place = 0; place < tile.places; ++place) {
     const float* const* const pixels = tile.pixels + place * tile.place_stride;
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
-    for (int64_t p = 0; p < tile.depth; ++p, weight += tile.weight_stride) {
+    for (int64_t p = 0; p < tile.depth; ++p, weight += tile.weight_stride, next += tile.next_stride) {
+      fetch(next);
       const Floats row[] = {vectors::load_vector(weight + I % kVectors * kFloats)...};
       ((sums[I] += in[I][p] * row[I]), ...);
     }
@@ -223,22 +236,22 @@ struct PackedConvolution {
     places = y.kernel_size * (is_merged ? 1 : x.kernel_size);
     depth = channels / groups * (is_merged ? x.kernel_size : 1);
     const int64_t most = std::max<int64_t>(std::min(kBlockPixels, kPlaces / places) / 8 * 8, 8);
-    const int64_t pixels = y.out_size * x.out_size;
     if (is_copied) {
       // Rows of pixels, or a part of one.
-      block_pixels = x.out_size > most ? most : std::max<int64_t>(most / x.out_size, 1) * x.out_size;
-      row_blocks = (x.out_size + block_pixels - 1) / block_pixels;
-      const int64_t rows = std::max<int64_t>(block_pixels / x.out_size, 1);
-      blocks = batch * (row_blocks > 1 ? row_blocks * y.out_size : (y.out_size + rows - 1) / rows);
-      copy_size =
-          y.inputs(0, std::min(rows, y.out_size) - 1) * x.inputs(0, std::min(block_pixels, x.out_size) - 1) * channels;
+      const int64_t most_rows = std::max<int64_t>(most / x.out_size, 1);
+      const int64_t rows = even_size(y.out_size, most_rows, 1);
+      block_pixels = x.out_size > most ? even_size(x.out_size, most, 1) : rows * x.out_size;
+      row_blocks = divide_up(x.out_size, block_pixels);
+      blocks = batch * (row_blocks > 1 ? row_blocks * y.out_size : divide_up(y.out_size, rows));
+      copy_size = y.inputs(0, rows - 1) * x.inputs(0, std::min(block_pixels, x.out_size) - 1) * channels;
     } else {
-      block_pixels = most;
-      blocks = (batch * pixels + most - 1) / most;
+      block_pixels = even_size(batch * y.out_size * x.out_size, most, 8);
+      blocks = divide_up(batch * y.out_size * x.out_size, block_pixels);
     }
     place_stride = block_pixels + kTilePixels;
     filled_channels = (out_channels / groups + kChannelStep - 1) / kChannelStep * kChannelStep;
-    panels = is_depthwise() ? 1 : (filled_channels + kPanelChannels - 1) / kPanelChannels;
+    panels = is_depthwise() ? 1 : divide_up(filled_channels, kPanelChannels);
+    tiles = divide_up(block_pixels, tile_pixels());
   }
 
   /// Bytes of memory for a part of the work.
@@ -246,16 +259,17 @@ struct PackedConvolution {
 
   int64_t parts() const {
     const int64_t products = batch * y.out_size * x.out_size * out_channels * places * depth;
-    return std::max<int64_t>(
-        1, std::min({blocks * groups_of_panels() * panels, products / kPartProducts, thread_count()}));
+    const int64_t cost = products * (is_depthwise() ? kDepthwiseCost : 1);
+    return std::max<int64_t>(1, std::min({blocks * block_units(), cost / kPartProducts, thread_count()}));
   }
 
   void compute(char* scratch) const {
     const int64_t count = parts();
-    const int64_t items = blocks * groups_of_panels() * panels;
+    const int64_t units = blocks * block_units();
     parallel_for(0, count, 1, [&](int64_t first, int64_t last) {
       for (int64_t part = first; part < last; ++part) {
-        compute_part(part * items / count, (part + 1) * items / count, scratch + part * scratch_size());
+        compute_part(place_at(part * units / count), place_at((part + 1) * units / count),
+                     scratch + part * scratch_size());
       }
     });
   }
@@ -271,15 +285,51 @@ struct PackedConvolution {
   int64_t place_stride;
   int64_t filled_channels;
   int64_t panels;  // of a group
+  int64_t tiles;   // of a block
 
  private:
+  /// A place in the work, in its order: of each block, each panel of each group, of each panel, the tiles.
+  struct Place {
+    int64_t block;
+    int64_t panel;  // counted through the groups
+    int64_t tile;
+  };
+
   /// Pixels that are computed together: from `first` on, counted through the batch.
   struct Block {
     int64_t first;
     int64_t count;
   };
 
+  static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+  /// The size of as few parts of `all` as there may be, each of `most` at most: about the same for all of them.
+  static int64_t even_size(int64_t all, int64_t most, int64_t step) {
+    return divide_up(divide_up(all, divide_up(all, most)), step) * step;
+  }
+
   int64_t groups_of_panels() const { return is_depthwise() ? 1 : groups; }
+
+  int64_t tile_pixels() const { return is_depthwise() ? kDepthwisePixels : kTilePixels; }
+
+  /// Units are what takes the same time: a tile for some channels.
+  int64_t group_units() const { return tiles * (is_depthwise() ? 1 : filled_channels / kChannelStep); }
+  int64_t block_units() const { return groups_of_panels() * group_units(); }
+
+  Place place_at(int64_t unit) const {
+    Place place{unit / block_units(), unit % block_units() / group_units() * panels, 0};
+    unit %= group_units();
+    const int64_t panel_units = tiles * (is_depthwise() ? 1 : kPanelChannels / kChannelStep);
+    const int64_t panel = unit / panel_units;
+    place.panel += panel;
+    place.tile = unit % panel_units / (is_depthwise() ? 1 : panel_width(panel) / kChannelStep);
+    return place;
+  }
+
+  /// Channels of a panel, with those that it is filled up with.
+  int64_t panel_width(int64_t panel) const {
+    return std::min(kPanelChannels, filled_channels - panel * kPanelChannels);
+  }
 
   Block block_at(int64_t index) const {
     const int64_t pixels = y.out_size * x.out_size;
@@ -295,32 +345,55 @@ struct PackedConvolution {
     return {index / of_image * pixels + first, std::min(block_pixels, pixels - first)};
   }
 
-  void compute_part(int64_t first, int64_t last, char* scratch) const {
+  void compute_part(const Place& first, const Place& last, char* scratch) const {
     const float** const pixels = reinterpret_cast<const float**>(scratch);
     float* const zeros = reinterpret_cast<float*>(pixels + place_stride * places);
     float* const copied = zeros + channels;
     std::fill_n(zeros, channels, 0.0f);
     const int64_t of_block = groups_of_panels() * panels;
-    Block block{};
-    for (int64_t item = first; item < last; ++item) {
-      if (item == first || item % of_block == 0) {
-        block = block_at(item / of_block);
-        if (is_copied) {
-          find_copied(block, pixels, copied);
-        } else {
-          find_in_place(block, pixels, zeros);
-        }
-        for (int64_t place = 0; place < places; ++place) {
-          // Tiles that are not full compute a pixel again.
-          const float** const all = pixels + place * place_stride;
-          std::fill(all + block.count, all + place_stride, all[block.count - 1]);
-        }
+    for (int64_t index = first.block; index <= last.block && index < blocks; ++index) {
+      const Place begin = index == first.block ? first : Place{index, 0, 0};
+      const Place end = index == last.block ? last : Place{index, of_block, 0};
+      Block block = block_at(index);
+      // The pixels from the first panel's first tile to the last panel's last one.
+      int64_t from = begin.tile * tile_pixels();
+      int64_t to = end.tile > 0 ? std::min(end.tile * tile_pixels(), block.count) : block.count;
+      const int64_t end_panel = end.panel + (end.tile > 0 ? 1 : 0);
+      if (begin.panel >= end_panel) {
+        continue;
       }
+      const bool is_one = begin.panel + 1 == end_panel;
+      if (is_one && from >= to) {
+        continue;
+      }
+      if (is_one && !is_copied) {
+        // No others are looked for.
+        block = {block.first + from, to - from};
+        from = 0;
+        to = block.count;
+      }
+      find(block, pixels, zeros, copied);
       if (is_depthwise()) {
-        compute_depthwise(block, pixels, zeros);
-      } else {
-        compute_panel(block, pixels, item % of_block / panels, item % panels);
+        compute_depthwise(block, from, to, pixels, zeros);
+        continue;
       }
+      for (int64_t panel = begin.panel; panel < end_panel; ++panel) {
+        compute_panel(block, panel == begin.panel ? from : 0, panel + 1 == end_panel ? to : block.count, pixels,
+                      panel / panels, panel % panels);
+      }
+    }
+  }
+
+  void find(const Block& block, const float** pixels, const float* zeros, float* copied) const {
+    if (is_copied) {
+      find_copied(block, pixels, copied);
+    } else {
+      find_in_place(block, pixels, zeros);
+    }
+    for (int64_t place = 0; place < places; ++place) {
+      // Tiles that are not full compute a pixel again.
+      const float** const all = pixels + place * place_stride + block.count;
+      std::fill_n(all, kTilePixels, all[-1]);
     }
   }
 
@@ -409,8 +482,9 @@ struct PackedConvolution {
     }
   }
 
-  void compute_depthwise(const Block& block, const float* const* pixels, const float* zeros) const {
-    for (int64_t i = 0; i < block.count; i += kDepthwisePixels) {
+  void compute_depthwise(const Block& block, int64_t from, int64_t to, const float* const* pixels,
+                         const float* zeros) const {
+    for (int64_t i = from; i < to; i += kDepthwisePixels) {
       const int64_t at = (block.first + i) * channels;
       Tile tile{pixels + i,
                 place_stride,
@@ -419,12 +493,14 @@ struct PackedConvolution {
                 0,
                 weight,
                 channels,
+                nullptr,
+                0,
                 bias != nullptr ? bias : zeros,
                 addend != nullptr ? addend + at : nullptr,
                 channels,
                 out + at,
                 channels,
-                std::min<int64_t>(kDepthwisePixels, block.count - i),
+                std::min<int64_t>(kDepthwisePixels, to - i),
                 minimum,
                 maximum};
       sum_depthwise(tile);
@@ -434,10 +510,11 @@ struct PackedConvolution {
     }
   }
 
-  void compute_panel(const Block& block, const float* const* pixels, int64_t group, int64_t panel) const {
+  void compute_panel(const Block& block, int64_t from, int64_t to, const float* const* pixels, int64_t group,
+                     int64_t panel) const {
     const int64_t k = places * depth;
     const int64_t of_group = out_channels / groups;
-    const int64_t width = std::min(kPanelChannels, filled_channels - panel * kPanelChannels);
+    const int64_t width = panel_width(panel);
     const int64_t stored = std::min(width, of_group - panel * kPanelChannels);
     const int64_t channel = group * of_group + panel * kPanelChannels;
     const float* const panel_weight = weight + (group * filled_channels + panel * kPanelChannels) * k;
@@ -459,17 +536,22 @@ struct PackedConvolution {
         tile.weight_stride = width;
         tile.out_stride = out_channels;
         tile.addend_stride = out_channels;
+        // The weights behind these are those that the next tiles read. Each tile of these brings a part of them.
+        const float* next_weight = panel_weight + (place * depth + first + tile.places * tile.depth) * width;
+        tile.next_stride = divide_up(width, std::max<int64_t>(divide_up(to - from, kTilePixels), 1));
         const bool is_first = place == 0 && first == 0;
         const bool is_last = place + tile.places == places && first + tile.depth == depth;
         tile.bias = is_first ? biases : no_biases;
         tile.minimum = is_last ? minimum : -std::numeric_limits<float>::infinity();
         tile.maximum = is_last ? maximum : std::numeric_limits<float>::infinity();
-        for (int64_t i = 0; i < block.count; i += kTilePixels) {
-          tile.pixel_count = std::min<int64_t>(kTilePixels, block.count - i);
+        for (int64_t i = from; i < to; i += kTilePixels) {
+          tile.pixel_count = std::min<int64_t>(kTilePixels, to - i);
           tile.pixels = pixels + place * place_stride + i;
           tile.out = out + (block.first + i) * out_channels + channel;
           tile.addend = !is_first ? tile.out : addend != nullptr ? addend + (tile.out - out) : nullptr;
           tile.weight = panel_weight + (place * depth + first) * width;
+          tile.next_weight = next_weight;
+          next_weight += tile.places * tile.depth * tile.next_stride;
           for (int64_t j = 0; j < width; j += kTileChannels) {
             const int64_t channels_left = std::min(stored - j, kTileChannels);
             if (channels_left <= 0) {
@@ -491,7 +573,7 @@ struct PackedConvolution {
       }
     }
     if (activation.apply != nullptr) {
-      for (int64_t i = 0; i < block.count; ++i) {
+      for (int64_t i = from; i < to; ++i) {
         activation(out + (block.first + i) * out_channels + channel, stored);
       }
     }
