@@ -1,38 +1,22 @@
 #include "kernels/common/byte_table.h"
 
-#include "kernels/common/byte_vectors.h"
-
-#if defined(__AVX512BW__)
-#include <immintrin.h>
-#endif
-
 namespace rules_executorch::kernels {
 
-#if defined(__AVX512BW__)
+#if KERNELS_HAVE_VECTOR_TABLES
 
 namespace {
 
-/// With instructions that choose among the bytes of two vectors, which not all processors of the instruction set have.
-[[gnu::target("avx512vbmi")]] void look_up_in_vectors(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n,
-                                                      int64_t stride, uint8_t* out) {
-  constexpr int64_t kBytes = 64;
-  const __m512i first = _mm512_loadu_si512(table);
-  const __m512i second = _mm512_loadu_si512(table + kBytes);
-  const __m512i third = _mm512_loadu_si512(table + 2 * kBytes);
-  const __m512i fourth = _mm512_loadu_si512(table + 3 * kBytes);
+KERNELS_VECTOR_TABLES void look_up_in_vectors(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n,
+                                              int64_t stride, uint8_t* out) {
+  const VectorTable look_up{table};
   for (int64_t row = 0; row < rows; ++row, in += stride, out += stride) {
-    for (int64_t i = 0; i < n; i += kBytes) {
-      const __mmask64 mask = n - i >= kBytes ? ~__mmask64{0} : (__mmask64{1} << (n - i)) - 1;
-      const __m512i index = _mm512_maskz_loadu_epi8(mask, in + i);
-      const __m512i lower = _mm512_permutex2var_epi8(first, index, second);
-      const __m512i upper = _mm512_permutex2var_epi8(third, index, fourth);
-      const __m512i found = _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
-      if (n - i >= kBytes) {
-        _mm512_storeu_si512(out + i, found);
+    for (int64_t i = 0; i < n; i += kByteLanes) {
+      if (n - i >= kByteLanes) {
+        store_bytes(out + i, look_up(load_bytes(in + i)));
       } else {
         // What is behind stays as it is: this is faster than to store some of the bytes.
-        uint8_t bytes[kBytes];
-        _mm512_storeu_si512(bytes, found);
+        uint8_t bytes[kByteLanes];
+        store_bytes(bytes, look_up(load_some_bytes(in + i, n - i)));
         copy_few_bytes(out + i, bytes, n - i);
       }
     }
@@ -46,8 +30,8 @@ namespace {
 namespace {
 
 void look_up(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n, int64_t stride, uint8_t* out) {
-#if defined(__AVX512BW__)
-  if (__builtin_cpu_supports("avx512vbmi")) {
+#if KERNELS_HAVE_VECTOR_TABLES
+  if (has_vector_tables()) {
     look_up_in_vectors(table, in, rows, n, stride, out);
     return;
   }

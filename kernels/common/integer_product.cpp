@@ -103,9 +103,10 @@ KERNELS_ALWAYS_INLINE inline void store_floats(const Tile& tile, const Ints (&to
   }
 }
 
-/// Stores rows of bytes, as many rows at a time as fill a vector.
-template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, const Ints (&totals)[kRows][kVectors]) {
+/// Stores rows of bytes, as many rows at a time as fill a vector, after `convert` has converted these.
+template <int kRows, int kVectors, typename Convert>
+KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, const Ints (&totals)[kRows][kVectors],
+                                             const Convert& convert) {
   constexpr int kTogether = 4 / kVectors;
   constexpr int64_t kRowBytes = kVectors * kIntLanes;
 #pragma GCC unroll 12
@@ -119,7 +120,7 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, const Ints (&tota
                                                                tile.offsets + column, tile.conversion.range)
                                                      : zero_ints();
     }
-    const Bytes bytes = in_order(narrow(x));
+    const Bytes bytes = convert(in_order(narrow(x)));
     char* const out = tile.out + i * tile.out_row_stride;
     if (kTogether == 1 && tile.columns == kByteLanes) {
       store_bytes(out, bytes);
@@ -128,13 +129,19 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, const Ints (&tota
     alignas(kByteLanes) char rows[kByteLanes];
     store_bytes(rows, bytes);
     for (int j = 0; j < kTogether && i + j < kRows; ++j) {
-      copy_few_bytes(out + j * tile.out_row_stride, rows + j * kRowBytes, tile.columns);
+      if (tile.columns == kRowBytes) {
+        // A copy of a fixed size is the fastest.
+        std::memcpy(out + j * tile.out_row_stride, rows + j * kRowBytes, kRowBytes);
+      } else {
+        copy_few_bytes(out + j * tile.out_row_stride, rows + j * kRowBytes, tile.columns);
+      }
     }
   }
 }
 
-template <int kRows, int kPanelCount>
-void compute_tile(const Tile& tile) {
+/// Not KERNELS_ALWAYS_INLINE: `convert` may be for other processors than this function, until it is a part of another.
+template <int kRows, int kPanelCount, typename Convert>
+inline void compute_tile(const Tile& tile, const Convert& convert) {
   constexpr int kVectors = kPanelCount * kPanelVectors;
   Ints totals[kRows][kVectors];
 #pragma GCC unroll 12
@@ -155,9 +162,23 @@ void compute_tile(const Tile& tile) {
   if (tile.conversion.type == ScalarType::Float) {
     store_floats(tile, totals);
   } else {
-    store_rows(tile, totals);
+    store_rows(tile, totals, convert);
   }
 }
+
+template <int kRows, int kPanelCount>
+void compute_plain_tile(const Tile& tile) {
+  compute_tile<kRows, kPanelCount>(tile, [](Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
+}
+
+#if KERNELS_HAVE_VECTOR_TABLES
+
+template <int kRows, int kPanelCount>
+KERNELS_VECTOR_TABLES void compute_table_tile(const Tile& tile) {
+  compute_tile<kRows, kPanelCount>(tile, VectorTable{tile.conversion.table});
+}
+
+#endif
 
 /// Computes as many rows as a tile has, of those that are left.
 template <int kPanelCount, int kRows>
@@ -167,7 +188,13 @@ int64_t compute_some_rows(const Tile& tile, int64_t rows) {
       return compute_some_rows<kPanelCount, kRows / 2>(tile, rows);
     }
   }
-  compute_tile<kRows, kPanelCount>(tile);
+#if KERNELS_HAVE_VECTOR_TABLES
+  if (tile.conversion.table != nullptr && has_vector_tables()) {
+    compute_table_tile<kRows, kPanelCount>(tile);
+    return kRows;
+  }
+#endif
+  compute_plain_tile<kRows, kPanelCount>(tile);
   return kRows;
 }
 
@@ -180,10 +207,16 @@ void multiply_panels(const IntegerProduct& product, int64_t channel, int64_t col
       return;
     }
   }
-  alignas(64) float scales[kBlockColumns] = {};
-  alignas(64) float offsets[kBlockColumns] = {};
-  std::copy_n(product.conversion.scale + channel + column, columns, scales);
-  std::copy_n(product.conversion.offset + channel + column, columns, offsets);
+  const float* scales = product.conversion.scale + channel + column;
+  const float* offsets = product.conversion.offset + channel + column;
+  alignas(64) float copied[2][kBlockColumns];
+  if (columns < kPanelCount * kPanelColumns) {
+    for (float* const copy : copied) {
+      std::fill_n(copy, kPanelCount * kPanelColumns, 0.0f);
+    }
+    scales = std::copy_n(scales, columns, copied[0]) - columns;
+    offsets = std::copy_n(offsets, columns, copied[1]) - columns;
+  }
   const auto size = static_cast<int64_t>(elementSize(product.conversion.type));
   for (int64_t row = 0; row < product.rows;) {
     const Tile tile = {product.rows_data + row * product.row_stride,
@@ -200,7 +233,7 @@ void multiply_panels(const IntegerProduct& product, int64_t channel, int64_t col
                        product.out_row_stride};
     row += compute_some_rows<kPanelCount, tile_rows(kPanelCount)>(tile, product.rows - row);
   }
-  if (product.conversion.table != nullptr) {
+  if (product.conversion.table != nullptr && !has_vector_tables()) {
     look_up_rows(product.conversion.table, product.rows, columns, product.out_row_stride,
                  reinterpret_cast<uint8_t*>(product.out + column * size));
   }

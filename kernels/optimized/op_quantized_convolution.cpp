@@ -19,9 +19,13 @@ namespace {
 
 /// Bytes of a block of what the kernel meets at some pixels: a part of a cache.
 constexpr int64_t kBlockBytes = int64_t{1} << 17;
-/// Pixels that a thread takes at a time: their elements stay in a cache while panels of weights pass.
-constexpr int64_t kPixelBlock = 64;
-/// Bytes that a copy of a few has, of which those behind are overwritten.
+/// Pixels that are computed together: their elements stay in a cache while panels of weights pass. Tiles fill them.
+constexpr int64_t kPixelBlock = 72;
+constexpr int64_t kPixelStep = 12;
+/// Multiplications that a thread takes at least. One of a depthwise convolution takes as long as some others.
+constexpr int64_t kPartProducts = 16 * kGrain;
+constexpr int64_t kDepthwiseCost = 8;
+/// Bytes of a copy of a few.
 constexpr int64_t kShortCopy = 16;
 
 int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -115,14 +119,15 @@ class DepthwiseConvolution {
       arrange(first_channel(block), factors_ + block * block_bytes_);
     }
     std::fill_n(zeros_, kByteLanes, call_.padding);
-    const int64_t work = call_.x.out * (call_.groups + kByteLanes) * call_.taps() / 16;
-    parallel_for(0, call_.batch * call_.y.out, std::max<int64_t>(kGrain / work, 1), [&](int64_t begin, int64_t end) {
-      for (int64_t row = begin; row < end; ++row) {
-        for (int64_t block = 0; block < blocks; ++block) {
-          compute_row(row / call_.y.out, row % call_.y.out, block);
-        }
-      }
-    });
+    const int64_t work = call_.x.out * (call_.groups + kByteLanes) * call_.taps() * kDepthwiseCost;
+    parallel_for(0, call_.batch * call_.y.out, std::max<int64_t>(kPartProducts / work, 1),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t row = begin; row < end; ++row) {
+                     for (int64_t block = 0; block < blocks; ++block) {
+                       compute_row(row / call_.y.out, row % call_.y.out, block);
+                     }
+                   }
+                 });
     return true;
   }
 
@@ -137,6 +142,16 @@ class DepthwiseConvolution {
     return std::max<int64_t>(std::min(block * kByteLanes, call_.groups - kByteLanes), 0);
   }
 
+  /// Whether two pixels fill a vector, which are computed together: the second half of a block is the next pixel's
+  /// then.
+  bool has_pairs() const {
+    return call_.groups * 2 == kByteLanes && is_short() && call_.x.stride == 1 &&
+           call_.conversion.type != ScalarType::Float;
+  }
+
+  /// Whether the columns of the kernel are three next to each other, each of one group.
+  bool is_short() const { return call_.y.kernel <= kGroupBytes && call_.x.kernel == 3 && call_.x.dilation == 1; }
+
   /// Where the factors of a block's channel lie, which are in interleaved order.
   static int64_t position(int64_t channel) {
     const int64_t lane = channel / 16;
@@ -145,20 +160,25 @@ class DepthwiseConvolution {
 
   /// Copies the factors and weights of a block's channels as the loops read them.
   void arrange(int64_t first, char* target) const {
-    const int64_t channels = std::min(kByteLanes, call_.groups - first);
+    const int64_t channels = has_pairs() ? kByteLanes : std::min(kByteLanes, call_.groups - first);
     const int64_t groups = call_.weight_groups();
     std::memset(target, 0, static_cast<size_t>(block_bytes_));
     float* const scales = reinterpret_cast<float*>(target);
     float* const offsets = scales + kByteLanes;
     char* const weights = target + 2 * kFactorBytes;
-    for (int64_t i = 0; i < channels; ++i) {
-      const int64_t channel = first + i;
-      scales[position(i)] = call_.conversion.scale[channel];
-      offsets[position(i)] = call_.conversion.offset[channel];
+    for (int64_t i = 0, n = 0; i < channels; i += n) {
+      const int64_t channel = first + i % call_.groups;
+      // Four channels are neighbors here as there.
+      n = i % 4 == 0 && channel % 4 == 0 && i + 4 <= channels && channel + 4 <= call_.groups ? 4 : 1;
+      const auto copy = [n](const void* from, void* to, int64_t size) {
+        n == 4 ? std::memcpy(to, from, 4 * size) : std::memcpy(to, from, size);
+      };
+      copy(call_.conversion.scale + channel, scales + position(i), sizeof(float));
+      copy(call_.conversion.offset + channel, offsets + position(i), sizeof(float));
       const char* const panel = call_.weight + channel / kPanelColumns * groups * kPanelColumns * kPanelDepth;
       for (int64_t group = 0; group < groups; ++group) {
-        std::memcpy(weights + group * kGroupVectorBytes + position(i) * kGroupBytes,
-                    panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth, kGroupBytes);
+        copy(panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth,
+             weights + group * kGroupVectorBytes + position(i) * kGroupBytes, kGroupBytes);
       }
     }
   }
@@ -185,38 +205,59 @@ class DepthwiseConvolution {
                      call_.out + ((batch * call_.y.out + out_y) * call_.x.out * call_.groups + first) * call_.out_size,
                      factors_ + block * block_bytes_, out_y * call_.y.stride - call_.y.before,
                      std::min(kByteLanes, call_.groups - first)};
-    if (row.channels < kByteLanes) {
-      compute_pixels<true>(row);
-    } else {
-      compute_pixels<false>(row);
+#if KERNELS_HAVE_VECTOR_TABLES
+    if (call_.conversion.table != nullptr && has_vector_tables()) {
+      look_up_pixels(row);
+      return;
     }
+#endif
+    compute_pixels(row, [](Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
     if (call_.conversion.table != nullptr) {
       look_up_rows(call_.conversion.table, call_.x.out, row.channels, call_.groups,
                    reinterpret_cast<uint8_t*>(row.out));
     }
   }
 
-  template <bool kSome>
-  void compute_pixels(const Row& row) const {
-    // The pixels for which the kernel is inside of the input's columns.
-    const int64_t reach = (call_.x.kernel - 1) * call_.x.dilation + 1;
-    const int64_t begin = std::min(divide_up(call_.x.before, call_.x.stride), call_.x.out);
-    const int64_t fitting = call_.x.in + call_.x.before - reach;
-    const int64_t end = std::clamp(fitting < 0 ? 0 : fitting / call_.x.stride + 1, begin, call_.x.out);
-    for (int64_t x = 0; x < begin; ++x) {
-      compute_pixel<kSome>(row, x);
+#if KERNELS_HAVE_VECTOR_TABLES
+
+  KERNELS_VECTOR_TABLES void look_up_pixels(const Row& row) const {
+    compute_pixels(row, VectorTable{call_.conversion.table});
+  }
+
+#endif
+
+  /// Computes a row, whose bytes `convert` converts. Not KERNELS_ALWAYS_INLINE, nor is what it calls with `convert`:
+  /// that may be for other processors than these functions, until they are a part of another.
+  template <typename Convert>
+  void compute_pixels(const Row& row, const Convert& convert) const {
+    if (row.channels < kByteLanes) {
+      compute_pixels_of<true>(row, convert);
+    } else {
+      compute_pixels_of<false>(row, convert);
     }
-    int64_t x = begin;
-    if (call_.y.kernel <= kGroupBytes && call_.x.dilation == 1) {
+  }
+
+  template <bool kSome, typename Convert>
+  void compute_pixels_of(const Row& row, const Convert& convert) const {
+    int64_t x = 0;
+    if (is_short()) {
       const GroupRows rows = group_rows(row, 0);
-      if (call_.x.kernel == 3 && call_.x.stride == 1) {
-        x = compute_parts<kSome, 3, 1>(row, rows, x, end);
-      } else if (call_.x.kernel == 3 && call_.x.stride == 2) {
-        x = compute_parts<kSome, 3, 2>(row, rows, x, end);
+      if (kSome && has_pairs()) {
+        // The first pixel and the last ones meet columns outside of the input.
+        const int64_t begin = std::min(call_.x.before, call_.x.out);
+        const int64_t end = std::min(call_.x.in + call_.x.before - 2, call_.x.out);
+        for (; x < begin; ++x) {
+          compute_pixel<kSome>(row, x, convert);
+        }
+        x = compute_parts<false, 3, 2, 2>(row, rows, x, end, convert);
+      } else if (call_.x.stride == 1) {
+        x = compute_parts<kSome, 3, 1, 1>(row, rows, x, call_.x.out, convert);
+      } else if (call_.x.stride == 2) {
+        x = compute_parts<kSome, 3, 2, 1>(row, rows, x, call_.x.out, convert);
       }
     }
     for (; x < call_.x.out; ++x) {
-      compute_pixel<kSome>(row, x);
+      compute_pixel<kSome>(row, x, convert);
     }
   }
 
@@ -245,13 +286,21 @@ class DepthwiseConvolution {
     interleave(loaded, column);
   }
 
-  /// Computes kPixels pixels at a time, from `x` on, as often as there are so many before `end`; returns where it ends.
-  template <bool kSome, int kKernel, int kStride>
-  int64_t compute_parts(const Row& row, const GroupRows& rows, int64_t x, int64_t end) const {
+  /// Computes the pixels from `x` to `end`, if they fill kPixels vectors of kTogether pixels; returns where it ends.
+  /// The first columns of two vectors are kStep columns apart.
+  template <bool kSome, int kKernel, int kStep, int kTogether, typename Convert>
+  int64_t compute_parts(const Row& row, const GroupRows& rows, int64_t x, int64_t end, const Convert& convert) const {
+    constexpr int64_t kPart = kPixels * kTogether;
+    if (x + kPart > end) {
+      return x;
+    }
     const Bytes bits = repeat_group(call_.bits * 0x01010101u);
+    const Bytes outside = flip_bits(repeat_group(call_.padding * 0x01010101u), bits);
     const char* const weights = row.factors + 2 * kFactorBytes;
-    for (; x + kPixels <= end; x += kPixels) {
-      const int64_t first = x * kStride - call_.x.before;
+    for (; x < end; x += kPart) {
+      // Some of the last pixels may be computed twice.
+      x = std::min(x, end - kPart);
+      const int64_t first = x * call_.x.stride - call_.x.before;
       Ints sums[kPixels][4];
 #pragma GCC unroll 4
       for (int i = 0; i < kPixels; ++i) {
@@ -261,27 +310,30 @@ class DepthwiseConvolution {
         }
       }
 #pragma GCC unroll 16
-      for (int k = 0; k < (kPixels - 1) * kStride + kKernel; ++k) {
-        Bytes column[4];
-        load_column<kSome>(row, rows, first + k, bits, column);
+      for (int k = 0; k < (kPixels - 1) * kStep + kKernel; ++k) {
+        Bytes column[4] = {outside, outside, outside, outside};
+        if (first + k >= 0 && first + k < call_.x.in) {
+          load_column<kSome>(row, rows, first + k, bits, column);
+        }
 #pragma GCC unroll 4
         for (int i = 0; i < kPixels; ++i) {
-          if (k >= i * kStride && k < i * kStride + kKernel) {
-            add_column(column, weights + (k - i * kStride) * kGroupVectorBytes, sums[i]);
+          if (k >= i * kStep && k < i * kStep + kKernel) {
+            add_column(column, weights + (k - i * kStep) * kGroupVectorBytes, sums[i]);
           }
         }
       }
 #pragma GCC unroll 4
       for (int i = 0; i < kPixels; ++i) {
-        store(row, sums[i], row.out + (x + i) * call_.groups * call_.out_size);
+        store(row, kSome ? row.channels : kByteLanes, sums[i],
+              row.out + (x + i * kTogether) * call_.groups * call_.out_size, convert);
       }
     }
     return x;
   }
 
   /// Computes one pixel.
-  template <bool kSome>
-  void compute_pixel(const Row& row, int64_t out_x) const {
+  template <bool kSome, typename Convert>
+  void compute_pixel(const Row& row, int64_t out_x, const Convert& convert) const {
     const Bytes bits = repeat_group(call_.bits * 0x01010101u);
     const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
     const char* weights = row.factors + 2 * kFactorBytes;
@@ -295,7 +347,7 @@ class DepthwiseConvolution {
         add_column(column, weights, sums);
       }
     }
-    store(row, sums, row.out + out_x * call_.groups * call_.out_size);
+    store(row, row.channels, sums, row.out + out_x * call_.groups * call_.out_size, convert);
   }
 
   KERNELS_ALWAYS_INLINE static void add_column(const Bytes (&column)[4], const char* weights, Ints (&sums)[4]) {
@@ -305,7 +357,9 @@ class DepthwiseConvolution {
     }
   }
 
-  KERNELS_ALWAYS_INLINE void store(const Row& row, const Ints (&sums)[4], char* out) const {
+  template <typename Convert>
+  KERNELS_ALWAYS_INLINE void store(const Row& row, int64_t count, const Ints (&sums)[4], char* out,
+                                   const Convert& convert) const {
     const float* const scales = reinterpret_cast<const float*>(row.factors);
     if (call_.conversion.type == ScalarType::Float) {
       int32_t values[kByteLanes];
@@ -316,13 +370,13 @@ class DepthwiseConvolution {
       store_floats(row, values, out);
       return;
     }
-    const Bytes bytes = narrow_sums(sums, scales, scales + kByteLanes, call_.conversion.range);
-    if (row.channels == kByteLanes) {
+    const Bytes bytes = convert(narrow_sums(sums, scales, scales + kByteLanes, call_.conversion.range));
+    if (count == kByteLanes) {
       store_bytes(out, bytes);
     } else {
       char stored[kByteLanes];
       store_bytes(stored, bytes);
-      copy_few_bytes(out, stored, row.channels);
+      copy_few_bytes(out, stored, count);
     }
   }
 
@@ -361,7 +415,7 @@ class RowConvolution {
       return true;
     }
     const int64_t pixels = std::min(all, std::max(kBlockBytes / pitch_ / kPixelBlock, thread_count()) * kPixelBlock);
-    uint8_t* const rows = reinterpret_cast<uint8_t*>(scratch.get(pixels * pitch_ + kShortCopy));
+    uint8_t* const rows = reinterpret_cast<uint8_t*>(scratch.get(pixels * pitch_));
     if (rows == nullptr) {
       return false;
     }
@@ -386,25 +440,17 @@ class RowConvolution {
     int64_t out_x = first % call_.x.out;
     int64_t out_y = first / call_.x.out % call_.y.out;
     int64_t batch = first / call_.x.out / call_.y.out;
-    for (int64_t pixel = 0; pixel < count; ++pixel, target += pitch_) {
+    for (int64_t pixel = 0, copied = 0; pixel < count; pixel += copied, target += copied * pitch_) {
       const int64_t x = out_x * call_.x.stride - call_.x.before;
       const int64_t y = out_y * call_.y.stride - call_.y.before;
       const uint8_t* const image = call_.in + batch * call_.y.in * call_.x.in * channels + group * call_.in_channels;
-      const bool is_run = call_.groups == 1 && call_.x.dilation == 1 && x >= 0 && x + call_.x.kernel <= call_.x.in;
-      const int64_t n = call_.x.kernel * call_.in_channels;
-      for (int64_t i = 0; i < call_.y.kernel; ++i) {
-        const int64_t at = y + i * call_.y.dilation;
-        uint8_t* const row = target + i * n;
-        if (at < 0 || at >= call_.y.in) {
-          std::memset(row, call_.padding, static_cast<size_t>(n));
-        } else if (is_run) {
-          // What a copy of a fixed size writes into the row behind is overwritten, but for another thread's.
-          copy(image + (at * call_.x.in + x) * channels, n, pixel + 1 < count, row);
-        } else {
-          copy_columns(image + at * call_.x.in * channels, x, row);
-        }
+      copied = copy_run(image, x, y, call_.x.out - out_x, (count - pixel) * pitch_, target);
+      if (copied == 0) {
+        copy_pixel(image, x, y, target);
+        copied = 1;
       }
-      if (++out_x == call_.x.out) {
+      out_x += copied;
+      if (out_x == call_.x.out) {
         out_x = 0;
         if (++out_y == call_.y.out) {
           out_y = 0;
@@ -412,6 +458,54 @@ class RowConvolution {
         }
       }
     }
+  }
+
+  /// Copies what the kernel meets from column `x` and row `y` on.
+  void copy_pixel(const uint8_t* image, int64_t x, int64_t y, uint8_t* target) const {
+    const int64_t channels = call_.all_in_channels();
+    const bool is_run = call_.groups == 1 && call_.x.dilation == 1 && x >= 0 && x + call_.x.kernel <= call_.x.in;
+    const int64_t n = call_.x.kernel * call_.in_channels;
+    for (int64_t i = 0; i < call_.y.kernel; ++i, target += n) {
+      const int64_t at = y + i * call_.y.dilation;
+      if (at < 0 || at >= call_.y.in) {
+        std::memset(target, call_.padding, static_cast<size_t>(n));
+      } else if (is_run) {
+        std::memcpy(target, image + (at * call_.x.in + x) * channels, static_cast<size_t>(n));
+      } else {
+        copy_columns(image + at * call_.x.in * channels, x, target);
+      }
+    }
+  }
+
+  /// Copies what the kernel meets at some pixels of a row, `most` at most, where each row of the kernel is a short copy
+  /// of a fixed size, the fastest. What that writes behind the row is overwritten by the next ones, and stays in `room`
+  /// bytes: those behind may be another thread's. Returns how many pixels these are: none where something is outside of
+  /// the input.
+  int64_t copy_run(const uint8_t* image, int64_t x, int64_t y, int64_t most, int64_t room, uint8_t* target) const {
+    const int64_t n = call_.x.kernel * call_.in_channels;
+    const int64_t free_columns = call_.x.in - x - call_.x.kernel;
+    const int64_t last = y + (call_.y.kernel - 1) * call_.y.dilation;
+    if (call_.groups != 1 || call_.x.dilation != 1 || n > kShortCopy || x < 0 || free_columns < 0 || y < 0 ||
+        last >= call_.y.in) {
+      return 0;
+    }
+    const uint8_t* source = image + (y * call_.x.in + x) * call_.in_channels;
+    const int64_t step = call_.x.stride * call_.in_channels;
+    const int64_t row_step = call_.y.dilation * call_.x.in * call_.in_channels;
+    // Bytes of the input and of the target behind the first pixel's last copy.
+    const int64_t unread = end_ - (source + (call_.y.kernel - 1) * row_step) - kShortCopy;
+    const int64_t unwritten = room - (call_.y.kernel - 1) * n - kShortCopy;
+    if (unread < 0 || unwritten < 0) {
+      return 0;
+    }
+    const int64_t pixels =
+        std::min({most, free_columns / call_.x.stride + 1, unread / step + 1, unwritten / pitch_ + 1});
+    for (int64_t pixel = 0; pixel < pixels; ++pixel, source += step, target += pitch_) {
+      for (int64_t i = 0; i < call_.y.kernel; ++i) {
+        std::memcpy(target + i * n, source + i * row_step, kShortCopy);
+      }
+    }
+    return pixels;
   }
 
   /// Copies what a row of the kernel meets from column `x` on.
@@ -427,43 +521,55 @@ class RowConvolution {
     }
   }
 
-  /// Copies `n` bytes. A copy of a fixed size is the fastest.
-  void copy(const uint8_t* source, int64_t n, bool may_write_behind, uint8_t* target) const {
-    if (n <= kShortCopy && may_write_behind && end_ - source >= kShortCopy) {
-      std::memcpy(target, source, kShortCopy);
-    } else {
-      std::memcpy(target, source, static_cast<size_t>(n));
-    }
-  }
-
   /// Multiplies the rows of `count` pixels, from `first` on: parts of some panels and some rows.
   void multiply(int64_t group, const uint8_t* rows, int64_t row_stride, int64_t first, int64_t count) const {
     const int64_t panels = divide_up(call_.out_channels, kPanelColumns);
+    const int64_t products = count * call_.out_channels * k_;
+    const int64_t parts = std::clamp<int64_t>(products / kPartProducts, 1, thread_count());
+    const int64_t row_parts = std::min(parts, divide_up(count, kPixelStep));
+    const int64_t panel_parts = std::min(parts / row_parts, panels);
+    const auto row_at = [&](int64_t part) {
+      return part == row_parts ? count : count * part / row_parts / kPixelStep * kPixelStep;
+    };
+    parallel_for(0, row_parts * panel_parts, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t part = begin; part < end; ++part) {
+        const int64_t last_row = row_at(part / panel_parts + 1);
+        const int64_t last_panel = panels * (part % panel_parts + 1) / panel_parts;
+        for (int64_t row = row_at(part / panel_parts); row < last_row; row += kPixelBlock) {
+          for (int64_t panel = panels * (part % panel_parts) / panel_parts; panel < last_panel; panel += kPanels) {
+            multiply_block(group, rows, row_stride, first, {row, std::min(kPixelBlock, last_row - row)},
+                           {panel, std::min(kPanels, last_panel - panel)});
+          }
+        }
+      }
+    });
+  }
+
+  struct Range {
+    int64_t first;
+    int64_t count;
+  };
+
+  /// Multiplies some rows by some panels.
+  void multiply_block(int64_t group, const uint8_t* rows, int64_t row_stride, int64_t first_pixel, Range row,
+                      Range panel) const {
     const int64_t panel_stride = call_.weight_groups() * kPanelColumns * kPanelDepth;
-    const int64_t panel_blocks = divide_up(panels, kPanels);
     const int64_t out_row_stride = call_.all_out_channels() * call_.out_size;
-    const int64_t work = kPixelBlock * kBlockColumns * k_ / 64;
-    parallel_for(0, divide_up(count, kPixelBlock) * panel_blocks,
-                 std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1), [&](int64_t begin, int64_t end) {
-                   for (int64_t part = begin; part < end; ++part) {
-                     const int64_t row = part / panel_blocks * kPixelBlock;
-                     const int64_t panel = part % panel_blocks * kPanels;
-                     const int64_t channel = group * call_.out_channels + panel * kPanelColumns;
-                     const IntegerProduct product = {
-                         reinterpret_cast<const char*>(rows) + row * row_stride,
-                         row_stride,
-                         std::min(kPixelBlock, count - row),
-                         call_.bits,
-                         call_.weight + (group * panels + panel) * panel_stride,
-                         panel_stride,
-                         std::min(kBlockColumns, call_.out_channels - panel * kPanelColumns),
-                         in_place_ ? k_ : pitch_,  // Behind copied rows is memory, and weights of zero.
-                         call_.conversion,
-                         call_.out + (first + row) * out_row_stride + channel * call_.out_size,
-                         out_row_stride};
-                     multiply_by_weights(product, channel);
-                   }
-                 });
+    const int64_t column = panel.first * kPanelColumns;
+    const int64_t channel = group * call_.out_channels + column;
+    const IntegerProduct product = {
+        reinterpret_cast<const char*>(rows) + row.first * row_stride,
+        row_stride,
+        row.count,
+        call_.bits,
+        call_.weight + (group * divide_up(call_.out_channels, kPanelColumns) + panel.first) * panel_stride,
+        panel_stride,
+        std::min(panel.count * kPanelColumns, call_.out_channels - column),
+        in_place_ ? k_ : pitch_,  // Behind copied rows is memory, and weights of zero.
+        call_.conversion,
+        call_.out + (first_pixel + row.first) * out_row_stride + channel * call_.out_size,
+        out_row_stride};
+    multiply_by_weights(product, channel);
   }
 
   const Call& call_;
