@@ -25,8 +25,9 @@ constexpr int64_t kBlock = 128 / kBits;
 
 struct Floats {
   static constexpr int64_t kLanes = 16;
-  __m512 lanes = _mm512_setzero_ps();
+  __m512 lanes;
 
+  static KERNELS_ALWAYS_INLINE Floats zero() { return {_mm512_setzero_ps()}; }
   static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return {_mm512_loadu_ps(from)}; }
   KERNELS_ALWAYS_INLINE void add_product(Floats a, Floats b) { lanes = _mm512_fmadd_ps(a.lanes, b.lanes, lanes); }
   KERNELS_ALWAYS_INLINE void add_product(Floats a, float b) { add_product(a, Floats{_mm512_set1_ps(b)}); }
@@ -50,8 +51,9 @@ KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weight
 
 struct Floats {
   static constexpr int64_t kLanes = 8;
-  __m256 lanes = _mm256_setzero_ps();
+  __m256 lanes;
 
+  static KERNELS_ALWAYS_INLINE Floats zero() { return {_mm256_setzero_ps()}; }
   static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return {_mm256_loadu_ps(from)}; }
   KERNELS_ALWAYS_INLINE void add_product(Floats a, Floats b) { lanes = _mm256_fmadd_ps(a.lanes, b.lanes, lanes); }
   KERNELS_ALWAYS_INLINE void add_product(Floats a, float b) { add_product(a, Floats{_mm256_set1_ps(b)}); }
@@ -59,6 +61,7 @@ struct Floats {
 
 template <int kBits>
 KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
+#pragma GCC unroll 2
   for (int half = 0; half < 2; ++half) {
     const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + half * 8));
     if constexpr (kBits == 8) {
@@ -78,8 +81,9 @@ KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weight
 
 struct Floats {
   static constexpr int64_t kLanes = 16;
-  float lanes[kLanes] = {};
+  float lanes[kLanes];
 
+  static KERNELS_ALWAYS_INLINE Floats zero() { return {{}}; }
   static KERNELS_ALWAYS_INLINE Floats load(const float* from) {
     Floats result;
     std::copy_n(from, kLanes, result.lanes);
@@ -109,6 +113,15 @@ KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weight
 
 #endif
 
+/// Asks for bytes that are read later. Rows of weights are often pages, at whose ends processors stop to read ahead.
+KERNELS_ALWAYS_INLINE inline void prefetch(const char* bytes) {
+#if defined(__GNUC__)
+  __builtin_prefetch(bytes);
+#else
+  (void)bytes;
+#endif
+}
+
 /// Some rows of inputs, times all weights.
 struct Layer {
   const float* in;
@@ -120,6 +133,18 @@ struct Layer {
   int64_t columns;
   int64_t groups;  // of weights with a scale each, in a row
 };
+
+/// One by one: the compiler would clear an array in memory, for every group of weights.
+template <int kRows, int kColumns>
+KERNELS_ALWAYS_INLINE inline void clear(Floats (&sums)[kRows][kColumns]) {
+#pragma GCC unroll 4
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int c = 0; c < kColumns; ++c) {
+      sums[i][c] = Floats::zero();
+    }
+  }
+}
 
 /// Computes `kColumns` columns of `kRows` rows, from `column` on: several sums at a time, which do not wait for each
 /// other. Elements behind the last whole block, of which a row with one scale has some, come at the end.
@@ -134,12 +159,15 @@ void compute_columns(const Layer& layer, int64_t column) {
   const float* in = layer.in;
   int64_t byte = 0;
   Floats totals[kRows][kColumns];
+  clear(totals);
   for (int64_t g = 0; g < layer.groups; ++g) {
     Floats sums[kRows][kColumns];
+    clear(sums);
     for (int64_t block = 0; block < blocks; ++block, in += kBlock<kBits>, byte += kBlock<kBits> * kBits / 8) {
 #pragma GCC unroll 4
       for (int c = 0; c < kColumns; ++c) {
         Floats weights[kVectors];
+        prefetch(weight + (kColumns + c) * row_bytes + byte);
         load_weights<kBits>(weight + c * row_bytes + byte, weights);
 #pragma GCC unroll 4
         for (int i = 0; i < kRows; ++i) {
