@@ -35,7 +35,9 @@ def _linear(  # noqa: PLR0917, as the operator takes them
     integers = packing.rows_of_dynamic_panels(weight, offset.numel(), input.shape[-1])
     groups = packing.columns_of_panels(scale, offset.numel())
     values = integers * groups.repeat_interleave(integers.shape[1] // groups.shape[1], 1)
-    return functional.linear((quantized - zero_points) * scales, values, bias)
+    sums = functional.linear(quantized.double() + 128, values.double()) - (zero_points.double() + 128) * offset
+    result = (sums * scales).to(input.dtype)
+    return result if bias is None else result + bias
 
 
 # Between which bounds the least and the largest value of a row count: that of zero is exact.
