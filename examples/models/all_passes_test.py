@@ -10,6 +10,7 @@ from absl.testing import absltest
 
 _PACKED = "weights of a linear layer packed"
 _TABLE = "embedding of a linear layer's packed weights"
+_NORM = "an RMS norm made one call"
 _PADDED = "zeros that a convolution pads itself"
 _ATTENTION = "attention kept whole"
 _FUSED = "rules_executorch::fused_convolution of channels-last tensors"
@@ -24,7 +25,7 @@ class AllPassesTest(absltest.TestCase):
 
     def _check(self, model: str, **expected: int) -> None:
         changes = self._changes(model)
-        names = {"attention": _ATTENTION, "packed": _PACKED, "padded": _PADDED, "table": _TABLE}
+        names = {"attention": _ATTENTION, "norms": _NORM, "packed": _PACKED, "padded": _PADDED, "table": _TABLE}
         wanted = {names.get(key, f"{key} done by the layer before it"): count for key, count in expected.items()}
         self.assertEqual({what: changes[what] for what in wanted}, wanted)
 
@@ -37,6 +38,15 @@ class AllPassesTest(absltest.TestCase):
 
     def test_gpt2(self) -> None:
         self._check("gpt2_small", attention=1, packed=5, table=1, gelu_tanh=1)
+
+    def test_llama(self) -> None:
+        self._check("tiny_llama", norms=5)
+        self._check("qwen2_dynamic", norms=3, packed=8, table=1)
+
+    def test_half_precision(self) -> None:
+        # Of queries and keys, and before and behind attention and the feed-forward layers of both blocks.
+        self._check("gemma3_bfloat16", norms=13, packed=15, table=1, gelu_tanh=2)
+        self._check("clip_half", packed=14)
 
     def test_mobilenet(self) -> None:
         # Of the zeros, ExecuTorch's own operator takes 47.

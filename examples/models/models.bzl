@@ -58,7 +58,9 @@ def _model(
 # Models whose programs come with all graph passes as well: the model file, by name.
 WITH_ALL_PASSES = {
     "bert_base": "bert_base.py",
+    "clip_half": "clip_half.py",
     "convnext_tiny": "convnext_tiny.py",
+    "gemma3_bfloat16": "gemma3_bfloat16.py",
     "gpt2_small": "gpt2_small.py",
     "minilm_weights": "minilm_weights.py",
     "mobilenet_v2": "mobilenet_v2.py",
@@ -85,6 +87,8 @@ MODELS = {
         # 18 layers of roundings. PyTorch's own logits differ by 0.061 between AVX-512 and SSE 4.1, and by 0.056 from those
         # in Float; they are 0.5 in the root mean square.
         full_size_tolerance = "8e-2",
+        # PyTorch's logits are 40 dB from those in Float. Those of the passes, which round less often, are 41 dB from PyTorch's.
+        min_snr = "38",
         tolerance = "2e-2",
     ),
     "gpt2_small": _model(),
