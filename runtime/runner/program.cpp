@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
 #include <set>
@@ -32,11 +33,11 @@ using executorch::runtime::Span;
 using executorch::runtime::Tag;
 using executorch::runtime::TensorInfo;
 
-// The size that memory has which other memory comes behind.
-size_t Aligned(size_t size) {
-  constexpr size_t kAlignment = alignof(std::max_align_t);
-  return (size + kAlignment - 1) / kAlignment * kAlignment;
-}
+// Of the memory of a buffer: a line of the caches, since vectors that cross lines take twice as long.
+constexpr size_t kAlignment = 64;
+
+// The next multiple of it.
+size_t Aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
 
 std::string Join(const std::vector<std::string>& items, const char* separator) {
   std::string text;
@@ -173,13 +174,14 @@ void Program::TakePlannedMemory(const std::string& method) {
     const size_t aligned = Aligned(sizes.back());
     total = aligned > SIZE_MAX - total ? SIZE_MAX : total + aligned;
   }
-  memory_.reset(static_cast<uint8_t*>(std::calloc(std::max<size_t>(total, 1), 1)));
+  memory_.reset(static_cast<uint8_t*>(std::calloc(total > SIZE_MAX - kAlignment ? SIZE_MAX : total + kAlignment, 1)));
   if (memory_ == nullptr) {
     Fail("method " + method + " plans " + std::to_string(total) + " bytes of memory, which cannot be had.",
          "the model is too large for this machine, or the file is damaged.",
          "run it where there is more memory; export the model again if it should not need as much.");
   }
-  uint8_t* next = memory_.get();
+  const auto address = reinterpret_cast<uintptr_t>(memory_.get());
+  uint8_t* next = memory_.get() + (Aligned(address) - address);
   for (size_t size : sizes) {
     buffers_.emplace_back(next, size);
     next += Aligned(size);
