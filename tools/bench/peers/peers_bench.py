@@ -253,7 +253,8 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         " operators, compiled for the model's dtypes (`dtype_selective_build`). The peers run the same weights on"
         " the same inputs; before anything is timed, the outputs are compared with PyTorch's. The columns take"
         " turns, pinned to one processor and to two; a time is the median of the turns, and that of a turn the"
-        f" median of its runs. Where an inference takes more than {_SLOW:g} seconds, one is timed. Load and first"
+        " median of its runs; inputs are copied to where the model reads them before each run, and outputs away, which"
+        f" is not timed. Where an inference takes more than {_SLOW:g} seconds, one is timed. Load and first"
         " inference: in a process of its own, from the start of its main function, Python's imports included;"
         " `torch.compile` finds its cache full. Peak memory is up to there, for a runner in C++ up to its end;"
         " code is what the process loads of the runner and of libraries, without the system's and Python's. int8:"
@@ -265,7 +266,7 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         "### Operators",
         "One thread, as programs of one operator.",
         f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32. What moves bytes is judged by a copy that reads"
-        " and writes as many, since caches have the same share of them: "
+        " and writes as many, and that finds as little of them in the caches: "
         + ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in peak.copies.items())
         + " (`//tools/bench:machine_peak`)."
         if peak

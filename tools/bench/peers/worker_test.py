@@ -1,5 +1,8 @@
 from __future__ import annotations
 
+import time
+from typing import Any
+
 import numpy
 from absl.testing import absltest
 
@@ -36,6 +39,30 @@ class DifferenceTest(absltest.TestCase):
         self.assertEqual(
             self.difference([3, 4], [3, 4.5], min_snr=21), "output 0 has an SNR of 20.0 dB, at least 21 are asked for"
         )
+
+
+class MedianSecondsTest(absltest.TestCase):
+    def test_inputs_arrive_for_each_run(self) -> None:
+        inputs = [[numpy.ones(3)], [numpy.full(3, 2.0)]]
+        seen: list[float] = []
+
+        def run(sample: int) -> list[Any]:
+            (array,) = inputs[sample]
+            seen.append(array.sum())
+            array += 1  # As a model that changes its inputs.
+            return [array]
+
+        self.assertGreater(worker.median_seconds(inputs, run, seconds=0.01), 0)
+        self.assertGreater(len(seen), 2)
+        self.assertEqual(seen, [3, 6] * (len(seen) // 2))
+
+    def test_copies_are_not_timed(self) -> None:
+        class Slow:
+            def __array__(self, *_: object, **__: object) -> Any:
+                time.sleep(0.05)
+                return numpy.ones(1)
+
+        self.assertLess(worker.median_seconds([[]], lambda _: [Slow()], seconds=0), 0.05)
 
 
 if __name__ == "__main__":
