@@ -59,10 +59,10 @@ class Line {
     is_loaded_ = false;
   }
 
-  /// Writes `second(first(x))` for the input's elements `x`. `observe(x, start, n)` sees all of `first`'s results
-  /// before `second` is called. `first` may be calculated twice, so as not to round what it gives.
-  template <typename First, typename Observe, typename Second>
-  void write(const First& first, const Observe& observe, const Second& second) {
+  /// Writes `second(first(x))` for the input's elements `x`. `first` has seen them all before `second` is called. So as
+  /// not to round what `first` gives, `again` may calculate it once more.
+  template <typename First, typename Again, typename Second>
+  void write(const First& first, const Again& again, const Second& second) {
     // In between, elements wait in the block or, if that is too small, in the output, unless its dtype rounds them.
     const bool is_one_block = layout_.size <= kBlockSize;
     const bool out_holds_values = is_out_direct_ || (!is_one_block && layout_.out_type == kType);
@@ -70,7 +70,6 @@ class Line {
     for_each_block(block_size, [&](int64_t start, int64_t n) {
       T* const values = place(start);
       first(values, input(start, n, values), start, n);
-      observe(static_cast<const T*>(values), start, n);
       if (out_holds_values) {
         store(values, start, n);
       }
@@ -80,7 +79,7 @@ class Line {
       if (out_holds_values && !is_out_direct_) {
         load_block(kType, out_ + start * layout_.out_stride, layout_.out_stride, kType, values, n);
       } else if (!out_holds_values && !is_one_block) {
-        first(values, input(start, n, values), start, n);
+        again(values, input(start, n, values), start, n);
       }
       second(values, static_cast<const T*>(values), start, n);
       store(values, start, n);

@@ -70,6 +70,16 @@ inline float min_magnitude(float a, float b) { return select(if_less(a, b), a, b
 /// 2^n for -126 <= n <= 127.
 inline float power_of_two(uint32_t n) { return float_of((n + 127) << 23); }
 
+/// The polynomial p of e^r = 1 + r + r^2 p(r) for |r| <= log(2)/2, from the highest degree down.
+inline constexpr float kExpPolynomial[] = {0x1.6ac742p-10f, 0x1.123dep-7f, 0x1.555858p-5f, 0x1.55548cp-3f,
+                                           0x1.fffffcp-2f};
+
+/// 1/log(2).
+constexpr float kLog2e = 0x1.715476p+0f;
+
+/// The least argument whose e^x is not denormal.
+constexpr float kLeastNormalExp = -0x1.5d589ep6f;
+
 /// e^x = 2^n (1 + rest), with 1 + rest = e^r and |r| <= log(2)/2.
 struct ExpParts {
   float rest;
@@ -77,14 +87,14 @@ struct ExpParts {
 };
 
 KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
-  const float shifted = x * 0x1.715476p+0f + kRound;
+  const float shifted = x * kLog2e + kRound;
   const float n = shifted - kRound;
   const float r = (x - n * kLog2High) - n * kLog2Low;
-  float p = 0x1.6ac742p-10f;
-  p = p * r + 0x1.123dep-7f;
-  p = p * r + 0x1.555858p-5f;
-  p = p * r + 0x1.55548cp-3f;
-  p = p * r + 0x1.fffffcp-2f;
+  float p = kExpPolynomial[0];
+  p = p * r + kExpPolynomial[1];
+  p = p * r + kExpPolynomial[2];
+  p = p * r + kExpPolynomial[3];
+  p = p * r + kExpPolynomial[4];
   return {r + r * r * p, to_bits(shifted) - to_bits(kRound)};
 }
 
@@ -279,7 +289,7 @@ inline double exp(double x) { return std::exp(x); }
 /// rounded is no harm.
 KERNELS_ALWAYS_INLINE inline float exp_of_negative(float x) {
   const float result = internal::exp_of_small(x);
-  return x < -0x1.5d589ep6f ? 0 : result;
+  return x < internal::kLeastNormalExp ? 0 : result;
 }
 inline double exp_of_negative(double x) { return std::exp(x); }
 

@@ -128,6 +128,9 @@ class LaneReduction {
     }
   }
 
+  /// The kLanes values so far; the k-th of a block goes to lane k % kLanes.
+  T* lanes() { return lanes_; }
+
   template <typename Combine>
   T result(const Combine& combine) const {
     T lanes[kLanes];

@@ -1,12 +1,13 @@
+#include "kernels/common/exponentials.h"
 #include "kernels/common/unary_float.h"
-#include "kernels/common/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& exp_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "exp.out");
-  return unary_float_out<op_name>(ctx, in, out, [](auto x) KERNELS_ALWAYS_INLINE { return math::exp(x); });
+  return unary_float_out<op_name>(ctx, in, out,
+                                  [](int64_t n, auto* results, const auto* x) { math::exp(n, results, x); });
 }
 
 }  // namespace torch::executor::native

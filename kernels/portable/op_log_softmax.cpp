@@ -1,6 +1,7 @@
 #include <cstdint>
 
 #include "kernels/common/block.h"
+#include "kernels/common/exponentials.h"
 #include "kernels/common/lines.h"
 #include "kernels/common/softmax.h"
 #include "kernels/common/vector_math.h"
@@ -15,13 +16,11 @@ template <typename T>
 void log_softmax(Line<T>& line) {
   const T largest = largest_of(line);
   LaneReduction<T> sum(0);
-  const auto plus = [](T a, T b) { return a + b; };
   line.read([&](const T* x, int64_t, int64_t n) {
     T powers[kBlockSize];
-    wide_vectorized_for(n, [&](int64_t i) KERNELS_ALWAYS_INLINE { powers[i] = math::exp_of_negative(x[i] - largest); });
-    sum.add(n, powers, plus);
+    math::exp_of_negative(n, powers, x, T(1), largest, sum);
   });
-  const T log_of_sum = math::log(sum.result(plus));
+  const T log_of_sum = math::log(sum.result([](T a, T b) { return a + b; }));
   line.scan([=](T* results, const T* x, int64_t, int64_t n) {
     vectorized_for(n, [=](int64_t i) { results[i] = (x[i] - largest) - log_of_sum; });
   });

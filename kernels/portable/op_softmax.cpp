@@ -1,8 +1,8 @@
 #include <cstdint>
 
+#include "kernels/common/exponentials.h"
 #include "kernels/common/lines.h"
 #include "kernels/common/softmax.h"
-#include "kernels/common/vector_math.h"
 #include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
@@ -14,18 +14,19 @@ template <typename T>
 void softmax(Line<T>& line) {
   const T largest = largest_of(line);
   LaneReduction<T> sum(0);
-  const auto plus = [](T a, T b) { return a + b; };
-  line.write(
-      [largest](T* results, const T* x, int64_t, int64_t n) {
-        wide_vectorized_for(
-            n, [=](int64_t i) KERNELS_ALWAYS_INLINE { results[i] = math::exp_of_negative(x[i] - largest); });
-      },
-      [&](const T* x, int64_t, int64_t n) { sum.add(n, x, plus); },
-      [&](T* results, const T* x, int64_t, int64_t n) {
-        // The sum is between 1 and the line's length.
-        const T scale = 1 / sum.result(plus);
-        vectorized_for(n, [=](int64_t i) { results[i] = x[i] * scale; });
-      });
+  const auto exponentials = [largest](T* results, const T* x, int64_t n, LaneReduction<T>& total) {
+    math::exp_of_negative(n, results, x, T(1), largest, total);
+  };
+  line.write([&](T* results, const T* x, int64_t, int64_t n) { exponentials(results, x, n, sum); },
+             [&](T* results, const T* x, int64_t, int64_t n) {
+               LaneReduction<T> unused(0);
+               exponentials(results, x, n, unused);
+             },
+             [&](T* results, const T* x, int64_t, int64_t n) {
+               // The sum is between 1 and the line's length.
+               const T scale = 1 / sum.result([](T a, T b) { return a + b; });
+               vectorized_for(n, [=](int64_t i) { results[i] = x[i] * scale; });
+             });
 }
 
 }  // namespace

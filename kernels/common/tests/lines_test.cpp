@@ -28,14 +28,15 @@ void share(Line<float>& line) {
   EXPECT_EQ(count, static_cast<float>(line.size()));
   float sum = 0;
   line.write(
+      [&](float* results, const float* x, int64_t, int64_t n) {
+        for (int64_t i = 0; i < n; ++i) {
+          results[i] = x[i] + 10;
+          sum += results[i];
+        }
+      },
       [](float* results, const float* x, int64_t, int64_t n) {
         for (int64_t i = 0; i < n; ++i) {
           results[i] = x[i] + 10;
-        }
-      },
-      [&](const float* x, int64_t, int64_t n) {
-        for (int64_t i = 0; i < n; ++i) {
-          sum += x[i];
         }
       },
       [&](float* results, const float* x, int64_t start, int64_t n) {

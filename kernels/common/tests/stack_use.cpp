@@ -56,11 +56,10 @@ void* compute(void* argument) {
         const auto plus = [](float x, float y) { return x + y; };
         line.read([&](const float* x, int64_t, int64_t n) { sum.add(n, x, plus); });
         const float total = sum.result(plus);
-        line.write([](float* results, const float* x, int64_t, int64_t n) { std::copy_n(x, n, results); },
-                   [](const float*, int64_t, int64_t) {},
-                   [total](float* results, const float* x, int64_t, int64_t n) {
-                     vectorized_for(n, [=](int64_t i) { results[i] = x[i] / total; });
-                   });
+        const auto copy = [](float* results, const float* x, int64_t, int64_t n) { std::copy_n(x, n, results); };
+        line.write(copy, copy, [total](float* results, const float* x, int64_t, int64_t n) {
+          vectorized_for(n, [=](int64_t i) { results[i] = x[i] / total; });
+        });
       },
       tensors.a.tensor(), 1, tensors.shares.tensor());
   return nullptr;

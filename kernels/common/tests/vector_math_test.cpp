@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "kernels/common/exponentials.h"
 #include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
@@ -22,6 +23,17 @@ namespace {
 
 using Exact = long double;
 using Limits = std::numeric_limits<float>;
+
+#if defined(__AVX512F__)
+class HasInstructionSet : public ::testing::Environment {
+  void SetUp() override {
+    if (!__builtin_cpu_supports("avx512f")) {
+      GTEST_SKIP() << "this processor has no AVX-512";
+    }
+  }
+};
+const ::testing::Environment* const kHasInstructionSet = ::testing::AddGlobalTestEnvironment(new HasInstructionSet);
+#endif
 
 constexpr int kMantissas = 1000;  // of each exponent and sign
 
@@ -148,25 +160,79 @@ std::vector<float> multiples(Exact step, int count) {
 
 const Exact kHalfPi = std::acos(Exact(0));
 
-TEST(VectorMath, Exp) {
+/// The least argument of exp whose result is not denormal.
+constexpr float kLeastNormalExp = -87.33654F;
+
+std::vector<float> samples_of_exp() {
   std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
-  boundaries.insert(boundaries.end(), {87.33654F, 88.72284F, 89, 103.27893F, 103.97208F, 104});
-  const std::vector<float> values = samples(boundaries);
+  boundaries.insert(boundaries.end(), {kLeastNormalExp, 88.72284F, 89, 103.27893F, 103.97208F, 104});
+  return samples(boundaries);
+}
+
+void keep_negative(std::vector<float>& values) {
+  values.erase(std::remove_if(values.begin(), values.end(), [](float x) { return x > 0; }), values.end());
+}
+
+TEST(VectorMath, Exp) {
+  const std::vector<float> values = samples_of_exp();
   expect_within(math::kExpUlp, "exp", values,
                 results_of([](float x) KERNELS_ALWAYS_INLINE { return math::exp(x); }, values),
                 [](Exact x) { return std::exp(x); });
 }
 
 TEST(VectorMath, ExpOfNegative) {
-  // The least argument whose result is not denormal.
-  constexpr float kLeast = -87.33654F;
-  std::vector<float> boundaries = multiples(std::log(Exact(2)) / 2, 300);
-  boundaries.push_back(kLeast);
-  std::vector<float> values = samples(boundaries);
-  values.erase(std::remove_if(values.begin(), values.end(), [](float x) { return x > 0; }), values.end());
+  std::vector<float> values = samples_of_exp();
+  keep_negative(values);
   expect_within(math::kExpUlp, "exp of negative", values,
                 results_of([](float x) KERNELS_ALWAYS_INLINE { return math::exp_of_negative(x); }, values),
-                [](Exact x) { return x < Exact(kLeast) ? Exact(0) : std::exp(x); });
+                [](Exact x) { return x < Exact(kLeastNormalExp) ? Exact(0) : std::exp(x); });
+}
+
+/// What a loop over arrays calculates.
+template <typename Loop>
+Results results_of_array(const Loop& loop, const std::vector<float>& values) {
+  std::vector<float> results(values.size());
+  loop(static_cast<int64_t>(values.size()), results.data(), values.data());
+  expect_same_alone([&](int64_t i, int64_t n, float* out) { loop(n, out + i, values.data() + i); }, results);
+  return {results, results};
+}
+
+TEST(VectorMath, ExpOfArrays) {
+  std::vector<float> values = samples_of_exp();
+  expect_within(math::kExpUlp, "exp of an array", values,
+                results_of_array([](int64_t n, float* out, const float* in) { math::exp(n, out, in); }, values),
+                [](Exact x) { return std::exp(x); });
+  keep_negative(values);
+  const auto loop = [](int64_t n, float* out, const float* in) {
+    LaneReduction<float> sum(0);
+    math::exp_of_negative(n, out, in, 1.0f, 0.0f, sum);
+  };
+  expect_within(math::kExpUlp, "exp of an array of negative numbers", values, results_of_array(loop, values),
+                [](Exact x) { return x < Exact(kLeastNormalExp) ? Exact(0) : std::exp(x); });
+}
+
+TEST(VectorMath, SumsOfExponentials) {
+  for (const int64_t n : {0, 1, 15, 16, 17, 31, 32, 33, 48, 100}) {
+    std::vector<float> values;
+    for (int64_t i = 0; i < n; ++i) {
+      values.push_back(static_cast<float>(i % 7));
+    }
+    std::vector<float> results(n);
+    LaneReduction<float> sum(0);
+    LaneReduction<float> expected(0);
+    for (int part = 0; part < 2; ++part) {
+      math::exp_of_negative(n, results.data(), values.data(), 0.5f, 3.0f, sum);
+      expected.add(n, results.data(), [](float a, float b) { return a + b; });
+    }
+    for (int64_t i = 0; i < n; ++i) {
+      EXPECT_FLOAT_EQ(results[i], std::exp(0.5f * values[i] - 3));
+    }
+    for (int64_t k = 0; k < LaneReduction<float>::kLanes; ++k) {
+      EXPECT_EQ(sum.lanes()[k], expected.lanes()[k]) << n << ", lane " << k;
+    }
+    math::exp_of_negative(n, values.data(), values.data(), 0.5f, 3.0f, sum);
+    EXPECT_EQ(values, results) << "in place";
+  }
 }
 
 TEST(VectorMath, Log) {
@@ -266,12 +332,7 @@ TEST(VectorMath, SinCosAndTan) {
   boundaries.push_back(0x1p22F);
   const std::vector<float> values = samples(boundaries);
   using Loop = void (*)(int64_t, float*, const float*);
-  const auto results_of_loop = [&](Loop loop) {
-    std::vector<float> results(values.size());
-    loop(static_cast<int64_t>(values.size()), results.data(), values.data());
-    expect_same_alone([&](int64_t i, int64_t count, float* out) { loop(count, out + i, values.data() + i); }, results);
-    return Results{results, results};
-  };
+  const auto results_of_loop = [&](Loop loop) { return results_of_array(loop, values); };
   expect_within(math::kSinUlp, "sin", values, results_of_loop(math::sin), [](Exact x) { return std::sin(x); });
   expect_within(math::kCosUlp, "cos", values, results_of_loop(math::cos), [](Exact x) { return std::cos(x); });
   expect_within(math::kTanUlp, "tan", values, results_of_loop(math::tan), [](Exact x) { return std::tan(x); });
