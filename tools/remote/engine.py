@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import pathlib
+import re
 import shutil
 import signal
 import socket
@@ -76,6 +77,19 @@ instances:
       - !bytestream
         storage: *store
 thread-pool-size: 400
+"""
+
+# What BuildGrid writes of a file that a client has sent: its digest and size.
+_WRITTEN = re.compile(r"Write request completed\..*?\b([0-9a-f]{64})/(\d+)")
+
+# buildbox's worker ends when the scheduler is away for some seconds, or has no database; a cluster starts it anew.
+_KEEP_RUNNING = """\
+trap 'kill $!; wait; exit' TERM
+while :; do
+    "$@" &
+    wait
+    sleep 1
+done
 """
 
 
@@ -164,11 +178,12 @@ class Engine:
             "--noremote_local_fallback",
             # BuildGrid refuses more requests at once.
             "--remote_max_connections=1",
+            # Seconds for one file: those of torch have up to 400 MB, and share the connection with a hundred others.
+            "--remote_timeout=600",
             # Long enough to start a server anew.
             "--remote_retries=60",
             f"--jobs={4 * self._jobs}",
             "--nolegacy_external_runfiles",
-            "--//rules:python_environment=tree",
         ]
 
     @property
@@ -183,7 +198,8 @@ class Engine:
     def bazelrc(self) -> pathlib.Path:
         """Writes the flags into a file for --bazelrc."""
         file = self.folder / "bazelrc"
-        flags = [f"common --repo_env=EXECUTORCH_PYTHON={self.python}", *(f"build {flag}" for flag in self.bazel_flags)]
+        build = [*self.bazel_flags, "--//rules:python_environment=tree"]
+        flags = [f"common --repo_env=EXECUTORCH_PYTHON={self.python}", *(f"build {flag}" for flag in build)]
         file.write_text("".join(f"{flag}\n" for flag in flags))
         return file
 
@@ -264,7 +280,7 @@ class Engine:
         )
         migrate = self._buildgrid_command("migrate", "apply", self._database)
         subprocess.run(migrate, check=True, capture_output=True, env=_ENVIRONMENT)
-        process = self._start("scheduler", *self._buildgrid_command("server", "start", configuration))
+        process = self._start("scheduler", *self._buildgrid_command("server", "start", "-vv", configuration))
         process.wait_for(lambda: _is_listening(self.port))
 
     def start_worker(self) -> str:
@@ -273,6 +289,7 @@ class Engine:
         self.worker_names.append(name)
         self._start(
             name,
+            *("/bin/sh", "-c", _KEEP_RUNNING, name),
             self._buildbox / "buildbox-worker",
             f"--bots-remote=http://127.0.0.1:{self.port}",
             f"--cas-remote=http://127.0.0.1:{self._store_port}",
@@ -293,3 +310,8 @@ class Engine:
     def actions_of(self, worker: str) -> int:
         """How many actions a worker has run."""
         return (self.folder / f"{worker}.log").read_text(errors="replace").count("Runner exited with code")
+
+    def uploads(self) -> list[tuple[str, int]]:
+        """What builds have sent: the digest and the size of each file, as often as it was sent."""
+        log = (self.folder / "scheduler.log").read_text(errors="replace")
+        return [(digest, int(size)) for digest, size in _WRITTEN.findall(log)]
