@@ -1,6 +1,7 @@
 #include "kernels/common/matmul.h"
 
 #include "kernels/common/convert.h"
+#include "kernels/common/panels.h"
 #include "kernels/common/parallel_for.h"
 
 namespace rules_executorch::kernels {
@@ -545,6 +546,25 @@ ViewProduct::ViewProduct(const ProductLoops& loops, const ConstStridedView& a, c
 void ViewProduct::store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const {
   if (sums_.data == nullptr) {
     store_row(out_, batch, row, column, n, totals);
+  }
+}
+
+void pack(const ConstStridedView& matrix, const Panels& panels) {
+  const ConstMatrices source = matrices_of(matrix);
+  const int64_t size = matrix.element_size();
+  const int64_t columns = matrix.sizes[1];
+  if (source.has_contiguous_rows()) {
+    pack_rows(source.data, source.row_stride, panels.rows, columns * size, panels.data, panels.rows * kTileBytes,
+              kTileBytes);
+    return;
+  }
+  for (int64_t j = 0; j < columns; j += Panels::columns(size)) {
+    char* const panel = panels.at(j / Panels::columns(size), 0);
+    const int64_t count = std::min(Panels::columns(size), columns - j);
+    if (count < Panels::columns(size)) {
+      std::memset(panel, 0, panels.rows * kTileBytes);
+    }
+    load_matrix(source, /*batch=*/0, /*row=*/0, panels.rows, j, count, matrix.dtype, panel, kTileBytes);
   }
 }
 

@@ -16,6 +16,6 @@ OPERATOR_FILES = {
     "op_quantized_linear": operator_file(["rules_executorch::quantized_linear.out"], ["grain", "integer_product", "parallel_for", "resize"]),
     "op_quantized_lookup": operator_file(["rules_executorch::quantized_lookup.out"], ["byte_table", "dtype", "grain", "parallel_for", "resize"]),
     "op_rms_norm": operator_file(["rules_executorch::rms_norm.out"], ["convert", "grain", "parallel_for", "resize", "vectorize"]),
-    "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["convert", "matmul", "parallel_for", "resize", "vector_math", "vectorize", "view_shape"]),
+    "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["convert", "exponentials", "matmul", "parallel_for", "resize", "vector_math", "vectorize", "view_shape"]),
     "op_weight_only_linear": operator_file(["rules_executorch::weight_only_linear.out"], ["grain", "parallel_for", "resize", "vectorize"]),
 }

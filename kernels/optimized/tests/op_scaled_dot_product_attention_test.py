@@ -115,6 +115,15 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
                 added = torch.where(mask, torch.rand(mask_shape, generator=generator), -torch.inf).to(dtype)
                 self.attention.check(query, key, value, added, atol=1e-5 if dtype == torch.float32 else None)
 
+    def test_rows_that_mask_nothing(self) -> None:
+        for shape in _SHAPES[:9]:
+            query, key, value = self._tensors(shape, torch.float32)
+            mask = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool)
+            self.attention.check(query, key, value, mask, atol=1e-5)
+            mask[0::3, :1] = False
+            mask[1::3, -1:] = False
+            self.attention.check(query, key, value, mask, atol=1e-5)
+
     def test_large_scores(self) -> None:
         for shape in _SHAPES[:9]:
             query, key, value = self._tensors(shape, torch.float32)
