@@ -8,6 +8,13 @@
 
 #if defined(__F16C__) && defined(__GNUC__)
 #include <immintrin.h>
+#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
+#include <arm_neon.h>
+#endif
+
+#if (defined(__AVX512BF16__) || defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)) && defined(__GNUC__)
+/// One instruction multiplies pairs of BFloat16, and adds both products to a float.
+#define KERNELS_MULTIPLIES_PAIRS
 #endif
 
 #include "kernels/common/block.h"
@@ -345,7 +352,18 @@ struct BaseTile {
   }
 };
 
-#if defined(__AVX512BF16__) && defined(__GNUC__)
+#if defined(KERNELS_MULTIPLIES_PAIRS)
+
+/// Adds the products of a pair of BFloat16 and of the pairs of a vector; floats have the bits of the pairs.
+inline Vector<float> add_pairs(Vector<float> sums, float pair, Vector<float> pairs) {
+#if defined(__AVX512BF16__)
+  return _mm512_dpbf16_ps(sums, reinterpret_cast<__m512bh>(_mm512_set1_ps(pair)), reinterpret_cast<__m512bh>(pairs));
+#else
+  return reinterpret_cast<Vector<float>>(vbfdotq_f32(reinterpret_cast<float32x4_t>(sums),
+                                                     reinterpret_cast<bfloat16x8_t>(vdupq_n_f32(pair)),
+                                                     reinterpret_cast<bfloat16x8_t>(pairs)));
+#endif
+}
 
 /// A tile whose elements are pairs, behind which floats stand here.
 struct PairTile : BaseTile {
@@ -356,9 +374,7 @@ struct PairTile : BaseTile {
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     for (int64_t p = 0; p < k; ++p, b += b_stride) {
       const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * kLanes<T>)...};
-      ((sums[I] = _mm512_dpbf16_ps(sums[I], reinterpret_cast<__m512bh>(_mm512_set1_ps(rows[I][p])),
-                                   reinterpret_cast<__m512bh>(row_of_b[I]))),
-       ...);
+      ((sums[I] = add_pairs(sums[I], rows[I][p], row_of_b[I])), ...);
     }
     T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
     if (!replaces_totals) {
@@ -625,7 +641,7 @@ constexpr ProductLoops make_product_loops() {
 #endif
   if constexpr (std::is_same_v<T, float> && is_met(ScalarType::BFloat16)) {
     loops.rows_of_bfloat16 = kRowLoops<float, BFloat16>;
-#if defined(__AVX512BF16__) && defined(__GNUC__)
+#if defined(KERNELS_MULTIPLIES_PAIRS)
     loops.add_panel_of_pairs = &add_panel<PairTile, float>;
 #endif
   }

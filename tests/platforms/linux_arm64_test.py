@@ -11,7 +11,14 @@ from absl.testing import absltest
 _QEMU = os.environ["QEMU"]
 # Below `lib`, which an emulated program looks for from the root on.
 _LIBRARIES = Path(os.environ["LOADER"]).parents[1]
-_PROGRAM_TESTS = ("CUSTOM_OPS", "MOBILENET_V2", "MOBILENET_V2_QUANTIZED", "QUICKSTART", "RESNET18_QUANTIZED")
+_PROGRAM_TESTS = (
+    "BFLOAT16_MLP",
+    "CUSTOM_OPS",
+    "MOBILENET_V2",
+    "MOBILENET_V2_QUANTIZED",
+    "QUICKSTART",
+    "RESNET18_QUANTIZED",
+)
 
 # Processors by the widest instruction set that they have, as a level: plain Armv8; with dot products of bytes; with all
 # that the emulator knows.
