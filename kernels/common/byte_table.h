@@ -18,16 +18,21 @@ void look_up_rows(const uint8_t* table, int64_t rows, int64_t n, int64_t stride,
 /// becomes a part of it, which is compiled for processors with instructions that choose among the bytes of two vectors.
 #define KERNELS_VECTOR_TABLES [[gnu::target("avx512vbmi"), gnu::flatten]]
 
-/// A table of 256 bytes.
-struct VectorTable {
-  const uint8_t* bytes;
+/// A table of 256 bytes. Its vectors are loaded once: behind a store, the compiler would load them again.
+class VectorTable {
+ public:
+  explicit VectorTable(const uint8_t* bytes)
+      : parts_{load_bytes(bytes), load_bytes(bytes + kByteLanes), load_bytes(bytes + 2 * kByteLanes),
+               load_bytes(bytes + 3 * kByteLanes)} {}
 
   [[gnu::target("avx512vbmi")]] inline Bytes operator()(Bytes index) const {
-    const __m512i lower = _mm512_permutex2var_epi8(load_bytes(bytes), index, load_bytes(bytes + kByteLanes));
-    const __m512i upper =
-        _mm512_permutex2var_epi8(load_bytes(bytes + 2 * kByteLanes), index, load_bytes(bytes + 3 * kByteLanes));
+    const __m512i lower = _mm512_permutex2var_epi8(parts_[0], index, parts_[1]);
+    const __m512i upper = _mm512_permutex2var_epi8(parts_[2], index, parts_[3]);
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
   }
+
+ private:
+  Bytes parts_[4];
 };
 
 /// Not all processors of the instruction set have these.

@@ -105,20 +105,26 @@ KERNELS_ALWAYS_INLINE inline void store_floats(const Tile& tile, const Ints (&to
 
 /// Stores rows of bytes, as many rows at a time as fill a vector, after `convert` has converted these.
 template <int kRows, int kVectors, typename Convert>
-KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, const Ints (&totals)[kRows][kVectors],
+KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, Ints (&totals)[kRows][kVectors],
                                              const Convert& convert) {
   constexpr int kTogether = 4 / kVectors;
   constexpr int64_t kRowBytes = kVectors * kIntLanes;
+  // A column of vectors at a time, which share factors.
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      totals[i][j] =
+          rounded(totals[i][j], tile.scales + j * kIntLanes, tile.offsets + j * kIntLanes, tile.conversion.range);
+    }
+  }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; i += kTogether) {
     Ints x[4];
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       const int row = i + j / kVectors;
-      const int64_t column = j % kVectors * kIntLanes;
-      x[j] = j < kTogether * kVectors && row < kRows ? rounded(totals[row][j % kVectors], tile.scales + column,
-                                                               tile.offsets + column, tile.conversion.range)
-                                                     : zero_ints();
+      x[j] = j < kTogether * kVectors && row < kRows ? totals[row][j % kVectors] : zero_ints();
     }
     const Bytes bytes = convert(in_order(narrow(x)));
     char* const out = tile.out + i * tile.out_row_stride;
