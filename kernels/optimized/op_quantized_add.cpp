@@ -27,7 +27,7 @@ void add(const Sum& sum, const void* a, const void* b, int64_t begin, int64_t en
   const A* const a_bytes = static_cast<const A*>(a) + begin;
   const B* const b_bytes = static_cast<const B*>(b) + begin;
   uint8_t* const bytes = static_cast<uint8_t*>(out) + begin;
-  vectorized_for(end - begin, [=, sum = sum](int64_t i) KERNELS_ALWAYS_INLINE {
+  const auto add_at = [=, sum = sum](int64_t i) KERNELS_ALWAYS_INLINE {
     const float x = static_cast<float>(a_bytes[i]) * sum.a_scale;
     float result = x + static_cast<float>(b_bytes[i]) * sum.b_scale + sum.offset;
     result = result > sum.range.min ? result : sum.range.min;
@@ -35,7 +35,15 @@ void add(const Sum& sum, const void* a, const void* b, int64_t begin, int64_t en
     uint32_t bits;
     std::memcpy(&bits, &result, sizeof(bits));
     bytes[i] = static_cast<uint8_t>(bits);
-  });
+  };
+  int64_t i = 0;
+  for (; i + kByteLanes <= end - begin; i += kByteLanes) {
+    KERNELS_INDEPENDENT_ITERATIONS
+    for (int64_t j = i; j < i + kByteLanes; ++j) {
+      add_at(j);
+    }
+  }
+  vectorized_for(end - begin - i, [=](int64_t j) KERNELS_ALWAYS_INLINE { add_at(i + j); });
 }
 
 /// Adds tensors whose elements lie in the same order.
