@@ -18,6 +18,8 @@ namespace rules_executorch::kernels {
 /// Bytes whose products make one sum: a group.
 inline constexpr int64_t kGroupBytes = 4;
 
+// kMostParts: the parts of a vector that may lie apart from each other, at most. They have 16 bytes or more.
+
 /// Rounds floats from -2^22 to 2^22 to integers: behind the point, a sum with this one has no digits.
 inline constexpr float kRoundingShift = 12582912.0f;
 
@@ -41,6 +43,25 @@ KERNELS_ALWAYS_INLINE inline Bytes load_some_bytes(const void* p, int64_t n) {
 }
 
 KERNELS_ALWAYS_INLINE inline void store_bytes(void* p, Bytes x) { _mm512_storeu_si512(p, x); }
+
+inline constexpr int kMostParts = 4;
+
+/// Loads the parts of a vector, each from a place of its own.
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_bytes(from[0]); }
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[2]) {
+  const auto load = [](const uint8_t* p)
+                        KERNELS_ALWAYS_INLINE { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); };
+  return _mm512_maskz_inserti64x4(0xFF, _mm512_castsi256_si512(load(from[0])), load(from[1]), 1);
+}
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[4]) {
+  const auto load = [](const uint8_t* p)
+                        KERNELS_ALWAYS_INLINE { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+  const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(load(from[0])), load(from[1]), 1);
+  const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(load(from[2])), load(from[3]), 1);
+  return _mm512_maskz_inserti64x4(0xFF, _mm512_castsi256_si512(low), high, 1);
+}
 
 KERNELS_ALWAYS_INLINE inline Bytes repeat_group(uint32_t group) { return _mm512_set1_epi32(static_cast<int>(group)); }
 
@@ -107,6 +128,16 @@ KERNELS_ALWAYS_INLINE inline Bytes load_bytes(const void* p) {
 }
 
 KERNELS_ALWAYS_INLINE inline void store_bytes(void* p, Bytes x) { _mm256_storeu_si256(static_cast<__m256i*>(p), x); }
+
+inline constexpr int kMostParts = 2;
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_bytes(from[0]); }
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[2]) {
+  const auto load = [](const uint8_t* p)
+                        KERNELS_ALWAYS_INLINE { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(load(from[0])), load(from[1]), 1);
+}
 
 KERNELS_ALWAYS_INLINE inline Bytes repeat_group(uint32_t group) { return _mm256_set1_epi32(static_cast<int>(group)); }
 
@@ -337,6 +368,14 @@ inline Bytes in_order(Bytes x) { return x; }
 #if defined(__SSE2__)
 
 KERNELS_ALWAYS_INLINE inline void store_ints(void* p, Ints x) { store_bytes(p, x); }
+
+#endif
+
+#if !defined(__AVX2__)
+
+inline constexpr int kMostParts = 1;
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_bytes(from[0]); }
 
 #endif
 

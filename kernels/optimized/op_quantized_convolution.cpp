@@ -105,52 +105,91 @@ struct Call {
 /// groups. The groups of a column serve all output pixels that the column is a part of.
 class DepthwiseConvolution {
  public:
-  explicit DepthwiseConvolution(const Call& call) : call_(call) {}
+  explicit DepthwiseConvolution(const Call& call) : call_(call) {
+    if (!has_tiles()) {
+      return;
+    }
+    if (call_.x.stride == 1) {
+      rows_ = std::min<int64_t>(kTileRows, call_.y.out);
+    }
+    const int64_t vectors = call_.x.stride == 1 ? kVectorsOfRows : kVectorsOfRow;
+    while (most_parts_ < kMostParts && call_.x.out >= vectors * most_parts_ * 2) {
+      most_parts_ *= 2;
+    }
+  }
 
   bool compute(ProductScratch& scratch) {
-    const int64_t blocks = divide_up(call_.groups, kByteLanes);
-    const int64_t weight_bytes = call_.weight_groups() * kGroupBytes * kByteLanes;
-    block_bytes_ = weight_bytes + 2 * kFactorBytes;
+    const int64_t weight_bytes = call_.weight_groups() * kGroupVectorBytes;
+    block_bytes_ = kTileRows * weight_bytes + 2 * kFactorBytes;
+    int64_t blocks = 0;
+    for (int64_t channel = 0; channel < call_.groups; channel = block_from(channel).end()) {
+      ++blocks;
+    }
     factors_ = reinterpret_cast<char*>(scratch.get(blocks * block_bytes_));
     if (factors_ == nullptr) {
       return false;
     }
-    for (int64_t block = 0; block < blocks; ++block) {
-      arrange(first_channel(block), factors_ + block * block_bytes_);
+    for (int64_t channel = 0, i = 0; channel < call_.groups; channel = block_from(channel).end(), ++i) {
+      arrange(block_from(channel), weight_bytes, factors_ + i * block_bytes_);
     }
     std::fill_n(zeros_, kByteLanes, call_.padding);
-    const int64_t work = call_.x.out * (call_.groups + kByteLanes) * call_.taps() * kDepthwiseCost;
-    parallel_for(0, call_.batch * call_.y.out, std::max<int64_t>(kPartProducts / work, 1),
-                 [&](int64_t begin, int64_t end) {
-                   for (int64_t row = begin; row < end; ++row) {
-                     for (int64_t block = 0; block < blocks; ++block) {
-                       compute_row(row / call_.y.out, row % call_.y.out, block);
-                     }
-                   }
-                 });
+    const int64_t work = rows_ * call_.x.out * (call_.groups + kByteLanes) * call_.taps() * kDepthwiseCost;
+    const int64_t steps = divide_up(call_.y.out, rows_);
+    parallel_for(0, call_.batch * steps, std::max<int64_t>(kPartProducts / work, 1), [&](int64_t begin, int64_t end) {
+      for (int64_t step = begin; step < end; ++step) {
+        const char* factors = factors_;
+        for (int64_t channel = 0; channel < call_.groups; factors += block_bytes_) {
+          const Block block = block_from(channel);
+          compute_rows(step / steps, step % steps * rows_, block, factors);
+          channel = block.end();
+        }
+      }
+    });
     return true;
   }
 
  private:
   static constexpr int64_t kFactorBytes = kByteLanes * static_cast<int64_t>(sizeof(float));
   static constexpr int64_t kGroupVectorBytes = kGroupBytes * kByteLanes;
-  /// Output pixels that are computed together.
-  static constexpr int kPixels = kVectorRegisters >= 32 ? 4 : 2;
+  /// Output rows that share the groups of a column: a group has the rows of the input that both of them meet.
+  static constexpr int kTileRows = 2;
+  /// Vectors of output pixels that are computed together, of each of these rows, or of one row.
+  static constexpr int kVectorsOfRows = kVectorRegisters >= 32 ? 2 : 1;
+  static constexpr int kVectorsOfRow = 2;
 
-  /// Of the last channels, a block has as many as others: some of those before them, too.
-  int64_t first_channel(int64_t block) const {
-    return std::max<int64_t>(std::min(block * kByteLanes, call_.groups - kByteLanes), 0);
+  /// Channels that are computed together. They fill a vector, or one of the parts of a vector, of which the others are
+  /// the next pixels.
+  struct Block {
+    int64_t first;
+    int64_t channels;
+    int64_t parts;
+
+    int64_t end() const { return first + channels; }
+  };
+
+  /// The block that `channel` is in. Where less channels are left than it has, some of those before are in it, too.
+  Block block_from(int64_t channel) const {
+    int64_t parts = 1;
+    const auto fits = [&] {
+      const int64_t width = kByteLanes / parts;
+      return width <= call_.groups && width < 2 * (call_.groups - channel);
+    };
+    while (parts < most_parts_ && !fits()) {
+      parts *= 2;
+    }
+    if (kByteLanes / parts > call_.groups) {
+      return {0, call_.groups, 1};
+    }
+    const int64_t width = kByteLanes / parts;
+    return {std::min(channel, call_.groups - width), width, parts};
   }
 
-  /// Whether two pixels fill a vector, which are computed together: the second half of a block is the next pixel's
-  /// then.
-  bool has_pairs() const {
-    return call_.groups * 2 == kByteLanes && is_short() && call_.x.stride == 1 &&
-           call_.conversion.type != ScalarType::Float;
+  /// Whether the kernel has three columns next to each other, each of one group, and one byte of a group is left.
+  bool has_tiles() const {
+    return call_.conversion.type != ScalarType::Float && call_.y.kernel < kGroupBytes && call_.y.dilation == 1 &&
+           call_.x.kernel == 3 && call_.x.dilation == 1 &&
+           ((call_.x.stride == 1 && call_.y.stride == 1) || call_.x.stride == 2);
   }
-
-  /// Whether the columns of the kernel are three next to each other, each of one group.
-  bool is_short() const { return call_.y.kernel <= kGroupBytes && call_.x.kernel == 3 && call_.x.dilation == 1; }
 
   /// Where the factors of a block's channel lie, which are in interleaved order.
   static int64_t position(int64_t channel) {
@@ -159,17 +198,17 @@ class DepthwiseConvolution {
   }
 
   /// Copies the factors and weights of a block's channels as the loops read them.
-  void arrange(int64_t first, char* target) const {
-    const int64_t channels = has_pairs() ? kByteLanes : std::min(kByteLanes, call_.groups - first);
+  void arrange(const Block& block, int64_t weight_bytes, char* target) const {
+    const int64_t channels = block.channels * block.parts;
     const int64_t groups = call_.weight_groups();
     std::memset(target, 0, static_cast<size_t>(block_bytes_));
     float* const scales = reinterpret_cast<float*>(target);
     float* const offsets = scales + kByteLanes;
     char* const weights = target + 2 * kFactorBytes;
     for (int64_t i = 0, n = 0; i < channels; i += n) {
-      const int64_t channel = first + i % call_.groups;
+      const int64_t channel = block.first + i % block.channels;
       // Four channels are neighbors here as there.
-      n = i % 4 == 0 && channel % 4 == 0 && i + 4 <= channels && channel + 4 <= call_.groups ? 4 : 1;
+      n = i % 4 == 0 && channel % 4 == 0 && i % block.channels + 4 <= block.channels ? 4 : 1;
       const auto copy = [n](const void* from, void* to, int64_t size) {
         n == 4 ? std::memcpy(to, from, 4 * size) : std::memcpy(to, from, size);
       };
@@ -181,15 +220,20 @@ class DepthwiseConvolution {
              weights + group * kGroupVectorBytes + position(i) * kGroupBytes, kGroupBytes);
       }
     }
+    if (rows_ > 1) {
+      // Of the next output row. The last byte of a group is zero, and becomes the first one of the next group.
+      std::memcpy(weights + weight_bytes + 1, weights, static_cast<size_t>(weight_bytes - 1));
+    }
   }
 
-  /// What one row of output pixels of a block of channels is made of.
+  /// What some rows of output pixels of a block of channels are made of.
   struct Row {
     const uint8_t* in;  // the batch's first pixel, from the block's first channel on
-    char* out;
+    char* out;          // of the first row
     const char* factors;
     int64_t y;  // of the first row of the input that the kernel meets; may be negative
-    int64_t channels;
+    int64_t rows;
+    Block block;
   };
 
   /// Rows of the input whose elements make groups. Of a row outside of the input, all columns are at the same place.
@@ -198,13 +242,16 @@ class DepthwiseConvolution {
     int64_t steps[kGroupBytes];
   };
 
-  void compute_row(int64_t batch, int64_t out_y, int64_t block) const {
-    const int64_t first = first_channel(block);
+  int64_t out_row_bytes() const { return call_.x.out * call_.groups * call_.out_size; }
+
+  void compute_rows(int64_t batch, int64_t out_y, const Block& block, const char* factors) const {
     const int64_t pixels = call_.y.in * call_.x.in;
-    const Row row = {call_.in + batch * pixels * call_.groups + first,
-                     call_.out + ((batch * call_.y.out + out_y) * call_.x.out * call_.groups + first) * call_.out_size,
-                     factors_ + block * block_bytes_, out_y * call_.y.stride - call_.y.before,
-                     std::min(kByteLanes, call_.groups - first)};
+    const Row row = {call_.in + batch * pixels * call_.groups + block.first,
+                     call_.out + (batch * call_.y.out + out_y) * out_row_bytes() + block.first * call_.out_size,
+                     factors,
+                     out_y * call_.y.stride - call_.y.before,
+                     std::min(rows_, call_.y.out - out_y),
+                     block};
 #if KERNELS_HAVE_VECTOR_TABLES
     if (call_.conversion.table != nullptr && has_vector_tables()) {
       look_up_pixels(row);
@@ -213,8 +260,10 @@ class DepthwiseConvolution {
 #endif
     compute_pixels(row, [](Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
     if (call_.conversion.table != nullptr) {
-      look_up_rows(call_.conversion.table, call_.x.out, row.channels, call_.groups,
-                   reinterpret_cast<uint8_t*>(row.out));
+      for (int64_t i = 0; i < row.rows; ++i) {
+        look_up_rows(call_.conversion.table, call_.x.out, block.channels, call_.groups,
+                     reinterpret_cast<uint8_t*>(row.out + i * out_row_bytes()));
+      }
     }
   }
 
@@ -226,128 +275,172 @@ class DepthwiseConvolution {
 
 #endif
 
-  /// Computes a row, whose bytes `convert` converts. Not KERNELS_ALWAYS_INLINE, nor is what it calls with `convert`:
+  /// Computes rows, whose bytes `convert` converts. Not KERNELS_ALWAYS_INLINE, nor is what it calls with `convert`:
   /// that may be for other processors than these functions, until they are a part of another.
   template <typename Convert>
   void compute_pixels(const Row& row, const Convert& convert) const {
-    if (row.channels < kByteLanes) {
-      compute_pixels_of<true>(row, convert);
-    } else {
-      compute_pixels_of<false>(row, convert);
-    }
-  }
-
-  template <bool kSome, typename Convert>
-  void compute_pixels_of(const Row& row, const Convert& convert) const {
     int64_t x = 0;
-    if (is_short()) {
-      const GroupRows rows = group_rows(row, 0);
-      if (kSome && has_pairs()) {
-        // The first pixel and the last ones meet columns outside of the input.
-        const int64_t begin = std::min(call_.x.before, call_.x.out);
-        const int64_t end = std::min(call_.x.in + call_.x.before - 2, call_.x.out);
-        for (; x < begin; ++x) {
-          compute_pixel<kSome>(row, x, convert);
-        }
-        x = compute_parts<false, 3, 2, 2>(row, rows, x, end, convert);
-      } else if (call_.x.stride == 1) {
-        x = compute_parts<kSome, 3, 1, 1>(row, rows, x, call_.x.out, convert);
-      } else if (call_.x.stride == 2) {
-        x = compute_parts<kSome, 3, 2, 1>(row, rows, x, call_.x.out, convert);
-      }
+    if (has_tiles() && row.block.channels * row.block.parts == kByteLanes) {
+      x = call_.x.stride == 1 ? compute_tiles<kTileRows, kVectorsOfRows, 1>(row, convert)
+                              : compute_tiles<1, kVectorsOfRow, 2>(row, convert);
     }
     for (; x < call_.x.out; ++x) {
-      compute_pixel<kSome>(row, x, convert);
+      for (int64_t i = 0; i < row.rows; ++i) {
+        compute_pixel(row, i, x, convert);
+      }
     }
   }
 
-  /// The rows from `tap` of the kernel on.
-  GroupRows group_rows(const Row& row, int64_t tap) const {
+  /// The rows from `tap` of the kernel on, and behind them those that the next output rows meet.
+  GroupRows group_rows(const Row& row, int64_t first, int64_t tap, int64_t count) const {
     GroupRows result;
     for (int64_t i = 0; i < kGroupBytes; ++i) {
-      const int64_t y = row.y + (tap + i) * call_.y.dilation;
-      const bool is_inside = tap + i < call_.y.kernel && y >= 0 && y < call_.y.in;
+      const int64_t y = row.y + first * call_.y.stride + (tap + i) * call_.y.dilation;
+      const bool is_inside = tap + i < count && y >= 0 && y < call_.y.in;
       result.rows[i] = is_inside ? row.in + y * call_.x.in * call_.groups : zeros_;
       result.steps[i] = is_inside ? call_.groups : 0;
     }
     return result;
   }
 
-  /// The groups of a column.
-  template <bool kSome>
-  KERNELS_ALWAYS_INLINE static void load_column(const Row& row, const GroupRows& rows, int64_t x, Bytes bits,
-                                                Bytes (&column)[4]) {
-    Bytes loaded[kGroupBytes];
-#pragma GCC unroll 4
-    for (int i = 0; i < kGroupBytes; ++i) {
-      const uint8_t* const source = rows.rows[i] + x * rows.steps[i];
-      loaded[i] = flip_bits(kSome ? load_some_bytes(source, row.channels) : load_bytes(source), bits);
+  /// Computes the pixels of some rows in tiles of `kVectors` vectors of each; returns where they end: at 0 where a tile
+  /// is wider than a row. The first columns of two pixels are kStep columns apart.
+  template <int kRows, int kVectors, int kStep, typename Convert>
+  int64_t compute_tiles(const Row& row, const Convert& convert) const {
+    if constexpr (kMostParts >= 4) {
+      if (row.block.parts == 4) {
+        return compute_tiles_of<kRows, kVectors, kStep, 4>(row, convert);
+      }
     }
-    interleave(loaded, column);
+    if constexpr (kMostParts >= 2) {
+      if (row.block.parts == 2) {
+        return compute_tiles_of<kRows, kVectors, kStep, 2>(row, convert);
+      }
+    }
+    return compute_tiles_of<kRows, kVectors, kStep, 1>(row, convert);
   }
 
-  /// Computes the pixels from `x` to `end`, if they fill kPixels vectors of kTogether pixels; returns where it ends.
-  /// The first columns of two vectors are kStep columns apart.
-  template <bool kSome, int kKernel, int kStep, int kTogether, typename Convert>
-  int64_t compute_parts(const Row& row, const GroupRows& rows, int64_t x, int64_t end, const Convert& convert) const {
-    constexpr int64_t kPart = kPixels * kTogether;
-    if (x + kPart > end) {
-      return x;
+  template <int kRows, int kVectors, int kStep, int kParts, typename Convert>
+  int64_t compute_tiles_of(const Row& row, const Convert& convert) const {
+    constexpr int64_t kPixels = kVectors * kParts;
+    const int64_t end = call_.x.out;
+    if (end < kPixels) {
+      return 0;
     }
-    const Bytes bits = repeat_group(call_.bits * 0x01010101u);
-    const Bytes outside = flip_bits(repeat_group(call_.padding * 0x01010101u), bits);
-    const char* const weights = row.factors + 2 * kFactorBytes;
-    for (; x < end; x += kPart) {
+    const GroupRows rows = group_rows(row, 0, 0, call_.y.kernel + row.rows - 1);
+    for (int64_t x = 0; x < end; x += kPixels) {
       // Some of the last pixels may be computed twice.
-      x = std::min(x, end - kPart);
-      const int64_t first = x * call_.x.stride - call_.x.before;
-      Ints sums[kPixels][4];
+      x = std::min(x, end - kPixels);
+      compute_tile<kRows, kVectors, kStep, kParts>(row, rows, x, convert);
+    }
+    return end;
+  }
+
+  template <int kRows, int kVectors, int kStep, int kParts, typename Convert>
+  void compute_tile(const Row& row, const GroupRows& rows, int64_t x, const Convert& convert) const {
+    constexpr int kKernel = 3;
+    constexpr int kVectorStep = kStep * kParts;
+    const Bytes bits = repeat_group(call_.bits * 0x01010101u);
+    const char* const weights = row.factors + 2 * kFactorBytes;
+    Ints sums[kRows * kVectors][4];
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows * kVectors; ++i) {
 #pragma GCC unroll 4
-      for (int i = 0; i < kPixels; ++i) {
-#pragma GCC unroll 4
-        for (int j = 0; j < 4; ++j) {
-          sums[i][j] = zero_ints();
-        }
+      for (int j = 0; j < 4; ++j) {
+        sums[i][j] = zero_ints();
       }
-#pragma GCC unroll 16
-      for (int k = 0; k < (kPixels - 1) * kStep + kKernel; ++k) {
-        Bytes column[4] = {outside, outside, outside, outside};
-        if (first + k >= 0 && first + k < call_.x.in) {
-          load_column<kSome>(row, rows, first + k, bits, column);
-        }
+    }
+#pragma GCC unroll 32
+    for (int k = 0; k < (kVectors - 1) * kVectorStep + kKernel; ++k) {
+      if (k % kVectorStep >= kKernel) {
+        continue;
+      }
+      const int64_t first = x * kStep - call_.x.before + k;
+      // The last row of a group is one that the next output row meets, or has weights of zero.
+      constexpr int kMet = kGroupBytes - kTileRows + kRows;
+      Bytes loaded[kGroupBytes];
 #pragma GCC unroll 4
-        for (int i = 0; i < kPixels; ++i) {
-          if (k >= i * kStep && k < i * kStep + kKernel) {
-            add_column(column, weights + (k - i * kStep) * kGroupVectorBytes, sums[i]);
+      for (int i = 0; i < kMet; ++i) {
+        const uint8_t* from[kParts];
+#pragma GCC unroll 4
+        for (int part = 0; part < kParts; ++part) {
+          const int64_t column = first + part * kStep;
+          from[part] = column >= 0 && column < call_.x.in ? rows.rows[i] + column * rows.steps[i] : zeros_;
+        }
+        loaded[i] = flip_bits(load_parts(from), bits);
+      }
+      if (kMet < kGroupBytes) {
+        loaded[kGroupBytes - 1] = loaded[0];
+      }
+      Bytes column[4];
+      interleave(loaded, column);
+#pragma GCC unroll 4
+      for (int i = 0; i < kVectors; ++i) {
+        if (k >= i * kVectorStep && k < i * kVectorStep + kKernel) {
+#pragma GCC unroll 2
+          for (int y = 0; y < kRows; ++y) {
+            add_column(column, weights + (y * kKernel + k - i * kVectorStep) * kGroupVectorBytes,
+                       sums[y * kVectors + i]);
           }
         }
       }
+    }
+    const float* const scales = reinterpret_cast<const float*>(row.factors);
+    // A quarter of the channels at a time, which share factors.
 #pragma GCC unroll 4
-      for (int i = 0; i < kPixels; ++i) {
-        store(row, kSome ? row.channels : kByteLanes, sums[i],
-              row.out + (x + i * kTogether) * call_.groups * call_.out_size, convert);
+    for (int j = 0; j < 4; ++j) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows * kVectors; ++i) {
+        sums[i][j] =
+            rounded(sums[i][j], scales + j * kIntLanes, scales + kByteLanes + j * kIntLanes, call_.conversion.range);
       }
     }
-    return x;
+#pragma GCC unroll 2
+    for (int y = 0; y < kRows; ++y) {
+      if (y >= row.rows) {
+        break;
+      }
+      char* const out = row.out + y * out_row_bytes() + x * call_.groups;
+#pragma GCC unroll 4
+      for (int i = 0; i < kVectors; ++i) {
+        const Bytes bytes = convert(narrow(sums[y * kVectors + i]));
+        if constexpr (kParts == 1) {
+          store_bytes(out + i * call_.groups, bytes);
+        } else {
+          constexpr int64_t kPartBytes = kByteLanes / kParts;
+          alignas(kByteLanes) char parts[kByteLanes];
+          store_bytes(parts, bytes);
+#pragma GCC unroll 4
+          for (int part = 0; part < kParts; ++part) {
+            std::memcpy(out + (i * kParts + part) * call_.groups, parts + part * kPartBytes, kPartBytes);
+          }
+        }
+      }
+    }
   }
 
-  /// Computes one pixel.
-  template <bool kSome, typename Convert>
-  void compute_pixel(const Row& row, int64_t out_x, const Convert& convert) const {
+  /// Computes one pixel of a row.
+  template <typename Convert>
+  void compute_pixel(const Row& row, int64_t out_row, int64_t out_x, const Convert& convert) const {
     const Bytes bits = repeat_group(call_.bits * 0x01010101u);
     const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
     const char* weights = row.factors + 2 * kFactorBytes;
     Ints sums[4] = {zero_ints(), zero_ints(), zero_ints(), zero_ints()};
     for (int64_t tap = 0; tap < call_.y.kernel; tap += kGroupBytes) {
-      const GroupRows rows = group_rows(row, tap);
+      const GroupRows rows = group_rows(row, out_row, tap, call_.y.kernel);
       for (int64_t k = 0; k < call_.x.kernel; ++k, weights += kGroupVectorBytes) {
         const int64_t x = out_x * call_.x.stride - call_.x.before + k * call_.x.dilation;
+        const GroupRows& met = x >= 0 && x < call_.x.in ? rows : outside;
+        Bytes loaded[kGroupBytes];
+        for (int i = 0; i < kGroupBytes; ++i) {
+          loaded[i] = flip_bits(load_some_bytes(met.rows[i] + x * met.steps[i], row.block.channels), bits);
+        }
         Bytes column[4];
-        load_column<kSome>(row, x >= 0 && x < call_.x.in ? rows : outside, x, bits, column);
+        interleave(loaded, column);
         add_column(column, weights, sums);
       }
     }
-    store(row, row.channels, sums, row.out + out_x * call_.groups * call_.out_size, convert);
+    store(row, sums, row.out + out_row * out_row_bytes() + out_x * call_.groups * call_.out_size, convert);
   }
 
   KERNELS_ALWAYS_INLINE static void add_column(const Bytes (&column)[4], const char* weights, Ints (&sums)[4]) {
@@ -358,31 +451,24 @@ class DepthwiseConvolution {
   }
 
   template <typename Convert>
-  KERNELS_ALWAYS_INLINE void store(const Row& row, int64_t count, const Ints (&sums)[4], char* out,
-                                   const Convert& convert) const {
+  void store(const Row& row, const Ints (&sums)[4], char* out, const Convert& convert) const {
     const float* const scales = reinterpret_cast<const float*>(row.factors);
     if (call_.conversion.type == ScalarType::Float) {
       int32_t values[kByteLanes];
-#pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
         store_ints(values + i * kIntLanes, sums[i]);
       }
       store_floats(row, values, out);
       return;
     }
-    const Bytes bytes = convert(narrow_sums(sums, scales, scales + kByteLanes, call_.conversion.range));
-    if (count == kByteLanes) {
-      store_bytes(out, bytes);
-    } else {
-      char stored[kByteLanes];
-      store_bytes(stored, bytes);
-      copy_few_bytes(out, stored, count);
-    }
+    char stored[kByteLanes];
+    store_bytes(stored, convert(narrow_sums(sums, scales, scales + kByteLanes, call_.conversion.range)));
+    copy_few_bytes(out, stored, row.block.channels);
   }
 
   static void store_floats(const Row& row, const int32_t* values, char* out) {
     const float* const scales = reinterpret_cast<const float*>(row.factors);
-    for (int64_t i = 0; i < row.channels; ++i) {
+    for (int64_t i = 0; i < row.block.channels; ++i) {
       const int64_t at = position(i);
       const float value = static_cast<float>(values[at]) * scales[at] + scales[kByteLanes + at];
       std::memcpy(out + i * static_cast<int64_t>(sizeof(float)), &value, sizeof(value));
@@ -390,6 +476,9 @@ class DepthwiseConvolution {
   }
 
   const Call& call_;
+  /// Output rows that are computed together, and parts of a vector at most.
+  int64_t rows_ = 1;
+  int64_t most_parts_ = 1;
   char* factors_ = nullptr;
   int64_t block_bytes_ = 0;
   uint8_t zeros_[kByteLanes];  // The input's zero points.
