@@ -37,12 +37,69 @@ void copy_rows_of(const Transposition& matrix, const char* source, char* target,
   }
 }
 
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define KERNELS_HAVE_SHUFFLES
+#endif
+#endif
+
+#ifdef KERNELS_HAVE_SHUFFLES
+
+/// Whether one instruction brings the elements of a vector into any order.
+template <typename T>
+constexpr bool can_shuffle() {
+#if defined(__SSSE3__) || defined(__aarch64__)
+  return true;
+#else
+  return sizeof(T) >= sizeof(uint32_t);
+#endif
+}
+
+/// Vector `kIndex` of the pixels that vectors of three colors become; `I` counts the elements of a vector.
+template <int kIndex, typename Vector, int... I>
+KERNELS_ALWAYS_INLINE inline void store_pixels(const Vector& a, const Vector& b, const Vector& c, char* target,
+                                               std::integer_sequence<int, I...>) {
+  constexpr int kSide = sizeof...(I);
+  constexpr int kFirst = kIndex * kSide;
+  const Vector two = __builtin_shufflevector(a, b, ((kFirst + I) / 3 + ((kFirst + I) % 3 == 1 ? kSide : 0))...);
+  const Vector pixels = __builtin_shufflevector(two, c, ((kFirst + I) % 3 == 2 ? kSide + (kFirst + I) / 3 : I)...);
+  std::memcpy(target + kIndex * sizeof(Vector), &pixels, sizeof(Vector));
+}
+
+/// Copies as many pixels of three colors as a vector has elements.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline void copy_colors(const Transposition& matrix, const char* source, char* target) {
+  constexpr int kSide = 16 / sizeof(T);
+  constexpr auto kAll = std::make_integer_sequence<int, kSide>();
+  using Vector [[gnu::vector_size(16)]] = T;
+  Vector colors[3];
+  KERNELS_LANES
+  for (int k = 0; k < 3; ++k) {
+    std::memcpy(&colors[k], source + k * matrix.source_stride, sizeof(Vector));
+  }
+  store_pixels<0>(colors[0], colors[1], colors[2], target, kAll);
+  store_pixels<1>(colors[0], colors[1], colors[2], target, kAll);
+  store_pixels<2>(colors[0], colors[1], colors[2], target, kAll);
+}
+
+#endif
+
 /// Copies a part of a tile element by element.
 template <typename T>
 void copy_each(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
   if (columns == 3) {
     // The colors of an image.
-    copy_rows_of<T>(matrix, source, target, rows, std::make_integer_sequence<int, 3>());
+    int64_t i = 0;
+#ifdef KERNELS_HAVE_SHUFFLES
+    if (can_shuffle<T>() && matrix.target_stride == 3 * static_cast<int64_t>(sizeof(T))) {
+      constexpr int64_t kSide = 16 / sizeof(T);
+      for (; i + kSide <= rows; i += kSide) {
+        copy_colors<T>(matrix, source + i * static_cast<int64_t>(sizeof(T)), target + i * matrix.target_stride);
+      }
+    }
+#endif
+    copy_rows_of<T>(matrix, source + i * static_cast<int64_t>(sizeof(T)), target + i * matrix.target_stride, rows - i,
+                    std::make_integer_sequence<int, 3>());
     return;
   }
   for (int64_t i = 0; i < rows; ++i) {
@@ -53,12 +110,6 @@ void copy_each(const Transposition& matrix, const char* source, char* target, in
     }
   }
 }
-
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define KERNELS_HAVE_SHUFFLES
-#endif
-#endif
 
 #ifdef KERNELS_HAVE_SHUFFLES
 
