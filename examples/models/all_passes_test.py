@@ -56,6 +56,10 @@ class AllPassesTest(absltest.TestCase):
     def test_resnet(self) -> None:
         self._check("resnet18", clamp=15)
         self._check_convolutions("resnet18", layers=18, copies=1, addends=7)
+        # Of the layers of 64 and 128 channels, and of those of 256.
+        changes = self._changes("resnet18")
+        self.assertEqual(changes["multiplied in tiles of 4 by 4"], 7)
+        self.assertEqual(changes["multiplied in tiles of 2 by 2"], 3)
 
     def test_unet(self) -> None:
         # Transposed convolutions, which are no layers of this kind, stand between copies.

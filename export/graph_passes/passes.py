@@ -31,6 +31,7 @@ from export.graph_passes import (
     uneven_padding,
     views,
     weight_only,
+    winograd,
 )
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.report import PassReport
@@ -57,6 +58,7 @@ _PASSES: Sequence[GraphPass] = (
     channels_last.PASS,
     addends.PASS,
     activations.PASS,
+    winograd.PASS,
     in_place.PASS,
     views.PASS,
 )
@@ -78,6 +80,7 @@ _ON_REQUEST = frozenset(
         channels_last,
         addends,
         activations,
+        winograd,
     )
 )
 # Names that stand for several passes.

@@ -18,4 +18,5 @@ OPERATOR_FILES = {
     "op_rms_norm": operator_file(["rules_executorch::rms_norm.out"], ["convert", "grain", "parallel_for", "resize", "vectorize"]),
     "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["convert", "exponentials", "matmul", "parallel_for", "resize", "vector_math", "vectorize", "view_shape"]),
     "op_weight_only_linear": operator_file(["rules_executorch::weight_only_linear.out"], ["grain", "parallel_for", "resize", "vectorize"]),
+    "op_winograd_convolution": operator_file(["rules_executorch::winograd_convolution.out"], ["activation", "grain", "matmul", "parallel_for", "resize", "strided_view"]),
 }

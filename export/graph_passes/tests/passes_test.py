@@ -21,7 +21,7 @@ from executorch.extension.pybindings.portable_lib import _load_for_executorch_fr
 from codegen.inputs import program_reader
 from diagnostics.errors import InputError
 from export.exporter import Exported, export
-from export.graph_passes import packed_convolution_operator, passes, report
+from export.graph_passes import packed_convolution_operator, passes, report, winograd_operator
 from export.graph_passes.attention_operator import ATTENTION
 from export.graph_passes.fused_convolution_operator import FUSED_CONVOLUTION
 from export.graph_passes.packed_embedding_operator import PACKED_EMBEDDING
@@ -32,6 +32,7 @@ _CONVOLUTION = "rules_executorch::fused_convolution.out"
 _PACKED_CONVOLUTION = "rules_executorch::packed_convolution.out"
 _PACKED_LINEAR = "rules_executorch::packed_linear.out"
 _RMS_NORM = "rules_executorch::rms_norm.out"
+_WINOGRAD_CONVOLUTION = "rules_executorch::winograd_convolution.out"
 # ExecuTorch's own library lacks these.
 _OWN = frozenset({"aten::linear.out", _ATTENTION, _CONVOLUTION, _PACKED_CONVOLUTION, _PACKED_LINEAR, _RMS_NORM})
 
@@ -689,6 +690,85 @@ class AddendsTest(PassesTest):
                 self.assertIn("aten::add.out", self._calls(forward))
 
 
+class WinogradTest(PassesTest):
+    _NAMES = ("channels_last", "addends", "activations", "winograd")
+    _TILES = {2: "multiplied in tiles of 2 by 2", 4: "multiplied in tiles of 4 by 4"}
+
+    def _changes(self, layer: str, size: str) -> list[str]:
+        """What the pass does to a layer whose input is channels-last."""
+        init = f"self.first = torch.nn.Conv2d(3, 64, 3)\nself.layer = torch.nn.{layer}"
+        source = _model("return self.layer(self.first(x)).amax(dim=(2, 3))", f"torch.rand(1, 3, {size})", init=init)
+        return self.changes(self.export(source, self._NAMES), "winograd")
+
+    def test_acts(self) -> None:
+        # With tiles of 2, more is multiplied, and fewer weights are read.
+        for layer, size, tile in (("Conv2d(64, 64, 3, padding=1)", "34, 36", 4), ("Conv2d(64, 1024, 3)", "18, 20", 2)):
+            with self.subTest(layer):
+                self.assertEqual(self._changes(layer, size), [self._TILES[tile]])
+
+    def test_calls(self) -> None:
+        source = _model(
+            "y = self.a(x)\nreturn torch.relu(self.b(y) + y).amax(dim=(2, 3))",
+            "torch.rand(1, 3, 34, 34)",
+            init="self.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 32, 3, padding=1)",
+        )
+        exported = self.export(source, self._NAMES)
+        self.assertEqual(self.calls(exported), ["aten::amax.out", _PACKED_CONVOLUTION, _WINOGRAD_CONVOLUTION])
+
+    def test_leaves(self) -> None:
+        for layer, size in (
+            ("Conv2d(64, 64, 3, stride=2)", "66, 66"),
+            ("Conv2d(64, 64, 3, dilation=2)", "66, 66"),
+            ("Conv2d(64, 64, 3, groups=4)", "66, 66"),
+            ("Conv2d(64, 64, 5)", "66, 66"),
+            # Transforms take longer than the products saved.
+            ("Conv2d(64, 4, 3)", "66, 66"),
+            # Weights are read once for few pixels.
+            ("Conv2d(64, 512, 3)", "6, 6"),
+        ):
+            with self.subTest(layer):
+                self.assertEqual(self._changes(layer, size), [])
+
+    def test_leaves_sizes_that_vary(self) -> None:
+        source = _model(
+            "return self.b(self.a(x)).amax(dim=(2, 3))",
+            "torch.rand(1, 3, 66, 66)",
+            init="self.a = torch.nn.Conv2d(3, 64, 3)\nself.b = torch.nn.Conv2d(64, 64, 3)",
+            after="""
+                def get_dynamic_shapes():
+                    return ({2: torch.export.Dim("height", min=16, max=128)},)
+                """,
+        )
+        self.assertEqual(self.changes(self.export(source, self._NAMES), "winograd"), [])
+
+    def test_values(self) -> None:
+        class Network(torch.nn.Module):
+            def __init__(self) -> None:
+                super().__init__()
+                self.first = torch.nn.Conv2d(3, 40, 3)
+                self.uneven = torch.nn.Conv2d(40, 40, 3)
+                self.last = torch.nn.Conv2d(40, 100, 3, padding=(2, 0), bias=False)
+
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                x = self.first(x)
+                y = self.uneven(torch.nn.functional.pad(x, (0, 2, 1, 1)))
+                return self.last(torch.nn.functional.hardtanh(x + y)).amax(dim=(2, 3))
+
+        self.check_graph(Network().eval(), (torch.rand(2, 3, 33, 29),), "uneven_padding", *self._NAMES)
+
+    def test_operator(self) -> None:
+        operator = torch.ops.rules_executorch.winograd_convolution.default
+        for tile, channels in ((2, 70), (4, 16)):
+            x, weight, bias = torch.rand(2, 8, 7, 6), torch.rand(channels, 8, 3, 3), torch.rand(channels)
+            packed = winograd_operator.pack(weight, tile)
+            torch.testing.assert_close(winograd_operator.unpack(packed, channels, 8), weight)
+            expected = torch.nn.functional.conv2d(torch.nn.functional.pad(x, (1, 0, 0, 1)), weight, bias)
+            addend = torch.rand_like(expected)
+            args = (x, packed, bias, addend, channels, [0, 1], [1, 0], "clamp", 0.0, 20.0)
+            torch.library.opcheck(operator, args)
+            torch.testing.assert_close(operator(*args), (expected + addend).clamp(0, 20))
+
+
 # As transformers' NewGELUActivation has it.
 _GELU = "0.5 * y * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (y + 0.044715 * torch.pow(y, 3.0))))"
 
@@ -1255,6 +1335,7 @@ class SelectionTest(PassesTest):
             "channels_last",
             "addends",
             "activations",
+            "winograd",
             "in_place",
             "views",
         ]

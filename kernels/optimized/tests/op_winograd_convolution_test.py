@@ -1,0 +1,199 @@
+"""Tests of op_winograd_convolution.cpp, against PyTorch's convolution in float64."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable, Mapping, Sequence
+
+import torch
+from absl.testing import absltest
+from torch.nn import functional
+
+from kernels.testing import op_tester
+
+_SCHEMA = (
+    "rules_executorch::winograd_convolution.out(Tensor input, Tensor weight, Tensor? bias, Tensor? addend,"
+    " int out_channels, int[] padding, int[] end_padding, str activation='none', float minimum=0.0, float maximum=0.0,"
+    " *, Tensor(a!) out) -> Tensor(a!)"
+)
+_LAST = (0, 2, 3, 1)
+# What a kernel's rows and columns are multiplied by, by the outputs of a tile: points 0, 1, -1; 0, 5/8, -5/8, 3/2, -3/2.
+_KERNEL_TRANSFORMS: Mapping[int, torch.Tensor] = {
+    2: torch.tensor([[-2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]], dtype=torch.float64) / 2,
+    4: torch.tensor(
+        [
+            [256 / 225, 0, 0],
+            [-8192 / 11900, -5120 / 11900, -3200 / 11900],
+            [-8192 / 11900, 5120 / 11900, -3200 / 11900],
+            [128 / 1071, 192 / 1071, 288 / 1071],
+            [128 / 1071, -192 / 1071, 288 / 1071],
+            [0, 0, 1],
+        ],
+        dtype=torch.float64,
+    ),
+}
+# Input and output channels: images smaller than a tile, and of tiles that are cut off at the ends; several blocks of
+# tiles; channels fewer than a vector, and of vectors that are not full; panels that are not full; blocks of tiles that
+# begin in one image and end in the next.
+_CASES: tuple[tuple[tuple[int, ...], int], ...] = (
+    ((1, 16, 8, 8), 16),
+    ((2, 24, 9, 7), 50),
+    ((1, 3, 17, 19), 20),
+    ((3, 7, 6, 5), 1),
+    ((1, 64, 30, 46), 64),
+    ((5, 40, 11, 13), 100),
+    ((1, 300, 5, 6), 96),
+    ((1, 20, 3, 3), 33),
+)
+# Before and behind.
+_PADDING = (((1, 1), (1, 1)), ((0, 0), (0, 0)), ((0, 1), (2, 0)), ((3, 2), (0, 5)))
+_ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "none": lambda x: x,
+    "gelu": functional.gelu,
+    "gelu_tanh": lambda x: functional.gelu(x, approximate="tanh"),
+    "sigmoid": torch.sigmoid,
+    "silu": functional.silu,
+}
+
+
+def _packed(weight: torch.Tensor, tile: int) -> torch.Tensor:
+    """The transformed weights' panels, row by row."""
+    transform = _KERNEL_TRANSFORMS[tile]
+    transformed = (transform @ weight.double() @ transform.t()).float()
+    filled = -(-len(weight) // 16) * 16
+    rows = []
+    for first in range(0, filled, 48):
+        panel = transformed[first : first + 48]
+        width = min(48, filled - first)
+        for y, x, c in itertools.product(range(tile + 2), range(tile + 2), range(weight.shape[1])):
+            rows.append(functional.pad(panel[:, c, y, x], (0, width - len(panel))))
+    return torch.cat(rows).reshape(filled, -1)
+
+
+def _unpacked(packed: torch.Tensor, out_channels: int, channels: int) -> torch.Tensor:
+    tile = {16: 2, 36: 4}[packed.shape[1] // channels]
+    transformed = torch.zeros(out_channels, channels, tile + 2, tile + 2, dtype=torch.float64)
+    elements = packed.double().flatten()
+    for first in range(0, out_channels, 48):
+        width = min(48, packed.shape[0] - first)
+        panel, elements = elements[: packed.shape[1] * width], elements[packed.shape[1] * width :]
+        count = min(48, out_channels - first)
+        rows = panel.reshape(tile + 2, tile + 2, channels, width)
+        transformed[first : first + count] = rows[..., :count].permute(3, 2, 0, 1)
+    inverse = torch.linalg.pinv(_KERNEL_TRANSFORMS[tile])
+    return inverse @ transformed @ inverse.t()
+
+
+def _reference(  # noqa: PLR0917  # The operator's.
+    input: torch.Tensor,
+    weight: torch.Tensor,
+    bias: torch.Tensor | None,
+    addend: torch.Tensor | None,
+    out_channels: int,
+    padding: Sequence[int],
+    end_padding: Sequence[int],
+    activation: str = "none",
+    minimum: float = 0.0,
+    maximum: float = 0.0,
+) -> torch.Tensor:
+    """PyTorch's result in float64."""
+    if {x.dtype for x in (input, weight, bias, addend) if x is not None} != {torch.float32}:
+        raise ValueError("all tensors are Float")
+    padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
+    unpacked = _unpacked(weight, out_channels, input.shape[1])
+    result = functional.conv2d(padded, unpacked, None if bias is None else bias.double())
+    if addend is not None:
+        result = result + addend.double()
+    result = result.clamp(minimum, maximum) if activation == "clamp" else _ACTIVATIONS[activation](result)
+    return result.to(input.dtype)
+
+
+def _random(shape: Sequence[int], dim_order: Sequence[int] | None = None) -> torch.Tensor:
+    return op_tester.make_tensor(tuple(shape), torch.float32, dim_order=dim_order, low=-1, high=1)
+
+
+def _weight(out_channels: int, channels: int) -> torch.Tensor:
+    """Weights whose sums of products are as large as one input."""
+    return _random((out_channels, channels, 3, 3)) / (9 * channels) ** 0.5
+
+
+def _out_shape(x: torch.Tensor, out_channels: int, padding: Sequence[Sequence[int]]) -> list[int]:
+    sizes = [size + before + behind - 2 for size, before, behind in zip(x.shape[2:], *padding, strict=True)]
+    return [x.shape[0], out_channels, *sizes]
+
+
+class OpWinogradConvolutionTest(op_tester.OpTest):
+    def setUp(self) -> None:
+        super().setUp()
+        self.convolution = self.op("rules_executorch::winograd_convolution.out", schema=_SCHEMA, reference=_reference)
+
+    def test_sizes(self) -> None:
+        for (x_shape, out_channels), padding, tile in itertools.product(_CASES, _PADDING, (2, 4)):
+            x, weight = _random(x_shape, _LAST), _weight(out_channels, x_shape[1])
+            for has_addend in (False, True):
+                bias = _random((out_channels,)) if has_addend else None
+                addend = _random(_out_shape(x, out_channels, padding), _LAST) if has_addend else None
+                self.convolution.check(
+                    *(x, _packed(weight, tile), bias, addend, out_channels, *padding),
+                    out_dim_order=_LAST,
+                    static=True,
+                    atol=1e-4,
+                )
+
+    def test_rounding(self) -> None:
+        """Errors of sums of 4,608 products, which have a deviation of 1."""
+        x, weight = torch.randn(1, 512, 16, 16), torch.randn(48, 512, 3, 3) / (9 * 512) ** 0.5
+        expected = functional.conv2d(x.double(), weight.double(), padding=1)
+        for tile, most in ((2, 1e-5), (4, 2e-5)):
+            arguments = (x.to(memory_format=torch.channels_last), _packed(weight, tile), None, None, 48, [1, 1], [1, 1])
+            (out,) = self.convolution.run(*arguments, outs=[expected.float()], out_dim_order=_LAST, static=True)
+            self.assertLess((out - expected).abs().max().item(), most)
+
+    def test_activations(self) -> None:
+        for (x_shape, out_channels), tile in itertools.product(_CASES[:3], (2, 4)):
+            x, weight = _random(x_shape, _LAST), _packed(_weight(out_channels, x_shape[1]), tile)
+            addend = _random((x_shape[0], out_channels, *x_shape[2:]), _LAST)
+            arguments = (x, weight, _random((out_channels,)), addend, out_channels, [1, 1], [1, 1])
+            for activation in _ACTIVATIONS:
+                self.convolution.check(*arguments, activation, out_dim_order=_LAST, static=True, atol=1e-4)
+            for bounds in ((0.0, math.inf), (0.0, 0.5), (-math.inf, 0.1), (0.5, -0.5)):
+                self.convolution.check(*arguments, "clamp", *bounds, out_dim_order=_LAST, static=True, atol=1e-4)
+
+    def test_no_images(self) -> None:
+        x = torch.ones(0, 16, 4, 5).to(memory_format=torch.channels_last)
+        weight = _packed(torch.ones(16, 16, 3, 3), 4)
+        self.convolution.check(x, weight, None, None, 16, [0, 0], [0, 0], out_dim_order=_LAST, static=True)
+
+    def test_wrong_arguments(self) -> None:
+        last = torch.channels_last
+        x, out = torch.ones(1, 8, 4, 4).to(memory_format=last), torch.ones(1, 20, 4, 4).to(memory_format=last)
+        weight = _packed(torch.ones(20, 8, 3, 3), 4)
+        lists = ([1, 1], [1, 1])
+        self.convolution.check(x, weight, None, None, 20, *lists, out_dim_order=_LAST, static=True, atol=1e-4)
+
+        def check_rejected(*arguments: object, outs: Sequence[torch.Tensor] = (out,)) -> None:
+            self.convolution.check_rejected(*arguments, outs=list(outs), static=True)
+
+        for wrong in (torch.ones(20, 8, 3, 3), weight[:16], weight[:, : 25 * 8].clone(), weight.flatten()):
+            check_rejected(x, wrong, None, None, 20, *lists)
+        check_rejected(x, weight, None, None, 40, *lists)
+        check_rejected(x, weight, None, None, 0, *lists)
+        for wrong_lists in (([1], [1, 1]), ([1, 1], [1, 1, 1]), ([1, -1], [1, 1]), ([-1, 0], [0, 0])):
+            check_rejected(x, weight, None, None, 20, *wrong_lists)
+        check_rejected(x[:, :, :1], weight, None, None, 20, [0, 0], [0, 0])
+        check_rejected(x[0], weight, None, None, 20, *lists)
+        check_rejected(torch.ones(1, 8, 4, 4), weight, None, None, 20, *lists)
+        check_rejected(x, weight, torch.ones(8), None, 20, *lists)
+        check_rejected(x, weight, None, torch.ones(1, 20, 1, 4), 20, *lists)
+        check_rejected(x, weight, None, torch.ones(1, 20, 4, 4), 20, *lists)
+        check_rejected(x, weight, None, None, 20, *lists, outs=[torch.ones(1, 20, 4, 4)])
+        check_rejected(x, weight, None, None, 20, *lists, outs=[torch.ones(1, 20, 4, 3)])
+        for activation in (("relu",), ("clamp", math.nan, 1.0)):
+            check_rejected(x, weight, None, None, 20, *lists, *activation)
+        doubles = [tensor.double() for tensor in (x, weight, out)]
+        check_rejected(*doubles[:2], None, None, 20, *lists, outs=doubles[2:])
+
+
+if __name__ == "__main__":
+    absltest.main()
