@@ -178,9 +178,7 @@ struct WinogradConvolution {
   int64_t sums_stride() const { return block_tiles * kPanelChannels + 16; }
 
   /// Floats of memory for a part of the work.
-  int64_t scratch_size() const {
-    return divide_up(places() * (place_stride() + sums_stride()) + channels, 16) * 16;
-  }
+  int64_t scratch_size() const { return divide_up(places() * (place_stride() + sums_stride()) + channels, 16) * 16; }
 
   void compute(float* scratch) const {
     parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
@@ -227,8 +225,7 @@ struct WinogradConvolution {
       const int64_t width = std::min(kPanelChannels, filled_out_channels() - channel);
       multiply(inputs, count, channel, width, sums);
       for (int64_t i = 0; i < count; ++i) {
-        transform_sums<kOutputs>(sums + i * width, channel, std::min(width, out_channels - channel),
-                                 corner(first + i));
+        transform_sums<kOutputs>(sums + i * width, channel, std::min(width, out_channels - channel), corner(first + i));
       }
     }
   }
@@ -386,7 +383,8 @@ bool read_shape(const Tensor& in, const Tensor& weight, int64_t out_channels, Ar
       return true;
     }
   }
-  ET_LOG(Error, "weights have another shape than those that are packed for tiles of this size: export the program anew");
+  ET_LOG(Error,
+         "weights have another shape than those that are packed for tiles of this size: export the program anew");
   return false;
 }
 

@@ -692,7 +692,6 @@ class AddendsTest(PassesTest):
 
 class WinogradTest(PassesTest):
     _NAMES = ("channels_last", "addends", "activations", "winograd")
-    _TILES = {2: "multiplied in tiles of 2 by 2", 4: "multiplied in tiles of 4 by 4"}
 
     def _changes(self, layer: str, size: str) -> list[str]:
         """What the pass does to a layer whose input is channels-last."""
@@ -704,7 +703,7 @@ class WinogradTest(PassesTest):
         # With tiles of 2, more is multiplied, and fewer weights are read.
         for layer, size, tile in (("Conv2d(64, 64, 3, padding=1)", "34, 36", 4), ("Conv2d(64, 1024, 3)", "18, 20", 2)):
             with self.subTest(layer):
-                self.assertEqual(self._changes(layer, size), [self._TILES[tile]])
+                self.assertEqual(self._changes(layer, size), [f"multiplied in tiles of {tile} by {tile}"])
 
     def test_calls(self) -> None:
         source = _model(
@@ -752,7 +751,8 @@ class WinogradTest(PassesTest):
             def forward(self, x: torch.Tensor) -> torch.Tensor:
                 x = self.first(x)
                 y = self.uneven(torch.nn.functional.pad(x, (0, 2, 1, 1)))
-                return self.last(torch.nn.functional.hardtanh(x + y)).amax(dim=(2, 3))
+                last: torch.Tensor = self.last(torch.nn.functional.hardtanh(x + y))
+                return last.amax(dim=(2, 3))
 
         self.check_graph(Network().eval(), (torch.rand(2, 3, 33, 29),), "uneven_padding", *self._NAMES)
 

@@ -18,7 +18,8 @@ _SCHEMA = (
     " *, Tensor(a!) out) -> Tensor(a!)"
 )
 _LAST = (0, 2, 3, 1)
-# What a kernel's rows and columns are multiplied by, by the outputs of a tile: points 0, 1, -1; 0, 5/8, -5/8, 3/2, -3/2.
+# What a kernel's rows and columns are multiplied by, by the outputs of a tile. The points are 0, 1 and -1, and 0, 5/8,
+# -5/8, 3/2 and -3/2.
 _KERNEL_TRANSFORMS: Mapping[int, torch.Tensor] = {
     2: torch.tensor([[-2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]], dtype=torch.float64) / 2,
     4: torch.tensor(

@@ -266,8 +266,8 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         "### Operators",
         "One thread, as programs of one operator.",
         f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32. A convolution counts with the operations of its"
-        " definition; ours, by Winograd's algorithm, needs fewer, and may be above the peak. What moves bytes is judged by a copy that reads"
-        " and writes as many, and that finds as little of them in the caches: "
+        " definition; ours, by Winograd's algorithm, needs fewer, and may be above the peak. What moves bytes is judged"
+        " by a copy that reads and writes as many, and that finds as little of them in the caches: "
         + ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in peak.copies.items())
         + " (`//tools/bench:machine_peak`)."
         if peak
