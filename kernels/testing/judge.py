@@ -7,13 +7,15 @@ from typing import Any
 
 import torch
 
-from kernels.testing import eager, options
+from kernels.testing import eager, op_call, options
 from kernels.testing.description import describe_call, describe_value
 from kernels.testing.op_call import KernelError, OpCall, OutBuffer
 from kernels.testing.options import Options
 
 # Set by tools/sanitize: every call is made twice at the same time, and the thread sanitizer sees what calls share.
 _CONCURRENTLY = "KERNELS_CONCURRENTLY"
+# Counts of threads whose results are compared with those of one.
+_THREAD_COUNTS = (2, 3, 7)
 
 
 class OpTester:
@@ -49,7 +51,8 @@ class OpTester:
         return True
 
     def run(self, *args: Any, outs: Sequence[torch.Tensor], **kwargs: Any) -> list[torch.Tensor]:
-        """The kernel's results. Raises KernelError where it fails, AssertionError where it writes beyond its output.
+        """The kernel's results. Raises KernelError where it fails, or writes beyond its temporary memory;
+        AssertionError where it writes beyond its output.
 
         Args:
           *args: the operator's arguments.
@@ -57,6 +60,7 @@ class OpTester:
           **kwargs: the operator's arguments, and Options.
         """
         with self.prepare(*args, outs=outs, **kwargs) as call:
+            call.guard_memory()
             try:
                 if _CONCURRENTLY in os.environ and not self.eager.writes_arguments:
                     with self.prepare(*args, outs=outs, **kwargs) as other:
@@ -88,6 +92,30 @@ class OpTester:
         tolerance. NaNs equal NaNs.
         """
         self._compare(self.expect(*args, **kwargs), args, kwargs)
+
+    def check_threads(self, *args: Any, outs: Sequence[torch.Tensor] | None = None, **kwargs: Any) -> None:
+        """The kernel divides its work among threads, and its results have the same bits for every count of them.
+
+        Args:
+          *args: the operator's arguments: so large that the work is divided.
+          outs: tensors of the dtypes and shapes of the results; default: PyTorch's results.
+          **kwargs: the operator's arguments, and Options.
+        """
+        if outs is None:
+            outs = self.expect(*args, **kwargs)
+        with op_call.threads(1):
+            expected = [_bits(result) for result in self.run(*args, outs=outs, **kwargs)]
+        for count in _THREAD_COUNTS:
+            op_call.take_part_count()
+            with op_call.threads(count):
+                results = self.run(*args, outs=outs, **kwargs)
+            where = f"{self._describe(args, kwargs)}, {count} threads"
+            if op_call.take_part_count() < 2:
+                raise AssertionError(f"the kernel divides nothing: {where}")
+            for result, wanted in zip(results, expected, strict=True):
+                if not torch.equal(_bits(result), wanted):
+                    raise AssertionError(f"the result is not that of one thread: {where}")
+        self.accepted += 1
 
     def check_rejected(self, *args: Any, outs: Sequence[torch.Tensor] | None = None, **kwargs: Any) -> None:
         """The kernel fails with an error, as PyTorch does (unless `outs` says what to give the kernel)."""
@@ -174,3 +202,7 @@ class OpTester:
 
     def _describe(self, args: Sequence[Any], kwargs: dict[str, Any]) -> str:
         return describe_call(self.name, args, options.split(Options, kwargs)[1])
+
+
+def _bits(tensor: torch.Tensor) -> torch.Tensor:
+    return tensor.contiguous().flatten().view(torch.uint8)

@@ -1,7 +1,18 @@
 #include "kernels/testing/op_call.h"
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
+#include <executorch/runtime/core/memory_allocator.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
+#include <executorch/runtime/platform/log.h>
+
+#include <new>
+
+#if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(address, size)
+#define ASAN_UNPOISON_MEMORY_REGION(address, size)
+#endif
 
 namespace op_caller {
 
@@ -11,7 +22,66 @@ using executorch::aten::TensorImpl;
 using executorch::aten::TensorShapeDynamism;
 using executorch::runtime::EValue;
 using executorch::runtime::KernelRuntimeContext;
+using executorch::runtime::MemoryAllocator;
 using executorch::runtime::Span;
+
+namespace {
+
+/// Memory for the temporary data of one call, between guard bytes. What a kernel reads there before it writes it is no
+/// number, and not what the call before left.
+class GuardedAllocator final : public MemoryAllocator {
+ public:
+  GuardedAllocator() : MemoryAllocator(0, nullptr) {}
+
+  void* allocate(size_t size, size_t alignment) override {
+    const size_t guard = std::max(kGuard, alignment);
+    if (size > SIZE_MAX / 2) {
+      return nullptr;
+    }
+    Part part{nullptr, size, guard};
+    part.start = static_cast<unsigned char*>(::operator new(size + 2 * guard, std::align_val_t{guard}, std::nothrow));
+    if (part.start == nullptr) {
+      return nullptr;
+    }
+    std::fill_n(part.start, guard, kGuardByte);
+    std::fill_n(part.start + guard, size, kFirstByte);
+    std::fill_n(part.start + guard + size, guard, kGuardByte);
+    ASAN_POISON_MEMORY_REGION(part.start, guard);
+    ASAN_POISON_MEMORY_REGION(part.start + guard + size, guard);
+    parts_.push_back(part);
+    return part.start + guard;
+  }
+
+  /// Frees the memory. Returns whether the guard bytes are as they were.
+  bool release() {
+    bool are_whole = true;
+    for (const Part& part : parts_) {
+      ASAN_UNPOISON_MEMORY_REGION(part.start, part.size + 2 * part.guard);
+      const auto is_guard = [](unsigned char byte) { return byte == kGuardByte; };
+      unsigned char* const end = part.start + part.guard + part.size;
+      are_whole = are_whole && std::all_of(part.start, part.start + part.guard, is_guard) &&
+                  std::all_of(end, end + part.guard, is_guard);
+      ::operator delete(part.start, std::align_val_t{part.guard});
+    }
+    parts_.clear();
+    return are_whole;
+  }
+
+ private:
+  struct Part {
+    unsigned char* start;
+    size_t size;
+    size_t guard;  // bytes before and behind
+  };
+
+  static constexpr size_t kGuard = 64;
+  static constexpr unsigned char kGuardByte = 0xA5;
+  static constexpr unsigned char kFirstByte = 0xFF;
+
+  std::vector<Part> parts_;
+};
+
+}  // namespace
 
 void OpCall::push_tensor(TensorStorage storage, ScalarType dtype, void* data, TensorShapeDynamism dynamism) {
   TensorStorage* kept = keep(std::make_unique<TensorStorage>(std::move(storage)));
@@ -43,9 +113,14 @@ executorch::runtime::Error OpCall::run(size_t out_count) {
     result_list_ = std::make_unique<EValue>(make_list<Tensor>(std::move(results), Tensor(nullptr)));
     stack.push_back(result_list_.get());
   }
-  executorch::extension::MallocMemoryAllocator temp_allocator;
-  KernelRuntimeContext context(nullptr, &temp_allocator);
+  executorch::extension::MallocMemoryAllocator plain;
+  GuardedAllocator guarded;
+  KernelRuntimeContext context(nullptr, guards_memory_ ? static_cast<MemoryAllocator*>(&guarded) : &plain);
   function_(context, Span<EValue*>(stack.data(), stack.size()));
+  if (!guarded.release()) {
+    ET_LOG(Error, "the kernel writes outside its temporary memory");
+    return executorch::runtime::Error::Internal;
+  }
   return context.failure_state();
 }
 

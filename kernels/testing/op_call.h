@@ -62,6 +62,9 @@ class OpCall {
 
   const executorch::runtime::EValue& value(size_t index) const { return *values_[index]; }
 
+  /// From now on, kernels get temporary memory between guard bytes, and a kernel that writes there has failed.
+  void guard_memory() { guards_memory_ = true; }
+
   /// Runs the kernel. The last `out_count` values are the out arguments; what the operator returns is passed after
   /// them, as programs do.
   executorch::runtime::Error run(size_t out_count);
@@ -86,6 +89,7 @@ class OpCall {
   std::vector<std::shared_ptr<void>> storage_;
   Values values_;
   std::unique_ptr<executorch::runtime::EValue> result_list_;
+  bool guards_memory_ = false;
 };
 
 template <typename T>

@@ -4,12 +4,13 @@ The shared library that holds the kernels is named by the environment variable O
 the test's runfiles) or by --op_caller_library.
 """
 
+import contextlib
 import ctypes
 import functools
 import math
 import os
 import pathlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -142,6 +143,10 @@ class OpCall:
         self._buffers = buffers
         self._outs_are_list = as_list
 
+    def guard_memory(self) -> None:
+        """From now on, the kernel's temporary memory is between guard bytes: it fails if it writes there."""
+        self._library.op_call_guard_memory(ctypes.c_void_p(self._handle))
+
     def run(self, beside: "OpCall | None" = None) -> None:
         """Calls the kernel, and another call's on another thread meanwhile. Raises KernelError."""
         outs = 1 if self._outs_are_list else len(self._buffers)
@@ -255,11 +260,27 @@ def library_path() -> pathlib.Path:
     return path.absolute()
 
 
+@contextlib.contextmanager
+def threads(count: int) -> Iterator[None]:
+    """Kernels divide their work among so many threads meanwhile."""
+    before = _library().op_caller_set_thread_count(ctypes.c_int64(count))
+    try:
+        yield
+    finally:
+        _library().op_caller_set_thread_count(ctypes.c_int64(before))
+
+
+def take_part_count() -> int:
+    """The largest number of parts that a kernel divided work into since the last call of this; 0 if none did."""
+    return int(_library().op_caller_take_part_count())
+
+
 @functools.cache
 def _library() -> ctypes.CDLL:
     # Local symbols: the kernels' names are those of kernels that a Python package may bring.
     library = ctypes.CDLL(str(library_path()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     void, pointer, integer, text = None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
+    # A benchmark has libraries of older commits, too: without the functions that only tests call.
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "op_call_new": (pointer, [text]),
         "op_call_delete": (void, [pointer]),

@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "kernels/common/tests/thread_provider.h"
 #include "kernels/testing/error_log.h"
 #include "kernels/testing/op_call.h"
 
@@ -61,6 +62,9 @@ void op_call_push_optional_tensor_list(OpCall* call, int64_t size) {
   call->push_list_of_last<std::optional<Tensor>>(size, std::nullopt);
 }
 
+/// Has the kernel's temporary memory between guard bytes.
+void op_call_guard_memory(OpCall* call) { call->guard_memory(); }
+
 /// Runs the kernel and returns the runtime's error code, 0 for success. The last `out_count` values are the out
 /// arguments. Runs the kernel of `beside`, unless that is null, on another thread meanwhile.
 int op_call_run(OpCall* call, int64_t out_count, OpCall* beside) {
@@ -85,5 +89,13 @@ void op_call_tensor_sizes(const OpCall* call, int64_t index, int64_t element, in
   const Tensor tensor = value.isTensorList() ? value.toTensorList()[element] : value.toTensor();
   std::copy(tensor.sizes().begin(), tensor.sizes().end(), sizes);
 }
+
+/// Kernels divide their work among so many threads from now on. Returns how many it were.
+int64_t op_caller_set_thread_count(int64_t count) {
+  return rules_executorch::kernels::testing::set_thread_count(count);
+}
+
+/// The largest number of parts that a range was divided into since the last call of this.
+int64_t op_caller_take_part_count() { return rules_executorch::kernels::testing::take_part_count(); }
 
 }  // extern "C"

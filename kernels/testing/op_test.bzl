@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_test")
 
-def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size = "medium", deps = [], **kwargs):
+def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size = "medium", data = [], env = {}, deps = [], **kwargs):
     """A test of one file of kernels, in Python, on top of `kernels/testing/op_tester.py`.
 
     Args:
@@ -10,6 +10,8 @@ def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size
       srcs: the test, one file.
       op_caller: the shared library of //kernels/testing:op_caller and the kernels to test.
       size: size of the test.
+      data: more files.
+      env: more variables of the environment.
       deps: more Python libraries.
       **kwargs: passed to py_test.
     """
@@ -18,8 +20,8 @@ def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size
         size = size,
         srcs = srcs,
         main = srcs[0],
-        data = [op_caller],
-        env = {"OP_CALLER_LIBRARY": "$(rootpath {})".format(op_caller)},
+        data = [op_caller] + data,
+        env = {"OP_CALLER_LIBRARY": "$(rootpath {})".format(op_caller)} | env,
         deps = ["//kernels/testing:op_tester"] + deps,
         **kwargs
     )

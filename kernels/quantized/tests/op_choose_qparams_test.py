@@ -67,6 +67,10 @@ class OpChooseQparamsTest(quantized_case.QuantizedCase):
                     x = op_tester.make_tensor(shape, x_dtype, low=low, high=high)
                     tester.check(x, torch.int8, exact=True)
 
+    def test_threads(self) -> None:
+        for shape in ((977, 131), (7, 30001), (50000, 3)):
+            self.per_token().check_threads(op_tester.make_tensor(shape, torch.float32), torch.int8)
+
     def test_no_number_ends_a_zero_point(self) -> None:
         # PyTorch's conversion of NaN to an integer is undefined.
         for values in ([_NAN], [_NAN, 1.0], [_INF, 0.0], [-_INF, 2.0], [_INF, -_INF], [3.4e38, -3.4e38]):

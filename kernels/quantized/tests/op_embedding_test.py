@@ -153,6 +153,15 @@ class OpEmbeddingTest(quantized_case.QuantizedCase):
                             out_dim_order=(len(shape), *order),
                         )
 
+    def test_threads(self) -> None:
+        for embedding in _ALL:
+            weight = _pack(_make_weight(50, 96, embedding.bits), embedding.bits)
+            indices = torch.arange(1777) * 7 % 50
+            tester = self.quantized_op(embedding.out, _no_reference)
+            limit = 1 << (embedding.bits - 1)
+            parameters = (*_make_parameters(50, 3, torch.float32), -limit, limit - 1)
+            tester.check_threads(weight, *parameters, indices, outs=[torch.empty(1777, 96)])
+
     def test_rejected(self) -> None:
         out = torch.empty((2, 16))
         half_out, int_out = out.half(), out.int()

@@ -1,0 +1,643 @@
+"""Kernels divide their work among threads, and results have the bits of one thread's: for shapes of a generator.
+
+What is judged is the division alone. Weights are random in the shapes that their packing has.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import math
+import os
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+import yaml
+from absl import flags
+from absl.testing import absltest
+
+from kernels.testing import op_tester
+
+_OPERATORS = flags.DEFINE_list("operators", None, "Only these.")
+
+_SCHEMAS: Mapping[str, str] = {
+    entry["func"].partition("(")[0]: entry["func"]
+    for entry in yaml.safe_load(Path(os.environ["OWN_CUSTOM_OPS"]).read_text())
+} | {"aten::linear.out": "aten::linear.out(Tensor input, Tensor weight, Tensor? bias, *, Tensor(a!) out) -> Tensor(a!)"}
+_SEEDS = range(4)
+_FIRST = (0, 1, 2, 3)
+_LAST = (0, 2, 3, 1)
+# Products of matrices and of convolutions, of which each thread takes half a million at least, and elements that one
+# operation each is done with, of which it takes 32768.
+_PRODUCTS = 5 << 19
+_ELEMENTS = 5 << 15
+_HALF = (torch.float16, torch.bfloat16)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Call:
+    """Arguments of an operator.
+
+    Attributes:
+      args: the positional ones.
+      out_shape: of the result; None where PyTorch's is taken.
+      options: of the call, and arguments by keyword.
+      out_dtype: of the result.
+    """
+
+    args: Sequence[Any]
+    out_shape: Sequence[int] | None = None
+    options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    out_dtype: torch.dtype = torch.float32
+
+    @property
+    def outs(self) -> list[torch.Tensor] | None:
+        return None if self.out_shape is None else [torch.empty(tuple(self.out_shape), dtype=self.out_dtype)]
+
+
+class _Draw(random.Random):
+    """Draws shapes and tensors."""
+
+    def sizes(self, least: int, *most: int) -> list[int]:
+        """Sizes of at most `most` each, whose product is `least` or more."""
+        sizes = [min(size, round(math.exp(self.uniform(0, math.log(size))))) for size in most]
+        while math.prod(sizes) < least:
+            i = self.choice([i for i, size in enumerate(sizes) if size < most[i]])
+            sizes[i] = min(most[i], 2 * sizes[i] + self.randint(0, 1))
+        return sizes
+
+    def flip(self) -> bool:
+        return self.random() < 0.5
+
+    def tensor(
+        self, shape: Sequence[int], dtype: torch.dtype = torch.float32, dim_order: Sequence[int] | None = None
+    ) -> torch.Tensor:
+        generator = torch.Generator().manual_seed(self.getrandbits(32))
+        if dtype.is_floating_point:
+            tensor = torch.randn(tuple(shape), generator=generator).to(dtype)
+        else:
+            bounds = torch.iinfo(dtype)
+            tensor = torch.randint(bounds.min, bounds.max + 1, tuple(shape), generator=generator).to(dtype)
+        return tensor if dim_order is None else op_tester.with_dim_order(tensor, dim_order)
+
+    def byte_dtype(self) -> torch.dtype:
+        return self.choice((torch.int8, torch.uint8))
+
+    def activation(self) -> tuple[Any, ...]:
+        return self.choice((("none",), ("gelu",), ("clamp", -0.5, 3.0), ("silu",)))
+
+
+def _divide_up(a: int, b: int) -> int:
+    return -(-a // b)
+
+
+def _packed_bytes(draw: _Draw, panels: int, k: int) -> torch.Tensor:
+    """Panels of `k` weights of 16 channels each, 4 of a channel in turns; what fills up the last 4 is zero."""
+    weight = draw.tensor((panels, _divide_up(k, 4), 16, 4), torch.int8)
+    if k % 4 > 0:
+        weight[:, -1, :, k % 4 :] = 0
+    return weight
+
+
+def _range(dtype: torch.dtype) -> tuple[int, int, torch.dtype]:
+    return torch.iinfo(dtype).min, torch.iinfo(dtype).max, dtype
+
+
+@dataclasses.dataclass(frozen=True)
+class _Images:
+    """What a convolution of images is made of.
+
+    Attributes:
+      batch, channels, out_channels, groups: of the input and the result.
+      kernel: its height and width.
+      steps: strides, padding before and behind, dilation.
+      in_size: height and width of the input.
+    """
+
+    batch: int
+    channels: int
+    out_channels: int
+    groups: int
+    kernel: tuple[int, int]
+    steps: tuple[list[int], list[int], list[int], list[int]]
+    in_size: Sequence[int]
+
+    @property
+    def in_shape(self) -> list[int]:
+        return [self.batch, self.channels, *self.in_size]
+
+    @property
+    def out_shape(self) -> list[int]:
+        sizes = [
+            (size + before + behind - dilation * (kernel - 1) - 1) // stride + 1
+            for size, kernel, stride, before, behind, dilation in zip(
+                self.in_size, self.kernel, *self.steps, strict=True
+            )
+        ]
+        return [self.batch, self.out_channels, *sizes]
+
+    @property
+    def weight_shape(self) -> list[int]:
+        return [self.out_channels, self.channels // self.groups, *self.kernel]
+
+
+_MIXED, _FEW, _GROUPED, _DEPTHWISE = "mixed", "few channels", "grouped", "depthwise"
+
+
+def _images(draw: _Draw, kind: str) -> _Images:
+    kernel = (draw.randint(1, 4), draw.randint(1, 4))
+    groups = draw.randint(2, 5) if kind == _GROUPED else 1
+    products = _divide_up(_PRODUCTS, kernel[0] * kernel[1] * groups)
+    if kind == _DEPTHWISE:
+        batch, height, width, groups = draw.sizes(products, 3, 60, 60, 900)
+        groups = max(groups, 2)
+        channels = out_channels = groups
+    else:
+        most = 4 if kind == _FEW else 90
+        batch, height, width, channels, out_channels = draw.sizes(products, 3, 60, 60, most, 150)
+        channels, out_channels = channels * groups, out_channels * groups
+    strides, dilations = [draw.randint(1, 2) for _ in range(2)], [draw.randint(1, 2) for _ in range(2)]
+    begins, ends = [draw.randint(0, 2) for _ in range(2)], [draw.randint(0, 2) for _ in range(2)]
+    in_size = [
+        (size - 1) * stride + dilation * (extent - 1) + 1
+        for size, stride, dilation, extent in zip((height, width), strides, dilations, kernel, strict=True)
+    ]
+    return _Images(batch, channels, out_channels, groups, kernel, (strides, begins, ends, dilations), in_size)
+
+
+def _packed_convolution(kind: str, dim_order: Sequence[int]) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        images = _images(draw, kind)
+        height, width = images.kernel
+        of_group = images.out_channels // images.groups
+        if images.groups == images.channels == images.out_channels > 1:
+            weight = draw.tensor((height * width, images.groups))
+        else:
+            k = height * width * images.channels // images.groups
+            weight = draw.tensor((images.groups, _divide_up(of_group, 16) * 16, k))
+        return _Call(
+            (
+                draw.tensor(images.in_shape, dim_order=dim_order),
+                weight,
+                draw.tensor([images.out_channels]) if draw.flip() else None,
+                draw.tensor(images.out_shape, dim_order=_LAST) if draw.flip() else None,
+                images.kernel,
+                images.out_channels,
+                *images.steps,
+                images.groups,
+                *draw.activation(),
+            ),
+            images.out_shape,
+            {"out_dim_order": _LAST, "static": True},
+        )
+
+    return call
+
+
+def _fused_convolution(kind: str, dim_order: Sequence[int]) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        images = _images(draw, kind)
+        dtype = draw.choice((torch.float32, torch.float32, *_HALF))
+        return _Call(
+            (
+                draw.tensor(images.in_shape, dtype, dim_order),
+                draw.tensor(images.weight_shape, dtype),
+                draw.tensor([images.out_channels], dtype) if draw.flip() else None,
+                *images.steps,
+                images.groups,
+                *draw.activation(),
+            ),
+            images.out_shape,
+            {"out_dim_order": dim_order, "static": True},
+            dtype,
+        )
+
+    return call
+
+
+def _convolution(kind: str, dim_order: Sequence[int]) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        images = _images(draw, kind)
+        strides, paddings, _, dilations = images.steps
+        images = dataclasses.replace(images, steps=(strides, paddings, paddings, dilations))
+        dtype = draw.choice((torch.float32, torch.float64, *_HALF))
+        return _Call(
+            (
+                draw.tensor(images.in_shape, dtype, dim_order),
+                draw.tensor(images.weight_shape, dtype),
+                draw.tensor([images.out_channels], dtype) if draw.flip() else None,
+                strides,
+                paddings,
+                dilations,
+                False,
+                [0, 0],
+                images.groups,
+            ),
+            images.out_shape,
+            {"out_dim_order": dim_order, "static": True},
+            dtype,
+        )
+
+    return call
+
+
+def _convolution_backward(draw: _Draw) -> _Call:
+    images = _images(draw, draw.choice((_MIXED, _GROUPED)))
+    strides, paddings, _, dilations = images.steps
+    images = dataclasses.replace(images, steps=(strides, paddings, paddings, dilations))
+    return _Call(
+        (
+            draw.tensor(images.out_shape),
+            draw.tensor(images.in_shape),
+            draw.tensor(images.weight_shape),
+            [images.out_channels],
+            strides,
+            paddings,
+            dilations,
+            False,
+            [0, 0],
+            images.groups,
+            [True, True, True],
+        )
+    )
+
+
+def _quantized_convolution(kind: str) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        images = _images(draw, kind)
+        strides, begins, ends, dilations = images.steps
+        height, width = images.kernel
+        of_group = images.out_channels // images.groups
+        if kind == _DEPTHWISE:
+            weight = draw.tensor((_divide_up(images.groups, 16), _divide_up(height, 4) * width, 16, 4), torch.int8)
+        else:
+            k = images.channels // images.groups * height * width
+            weight = _packed_bytes(draw, images.groups * _divide_up(of_group, 16), k)
+        dtype = draw.byte_dtype()
+        return _Call(
+            (
+                draw.tensor(images.in_shape, draw.byte_dtype(), _LAST),
+                weight,
+                draw.tensor([images.out_channels]).abs() / 1000,
+                draw.tensor([images.out_channels]),
+                draw.tensor([256], dtype) if draw.flip() else None,
+                images.kernel,
+                strides,
+                [*begins, *ends],
+                dilations,
+                images.groups,
+                3,
+                *_range(dtype),
+            ),
+            images.out_shape,
+            {"out_dim_order": _LAST, "static": True},
+            dtype,
+        )
+
+    return call
+
+
+def _pointwise_quantized_convolution(draw: _Draw) -> _Call:
+    batch, height, width, channels, out_channels = draw.sizes(_PRODUCTS, 3, 60, 60, 90, 150)
+    dtype = draw.byte_dtype()
+    return _Call(
+        (
+            draw.tensor((batch, channels, height, width), draw.byte_dtype(), _LAST),
+            _packed_bytes(draw, _divide_up(out_channels, 16), channels),
+            draw.tensor([out_channels]).abs() / 1000,
+            draw.tensor([out_channels]),
+            None,
+            [1, 1],
+            [1, 1],
+            [0, 0, 0, 0],
+            [1, 1],
+            1,
+            3,
+            *_range(dtype),
+        ),
+        (batch, out_channels, height, width),
+        {"out_dim_order": _LAST, "static": True},
+        dtype,
+    )
+
+
+def _quantized_linear(draw: _Draw) -> _Call:
+    rows, k, columns = draw.sizes(_PRODUCTS * 4, 300, 600, 500)
+    dtype = draw.byte_dtype()
+    return _Call(
+        (
+            draw.tensor((rows, k), draw.byte_dtype()),
+            _packed_bytes(draw, _divide_up(columns, 16), k),
+            draw.tensor([columns]).abs() / 1000,
+            draw.tensor([columns]),
+            draw.tensor([256], dtype) if draw.flip() else None,
+            *_range(dtype),
+        ),
+        (rows, columns),
+        {},
+        dtype,
+    )
+
+
+def _quantized_add(draw: _Draw) -> _Call:
+    shape = draw.sizes(_ELEMENTS, 9, 100, 90, 70)
+    order = draw.choice((_FIRST, _LAST))
+    dtype = draw.byte_dtype()
+    a, b = (draw.tensor(shape, draw.byte_dtype(), order) for _ in range(2))
+    return _Call((a, b, 0.5, 0.375, -2.5, *_range(dtype)), shape, {"out_dim_order": order, "static": True}, dtype)
+
+
+def _quantized_lookup(draw: _Draw) -> _Call:
+    shape, dtype = draw.sizes(_ELEMENTS, 90, 5000), draw.byte_dtype()
+    return _Call((draw.tensor(shape, draw.byte_dtype()), draw.tensor([256], dtype)), shape, {}, dtype)
+
+
+def _dynamic_linear(draw: _Draw) -> _Call:
+    bits, groups = draw.choice((4, 8)), draw.choice((1, 1, 2, 3))
+    rows, columns, k = draw.sizes(_PRODUCTS, 200, 900, 80)
+    k = max(k, 2) * groups * 8
+    panels = _divide_up(columns, 16)
+    weight = draw.tensor((panels, k // 4, 16, 4), torch.int8)
+    if bits == 4:
+        weight = draw.tensor((panels, k // 8, 16, 4), torch.uint8)
+    return _Call(
+        (
+            draw.tensor((rows, k)),
+            weight,
+            draw.tensor((panels, groups, 16)).abs(),
+            draw.tensor([columns]),
+            draw.tensor([columns]) if draw.flip() else None,
+            draw.flip(),
+            1e-7,
+        ),
+        (rows, columns),
+    )
+
+
+def _weight_only_linear(draw: _Draw) -> _Call:
+    bits, groups = draw.choice((4, 8)), draw.choice((1, 1, 2, 3))
+    blocks, columns = draw.sizes(_PRODUCTS // 32, 90, 3000)
+    rows, k = draw.choice((1, 2, 4, 7)), blocks * 32 * groups
+    weight = draw.tensor((columns, k // 2), torch.uint8) if bits == 4 else draw.tensor((columns, k), torch.int8)
+    return _Call(
+        (
+            draw.tensor((rows, k)),
+            weight,
+            draw.tensor((columns, groups)),
+            draw.tensor([columns]) if draw.flip() else None,
+        ),
+        (rows, columns),
+    )
+
+
+def _packed_linear(draw: _Draw) -> _Call:
+    rows, k, columns = draw.sizes(_PRODUCTS, 1200, 700, 1500)
+    k += k % 2
+    dtype = draw.choice((torch.float32, torch.float32, torch.float64, *_HALF))
+    shape = (k // 2, 48, 2) if dtype == torch.bfloat16 else (k, 48)
+    return _Call(
+        (
+            draw.tensor((rows, k), dtype, draw.choice(((0, 1), (1, 0)))),
+            # Rows by panels: a part of a layer is a panel.
+            draw.tensor((_divide_up(max(columns, 200), 48), *shape), dtype),
+            draw.tensor([max(columns, 200)], dtype) if draw.flip() else None,
+            max(columns, 200),
+            *draw.activation(),
+        ),
+        (rows, max(columns, 200)),
+        {"out_dim_order": draw.choice(((0, 1), (1, 0))), "static": True},
+        dtype,
+    )
+
+
+def _linear(draw: _Draw) -> _Call:
+    rows, k, columns = draw.sizes(_PRODUCTS, 600, 700, 900)
+    dtype = draw.choice((torch.float32, torch.float64, *_HALF))
+    return _Call(
+        (draw.tensor((rows, k), dtype), draw.tensor((columns, k), dtype), draw.tensor([columns], dtype)),
+        (rows, columns),
+        {},
+        dtype,
+    )
+
+
+def _packed_embedding(draw: _Draw) -> _Call:
+    count, rows, width = draw.randint(100, 500), *draw.sizes(_ELEMENTS, 3000, 900)
+    indices = torch.tensor([draw.randrange(count) for _ in range(rows)])
+    return _Call((draw.tensor((_divide_up(count, 48), width, 48)), indices, count), (rows, width))
+
+
+def _rms_norm(draw: _Draw) -> _Call:
+    shape = draw.sizes(_ELEMENTS, 9, 900, 3000)
+    shape = [*shape[:-2], max(shape[-2], 8), shape[-1]]
+    dtype = draw.choice(op_tester.FLOAT_DTYPES)
+    return _Call((draw.tensor(shape, dtype), draw.tensor(shape[-1:], dtype), 1, 1e-5), shape, {}, dtype)
+
+
+def _attention(most_queries: int) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        shared = draw.choice((1, 1, 2, 4))
+        heads, queries, keys, size = draw.sizes(_PRODUCTS, 12, most_queries, 1500, 70)
+        heads, keys = max(heads, 2), max(keys, 100)
+        value_size = draw.choice((size, 1 + size // 2))
+        dtype = draw.choice((torch.float32, torch.float32, torch.float64, *_HALF))
+        mask = draw.tensor((queries, keys), dtype) if draw.flip() else None
+        options = {"is_causal": queries > 3 and mask is None and draw.flip(), "scale": draw.choice((None, 0.1))}
+        return _Call(
+            (
+                draw.tensor((1, heads * shared, queries, size), dtype),
+                draw.tensor((1, heads, keys, size), dtype),
+                draw.tensor((1, heads, keys, value_size), dtype),
+                mask,
+            ),
+            (1, heads * shared, queries, value_size),
+            options,
+            dtype,
+        )
+
+    return call
+
+
+def _unary(*extra: Any) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        shape = draw.sizes(_ELEMENTS, 9, 100, 90, 70)
+        order = draw.choice((_FIRST, _LAST))
+        return _Call(
+            (draw.tensor(shape, draw.choice(op_tester.FLOAT_DTYPES), order), *extra),
+            None,
+            {"out_dim_order": draw.choice((_FIRST, _LAST)), "static": True},
+        )
+
+    return call
+
+
+def _along_rows(*extra: Any) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        rows, columns = draw.sizes(_ELEMENTS, 3000, 3000)
+        return _Call((draw.tensor((max(rows, 9), columns), draw.choice(op_tester.FLOAT_DTYPES)), *extra))
+
+    return call
+
+
+def _add(draw: _Draw) -> _Call:
+    shape = draw.sizes(_ELEMENTS, 9, 100, 90, 70)
+    broadcast = [size if draw.flip() else 1 for size in shape]
+    dtype = draw.choice(op_tester.FLOAT_DTYPES)
+    return _Call((draw.tensor(shape, dtype, draw.choice((_FIRST, _LAST))), draw.tensor(broadcast, dtype)))
+
+
+def _full(draw: _Draw) -> _Call:
+    shape = draw.sizes(_ELEMENTS, 900, 900)
+    return _Call((shape, 1.5), shape, {"out_dim_order": draw.choice(((0, 1), (1, 0))), "static": True})
+
+
+def _permute(draw: _Draw) -> _Call:
+    shape, order = draw.sizes(_ELEMENTS, 9, 100, 90, 70), [*range(4)]
+    draw.shuffle(order)
+    return _Call((draw.tensor(shape, draw.choice((torch.float32, torch.int8))), order))
+
+
+def _reduction(*extra: Any) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        shape = draw.sizes(_ELEMENTS, 9, 100, 90, 70)
+        return _Call((draw.tensor(shape, dim_order=draw.choice((_FIRST, _LAST))), *extra))
+
+    return call
+
+
+def _layer_norm(draw: _Draw) -> _Call:
+    rows, n = draw.sizes(_ELEMENTS, 3000, 3000)
+    return _Call((draw.tensor((max(rows, 9), n)), [n], draw.tensor([n]), draw.tensor([n]), 1e-5))
+
+
+def _group_norm(draw: _Draw) -> _Call:
+    batch, groups, channels, numel = draw.sizes(_ELEMENTS, 3, 9, 20, 4000)
+    groups = max(groups, 8)
+    x, factors = draw.tensor((batch, groups * channels, numel)), draw.tensor([groups * channels])
+    return _Call((x, factors, factors, batch, groups * channels, numel, groups, 1e-5))
+
+
+def _mm(draw: _Draw) -> _Call:
+    m, k, n = draw.sizes(_PRODUCTS, 600, 700, 900)
+    dtype = draw.choice((torch.float32, torch.float64, *_HALF))
+    orders = [draw.choice(((0, 1), (1, 0))) for _ in range(2)]
+    return _Call((draw.tensor((m, k), dtype, orders[0]), draw.tensor((k, n), dtype, orders[1])), (m, n), {}, dtype)
+
+
+def _bmm(draw: _Draw) -> _Call:
+    batch, m, k, n = draw.sizes(_PRODUCTS, 20, 100, 100, 100)
+    return _Call((draw.tensor((batch, m, k)), draw.tensor((batch, k, n))), (batch, m, n))
+
+
+def _pooling(*extra: Any) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        batch, channels, height, width = draw.sizes(_ELEMENTS, 3, 60, 80, 80)
+        shape = (batch, max(channels, 4), max(height, 8), max(width, 8))
+        return _Call((draw.tensor(shape, dim_order=draw.choice((_FIRST, _LAST))), *extra))
+
+    return call
+
+
+def _grid_sampler(draw: _Draw) -> _Call:
+    batch, channels, height, width = draw.sizes(_ELEMENTS, 3, 20, 80, 80)
+    grid = draw.tensor((batch, max(height, 4), width, 2)) / 2
+    return _Call((draw.tensor((batch, channels, 20, 30)), grid, 0, 0, False))
+
+
+def _cdist(draw: _Draw) -> _Call:
+    rows, others, size = draw.sizes(_ELEMENTS, 300, 300, 90)
+    return _Call((draw.tensor((rows, size)), draw.tensor((others, size)), 2.0, None))
+
+
+def _pdist(draw: _Draw) -> _Call:
+    return _Call((draw.tensor((draw.randint(100, 200), draw.randint(40, 90))), 2.0))
+
+
+# By operator, and by which of a kernel's ways.
+_CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
+    "rules_executorch::dynamic_linear.out": {"": _dynamic_linear},
+    "rules_executorch::fused_convolution.out": {
+        f"{kind}, {name}": _fused_convolution(kind, order)
+        for kind in (_MIXED, _GROUPED, _DEPTHWISE)
+        for name, order in (("first", _FIRST), ("last", _LAST))
+    },
+    "rules_executorch::packed_convolution.out": {
+        "in place": _packed_convolution(_MIXED, _LAST),
+        "copied": _packed_convolution(_MIXED, _FIRST),
+        "merged": _packed_convolution(_FEW, _LAST),
+        "grouped": _packed_convolution(_GROUPED, _LAST),
+        "grouped, copied": _packed_convolution(_GROUPED, _FIRST),
+        "depthwise": _packed_convolution(_DEPTHWISE, _LAST),
+        "depthwise, copied": _packed_convolution(_DEPTHWISE, _FIRST),
+    },
+    "rules_executorch::packed_embedding.out": {"": _packed_embedding},
+    "rules_executorch::packed_linear.out": {"": _packed_linear},
+    "rules_executorch::quantized_add.out": {"": _quantized_add},
+    "rules_executorch::quantized_convolution.out": {
+        "copied": _quantized_convolution(_MIXED),
+        "few channels": _quantized_convolution(_FEW),
+        "grouped": _quantized_convolution(_GROUPED),
+        "depthwise": _quantized_convolution(_DEPTHWISE),
+        "in place": _pointwise_quantized_convolution,
+    },
+    "rules_executorch::quantized_linear.out": {"": _quantized_linear},
+    "rules_executorch::quantized_lookup.out": {"": _quantized_lookup},
+    "rules_executorch::rms_norm.out": {"": _rms_norm},
+    "rules_executorch::scaled_dot_product_attention.out": {
+        "few queries": _attention(3),
+        "many queries": _attention(300),
+    },
+    "rules_executorch::weight_only_linear.out": {"": _weight_only_linear},
+    "aten::linear.out": {"": _linear},
+    # One operator or more for each file of kernels/common that divides work, and those of kernels/portable that do.
+    "aten::_cdist_forward.out": {"": _cdist},
+    "aten::_log_softmax.out": {"": _along_rows(-1, False)},
+    "aten::_pdist_forward.out": {"": _pdist},
+    "aten::_softmax.out": {"rows": _along_rows(-1, False), "channels": _unary(1, False)},
+    "aten::add.out": {"": _add},
+    "aten::argmax.out": {"": _reduction(1)},
+    "aten::avg_pool2d.out": {"": _pooling([3, 3], [1, 1], [1, 1])},
+    "aten::bmm.out": {"": _bmm},
+    "aten::convolution.out": {
+        f"{kind}, {name}": _convolution(kind, order)
+        for kind in (_MIXED, _GROUPED, _DEPTHWISE)
+        for name, order in (("first", _FIRST), ("last", _LAST))
+    },
+    "aten::convolution_backward.out": {"": _convolution_backward},
+    "aten::cumsum.out": {"": _along_rows(1)},
+    "aten::exp.out": {"": _unary()},
+    "aten::full.out": {"": _full},
+    "aten::gelu.out": {"": _unary()},
+    "aten::grid_sampler_2d.out": {"": _grid_sampler},
+    "aten::max_pool2d_with_indices.out": {"": _pooling([3, 3], [1, 1], [1, 1])},
+    "aten::mean.out": {"": _reduction([1, 3])},
+    "aten::mm.out": {"": _mm},
+    "aten::native_group_norm.out": {"": _group_norm},
+    "aten::native_layer_norm.out": {"": _layer_norm},
+    "aten::permute_copy.out": {"": _permute},
+    "aten::sum.IntList_out": {"all": _reduction([]), "some": _reduction([0, 2])},
+    "aten::upsample_bilinear2d.vec_out": {"": _pooling([90, 70], False, None)},
+    "aten::var.correction_out": {"": _reduction([1])},
+}
+
+
+class ThreadsTest(op_tester.OpTest):
+    def test_every_operator_of_this_folder_has_calls(self) -> None:
+        self.assertEqual([name for name in _SCHEMAS if name not in _CALLS], [])
+
+    def test_division(self) -> None:
+        for name, ways in _CALLS.items():
+            if name not in (_OPERATORS.value or _CALLS):
+                continue
+            tester = self.op(name, schema=_SCHEMAS.get(name))
+            for (way, make), seed in itertools.product(ways.items(), _SEEDS):
+                with self.subTest(operator=name, way=way, seed=seed):
+                    call = make(_Draw(seed))
+                    tester.check_threads(*call.args, outs=call.outs, **call.options)
+
+
+if __name__ == "__main__":
+    absltest.main()
