@@ -197,6 +197,30 @@ def _packed_convolution(kind: str, dim_order: Sequence[int]) -> Callable[[_Draw]
     return call
 
 
+def _winograd_convolution(tile: int) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        batch, height, width, channels, out_channels = draw.sizes(_PRODUCTS, 3, 60, 60, 90, 150)
+        begins, ends = ([draw.randint(0, 2) for _ in range(2)] for _ in range(2))
+        in_size = [max(size + 2 - a - b, 1) for size, a, b in zip((height, width), begins, ends, strict=True)]
+        out_shape = [batch, out_channels, *(a + x + b - 2 for a, x, b in zip(begins, in_size, ends, strict=True))]
+        return _Call(
+            (
+                draw.tensor((batch, channels, *in_size), dim_order=_LAST),
+                draw.tensor((_divide_up(out_channels, 16) * 16, channels * (tile + 2) ** 2)),
+                draw.tensor([out_channels]) if draw.flip() else None,
+                draw.tensor(out_shape, dim_order=_LAST) if draw.flip() else None,
+                out_channels,
+                begins,
+                ends,
+                *draw.activation(),
+            ),
+            out_shape,
+            {"out_dim_order": _LAST, "static": True},
+        )
+
+    return call
+
+
 def _fused_convolution(kind: str, dim_order: Sequence[int]) -> Callable[[_Draw], _Call]:
     def call(draw: _Draw) -> _Call:
         images = _images(draw, kind)
@@ -591,6 +615,7 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
         "many queries": _attention(300),
     },
     "rules_executorch::weight_only_linear.out": {"": _weight_only_linear},
+    "rules_executorch::winograd_convolution.out": {f"tiles of {n}": _winograd_convolution(n) for n in (2, 4)},
     "aten::linear.out": {"": _linear},
     # One operator or more for each file of kernels/common that divides work, and those of kernels/portable that do.
     "aten::_cdist_forward.out": {"": _cdist},
