@@ -3,8 +3,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/common/exponentials.h"
 #include "kernels/common/gelu.h"
-#include "kernels/common/vector_math.h"
 #include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
@@ -41,13 +41,13 @@ void apply_clamp(const Activation& activation, void* values, int64_t n) {
 template <typename T>
 void apply_gelu(const Activation& /*activation*/, void* values, int64_t n) {
   T* const x = static_cast<T*>(values);
-  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { x[i] = math::gelu(x[i]); });
+  math::gelu(n, x, x);
 }
 
 template <typename T>
 void apply_gelu_tanh(const Activation& /*activation*/, void* values, int64_t n) {
   T* const x = static_cast<T*>(values);
-  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { x[i] = math::gelu_tanh(x[i]); });
+  math::gelu_tanh(n, x, x);
 }
 
 template <typename T>
@@ -59,7 +59,7 @@ void apply_sigmoid(const Activation& /*activation*/, void* values, int64_t n) {
 template <typename T>
 void apply_silu(const Activation& /*activation*/, void* values, int64_t n) {
   T* const x = static_cast<T*>(values);
-  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { x[i] = x[i] * math::sigmoid(x[i]); });
+  math::silu(n, x, x);
 }
 
 }  // namespace internal

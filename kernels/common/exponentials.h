@@ -13,6 +13,13 @@
 /// functions of vector_math.h.
 namespace rules_executorch::kernels::math {
 
+/// `x` times the logistic function of it, x / (1 + e^-x). T is float or double. Of floats, 0 where e^-x is infinite.
+constexpr double kSiluUlp = 2.5;
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T silu(T x) {
+  return x / (1 + exp(-x));
+}
+
 #if defined(__AVX512F__)
 
 namespace internal {
@@ -50,18 +57,32 @@ KERNELS_ALWAYS_INLINE inline __m512 vector_exp_of_negative(__m512 x) {
   return vector_exp_of_bounded(_mm512_cmp_ps_mask(x, _mm512_set1_ps(kLeastNormalExp), _CMP_NLT_UQ), x);
 }
 
+/// out[i] = function(in[i]) for 0 <= i < n, where `function` takes and returns vectors. `out` may be `in`.
+template <typename Function>
+KERNELS_ALWAYS_INLINE inline void for_each_vector(int64_t n, float* out, const float* in, const Function& function) {
+  int64_t i = 0;
+  for (; i + 16 <= n; i += 16) {
+    _mm512_storeu_ps(out + i, function(_mm512_loadu_ps(in + i)));
+  }
+  if (i < n) {
+    const __mmask16 mask = first_lanes(n - i);
+    _mm512_mask_storeu_ps(out + i, mask, function(_mm512_maskz_loadu_ps(mask, in + i)));
+  }
+}
+
 }  // namespace internal
 
 /// out[i] = exp(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void exp(int64_t n, float* out, const float* in) {
-  int64_t i = 0;
-  for (; i + 16 <= n; i += 16) {
-    _mm512_storeu_ps(out + i, internal::vector_exp(_mm512_loadu_ps(in + i)));
-  }
-  if (i < n) {
-    const __mmask16 mask = internal::first_lanes(n - i);
-    _mm512_mask_storeu_ps(out + i, mask, internal::vector_exp(_mm512_maskz_loadu_ps(mask, in + i)));
-  }
+  internal::for_each_vector(n, out, in, [](__m512 x) KERNELS_ALWAYS_INLINE { return internal::vector_exp(x); });
+}
+
+/// out[i] = silu(in[i]) for 0 <= i < n. `out` may be `in`.
+inline void silu(int64_t n, float* out, const float* in) {
+  internal::for_each_vector(n, out, in, [](__m512 x) KERNELS_ALWAYS_INLINE {
+    const __m512 e = internal::vector_exp(_mm512_sub_ps(_mm512_setzero_ps(), x));
+    return _mm512_div_ps(x, _mm512_add_ps(_mm512_set1_ps(1), e));
+  });
 }
 
 /// out[i] = exp_of_negative(in[i] * scale - origin) for 0 <= i < n, which `sum` adds up. `out` may be `in`. What
@@ -107,6 +128,11 @@ inline void exp_of_negative(int64_t n, float* out, const float* in, float scale,
 template <typename T>
 void exp(int64_t n, T* out, const T* in) {
   wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = exp(in[i]); });
+}
+
+template <typename T>
+void silu(int64_t n, T* out, const T* in) {
+  wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = silu(in[i]); });
 }
 
 template <typename T>

@@ -1,7 +1,8 @@
+#include <cstdint>
+
 #include "kernels/common/elementwise.h"
 #include "kernels/common/gelu.h"
 #include "kernels/common/resize.h"
-#include "kernels/common/vectorize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -21,9 +22,9 @@ Tensor& gelu_out(KernelRuntimeContext& ctx, const Tensor& in, std::string_view a
   // Compute
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
     if (with_tanh) {
-      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return math::gelu_tanh(x); }), out, in);
+      elementwise([](int64_t n, CTYPE* results, const CTYPE* x) { math::gelu_tanh(n, results, x); }, out, in);
     } else {
-      elementwise(wide([](CTYPE x) KERNELS_ALWAYS_INLINE -> CTYPE { return math::gelu(x); }), out, in);
+      elementwise([](int64_t n, CTYPE* results, const CTYPE* x) { math::gelu(n, results, x); }, out, in);
     }
   });
   return out;

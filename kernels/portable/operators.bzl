@@ -70,7 +70,7 @@ OPERATOR_FILES = {
     "op_full_like": operator_file(["aten::full_like.out"], ["fill", "resize"]),
     "op_gather": operator_file(["aten::gather.out"], ["dim_index", "dims", "resize", "strided_view"]),
     "op_ge": operator_file(["aten::ge.Scalar_out", "aten::ge.Tensor_out"], ["binary", "dtype"]),
-    "op_gelu": operator_file(["aten::gelu.out"], ["elementwise", "gelu", "resize", "vectorize"]),
+    "op_gelu": operator_file(["aten::gelu.out"], ["elementwise", "gelu", "resize"]),
     "op_glu": operator_file(["aten::glu.out"], ["dims", "elementwise", "vector_math", "view_shape"]),
     "op_grid_sampler_2d": operator_file(["aten::grid_sampler_2d.out"], ["block", "convert", "dtype", "parallel_for", "planes", "resize", "strided_view", "vector_math"]),
     "op_gt": operator_file(["aten::gt.Scalar_out", "aten::gt.Tensor_out"], ["binary", "dtype"]),

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "kernels/common/exponentials.h"
+#include "kernels/common/gelu.h"
 #include "kernels/common/vectorize.h"
 
 namespace rules_executorch::kernels {
@@ -209,6 +210,66 @@ TEST(VectorMath, ExpOfArrays) {
   };
   expect_within(math::kExpUlp, "exp of an array of negative numbers", values, results_of_array(loop, values),
                 [](Exact x) { return x < Exact(kLeastNormalExp) ? Exact(0) : std::exp(x); });
+}
+
+TEST(VectorMath, Silu) {
+  std::vector<float> values = samples({17, 87.33654F, 88.72284F});
+  const auto overflows = [](float x) { return -x > 88.7F; };
+  values.erase(std::remove_if(values.begin(), values.end(), overflows), values.end());
+  const auto exact = [](Exact x) { return x / (1 + std::exp(-x)); };
+  expect_within(math::kSiluUlp, "silu", values,
+                results_of([](float x) KERNELS_ALWAYS_INLINE { return math::silu(x); }, values), exact);
+  expect_within(math::kSiluUlp, "silu of an array", values,
+                results_of_array([](int64_t n, float* out, const float* in) { math::silu(n, out, in); }, values),
+                exact);
+  std::vector<float> large = {-89, -104, Limits::lowest()};
+  math::silu(3, large.data(), large.data());
+  EXPECT_EQ(large, std::vector<float>(3));
+}
+
+/// The probabilities that `results` are the products of with `values` have small errors.
+void expect_gelu(const char* function, const std::vector<float>& values, const Results& results,
+                 const std::function<Exact(Exact)>& exact) {
+  double worst = 0;
+  float worst_value = 0;
+  for (size_t i = 0; i < values.size(); ++i) {
+    for (const float result : {results.wide[i], results.narrow[i]}) {
+      if (!std::isfinite(values[i])) {
+        const bool is_infinity = values[i] > 0 && result == values[i];
+        expect(std::isnan(result) || is_infinity, function, values[i]);
+        continue;
+      }
+      const Exact rounded = Exact(Limits::denorm_min()) / 2;
+      const Exact difference = std::abs(result - exact(values[i]));
+      const double error = static_cast<double>(std::max(difference - rounded, Exact(0)) /
+                                               std::max(std::abs(Exact(values[i])), Exact(Limits::denorm_min())));
+      if (!(error <= worst)) {
+        worst = error;
+        worst_value = values[i];
+      }
+    }
+  }
+  std::printf("%s: %.3g, at most %.3g\n", function, worst, math::kGeluError);
+  expect(worst <= math::kGeluError, function, worst_value);
+}
+
+TEST(VectorMath, Gelu) {
+  std::vector<float> values = samples({7});
+  for (const float boundary : multiples(Exact(0.390625) / 2, 36)) {
+    values.insert(values.end(), {boundary, -boundary, std::nextafter(boundary, 0.0F), -std::nextafter(boundary, 0.0F)});
+  }
+  const auto exact = [](Exact x) { return x * std::erfc(-x * std::sqrt(Exact(0.5))) / 2; };
+  expect_gelu("gelu", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::gelu(x); }, values), exact);
+  expect_gelu("gelu of an array", values,
+              results_of_array([](int64_t n, float* out, const float* in) { math::gelu(n, out, in); }, values), exact);
+  const auto exact_tanh = [](Exact x) {
+    return x * (1 + std::tanh(std::sqrt(2 / std::acos(Exact(-1))) * (x + Exact(0.044715) * x * x * x))) / 2;
+  };
+  expect_gelu("gelu_tanh", values, results_of([](float x) KERNELS_ALWAYS_INLINE { return math::gelu_tanh(x); }, values),
+              exact_tanh);
+  expect_gelu("gelu_tanh of an array", values,
+              results_of_array([](int64_t n, float* out, const float* in) { math::gelu_tanh(n, out, in); }, values),
+              exact_tanh);
 }
 
 TEST(VectorMath, SumsOfExponentials) {
