@@ -36,24 +36,12 @@ class Group {
         out_(normalization.out.data + offsets[1]) {}
 
   T mean() const {
-    LaneReduction<T> sum(0);
-    for_each_block([&](const int64_t* offsets, int64_t start, int64_t n) {
-      T block[kBlockSize];
-      sum.add(n, in_.load(offsets[0], start, n, block), plus);
-    });
-    return nest_.numel() == 0 ? T(0) : sum.result(plus) / static_cast<T>(nest_.numel());
+    const T sum = sum_of([](T total, T x) { return total + x; });
+    return nest_.numel() == 0 ? T(0) : sum / static_cast<T>(nest_.numel());
   }
 
   T variance(T mean) const {
-    LaneReduction<T> sum(0);
-    for_each_block([&](const int64_t* offsets, int64_t start, int64_t n) {
-      T block[kBlockSize];
-      T squares[kBlockSize];
-      const T* const x = in_.load(offsets[0], start, n, block);
-      vectorized_for(n, [=, &squares](int64_t i) { squares[i] = (x[i] - mean) * (x[i] - mean); });
-      sum.add(n, squares, plus);
-    });
-    return sum.result(plus) / static_cast<T>(nest_.numel());
+    return sum_of([mean](T total, T x) { return total + (x - mean) * (x - mean); }) / static_cast<T>(nest_.numel());
   }
 
   void write(T mean, T rstd) const {
@@ -95,7 +83,16 @@ class Group {
     }
   };
 
-  static T plus(T a, T b) { return a + b; }
+  /// `add(total, x)` adds an element to a sum.
+  template <typename Add>
+  T sum_of(const Add& add) const {
+    LaneReduction<T> sum(0);
+    for_each_block([&](const int64_t* offsets, int64_t start, int64_t n) {
+      T block[kBlockSize];
+      sum.add(n, in_.load(offsets[0], start, n, block), add);
+    });
+    return sum.result([](T a, T b) { return a + b; });
+  }
 
   template <typename Function>
   void for_each_block(const Function& function) const {
