@@ -22,10 +22,11 @@ namespace {
 /// Columns of a panel of weights, as many as export/graph_passes/packed_linear_operator.py packs: a multiple of those
 /// of the tiles of all instruction sets.
 constexpr int64_t kPanelColumns = 48;
-/// Rows of the input that meet a panel together, and products that are added up before they are added to a sum: a part
-/// of a panel stays in the first cache, the sums stay in the second one.
+/// Rows of the input that meet a panel together, and products that are added up before they are added to a sum: the
+/// part of a panel that a tile meets stays in the first cache, or where tiles are wide in the second one, as the sums
+/// do. Fewer products would read and write these more often.
 constexpr int64_t kRows = 512;
-constexpr int64_t kDepth = 256;
+constexpr int64_t kDepth = 384;
 /// The same of elements of fewer bits than a float has, which are converted a part of a panel at a time.
 constexpr int64_t kReducedRows = 64;
 constexpr int64_t kReducedDepth = 32;
@@ -162,8 +163,13 @@ struct PackedLinear {
     }
     if (bias != nullptr) {
       T block[kPanelColumns];
-      load_block(kType, bias + column, sizeof(E), CppTypeToScalarType<T>::value, block, n);
-      vectorized_for(n, [=, addend = &block[0]](int64_t i) { sums[i] += addend[i]; });
+      const T* addend = block;
+      if constexpr (std::is_same_v<E, T>) {
+        addend = bias + column;
+      } else {
+        load_block(kType, bias + column, sizeof(E), CppTypeToScalarType<T>::value, block, n);
+      }
+      vectorized_for(n, [=](int64_t i) { sums[i] += addend[i]; });
     }
     activation(sums, n);
   }
