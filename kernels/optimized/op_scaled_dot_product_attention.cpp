@@ -28,8 +28,6 @@ constexpr int64_t kKeys = 512;
 constexpr int64_t kScores = int64_t{1} << 17;
 /// Products of up to so many rows do not pack.
 constexpr int64_t kFewQueries = 3;
-/// Values that are added up before they are added to a total.
-constexpr int64_t kDepth = 256;
 /// Scores that a thread takes at least.
 constexpr int64_t kGrain = 4096;
 
@@ -226,13 +224,10 @@ class Attention {
         T* const total = block.totals + i * value_size_;
         vectorized_for(value_size_, [=, factor = block.factors[i]](int64_t j) { total[j] *= factor; });
       }
-      for (int64_t start = 0; start < columns; start += kDepth) {
-        for (int64_t j = 0; j < value_size_; j += kPanelColumns) {
-          add_panel({block.totals + j, value_size_, block.scores + start, columns_,
-                     value_panels.at(j / kPanelColumns, key + start), kPanelColumns, rows,
-                     std::min(kPanelColumns, value_size_ - j), std::min(kDepth, columns - start),
-                     /*replaces_totals=*/key + start == 0});
-        }
+      for (int64_t j = 0; j < value_size_; j += kPanelColumns) {
+        add_panel({block.totals + j, value_size_, block.scores, columns_, value_panels.at(j / kPanelColumns, key),
+                   kPanelColumns, rows, std::min(kPanelColumns, value_size_ - j), columns,
+                   /*replaces_totals=*/key == 0});
       }
     }
     store(block, heads.out.slice(0, head, 1).slice(1, row, rows));
@@ -277,10 +272,10 @@ class Attention {
     T* const x = block.scores + line * columns_;
     const int64_t query = row % heads.queries;
     const int64_t seen = heads.is_causal ? std::clamp<int64_t>(query + 1 - key, 0, columns) : columns;
-    ConstStridedView mask;
+    MaskRow mask = {};
     if (heads.mask.data != nullptr) {
       const int64_t of_head = heads.first_head + head * heads.heads_apart + row / heads.queries;
-      mask = heads.mask.select(0, of_head).select(0, query).slice(0, key, seen);
+      mask = mask_row(heads.mask, of_head, query, key, seen);
     }
     const bool is_masked = heads.mask.data != nullptr && !masks_nothing(mask);
     // Scores that keep their order are scaled on the way to their exponentials.
@@ -306,19 +301,31 @@ class Attention {
     block.largest[line] = largest;
   }
 
+  /// What a mask has for some of the keys that a query meets. A view would take longer than a short row.
+  struct MaskRow {
+    ScalarType dtype;
+    const char* data;
+    int64_t stride;  // in bytes
+    int64_t size;
+  };
+
+  static MaskRow mask_row(const ConstStridedView& mask, int64_t head, int64_t query, int64_t key, int64_t keys) {
+    const int64_t offset = head * mask.strides[0] + query * mask.strides[1] + key * mask.strides[2];
+    return {mask.dtype, mask.data + offset * mask.element_size(), mask.strides[2] * mask.element_size(), keys};
+  }
+
   /// Whether a row of a mask is all true, as many models' masks are.
-  static bool masks_nothing(const ConstStridedView& mask) {
-    const int64_t n = mask.strides[0] == 0 ? std::min<int64_t>(mask.sizes[0], 1) : mask.sizes[0];
-    return mask.dtype == ScalarType::Bool && (n <= 1 || mask.strides[0] == 1) &&
+  static bool masks_nothing(const MaskRow& mask) {
+    const int64_t n = mask.stride == 0 ? std::min<int64_t>(mask.size, 1) : mask.size;
+    return mask.dtype == ScalarType::Bool && (n <= 1 || mask.stride == 1) &&
            std::memchr(mask.data, 0, static_cast<size_t>(n)) == nullptr;
   }
 
-  static void add_mask(const ConstStridedView& mask, T* x) {
-    const int64_t stride = mask.strides[0] * mask.element_size();
-    for (int64_t start = 0; start < mask.sizes[0]; start += kBlockSize) {
-      const int64_t n = std::min(kBlockSize, mask.sizes[0] - start);
+  static void add_mask(const MaskRow& mask, T* x) {
+    for (int64_t start = 0; start < mask.size; start += kBlockSize) {
+      const int64_t n = std::min(kBlockSize, mask.size - start);
       Block block;
-      load_block(mask.dtype, mask.data + start * stride, stride, kType, block.data, n);
+      load_block(mask.dtype, mask.data + start * mask.stride, mask.stride, kType, block.data, n);
       const T* const values = reinterpret_cast<const T*>(block.data);
       T* const scores = x + start;
       if (mask.dtype == ScalarType::Bool) {
