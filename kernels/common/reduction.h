@@ -48,6 +48,13 @@ inline constexpr int64_t kReductionLanes = 32;
 /// Values of a row that are worth lanes.
 inline constexpr int64_t kMinLaneRun = 2 * kReductionLanes;
 
+/// Values of a run that are worth a call. Of AVX2, GCC keeps the lanes in memory in the function where they start.
+#if defined(__AVX2__) && !defined(__AVX512F__)
+inline constexpr int64_t kLongRun = 512;
+#else
+inline constexpr int64_t kLongRun = 0;  // none is
+#endif
+
 /// Bytes of an accumulator at most.
 inline constexpr int64_t kMaxAccumulatorSize = 64;
 
@@ -120,7 +127,11 @@ struct ReductionAdapter {
     } else {
       Accumulator lanes[kReductionLanes];
       start(function, lanes, kReductionLanes);
-      add_row(function, lanes, kReductionLanes, values, n, index, step);
+      if (kLongRun == 0 || n < kLongRun) {
+        add_row(function, lanes, kReductionLanes, values, n, index, step);
+      } else {
+        add_long_run(function, lanes, values, n, index, step);
+      }
       merge(function, accumulator, lanes, kReductionLanes);
     }
   }
@@ -157,6 +168,11 @@ struct ReductionAdapter {
   }
 
  private:
+  [[gnu::noinline]] static void add_long_run(const void* function, Accumulator* lanes, const void* values, int64_t n,
+                                             int64_t index, int64_t step) {
+    add_row(function, lanes, kReductionLanes, values, n, index, step);
+  }
+
   static void add(const R& reduction, Accumulator& total, Argument value, int64_t index) {
     if constexpr (kTakesIndex) {
       reduction.add(total, value, index);
