@@ -12,6 +12,8 @@ from torch.fx import Node
 from export.graph_passes import graphs
 
 DEQUANTIZE = "torchao::dequantize_affine"
+# What layers read and write; the operators' scales are Float.
+FLOATS = frozenset({torch.float32, torch.float16, torch.bfloat16})
 
 
 @dataclass(frozen=True)
@@ -41,7 +43,7 @@ class Weight:
         tensor, block_size, scale, zero_point, least, most = (_argument(program, dequantize, name) for name in names)
         if not isinstance(tensor, torch.Tensor) or tensor.dim() != 2 or tensor.dtype != torch.int8:
             return None
-        if not isinstance(scale, torch.Tensor) or {scale.dtype, graphs.value(dequantize).dtype} != {torch.float32}:
+        if not isinstance(scale, torch.Tensor) or not {scale.dtype, graphs.value(dequantize).dtype} <= FLOATS:
             return None
         if block_size[0] != 1 or (isinstance(zero_point, torch.Tensor) and torch.count_nonzero(zero_point)):
             return None
@@ -49,7 +51,7 @@ class Weight:
         if tensor.shape[1] != groups * block_size[1] or scale.numel() != tensor.shape[0] * groups:
             return None
         has_four_bits = least is not None and most is not None and least >= -8 and most <= 7
-        return cls(tensor, scale.reshape(tensor.shape[0], groups), 4 if has_four_bits else 8)
+        return cls(tensor, scale.reshape(tensor.shape[0], groups).float(), 4 if has_four_bits else 8)
 
 
 def _argument(program: ExportedProgram, call: Node, name: str) -> Any:
@@ -98,14 +100,15 @@ class Rows:
             not is_of_rows
             or dtypes != (torch.int8, torch.int8)
             or mapping not in ("SYMMETRIC", "ASYMMETRIC")
-            or {x.dtype, graphs.value(scale).dtype} != {torch.float32}
+            or x.dtype not in FLOATS
+            or graphs.value(scale).dtype not in {x.dtype, torch.float32}
             or not graphs.is_contiguous(x)
             or not isinstance(zero_point, Node)
             or [graphs.argument(choose, "input"), *scale.args, *zero_point.args] != [source, choose, 0, choose, 1]
         ):
             return None
         eps = graphs.argument(choose, "eps")
-        least = torch.finfo(torch.float32).smallest_normal if eps is None else eps
+        least = torch.finfo(x.dtype).smallest_normal if eps is None else eps
         return cls(source, scale, zero_point, mapping == "SYMMETRIC", least)
 
 
@@ -114,7 +117,10 @@ _CAST = "dim_order_ops::_to_dim_order_copy"
 
 
 def constant(program: ExportedProgram, node: Any) -> torch.Tensor | None:
-    """The elements of a constant, also where calls give it another shape; None for any other node."""
+    """The elements of a constant, also where calls give it another shape or dtype; None for any other node."""
+    if isinstance(node, Node) and graphs.name_of(node) == _CAST:
+        tensor = constant(program, node.args[0])
+        return tensor if tensor is None else tensor.to(graphs.value(node).dtype)
     if isinstance(node, Node) and node.target in (_ATEN.view_copy.default, _ATEN.permute_copy.default):
         tensor = constant(program, node.args[0])
         if tensor is None:
@@ -145,16 +151,44 @@ def only_user(node: Node, target: Any) -> graphs.Call | None:
 
 
 def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch.Tensor] | None:
-    """The call that multiplies each column of a product with a number of its own, and these numbers."""
+    """The call that multiplies each column of a product with a number of its own, and these numbers as floats.
+
+    The product may be rounded before.
+    """
+    while (cast := _only_cast(product)) is not None:
+        product = cast
     call = only_user(product, _ATEN.mul.Tensor)
-    if call is None:
+    if call is None or graphs.value(call).dtype not in FLOATS:
         return None
     columns = graphs.value(product).shape[-1]
     for operand in call.args:
         scale = constant(program, operand) if operand is not product else None
-        if scale is not None and scale.dtype == torch.float32 and scale.numel() == scale.shape[-1] == columns:
-            return call, scale.flatten()
+        is_row = scale is not None and scale.dim() > 0 and scale.numel() == scale.shape[-1] == columns
+        if scale is not None and is_row and scale.dtype in FLOATS:
+            return call, scale.flatten().float()
     return None
+
+
+def _only_cast(node: Node) -> Node | None:
+    """The call that alone reads a node, if it gives it another floating-point dtype."""
+    users = list(node.users)
+    is_cast = len(users) == 1 and graphs.name_of(users[0]) == _CAST and graphs.value(users[0]).dtype in FLOATS
+    return users[0] if is_cast else None
+
+
+def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None:
+    """The call that alone makes a result one of `dtype`, and what is added to each row before."""
+    columns, node, bias = graphs.value(result).shape[-1], result, None
+    while (cast := _only_cast(node)) is None:
+        user = only_user(node, _ATEN.view_copy.default)
+        if user is None and bias is None and (user := only_user(node, _ATEN.add.Tensor)) is not None:
+            bias = _bias(user, node)
+            if bias is None:
+                return None
+        if user is None or graphs.value(user).shape[-1] != columns:
+            return None
+        node = user
+    return (cast, bias) if graphs.value(cast).dtype == dtype else None
 
 
 def take_bias(result: Node) -> Node | None:
@@ -163,13 +197,20 @@ def take_bias(result: Node) -> Node | None:
     while (view := only_user(node, _ATEN.view_copy.default)) is not None and graphs.value(view).shape[-1] == columns:
         node = view
     add = only_user(node, _ATEN.add.Tensor)
-    if add is None or add.kwargs or len(set(add.args)) != 2:
-        return None
-    bias = next(operand for operand in add.args if operand is not node)
-    if not isinstance(bias, Node) or bias.op != "placeholder":
-        return None
-    value = graphs.value(bias)
-    if tuple(value.shape) != (columns,) or value.dtype != graphs.value(node).dtype:
+    bias = _bias(add, node) if add is not None else None
+    if add is None or bias is None or bias.op != "placeholder":
         return None
     graphs.replace(add, node)
     return bias
+
+
+def _bias(add: graphs.Call, rows: Node) -> Node | None:
+    """What a sum adds to each of some rows; None where it adds anything but a constant of their dtype."""
+    if add.kwargs or len(set(add.args)) != 2:
+        return None
+    bias = next(operand for operand in add.args if operand is not rows)
+    if not isinstance(bias, Node) or without_casts(bias).op != "placeholder":
+        return None
+    value, expected = graphs.value(bias), graphs.value(rows)
+    is_row = tuple(value.shape) == tuple(expected.shape[-1:]) and value.dtype == expected.dtype
+    return bias if is_row else None

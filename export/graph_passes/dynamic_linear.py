@@ -28,6 +28,7 @@ class _Layer:
 
     rows: affine.Rows
     weight: affine.Weight
+    bias: Node | None
     last: Node
     is_flat: bool
 
@@ -44,7 +45,6 @@ def _run(program: ExportedProgram) -> list[Change]:
         if weight.scale.shape[1] != 1 and weight.group_size % GROUP_MULTIPLE != 0:
             continue
         changes.append(Change.of(layer.last, f"a linear layer of quantized rows and weights of {weight.bits} bits"))
-        bias = affine.take_bias(layer.last) if layer.is_flat else graphs.argument(layer.last, "bias")
         offset = (weight.integers.unflatten(1, (-1, weight.group_size)).sum(2) * weight.scale.double()).sum(1).float()
         constants = [
             graphs.add_constant(program, f"{call.name}_{name}", tensor)
@@ -54,7 +54,7 @@ def _run(program: ExportedProgram) -> list[Change]:
                 ("offset_of_zero_points", offset),
             )
         ]
-        args = (layer.rows.input, *constants, bias, layer.rows.is_symmetric, layer.rows.eps)
+        args = (layer.rows.input, *constants, layer.bias, layer.rows.is_symmetric, layer.rows.eps)
         result = graphs.value(layer.rows.input).new_empty((*graphs.value(layer.rows.input).shape[:-1], len(offset)))
         target: Any = graphs.EDGE.rules_executorch.dynamic_linear.default
         node = graphs.insert_call(layer.last, target, args, result)
@@ -73,13 +73,13 @@ def _of_floats(program: ExportedProgram, linear: graphs.Call) -> _Layer | None:
         return None
     rows = affine.Rows.of(graphs.argument(dequantize, "input"))
     weight = affine.Weight.of(program, graphs.argument(linear, "weight"))
-    if rows is None or weight is None or graphs.value(dequantize).dtype != torch.float32:
+    if rows is None or weight is None or graphs.value(dequantize).dtype != graphs.value(rows.input).dtype:
         return None
     names = ("block_size", "scale", "zero_point")
     quantize = graphs.argument(dequantize, "input")
     if any(graphs.argument(dequantize, name) != graphs.argument(quantize, name) for name in names):
         return None
-    return _Layer(rows, weight, linear, is_flat=False)
+    return _Layer(rows, weight, graphs.argument(linear, "bias"), linear, is_flat=False)
 
 
 def _of_integers(program: ExportedProgram, product: graphs.Call) -> _Layer | None:
@@ -107,7 +107,18 @@ def _of_integers(program: ExportedProgram, product: graphs.Call) -> _Layer | Non
     if scaled is None:
         return None
     last, scale = scaled
-    return _Layer(rows, affine.Weight(integers.t().contiguous(), scale[:, None], 8), last, is_flat=True)
+    weight = affine.Weight(integers.t().contiguous(), scale[:, None], 8)
+    x = graphs.value(rows.input)
+    if x.dtype == graphs.value(last).dtype:
+        return _Layer(rows, weight, affine.take_bias(last), last, is_flat=True)
+    rounded = affine.rounded(last, x.dtype)
+    if rounded is None:
+        return None
+    last, bias = rounded
+    is_whole = graphs.same_sizes(graphs.value(last).shape[:-1], x.shape[:-1])
+    if not is_whole and graphs.value(last).dim() != 2:
+        return None
+    return _Layer(rows, weight, bias, last, is_flat=not is_whole)
 
 
 def _cast_to_floats(sums: Node) -> Node | None:

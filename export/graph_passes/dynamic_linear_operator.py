@@ -2,7 +2,8 @@
 
 Each row of the input becomes Chars, with a scale and a zero point of its own. A weight of Char has an element in each
 byte, one of Byte two; each output feature has a scale for each of its groups of weights, which are all as large, and an
-offset: the sum of its weights, times their scales. packing.py says how weights and scales lie. Importing this module
+offset: the sum of its weights, times their scales. All is calculated in float32 and rounded once; scales, offsets and,
+if need be, biases are Float, whatever the input is. packing.py says how weights and scales lie. Importing this module
 registers the operator; kernels/optimized has its kernel.
 """
 
@@ -26,18 +27,19 @@ def _linear(  # noqa: PLR0917, as the operator takes them
     is_symmetric: bool,
     eps: float,
 ) -> torch.Tensor:
+    floats = input.float()
     low, high = (
-        limit.clamp(*bounds) for limit, bounds in zip(input.aminmax(dim=-1, keepdim=True), _SIGNS, strict=True)
+        limit.clamp(*bounds) for limit, bounds in zip(floats.aminmax(dim=-1, keepdim=True), _SIGNS, strict=True)
     )
     scales = (torch.maximum(-low, high) / 127.5 if is_symmetric else (high - low) / 255.0).clamp(min=eps)
     zero_points = torch.zeros_like(scales) if is_symmetric else (-128 - torch.round(low / scales)).clamp(-128, 127)
-    quantized = (torch.round(input * (1.0 / scales)) + zero_points).clamp(-128, 127)
+    quantized = (torch.round(floats * (1.0 / scales)) + zero_points).clamp(-128, 127)
     integers = packing.rows_of_dynamic_panels(weight, offset.numel(), input.shape[-1])
     groups = packing.columns_of_panels(scale, offset.numel())
     values = integers * groups.repeat_interleave(integers.shape[1] // groups.shape[1], 1)
     sums = functional.linear(quantized.double() + 128, values.double()) - (zero_points.double() + 128) * offset
-    result = (sums * scales).to(input.dtype)
-    return result if bias is None else result + bias
+    result = (sums * scales).float()
+    return (result if bias is None else result + bias).to(input.dtype)
 
 
 # Between which bounds the least and the largest value of a row count: that of zero is exact.

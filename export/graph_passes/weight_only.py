@@ -40,7 +40,7 @@ def _run(program: ExportedProgram) -> list[Change]:
 
 
 def _is_taken(x: torch.Tensor) -> bool:
-    return x.dtype == torch.float32 and graphs.is_contiguous(x)
+    return x.dtype in affine.FLOATS and graphs.is_contiguous(x)
 
 
 def _of_linear(program: ExportedProgram, linear: graphs.Call) -> tuple[affine.Weight, Node] | None:
@@ -56,6 +56,8 @@ def _of_product(program: ExportedProgram, product: graphs.Call) -> tuple[affine.
     if integers is None or integers.dtype != torch.int8 or scaled is None:
         return None
     last, scale = scaled
+    if graphs.value(last).dtype != graphs.value(product).dtype:
+        return None
     return affine.Weight(integers.t().contiguous(), scale[:, None], 8), last
 
 

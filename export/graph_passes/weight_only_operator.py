@@ -1,8 +1,8 @@
 """The operator that linear layers with quantized weights become in programs, for PyTorch.
 
 A weight of Char has an element in each byte, one of Byte two, as packing.py says. Each row has a scale for each of its
-groups of elements, which are all as large. Importing this module registers the operator; kernels/optimized
-has its kernel.
+groups of elements, which are all as large; scales are Float, whatever the other tensors are. Importing this module
+registers the operator; kernels/optimized has its kernel.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GROUP_MULTIPLE = 16
 def _linear(input: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, bias: torch.Tensor | None) -> torch.Tensor:
     integers = packing.unpack_halves(weight) if weight.dtype == torch.uint8 else weight
     values = integers * scale.repeat_interleave(integers.shape[1] // scale.shape[1], 1)
-    return functional.linear(input, values, bias)
+    return functional.linear(input.float(), values, None if bias is None else bias.float()).to(input.dtype)
 
 
 def _fake_linear(input: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, bias: object) -> torch.Tensor:

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/common/block.h"
 #include "kernels/common/byte_vectors.h"
+#include "kernels/common/convert.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/min_max.h"
 #include "kernels/common/parallel_for.h"
@@ -72,21 +74,36 @@ struct RowQuantization {
   bool is_symmetric;
   float eps;
 
-  RowParameters operator()(const float* row, int64_t n, uint8_t* bytes) const {
-    const MinMax<float> extent =
-        min_max<float>(ScalarType::Float, reinterpret_cast<const char*>(row), sizeof(float), n);
+  /// Rows are of dtype `type`, and quantized as floats.
+  RowParameters operator()(ScalarType type, const char* row, int64_t n, uint8_t* bytes) const {
+    const auto size = static_cast<int64_t>(elementSize(type));
+    const MinMax<float> extent = min_max<float>(type, row, size, n);
     const float low = std::min(extent.min, 0.0f);
     const float high = std::max(extent.max, 0.0f);
     const float range = is_symmetric ? std::max(-low, high) / 127.5f : (high - low) / 255.0f;
     const float scale = std::max(range, eps);
     const float zero_point = is_symmetric ? 128.0f : std::clamp(-math::rint(low / scale), 0.0f, 255.0f);
     const float inverse = 1.0f / scale;
+    if (type == ScalarType::Float) {
+      quantize(reinterpret_cast<const float*>(row), n, inverse, zero_point, bytes);
+      return {scale, zero_point};
+    }
+    float block[kBlockSize];
+    for (int64_t i = 0; i < n; i += kBlockSize) {
+      const int64_t count = std::min(kBlockSize, n - i);
+      load_block(type, row + i * size, size, ScalarType::Float, block, count);
+      quantize(block, count, inverse, zero_point, bytes + i);
+    }
+    return {scale, zero_point};
+  }
+
+ private:
+  static void quantize(const float* row, int64_t n, float inverse, float zero_point, uint8_t* bytes) {
     vectorized_for(n, [=](int64_t i) {
       const float value = math::rint(row[i] * inverse) + zero_point;
       const float raised = value > 0.0f ? value : 0.0f;  // As is NaN.
       bytes[i] = static_cast<uint8_t>(static_cast<int32_t>(raised < 255.0f ? raised : 255.0f));
     });
-    return {scale, zero_point};
   }
 };
 
@@ -101,7 +118,8 @@ struct Layer {
   const float* scales;   // of a panel's columns, of each group
   const float* offsets;  // of each column: the sum of its weights, times their scales
   const float* bias;
-  float* out;
+  char* out;
+  ScalarType type;  // of `out`
   int64_t columns;
   int64_t groups;
   int64_t group_size;
@@ -173,15 +191,22 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
   }
   const int64_t column = panel * kPanelColumns;
   const int64_t count = std::min(kColumns, layer.columns - column);
+  const auto size = static_cast<int64_t>(elementSize(layer.type));
+  static_assert(kColumns <= kBlockSize);
   for (int i = 0; i < kRowCount; ++i) {
     const RowParameters parameters = layer.parameters[row + i];
-    float* const out = layer.out + (row + i) * layer.columns + column;
+    char* const results = layer.out + ((row + i) * layer.columns + column) * size;
+    float block[kColumns];
+    float* const out = layer.type == ScalarType::Float ? reinterpret_cast<float*>(results) : block;
     const float* const offsets = layer.offsets + column;
     vectorized_for(count, [=, total = &totals[i][0]](int64_t j) {
       out[j] = (total[j] * kFactor - parameters.zero_point * offsets[j]) * parameters.scale;
     });
     if (layer.bias != nullptr) {
       vectorized_for(count, [=, bias = layer.bias + column](int64_t j) { out[j] += bias[j]; });
+    }
+    if (layer.type != ScalarType::Float) {
+      store_block(ScalarType::Float, block, layer.type, results, size, count);
     }
   }
 }
@@ -244,10 +269,14 @@ bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const T
 Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const Tensor& scale,
                            const Tensor& offset, const std::optional<Tensor>& bias, bool is_symmetric, double eps,
                            Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "dynamic_linear.out");
+
   // Check
-  ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Float && in.dim() >= 1, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, scale, offset), InvalidArgument, out);
+  const ScalarType type = in.scalar_type();
+  ET_KERNEL_CHECK(ctx, isFloatingType(type) && type != ScalarType::Double && in.dim() >= 1, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, scale.scalar_type() == ScalarType::Float && offset.scalar_type() == ScalarType::Float,
+                  InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char || weight.scalar_type() == ScalarType::Byte,
                   InvalidArgument, out);
   for (const Tensor* const tensor : {&in, &weight, &scale, static_cast<const Tensor*>(&out)}) {
@@ -257,7 +286,7 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
   const int64_t columns = offset.numel();
   ET_KERNEL_CHECK(ctx, k > 0 && check_weights(k, weight, scale, offset), InvalidArgument, out);
   if (bias.has_value()) {
-    ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, *bias), InvalidArgument, out);
+    ET_KERNEL_CHECK(ctx, bias->scalar_type() == ScalarType::Float || bias->scalar_type() == type, InvalidArgument, out);
     ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->numel() == columns, InvalidArgument, out);
   }
   ET_KERNEL_CHECK_MSG(ctx, eps > 0, InvalidArgument, out, "the least scale is %f: it is above 0", eps);
@@ -271,18 +300,28 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
     return out;
   }
 
-  // Compute: the rows of bytes first.
+  // Compute: the rows of bytes first, and the biases as floats.
+  int64_t in_stride = 0;
+  ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE,
+                        [&] { in_stride = k * static_cast<int64_t>(sizeof(CTYPE)); });
+  ET_KERNEL_CHECK(ctx, in_stride > 0, InvalidArgument, out);
   const int64_t rows = out.numel() / columns;
   const int64_t row_stride = (k + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
-  const auto memory = ctx.allocate_temp(rows * (row_stride + sizeof(RowParameters)), /*alignment=*/64);
+  const bool converts_bias = bias.has_value() && bias->scalar_type() != ScalarType::Float;
+  const int64_t bias_size = converts_bias ? columns * static_cast<int64_t>(sizeof(float)) : 0;
+  const auto memory = ctx.allocate_temp(rows * (row_stride + sizeof(RowParameters)) + bias_size, /*alignment=*/64);
   ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for the quantized input");
   auto* const parameters = static_cast<RowParameters*>(*memory);
-  auto* const bytes = reinterpret_cast<uint8_t*>(parameters + rows);
+  auto* const biases = reinterpret_cast<float*>(parameters + rows);
+  auto* const bytes = reinterpret_cast<uint8_t*>(biases) + bias_size;
+  if (converts_bias) {
+    convert_elements(type, bias->const_data_ptr(), ScalarType::Float, biases, columns);
+  }
   const RowQuantization quantization = {is_symmetric, static_cast<float>(eps)};
-  const float* const values = in.const_data_ptr<float>();
+  const auto* const values = static_cast<const char*>(in.const_data_ptr());
   parallel_for(0, rows, std::max<int64_t>(kGrain / k, 1), [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) {
-      parameters[i] = quantization(values + i * k, k, bytes + i * row_stride);
+      parameters[i] = quantization(type, values + i * in_stride, k, bytes + i * row_stride);
       std::memset(bytes + i * row_stride + k, 0, row_stride - k);
     }
   });
@@ -294,8 +333,11 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
                        weight.numel() / weight.size(0),
                        scale.const_data_ptr<float>(),
                        offset.const_data_ptr<float>(),
-                       bias.has_value() ? bias->const_data_ptr<float>() : nullptr,
-                       out.mutable_data_ptr<float>(),
+                       converts_bias      ? biases
+                       : bias.has_value() ? bias->const_data_ptr<float>()
+                                          : nullptr,
+                       static_cast<char*>(out.mutable_data_ptr()),
+                       type,
                        columns,
                        groups,
                        row_stride / groups};

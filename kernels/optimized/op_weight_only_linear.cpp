@@ -1,6 +1,9 @@
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
+#include "kernels/common/block.h"
+#include "kernels/common/convert.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
@@ -122,13 +125,17 @@ KERNELS_ALWAYS_INLINE inline void prefetch(const char* bytes) {
 #endif
 }
 
+/// Rows whose products with a weight are computed together.
+constexpr int kTogether = 4;
+
 /// Some rows of inputs, times all weights.
 struct Layer {
   const float* in;
   const char* weight;
   const float* scale;
   const float* bias;
-  float* out;
+  char* out;
+  ScalarType type;  // of `out`
   int64_t k;
   int64_t columns;
   int64_t groups;  // of weights with a scale each, in a row
@@ -147,9 +154,10 @@ KERNELS_ALWAYS_INLINE inline void clear(Floats (&sums)[kRows][kColumns]) {
 }
 
 /// Computes `kColumns` columns of `kRows` rows, from `column` on: several sums at a time, which do not wait for each
-/// other. Elements behind the last whole block, of which a row with one scale has some, come at the end.
+/// other. Elements behind the last whole block, of which a row with one scale has some, come at the end. Rows of
+/// results are `stride` elements apart.
 template <int kBits, int kRows, int kColumns>
-void compute_columns(const Layer& layer, int64_t column) {
+void compute_columns(const Layer& layer, int64_t column, float* results, int64_t stride) {
   constexpr int64_t kVectors = kBlock<kBits> / Floats::kLanes;
   const int64_t row_bytes = layer.k * kBits / 8;
   const int64_t group = layer.k / layer.groups;
@@ -198,35 +206,54 @@ void compute_columns(const Layer& layer, int64_t column) {
           lanes[0] += scale[c * layer.groups] * static_cast<float>(bytes[p]) * rest[p];
         }
       }
-      layer.out[i * layer.columns + column + c] = lanes[0] + (layer.bias == nullptr ? 0 : layer.bias[column + c]);
+      results[i * stride + c] = lanes[0] + (layer.bias == nullptr ? 0 : layer.bias[column + c]);
     }
   }
 }
 
+/// Computes the columns from `begin` to `end` of `rows` rows: kTogether or 1.
 template <int kBits>
+void compute_range(const Layer& layer, int64_t rows, int64_t begin, int64_t end, float* results, int64_t stride) {
+  if (rows == kTogether) {
+    for (; begin < end; ++begin, ++results) {
+      compute_columns<kBits, kTogether, 1>(layer, begin, results, stride);
+    }
+    return;
+  }
+  for (; begin + kTogether <= end; begin += kTogether, results += kTogether) {
+    compute_columns<kBits, 1, kTogether>(layer, begin, results, stride);
+  }
+  for (; begin < end; ++begin, ++results) {
+    compute_columns<kBits, 1, 1>(layer, begin, results, stride);
+  }
+}
+
+template <int kBits, bool kIsFloat>
 void compute(Layer layer, int64_t rows) {
-  constexpr int kTogether = 4;
+  const auto size = static_cast<int64_t>(elementSize(layer.type));
   while (rows > 0) {
     // Weights that are loaded are multiplied with several rows.
     const int64_t count = rows >= kTogether ? kTogether : 1;
     parallel_for(0, layer.columns, std::max<int64_t>(kGrain / std::max<int64_t>(layer.k * count / 8, 1), 1),
                  [&](int64_t begin, int64_t end) {
-                   if (count == kTogether) {
-                     for (int64_t column = begin; column < end; ++column) {
-                       compute_columns<kBits, kTogether, 1>(layer, column);
+                   if constexpr (kIsFloat) {
+                     compute_range<kBits>(layer, count, begin, end, reinterpret_cast<float*>(layer.out) + begin,
+                                          layer.columns);
+                   } else {
+                     float results[kTogether][kBlockSize];
+                     for (; begin < end; begin += kBlockSize) {
+                       const int64_t n = std::min(kBlockSize, end - begin);
+                       compute_range<kBits>(layer, count, begin, begin + n, results[0], kBlockSize);
+                       for (int64_t i = 0; i < count; ++i) {
+                         store_block(ScalarType::Float, results[i], layer.type,
+                                     layer.out + (i * layer.columns + begin) * size, size, n);
+                       }
                      }
-                     return;
-                   }
-                   for (; begin + kTogether <= end; begin += kTogether) {
-                     compute_columns<kBits, 1, kTogether>(layer, begin);
-                   }
-                   for (; begin < end; ++begin) {
-                     compute_columns<kBits, 1, 1>(layer, begin);
                    }
                  });
     rows -= count;
     layer.in += count * layer.k;
-    layer.out += count * layer.columns;
+    layer.out += count * layer.columns * size;
   }
 }
 
@@ -234,9 +261,13 @@ void compute(Layer layer, int64_t rows) {
 
 Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const Tensor& scale,
                                const std::optional<Tensor>& bias, Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "weight_only_linear.out");
+
   // Check
-  ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Float, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, scale, out), InvalidArgument, out);
+  const ScalarType type = in.scalar_type();
+  ET_KERNEL_CHECK(ctx, isFloatingType(type) && type != ScalarType::Double, InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, scale.scalar_type() == ScalarType::Float, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char || weight.scalar_type() == ScalarType::Byte,
                   InvalidArgument, out);
   for (const Tensor* const tensor : {&in, &weight, &scale, static_cast<const Tensor*>(&out)}) {
@@ -272,20 +303,43 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   }
 
   // Compute
-  const Layer layer = {in.const_data_ptr<float>(),
-                       static_cast<const char*>(weight.const_data_ptr()),
-                       scale.const_data_ptr<float>(),
-                       bias.has_value() ? bias->const_data_ptr<float>() : nullptr,
-                       out.mutable_data_ptr<float>(),
-                       k,
-                       columns,
-                       groups};
-  const int64_t rows = out.numel() / columns;
-  if (is_packed) {
-    compute<4>(layer, rows);
-  } else {
-    compute<8>(layer, rows);
-  }
+  bool has_memory = false;
+  ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE, [&] {
+    constexpr bool kIsFloat = std::is_same_v<CTYPE, float>;
+    const void* values = in.const_data_ptr();
+    const void* biases = bias.has_value() ? bias->const_data_ptr() : nullptr;
+    if constexpr (!kIsFloat) {
+      // Inputs and biases of fewer bits become floats.
+      const auto memory = ctx.allocate_temp((in.numel() + columns) * sizeof(float), /*alignment=*/64);
+      if (!memory.ok()) {
+        return;
+      }
+      auto* const floats = static_cast<float*>(*memory);
+      convert_elements(type, values, ScalarType::Float, floats, in.numel());
+      values = floats;
+      if (biases != nullptr) {
+        convert_elements(type, biases, ScalarType::Float, floats + in.numel(), columns);
+        biases = floats + in.numel();
+      }
+    }
+    has_memory = true;
+    const Layer layer = {static_cast<const float*>(values),
+                         static_cast<const char*>(weight.const_data_ptr()),
+                         scale.const_data_ptr<float>(),
+                         static_cast<const float*>(biases),
+                         static_cast<char*>(out.mutable_data_ptr()),
+                         type,
+                         k,
+                         columns,
+                         groups};
+    const int64_t rows = out.numel() / columns;
+    if (is_packed) {
+      compute<4, kIsFloat>(layer, rows);
+    } else {
+      compute<8, kIsFloat>(layer, rows);
+    }
+  });
+  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out, "no memory for the input as floats");
   return out;
 }
 

@@ -5,7 +5,7 @@ load("//kernels/common:operator_file.bzl", "operator_file")
 
 # By the name of the file's target, sorted.
 OPERATOR_FILES = {
-    "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["byte_vectors", "grain", "min_max", "parallel_for", "resize", "vector_math", "vectorize"]),
+    "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["block", "byte_vectors", "convert", "grain", "min_max", "parallel_for", "resize", "vector_math", "vectorize"]),
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["activation", "convolution", "dtype", "matmul"]),
     "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "vectorize", "view_shape"]),
     "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["activation", "grain", "matmul", "parallel_for", "resize", "strided_view", "vector_width", "vectorize"]),
@@ -17,6 +17,6 @@ OPERATOR_FILES = {
     "op_quantized_lookup": operator_file(["rules_executorch::quantized_lookup.out"], ["byte_table", "dtype", "grain", "parallel_for", "resize"]),
     "op_rms_norm": operator_file(["rules_executorch::rms_norm.out"], ["convert", "grain", "parallel_for", "resize", "vectorize"]),
     "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["convert", "exponentials", "matmul", "parallel_for", "resize", "vector_math", "vectorize", "view_shape"]),
-    "op_weight_only_linear": operator_file(["rules_executorch::weight_only_linear.out"], ["grain", "parallel_for", "resize", "vectorize"]),
+    "op_weight_only_linear": operator_file(["rules_executorch::weight_only_linear.out"], ["block", "convert", "grain", "parallel_for", "resize", "vectorize"]),
     "op_winograd_convolution": operator_file(["rules_executorch::winograd_convolution.out"], ["activation", "grain", "matmul", "parallel_for", "resize", "strided_view"]),
 }

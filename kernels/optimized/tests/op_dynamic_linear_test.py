@@ -52,6 +52,7 @@ def _reference(  # noqa: PLR0917  # The operator's.
     is_symmetric: bool,
     eps: float,
 ) -> torch.Tensor:
+    dtype, x = x.dtype, x.float()
     low, high = x.amin(-1, keepdim=True).clamp(max=0), x.amax(-1, keepdim=True).clamp(min=0)
     scales = torch.maximum(-low, high) / 127.5 if is_symmetric else (high - low) / 255.0
     scales = scales.clamp(min=torch.tensor(eps).item())
@@ -61,7 +62,7 @@ def _reference(  # noqa: PLR0917  # The operator's.
     groups = scale.transpose(1, 2).flatten(0, 1)[: len(offset)].double()
     values = integers * groups.repeat_interleave(integers.shape[1] // groups.shape[1], 1)
     floats = (quantized - zeros).double() * scales.double()
-    return torch.nn.functional.linear(floats, values, None if bias is None else bias.double()).float()
+    return torch.nn.functional.linear(floats, values, None if bias is None else bias.double()).to(dtype)
 
 
 def _layer(
@@ -94,6 +95,19 @@ class OpDynamicLinearTest(op_tester.OpTest):
             for is_symmetric in (True, False):
                 self.linear.check(x, *layer, bias, is_symmetric, _EPS, rtol=1e-4, atol=2e-4)
                 self.linear.check(x, *layer, None, is_symmetric, _EPS, rtol=1e-4, atol=2e-4)
+
+    def test_half_precision(self) -> None:
+        # Rows of more than a block; all are quantized as floats, and rounded once.
+        for dtype, bits, (features, inputs, groups), rows in itertools.product(
+            (torch.float16, torch.bfloat16), (4, 8), ((1, 8, 1), (70, 96, 3), (33, 50, 1), (20, 520, 1)), (1, 6)
+        ):
+            x = op_tester.make_tensor((rows, inputs), dtype, low=-2, high=5)
+            layer = _layer(bits, features, inputs, groups)
+            bias = op_tester.make_tensor((features,), dtype, low=-1, high=1)
+            tolerance = torch.finfo(dtype).eps
+            for is_symmetric in (True, False):
+                for biases in (bias, bias.float(), None):
+                    self.linear.check(x, *layer, biases, is_symmetric, _EPS, rtol=tolerance, atol=5e-4)
 
     def test_every_weight(self) -> None:
         for bits in (4, 8):
@@ -157,6 +171,10 @@ class OpDynamicLinearTest(op_tester.OpTest):
             self.linear.check_rejected(*wrong, True, _EPS, outs=[out])
         for eps in (0.0, -1.0, float("nan")):
             self.linear.check_rejected(x, weight, scale, offset, bias, True, eps, outs=[out])
+        doubles = (x.double(), weight, scale, offset, bias)
+        self.linear.check_rejected(*doubles, True, _EPS, outs=[out.double()])
+        halves = (x.half(), weight, scale, offset, bias.bfloat16())
+        self.linear.check_rejected(*halves, True, _EPS, outs=[out.half()])
         for dtype in op_tester.ALL_DTYPES:
             if dtype != torch.float32:
                 self.linear.check_rejected(x.to(dtype), weight, scale, offset, bias, True, _EPS, outs=[out])

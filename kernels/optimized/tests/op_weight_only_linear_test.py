@@ -25,7 +25,7 @@ def _reference(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, bias:
     integers = _unpacked(weight) if weight.dtype == torch.uint8 else weight
     group = integers.shape[1] // scale.shape[1]
     values = integers.double() * scale.double().repeat_interleave(group, 1)
-    return torch.nn.functional.linear(x.double(), values, None if bias is None else bias.double()).float()
+    return torch.nn.functional.linear(x.double(), values, None if bias is None else bias.double()).to(x.dtype)
 
 
 class OpWeightOnlyLinearTest(op_tester.OpTest):
@@ -49,6 +49,21 @@ class OpWeightOnlyLinearTest(op_tester.OpTest):
             x = torch.randn(2, 1, k, generator=generator)
             wide = torch.randint(-128, 128, (5, k), generator=generator).to(torch.int8)
             self.linear.check(x, wide, torch.rand(5, 1, generator=generator), None, rtol=1e-4, atol=1e-3)
+
+    def test_half_precision(self) -> None:
+        generator = torch.Generator().manual_seed(0)
+        # Columns of more than a block of results; rows that are not multiplied together.
+        for dtype, (k, groups), rows, columns in itertools.product(
+            (torch.float16, torch.bfloat16), ((32, 1), (96, 3), (256, 1)), (1, 4, 6), (1, 5, 300)
+        ):
+            x = torch.randn(rows, k, generator=generator).to(dtype)
+            scale = torch.rand(columns, groups, generator=generator) / 128
+            bias = torch.randn(columns, generator=generator).to(dtype)
+            tolerance = torch.finfo(dtype).eps
+            packed = torch.randint(0, 256, (columns, k // 2), generator=generator).to(torch.uint8)
+            self.linear.check(x, packed, scale, bias, rtol=tolerance, atol=1e-5)
+            wide = torch.randint(-128, 128, (columns, k), generator=generator).to(torch.int8)
+            self.linear.check(x, wide, scale, None, rtol=tolerance, atol=1e-4)
 
     def test_every_weight(self) -> None:
         x = torch.eye(32)
@@ -76,6 +91,12 @@ class OpWeightOnlyLinearTest(op_tester.OpTest):
             (torch.tensor(1.0), weight, scale, bias),
         ):
             self.linear.check_rejected(*wrong, outs=[out])
+        self.linear.check_rejected(x.double(), weight, scale, bias.double(), outs=[out.double()])
+        halves = (x.half(), weight, scale, bias.half())
+        self.linear.check(*halves)
+        self.linear.check_rejected(*halves[:2], scale.half(), halves[3], outs=[out.half()])
+        self.linear.check_rejected(*halves[:3], bias, outs=[out.half()])
+        self.linear.check_rejected(*halves, outs=[out.bfloat16()])
         for dtype in op_tester.ALL_DTYPES:
             if dtype != torch.float32:
                 self.linear.check_rejected(x.to(dtype), weight, scale, bias, outs=[out])
