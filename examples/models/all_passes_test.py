@@ -50,13 +50,15 @@ class AllPassesTest(absltest.TestCase):
 
     def test_mobilenet(self) -> None:
         # Of the zeros, ExecuTorch's own operator takes 47.
-        self._check("mobilenet_v2", padded=52, clamp=35)
-        self._check_convolutions("mobilenet_v2", layers=52, copies=1, addends=10)
+        for model in ("mobilenet_v2", "mobilenet_v2_bfloat16"):
+            self._check(model, padded=52, clamp=35)
+            self._check_convolutions(model, layers=52, copies=1, addends=10)
 
     def test_resnet(self) -> None:
-        self._check("resnet18", clamp=15)
-        self._check_convolutions("resnet18", layers=18, copies=1, addends=7)
-        # Of the layers of 64 and 128 channels, and of those of 256.
+        for model in ("resnet18", "resnet18_half"):
+            self._check(model, clamp=15)
+            self._check_convolutions(model, layers=18, copies=1, addends=7)
+        # In float32, of the layers of 64 and 128 channels, and of those of 256.
         changes = self._changes("resnet18")
         self.assertEqual(changes["multiplied in tiles of 4 by 4"], 7)
         self.assertEqual(changes["multiplied in tiles of 2 by 2"], 3)

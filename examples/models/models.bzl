@@ -64,9 +64,11 @@ WITH_ALL_PASSES = {
     "gpt2_small": "gpt2_small.py",
     "minilm_weights": "minilm_weights.py",
     "mobilenet_v2": "mobilenet_v2.py",
+    "mobilenet_v2_bfloat16": "mobilenet_v2_bfloat16.py",
     "mobilenet_v2_quantized": "mobilenet_v2_quantized.py",
     "qwen2_dynamic": "qwen2_dynamic.py",
     "resnet18": "resnet18.py",
+    "resnet18_half": "resnet18_half.py",
     "resnet18_quantized": "resnet18_quantized.py",
     "tiny_llama": "//examples/tiny_llama:model.py",
     "unet": "unet.py",
@@ -133,6 +135,15 @@ ONLY_WITH_ALL_PASSES = {
             "@executorch_python//:torchao",
         ],
     ),
+    "mobilenet_v2_bfloat16": _model(
+        deps = [
+            "//examples/mobilenet_v2:model_py",
+            "//examples/models:mobilenet_v2_py",
+        ],
+        # 52 layers of roundings, and random weights: PyTorch's logits are 21 dB from those in Float, those of the passes, with
+        # batch norms rounded into weights, 20 dB, and 17 dB from PyTorch's.
+        min_snr = "14",
+    ),
     "mobilenet_v2_quantized": _model(
         deps = [
             "//examples/mobilenet_v2:model_py",
@@ -140,5 +151,9 @@ ONLY_WITH_ALL_PASSES = {
         ],
         # Without FMA, some bytes differ by a step, and each changes many of the layers behind it.
         min_snr = "20",
+    ),
+    "resnet18_half": _model(
+        deps = ["//examples/models:resnet18_py"],
+        min_snr = "50",
     ),
 }

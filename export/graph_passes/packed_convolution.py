@@ -18,6 +18,7 @@ from export.graph_passes.channels_last_layer import Layer
 
 # Input channels up to which the kernel copies its input, whatever the order: kFewChannels of op_packed_convolution.cpp.
 _FEW_CHANNELS = 8
+_DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
 # By how much the weights of a group may grow.
 _MOST_SHARE = 2
 
@@ -34,7 +35,7 @@ def layer(program: ExportedProgram, call: graphs.Call) -> Layer | None:
     else:
         return None
     weight = graphs.constant(program, weight_node)
-    if weight is None or weight.dtype != torch.float32 or weight.dim() != 4 or is_transposed:
+    if weight is None or weight.dtype not in _DTYPES or weight.dim() != 4 or is_transposed:
         return None
     channels, out_channels = weight.shape[1] * groups, weight.shape[0]
 

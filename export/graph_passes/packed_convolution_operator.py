@@ -5,6 +5,7 @@ Importing this module registers the operator; kernels/optimized has its kernel.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import torch
@@ -35,29 +36,42 @@ def filled_channels(out_channels: int) -> int:
     return -(-out_channels // _STEP) * _STEP
 
 
+def has_pairs(dtype: torch.dtype, in_channels: int) -> bool:
+    """Whether the weights of two input channels of a group are neighbors, as processors multiply BFloat16."""
+    return dtype == torch.bfloat16 and in_channels % 2 == 0
+
+
 def pack(weight: torch.Tensor, groups: int) -> torch.Tensor:
     """The weights of a convolution in the order in which the kernel reads them.
 
     Those of a depthwise convolution are [positions of the kernel, channels]. Any other's are [groups, output channels
     of a group, inputs of a sum], of which each group is panels of 48 output channels, the last one of what is left,
-    filled up with zeros to a multiple of 16; a panel has a row for each position of the kernel and input channel.
+    filled up with zeros to a multiple of 16; a panel has a row for each position of the kernel and input channel, or
+    for two input channels, whose weights are pairs then. One of zeros may fill the channels up to such.
     """
     if is_depthwise(weight.shape[1] * groups, weight.shape[0], groups):
         return weight.detach().reshape(groups, -1).t().contiguous()
-    of_groups = weight.detach().permute(2, 3, 1, 0).reshape(-1, groups, weight.shape[0] // groups)
+    fill = weight.shape[1] % 2 if weight.dtype == torch.bfloat16 and groups == 1 else 0
+    filled_inputs = functional.pad(weight.detach(), (0, 0, 0, 0, 0, fill))
+    of_groups = filled_inputs.permute(2, 3, 1, 0).reshape(-1, groups, weight.shape[0] // groups)
     inputs, _, channels = of_groups.shape
     filled = functional.pad(of_groups, (0, filled_channels(channels) - channels))
-    panels = [panel.transpose(0, 1).reshape(groups, -1) for panel in filled.split(_PANEL, dim=2)]
-    return torch.cat(panels, dim=1).reshape(groups, filled.shape[2], inputs).contiguous()
+    panels = [panel.transpose(0, 1) for panel in filled.split(_PANEL, dim=2)]
+    if has_pairs(weight.dtype, filled_inputs.shape[1]):
+        panels = [panel.unflatten(1, (-1, 2)).transpose(2, 3) for panel in panels]
+    rows = torch.cat([panel.reshape(groups, -1) for panel in panels], dim=1)
+    return rows.reshape(groups, filled.shape[2], inputs).contiguous()
 
 
 def unpack(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
-    """Weights as they were before `pack`."""
+    """Weights as they were before `pack`, but for the input channel that fills up pairs."""
     if packed.dim() == 2:
         return packed.t().reshape(groups, 1, *kernel_size)
     channels, inputs = out_channels // groups, packed.shape[2]
     widths = [min(_PANEL, packed.shape[1] - first) for first in range(0, packed.shape[1], _PANEL)]
     panels = packed.reshape(groups, -1).split([inputs * width for width in widths], dim=1)
+    if has_pairs(packed.dtype, inputs // math.prod(kernel_size)):
+        panels = [panel.reshape(groups, inputs // 2, -1, 2).transpose(2, 3) for panel in panels]
     rows = torch.cat([panel.reshape(groups, inputs, -1) for panel in panels], dim=2)[:, :, :channels]
     return rows.transpose(1, 2).reshape(out_channels, *kernel_size, -1).permute(0, 3, 1, 2)
 
@@ -80,7 +94,7 @@ def _convolution(  # noqa: PLR0917  # The operator's.
 ) -> torch.Tensor:
     # From the last dimension on: before, behind.
     padded = functional.pad(input, [padding[1], end_padding[1], padding[0], end_padding[0]])
-    unpacked = unpack(weight, kernel_size, out_channels, groups)
+    unpacked = unpack(weight, kernel_size, out_channels, groups)[:, : input.shape[1] // groups]
     result = functional.conv2d(padded, unpacked, bias, stride, 0, dilation, groups)
     if addend is not None:
         result = result + addend

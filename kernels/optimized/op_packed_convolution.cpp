@@ -3,16 +3,23 @@
 #include <limits>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "kernels/common/activation.h"
+#include "kernels/common/bits.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/parallel_for.h"
+#include "kernels/common/reduced_float.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/strided_view.h"
 #include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
+
+#if defined(__F16C__) && defined(__GNUC__)
+#include <immintrin.h>
+#endif
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -41,6 +48,8 @@ constexpr int64_t kPlaces = 4096;
 constexpr int64_t kBlockPixels = 512;
 /// Inputs that are summed up before a tile is written: their weights in a panel stay in the first cache.
 constexpr int64_t kDepth = 256;
+/// Inputs of a block that become floats: they stay in the second cache.
+constexpr int64_t kConverted = 65536;
 /// Multiplications that a thread takes at least. One of a depthwise convolution takes as long as some others.
 constexpr int64_t kPartProducts = 8 * kGrain;
 constexpr int64_t kDepthwiseCost = 4;
@@ -61,6 +70,76 @@ struct Axis {
     return (last - first) * stride + (kernel_size - 1) * dilation + 1;
   }
 };
+
+#if defined(KERNELS_MULTIPLIES_PAIRS)
+template <typename E>
+constexpr bool kMultipliesPairs = std::is_same_v<E, BFloat16>;
+#else
+template <typename E>
+constexpr bool kMultipliesPairs = false;
+#endif
+
+/// Whether loads of vectors make floats of elements as fast as they are multiplied.
+#if defined(__F16C__)
+template <typename E>
+constexpr bool kLoadsFloats = true;
+#else
+template <typename E>
+constexpr bool kLoadsFloats = !std::is_same_v<E, Half>;
+#endif
+
+/// Makes a vector of floats. Of bfloat16, GCC 12 itself converts halves of vectors.
+template <typename P>
+inline Floats load_floats(const P* from) {
+  if constexpr (std::is_same_v<P, BFloat16>) {
+#if defined(__AVX512F__) && defined(__GNUC__)
+    // GCC warns of intrinsics without masks, which leave something open themselves.
+    constexpr __mmask16 kAll = 0xffff;
+    const __m256i stored = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+    const __m512i wide = _mm512_maskz_cvtepu16_epi32(kAll, stored);
+    return reinterpret_cast<Floats>(_mm512_maskz_slli_epi32(kAll, wide, 16));
+#elif defined(__AVX2__) && defined(__GNUC__)
+    const __m128i stored = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
+    return reinterpret_cast<Floats>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(stored), 16));
+#endif
+  }
+  return vectors::load_vector(from);
+}
+
+/// Makes floats of elements of fewer bits.
+template <typename E>
+void load_row(const E* from, float* to, int64_t n) {
+  int64_t i = 0;
+  for (; i + kFloats <= n; i += kFloats) {
+    vectors::store_vector(to + i, load_floats(from + i));
+  }
+  for (; i < n; ++i) {
+    to[i] = vectors::load_element(from + i);
+  }
+}
+
+/// Rounds floats to elements of fewer bits.
+template <typename E>
+void store_row(const float* from, E* to, int64_t n) {
+  int64_t i = 0;
+  if constexpr (std::is_same_v<E, BFloat16>) {
+#if defined(__AVX512BF16__) && defined(__GNUC__)
+    for (; i + 16 <= n; i += 16) {
+      const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_loadu_ps(from + i));
+      std::memcpy(to + i, &rounded, sizeof(rounded));
+    }
+#endif
+    vectorized_for(n - i, [=](int64_t j) { to[i + j].x = float_to_bfloat16(from[i + j]); });
+  } else {
+#if defined(__F16C__) && defined(__GNUC__)
+    for (; i + 8 <= n; i += 8) {
+      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                       _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+    }
+#endif
+    vectorized_for(n - i, [=](int64_t j) { to[i + j].x = float_to_half(from[i + j]); });
+  }
+}
 
 /// What becomes of sums on their way to the result: biases and addends are added, bounds are kept.
 struct Tile {
@@ -123,7 +202,18 @@ inline void fetch([[maybe_unused]] const float* from) {
 #endif
 }
 
-template <int kVectors, int... I>
+/// Adds the products of an input and a row of weights: pairs of BFloat16 where `kPairs`, which floats have the bits of.
+template <bool kPairs>
+KERNELS_ALWAYS_INLINE inline Floats add_products(Floats sums, float in, Floats row) {
+#if defined(KERNELS_MULTIPLIES_PAIRS)
+  if constexpr (kPairs) {
+    return vectors::add_pairs(sums, in, row);
+  }
+#endif
+  return sums + in * row;
+}
+
+template <bool kPairs, int kVectors, int... I>
 inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
   Floats sums[] = {((void)I, Floats{})...};
   const float* weight = tile.weight;
@@ -134,70 +224,73 @@ inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
     for (int64_t p = 0; p < tile.depth; ++p, weight += tile.weight_stride, next += tile.next_stride) {
       fetch(next);
       const Floats row[] = {vectors::load_vector(weight + I % kVectors * kFloats)...};
-      ((sums[I] += in[I][p] * row[I]), ...);
+      ((sums[I] = add_products<kPairs>(sums[I], in[I][p], row[I])), ...);
     }
   }
   finish<kVectors>(tile, 0, sums, all);
 }
 
-template <int kPixels, int kVectors>
+template <bool kPairs, int kPixels, int kVectors>
 void sum_tile(const Tile& tile) {
-  sum_pixels<kVectors>(tile, std::make_integer_sequence<int, kPixels * kVectors>());
+  sum_pixels<kPairs, kVectors>(tile, std::make_integer_sequence<int, kPixels * kVectors>());
 }
 
 using SumTile = void (*)(const Tile& tile);
 
 /// The function for tiles of `pixels` pixels at least.
-template <int kVectors>
+template <bool kPairs, int kVectors>
 SumTile tile_of_pixels(int64_t pixels) {
   constexpr int kHalf = (kTilePixels + 1) / 2;
-  return pixels > kHalf ? &sum_tile<kTilePixels, kVectors>
-         : pixels > 1   ? &sum_tile<kHalf, kVectors>
-                        : &sum_tile<1, kVectors>;
+  return pixels > kHalf ? &sum_tile<kPairs, kTilePixels, kVectors>
+         : pixels > 1   ? &sum_tile<kPairs, kHalf, kVectors>
+                        : &sum_tile<kPairs, 1, kVectors>;
 }
 
 /// The same for a panel of `vectors` vectors at least.
-template <int kVectors = kTileVectors>
+template <bool kPairs, int kVectors = kTileVectors>
 SumTile tile_of(int64_t pixels, int64_t vectors) {
   // Only the last panel of 512-bit vectors is narrower than a tile.
   if constexpr (kTileVectors == 3 && kVectors > 1) {
     if (vectors < kVectors) {
-      return tile_of<kVectors - 1>(pixels, vectors);
+      return tile_of<kPairs, kVectors - 1>(pixels, vectors);
     }
   }
-  return tile_of_pixels<kVectors>(pixels);
+  return tile_of_pixels<kPairs, kVectors>(pixels);
 }
 
-/// The sums of a depthwise convolution in some channels from `channel` on.
-template <int kVectors, int... I>
+/// The sums of a depthwise convolution in some channels from `channel` on, of pixels of elements of type P.
+template <typename P, int kVectors, int... I>
 inline void sum_channels(const Tile& tile, int64_t channel, std::integer_sequence<int, I...> all) {
   Floats sums[] = {((void)I, Floats{})...};
   for (int64_t place = 0; place < tile.places; ++place) {
     const float* const* const pixels = tile.pixels + place * tile.place_stride;
     const float* const weight = tile.weight + place * tile.weight_stride + channel;
     const Floats row[] = {vectors::load_vector(weight + I % kVectors * kFloats)...};
-    ((sums[I] += vectors::load_vector(pixels[I / kVectors] + channel + I % kVectors * kFloats) * row[I]), ...);
+    const P* const in[] = {reinterpret_cast<const P*>(pixels[I / kVectors]) + channel...};
+    ((sums[I] += load_floats(in[I] + I % kVectors * kFloats) * row[I]), ...);
   }
   finish<kVectors>(tile, channel, sums, all);
 }
 
+template <typename P>
 void sum_depthwise(const Tile& tile) {
   constexpr auto kTwo = std::make_integer_sequence<int, 2 * kDepthwisePixels>();
   constexpr auto kOne = std::make_integer_sequence<int, kDepthwisePixels>();
   const int64_t n = tile.depth;
   int64_t channel = 0;
   for (; channel + 2 * kFloats <= n; channel += 2 * kFloats) {
-    sum_channels<2>(tile, channel, kTwo);
+    sum_channels<P, 2>(tile, channel, kTwo);
   }
   for (; channel < n && n >= kFloats; channel += kFloats) {
     // Some of the last channels may be computed twice.
-    sum_channels<1>(tile, std::min(channel, n - kFloats), kOne);
+    sum_channels<P, 1>(tile, std::min(channel, n - kFloats), kOne);
   }
   for (; channel < n; ++channel) {
     for (int64_t i = 0; i < tile.pixel_count; ++i) {
       float sum = tile.bias[channel] + (tile.addend != nullptr ? tile.addend[i * tile.addend_stride + channel] : 0);
       for (int64_t place = 0; place < tile.places; ++place) {
-        sum += tile.pixels[place * tile.place_stride + i][channel] * tile.weight[place * tile.weight_stride + channel];
+        const auto* const in = reinterpret_cast<const P*>(tile.pixels[place * tile.place_stride + i]);
+        sum += vectors::load_element(in + channel) * tile.weight[place * tile.weight_stride + channel];
       }
       const float raised = sum < tile.minimum ? tile.minimum : sum;
       tile.out[i * tile.out_stride + channel] = raised > tile.maximum ? tile.maximum : raised;
@@ -205,15 +298,17 @@ void sum_depthwise(const Tile& tile) {
   }
 }
 
-/// A convolution of channels-last tensors. Strides are in elements.
-struct PackedConvolution {
-  const float* in;
-  const float* weight;
-  const float* bias;    // null for none
-  const float* addend;  // null for none
-  float* out;
+/// The input channels of a sum, with one that fills them up to pairs: as packed_convolution_operator.py packs weights.
+int64_t packed_channels(ScalarType type, int64_t channels, int64_t groups) {
+  const int64_t of_group = channels / groups;
+  return type == ScalarType::BFloat16 && groups == 1 ? (of_group + 1) / 2 * 2 : of_group;
+}
+
+/// The sizes of a convolution of channels-last tensors. Strides are in elements.
+struct ConvolutionShape {
   int64_t batch;
-  int64_t channels;
+  int64_t in_channels;
+  int64_t channels;  // of the input, and one that fills them up to pairs
   int64_t out_channels;
   int64_t groups;
   Axis y;
@@ -223,19 +318,46 @@ struct PackedConvolution {
   Activation activation;
   float minimum;
   float maximum;
+  bool
+      is_depthwise;  // each output channel is made of an input channel of its own: weights have a row for each position
+};
 
-  /// Whether each output channel is made of an input channel of its own: weights have a row for each position then.
-  bool is_depthwise() const { return groups > 1 && groups == channels && groups == out_channels; }
+/// A convolution of elements of type E. Sums are floats, and are rounded once. Of elements with fewer bits than a float
+/// has, the shape counts pairs, as if they were floats, where the instruction set multiplies them, and where depthwise
+/// convolutions read the input in place. Otherwise a block's inputs and weights become floats in copies.
+template <typename E>
+struct PackedConvolution : ConvolutionShape {
+  static constexpr bool kIsFloat = std::is_same_v<E, float>;
+
+  const E* in;
+  const E* weight;
+  const E* bias;    // null for none
+  const E* addend;  // null for none
+  E* out;
+  bool has_pairs;     // in the weights: inputs 2 * k and 2 * k + 1 of each output channel are neighbors
+  bool counts_pairs;  // of input channels
 
   /// Reads in which order the input lies, and how the work is divided.
   void plan() {
-    const bool is_last = in_channel_stride == 1 && x.in_stride == channels;
-    is_copied = !is_last || (groups == 1 && channels <= kFewChannels);
+    has_pairs = std::is_same_v<E, BFloat16> && !is_depthwise && channels / groups % 2 == 0;
+    const bool is_last = in_channel_stride == 1 && x.in_stride == channels && in_channels == channels;
+    counts_pairs =
+        is_depthwise ? !kIsFloat && kLoadsFloats<E> && is_last && channels % 2 == 0 : kMultipliesPairs<E> && has_pairs;
+    is_copied = converts() || !is_last || (groups == 1 && channels <= kFewChannels);
+    if (counts_pairs) {
+      channels /= 2;
+      if (!is_copied) {
+        for (int64_t* const stride : {&in_batch_stride, &y.in_stride, &x.in_stride}) {
+          *stride /= 2;
+        }
+      }
+    }
     // Pixels of a row of the kernel are one place in a copy where they are neighbors.
     is_merged = is_copied && groups == 1 && x.dilation == 1;
     places = y.kernel_size * (is_merged ? 1 : x.kernel_size);
-    depth = channels / groups * (is_merged ? x.kernel_size : 1);
-    const int64_t most = std::max<int64_t>(std::min(kBlockPixels, kPlaces / places) / 8 * 8, 8);
+    depth = is_depthwise ? 1 : channels / groups * (is_merged ? x.kernel_size : 1);
+    const int64_t most_converted = converts() ? kConverted / channels : kBlockPixels;
+    const int64_t most = std::max<int64_t>(std::min({kBlockPixels, kPlaces / places, most_converted}) / 8 * 8, 8);
     if (is_copied) {
       // Rows of pixels, or a part of one.
       const int64_t most_rows = std::max<int64_t>(most / x.out_size, 1);
@@ -250,16 +372,22 @@ struct PackedConvolution {
     }
     place_stride = block_pixels + kTilePixels;
     filled_channels = (out_channels / groups + kChannelStep - 1) / kChannelStep * kChannelStep;
-    panels = is_depthwise() ? 1 : divide_up(filled_channels, kPanelChannels);
+    panels = is_depthwise ? 1 : divide_up(filled_channels, kPanelChannels);
     tiles = divide_up(block_pixels, tile_pixels());
+    if constexpr (!kIsFloat) {
+      weights_size = is_depthwise ? (places + 1) * out_channels : converts() ? kDepth * kPanelChannels : 0;
+      sums_size = is_depthwise ? 2 * kDepthwisePixels * out_channels : block_pixels * kPanelChannels;
+    }
   }
 
   /// Bytes of memory for a part of the work.
-  int64_t scratch_size() const { return (place_stride * places * 8 + (copy_size + channels) * 4 + 63) / 64 * 64; }
+  int64_t scratch_size() const {
+    return (place_stride * places * 8 + (copy_size + channels + weights_size + sums_size) * 4 + 63) / 64 * 64;
+  }
 
   int64_t parts() const {
     const int64_t products = batch * y.out_size * x.out_size * out_channels * places * depth;
-    const int64_t cost = products * (is_depthwise() ? kDepthwiseCost : 1);
+    const int64_t cost = products * (is_depthwise ? kDepthwiseCost : 1);
     return std::max<int64_t>(1, std::min({blocks * block_units(), cost / kPartProducts, thread_count()}));
   }
 
@@ -282,6 +410,8 @@ struct PackedConvolution {
   int64_t row_blocks = 1;
   int64_t blocks;
   int64_t copy_size = 0;
+  int64_t weights_size = 0;  // of those that become floats
+  int64_t sums_size = 0;     // of those that are no results
   int64_t place_stride;
   int64_t filled_channels;
   int64_t panels;  // of a group
@@ -295,11 +425,26 @@ struct PackedConvolution {
     int64_t tile;
   };
 
+  /// Memory of a part of the work.
+  struct Scratch {
+    const float** pixels;
+    float* zeros;
+    float* copied;
+    float* weights;
+    float* sums;
+  };
+
   /// Pixels that are computed together: from `first` on, counted through the batch.
   struct Block {
     int64_t first;
     int64_t count;
   };
+
+  /// Whether inputs and weights become floats.
+  bool converts() const { return !kIsFloat && !counts_pairs; }
+
+  /// The elements as those of floats, whose bits they are.
+  static const float* floats(const E* elements) { return reinterpret_cast<const float*>(elements); }
 
   static int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -308,21 +453,21 @@ struct PackedConvolution {
     return divide_up(divide_up(all, divide_up(all, most)), step) * step;
   }
 
-  int64_t groups_of_panels() const { return is_depthwise() ? 1 : groups; }
+  int64_t groups_of_panels() const { return is_depthwise ? 1 : groups; }
 
-  int64_t tile_pixels() const { return is_depthwise() ? kDepthwisePixels : kTilePixels; }
+  int64_t tile_pixels() const { return is_depthwise ? kDepthwisePixels : kTilePixels; }
 
   /// Units are what takes the same time: a tile for some channels.
-  int64_t group_units() const { return tiles * (is_depthwise() ? 1 : filled_channels / kChannelStep); }
+  int64_t group_units() const { return tiles * (is_depthwise ? 1 : filled_channels / kChannelStep); }
   int64_t block_units() const { return groups_of_panels() * group_units(); }
 
   Place place_at(int64_t unit) const {
     Place place{unit / block_units(), unit % block_units() / group_units() * panels, 0};
     unit %= group_units();
-    const int64_t panel_units = tiles * (is_depthwise() ? 1 : kPanelChannels / kChannelStep);
+    const int64_t panel_units = tiles * (is_depthwise ? 1 : kPanelChannels / kChannelStep);
     const int64_t panel = unit / panel_units;
     place.panel += panel;
-    place.tile = unit % panel_units / (is_depthwise() ? 1 : panel_width(panel) / kChannelStep);
+    place.tile = unit % panel_units / (is_depthwise ? 1 : panel_width(panel) / kChannelStep);
     return place;
   }
 
@@ -345,11 +490,22 @@ struct PackedConvolution {
     return {index / of_image * pixels + first, std::min(block_pixels, pixels - first)};
   }
 
-  void compute_part(const Place& first, const Place& last, char* scratch) const {
-    const float** const pixels = reinterpret_cast<const float**>(scratch);
+  void compute_part(const Place& first, const Place& last, char* memory) const {
+    const float** const pixels = reinterpret_cast<const float**>(memory);
     float* const zeros = reinterpret_cast<float*>(pixels + place_stride * places);
     float* const copied = zeros + channels;
+    const Scratch scratch{pixels, zeros, copied, copied + copy_size, copied + copy_size + weights_size};
     std::fill_n(zeros, channels, 0.0f);
+    if constexpr (!kIsFloat) {
+      if (is_depthwise) {
+        float* const biases = scratch.weights + places * out_channels;
+        load_row(weight, scratch.weights, places * out_channels);
+        std::fill_n(biases, out_channels, 0.0f);
+        if (bias != nullptr) {
+          load_row(bias, biases, out_channels);
+        }
+      }
+    }
     const int64_t of_block = groups_of_panels() * panels;
     for (int64_t index = first.block; index <= last.block && index < blocks; ++index) {
       const Place begin = index == first.block ? first : Place{index, 0, 0};
@@ -373,12 +529,12 @@ struct PackedConvolution {
         to = block.count;
       }
       find(block, pixels, zeros, copied);
-      if (is_depthwise()) {
-        compute_depthwise(block, from, to, pixels, zeros);
+      if (is_depthwise) {
+        compute_depthwise(block, from, to, scratch);
         continue;
       }
       for (int64_t panel = begin.panel; panel < end_panel; ++panel) {
-        compute_panel(block, panel == begin.panel ? from : 0, panel + 1 == end_panel ? to : block.count, pixels,
+        compute_panel(block, panel == begin.panel ? from : 0, panel + 1 == end_panel ? to : block.count, scratch,
                       panel / panels, panel % panels);
       }
     }
@@ -420,12 +576,20 @@ struct PackedConvolution {
       }
       std::fill_n(target, inside * channels, 0.0f);
       std::fill_n(target + behind * channels, (in_columns - behind) * channels, 0.0f);
-      const float* const source = in + n * in_batch_stride + in_y * y.in_stride;
-      for (int64_t c = 0; c < channels; ++c) {
-        const float* const from = source + c * in_channel_stride + (from_x + inside) * x.in_stride;
-        float* const to = target + inside * channels + c;
+      const E* const source = in + n * in_batch_stride + in_y * y.in_stride + (from_x + inside) * x.in_stride;
+      if (in_channels != channels) {
+        std::memset(target + inside * channels, 0, (behind - inside) * channels * sizeof(float));
+      }
+      if (converts()) {
+        convert_row(source, target + inside * channels, behind - inside);
+        continue;
+      }
+      const int64_t step = counts_pairs ? 2 * channels : channels;
+      for (int64_t c = 0; c < in_channels; ++c) {
+        const E* const from = source + c * in_channel_stride;
+        E* const to = reinterpret_cast<E*>(target + inside * channels) + c;
         for (int64_t i = 0; i < behind - inside; ++i) {
-          to[i * channels] = from[i * x.in_stride];
+          to[i * step] = from[i * x.in_stride];
         }
       }
     }
@@ -437,6 +601,64 @@ struct PackedConvolution {
         const int64_t count = std::min(columns, block.count - i);
         note(pixels + place * place_stride + i, count, first + row * y.stride * row_size, x.stride * channels);
       }
+    }
+  }
+
+  /// Makes floats of the pixels of a row.
+  void convert_row([[maybe_unused]] const E* from, [[maybe_unused]] float* to, [[maybe_unused]] int64_t count) const {
+    if constexpr (!kIsFloat) {
+      if (in_channel_stride == 1 && x.in_stride == channels && in_channels == channels) {
+        load_row(from, to, count * channels);
+        return;
+      }
+      constexpr int64_t kSome = 64;
+      float some[kSome];
+      for (int64_t i = 0; i < count; i += kSome) {
+        const int64_t n = std::min(kSome, count - i);
+        for (int64_t c = 0; c < in_channels; ++c) {
+          const E* const elements = from + i * x.in_stride + c * in_channel_stride;
+          if (x.in_stride == 1) {
+            load_row(elements, some, n);
+          } else {
+            for (int64_t j = 0; j < n; ++j) {
+              some[j] = vectors::load_element(elements + j * x.in_stride);
+            }
+          }
+          for (int64_t j = 0; j < n; ++j) {
+            to[(i + j) * channels + c] = some[j];
+          }
+        }
+      }
+    }
+  }
+
+  /// Makes floats of rows of a panel's weights, from the `first` one on.
+  void convert_weights([[maybe_unused]] const E* panel, [[maybe_unused]] int64_t rows, [[maybe_unused]] int64_t width,
+                       [[maybe_unused]] float* to) const {
+    if constexpr (std::is_same_v<E, BFloat16>) {
+      if (has_pairs) {
+        const auto* pairs = reinterpret_cast<const uint32_t*>(panel);
+        for (int64_t i = 0; i < rows; i += 2, pairs += width, to += 2 * width) {
+          vectorized_for(width, [=](int64_t j) {
+            to[j] = float_of(pairs[j] << 16);
+            to[width + j] = float_of(pairs[j] & 0xffff0000u);
+          });
+        }
+        return;
+      }
+    }
+    if constexpr (!kIsFloat) {
+      load_row(panel, to, rows * width);
+    }
+  }
+
+  /// Sums of a row become results.
+  void store([[maybe_unused]] float* sums, E* to, int64_t n) const {
+    if constexpr (kIsFloat) {
+      activation(to, n);
+    } else {
+      activation(sums, n);
+      store_row(sums, to, n);
     }
   }
 
@@ -452,7 +674,7 @@ struct PackedConvolution {
     int64_t n = block.first / x.out_size / y.out_size;
     for (int64_t i = 0; i < block.count;) {
       const int64_t count = std::min(block.count - i, x.out_size - out_x);
-      const float* const image = in + n * in_batch_stride;
+      const float* const image = floats(in) + n * in_batch_stride;
       const float** all = pixels + i;
       for (int64_t kernel_y = 0; kernel_y < y.kernel_size; ++kernel_y) {
         const int64_t in_y = y.first_input(out_y) + kernel_y * y.dilation;
@@ -482,49 +704,82 @@ struct PackedConvolution {
     }
   }
 
-  void compute_depthwise(const Block& block, int64_t from, int64_t to, const float* const* pixels,
-                         const float* zeros) const {
+  void compute_depthwise(const Block& block, int64_t from, int64_t to, const Scratch& scratch) const {
+    Tile tile{};
+    tile.place_stride = place_stride;
+    tile.places = places;
+    tile.depth = out_channels;
+    tile.weight_stride = out_channels;
+    tile.addend_stride = out_channels;
+    tile.out_stride = out_channels;
+    tile.minimum = minimum;
+    tile.maximum = maximum;
+    if constexpr (kIsFloat) {
+      tile.weight = weight;
+      tile.bias = bias != nullptr ? bias : scratch.zeros;
+    } else {
+      tile.weight = scratch.weights;
+      tile.bias = scratch.weights + places * out_channels;
+    }
     for (int64_t i = from; i < to; i += kDepthwisePixels) {
-      const int64_t at = (block.first + i) * channels;
-      Tile tile{pixels + i,
-                place_stride,
-                places,
-                channels,
-                0,
-                weight,
-                channels,
-                nullptr,
-                0,
-                bias != nullptr ? bias : zeros,
-                addend != nullptr ? addend + at : nullptr,
-                channels,
-                out + at,
-                channels,
-                std::min<int64_t>(kDepthwisePixels, to - i),
-                minimum,
-                maximum};
-      sum_depthwise(tile);
+      const int64_t at = (block.first + i) * out_channels;
+      tile.pixels = scratch.pixels + i;
+      tile.pixel_count = std::min<int64_t>(kDepthwisePixels, to - i);
+      if constexpr (kIsFloat) {
+        tile.addend = addend != nullptr ? addend + at : nullptr;
+        tile.out = out + at;
+      } else {
+        tile.out = scratch.sums;
+        if (addend != nullptr) {
+          // Sums that are computed twice have the same addends.
+          float* const addends = scratch.sums + kDepthwisePixels * out_channels;
+          load_row(addend + at, addends, tile.pixel_count * out_channels);
+          tile.addend = addends;
+        }
+      }
+      if (counts_pairs) {
+        sum_depthwise<E>(tile);
+      } else {
+        sum_depthwise<float>(tile);
+      }
       for (int64_t row = 0; row < tile.pixel_count; ++row) {
-        activation(tile.out + row * channels, channels);
+        store(tile.out + row * out_channels, out + at + row * out_channels, out_channels);
       }
     }
   }
 
-  void compute_panel(const Block& block, int64_t from, int64_t to, const float* const* pixels, int64_t group,
+  void compute_panel(const Block& block, int64_t from, int64_t to, const Scratch& scratch, int64_t group,
                      int64_t panel) const {
     const int64_t k = places * depth;
     const int64_t of_group = out_channels / groups;
     const int64_t width = panel_width(panel);
     const int64_t stored = std::min(width, of_group - panel * kPanelChannels);
     const int64_t channel = group * of_group + panel * kPanelChannels;
-    const float* const panel_weight = weight + (group * filled_channels + panel * kPanelChannels) * k;
-    const int64_t depth_step =
-        depth > kDepth ? (depth + (depth + kDepth - 1) / kDepth - 1) / ((depth + kDepth - 1) / kDepth) : depth;
+    const int64_t panel_start = (group * filled_channels + panel * kPanelChannels) * k;
+    const int64_t depth_step = depth > kDepth ? even_size(depth, kDepth, has_pairs ? 2 : 1) : depth;
     const int64_t place_step = std::max<int64_t>(kDepth / depth, 1);
     alignas(64) float biases[kPanelChannels] = {};
     alignas(64) float no_biases[kPanelChannels] = {};
-    if (bias != nullptr) {
-      std::copy_n(bias + channel, stored, biases);
+    // Where the tiles write: results, or sums that become such.
+    float* const sums = scratch.sums;
+    E* const results = out + (block.first + from) * out_channels + channel;
+    const float* addends = nullptr;
+    if constexpr (kIsFloat) {
+      addends = addend != nullptr ? addend + (results - out) : nullptr;
+      if (bias != nullptr) {
+        std::copy_n(bias + channel, stored, biases);
+      }
+    } else {
+      if (bias != nullptr) {
+        load_row(bias + channel, biases, stored);
+      }
+      if (addend != nullptr) {
+        addends = sums;
+        for (int64_t i = 0; i < to - from; ++i) {
+          load_row(addend + (results - out) + i * out_channels, sums + i * kPanelChannels, stored);
+          std::fill_n(sums + i * kPanelChannels + stored, width - stored, 0.0f);
+        }
+      }
     }
     for (int64_t place = 0; place < places; place += place_step) {
       for (int64_t first = 0; first < depth; first += depth_step) {
@@ -534,11 +789,19 @@ struct PackedConvolution {
         tile.depth = std::min(depth_step, depth - first);
         tile.first = group * depth + first;
         tile.weight_stride = width;
-        tile.out_stride = out_channels;
-        tile.addend_stride = out_channels;
-        // The weights behind these are those that the next tiles read. Each tile of these brings a part of them.
-        const float* next_weight = panel_weight + (place * depth + first + tile.places * tile.depth) * width;
-        tile.next_stride = divide_up(width, std::max<int64_t>(divide_up(to - from, kTilePixels), 1));
+        tile.out_stride = kIsFloat ? out_channels : kPanelChannels;
+        tile.addend_stride = tile.out_stride;
+        const int64_t rows = tile.places * tile.depth;
+        const int64_t start = panel_start + (place * depth + first) * width;
+        const float* slice = scratch.weights;
+        if (converts()) {
+          convert_weights(weight + start, rows, width, scratch.weights);
+        } else {
+          slice = floats(weight) + start;
+          // The weights behind these are those that the next tiles read. Each tile of these brings a part of them.
+          tile.next_stride = divide_up(width, std::max<int64_t>(divide_up(to - from, kTilePixels), 1));
+        }
+        const float* next_weight = slice + rows * width;
         const bool is_first = place == 0 && first == 0;
         const bool is_last = place + tile.places == places && first + tile.depth == depth;
         tile.bias = is_first ? biases : no_biases;
@@ -546,19 +809,25 @@ struct PackedConvolution {
         tile.maximum = is_last ? maximum : std::numeric_limits<float>::infinity();
         for (int64_t i = from; i < to; i += kTilePixels) {
           tile.pixel_count = std::min<int64_t>(kTilePixels, to - i);
-          tile.pixels = pixels + place * place_stride + i;
-          tile.out = out + (block.first + i) * out_channels + channel;
-          tile.addend = !is_first ? tile.out : addend != nullptr ? addend + (tile.out - out) : nullptr;
-          tile.weight = panel_weight + (place * depth + first) * width;
+          tile.pixels = scratch.pixels + place * place_stride + i;
+          if constexpr (kIsFloat) {
+            tile.out = results + (i - from) * tile.out_stride;
+          } else {
+            tile.out = sums + (i - from) * tile.out_stride;
+          }
+          tile.addend = !is_first ? tile.out : addends != nullptr ? addends + (i - from) * tile.out_stride : nullptr;
+          tile.weight = slice;
           tile.next_weight = next_weight;
-          next_weight += tile.places * tile.depth * tile.next_stride;
+          next_weight += rows * tile.next_stride;
           for (int64_t j = 0; j < width; j += kTileChannels) {
             const int64_t channels_left = std::min(stored - j, kTileChannels);
             if (channels_left <= 0) {
               break;
             }
-            const SumTile sum = tile_of(tile.pixel_count, (width - j) / kFloats);
-            if (channels_left % kFloats == 0 && (kTileVectors == 3 || channels_left == kTileChannels)) {
+            const int64_t vectors_left = (width - j) / kFloats;
+            const SumTile sum = counts_pairs ? tile_of<kMultipliesPairs<E>>(tile.pixel_count, vectors_left)
+                                             : tile_of<false>(tile.pixel_count, vectors_left);
+            if (!kIsFloat || (channels_left % kFloats == 0 && (kTileVectors == 3 || channels_left == kTileChannels))) {
               sum(tile);
             } else {
               sum_part(sum, tile, channels_left);
@@ -572,9 +841,9 @@ struct PackedConvolution {
         }
       }
     }
-    if (activation.apply != nullptr) {
-      for (int64_t i = from; i < to; ++i) {
-        activation(out + (block.first + i) * out_channels + channel, stored);
+    if (!kIsFloat || activation.apply != nullptr) {
+      for (int64_t i = 0; i < to - from; ++i) {
+        store(sums + i * kPanelChannels, results + i * out_channels, stored);
       }
     }
   }
@@ -621,15 +890,16 @@ bool read_axis(const Tensor& in, ArrayRef<int64_t> kernel_size, ArrayRef<int64_t
 
 bool read_shape(const Tensor& in, const Tensor& weight, ArrayRef<int64_t> kernel_size, int64_t out_channels,
                 ArrayRef<int64_t> stride, ArrayRef<int64_t> padding, ArrayRef<int64_t> end_padding,
-                ArrayRef<int64_t> dilation, int64_t groups, PackedConvolution& convolution) {
+                ArrayRef<int64_t> dilation, int64_t groups, ConvolutionShape& convolution) {
   ET_CHECK_OR_RETURN_FALSE(in.dim() == 4 && in.size(1) > 0, "input is no batch of images");
   for (const ArrayRef<int64_t>& list : {kernel_size, stride, padding, end_padding, dilation}) {
     ET_CHECK_OR_RETURN_FALSE(list.size() == 2, "lists have a number for each of two dimensions");
   }
   convolution.batch = in.size(0);
-  convolution.channels = in.size(1);
+  convolution.in_channels = in.size(1);
   convolution.out_channels = out_channels;
   convolution.groups = groups;
+  convolution.is_depthwise = groups > 1 && groups == in.size(1) && groups == out_channels;
   ET_CHECK_OR_RETURN_FALSE(groups > 0 && in.size(1) % groups == 0 && out_channels > 0 && out_channels % groups == 0,
                            "%d groups do not divide channels", int(groups));
   ET_LOG_AND_RETURN_IF_FALSE(read_axis(in, kernel_size, stride, padding, end_padding, dilation, 0, convolution.y) &&
@@ -638,13 +908,15 @@ bool read_shape(const Tensor& in, const Tensor& weight, ArrayRef<int64_t> kernel
   constexpr double kMostElements = double(int64_t{1} << 48);
   const auto padded = [&](int64_t d) { return double(in.size(d + 2) + padding[d] + end_padding[d]); };
   ET_CHECK_OR_RETURN_FALSE(padded(0) * padded(1) * double(in.size(1)) < kMostElements, "the padded input is too large");
+  const int64_t packed = packed_channels(in.scalar_type(), in.size(1), groups);
+  convolution.channels = packed * groups;
   const int64_t positions = kernel_size[0] * kernel_size[1];
   const int64_t of_group = out_channels / groups;
-  const bool has_shape = convolution.is_depthwise()
+  const bool has_shape = convolution.is_depthwise
                              ? weight.dim() == 2 && weight.size(0) == positions && weight.size(1) == groups
                              : weight.dim() == 3 && weight.size(0) == groups &&
                                    weight.size(1) == (of_group + kChannelStep - 1) / kChannelStep * kChannelStep &&
-                                   weight.size(2) == positions * (in.size(1) / groups);
+                                   weight.size(2) == positions * packed;
   ET_CHECK_OR_RETURN_FALSE(
       has_shape && ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim()),
       "weights are not packed for this convolution: the program was exported by another version of "
@@ -673,9 +945,12 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
                                ArrayRef<int64_t> padding, ArrayRef<int64_t> end_padding, ArrayRef<int64_t> dilation,
                                int64_t groups, std::string_view activation, double minimum, double maximum,
                                Tensor& out) {
+  ET_DEFINE_OPERATOR_NAME(op_name, "packed_convolution.out");
+
   // Check
-  PackedConvolution convolution{};
-  ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Float, InvalidArgument, out);
+  ConvolutionShape convolution{};
+  const ScalarType type = in.scalar_type();
+  ET_KERNEL_CHECK(ctx, isFloatingType(type) && type != ScalarType::Double, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, weight, out), InvalidArgument, out);
   ET_KERNEL_CHECK(
       ctx,
@@ -712,20 +987,28 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
     convolution.activation.apply = nullptr;
   }
   const ConstStridedView source(in);
-  convolution.in = static_cast<const float*>(in.const_data_ptr());
-  convolution.weight = static_cast<const float*>(weight.const_data_ptr());
-  convolution.bias = bias.has_value() ? static_cast<const float*>(bias->const_data_ptr()) : nullptr;
-  convolution.addend = addend.has_value() ? static_cast<const float*>(addend->const_data_ptr()) : nullptr;
-  convolution.out = static_cast<float*>(out.mutable_data_ptr());
   const bool is_last = is_channels_last(in);
   convolution.in_batch_stride = source.strides[0];
   convolution.in_channel_stride = is_last ? 1 : source.strides[1];
   convolution.y.in_stride = is_last ? in.size(3) * in.size(1) : source.strides[2];
   convolution.x.in_stride = is_last ? in.size(1) : source.strides[3];
-  convolution.plan();
-  const auto memory = ctx.allocate_temp(convolution.parts() * convolution.scratch_size(), /*alignment=*/64);
-  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a convolution");
-  convolution.compute(static_cast<char*>(*memory));
+  bool has_memory = false;
+  ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE, [&] {
+    PackedConvolution<CTYPE> typed{};
+    static_cast<ConvolutionShape&>(typed) = convolution;
+    typed.in = static_cast<const CTYPE*>(in.const_data_ptr());
+    typed.weight = static_cast<const CTYPE*>(weight.const_data_ptr());
+    typed.bias = bias.has_value() ? static_cast<const CTYPE*>(bias->const_data_ptr()) : nullptr;
+    typed.addend = addend.has_value() ? static_cast<const CTYPE*>(addend->const_data_ptr()) : nullptr;
+    typed.out = static_cast<CTYPE*>(out.mutable_data_ptr());
+    typed.plan();
+    const auto memory = ctx.allocate_temp(typed.parts() * typed.scratch_size(), /*alignment=*/64);
+    has_memory = memory.ok();
+    if (has_memory) {
+      typed.compute(static_cast<char*>(*memory));
+    }
+  });
+  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out, "no memory for a convolution");
   return out;
 }
 

@@ -12,6 +12,7 @@ _QEMU = os.environ["QEMU"]
 # Below `lib`, which an emulated program looks for from the root on.
 _LIBRARIES = Path(os.environ["LOADER"]).parents[1]
 _PROGRAM_TESTS = (
+    "BFLOAT16_CONVOLUTIONS",
     "BFLOAT16_MLP",
     "CUSTOM_OPS",
     "MOBILENET_V2",

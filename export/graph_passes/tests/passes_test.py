@@ -102,7 +102,9 @@ class PassesTest(absltest.TestCase):
             expected = [tensors[key] for key in sorted(tensors) if key.startswith(f"forward/{sample}/output/")]
             torch.testing.assert_close(list(module.run_method("forward", inputs)), expected, rtol=1e-4, atol=1e-4)
 
-    def check_graph(self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], *names: str) -> None:
+    def check_graph(
+        self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], *names: str, tolerance: float = 1e-4
+    ) -> None:
         """A module's graph gives what the module gives once some passes ran, of which the last one acts."""
         edge = to_edge_transform_and_lower(
             torch.export.export(module, inputs),
@@ -111,7 +113,7 @@ class PassesTest(absltest.TestCase):
         program = edge.exported_program()
         *_, changes = [one.run(program) for one in passes.select(names)]
         self.assertNotEqual(len(changes), 0)
-        torch.testing.assert_close(program.module()(*inputs), module(*inputs), rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(program.module()(*inputs), module(*inputs), rtol=tolerance, atol=tolerance)
 
     def check(self, name: str, source: str, *, changes: Sequence[str], calls: Sequence[str]) -> Exported:
         """What a pass alone does to a model whose program calls some operators afterwards."""
@@ -648,10 +650,22 @@ class ChannelsLastTest(PassesTest):
             self.assertNotEqual(len(one.run(program)), 0, one.name)
         torch.testing.assert_close(program.module()(*inputs), network(*inputs), rtol=1e-4, atol=1e-4)
 
+    def test_half_precision(self) -> None:
+        forward = "return self.b(self.c(torch.relu(self.a(x)))).amax(dim=(2, 3))"
+        init = "self.c = torch.nn.Conv2d(32, 32, 5, groups=32, stride=2, padding=2)"
+        for dtype in ("half", "bfloat16"):
+            layers = f"{init}\nself.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 64, 3)\nself.{dtype}()"
+            source = _model(forward, f"torch.rand(1, 3, 18, 18).{dtype}()", init=layers)
+            exported = self.export(source, ["channels_last", "activations"])
+            self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 3)
+            self.assertEqual(self.calls(exported), ["aten::amax.out", _PACKED_CONVOLUTION])
+
     def test_operator(self) -> None:
         operator = torch.ops.rules_executorch.packed_convolution.default
-        for shape, groups in (((70, 8, 3, 2), 1), ((40, 4, 3, 2), 2), ((8, 1, 3, 2), 8)):
-            x, weight, bias = torch.rand(2, 8, 7, 6), torch.rand(shape), torch.rand(shape[0])
+        for (shape, groups), dtype in itertools.product(
+            (((70, 8, 3, 2), 1), ((40, 4, 3, 2), 2), ((8, 1, 3, 2), 8)), (torch.float32, torch.bfloat16)
+        ):
+            x, weight, bias = (torch.rand(sizes).to(dtype) for sizes in ((2, 8, 7, 6), shape, shape[:1]))
             packed = packed_convolution_operator.pack(weight, groups)
             steps = ([2, 1], [0, 1], [1, 0], [1, 2])
             expected = torch.nn.functional.conv2d(
@@ -660,7 +674,9 @@ class ChannelsLastTest(PassesTest):
             addend = torch.rand_like(expected)
             args = (x, packed, bias, addend, [3, 2], shape[0], *steps, groups, "clamp", 0.0, 9.0)
             torch.library.opcheck(operator, args)
-            torch.testing.assert_close(operator(*args), (expected + addend).clamp(0, 9))
+            result = (expected + addend).clamp(0, 9)
+            tolerance = 1e-5 if dtype == torch.float32 else 0.02
+            torch.testing.assert_close(operator(*args), result, rtol=tolerance, atol=tolerance)
         self.assertEqual(torch.ops.rules_executorch.packed_convolution.out._schema.name, operator.name())
 
 
@@ -1084,8 +1100,11 @@ class QuantizedTest(PassesTest):
             torch.library.opcheck(own.quantized_convolution.default, (*args, torch.uint8))
 
 
-def _by_torchao(config: str, forward: str = "return self.layer(x)", x: str = "torch.rand(1, 128)") -> str:
+def _by_torchao(
+    config: str, forward: str = "return self.layer(x)", x: str = "torch.rand(1, 128)", dtype: str = "torch.float32"
+) -> str:
     """A model file whose linear layer, of 128 features, torchao quantizes."""
+    x = f"{x}.to({dtype})"
     return _model(
         forward,
         x,
@@ -1095,11 +1114,15 @@ def _by_torchao(config: str, forward: str = "return self.layer(x)", x: str = "to
         from torchao.quantization.granularity import PerAxis, PerGroup
 
         def get_model():
-            model = Model().eval()
+            model = Model().eval().to({dtype})
             quantization.quantize_(model, quantization.{config})
             return model, ({x},)
         """,
     )
+
+
+# What differs where torchao rounds weights and the scales of rows to a dtype, too.
+_ROUNDED = {"torch.float16": 0.01, "torch.bfloat16": 0.08}
 
 
 class WeightOnlyTest(PassesTest):
@@ -1113,16 +1136,23 @@ class WeightOnlyTest(PassesTest):
             ("IntxWeightOnlyConfig(torch.int8, PerGroup(64))", 8),
             ("IntxWeightOnlyConfig(torch.int8, PerAxis(0))", 8),
         ):
-            exported = self.export(_by_torchao(config), ["weight_only"])
-            self.assertEqual(self.calls(exported), [self._CALL])
-            self.assertEqual(
-                self.changes(exported, "weight_only"), [f"a linear layer with weights of {bits} bits"], config
-            )
+            for dtype in ("torch.float32", "torch.bfloat16"):
+                exported = self.export(_by_torchao(config, dtype=dtype), ["weight_only"])
+                self.assertEqual(self.calls(exported), [self._CALL])
+                self.assertEqual(
+                    self.changes(exported, "weight_only"), [f"a linear layer with weights of {bits} bits"], config
+                )
 
     def test_acts_on_scaled_products(self) -> None:
         """torchao's own weights of 8 bits are floats before a product, whose columns have the scales."""
-        for x in ("torch.rand(1, 128)", "torch.rand(2, 3, 128)"):
-            exported = self.export(_by_torchao("Int8WeightOnlyConfig()", x=x), ["constants", "no_ops", "weight_only"])
+        for x, dtype in (
+            ("torch.rand(1, 128)", "torch.float32"),
+            ("torch.rand(2, 3, 128)", "torch.float32"),
+            ("torch.rand(2, 3, 128)", "torch.float16"),
+            ("torch.rand(1, 128)", "torch.bfloat16"),
+        ):
+            source = _by_torchao("Int8WeightOnlyConfig()", x=x, dtype=dtype)
+            exported = self.export(source, ["constants", "no_ops", "weight_only"])
             self.assertEqual(self.changes(exported, "weight_only"), ["a linear layer with weights of 8 bits"])
             self.assertNotIn("aten::add.out", self.calls(exported))
             self.assertLess(len(exported.pte), 1.5 * 128 * 160)
@@ -1135,15 +1165,20 @@ class WeightOnlyTest(PassesTest):
             source: dict[str, Any] = {}
             exec(_by_torchao(config, x=x), source)
             self.check_graph(*source["get_model"](), "constants", "weight_only")
+            for dtype, tolerance in _ROUNDED.items():
+                exec(_by_torchao(config, x=x, dtype=dtype), source)
+                self.check_graph(*source["get_model"](), "constants", "weight_only", tolerance=tolerance)
 
     def test_leaves_other_products(self) -> None:
         for forward in (
             "return x @ self.weight.float()",
             "return (x @ self.weight.float()) * x.sum()",
             "return (x @ self.weight.float()) * self.scale[:, None]",
+            "return (x @ self.weight.float()) * self.factor",
         ):
             init = "self.register_buffer('weight', torch.ones(300, 300, dtype=torch.int8))"
             init += "\nself.scale = torch.nn.Parameter(torch.rand(300))"
+            init += "\nself.factor = torch.nn.Parameter(torch.tensor(2.0))"
             exported = self.export(_model(forward, "torch.rand(300, 300)", init=init), ["weight_only"])
             self.assertEqual(self.changes(exported, "weight_only"), [])
 
@@ -1172,20 +1207,24 @@ class DynamicLinearTest(PassesTest):
     def test_acts(self) -> None:
         for config, bits in self._CONFIGS:
             with self.subTest(config):
-                exported = self.export(_by_torchao(config, x="torch.rand(2, 3, 128)"), ["all"])
-                self.assertEqual(
-                    self.changes(exported, "dynamic_linear"),
-                    [f"a linear layer of quantized rows and weights of {bits} bits"],
-                )
-                self.assertEqual(set(self.calls(exported)) - {"aten::view_copy.out"}, {self._CALL})
-                self.assertLess(len(exported.pte), 1.4 * 128 * 160 * bits / 8 + 8000)
+                for dtype in ("torch.float32", "torch.bfloat16"):
+                    exported = self.export(_by_torchao(config, x="torch.rand(2, 3, 128)", dtype=dtype), ["all"])
+                    self.assertEqual(
+                        self.changes(exported, "dynamic_linear"),
+                        [f"a linear layer of quantized rows and weights of {bits} bits"],
+                    )
+                    self.assertEqual(set(self.calls(exported)) - {"aten::view_copy.out"}, {self._CALL})
+                    self.assertLess(len(exported.pte), 1.4 * 128 * 160 * bits / 8 + 8000)
 
     def test_values(self) -> None:
-        """As torchao calculates, but for the order of sums."""
+        """As torchao calculates, but for the order of sums, and what torchao rounds to fewer bits."""
         for (config, _), x in itertools.product(self._CONFIGS, ("torch.randn(5, 128)", "torch.randn(2, 3, 128)")):
             source: dict[str, Any] = {}
             exec(_by_torchao(config, x=x), source)
             self.check_graph(*source["get_model"](), "constants", "dynamic_linear")
+            for dtype, tolerance in _ROUNDED.items():
+                exec(_by_torchao(config, x=x, dtype=dtype), source)
+                self.check_graph(*source["get_model"](), "constants", "dynamic_linear", tolerance=tolerance)
 
     def test_operator(self) -> None:
         from export.graph_passes import dynamic_linear_operator, packing  # noqa: F401

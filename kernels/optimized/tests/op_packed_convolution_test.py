@@ -57,8 +57,10 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
-    """The weights' panels, row by row."""
+    """The weights' panels, row by row; of bfloat16, two input channels in a row of pairs."""
     channels = weight.shape[0] // groups
+    if weight.dtype == torch.bfloat16 and groups == 1:
+        weight = functional.pad(weight, (0, 0, 0, 0, 0, weight.shape[1] % 2))
     if channels == weight.shape[1] == 1 and groups > 1:
         return torch.stack([one.flatten() for one in weight], dim=1)
     rows = []
@@ -66,12 +68,17 @@ def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
         for first in range(0, channels, 48):
             panel = group[first : first + 48]
             filled = -(-len(panel) // 16) * 16
+            step = 2 if weight.dtype == torch.bfloat16 and weight.shape[1] % 2 == 0 else 1
             for y, x, c in itertools.product(*(range(weight.shape[dim]) for dim in (2, 3, 1))):
-                rows.append(functional.pad(panel[:, c, y, x], (0, filled - len(panel))))
+                if c % step == 0:
+                    row = functional.pad(panel[:, c : c + step, y, x], (0, 0, 0, filled - len(panel)))
+                    rows.append(row.flatten())
     return torch.cat(rows).reshape(groups, -(-channels // 16) * 16, -1)
 
 
 def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
+    has_pairs = packed.dtype == torch.bfloat16
+    packed = packed.double()
     height, width = kernel_size
     if packed.dim() == 2:
         return packed.t().reshape(groups, 1, height, width)
@@ -81,8 +88,12 @@ def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: in
         start = 0
         for first in range(0, channels, 48):
             filled = min(48, packed.shape[1] - first)
-            panel = elements[start : start + packed.shape[2] * filled].reshape(height, width, -1, filled)
+            panel = elements[start : start + packed.shape[2] * filled]
             start += panel.numel()
+            inputs = packed.shape[2] // (height * width)
+            if has_pairs and inputs % 2 == 0:
+                panel = panel.reshape(-1, filled, 2).transpose(1, 2)
+            panel = panel.reshape(height, width, inputs, filled)
             count = min(48, channels - first)
             target = weight[group * channels + first : group * channels + first + count]
             target.copy_(panel[..., :count].permute(3, 2, 0, 1))
@@ -106,10 +117,10 @@ def _reference(  # noqa: PLR0917  # The operator's.
     maximum: float = 0.0,
 ) -> torch.Tensor:
     """PyTorch's result in float64."""
-    if {x.dtype for x in (input, weight, bias, addend) if x is not None} != {torch.float32}:
-        raise ValueError("all tensors are Float")
+    if {x.dtype for x in (weight, bias, addend) if x is not None} != {input.dtype} or input.dtype == torch.float64:
+        raise ValueError("all tensors are Float, Half or BFloat16")
     padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
-    unpacked = _unpacked(weight.double(), kernel_size, out_channels, groups)
+    unpacked = _unpacked(weight, kernel_size, out_channels, groups)[:, : input.shape[1] // groups]
     doubles = None if bias is None else bias.double()
     result = functional.conv2d(padded, unpacked, doubles, [*stride], 0, [*dilation], groups)
     if addend is not None:
@@ -118,8 +129,10 @@ def _reference(  # noqa: PLR0917  # The operator's.
     return result.to(input.dtype)
 
 
-def _random(shape: Sequence[int], dim_order: Sequence[int] | None = None) -> torch.Tensor:
-    return op_tester.make_tensor(tuple(shape), torch.float32, dim_order=dim_order, low=-1, high=1)
+def _random(
+    shape: Sequence[int], dim_order: Sequence[int] | None = None, dtype: torch.dtype = torch.float32
+) -> torch.Tensor:
+    return op_tester.make_tensor(tuple(shape), dtype, dim_order=dim_order, low=-1, high=1)
 
 
 def _out_shape(x: torch.Tensor, weight: torch.Tensor, steps: Sequence[Sequence[int]]) -> list[int]:
@@ -148,6 +161,44 @@ class OpPackedConvolutionTest(op_tester.OpTest):
                 self.convolution.check(
                     x, _packed(weight, groups), bias, addend, *arguments, out_dim_order=_LAST, static=True, atol=1e-4
                 )
+
+    def test_half_precision(self) -> None:
+        """Sums are floats, which are rounded once."""
+        for dtype, ((x_shape, weight_shape, groups), steps) in itertools.product(
+            (torch.float16, torch.bfloat16), itertools.product(_CASES, _STEPS)
+        ):
+            for order, has_addend in ((_LAST, False), (_LAST, True), (_FIRST, True)):
+                x, weight = _random(x_shape, order, dtype), _random(weight_shape, None, dtype)
+                sizes = _out_shape(x, weight, steps)
+                if min(sizes) < 1:
+                    continue
+                bias = _random(weight_shape[:1], None, dtype) if has_addend else None
+                addend = _random(sizes, _LAST, dtype) if has_addend else None
+                arguments = (weight_shape[2:], weight_shape[0], *steps, groups)
+                activation = ("clamp", -2.0, 3.0) if order == _FIRST else ("silu",) if has_addend else ()
+                self.convolution.check(
+                    *(x, _packed(weight, groups), bias, addend, *arguments, *activation),
+                    out_dim_order=_LAST,
+                    static=True,
+                    rtol=torch.finfo(dtype).eps,
+                    atol=1e-3,
+                )
+
+    def test_every_number(self) -> None:
+        """All numbers of 16 bits come through the conversions of inputs, weights, addends and results."""
+        for dtype in (torch.float16, torch.bfloat16):
+            numbers = torch.arange(-(2**15), 2**15).to(torch.int16).view(dtype)
+            numbers = torch.where(numbers.abs() < torch.finfo(dtype).smallest_normal, 0, numbers)
+            x = numbers.reshape(1, 16, 64, 64).to(memory_format=torch.channels_last)
+            zeros = torch.zeros_like(x)
+            for weight, groups in ((torch.eye(16)[:, :, None, None], 1), (torch.ones(16, 1, 1, 1), 16)):
+                arguments = ([1, 1], 16, [1, 1], [0, 0], [0, 0], [1, 1], groups)
+                packed = _packed(weight.to(dtype), groups)
+                finite = torch.where(x.isfinite(), x, 0)
+                for one, addend in ((finite, None), (zeros, x)):
+                    self.convolution.check(
+                        *(one, packed, None, addend, *arguments), out_dim_order=_LAST, static=True, rtol=0, atol=0
+                    )
 
     def test_activations(self) -> None:
         for x_shape, weight_shape, groups in _CASES[2:8]:
