@@ -33,11 +33,8 @@ using executorch::runtime::Span;
 using executorch::runtime::Tag;
 using executorch::runtime::TensorInfo;
 
-// Of the memory of a buffer: a line of the caches, since vectors that cross lines take twice as long.
-constexpr size_t kAlignment = 64;
-
-// The next multiple of it.
-size_t Aligned(size_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
+// The next multiple of a line.
+size_t Aligned(size_t size) { return (size + kLineBytes - 1) / kLineBytes * kLineBytes; }
 
 std::string Join(const std::vector<std::string>& items, const char* separator) {
   std::string text;
@@ -112,9 +109,9 @@ EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
        "export the model again; the version that exports must not be newer than the runtime's.");
 }
 
-std::vector<uint8_t> ReadProgram(const std::string& path) {
+Lines ReadProgram(const std::string& path) {
   File file(path);
-  std::vector<uint8_t> content(file.size());
+  Lines content(file.size());
   file.Read(content.data());
   if (!file.problem().empty()) {
     Fail("cannot read the program " + path + ": " + file.problem() + ".",
@@ -174,7 +171,7 @@ void Program::TakePlannedMemory(const std::string& method) {
     const size_t aligned = Aligned(sizes.back());
     total = aligned > SIZE_MAX - total ? SIZE_MAX : total + aligned;
   }
-  memory_.reset(static_cast<uint8_t*>(std::calloc(total > SIZE_MAX - kAlignment ? SIZE_MAX : total + kAlignment, 1)));
+  memory_.reset(static_cast<uint8_t*>(std::calloc(total > SIZE_MAX - kLineBytes ? SIZE_MAX : total + kLineBytes, 1)));
   if (memory_ == nullptr) {
     Fail("method " + method + " plans " + std::to_string(total) + " bytes of memory, which cannot be had.",
          "the model is too large for this machine, or the file is damaged.",

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,6 +15,21 @@
 #include "runtime/runner/model.h"
 
 namespace rules_executorch {
+
+// Memory that begins with a line of the caches, since vectors that cross lines take twice as long.
+constexpr size_t kLineBytes = 64;
+
+template <typename T>
+struct LineAllocator {
+  using value_type = T;
+
+  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(kLineBytes))); }
+  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t(kLineBytes)); }
+  bool operator==(const LineAllocator&) const { return true; }
+  bool operator!=(const LineAllocator&) const { return false; }
+};
+
+using Lines = std::vector<uint8_t, LineAllocator<uint8_t>>;
 
 // A loaded ExecuTorch program.
 class Program : public Model {
@@ -36,7 +52,7 @@ class Program : public Model {
   void TakePlannedMemory(const std::string& method);
 
   std::string path_;
-  std::vector<uint8_t> content_;
+  Lines content_;  // Constants lie in it, at multiples of a line of their own.
   // What the method plans, from calloc: memory that nothing is written to takes no room, however much is planned.
   std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, std::free};
   std::vector<executorch::runtime::Span<uint8_t>> buffers_;
