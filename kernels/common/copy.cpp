@@ -2,201 +2,15 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
-#include <utility>
 
 #include "kernels/common/block.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
 #include "kernels/common/parallel_for.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/common/transposition.h"
 
 namespace rules_executorch::kernels {
 namespace {
-
-/// Rows and columns of the tiles in which a transposed matrix is copied, so that each line of cache serves several
-/// elements of a tile.
-constexpr int64_t kTile = 32;
-
-/// A matrix whose columns are dense in the source and whose rows are dense in the target.
-struct Transposition {
-  int64_t element_size;
-  int64_t source_stride;  // between the elements of a row, in bytes
-  int64_t target_stride;  // between rows, in bytes
-};
-
-/// Copies rows of as many elements as there are `J`, each at once.
-template <typename T, int... J>
-void copy_rows_of(const Transposition& matrix, const char* source, char* target, int64_t rows,
-                  std::integer_sequence<int, J...>) {
-  const T* const columns[] = {reinterpret_cast<const T*>(source + J * matrix.source_stride)...};
-  for (int64_t i = 0; i < rows; ++i) {
-    T* const to = reinterpret_cast<T*>(target + i * matrix.target_stride);
-    const T row[] = {columns[J][i]...};
-    ((to[J] = row[J]), ...);
-  }
-}
-
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define KERNELS_HAVE_SHUFFLES
-#endif
-#endif
-
-#ifdef KERNELS_HAVE_SHUFFLES
-
-/// Whether one instruction brings the elements of a vector into any order.
-template <typename T>
-constexpr bool can_shuffle() {
-#if defined(__SSSE3__) || defined(__aarch64__)
-  return true;
-#else
-  return sizeof(T) >= sizeof(uint32_t);
-#endif
-}
-
-/// Vector `kIndex` of the pixels that vectors of three colors become; `I` counts the elements of a vector.
-template <int kIndex, typename Vector, int... I>
-KERNELS_ALWAYS_INLINE inline void store_pixels(const Vector& a, const Vector& b, const Vector& c, char* target,
-                                               std::integer_sequence<int, I...>) {
-  constexpr int kSide = sizeof...(I);
-  constexpr int kFirst = kIndex * kSide;
-  const Vector two = __builtin_shufflevector(a, b, ((kFirst + I) / 3 + ((kFirst + I) % 3 == 1 ? kSide : 0))...);
-  const Vector pixels = __builtin_shufflevector(two, c, ((kFirst + I) % 3 == 2 ? kSide + (kFirst + I) / 3 : I)...);
-  std::memcpy(target + kIndex * sizeof(Vector), &pixels, sizeof(Vector));
-}
-
-/// Copies as many pixels of three colors as a vector has elements.
-template <typename T>
-KERNELS_ALWAYS_INLINE inline void copy_colors(const Transposition& matrix, const char* source, char* target) {
-  constexpr int kSide = 16 / sizeof(T);
-  constexpr auto kAll = std::make_integer_sequence<int, kSide>();
-  using Vector [[gnu::vector_size(16)]] = T;
-  Vector colors[3];
-  KERNELS_LANES
-  for (int k = 0; k < 3; ++k) {
-    std::memcpy(&colors[k], source + k * matrix.source_stride, sizeof(Vector));
-  }
-  store_pixels<0>(colors[0], colors[1], colors[2], target, kAll);
-  store_pixels<1>(colors[0], colors[1], colors[2], target, kAll);
-  store_pixels<2>(colors[0], colors[1], colors[2], target, kAll);
-}
-
-#endif
-
-/// Copies a part of a tile element by element.
-template <typename T>
-void copy_each(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
-  if (columns == 3) {
-    // The colors of an image.
-    int64_t i = 0;
-#ifdef KERNELS_HAVE_SHUFFLES
-    if (can_shuffle<T>() && matrix.target_stride == 3 * static_cast<int64_t>(sizeof(T))) {
-      constexpr int64_t kSide = 16 / sizeof(T);
-      for (; i + kSide <= rows; i += kSide) {
-        copy_colors<T>(matrix, source + i * static_cast<int64_t>(sizeof(T)), target + i * matrix.target_stride);
-      }
-    }
-#endif
-    copy_rows_of<T>(matrix, source + i * static_cast<int64_t>(sizeof(T)), target + i * matrix.target_stride, rows - i,
-                    std::make_integer_sequence<int, 3>());
-    return;
-  }
-  for (int64_t i = 0; i < rows; ++i) {
-    const char* from = source + i * static_cast<int64_t>(sizeof(T));
-    T* to = reinterpret_cast<T*>(target + i * matrix.target_stride);
-    for (int64_t j = 0; j < columns; ++j) {
-      to[j] = *reinterpret_cast<const T*>(from + j * matrix.source_stride);
-    }
-  }
-}
-
-#ifdef KERNELS_HAVE_SHUFFLES
-
-/// Copies a square of as many rows and columns as a vector has elements, one for each of `I`.
-template <typename T, int... I>
-KERNELS_ALWAYS_INLINE inline void copy_square(const Transposition& matrix, const char* source, char* target,
-                                              std::integer_sequence<int, I...>) {
-  using Vector [[gnu::vector_size(sizeof...(I) * sizeof(T))]] = T;
-  constexpr int kSide = sizeof...(I);
-  Vector lines[kSide];
-  KERNELS_LANES
-  for (int k = 0; k < kSide; ++k) {
-    std::memcpy(&lines[k], source + k * matrix.source_stride, sizeof(Vector));
-  }
-  // Each step doubles how many elements of one row lie side by side.
-  KERNELS_LANES
-  for (int step = 1; step < kSide; step *= 2) {
-    Vector mixed[kSide];
-    KERNELS_LANES
-    for (int k = 0; k < kSide / 2; ++k) {
-      mixed[2 * k] = __builtin_shufflevector(lines[k], lines[k + kSide / 2], (I / 2 + I % 2 * kSide)...);
-      mixed[2 * k + 1] =
-          __builtin_shufflevector(lines[k], lines[k + kSide / 2], (kSide / 2 + I / 2 + I % 2 * kSide)...);
-    }
-    KERNELS_LANES
-    for (int k = 0; k < kSide; ++k) {
-      lines[k] = mixed[k];
-    }
-  }
-  KERNELS_LANES
-  for (int k = 0; k < kSide; ++k) {
-    std::memcpy(target + k * matrix.target_stride, &lines[k], sizeof(Vector));
-  }
-}
-
-template <typename T>
-void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
-  constexpr int64_t kSize = sizeof(T);
-  constexpr int64_t kSide = 16 / kSize;
-  // Lines of cache at strides of a power of two displace each other: few rows of the target at a time.
-  constexpr int64_t kRows = std::max<int64_t>(8, kSide);
-  const int64_t square_columns = columns / kSide * kSide;
-  int64_t i = 0;
-  for (; i + kRows <= rows; i += kRows) {
-    for (int64_t j = 0; j < square_columns; j += kSide) {
-      for (int64_t k = i; k < i + kRows; k += kSide) {
-        copy_square<T>(matrix, source + k * kSize + j * matrix.source_stride,
-                       target + k * matrix.target_stride + j * kSize, std::make_integer_sequence<int, kSide>());
-      }
-    }
-    copy_each<T>(matrix, source + i * kSize + square_columns * matrix.source_stride,
-                 target + i * matrix.target_stride + square_columns * kSize, kRows, columns - square_columns);
-  }
-  copy_each<T>(matrix, source + i * kSize, target + i * matrix.target_stride, rows - i, columns);
-}
-
-#else
-
-template <typename T>
-void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
-  copy_each<T>(matrix, source, target, rows, columns);
-}
-
-#endif
-
-/// Copies some rows, kTile at most.
-void copy_rows(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
-  for (int64_t start = 0; start < columns; start += kTile) {
-    const int64_t n = std::min(kTile, columns - start);
-    const char* from = source + start * matrix.source_stride;
-    char* to = target + start * matrix.element_size;
-    switch (matrix.element_size) {
-      case 1:
-        copy_tile<uint8_t>(matrix, from, to, rows, n);
-        break;
-      case 2:
-        copy_tile<uint16_t>(matrix, from, to, rows, n);
-        break;
-      case 4:
-        copy_tile<uint32_t>(matrix, from, to, rows, n);
-        break;
-      default:
-        copy_tile<uint64_t>(matrix, from, to, rows, n);
-        break;
-    }
-  }
-}
 
 /// The loop of `nest` that, with the rows, is a matrix to transpose: its steps are dense in operand 1, the source, and
 /// the rows in operand 0, the target. -1 where there is none that is worth tiles.
@@ -206,7 +20,7 @@ int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
     return -1;
   }
   for (int64_t d = nest.rank() - 2; d >= 0; --d) {
-    if (nest.stride(1, d) == element_size && nest.size(d) >= kTile / 4) {
+    if (nest.stride(1, d) == element_size && nest.size(d) >= kTransposedTile / 4) {
       return d;
     }
   }
@@ -216,26 +30,28 @@ int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
 /// Copies elements of one dtype, where the rows of `nest` and its loop `d` are a matrix to transpose.
 void copy_transposed(const LoopNest& nest, int64_t d, const ConstStridedView& source, const StridedView& target) {
   const Transposition matrix{target.element_size(), nest.row_stride(1), nest.stride(0, d)};
-  // The other loops, with kTile rows as one step of loop `d`. A third operand counts these steps.
+  // Of few columns, more rows are as much work.
+  const int64_t tile_rows = kTransposedTile * std::max<int64_t>(kTransposedTile / nest.row_size(), 1);
+  // The other loops, with the rows of a tile as one step of loop `d`. A third operand counts these steps.
   StridedShape operands[3];
   for (int k = 0; k < 3; ++k) {
     StridedShape& operand = operands[k];
     operand.dtype = ScalarType::Byte;
     operand.rank = nest.rank() - 1;
     for (int64_t i = 0; i < operand.rank; ++i) {
-      const int64_t step = i == d ? kTile : 1;
+      const int64_t step = i == d ? tile_rows : 1;
       operand.sizes[i] = (nest.size(i) + step - 1) / step;
       operand.strides[i] = k < 2 ? nest.stride(k, i) * step : i == d;
     }
   }
   const LoopNest outer = LoopNest::over(operands[0], operands[1], operands[2]);
-  const int64_t grain = std::max<int64_t>(1, kGrain / (kTile * nest.row_size()));
+  const int64_t grain = std::max<int64_t>(1, kGrain / (tile_rows * nest.row_size()));
   outer.parallel_for_each_row(grain, [&](const int64_t* offsets, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
-      const int64_t row = (offsets[2] + i * outer.row_stride(2)) * kTile;
-      copy_rows(matrix, source.data + offsets[1] + i * outer.row_stride(1),
-                target.data + offsets[0] + i * outer.row_stride(0), std::min(kTile, nest.size(d) - row),
-                nest.row_size());
+      const int64_t row = (offsets[2] + i * outer.row_stride(2)) * tile_rows;
+      copy_transposition(matrix, source.data + offsets[1] + i * outer.row_stride(1),
+                         target.data + offsets[0] + i * outer.row_stride(0), std::min(tile_rows, nest.size(d) - row),
+                         nest.row_size());
     }
   });
 }
