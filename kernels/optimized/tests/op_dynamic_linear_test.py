@@ -173,8 +173,8 @@ class OpDynamicLinearTest(op_tester.OpTest):
             self.linear.check_rejected(x, weight, scale, offset, bias, True, eps, outs=[out])
         doubles = (x.double(), weight, scale, offset, bias)
         self.linear.check_rejected(*doubles, True, _EPS, outs=[out.double()])
-        halves = (x.half(), weight, scale, offset, bias.bfloat16())
-        self.linear.check_rejected(*halves, True, _EPS, outs=[out.half()])
+        other_bias = (x.half(), weight, scale, offset, bias.bfloat16())
+        self.linear.check_rejected(*other_bias, True, _EPS, outs=[out.half()])
         for dtype in op_tester.ALL_DTYPES:
             if dtype != torch.float32:
                 self.linear.check_rejected(x.to(dtype), weight, scale, offset, bias, True, _EPS, outs=[out])
