@@ -14,6 +14,7 @@
 #include "kernels/common/reduced_float.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/strided_view.h"
+#include "kernels/common/transposition.h"
 #include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
 
@@ -41,8 +42,10 @@ constexpr int kTileVectors = kVectorBytes == 64 ? 3 : 4 * 16 / kVectorBytes;
 constexpr int kTilePixels = kVectorRegisters * 3 / 4 / kTileVectors;
 constexpr int64_t kTileChannels = kTileVectors * kFloats;
 static_assert(kPanelChannels % kTileChannels == 0 && (kTileChannels == kChannelStep || kTileVectors == 3));
-/// Pixels of a tile of a depthwise convolution.
+/// Pixels of a tile of a depthwise convolution, and channels at most that are computed of all pixels of a row, before
+/// the others are.
 constexpr int kDepthwisePixels = 4;
+constexpr int64_t kDepthwiseChannels = 192;
 /// Places of inputs that are found at a time, for all pixels of a block; pixels at most.
 constexpr int64_t kPlaces = 4096;
 constexpr int64_t kBlockPixels = 512;
@@ -294,6 +297,55 @@ void sum_depthwise(const Tile& tile) {
       }
       const float raised = sum < tile.minimum ? tile.minimum : sum;
       tile.out[i * tile.out_stride + channel] = raised > tile.maximum ? tile.maximum : raised;
+    }
+  }
+}
+
+/// The same in channels from `channel` to `n`, for kernels of 3 x 3 whose pixels are next to each other, in `kRows`
+/// rows: tiles that are `row_pixels` pixels apart. Each input is loaded once for all sums that it is a part of, whose
+/// order stays.
+template <int kRows, int kStride>
+void sum_neighbors(const Tile (&tiles)[kRows], int64_t row_pixels, int64_t channel, int64_t n) {
+  constexpr int kKernel = 3;
+  constexpr int kInRows = (kRows - 1) * kStride + kKernel;
+  constexpr int kColumns = (kDepthwisePixels - 1) * kStride + kKernel;
+  const Tile& tile = tiles[0];
+  for (; channel < n; channel += kFloats) {
+    // Some of the last channels may be computed twice.
+    channel = std::min(channel, n - kFloats);
+    Floats weights[kKernel * kKernel];
+#pragma GCC unroll 9
+    for (int i = 0; i < kKernel * kKernel; ++i) {
+      weights[i] = vectors::load_vector(tile.weight + i * tile.weight_stride + channel);
+    }
+    Floats sums[kRows][kDepthwisePixels] = {};
+#pragma GCC unroll 5
+    for (int row = 0; row < kInRows; ++row) {
+      // An input is the first one that a row of some pixel's kernel meets, or else one of the last pixel's.
+      const int first_y = std::min(row / kStride, kRows - 1);
+      const float* const* const pixels =
+          tile.pixels + (row - first_y * kStride) * kKernel * tile.place_stride + first_y * row_pixels;
+#pragma GCC unroll 9
+      for (int column = 0; column < kColumns; ++column) {
+        const int first_x = std::min(column / kStride, kDepthwisePixels - 1);
+        const Floats in =
+            vectors::load_vector(pixels[(column - first_x * kStride) * tile.place_stride + first_x] + channel);
+#pragma GCC unroll 2
+        for (int y = 0; y < kRows; ++y) {
+          const int kernel_y = row - y * kStride;
+#pragma GCC unroll 4
+          for (int x = 0; x < kDepthwisePixels; ++x) {
+            const int kernel_x = column - x * kStride;
+            if (kernel_y >= 0 && kernel_y < kKernel && kernel_x >= 0 && kernel_x < kKernel) {
+              sums[y][x] += in * weights[kernel_y * kKernel + kernel_x];
+            }
+          }
+        }
+      }
+    }
+#pragma GCC unroll 2
+    for (int y = 0; y < kRows; ++y) {
+      finish<1>(tiles[y], channel, sums[y], std::make_integer_sequence<int, kDepthwisePixels>());
     }
   }
 }
@@ -584,6 +636,15 @@ struct PackedConvolution : ConvolutionShape {
         convert_row(source, target + inside * channels, behind - inside);
         continue;
       }
+      if constexpr (kIsFloat) {
+        if (x.in_stride == 1) {
+          const Transposition matrix{sizeof(float), in_channel_stride * int64_t{sizeof(float)},
+                                     channels * int64_t{sizeof(float)}};
+          copy_transposition(matrix, reinterpret_cast<const char*>(source),
+                             reinterpret_cast<char*>(target + inside * channels), behind - inside, in_channels);
+          continue;
+        }
+      }
       const int64_t step = counts_pairs ? 2 * channels : channels;
       for (int64_t c = 0; c < in_channels; ++c) {
         const E* const from = source + c * in_channel_stride;
@@ -721,6 +782,12 @@ struct PackedConvolution : ConvolutionShape {
       tile.weight = scratch.weights;
       tile.bias = scratch.weights + places * out_channels;
     }
+    if constexpr (kIsFloat) {
+      if (has_neighbors()) {
+        compute_rows(block, from, to, scratch.pixels, tile);
+        return;
+      }
+    }
     for (int64_t i = from; i < to; i += kDepthwisePixels) {
       const int64_t at = (block.first + i) * out_channels;
       tile.pixels = scratch.pixels + i;
@@ -744,6 +811,94 @@ struct PackedConvolution : ConvolutionShape {
       }
       for (int64_t row = 0; row < tile.pixel_count; ++row) {
         store(tile.out + row * out_channels, out + at + row * out_channels, out_channels);
+      }
+    }
+  }
+
+  /// Whether pixels that are next to each other share inputs, and registers hold what they share.
+  bool has_neighbors() const {
+    const auto is_dense = [](const Axis& axis) { return axis.kernel_size == 3 && axis.dilation == 1; };
+    return kVectorRegisters == 32 && is_dense(y) && is_dense(x) && y.stride == x.stride && x.stride <= 2 &&
+           channels >= kFloats && x.out_size >= kDepthwisePixels;
+  }
+
+  /// Computes floats of a depthwise convolution with neighbors. `shape` is a tile's, but for its pixels.
+  void compute_rows(const Block& block, int64_t from, int64_t to, const float* const* pixels, const Tile& shape) const {
+    for (int64_t i = from; i < to;) {
+      // Of the row that the pixel is in, those that are left.
+      const int64_t row = (block.first + i) / x.out_size;
+      const int64_t count = std::min((row + 1) * x.out_size - (block.first + i), to - i);
+      if (count == x.out_size && to - i >= 2 * count && row % y.out_size + 1 < y.out_size) {
+        compute_neighbors<2>(block, i, count, pixels, shape);
+        i += count;
+      } else if (count >= kDepthwisePixels) {
+        compute_neighbors<1>(block, i, count, pixels, shape);
+      } else {
+        compute_few(block, i, count, pixels, shape);
+      }
+      i += count;
+    }
+  }
+
+  /// Computes less pixels than a tile has, the last one again in place of the others.
+  void compute_few(const Block& block, int64_t first, int64_t count, const float* const* pixels,
+                   const Tile& shape) const {
+    const float* met[9 * kDepthwisePixels];
+    for (int64_t place = 0; place < places; ++place) {
+      for (int64_t i = 0; i < kDepthwisePixels; ++i) {
+        met[place * kDepthwisePixels + i] = pixels[place * place_stride + first + std::min(i, count - 1)];
+      }
+    }
+    Tile tile = tile_at(block, first, pixels, shape);
+    tile.pixels = met;
+    tile.place_stride = kDepthwisePixels;
+    tile.pixel_count = count;
+    sum_depthwise<float>(tile);
+    activate(tile, 0, channels);
+  }
+
+  /// Computes `count` pixels of a row, kDepthwisePixels at least, or of two rows that follow each other. In some
+  /// channels at a time: what the next pixels share with these is in the first cache then.
+  template <int kRows>
+  void compute_neighbors(const Block& block, int64_t first, int64_t count, const float* const* pixels,
+                         const Tile& shape) const {
+    const int64_t step = even_size(channels, kDepthwiseChannels, kFloats);
+    for (int64_t channel = 0; channel < channels; channel += step) {
+      const int64_t end = std::min(channel + step, channels);
+      for (int64_t i = 0; i < count; i += kDepthwisePixels) {
+        // Some of the last pixels may be computed twice.
+        const int64_t at = first + std::min(i, count - kDepthwisePixels);
+        Tile tiles[kRows];
+        for (int row = 0; row < kRows; ++row) {
+          tiles[row] = tile_at(block, at + row * count, pixels, shape);
+        }
+        if (x.stride == 1) {
+          sum_neighbors<kRows, 1>(tiles, count, channel, end);
+        } else {
+          sum_neighbors<kRows, 2>(tiles, count, channel, end);
+        }
+        for (const Tile& tile : tiles) {
+          activate(tile, std::min(channel, end - kFloats), end);
+        }
+      }
+    }
+  }
+
+  /// The tile of a block's pixels from `i` on.
+  Tile tile_at(const Block& block, int64_t i, const float* const* pixels, const Tile& shape) const {
+    const int64_t at = (block.first + i) * channels;
+    Tile tile = shape;
+    tile.pixels = pixels + i;
+    tile.addend = addend != nullptr ? addend + at : nullptr;
+    tile.out = out + at;
+    tile.pixel_count = kDepthwisePixels;
+    return tile;
+  }
+
+  void activate(const Tile& tile, int64_t channel, int64_t end) const {
+    if (activation.apply != nullptr) {
+      for (int64_t i = 0; i < tile.pixel_count; ++i) {
+        activation(tile.out + i * channels + channel, end - channel);
       }
     }
   }

@@ -21,8 +21,8 @@ _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 
 # Input, weight and groups: images of few channels, with rows of more pixels than a block; one position; sums of several
-# parts; panels that are not full; groups; depthwise with channels fewer and more than a vector; blocks of pixels that
-# begin within a row, and in one image and end in the next; one pixel.
+# parts; panels that are not full; groups; depthwise with channels fewer and more than a vector, and more than are
+# computed at a time; blocks of pixels that begin within a row, and in one image and end in the next; one pixel.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((2, 3, 17, 19), (20, 3, 3, 3), 1),
     ((1, 3, 9, 1100), (33, 3, 3, 5), 1),
@@ -33,6 +33,7 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((2, 12, 8, 8), (30, 6, 3, 3), 2),
     ((1, 64, 7, 7), (64, 16, 3, 3), 4),
     ((2, 40, 9, 11), (40, 1, 3, 3), 40),
+    ((2, 200, 4, 5), (200, 1, 3, 3), 200),
     ((1, 5, 9, 11), (5, 1, 3, 3), 5),
     ((1, 32, 30, 30), (32, 1, 5, 5), 32),
     ((3, 7, 6, 5), (1, 7, 2, 2), 1),
@@ -201,7 +202,7 @@ class OpPackedConvolutionTest(op_tester.OpTest):
                     )
 
     def test_activations(self) -> None:
-        for x_shape, weight_shape, groups in _CASES[2:8]:
+        for x_shape, weight_shape, groups in _CASES[2:10]:
             x, weight, bias = _random(x_shape, _LAST), _random(weight_shape), _random(weight_shape[:1])
             steps = ((1, 1), (1, 1), (1, 1), (1, 1))
             addend = _random(_out_shape(x, weight, steps), _LAST)
