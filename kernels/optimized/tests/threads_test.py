@@ -168,22 +168,24 @@ def _images(draw: _Draw, kind: str) -> _Images:
     return _Images(batch, channels, out_channels, groups, kernel, (strides, begins, ends, dilations), in_size)
 
 
-def _packed_convolution(kind: str, dim_order: Sequence[int]) -> Callable[[_Draw], _Call]:
+def _packed_convolution(kind: str, dim_order: Sequence[int], dtype: torch.dtype) -> Callable[[_Draw], _Call]:
     def call(draw: _Draw) -> _Call:
         images = _images(draw, kind)
         height, width = images.kernel
         of_group = images.out_channels // images.groups
         if images.groups == images.channels == images.out_channels > 1:
-            weight = draw.tensor((height * width, images.groups))
+            weight = draw.tensor((height * width, images.groups), dtype)
         else:
-            k = height * width * images.channels // images.groups
-            weight = draw.tensor((images.groups, _divide_up(of_group, 16) * 16, k))
+            channels = images.channels // images.groups
+            # Pairs of channels.
+            channels += channels % 2 if dtype == torch.bfloat16 and images.groups == 1 else 0
+            weight = draw.tensor((images.groups, _divide_up(of_group, 16) * 16, height * width * channels), dtype)
         return _Call(
             (
-                draw.tensor(images.in_shape, dim_order=dim_order),
+                draw.tensor(images.in_shape, dtype, dim_order),
                 weight,
-                draw.tensor([images.out_channels]) if draw.flip() else None,
-                draw.tensor(images.out_shape, dim_order=_LAST) if draw.flip() else None,
+                draw.tensor([images.out_channels], dtype) if draw.flip() else None,
+                draw.tensor(images.out_shape, dtype, _LAST) if draw.flip() else None,
                 images.kernel,
                 images.out_channels,
                 *images.steps,
@@ -192,6 +194,7 @@ def _packed_convolution(kind: str, dim_order: Sequence[int]) -> Callable[[_Draw]
             ),
             images.out_shape,
             {"out_dim_order": _LAST, "static": True},
+            dtype,
         )
 
     return call
@@ -381,6 +384,7 @@ def _quantized_lookup(draw: _Draw) -> _Call:
 
 def _dynamic_linear(draw: _Draw) -> _Call:
     bits, groups = draw.choice((4, 8)), draw.choice((1, 1, 2, 3))
+    dtype = draw.choice((torch.float32, *_HALF))
     rows, columns, k = draw.sizes(_PRODUCTS, 200, 900, 80)
     k = max(k, 2) * groups * 8
     panels = _divide_up(columns, 16)
@@ -389,31 +393,34 @@ def _dynamic_linear(draw: _Draw) -> _Call:
         weight = draw.tensor((panels, k // 8, 16, 4), torch.uint8)
     return _Call(
         (
-            draw.tensor((rows, k)),
+            draw.tensor((rows, k), dtype),
             weight,
             draw.tensor((panels, groups, 16)).abs(),
             draw.tensor([columns]),
-            draw.tensor([columns]) if draw.flip() else None,
+            draw.tensor([columns], dtype) if draw.flip() else None,
             draw.flip(),
             1e-7,
         ),
         (rows, columns),
+        out_dtype=dtype,
     )
 
 
 def _weight_only_linear(draw: _Draw) -> _Call:
     bits, groups = draw.choice((4, 8)), draw.choice((1, 1, 2, 3))
+    dtype = draw.choice((torch.float32, *_HALF))
     blocks, columns = draw.sizes(_PRODUCTS // 32, 90, 3000)
     rows, k = draw.choice((1, 2, 4, 7)), blocks * 32 * groups
     weight = draw.tensor((columns, k // 2), torch.uint8) if bits == 4 else draw.tensor((columns, k), torch.int8)
     return _Call(
         (
-            draw.tensor((rows, k)),
+            draw.tensor((rows, k), dtype),
             weight,
             draw.tensor((columns, groups)),
-            draw.tensor([columns]) if draw.flip() else None,
+            draw.tensor([columns], dtype) if draw.flip() else None,
         ),
         (rows, columns),
+        out_dtype=dtype,
     )
 
 
@@ -589,13 +596,17 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
         for name, order in (("first", _FIRST), ("last", _LAST))
     },
     "rules_executorch::packed_convolution.out": {
-        "in place": _packed_convolution(_MIXED, _LAST),
-        "copied": _packed_convolution(_MIXED, _FIRST),
-        "merged": _packed_convolution(_FEW, _LAST),
-        "grouped": _packed_convolution(_GROUPED, _LAST),
-        "grouped, copied": _packed_convolution(_GROUPED, _FIRST),
-        "depthwise": _packed_convolution(_DEPTHWISE, _LAST),
-        "depthwise, copied": _packed_convolution(_DEPTHWISE, _FIRST),
+        f"{name}, {dtype}": _packed_convolution(kind, order, dtype)
+        for dtype in (torch.float32, *_HALF)
+        for name, kind, order in (
+            ("in place", _MIXED, _LAST),
+            ("copied", _MIXED, _FIRST),
+            ("merged", _FEW, _LAST),
+            ("grouped", _GROUPED, _LAST),
+            ("grouped, copied", _GROUPED, _FIRST),
+            ("depthwise", _DEPTHWISE, _LAST),
+            ("depthwise, copied", _DEPTHWISE, _FIRST),
+        )
     },
     "rules_executorch::packed_embedding.out": {"": _packed_embedding},
     "rules_executorch::packed_linear.out": {"": _packed_linear},
