@@ -41,7 +41,8 @@ class _Layers(torch.nn.Module):
 def get_model() -> tuple[torch.nn.Module, tuple[torch.Tensor, ...]]:
     torch.manual_seed(0)
     layers = _Layers().eval()
-    quantize_(layers, IntxWeightOnlyConfig(torch.int4, PerGroup(32)), lambda module, name: name == "halved")
+    four_bits = IntxWeightOnlyConfig(torch.int4, PerGroup(32))  # type: ignore[attr-defined]
+    quantize_(layers, four_bits, lambda module, name: name == "halved")
     quantize_(layers, Int8DynamicActivationInt8WeightConfig(), lambda module, name: name == "dynamic")
     image = torch.randn(1, 3, 81, 75).to(memory_format=torch.channels_last)
     return layers, (image, torch.randn(1, 8, 40), torch.randint(0, _WORDS, (1, 9)), torch.randn(7, 20))
