@@ -1,6 +1,7 @@
 #pragma once
 
 #include "kernels/common/dtype.h"
+#include "kernels/common/strided_view.h"
 
 namespace rules_executorch::kernels {
 
@@ -22,6 +23,19 @@ inline bool memory_format_exists(const std::optional<MemoryFormat>& format, int6
     default:
       return false;
   }
+}
+
+/// Whether, of a tensor of 4 dimensions, the channels of a pixel are neighbors, and so are pixels and rows.
+inline bool is_channels_last(const Tensor& tensor) {
+  const ConstStridedView view(tensor);
+  int64_t stride = 1;
+  for (const int d : {1, 3, 2, 0}) {
+    if (tensor.size(d) != 1 && view.strides[d] != stride) {
+      return false;
+    }
+    stride *= tensor.size(d);
+  }
+  return true;
 }
 
 }  // namespace rules_executorch::kernels

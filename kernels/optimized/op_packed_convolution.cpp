@@ -10,6 +10,7 @@
 #include "kernels/common/bits.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/matmul.h"
+#include "kernels/common/memory_format.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/reduced_float.h"
 #include "kernels/common/resize.h"
@@ -1076,19 +1077,6 @@ bool read_shape(const Tensor& in, const Tensor& weight, ArrayRef<int64_t> kernel
       has_shape && ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim()),
       "weights are not packed for this convolution: the program was exported by another version of "
       "rules_executorch; export the program again");
-  return true;
-}
-
-/// Whether the channels of a pixel are neighbors, and so are pixels and rows.
-bool is_channels_last(const Tensor& tensor) {
-  const ConstStridedView view(tensor);
-  int64_t stride = 1;
-  for (const int d : {1, 3, 2, 0}) {
-    if (tensor.size(d) != 1 && view.strides[d] != stride) {
-      return false;
-    }
-    stride *= tensor.size(d);
-  }
   return true;
 }
 

@@ -7,9 +7,9 @@
 #include "kernels/common/activation.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/matmul.h"
+#include "kernels/common/memory_format.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -367,6 +367,12 @@ bool read_shape(const Tensor& in, const Tensor& weight, int64_t out_channels, Ar
     ET_CHECK_OR_RETURN_FALSE(sizes[d] > 0, "kernel is larger than the padded input");
     ET_CHECK_OR_RETURN_FALSE(sizes[d] < kMost, "the padded input is too large");
   }
+  // So that no size below overflows.
+  constexpr double kMostElements = double(int64_t{1} << 48);
+  ET_CHECK_OR_RETURN_FALSE(
+      double(sizes[0]) * double(sizes[1]) * double(std::max<int64_t>(in.size(1), out_channels)) * double(in.size(0)) <
+          kMostElements,
+      "the padded input is too large");
   convolution.batch = in.size(0);
   convolution.channels = in.size(1);
   convolution.out_channels = out_channels;
@@ -378,7 +384,8 @@ bool read_shape(const Tensor& in, const Tensor& weight, int64_t out_channels, Ar
   convolution.left = padding[1];
   for (const int64_t outputs : {2, 4}) {
     convolution.tile_outputs = outputs;
-    if (weight.dim() == 2 && weight.size(0) == convolution.filled_out_channels() &&
+    if (weight.dim() == 2 && ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), 2) &&
+        weight.size(0) == convolution.filled_out_channels() &&
         weight.size(1) == convolution.places() * convolution.channels) {
       return true;
     }
@@ -386,18 +393,6 @@ bool read_shape(const Tensor& in, const Tensor& weight, int64_t out_channels, Ar
   ET_LOG(Error,
          "weights have another shape than those that are packed for tiles of this size: export the program anew");
   return false;
-}
-
-bool is_channels_last(const Tensor& tensor) {
-  const ConstStridedView view(tensor);
-  int64_t stride = 1;
-  for (const int d : {1, 3, 2, 0}) {
-    if (tensor.size(d) != 1 && view.strides[d] != stride) {
-      return false;
-    }
-    stride *= tensor.size(d);
-  }
-  return true;
 }
 
 }  // namespace

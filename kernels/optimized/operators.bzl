@@ -8,7 +8,7 @@ OPERATOR_FILES = {
     "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["block", "byte_vectors", "convert", "grain", "min_max", "parallel_for", "resize", "vector_math", "vectorize"]),
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["activation", "convolution", "dtype", "matmul"]),
     "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "vectorize", "view_shape"]),
-    "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["activation", "bits", "grain", "matmul", "parallel_for", "reduced_float", "resize", "strided_view", "transposition", "vector_width", "vectorize"]),
+    "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["activation", "bits", "grain", "matmul", "memory_format", "parallel_for", "reduced_float", "resize", "strided_view", "transposition", "vector_width", "vectorize"]),
     "op_packed_embedding": operator_file(["rules_executorch::packed_embedding.out"], ["copy", "dim_index", "grain", "loop_nest", "resize", "strided_view"]),
     "op_packed_linear": operator_file(["rules_executorch::packed_linear.out"], ["activation", "bits", "convert", "copy", "matmul", "parallel_for", "resize", "strided_view", "vectorize"]),
     "op_quantized_add": operator_file(["rules_executorch::quantized_add.out"], ["byte_vectors", "grain", "parallel_for", "quantization", "resize", "vector_math", "vectorize"]),
@@ -18,5 +18,5 @@ OPERATOR_FILES = {
     "op_rms_norm": operator_file(["rules_executorch::rms_norm.out"], ["convert", "grain", "parallel_for", "resize", "vectorize"]),
     "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["convert", "exponentials", "matmul", "parallel_for", "resize", "vector_math", "vectorize", "view_shape"]),
     "op_weight_only_linear": operator_file(["rules_executorch::weight_only_linear.out"], ["block", "convert", "grain", "parallel_for", "resize", "vectorize"]),
-    "op_winograd_convolution": operator_file(["rules_executorch::winograd_convolution.out"], ["activation", "grain", "matmul", "parallel_for", "resize", "strided_view"]),
+    "op_winograd_convolution": operator_file(["rules_executorch::winograd_convolution.out"], ["activation", "grain", "matmul", "memory_format", "parallel_for", "resize"]),
 }

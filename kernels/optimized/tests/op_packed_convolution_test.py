@@ -245,8 +245,10 @@ class OpPackedConvolutionTest(op_tester.OpTest):
         lists = ([1, 1], [0, 0], [0, 0], [1, 1])
         self.convolution.check(x, weight, None, None, [2, 2], 20, *lists, 1, out_dim_order=_LAST, static=True)
 
-        def check_rejected(*arguments: object, outs: Sequence[torch.Tensor] = (out,)) -> None:
-            self.convolution.check_rejected(*arguments, outs=list(outs), static=True)
+        def check_rejected(
+            *arguments: object, outs: Sequence[torch.Tensor] = (out,), order: Sequence[int] = _LAST
+        ) -> None:
+            self.convolution.check_rejected(*arguments, outs=list(outs), out_dim_order=order, static=True)
 
         for wrong in (torch.ones(20, 8, 2, 2), weight[:, :16].clone(), weight.flatten(1), torch.ones(4, 20)):
             check_rejected(x, wrong, None, None, [2, 2], 20, *lists, 1)
@@ -260,7 +262,7 @@ class OpPackedConvolutionTest(op_tester.OpTest):
         check_rejected(x, weight, torch.ones(8), None, [2, 2], 20, *lists, 1)
         check_rejected(x, weight, None, torch.ones(1, 20, 1, 3), [2, 2], 20, *lists, 1)
         check_rejected(x, weight, None, torch.ones(1, 20, 3, 3), [2, 2], 20, *lists, 1)
-        check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, outs=[torch.ones(1, 20, 3, 3)])
+        check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, order=_FIRST)
         check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, outs=[torch.ones(1, 20, 3, 2)])
         for activation in (("relu",), ("clamp", math.nan, 1.0)):
             check_rejected(x, weight, None, None, [2, 2], 20, *lists, 1, *activation)

@@ -17,6 +17,7 @@ _SCHEMA = (
     " int out_channels, int[] padding, int[] end_padding, str activation='none', float minimum=0.0, float maximum=0.0,"
     " *, Tensor(a!) out) -> Tensor(a!)"
 )
+_FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 # What a kernel's rows and columns are multiplied by, by the outputs of a tile. The points are 0, 1 and -1, and 0, 5/8,
 # -5/8, 3/2 and -3/2.
@@ -174,11 +175,14 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
         lists = ([1, 1], [1, 1])
         self.convolution.check(x, weight, None, None, 20, *lists, out_dim_order=_LAST, static=True, atol=1e-4)
 
-        def check_rejected(*arguments: object, outs: Sequence[torch.Tensor] = (out,)) -> None:
-            self.convolution.check_rejected(*arguments, outs=list(outs), static=True)
+        def check_rejected(
+            *arguments: object, outs: Sequence[torch.Tensor] = (out,), order: Sequence[int] = _LAST
+        ) -> None:
+            self.convolution.check_rejected(*arguments, outs=list(outs), out_dim_order=order, static=True)
 
         for wrong in (torch.ones(20, 8, 3, 3), weight[:16], weight[:, : 25 * 8].clone(), weight.flatten()):
             check_rejected(x, wrong, None, None, 20, *lists)
+        check_rejected(x, weight.t().contiguous().t(), None, None, 20, *lists)
         check_rejected(x, weight, None, None, 40, *lists)
         check_rejected(x, weight, None, None, 0, *lists)
         for wrong_lists in (([1], [1, 1]), ([1, 1], [1, 1, 1]), ([1, -1], [1, 1]), ([-1, 0], [0, 0])):
@@ -189,7 +193,7 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
         check_rejected(x, weight, torch.ones(8), None, 20, *lists)
         check_rejected(x, weight, None, torch.ones(1, 20, 1, 4), 20, *lists)
         check_rejected(x, weight, None, torch.ones(1, 20, 4, 4), 20, *lists)
-        check_rejected(x, weight, None, None, 20, *lists, outs=[torch.ones(1, 20, 4, 4)])
+        check_rejected(x, weight, None, None, 20, *lists, order=_FIRST)
         check_rejected(x, weight, None, None, 20, *lists, outs=[torch.ones(1, 20, 4, 3)])
         for activation in (("relu",), ("clamp", math.nan, 1.0)):
             check_rejected(x, weight, None, None, 20, *lists, *activation)
