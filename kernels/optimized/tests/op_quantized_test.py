@@ -297,8 +297,9 @@ class OpQuantizedTest(op_tester.OpTest):
             add.check_rejected(x, byte, 1.0, 1.0, 0.0, 0, 1, torch.uint8, outs=[byte])
             add.check_rejected(byte, byte, 1.0, 1.0, 0.0, 0, 1, dtype, outs=[x])
             image, result = torch.ones((1, 4, 1, 1), dtype=dtype), torch.ones((1, 3, 1, 1), dtype=torch.int8)
-            convolution.check_rejected(image, char, one, one, None, *how, 0, 1, torch.int8, outs=[result])
-            convolution.check_rejected(image.to(torch.uint8), w, one, one, None, *how, 0, 1, torch.int8, outs=[result])
+            to: dict[str, Any] = {"outs": [result], "out_dim_order": _CHANNELS_LAST}
+            convolution.check_rejected(image, char, one, one, None, *how, 0, 1, torch.int8, **to)
+            convolution.check_rejected(image.to(torch.uint8), w, one, one, None, *how, 0, 1, torch.int8, **to)
             if dtype != torch.float32:
                 linear.check_rejected(byte, char, one, one, None, 0, 1, dtype, outs=[out.to(dtype)])
                 linear.check_rejected(byte, char, one.to(dtype), one, None, 0, 1, torch.int8, outs=[out])
@@ -359,8 +360,11 @@ class OpQuantizedTest(op_tester.OpTest):
             (13, torch.uint8),
         ]
         for at, value in cases:
-            convolution.check_rejected(*call[:at], value, *call[at + 1 :], outs=[result])
-        convolution.check_rejected(*call, outs=[torch.ones((1, 6, 3, 2), dtype=torch.int8)])
+            arguments = (*call[:at], value, *call[at + 1 :])
+            convolution.check_rejected(*arguments, outs=[result], out_dim_order=_CHANNELS_LAST)
+        convolution.check_rejected(
+            *call, outs=[torch.ones((1, 6, 3, 2), dtype=torch.int8)], out_dim_order=_CHANNELS_LAST, static=True
+        )
 
 
 if __name__ == "__main__":
