@@ -13,6 +13,14 @@ _PREBUILT = {
     "aten": "@rules_executorch//runtime:kernels_optimized",
     "quantized_decomposed": "@rules_executorch//runtime:kernels_quantized",
 }
+# How a library of portable kernels gets this repository's others, by the namespace of their operators.
+_OWN = {
+    "quantized_decomposed": "give the library fallback_yaml_target ="
+    ' "@rules_executorch//kernels/quantized:quantized.yaml", and'
+    " @rules_executorch//kernels/quantized:operators in kernel_deps",
+    "rules_executorch": "give the library functions.yaml, custom_ops.yaml and operators of"
+    " @rules_executorch//kernels/optimized in place of those of kernels/portable",
+}
 # How many declared kernels an error lists.
 _MAX_DECLARED = 8
 
@@ -64,6 +72,13 @@ def operator(
 def prebuilt_kernels(name: str) -> str | None:
     """The library of ExecuTorch's own kernels that may have an operator."""
     return _PREBUILT.get(name.partition("::")[0])
+
+
+def own_kernels(name: str, provided: Collection[str]) -> str | None:
+    """How a library gets this repository's kernels for an operator, if it has none of that namespace."""
+    namespace = name.partition("::")[0]
+    is_there = any(other.partition("::")[0] == namespace for other in provided)
+    return None if is_there else _OWN.get(namespace)
 
 
 def is_pytorchs(name: str) -> bool:

@@ -12,6 +12,7 @@ from codegen.checks.registrations import RUNTIME, RegisteredKernel
 from codegen.model import kernel_keys
 from codegen.model.program import Calls
 from diagnostics.errors import Finding
+from diagnostics.suggest import did_you_mean, nearest
 
 
 def missing_operators(
@@ -41,6 +42,8 @@ def missing_operators(
             )
         else:
             fixes = ["select the operator for the binary's library, for example with models = [the program]"]
+            if own := missing.own_kernels(name, provided):
+                fixes.append(own)
             prebuilt = missing.prebuilt_kernels(name)
             if prebuilt and prebuilt not in libraries:
                 fixes.append(
@@ -55,6 +58,27 @@ def missing_operators(
                 fixes=fixes,
                 is_called=True,
                 details=tuple(notes),
+            )
+
+
+def unknown_methods(test: str, named: Sequence[str], program: str, methods: Sequence[str]) -> Iterator[Finding]:
+    """The methods that a test names and its program does not have.
+
+    Args:
+        test: the test's label.
+        named: the methods that it names.
+        program: the program's label.
+        methods: the methods that the program has.
+    """
+    for name in named:
+        if name not in methods:
+            meant = did_you_mean(nearest(name, methods))
+            yield Finding(
+                id="unknown-method",
+                where=test,
+                found=f"attribute methods has {name}, which {program} does not have{meant}",
+                cause="the name is misspelled, or the model file gives no such method",
+                fix=f"name methods out of {', '.join(sorted(methods))}, or leave out the attribute to test all",
             )
 
 

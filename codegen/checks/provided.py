@@ -54,13 +54,14 @@ def _missing(
         finding = aten_kernels.no_out_variant(name, sorted(wanted.asked_by), label)
         if finding:
             return finding
-    fixes = ["add the operator with a kernel of your own to a YAML of the library"]
+    own = missing.own_kernels(name, provided)
+    fixes = [own or "add the operator with a kernel of your own to a YAML of the library"]
     prebuilt = missing.prebuilt_kernels(name)
     if prebuilt:
         fixes.append(f"link {prebuilt}, ExecuTorch's own kernels, in place of the library")
-    if not missing.is_pytorchs(name):
+    if not own and not missing.is_pytorchs(name):
         fixes.insert(0, "correct the name where it is selected")
-    elif not isinstance(provided, aten_kernels.WithAtenKernels):
+    elif not own and not isinstance(provided, aten_kernels.WithAtenKernels):
         fixes.insert(0, 'give the library fallback = "aten", for PyTorch\'s own kernel')
     return missing.operator(
         name, asked_by=wanted.asked_by, provided=provided, providers=providers, where=label, fixes=fixes

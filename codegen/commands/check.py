@@ -33,6 +33,7 @@ _PROGRAM = flags.DEFINE_string("program", None, "The ExecuTorch program (.pte) t
 _PROGRAM_NAME = flags.DEFINE_string(
     "program_name", "--program", "What to call the program in errors, such as its label.", flag_values=FLAGS
 )
+_METHODS = flags.DEFINE_multi_string("method", [], "A method that the program must have.", flag_values=FLAGS)
 _MANIFESTS = flags.DEFINE_multi_string(
     "manifest", [], "The registered.json of a library that the binary links.", flag_values=FLAGS
 )
@@ -117,6 +118,7 @@ def run() -> None:
             findings += error.findings
         else:
             called = program.calls
+            findings += programs.unknown_methods(label, _METHODS.value, program_name, program.methods)
             findings += programs.missing_operators(program_name, called, registered, notes)
             findings += programs.other_schemas(program_name, program.calls, libraries)
             findings += programs.missing_dtypes(program_name, program.calls, builds)

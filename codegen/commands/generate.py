@@ -282,15 +282,20 @@ def _check_registry_size(operators: Sequence[Operator]) -> None:
 
 def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: Sequence[BoxedKernel]) -> None:
     header = _REGISTRATION_HEADER.value
-    Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, _SUPPORT_EXCEPTIONS.value))
+    functions = _path(_FUNCTIONS)
+    has_table = _CHOSEN_TABLE.value is not None
+    Path(_KERNEL_TABLE.value).write_text(
+        kernel_table.text(source, kernels, _SUPPORT_EXCEPTIONS.value, functions.name if has_table else None)
+    )
     if _CHOSEN_TABLE.value is not None:
-        Path(_CHOSEN_TABLE.value).write_text(kernel_table.chosen(source, _INSTRUCTION_SETS.value))
+        Path(_CHOSEN_TABLE.value).write_text(kernel_table.chosen(source, kernels, _INSTRUCTION_SETS.value))
     if header is not None:
         Path(header).write_text(registration.header(source))
         _path(_REGISTRATION).write_text(registration.on_request(source, kernels, Path(header).name))
     else:
         _path(_REGISTRATION).write_text(registration.at_start(source, kernels))
-    _path(_FUNCTIONS).write_text(functions_header.text(source, operators, Path(_NATIVE_FUNCTIONS.value).name))
+    native_functions = Path(_NATIVE_FUNCTIONS.value).name
+    functions.write_text(functions_header.text(source, operators, kernels, native_functions, has_table=has_table))
 
 
 def _write_for_torch(

@@ -65,10 +65,11 @@ def _boxed_kernel(boxed: BoxedKernel) -> str:
         "boxed_kernel.cpp",
         schema=function,
         function=boxed.function,
-        # A program may have a value for nothing, or none.
-        unless_result_is_left_out=f"stack.size() != {len(names)} && " if function.gives_nothing else "",
         operator=boxed.operator.name,
-        count=len(names) + 1,
+        # A program may have a value for nothing, or none.
+        count=f"stack.size() == {len(names)} ? {len(names)} : {len(names) + 1}"
+        if function.gives_nothing
+        else len(names) + 1,
         arguments="".join(arguments),
         traced=function.name.unqualified,
         call=statements,

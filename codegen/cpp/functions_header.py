@@ -1,11 +1,16 @@
-"""Functions.h: each operator as a typed function, `torch::executor::<operator's namespace>::<name>_outf`."""
+"""Functions.h: each operator as a typed function, `torch::executor::<operator's namespace>::<name>_outf`.
+
+Where a library has kernels for several instruction sets, a function calls the one of the processor's, out of a table
+that KernelTable.cpp has beside the runtime's.
+"""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from codegen.cpp import namespaces, template
+from codegen.cpp import layout, namespaces, template
+from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import cpp_names, schema, signatures
 from codegen.model.operators import Operator
@@ -40,28 +45,62 @@ _OF_TORCH_EXECUTOR = (
 _TAKEN = frozenset(_OF_TORCH_EXECUTOR.split())
 
 
-def text(source: Source, operators: Sequence[Operator], native_functions: str) -> str:
+def text(
+    source: Source,
+    operators: Sequence[Operator],
+    kernels: Sequence[BoxedKernel],
+    native_functions: str,
+    *,
+    has_table: bool,
+) -> str:
     """The text of Functions.h.
 
     Args:
         source: what the file is made from.
         operators: the operators.
+        kernels: their kernels.
         native_functions: how to include NativeFunctions.h.
+        has_table: whether the library has kernels for several instruction sets.
     """
     groups: dict[str, list[Operator]] = {}
     for operator in operators:
         groups.setdefault(_namespace(operator.schema), []).append(operator)
-    blocks = namespaces.blocks({name: _functions(group) for name, group in groups.items()})
-    return source.fill("Functions.h", native_functions=native_functions, functions=blocks)
+    members = {boxed.operator.name: boxed.function for boxed in called(kernels)} if has_table else {}
+    blocks = namespaces.blocks({name: _functions(source, group, members) for name, group in groups.items()})
+    return source.fill(
+        "Functions.h",
+        native_functions=native_functions,
+        table=source.fill("typed_kernels.h", members="".join(map(_member, called(kernels)))) if members else "",
+        functions=blocks,
+    )
+
+
+def called(kernels: Sequence[BoxedKernel]) -> list[BoxedKernel]:
+    """The kernels that the functions call, in the order of the table of several instruction sets."""
+    names = {operator.name for operator in _first_operators([boxed.operator for boxed in kernels]).values()}
+    return [boxed for boxed in kernels if boxed.operator.name in names and boxed.kernel == boxed.operator.default]
 
 
 def _namespace(function: schema.FunctionSchema) -> str:
     return f"torch::executor::{cpp_names.free(function.name.namespace, _TAKEN)}"
 
 
-def _functions(operators: Sequence[Operator]) -> Iterator[str]:
+def _first_operators(operators: Sequence[Operator]) -> dict[tuple[str, str, tuple[str, ...]], Operator]:
+    """By namespace, name and types of a function, the first operator that has it."""
+    first: dict[tuple[str, str, tuple[str, ...]], Operator] = {}
+    for operator in operators:
+        if operator.default is not None and not operator.default.is_aten:
+            first.setdefault(_key(operator.schema), operator)
+    return first
+
+
+def _key(function: schema.FunctionSchema) -> tuple[str, str, tuple[str, ...]]:
+    return _namespace(function), signatures.wrapper_name(function), signatures.parameter_types(function)
+
+
+def _functions(source: Source, operators: Sequence[Operator], members: Mapping[str, str]) -> Iterator[str]:
     """The functions of one namespace's operators."""
-    first_operators: dict[tuple[str, tuple[str, ...]], Operator] = {}
+    first_operators = _first_operators(operators)
     for operator in operators:
         function, default = operator.schema, operator.default
         if default is None:
@@ -71,10 +110,9 @@ def _functions(operators: Sequence[Operator]) -> Iterator[str]:
             why = "Its kernel takes tensors of PyTorch; call the operator in PyTorch's namespace instead."
             yield _no_function(function, why)
         else:
-            key = (signatures.wrapper_name(function), signatures.parameter_types(function))
-            first = first_operators.setdefault(key, operator)
+            first = first_operators[_key(function)]
             if first is operator:
-                yield _function(operator, default.function)
+                yield _function(operator, default.function, source.namespace, members.get(operator.name))
             else:
                 why = f"The same function as that of {first.name} in C++; call its kernel {default.function} instead."
                 yield _no_function(function, why)
@@ -85,16 +123,51 @@ def _no_function(function: schema.FunctionSchema, why: str) -> str:
 
 
 @functools.cache
-def _function(operator: Operator, kernel: str) -> str:
+def _function(operator: Operator, kernel: str, library: str, member: str | None) -> str:
     function = operator.schema
     namespace = _namespace(function)
     context = namespaces.spelled(f"{signatures.CONTEXT}& context", namespace)
+    names = signatures.parameter_names(function)
+    arguments = ", ".join(["context", *names])
+    # After a failure, a function returns arguments that it has by reference, or nothing.
+    can_fail = all(str(returned.type) == "Tensor" or not returned.is_written for returned in function.returns)
+    takes = zip(names, function.arguments, strict=True)
+    tensors = [name for name, argument in takes if can_fail and "Tensor" in str(argument.type)]
     return template.fill(
         "function.h",
         schema=function,
         return_type=namespaces.spelled(signatures.return_type(function), namespace),
         function=signatures.wrapper_name(function),
         parameters=", ".join([context, *namespaces.parameters(function, namespace)]),
+        check=template.fill(
+            "rank_check.h",
+            library=library,
+            operator=layout.quoted(operator.name),
+            tensors=", ".join(tensors),
+            nothing=_nothing(function),
+        )
+        if tensors
+        else "",
+        choice=template.fill("kernel_choice.h", library=library, member=member, arguments=arguments) if member else "",
         kernel=kernel,
-        arguments=", ".join(["context", *signatures.parameter_names(function)]),
+        arguments=arguments,
     )
+
+
+def _nothing(function: schema.FunctionSchema) -> str:
+    """What a function returns that has failed."""
+    if not function.returns:
+        return ""
+    if not function.returns[0].is_written:
+        return " Tensor(nullptr)" if str(function.returns[0].type) == "Tensor" else " {}"
+    names = zip((a.alias for a in function.arguments), signatures.parameter_names(function), strict=True)
+    by_alias = dict(names)
+    written = [by_alias[returned.alias] for returned in function.returns]
+    return f" {written[0]}" if len(written) == 1 else f" {{{', '.join(written)}}}"
+
+
+def _member(boxed: BoxedKernel) -> str:
+    """The declaration of a kernel in the table of several instruction sets."""
+    function = boxed.operator.schema
+    types = ", ".join([f"{signatures.CONTEXT}&", *signatures.parameter_types(function)])
+    return layout.fit(f"  {signatures.return_type(function)} (*{boxed.function})({types});\n")

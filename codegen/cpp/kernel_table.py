@@ -7,50 +7,61 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.cpp import layout, template
+from codegen.cpp import functions_header, layout, template
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import kernel_keys
 
 
-def text(source: Source, kernels: Sequence[BoxedKernel], exception_boundary: bool) -> str:
+def text(source: Source, kernels: Sequence[BoxedKernel], exception_boundary: bool, functions: str | None = None) -> str:
     """The text of KernelTable.cpp.
 
     Args:
         source: what the file is made from.
         kernels: the kernels.
         exception_boundary: whether what a kernel throws becomes the failure of its call.
+        functions: how to include Functions.h, where the library has kernels for several instruction sets.
     """
     if not kernels:
         return source.fill("EmptyKernelTable.cpp")
-    functions = (f"void {kernel.function}(KernelRuntimeContext& context, Span<EValue*> stack);\n" for kernel in kernels)
+    boxed = (f"void {kernel.function}(KernelRuntimeContext& context, Span<EValue*> stack);\n" for kernel in kernels)
+    called = functions_header.called(kernels) if functions is not None else []
+    addresses = "".join(f"      &::{kernel.kernel.function},\n" for kernel in called)
     return source.fill(
         "KernelTable.cpp",
-        declarations="".join(functions),
+        own_includes=f'#include "{functions}"\n\n' if called else "",
+        declarations="".join(boxed),
         exception_boundary=template.fill("exception_boundary.cpp") if exception_boundary else "",
         entries="".join(entry for kernel in kernels for entry in _entries(kernel, exception_boundary)),
+        typed_table=template.fill("typed_table.cpp", addresses=addresses) if called else "",
     )
 
 
-def chosen(source: Source, instruction_sets: Sequence[str]) -> str:
+def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Sequence[str]) -> str:
     """The text of ChosenKernelTable.cpp.
 
     Args:
         source: what the file is made from.
+        kernels: the kernels.
         instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. The program needs
             the last one.
     """
-    choices = (
-        f"  if (has_instruction_set({_enumerator(name)})) return kernels_{name}();\n" for name in instruction_sets[:-1]
-    )
-    return source.fill(
-        "ChosenKernelTable.cpp",
-        declarations="".join(f"Span<const Kernel> kernels_{name}();\n" for name in instruction_sets),
-        choices="".join(choices),
-        plain=instruction_sets[-1],
-        plain_enumerator=_enumerator(instruction_sets[-1]),
-        quoted_label=layout.quoted(source.label),
-    )
+
+    def of_sets(prefix: str, type_: str, indent: str) -> dict[str, str]:
+        """The functions of a name that are there for each instruction set, the last of which the program needs."""
+        return {
+            "plain": instruction_sets[-1],
+            "declarations": "".join(f"{type_} {prefix}kernels_{name}();\n" for name in instruction_sets),
+            "choices": "".join(
+                f"{indent}if (has_instruction_set({_enumerator(name)})) return {prefix}kernels_{name}();\n"
+                for name in instruction_sets[:-1]
+            ),
+        }
+
+    typed = ""
+    if functions_header.called(kernels):
+        typed = template.fill("typed_choice.cpp", **of_sets("typed_", "const TypedKernels&", "    "))
+    return source.fill("ChosenKernelTable.cpp", **of_sets("", "Span<const Kernel>", "  "), typed_choice=typed)
 
 
 def _enumerator(instruction_set: str) -> str:

@@ -1,4 +1,7 @@
-"""NativeFunctions.h: declares each kernel with and without the context, of which a library defines either."""
+"""NativeFunctions.h: declares each kernel as generated code calls it, with a context.
+
+A library of kernels may define either form. Of a kernel without a context, KernelAdapters.cpp defines the other one.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +27,7 @@ def text(source: Source, operators: Sequence[Operator]) -> str:
 
 
 def _declarations(kernels: Sequence[tuple[str, Operator]]) -> Iterator[str]:
-    """Each kernel of one namespace in both forms, under the operators that the kernel computes."""
+    """Each kernel of one namespace, under the operators that the kernel computes."""
     operators_of: dict[tuple[str, tuple[str, ...]], list[Operator]] = {}
     for name, operator in kernels:
         operators_of.setdefault((name, signatures.parameter_types(operator.schema)), []).append(operator)
@@ -36,13 +39,11 @@ def _declarations(kernels: Sequence[tuple[str, Operator]]) -> Iterator[str]:
 def _declaration(name: str, operators: tuple[Operator, ...]) -> str:
     namespace, _, kernel = name.rpartition("::")
     function = operators[0].schema
-    parameters = namespaces.parameters(function, namespace)
     context = namespaces.spelled(f"{signatures.CONTEXT}& context", namespace)
     return template.fill(
         "kernel_declaration.h",
         schemas="".join(f"// {operator.schema}\n" for operator in operators),
         return_type=namespaces.spelled(signatures.return_type(function), namespace),
         kernel=kernel,
-        parameters=", ".join(parameters),
-        parameters_with_context=", ".join([context, *parameters]),
+        parameters=", ".join([context, *namespaces.parameters(function, namespace)]),
     )

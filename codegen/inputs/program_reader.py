@@ -38,6 +38,7 @@ def _numbers(table: str, first: str, second: str) -> tuple[int, int]:
 # The fields of tables, and the kinds of values, which are numbers in the file.
 _BUNDLED_PROGRAM = program_fields.FIELDS["BundledProgram.Program"]
 _PROGRAM = _numbers("Program", "Version", "ExecutionPlan")
+_NAME = program_fields.FIELDS["ExecutionPlan.Name"]
 _VALUES = program_fields.FIELDS["ExecutionPlan.Values"]
 _CHAINS = program_fields.FIELDS["ExecutionPlan.Chains"]
 _OPERATORS = program_fields.FIELDS["ExecutionPlan.Operators"]
@@ -80,6 +81,7 @@ def read(path: str, name: str) -> Program:
             )
         ) from error
     calls: defaultdict[str, Calls] = defaultdict(Calls)
+    methods: list[str] = []
     backends: set[str] = set()
     try:
         data = _unbundled(data, name)
@@ -94,12 +96,13 @@ def read(path: str, name: str) -> Program:
         for plan in plans:
             method = _Method(buffer, plan, budget)
             method.read(calls)
+            methods.append(method.name())
             backends.update(method.backends())
     except _BROKEN as error:
         raise _damaged(name, f"the program is damaged: its content cannot be followed ({error})") from error
     if not plans:
         raise _damaged(name, "the program has no methods")
-    return Program(calls, frozenset(backends))
+    return Program(calls, tuple(methods), frozenset(backends))
 
 
 def _map(path: str) -> memoryview:
@@ -154,6 +157,11 @@ class _Method:
         # By the indices of values: their kinds, and the tensors that they are or have.
         self._kinds: dict[int, str] = {}
         self._tensors: dict[int, tuple[TensorKind, ...]] = {}
+
+    def name(self) -> str:
+        vector = self._buffer.vector(self._buffer.field(self._plan, _NAME))
+        self._budget.spend(vector[1] // 4)
+        return self._buffer.text(vector)
 
     def backends(self) -> Iterator[str]:
         for delegate in self._parts(self._plan, _DELEGATES):

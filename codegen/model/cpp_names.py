@@ -36,7 +36,7 @@ _OTHER_MACROS = (
 # What generated code itself refers to.
 _USED = (
     "EValue Error EventTracerProfileOpScope KernelRuntimeContext OpFunction Span Kernel context "
-    "event_tracer_log_evalue event_tracer_op_scope executorch has_values int64_t result stack std torch"
+    "event_tracer_log_evalue event_tracer_op_scope executorch int64_t rank_check result stack std takes_values torch"
 )
 # And its types, which a kernel's signature is written with.
 _TYPES = "ArrayRef Device Layout MemoryFormat Scalar ScalarType Tensor"

@@ -41,8 +41,10 @@ class Program:
     Attributes:
         calls: the calls of operators, by their full names: `aten::add.out`. What a delegate runs is not among them: it
             brings its own.
+        methods: the names of its methods.
         backends: the names of the backends that it delegates to.
     """
 
     calls: Mapping[str, Calls]
+    methods: tuple[str, ...]
     backends: frozenset[str]

@@ -80,6 +80,13 @@ def count(number: int) -> str:
     return f"{number:,} {'byte' if number == 1 else 'bytes'}"
 
 
+def was(entry: Entry) -> str:
+    """What stands beside a change: `new`, `gone`, or of how many bytes it is, `of 1,234`."""
+    if not entry.before:
+        return "new"
+    return f"of {entry.before:,}" if entry.bytes else "gone"
+
+
 def signed(number: int) -> str:
     """`+1,234`, `-1,234` or `0`."""
     return f"{number:+,}" if number else "0"

@@ -1,19 +1,22 @@
-"""A size report as one web page that needs nothing else: no script, no other file, no network."""
+"""A size report as one web page that loads nothing: its boxes are links to what is in them."""
 
 from __future__ import annotations
 
 import html
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from codegen.artifacts.size_report import Addition, SizeReport
 from codegen.model import sizes
 from codegen.pages import size_changes, style, treemap
-from codegen.pages.size_changes import Entry, count, gained, signed
+from codegen.pages.size_changes import Entry, count, gained, signed, was
 
-# The treemap on a wide screen and on a phone: its sides, and the smallest part of the binary that has a box of its own.
+# The treemaps on a wide screen and on a phone: their sides, and the smallest part of a map that has a box of its own.
 _SHAPES = {"wide": (100.0, 56.0, 1 / 300), "tall": (100.0, 170.0, 1 / 120)}
-# In the order of sizes.GROUPS.
-_HUES = (210, 140, 30, 280, 0, 180, 60, 240)
+# So many names have boxes of their own, however small, so that each map has fewer names than the one that leads to it.
+_FEWEST_BOXES = 20
+# What the anchors of lines begin with.
+_LINE = "line"
 _TEMPLATE = """\
 <!DOCTYPE html>
 <html lang="en">
@@ -24,20 +27,21 @@ _TEMPLATE = """\
 <title>Size of {label}</title>
 <style>
 {style}
-:root {{ --fill: 55% 82%; }}
-@media (prefers-color-scheme: dark) {{ :root {{ --fill: 38% 28%; }} }}
 .map {{ position: relative; width: 100%; margin: .75rem 0; overflow: hidden; border-radius: .25rem; }}
-.wide {{ aspect-ratio: 100 / 56; }}
-.tall {{ aspect-ratio: 100 / 170; display: none; }}
+.wide .map {{ aspect-ratio: 100 / 56; }}
+.tall .map {{ aspect-ratio: 100 / 170; }}
+.tall, .rest {{ display: none; }}
 @media (max-width: 40rem) {{ .wide {{ display: none; }} .tall {{ display: block; }} }}
+.rest:target {{ display: block; }}
+.rest:target ~ .overview {{ display: none; }}
 .box {{ position: absolute; overflow: hidden; border: 1px solid var(--page); container-type: size;
-  font-size: .75rem; line-height: 1.2; }}
+  font-size: .75rem; line-height: 1.2; text-decoration: none; }}
+.box:focus-visible {{ outline-offset: -3px; }}
+.several {{ text-decoration: underline; }}
 .box > span {{ display: none; padding: .1rem .25rem; }}
 @container (min-width: 3.4rem) and (min-height: 2.2rem) {{ .box > span {{ display: block; }} }}
-.legend {{ display: flex; flex-wrap: wrap; gap: .25rem .9rem; }}
-.key {{ display: inline-block; width: .85rem; height: .85rem; border-radius: .125rem; vertical-align: -.1rem; }}
+li:target {{ background: var(--lane); outline: 2px solid var(--bar); scroll-margin-top: 2rem; }}
 summary {{ padding: .2rem 0; }}
-{colors}
 </style>
 </head>
 <body>
@@ -46,6 +50,7 @@ summary {{ padding: .2rem 0; }}
 {against}
 {maps}
 <p class="legend">{legend}</p>
+<p class="soft">A box leads to its line below, one of several names to a map of these.</p>
 {changes}
 {what_if}
 <h2>Operators</h2>
@@ -59,6 +64,14 @@ line.</p>
 {groups}
 </ul>
 {libraries}
+<script>
+// Browsers do not all open what a link leads into.
+addEventListener("hashchange", () => {{
+  const target = document.querySelector(":target");
+  for (let at = target; at; at = at.parentElement) if (at.tagName === "DETAILS") at.open = true;
+  if (target) target.scrollIntoView({{block: "nearest"}});
+}});
+</script>
 </body>
 </html>
 """
@@ -72,22 +85,21 @@ def render(report: SizeReport, baseline: SizeReport | None) -> str:
     return _TEMPLATE.format(
         label=html.escape(report.label),
         style=style.STYLE,
-        colors=_colors(),
         total=count(report.bytes),
         libraries_total=f"; its shared libraries have {count(sum(each.bytes for each in libraries))} more"
         if report.libraries
         else "",
         against=_against(report, baseline) if baseline else "",
-        maps="\n".join(_map(shape, groups, report.bytes) for shape in _SHAPES),
+        maps="\n".join(_maps(shape, groups, report.bytes) for shape in _SHAPES),
         legend=" ".join(
-            f'<span><span class="key g{sizes.GROUPS.index(group.name)}"></span> {html.escape(group.name)}</span>'
+            f'<span><span class="key c{sizes.GROUPS.index(group.name)}"></span> {html.escape(group.name)}</span>'
             for group in groups
             if group.bytes
         ),
         changes=_changes(groups) if baseline else "",
         what_if="\n".join(map(_what_if, report.what_if)),
         operators=_items(operators, report.bytes),
-        groups=_items(groups, report.bytes),
+        groups=_items(groups, report.bytes, _LINE),
         libraries=f"<h2>Shared libraries</h2>\n<ul>\n{_items(libraries, max(each.bytes for each in libraries))}\n</ul>"
         if libraries
         else "",
@@ -99,32 +111,77 @@ def _against(report: SizeReport, baseline: SizeReport) -> str:
     return f"<p>Against {html.escape(baseline.label)}, {count(baseline.bytes)}: <strong>{change}</strong>.</p>"
 
 
-def _map(shape: str, groups: Sequence[Entry], total: int) -> str:
+@dataclass(frozen=True)
+class _Part:
+    """A part of a treemap.
+
+    Attributes:
+        group: the name of the group.
+        names: those of its names that are shown, the largest first, with the anchors of their lines.
+    """
+
+    group: str
+    names: Sequence[tuple[Entry, str]]
+
+    @property
+    def bytes(self) -> int:
+        return sum(entry.bytes for entry, _ in self.names)
+
+
+def _maps(shape: str, groups: Sequence[Entry], total: int) -> str:
+    """The treemap of all groups for a shape of screen, and those that its boxes of several names lead to."""
+    parts = [
+        _Part(group.name, [(name, f"{_LINE}-{i}-{j}") for j, name in enumerate(group.inner) if name.bytes])
+        for i, group in enumerate(groups)
+        if group.bytes
+    ]
+    rests: list[str] = []
+    overview = _map(shape, sorted(parts, key=lambda part: -part.bytes), total, rests)
+    # The overview comes last: it is hidden while one of those before it is shown.
+    section = f'<section class="overview" id="{shape}">\n{overview}\n</section>'
+    return "\n".join([f'<div class="{shape}">', *rests, section, "</div>"])
+
+
+def _map(shape: str, parts: Sequence[_Part], total: int, rests: list[str]) -> str:
+    """A treemap. Sections with maps of the names that have no box of their own are added to `rests`."""
     width, height, smallest = _SHAPES[shape]
-    shown = sorted((group for group in groups if group.bytes), key=lambda group: -group.bytes)
-    boxes = treemap.split([group.bytes for group in shown], treemap.Box(0, 0, width, height))
-    parts = [f'<div class="map {shape}" role="img" aria-label="treemap of {count(total)}">']
-    for group, box in zip(shown, boxes, strict=True):
-        names = _boxed(group, total * smallest)
-        inner = treemap.split([entry.bytes for entry in names], box)
-        for entry, place in zip(names, inner, strict=True):
-            name = html.escape(entry.name)
-            title = f"{html.escape(group.name)}: {name}, {count(entry.bytes)}, {100 * entry.bytes / total:.1f}%"
-            parts.append(
-                f'<div class="box g{sizes.GROUPS.index(group.name)}" title="{title}" style="'
+    shown = sum(part.bytes for part in parts)
+    areas = treemap.split([part.bytes for part in parts], treemap.Box(0, 0, width, height))
+    lines = [f'<div class="map" role="group" aria-label="treemap of {count(shown)}">']
+    for part, area in zip(parts, areas, strict=True):
+        boxed, rest = _boxed(part, shown * smallest)
+        boxes = [(entry.name, entry.bytes, link, "") for entry, link in boxed]
+        if rest.names:
+            name = f"{len(rest.names)} more"
+            # The rests of the rest come first, and take their numbers.
+            content = _map(shape, [rest], total, rests)
+            link = f"{shape}-{len(rests)}"
+            back = f'<p><a href="#{shape}">All</a> / {_title(rest.group, name, rest.bytes, total)}</p>'
+            rests.append(f'<section class="rest" id="{link}">\n{back}\n{content}\n</section>')
+            boxes.append((name, rest.bytes, link, " several"))
+        boxes.sort(key=lambda box: -box[1])
+        places = treemap.split([box[1] for box in boxes], area)
+        for (name, size, link, kind), place in zip(boxes, places, strict=True):
+            lines.append(
+                f'<a class="box c{sizes.GROUPS.index(part.group)}{kind}" href="#{link}" '
+                f'title="{_title(part.group, name, size, total)}" style="'
                 f"left:{100 * place.left / width:.3f}%;top:{100 * place.top / height:.3f}%;"
                 f'width:{100 * place.width / width:.3f}%;height:{100 * place.height / height:.3f}%">'
-                f"<span>{name.removeprefix('aten::')}<br>{entry.bytes:,}</span></div>"
+                f"<span>{html.escape(name).removeprefix('aten::')}<br>{size:,}</span></a>"
             )
-    return "\n".join([*parts, "</div>"])
+    return "\n".join([*lines, "</div>"])
 
 
-def _boxed(group: Entry, smallest: float) -> list[Entry]:
-    """The names of a group that have a box each, and one for the others."""
-    large = [entry for entry in group.inner if entry.bytes >= smallest]
-    rest = [entry for entry in group.inner if 0 < entry.bytes < smallest]
-    others = Entry(f"{len(rest)} more", sum(entry.bytes for entry in rest), None)
-    return sorted([*large, *([others] if rest else [])], key=lambda entry: -entry.bytes)
+def _title(group: str, name: str, size: int, total: int) -> str:
+    return f"{html.escape(group)}: {html.escape(name)}, {count(size)}, {100 * size / total:.1f}%"
+
+
+def _boxed(part: _Part, smallest: float) -> tuple[Sequence[tuple[Entry, str]], _Part]:
+    """The names of a part that have a box each, and the others."""
+    own = max(sum(entry.bytes >= smallest for entry, _ in part.names), _FEWEST_BOXES)
+    # A box for one other would be as large as the one of its own.
+    own += len(part.names) == own + 1
+    return part.names[:own], _Part(part.group, part.names[own:])
 
 
 def _changes(groups: Sequence[Entry]) -> str:
@@ -133,10 +190,13 @@ def _changes(groups: Sequence[Entry]) -> str:
         return "<h2>Changes</h2>\n<p>No part changed.</p>"
     rows = [
         f'<li><span class="row"><span>{html.escape(name.name)} <small>{html.escape(group)}</small></span>'
-        f"<span>{signed(name.change)} <small>of {name.before:,}</small></span></span></li>"
+        f"<span>{signed(name.change)} <small>{was(name)}</small></span></span></li>"
         for group, name in changes
     ]
-    return "\n".join(["<h2>Changes</h2>", "<ul>", *rows, "</ul>"])
+    more, less = (sum(name.change for _, name in changes if name.change * sign > 0) for sign in (1, -1))
+    parts = f"{len(changes):,} {'part' if len(changes) == 1 else 'parts'}"
+    summary = f"<summary>{parts} changed: {signed(more)} and {signed(less)} bytes</summary>"
+    return "\n".join(["<h2>Changes</h2>", "<details>", summary, "<ul>", *rows, "</ul>", "</details>"])
 
 
 def _what_if(addition: Addition) -> str:
@@ -152,11 +212,17 @@ def _what_if(addition: Addition) -> str:
     )
 
 
-def _items(entries: Sequence[Entry], total: int) -> str:
-    return "\n".join(f"<li>{_item(entry, total)}</li>" for entry in entries)
+def _items(entries: Sequence[Entry], total: int, anchor: str = "") -> str:
+    """The lines of entries; with an anchor, each has one that ends in its number."""
+    lines = []
+    for index, entry in enumerate(entries):
+        inner = f"{anchor}-{index}" if anchor else ""
+        identity = f' id="{inner}"' if inner else ""
+        lines.append(f"<li{identity}>{_item(entry, total, inner)}</li>")
+    return "\n".join(lines)
 
 
-def _item(entry: Entry, total: int) -> str:
+def _item(entry: Entry, total: int, anchor: str) -> str:
     share = 100 * entry.bytes / total if total else 0
     # Below, so that a phone has room for the name.
     change = f"<br><small>{signed(entry.change)}</small>" if entry.before is not None else ""
@@ -167,11 +233,4 @@ def _item(entry: Entry, total: int) -> str:
     # One line inside that has no name says nothing more.
     if not entry.inner or (len(entry.inner) == 1 and not entry.inner[0].name):
         return row + bar
-    return f"<details><summary>{row}{bar}</summary><ul>\n{_items(entry.inner, total)}\n</ul></details>"
-
-
-def _colors() -> str:
-    return "\n".join(
-        f".g{index} {{ background: hsl({hue} var(--fill)); }}"
-        for index, (_, hue) in enumerate(zip(sizes.GROUPS, _HUES, strict=True))
-    )
+    return f"<details><summary>{row}{bar}</summary><ul>\n{_items(entry.inner, total, anchor)}\n</ul></details>"

@@ -148,6 +148,18 @@ my_ops::mul3.out: //ops:mine
         self.assertIn("; or add @rules_executorch//runtime:kernels_optimized, ExecuTorch's own kernels", findings[1])
         self.assertNotIn("kernels_optimized", findings[2])
 
+    def test_missing_operators_of_other_kernels_of_this_repository(self) -> None:
+        program = programs.build(
+            {"f": [["quantized_decomposed::quantize_per_tensor.out", "quantized_decomposed::add.out"]]}
+        )
+        for finding in self.findings(lambda: self._check(program, self._manifest("//ops:aten", "aten::mul.out"))):
+            self.assertIn('fallback_yaml_target = "@rules_executorch//kernels/quantized:quantized.yaml"', finding)
+        # A library that has kernels of the namespace has that YAML already.
+        program = programs.build({"f": [["quantized_decomposed::quantize_per_tensor.out"]]})
+        there = self._manifest("//ops:q", "quantized_decomposed::add.out")
+        finding = self.finding(lambda: self._check(program, there))
+        self.assertNotIn("fallback_yaml_target", finding)
+
     def test_operators_that_run_with_pytorchs_kernels(self) -> None:
         program = programs.build({"f": [[_call(f"aten::{name}.out") for name in ("add", "mul", "sub")]]})
         report = self._check(
@@ -178,6 +190,19 @@ my_ops::mul3.out: //ops:mine
         self.assertIn("\naten::add.out: //ops:a\n", report)
         self.assertIn("\naten::sym_numel: the runtime\n", report)
         self.assertIn("\nmy::f: //ops:b\n", report)
+
+    def test_methods(self) -> None:
+        program = programs.build({"forward": [], "decode": []})
+        self._check(program, "--method=decode", "--method=forward")
+        finding = self.finding(lambda: self._check(program, "--method=forward", "--method=decod"))
+        self.assert_starts_with(
+            finding,
+            "//m:runner: error: attribute methods has decod, which //m:m does not have; did you mean decode?\n",
+        )
+        self.assertIn("name methods out of decode, forward, or leave out the attribute to test all", finding)
+        self.assert_id(finding, "unknown-method")
+        finding = self.finding(lambda: self._check(program, "--method=zip"))
+        self.assertIn("error: attribute methods has zip, which //m:m does not have\n", finding)
 
     def test_registered_twice(self) -> None:
         arguments = (

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from absl.testing import absltest
 
+from codegen.cpp import source
 from codegen.tests import case
 
 _OUTPUTS = {
@@ -145,7 +146,7 @@ class GenerateCommandTest(case.TestCase):
         self.assertIn("\nchar aten__add__out__for_any;\n", outputs["RegisterKernels.cpp"])
         boxed = outputs["BoxedKernels0.cpp"]
         self.assertIn("  ::custom::native::mul3_out_impl(context, input, output);\n", boxed)
-        self.assertIn('if (!has_values(context, "my_ops::mul3.out", stack, 3)) return;', boxed)
+        self.assertIn('if (!takes_values(context, "my_ops::mul3.out", stack, 3)) return;', boxed)
         for text in outputs.values():
             self.assertNotIn("mul4", text)
             self.assertNotIn("topk", text)
@@ -161,20 +162,55 @@ class GenerateCommandTest(case.TestCase):
             declarations,
         )
         self.assertIn(
-            "Tensor& add_scalar_out(const Tensor& self, const Scalar& other, const Scalar& alpha, Tensor& out);\n"
             "Tensor& add_scalar_out(\n    KernelRuntimeContext& context,\n    const Tensor& self,\n"
             "    const Scalar& other,\n    const Scalar& alpha,\n    Tensor& out);\n",
             declarations,
         )
         wrappers = outputs["Functions.h"]
+        namespace = source.Source("//ops:lib", ()).namespace
         self.assertIn("\nnamespace torch::executor::my_ops {\n", wrappers)
         self.assertIn(
             "inline Tensor& add_outf(\n    KernelRuntimeContext& context,\n    const Tensor& self,\n"
             "    const Tensor& other,\n    const Scalar& alpha,\n    Tensor& out) {\n"
+            f"  ::{namespace}::RankCheck rank_check{{context}};\n"
+            '  rank_check.add("aten::add.out", self, other, out);\n'
+            "  if (!rank_check.passed) return out;\n"
             "  return ::torch::executor::native::add_out(context, self, other, alpha, out);\n}\n",
             wrappers,
         )
         self.assertIn("inline std::tuple<Tensor&, Tensor&> topk_outf(", wrappers)
+
+    def test_typed_functions_of_several_instruction_sets(self) -> None:
+        chosen = self.directory / "ChosenKernelTable.cpp"
+        flags = (f"--chosen_table={chosen}", "--instruction_set=avx2", "--instruction_set=baseline")
+        outputs = self._generate(self._select("a.yaml", "--ops=my_ops::mul3.out", "--ops=aten::add.out"), flags=flags)
+        namespace = source.Source("//ops:lib", ()).namespace
+        wrappers = outputs["Functions.h"]
+        self.assertIn("  executorch::aten::Tensor& (*my_ops_mul3_out)(\n", wrappers)
+        self.assertIn(
+            f"  if (::{namespace}::typed_kernels != nullptr) {{\n"
+            f"    return ::{namespace}::typed_kernels().my_ops_mul3_out(context, input, output);\n  }}\n"
+            "  return ::custom::native::mul3_out_impl(context, input, output);\n",
+            wrappers,
+        )
+        self.assertIn(
+            "      &::torch::executor::native::add_out,\n      &::custom::native::mul3_out_impl,\n  };\n",
+            outputs["KernelTable.cpp"],
+        )
+        self.assertIn(
+            "    if (has_instruction_set(InstructionSet::kAvx2)) return typed_kernels_avx2();\n"
+            "    return typed_kernels_baseline();\n",
+            chosen.read_text(),
+        )
+
+    def test_typed_function_that_cannot_fail(self) -> None:
+        # It would return a reference to its argument.
+        custom_ops = _CUSTOM_OPS.replace(
+            "mul3.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)",
+            "mul3.out(Tensor input, *, Tensor(a!)[] output) -> Tensor(a!)[]",
+        )
+        outputs = self._generate(self._select("a.yaml", "--ops=my_ops::mul3.out"), custom_ops=custom_ops)
+        self.assertNotIn("RankCheck", outputs["Functions.h"])
 
     def test_said_what_from(self) -> None:
         outputs = self._generate(self._select("a.yaml", "--include_all_operators"))
@@ -241,6 +277,25 @@ class GenerateCommandTest(case.TestCase):
         self.assertIn(f"  Fix: correct the name where it is selected; or {own}\n", findings[4])
         self.assertFalse(os.path.exists(self.directory / "RegisterKernels.cpp"))
 
+    def test_operators_of_other_kernels_of_this_repository(self) -> None:
+        for name, fix in (
+            (
+                "quantized_decomposed::quantize_per_tensor.out",
+                'give the library fallback_yaml_target = "@rules_executorch//kernels/quantized:quantized.yaml", and'
+                " @rules_executorch//kernels/quantized:operators in kernel_deps",
+            ),
+            (
+                "rules_executorch::packed_linear.out",
+                "give the library functions.yaml, custom_ops.yaml and operators of @rules_executorch//kernels/optimized"
+                " in place of those of kernels/portable",
+            ),
+        ):
+            finding = self.finding(lambda name=name: self._generate(self._select("a.yaml", f"--ops={name}")))  # type: ignore[misc]
+            self.assertIn(f"{name}, which ", finding)
+            self.assertIn(f"  Fix: {fix}", finding)
+            self.assertNotIn("correct the name", finding)
+            self.assert_id(finding, "missing-operator")
+
     def test_an_operator_of_pytorch_is_not_taken_for_another(self) -> None:
         functions = "- op: neg.out\n  kernels: [{arg_meta: null, kernel_name: neg_out}]\n"
         for name, hint in {"ne.Tensor_out": "", "neg": "; did you mean aten::neg.out?", "neg_.out": ""}.items():
@@ -255,7 +310,7 @@ class GenerateCommandTest(case.TestCase):
     def test_kernel_shared_by_two_operators_is_declared_once(self) -> None:
         custom_ops = _CUSTOM_OPS.replace("mul4_out_impl", "mul3_out_impl")
         outputs = self._generate(self._select("a.yaml", "--include_all_operators"), custom_ops=custom_ops)
-        self.assertEqual(outputs["NativeFunctions.h"].count(" mul3_out_impl("), 2)
+        self.assertEqual(outputs["NativeFunctions.h"].count(" mul3_out_impl("), 1)
 
     def test_operators_that_are_one_function_in_cpp(self) -> None:
         custom_ops = _CUSTOM_OPS.replace("my_ops::mul4.out", "my_ops::mul3.again_out")

@@ -23,11 +23,13 @@ class TemplateTest(absltest.TestCase):
             "namespace {\n\nconstexpr Kernel kKernels[] = {\n};\n\n}  // namespace\n\n"
             "Span<const Kernel> KERNEL_TABLE() {\n  return {kKernels, std::size(kKernels)};\n}\n\n"
             "}  // namespace lib_0\n",
-            template.fill("KernelTable.cpp", **values, exception_boundary=""),
+            template.fill("KernelTable.cpp", **values, own_includes="", exception_boundary="", typed_table=""),
         )
         self.assertIn(
             "namespace {\n\none\ntwo\nconstexpr",
-            template.fill("KernelTable.cpp", **values, exception_boundary="one\ntwo\n"),
+            template.fill(
+                "KernelTable.cpp", **values, own_includes="", exception_boundary="one\ntwo\n", typed_table=""
+            ),
         )
 
     def test_percent_signs(self) -> None:

@@ -40,6 +40,8 @@ class ProgramReaderTest(case.TestCase):
             )
             expected = {"aten::add.out", "aten::mul.out", "aten::relu.out", "my_ops::mul3.out"}
             self.assertEqual(self._operators(data), expected)
+            program = program_reader.read(self.write("model.pte", data), "//models:m")
+            self.assertEqual(program.methods, ("forward", "encode", "empty"))
 
     def test_operator_without_overload(self) -> None:
         self.assertEqual(self._operators(programs.build({"forward": [["aten::copy_"]]})), {"aten::copy_"})

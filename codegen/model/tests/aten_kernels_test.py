@@ -79,8 +79,8 @@ class AtenKernelsTest(case.TestCase):
         boxed = outputs["BoxedKernels0.cpp"]
         self.assertIn('#include "runtime/aten/aten_operator.h"\n', boxed)
         self.assertIn('AtenOperator aten_operator("aten::add.out", "aten::add", "out");\n', boxed)
-        self.assertNotIn("!has_values(", boxed)
-        self.assertNotIn("add", outputs["NativeFunctions.h"].partition("#pragma")[2])
+        self.assertNotIn("!takes_values(", boxed)
+        self.assertNotIn("add_out", outputs["NativeFunctions.h"].partition("#pragma")[2])
         for text in outputs.values():
             self.assertNotIn("#include <ATen/", text)
 
