@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from html.parser import HTMLParser
 
-_VOID = frozenset({"br", "link", "meta"})
+_VOID = frozenset({"br", "input", "link", "meta"})
 
 
 @dataclass

@@ -35,7 +35,6 @@ enum ProfileEventField {
 constexpr size_t kSizePrefix = sizeof(uint32_t);
 // The most instructions that are printed, the slowest first.
 constexpr size_t kShownInstructions = 30;
-constexpr char kFormatTime[] = "%11.1f %6.1f";
 
 [[noreturn]] void RefuseProfile(const std::string&, const std::string& found) {
   Fail("the profile that ExecuTorch made cannot be read: " + found + ".",
@@ -89,16 +88,39 @@ ProfiledRun ReadRun(const FlatBuffer& file, size_t data) {
 
 double Microseconds(uint64_t ticks) { return static_cast<double>(executorch::runtime::ticks_to_ns(ticks)) / 1e3; }
 
+// What lies between the two elements at a part of the way through sorted numbers, such as 0.1, in proportion.
+double Quantile(const std::vector<double>& sorted, double part) {
+  const double at = part * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+}
+
+// A time over some runs, in microseconds.
+struct Times {
+  double median = 0;
+  double p10 = 0;
+  double p90 = 0;
+
+  Times() = default;
+  explicit Times(std::vector<double> us) {
+    std::sort(us.begin(), us.end());
+    median = Quantile(us, 0.5);
+    p10 = Quantile(us, 0.1);
+    p90 = Quantile(us, 0.9);
+  }
+};
+
 // A row of a table.
 struct Row {
   std::string name;
-  double us = 0;
-  size_t calls = 0;
+  Times us;
+  size_t number = 0;  // Of the instruction, or how many an operator has.
   std::vector<Row> parts;
 };
 
 void SortBySlowest(std::vector<Row>* rows) {
-  std::stable_sort(rows->begin(), rows->end(), [](const Row& a, const Row& b) { return a.us > b.us; });
+  std::stable_sort(rows->begin(), rows->end(), [](const Row& a, const Row& b) { return a.us.median > b.us.median; });
 }
 
 [[gnu::format(printf, 2, 3)]] void Append(std::string* text, const char* format, ...) {
@@ -110,29 +132,70 @@ void SortBySlowest(std::vector<Row>* rows) {
   *text += line;
 }
 
-// A row for each instruction that ran; its calls are the number of the instruction.
-std::vector<Row> InstructionRows(const ProfiledRun& run, const std::vector<std::vector<std::string>>& names) {
-  std::map<std::pair<int64_t, int64_t>, Row> rows;
-  for (const InstructionEvent& event : run.instructions) {
-    const auto chain = static_cast<size_t>(event.chain);
-    const auto instruction = static_cast<size_t>(event.instruction);
-    Row& row = rows[{event.chain, event.instruction}];
-    // Numbers below 0 are larger than all sizes.
-    row.name = chain < names.size() && instruction < names[chain].size() ? names[chain][instruction] : "?";
-    row.calls = instruction;
-    row.us += Microseconds(event.ticks);
-    for (const DelegateEvent& part : event.delegate) {
-      row.parts.push_back({part.name, Microseconds(part.ticks), 0, {}});
+// The times of an instruction or of a part of a delegate's work in the runs that have it.
+struct Measured {
+  std::string name;
+  std::vector<double> us;
+};
+
+struct MeasuredInstruction {
+  std::vector<double> us;
+  std::vector<Measured> parts;
+};
+
+// A row for each instruction that ran.
+std::vector<Row> InstructionRows(const std::vector<const ProfiledRun*>& runs,
+                                 const std::vector<std::vector<std::string>>& names) {
+  std::map<std::pair<int64_t, int64_t>, MeasuredInstruction> measured;
+  for (const ProfiledRun* run : runs) {
+    // An instruction in a loop runs several times in a run.
+    std::map<std::pair<int64_t, int64_t>, std::pair<double, size_t>> of_run;
+    for (const InstructionEvent& event : run->instructions) {
+      auto& [us, part] = of_run[{event.chain, event.instruction}];
+      us += Microseconds(event.ticks);
+      std::vector<Measured>& parts = measured[{event.chain, event.instruction}].parts;
+      for (const DelegateEvent& told : event.delegate) {
+        if (part == parts.size()) {
+          parts.push_back({told.name, {}});
+        }
+        parts[part++].us.push_back(Microseconds(told.ticks));
+      }
+    }
+    for (const auto& [at, us_and_parts] : of_run) {
+      measured[at].us.push_back(us_and_parts.first);
     }
   }
-  std::vector<Row> sorted;
-  for (auto& [at, row] : rows) {
-    sorted.push_back(std::move(row));
+  std::vector<Row> rows;
+  for (auto& [at, instruction] : measured) {
+    // Numbers below 0 are larger than all sizes.
+    const auto chain = static_cast<size_t>(at.first);
+    const auto number = static_cast<size_t>(at.second);
+    const bool has_name = chain < names.size() && number < names[chain].size();
+    Row row{has_name ? names[chain][number] : "?", Times(std::move(instruction.us)), number, {}};
+    for (Measured& part : instruction.parts) {
+      row.parts.push_back({std::move(part.name), Times(std::move(part.us)), 0, {}});
+    }
+    rows.push_back(std::move(row));
   }
-  return sorted;
+  return rows;
+}
+
+std::string Count(size_t count, const char* what) {
+  return std::to_string(count) + " " + what + (count == 1 ? "" : "s");
 }
 
 }  // namespace
+
+const char* Mark(RunKind kind) {
+  switch (kind) {
+    case RunKind::kFirst:
+      return "FirstRuns";
+    case RunKind::kWarmUp:
+      return "WarmUpRuns";
+    default:
+      return "TimedRuns";
+  }
+}
 
 std::vector<ProfiledRun> ReadRuns(const uint8_t* etdump, size_t size) {
   const std::string path;
@@ -142,10 +205,16 @@ std::vector<ProfiledRun> ReadRuns(const uint8_t* etdump, size_t size) {
   const FlatBuffer file(etdump + kSizePrefix, size - kSizePrefix, path, RefuseProfile);
   const FlatBuffer::Vector blocks = file.Tables(file.Root(), kEtDumpRunData);
   std::vector<ProfiledRun> runs;
+  RunKind kind = RunKind::kFirst;
   for (size_t i = 0; i < blocks.size; ++i) {
     const size_t data = file.Table(blocks, i);
-    if (TextOrNone(file, data, kRunDataName) == "Execute") {
+    const std::string name = TextOrNone(file, data, kRunDataName);
+    for (const RunKind each : {RunKind::kFirst, RunKind::kWarmUp, RunKind::kTimed}) {
+      kind = name == Mark(each) ? each : kind;
+    }
+    if (name == "Execute") {
       runs.push_back(ReadRun(file, data));
+      runs.back().kind = kind;
     }
   }
   return runs;
@@ -188,25 +257,44 @@ std::vector<std::vector<std::string>> InstructionNames(const uint8_t* program, s
   return names;
 }
 
-std::string ProfileText(std::vector<ProfiledRun> runs, const std::vector<std::vector<std::string>>& names) {
-  if (runs.empty()) {
+std::string ProfileText(const std::vector<ProfiledRun>& runs, const std::vector<std::vector<std::string>>& names) {
+  std::map<RunKind, std::vector<const ProfiledRun*>> by_kind;
+  for (const ProfiledRun& run : runs) {
+    by_kind[run.kind].push_back(&run);
+  }
+  const std::vector<const ProfiledRun*>& shown =
+      by_kind[by_kind.count(RunKind::kTimed) ? RunKind::kTimed : RunKind::kFirst];
+  if (shown.empty()) {
     return "profile 0 runs\n";
   }
-  std::stable_sort(runs.begin(), runs.end(),
-                   [](const ProfiledRun& a, const ProfiledRun& b) { return a.ticks < b.ticks; });
-  const ProfiledRun& run = runs[runs.size() / 2];
-  std::vector<Row> instructions = InstructionRows(run, names);
-  const double total = Microseconds(run.ticks);
-  const auto share = [total](double us) { return total > 0 ? 100 * us / total : 0; };
+  std::vector<double> totals;
+  std::vector<double> rests;
+  for (const ProfiledRun* run : shown) {
+    totals.push_back(Microseconds(run->ticks));
+    rests.push_back(totals.back());
+    for (const InstructionEvent& event : run->instructions) {
+      rests.back() -= Microseconds(event.ticks);
+    }
+  }
+  const Times total(std::move(totals));
+  const Times rest(std::move(rests));
+  std::vector<Row> instructions = InstructionRows(shown, names);
+  std::string text = "profile";
+  const auto share = [&total](double us) { return total.median > 0 ? 100 * us / total.median : 0; };
+  const auto append_row = [&](const Times& us, const std::string& number, const std::string& name) {
+    Append(&text, "%11.1f %6.1f %11.1f %11.1f %6s  %s\n", us.median, share(us.median), us.p10, us.p90, number.c_str(),
+           name.c_str());
+  };
+  const auto append_sum = [&](double us, const std::string& number, const std::string& name) {
+    Append(&text, "%11.1f %6.1f %11s %11s %6s  %s\n", us, share(us), "", "", number.c_str(), name.c_str());
+  };
 
   std::map<std::string, Row> by_name;
-  double known = 0;
   for (const Row& row : instructions) {
     Row& of_name = by_name[row.name];
     of_name.name = row.name;
-    of_name.us += row.us;
-    ++of_name.calls;
-    known += row.us;
+    of_name.us.median += row.us.median;
+    ++of_name.number;
   }
   std::vector<Row> operators;
   for (auto& [name, row] : by_name) {
@@ -215,32 +303,35 @@ std::string ProfileText(std::vector<ProfiledRun> runs, const std::vector<std::ve
   SortBySlowest(&operators);
   SortBySlowest(&instructions);
 
-  std::string text;
-  Append(&text, "profile %zu runs; of the run whose time is the median, %.1f us:\n%11s %6s %6s  operator\n",
-         runs.size(), total, "us", "%", "calls");
-  for (const Row& row : operators) {
-    Append(&text, kFormatTime, row.us, share(row.us));
-    Append(&text, " %6zu  %s\n", row.calls, row.name.c_str());
+  if (by_kind.count(RunKind::kTimed)) {
+    text += " " + Count(shown.size(), "timed run") + ", besides " +
+            Count(by_kind[RunKind::kFirst].size(), "first run") + " and " +
+            Count(by_kind[RunKind::kWarmUp].size(), "warm-up run");
+  } else {
+    text += " " + Count(shown.size(), "run");
   }
-  Append(&text, kFormatTime, std::max(total - known, 0.0), share(std::max(total - known, 0.0)));
-  Append(&text, " %6s  the runtime itself\n%11s %6s %6s  operator\n", "", "us", "%", "node");
-  double rest = 0;
+  Append(&text, ": median %.1f us, p10 %.1f, p90 %.1f\n", total.median, total.p10, total.p90);
+  Append(&text, "An operator has the sum of the medians of its nodes.\n%11s %6s %11s %11s %6s  operator\n", "us", "%",
+         "", "", "nodes");
+  for (const Row& row : operators) {
+    append_sum(row.us.median, std::to_string(row.number), row.name);
+  }
+  append_row(rest, "", "the runtime itself");
+  Append(&text, "%11s %6s %11s %11s %6s  operator\n", "median us", "%", "p10", "p90", "node");
+  double others = 0;
   for (size_t i = 0; i < instructions.size(); ++i) {
     const Row& row = instructions[i];
     if (i >= kShownInstructions) {
-      rest += row.us;
+      others += row.us.median;
       continue;
     }
-    Append(&text, kFormatTime, row.us, share(row.us));
-    Append(&text, " %6zu  %s\n", row.calls, row.name.c_str());
+    append_row(row.us, std::to_string(row.number), row.name);
     for (const Row& part : row.parts) {
-      Append(&text, kFormatTime, part.us, share(part.us));
-      Append(&text, " %6s    %s\n", "", part.name.c_str());
+      append_row(part.us, "", "  " + part.name);
     }
   }
   if (instructions.size() > kShownInstructions) {
-    Append(&text, kFormatTime, rest, share(rest));
-    Append(&text, " %6s  %zu more nodes\n", "", instructions.size() - kShownInstructions);
+    append_sum(others, "", std::to_string(instructions.size() - kShownInstructions) + " more nodes");
   }
   return text;
 }

@@ -5,7 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "runtime/runner/run.h"
+
 namespace rules_executorch {
+
+// The block without events that an ETDump has before the first run of a kind.
+const char* Mark(RunKind kind);
 
 // What a delegate tells of a part of its work.
 struct DelegateEvent {
@@ -23,6 +28,7 @@ struct InstructionEvent {
 
 // One run of a method.
 struct ProfiledRun {
+  RunKind kind = RunKind::kFirst;
   uint64_t ticks = 0;
   std::vector<InstructionEvent> instructions;
 };
@@ -34,7 +40,7 @@ std::vector<ProfiledRun> ReadRuns(const uint8_t* etdump, size_t size);
 std::vector<std::vector<std::string>> InstructionNames(const uint8_t* program, size_t size, const std::string& path,
                                                        const std::string& method);
 
-// The run whose time is the median as text: the time by operator and by instruction.
-std::string ProfileText(std::vector<ProfiledRun> runs, const std::vector<std::vector<std::string>>& names);
+// The time by operator and by instruction as text: medians over the timed runs, or over the first where none is timed.
+std::string ProfileText(const std::vector<ProfiledRun>& runs, const std::vector<std::vector<std::string>>& names);
 
 }  // namespace rules_executorch

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -22,7 +23,7 @@ using executorch::etdump::ETDumpResult;
 constexpr char kFlag[] = "--profile";
 constexpr char kHelp[] = R"(
 Profile
-  --profile           Prints the time of every operator and of the slowest nodes in the median run.
+  --profile           Prints the time of every operator and of the slowest nodes: medians over the timed runs.
   --profile=FILE      Writes an ETDump of the runs to a file, which ExecuTorch's Inspector reads, too.
 )";
 
@@ -47,6 +48,21 @@ class EtDumpProfiler : public Profiler {
     return tracer;
   }
 
+  void Begin(const std::vector<std::string>& methods) override {
+    if (methods.size() > 1) {
+      Fail("--profile is of one method, and --check runs several: " + Join(methods) + ".",
+           "the program has several methods, and none is named.", "name one with --method=NAME.");
+    }
+    method_ = methods.front();
+  }
+
+  void Prepare(RunKind kind) override {
+    if (kind != kind_) {
+      tracer_->create_event_block(Mark(kind));
+      kind_ = kind;
+    }
+  }
+
   void Report(const Options& options) override {
     const ETDumpResult etdump = tracer_->get_etdump_data();
     // The memory is ours from here on.
@@ -62,14 +78,16 @@ class EtDumpProfiler : public Profiler {
     std::vector<uint8_t> content(program.size());
     program.Read(content.data());
     std::fputs(ProfileText(ReadRuns(static_cast<const uint8_t*>(etdump.buf), etdump.size),
-                           InstructionNames(content.data(), content.size(), options.program, options.method))
+                           InstructionNames(content.data(), content.size(), options.program, method_))
                    .c_str(),
                stdout);
   }
 
  private:
   std::string file_;
+  std::string method_;
   ETDumpGen* tracer_ = nullptr;
+  std::optional<RunKind> kind_;
 };
 
 }  // namespace
