@@ -131,14 +131,14 @@ class AotiPackage : public Model {
   std::vector<std::string> Operators() { return Split(Metadata("operators"), ','); }
 
   void LoadMethod(const std::string&) override {
-    std::string missing;
+    std::vector<std::string> missing;
     for (const std::string& name : Operators()) {
       if (!AotiLoader::HasOperator(name)) {
-        missing += (missing.empty() ? "" : ", ") + name;
+        missing.push_back(name);
       }
     }
     if (!missing.empty()) {
-      Fail("the package needs operators that this binary does not have: " + missing + ".",
+      Fail("the package needs operators that this binary does not have: " + Join(missing) + ".",
            "the C++ library that defines them is not among the deps of the binary, or the linker left it out.",
            "add it to `deps`; link with -Wl,--no-as-needed if the binary uses nothing of it by name.");
     }
@@ -219,7 +219,7 @@ int Run(int argc, char** argv, const RunnerDefaults& defaults) {
     ListMethods(&package);
     return 0;
   }
-  return RunModel(&package, options, /*load_ms=*/0);
+  return RunModel(&package, MethodsToRun(&package, options), options, /*load_ms=*/0, /*observer=*/nullptr);
 }
 
 }  // namespace

@@ -68,12 +68,12 @@ bool has_instruction_set(InstructionSet instruction_set) {
   return instruction_set <= widest;
 }
 
-void require_instruction_set(InstructionSet instruction_set, const char* label) {
+void require_instruction_set(InstructionSet instruction_set) {
   if (instruction_set > of_processor()) {
     ET_LOG(Fatal,
-           "%s: all kernels are compiled for %s, which this processor lacks. Fix: build with "
+           "the kernels of this program are compiled for %s, which this processor lacks. Fix: build with "
            "--@rules_executorch//rules:instruction_sets=all, or =%s at most.",
-           label, kNames[static_cast<int>(instruction_set)], kNames[static_cast<int>(of_processor())]);
+           kNames[static_cast<int>(instruction_set)], kNames[static_cast<int>(of_processor())]);
     ::executorch::runtime::runtime_abort();
   }
 }

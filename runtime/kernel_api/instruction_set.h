@@ -20,7 +20,7 @@ enum class InstructionSet {
 /// program.
 bool has_instruction_set(InstructionSet instruction_set);
 
-/// Ends the program where the processor lacks what all kernels of the library `label` are compiled for.
-void require_instruction_set(InstructionSet instruction_set, const char* label);
+/// Ends the program where the processor lacks what all of its kernels are compiled for.
+void require_instruction_set(InstructionSet instruction_set);
 
 }  // namespace rules_executorch

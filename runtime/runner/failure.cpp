@@ -92,6 +92,14 @@ std::string Shorten(const std::string& text) {
   return text.size() <= kLongestQuote ? text : text.substr(0, kLongestQuote) + "...";
 }
 
+std::string Join(const std::vector<std::string>& items) {
+  std::string text;
+  for (const std::string& item : items) {
+    text += (text.empty() ? "" : ", ") + item;
+  }
+  return text;
+}
+
 int Finish(int status) {
   if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
     Fail(std::string("cannot write to stdout: ") + std::strerror(errno) + ".",

@@ -19,6 +19,9 @@ const std::vector<std::string>& LogMessages();
 // A text for an error, cut off where it is too long to be read.
 std::string Shorten(const std::string& text);
 
+// A list for an error.
+std::string Join(const std::vector<std::string>& items);
+
 // Call it last: fails if what was printed could not be written. Returns the status.
 int Finish(int status);
 

@@ -40,7 +40,7 @@ class Model {
 
   virtual Signature GetSignature(const std::string& method) = 0;
 
-  // Makes a method ready to run; a model runs one of its methods.
+  // Makes a method ready to run, in place of the one before.
   virtual void LoadMethod(const std::string& method) = 0;
 
   // Runs a method on as many inputs as it has; the state in its mutable buffers stays for the next run.

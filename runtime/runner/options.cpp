@@ -76,7 +76,7 @@ A flag is given once, but for --input.
 
 What to run
   --program=FILE      The %s file. Default: %s
-  --method=NAME       Default: forward.
+  --method=NAME       Default: forward; with --check, %s.
 
   --threads=N         How many threads an inference runs on, from 1 to %d. Default: %s.
 
@@ -214,7 +214,7 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
         options.check = is_given(Flag::kCheck) && options.check;
         break;
       case Flag::kMethod:
-        options.method = argument.value;
+        options.methods = {argument.value};
         break;
       case Flag::kSamples:
         options.samples = argument.value;
@@ -255,6 +255,10 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
         break;
     }
   }
+  // As with samples, those that were built in are those of the program that was built in.
+  if (options.check && !is_given(Flag::kMethod) && !is_given(Flag::kProgram)) {
+    options.methods = defaults.methods;
+  }
   const bool runs = options.action == Options::Action::kRun;
   if (options.program.empty() && (runs || options.action == Options::Action::kListMethods)) {
     Fail("no program to run.", "this binary was built without one.",
@@ -271,9 +275,10 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
 std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, const RunnerText& text) {
   const std::string name = binary.substr(binary.rfind('/') + 1);
   const auto or_none = [](const std::string& path) { return path.empty() ? "none." : path.c_str(); };
+  const std::string checked = defaults.methods.empty() ? "all" : Join(defaults.methods);
   const auto format = [&](char* buffer, size_t size) {
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
-                         kMostThreads, text.threads, or_none(defaults.samples),
+                         checked.c_str(), kMostThreads, text.threads, or_none(defaults.samples),
                          defaults.check ? " The default here." : "", defaults.rtol, defaults.atol, defaults.min_snr,
                          text.operators, text.more);
   };

@@ -15,7 +15,7 @@ struct Options {
   Action action = Action::kRun;
   std::string program;
   std::string samples;
-  std::string method = "forward";
+  std::vector<std::string> methods;  // Empty if nothing says which.
   std::vector<std::string> inputs;
   bool check = false;
   Tolerance tolerance = {0, 0};

@@ -36,14 +36,6 @@ using executorch::runtime::TensorInfo;
 // The next multiple of a line.
 size_t Aligned(size_t size) { return (size + kLineBytes - 1) / kLineBytes * kLineBytes; }
 
-std::string Join(const std::vector<std::string>& items, const char* separator) {
-  std::string text;
-  for (const std::string& item : items) {
-    text += (text.empty() ? "" : separator) + item;
-  }
-  return text;
-}
-
 // `get_tensor` is asked for tensors only, as it logs an error for anything else.
 template <typename GetTensor>
 Port MakePort(Result<Tag> tag, GetTensor get_tensor) {
@@ -148,7 +140,7 @@ std::vector<std::string> Program::MethodNames() {
 Signature Program::GetSignature(const std::string& method) {
   const std::vector<std::string> names = MethodNames();
   if (std::find(names.begin(), names.end(), method) == names.end()) {
-    Fail(path_ + " has no method " + method + "; it has: " + Join(names, ", ") + ".",
+    Fail(path_ + " has no method " + method + "; it has: " + Join(names) + ".",
          "the name is misspelt, or the model was exported under other names.", "give one of these with --method=NAME.");
   }
   Signature signature;
@@ -166,6 +158,7 @@ void Program::TakePlannedMemory(const std::string& method) {
   const Result<MethodMeta> meta = module_.method_meta(method);
   std::vector<size_t> sizes;
   size_t total = 0;
+  buffers_.clear();
   for (size_t i = 0; meta.ok() && i < meta->num_memory_planned_buffers(); ++i) {
     sizes.push_back(static_cast<size_t>(meta->memory_planned_buffer_size(i).get()));
     const size_t aligned = Aligned(sizes.back());
@@ -196,11 +189,15 @@ void Program::LoadMethod(const std::string& method) {
            "add the backend's library to the deps of the binary, or export without that partitioner.");
     }
   }
+  if (!loaded_.empty()) {
+    module_.unload_method(loaded_);
+  }
   TakePlannedMemory(method);
+  loaded_ = method;
   const Error error = module_.load_method(method, &*planned_memory_);
   if (error == Error::OperatorMissing) {
     const std::vector<std::string> missing = MissingOperators();
-    Fail("method " + method + " needs operators that this binary does not have: " + Join(missing, ", ") + ".",
+    Fail("method " + method + " needs operators that this binary does not have: " + Join(missing) + ".",
          "the binary was built for another program, or its operator library selects fewer operators.",
          "build it with an executorch_generated_lib that selects them, e.g. et_operator_library(models = [...]) with "
          "this program; --list_operators prints what is linked.");

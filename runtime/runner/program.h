@@ -43,7 +43,8 @@ class Program : public Model {
 
   Signature GetSignature(const std::string& method) override;
 
-  // Resolves the method's operators and delegates, takes the memory for its tensors.
+  // Resolves the method's operators and delegates, takes the memory for its tensors. Those of the method that was
+  // loaded before are given back.
   void LoadMethod(const std::string& method) override;
 
   std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) override;
@@ -52,8 +53,9 @@ class Program : public Model {
   void TakePlannedMemory(const std::string& method);
 
   std::string path_;
-  Lines content_;  // Constants lie in it, at multiples of a line of their own.
-  // What the method plans, from calloc: memory that nothing is written to takes no room, however much is planned.
+  Lines content_;       // Constants lie in it, at multiples of a line of their own.
+  std::string loaded_;  // The method that is ready to run.
+  // What this method plans, from calloc: memory that nothing is written to takes no room, however much is planned.
   std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, std::free};
   std::vector<executorch::runtime::Span<uint8_t>> buffers_;
   std::optional<executorch::runtime::HierarchicalAllocator> planned_memory_;

@@ -37,6 +37,9 @@ class ProgramCheck {
     segments_ = ReadSegments(file_, file_.Tables(program, kProgramSegments), segments_begin, file_size_);
     ReadConstants(program);
     const Vector plans = file_.Tables(program, kProgramExecutionPlan);
+    if (plans.size == 0) {
+      file_.Fail("it has no methods");
+    }
     for (size_t i = 0; i < plans.size; ++i) {
       CheckPlan(file_.Table(plans, i));
     }

@@ -3,19 +3,23 @@
 #include <executorch/runtime/core/event_tracer.h>
 
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "runtime/runner/options.h"
+#include "runtime/runner/run.h"
 #include "runtime/runner/runner.h"
 
 namespace rules_executorch {
 
 // What watches a program run.
-class Profiler {
+class Profiler : public RunObserver {
  public:
-  virtual ~Profiler() = default;
-
   // What the runtime tells of all that it does.
   virtual std::unique_ptr<executorch::runtime::EventTracer> MakeTracer() = 0;
+
+  // Comes before the first run, with what will run.
+  virtual void Begin(const std::vector<std::string>& methods) = 0;
 
   // Comes after the last run, while there still is what MakeTracer made.
   virtual void Report(const Options& options) = 0;

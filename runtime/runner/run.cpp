@@ -21,9 +21,9 @@ double Milliseconds(std::chrono::steady_clock::time_point start) {
 }
 
 // What to run: the samples, the inputs given, or ones. Outputs are known for samples only.
-std::vector<Sample> ChooseInputs(const Options& options, const Signature& signature) {
+std::vector<Sample> ChooseInputs(const Options& options, const std::string& method, const Signature& signature) {
   if (options.inputs.empty() && !options.samples.empty()) {
-    return ReadSamples(options.samples, options.method, signature.inputs.size(), signature.outputs.size());
+    return ReadSamples(options.samples, method, signature.inputs.size(), signature.outputs.size());
   }
   std::vector<std::string> specs = options.inputs;
   std::string expected;
@@ -34,8 +34,8 @@ std::vector<Sample> ChooseInputs(const Options& options, const Signature& signat
     expected += (expected.empty() ? "" : "; ") + Describe(port);
   }
   if (specs.size() != signature.inputs.size()) {
-    Fail("method " + options.method + " has " + std::to_string(signature.inputs.size()) + " inputs (" + expected +
-             "), and " + std::to_string(specs.size()) + " are given.",
+    Fail("method " + method + " has " + std::to_string(signature.inputs.size()) + " inputs (" + expected + "), and " +
+             std::to_string(specs.size()) + " are given.",
          "an input was forgotten, or is one too many.", "give --input once for each of them, in this order.");
   }
   Sample sample;
@@ -106,15 +106,85 @@ bool CheckOutput(size_t index, const Value& expected, const Value& actual, const
   return comparison.close;
 }
 
+std::vector<Value> Run(Model* model, const std::string& method, const Sample& sample, RunKind kind,
+                       RunObserver* observer, double* seconds) {
+  if (observer != nullptr) {
+    observer->Prepare(kind);
+  }
+  return model->Run(method, sample.inputs, seconds);
+}
+
 // Runs all samples once more; returns the seconds that the method itself took.
-double Repeat(Model* model, const Options& options, const std::vector<Sample>& samples) {
+double Repeat(Model* model, const std::string& method, const std::vector<Sample>& samples, RunKind kind,
+              RunObserver* observer) {
   double total = 0;
   for (const Sample& sample : samples) {
     double seconds = 0;
-    model->Run(options.method, sample.inputs, &seconds);
+    Run(model, method, sample, kind, observer, &seconds);
     total += seconds;
   }
   return total;
+}
+
+// How many samples and outputs were compared with PyTorch's, and how many of the outputs differ.
+struct Counts {
+  size_t samples = 0;
+  size_t outputs = 0;
+  size_t different = 0;
+};
+
+// Runs a method, and adds what was compared. `load_ms` is how long the model took to load.
+void RunMethod(Model* model, const std::string& method, const Options& options, double load_ms, RunObserver* observer,
+               Counts* counts) {
+  const Signature signature = model->GetSignature(method);
+  const std::vector<Sample> samples = ChooseInputs(options, method, signature);
+  const bool has_outputs = options.inputs.empty() && !options.samples.empty();
+  const auto load_start = std::chrono::steady_clock::now();
+  model->LoadMethod(method);
+  load_ms += Milliseconds(load_start);
+
+  const std::string name = model->path().substr(model->path().rfind('/') + 1);
+  std::printf("program %s, %zu bytes, method %s\n", name.c_str(), File(model->path()).size(), method.c_str());
+  size_t different = 0;
+  double first_run = 0;
+  for (size_t i = 0; i < samples.size(); ++i) {
+    std::printf("%s%s\n", has_outputs ? "sample " : "run", has_outputs ? std::to_string(i).c_str() : "");
+    for (size_t j = 0; j < samples[i].inputs.size(); ++j) {
+      PrintValue("input", j, samples[i].inputs[j], options.print);
+    }
+    double seconds = 0;
+    const std::vector<Value> outputs = Run(model, method, samples[i], RunKind::kFirst, observer, &seconds);
+    first_run = i == 0 ? seconds : first_run;
+    for (size_t j = 0; j < outputs.size(); ++j) {
+      if (options.check) {
+        different += CheckOutput(j, samples[i].outputs[j], outputs[j], options) ? 0 : 1;
+      } else {
+        PrintValue("output", j, outputs[j], options.print);
+      }
+    }
+  }
+  std::printf("time load %.3f ms, first run %.3f ms", load_ms, first_run * 1e3);
+  if (options.iterations > 0) {
+    for (int i = 0; i < options.warmup; ++i) {
+      Repeat(model, method, samples, RunKind::kWarmUp, observer);
+    }
+    std::vector<double> times;
+    for (int i = 0; i < options.iterations; ++i) {
+      times.push_back(Repeat(model, method, samples, RunKind::kTimed, observer));
+    }
+    std::sort(times.begin(), times.end());
+    std::printf(", then %d times all %zu: min %.3f ms, median %.3f ms", options.iterations, samples.size(),
+                times.front() * 1e3, times[times.size() / 2] * 1e3);
+  }
+  std::printf("\n");
+  if (options.check) {
+    const std::string verdict = different == 0 ? "passed" : std::to_string(different) + " outputs differ";
+    std::printf("method %s: %zu samples, %zu outputs each, %s\n", method.c_str(), samples.size(),
+                signature.outputs.size(), verdict.c_str());
+  }
+  counts->samples += samples.size();
+  counts->outputs += samples.size() * signature.outputs.size();
+  counts->different += different;
 }
 
 }  // namespace
@@ -132,63 +202,34 @@ void ListMethods(Model* model) {
   }
 }
 
-int RunModel(Model* model, const Options& options, double load_ms) {
-  const Signature signature = model->GetSignature(options.method);
-  const std::vector<Sample> samples = ChooseInputs(options, signature);
-  const bool has_outputs = options.inputs.empty() && !options.samples.empty();
-  const auto load_start = std::chrono::steady_clock::now();
-  model->LoadMethod(options.method);
-  load_ms += Milliseconds(load_start);
+std::vector<std::string> MethodsToRun(Model* model, const Options& options) {
+  if (!options.methods.empty()) {
+    return options.methods;
+  }
+  return options.check ? model->MethodNames() : std::vector<std::string>{"forward"};
+}
 
-  const std::string name = model->path().substr(model->path().rfind('/') + 1);
-  std::printf("program %s, %zu bytes, method %s\n", name.c_str(), File(model->path()).size(), options.method.c_str());
-  size_t different = 0;
-  double first_run = 0;
-  for (size_t i = 0; i < samples.size(); ++i) {
-    std::printf("%s%s\n", has_outputs ? "sample " : "run", has_outputs ? std::to_string(i).c_str() : "");
-    for (size_t j = 0; j < samples[i].inputs.size(); ++j) {
-      PrintValue("input", j, samples[i].inputs[j], options.print);
-    }
-    double seconds = 0;
-    const std::vector<Value> outputs = model->Run(options.method, samples[i].inputs, &seconds);
-    first_run = i == 0 ? seconds : first_run;
-    for (size_t j = 0; j < outputs.size(); ++j) {
-      if (options.check) {
-        different += CheckOutput(j, samples[i].outputs[j], outputs[j], options) ? 0 : 1;
-      } else {
-        PrintValue("output", j, outputs[j], options.print);
-      }
-    }
+int RunModel(Model* model, const std::vector<std::string>& methods, const Options& options, double load_ms,
+             RunObserver* observer) {
+  Counts counts;
+  for (const std::string& method : methods) {
+    RunMethod(model, method, options, load_ms, observer, &counts);
   }
-  std::printf("time load %.3f ms, first run %.3f ms", load_ms, first_run * 1e3);
-  if (options.iterations > 0) {
-    for (int i = 0; i < options.warmup; ++i) {
-      Repeat(model, options, samples);
-    }
-    std::vector<double> times;
-    for (int i = 0; i < options.iterations; ++i) {
-      times.push_back(Repeat(model, options, samples));
-    }
-    std::sort(times.begin(), times.end());
-    std::printf(", then %d times all %zu: min %.3f ms, median %.3f ms", options.iterations, samples.size(),
-                times.front() * 1e3, times[times.size() / 2] * 1e3);
-  }
-  std::printf("\n");
   if (!options.check) {
     return 0;
   }
-  std::printf("%s: %zu samples, %zu outputs each, ", different == 0 ? "PASSED" : "FAILED", samples.size(),
-              signature.outputs.size());
+  std::printf("%s: %zu samples, %zu outputs, %zu methods, ", counts.different == 0 ? "PASSED" : "FAILED",
+              counts.samples, counts.outputs, methods.size());
   if (options.tolerance.least_snr > 0) {
     std::printf("SNR of at least %g dB", options.tolerance.least_snr);
   } else {
     std::printf("allowed %g + %g * |PyTorch's|", options.tolerance.absolute, options.tolerance.relative);
   }
-  if (different > 0) {
-    std::printf("; %zu outputs differ", different);
+  if (counts.different > 0) {
+    std::printf("; %zu outputs differ", counts.different);
   }
   std::printf("\n");
-  return different == 0 ? 0 : 1;
+  return counts.different == 0 ? 0 : 1;
 }
 
 }  // namespace rules_executorch

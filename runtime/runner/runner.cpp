@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "runtime/kernel_api/threads.h"
 #include "runtime/runner/failure.h"
@@ -71,7 +72,11 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
     ListMethods(&program);
     return 0;
   }
-  const int status = RunModel(&program, options, load_ms);
+  const std::vector<std::string> methods = MethodsToRun(&program, options);
+  if (profiler != nullptr) {
+    profiler->Begin(methods);
+  }
+  const int status = RunModel(&program, methods, options, load_ms, profiler);
   if (profiler != nullptr) {
     profiler->Report(options);
   }

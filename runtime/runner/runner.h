@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace rules_executorch {
 
@@ -12,6 +13,7 @@ struct RunnerDefaults {
   double rtol = 1e-5;   // How far an output may be from PyTorch's: atol + rtol * |expected|.
   double atol = 1e-5;
   double min_snr = 0;  // If more than 0: how many decibels an output needs, in place of the two above.
+  std::vector<std::string> methods = {};  // Those that a test checks; empty: all. --method is the flag.
 };
 
 // The main function of every binary that executorch_binary and executorch_program_test build; --help describes it.

@@ -196,7 +196,13 @@ class ResultsTest(RunnerTest):
         for method, result in (("add", "2 2"), ("mul", "2 2")):
             text = self.succeed("--program=methods.pte", f"--method={method}", "--input=1,1")
             self.assertEqual(self.outputs(text), [f"float32 [2]: {result}"])
-            self.assertIn("PASSED", self.check("methods", f"--method={method}"))
+            self.assertIn("\nPASSED: 1 samples, 1 outputs, 1 methods, ", self.check("methods", f"--method={method}"))
+        text = self.check("methods", "--iterations=2")
+        self.assertEqual(
+            re.findall(r"^method .*$", text, re.M),
+            ["method add: 1 samples, 1 outputs each, passed", "method mul: 1 samples, 1 outputs each, passed"],
+        )
+        self.assertIn("\nPASSED: 2 samples, 2 outputs, 2 methods, ", text)
 
     def test_state_carries_over(self) -> None:
         text = self.succeed("--program=state.pte", "--samples=state.ptd")
@@ -330,7 +336,14 @@ class CheckTest(RunnerTest):
         text = self.differ("add", self.altered("add", "forward/0/output/0", expected))
         self.assertIn("DIFFERS, max |difference| 0.5\n", text)
         self.assertIn("1 of 6 elements differ, first [1, 1]: PyTorch 5.5, this binary 5\n", text)
-        self.assertIn("\nFAILED: 1 samples, 1 outputs each", text)
+        self.assertIn("\nFAILED: 1 samples, 1 outputs, 1 methods, ", text)
+
+    def test_difference_in_any_method_is_found(self) -> None:
+        for wrong, right in (("add", "mul"), ("mul", "add")):
+            text = self.differ("methods", self.altered("methods", f"{wrong}/0/output/0", torch.tensor([2.0, 7.0])))
+            self.assertIn(f"\nmethod {wrong}: 1 samples, 1 outputs each, 1 outputs differ\n", text)
+            self.assertIn(f"\nmethod {right}: 1 samples, 1 outputs each, passed\n", text)
+            self.assertRegex(text, r"\nFAILED: 2 samples, 2 outputs, 2 methods, allowed .*; 1 outputs differ\n$")
 
     def test_tolerances(self) -> None:
         samples = self.altered("add", "forward/0/output/0", torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]]))
@@ -344,7 +357,7 @@ class CheckTest(RunnerTest):
         samples = self.altered("add", "forward/0/output/0", expected)
         text = self.succeed("--program=add.pte", samples, "--check", "--min_snr=23.9")
         self.assertIn(": close, max |difference| 0.5, SNR 23.9 dB\n", text)
-        self.assertIn("PASSED: 1 samples, 1 outputs each, SNR of at least 23.9 dB\n", text)
+        self.assertIn("PASSED: 1 samples, 1 outputs, 1 methods, SNR of at least 23.9 dB\n", text)
         text = self.differ("add", samples, "--min_snr=24")
         self.assertIn("DIFFERS, max |difference| 0.5, SNR 23.9 dB\n", text)
         self.assertIn("equal, max |difference| 0, SNR inf dB\n", self.check("add", "--min_snr=24"))
