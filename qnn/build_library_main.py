@@ -20,6 +20,7 @@ _COMPILER = flags.DEFINE_string("compiler", None, "The compiler.", required=True
 _COMPILE_FLAGS = flags.DEFINE_multi_string("compile_flag", [], "A flag to compile with.")
 _LINK_FLAGS = flags.DEFINE_multi_string("link_flag", [], "A flag to link with.")
 _SOURCES = flags.DEFINE_multi_string("src", None, "The interface, then the ops.", required=True)
+_ASSEMBLY = flags.DEFINE_multi_string("asm_src", [], "A source in assembly for the processor.")
 _OUTPUT = flags.DEFINE_string("output", None, "Folder to write to.", required=True)
 
 
@@ -43,8 +44,9 @@ def main(argv: Sequence[str]) -> int:
     )
     folder = Path(_OUTPUT.value)
     folder.mkdir(parents=True, exist_ok=True)
-    command = [_COMPILER.value, *_COMPILE_FLAGS.value, f"-DTHIS_PKG_NAME={package}", "-shared", *_SOURCES.value]
-    compiled = subprocess.run([*command, "-o", str(folder / file), *_LINK_FLAGS.value])
+    command = [_COMPILER.value, *_COMPILE_FLAGS.value, f"-DTHIS_PKG_NAME={package}", "-shared"]
+    sources = [*_SOURCES.value, *_ASSEMBLY.value]
+    compiled = subprocess.run([*command, *sources, "-o", str(folder / file), *_LINK_FLAGS.value])
     if compiled.returncode:
         return compiled.returncode
     sdk = {"package": package, "library": file, "role": _ROLE.value, "sdk_build_id": _SDK_BUILD_ID.value}

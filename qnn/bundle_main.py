@@ -15,6 +15,7 @@ from qnn.registration import bundle
 _LABEL = flags.DEFINE_string("label", None, "The label of the bundle.", required=True)
 _REGISTRATION = flags.DEFINE_string("registration", None, "The registration of the package.", required=True)
 _LIBRARIES = flags.DEFINE_multi_string("library", None, "A folder with a library of the package.", required=True)
+_HEXAGON_ARCH = flags.DEFINE_string("hexagon_arch", None, "The version of the DSP, e.g. v75.", required=True)
 _OUTPUT = flags.DEFINE_string("output", None, "Folder to write to.", required=True)
 
 
@@ -23,7 +24,8 @@ def main(argv: Sequence[str]) -> int:
         raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
     registration = json.loads(Path(_REGISTRATION.value).read_text())
     try:
-        bundle.write(registration, [Path(folder) for folder in _LIBRARIES.value], Path(_OUTPUT.value), _LABEL.value)
+        libraries = [Path(folder) for folder in _LIBRARIES.value]
+        bundle.write(registration, libraries, _HEXAGON_ARCH.value, Path(_OUTPUT.value), _LABEL.value)
     except InputError as error:
         print(error, file=sys.stderr)
         return 1

@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules/private/qnn:qnn_op_package.bzl", "qnn_op_package_skeleton", _qnn_op_package = "qnn_op_package")
-load("//rules/private/qnn:qnn_op_package_library.bzl", "qnn_op_package_bundle", "qnn_op_package_library")
+load("//rules/private/qnn:qnn_op_package_library.bzl", "check_processors", "qnn_op_package_bundle", "qnn_op_package_library")
 load("//rules/private/torch:loader_module.bzl", "loader_module")
 
 def qnn_op_package(
@@ -10,6 +10,7 @@ def qnn_op_package(
         config,
         torch_ops,
         op_srcs = {},
+        asm_srcs = {},
         backend = "HTP",
         hexagon_archs = ["v75"],
         copts = [],
@@ -27,7 +28,8 @@ def qnn_op_package(
     - `<name>_py`: a py_library with the module `<package>.<name>`, whose `op_package_options()` gives ExecuTorch's
       `QnnExecuTorchOpPackageOptions`. There is none for the CPU backend, which ExecuTorch does not lower to.
     - `<name>.x86_64`, `<name>.aarch64_android`, `<name>.hexagon_<arch>`: the libraries. They need the SDKs that QNN_SDK_ROOT,
-      HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT name, and are incompatible, so skipped, without.
+      HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT name, and are incompatible, so skipped, without. Where one of these is set, the build
+      prints which processors are skipped, and what is missing.
     - `<name>.device_<arch>`: a folder with what a device needs, and the commands that push and run it.
 
     Args:
@@ -35,6 +37,8 @@ def qnn_op_package(
       config: the XML files of the package. Several define one package together.
       torch_ops: for each op the operator of PyTorch's that the op computes, as namespace::name or namespace::name.overload.
       op_srcs: for each op its source, e.g. {"ExampleCustomOp": "ExampleCustomOp.cpp"}.
+      asm_srcs: for each processor, named as the library is, the sources in assembly that ops call, e.g.
+        {"hexagon_v75": ["v75_asm/example.S"]}.
       backend: the backend that the sources are for: HTP, or CPU. A package for CPU is for other programs of the SDK, such as
         qnn-net-run, and has libraries for x86_64 and aarch64_android alone.
       hexagon_archs: versions of the DSP to build for: v68, v69, v73, v75, v79, v81.
@@ -73,10 +77,13 @@ def qnn_op_package(
             **common
         )
     archs = hexagon_archs if for_htp else []
-    for platform in ["x86_64", "aarch64_android"] + ["hexagon_" + arch for arch in archs]:
+    processors = ["x86_64", "aarch64_android"] + ["hexagon_" + arch for arch in archs]
+    check_processors(name, asm_srcs, processors)
+    for platform in processors:
         found = Label("@executorch_qnn//:{}{}".format("" if for_htp else "cpu_", platform))
         qnn_op_package_library(
             name = name + "." + platform,
+            asm_srcs = asm_srcs.get(platform, []),
             copts = copts,
             package = name,
             platform = found,
@@ -86,6 +93,7 @@ def qnn_op_package(
     for arch in archs:
         qnn_op_package_bundle(
             name = "{}.device_{}".format(name, arch),
+            hexagon_arch = arch,
             libraries = [name + ".aarch64_android", name + ".hexagon_" + arch],
             package = name,
             target_compatible_with = [

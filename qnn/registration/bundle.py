@@ -12,12 +12,15 @@ from typing import Any
 from diagnostics.errors import Finding, InputError
 
 
-def write(registration: Mapping[str, Any], libraries: Sequence[Path], output: Path, label: str) -> None:
+def write(
+    registration: Mapping[str, Any], libraries: Sequence[Path], hexagon_arch: str, output: Path, label: str
+) -> None:
     """Writes a bundle.
 
     Args:
         registration: of the package.
         libraries: folders, each with a library and sdk.json.
+        hexagon_arch: the version of the DSP that the libraries are for.
         output: the folder to write to.
         label: of the bundle, for errors.
 
@@ -46,7 +49,8 @@ def write(registration: Mapping[str, Any], libraries: Sequence[Path], output: Pa
             package=registration["package"],
             sdk=build_ids[0] or "unknown",
             device_dir=registration["device_dir"],
-            libraries=" ".join(sorted(sdk["library"] for sdk in sdks)),
+            hexagon_arch=hexagon_arch,
+            libraries="".join(f'  "$here/{library}" \\\n' for library in sorted(sdk["library"] for sdk in sdks)),
         )
     )
     script.chmod(0o755)

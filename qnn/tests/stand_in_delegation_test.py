@@ -18,12 +18,14 @@ from executorch.backends.qualcomm.serialization.qc_schema import QcomChipset
 from executorch.backends.qualcomm.serialization.qc_schema_serialize import flatbuffer_to_option
 from executorch.backends.qualcomm.utils import utils
 from executorch.exir import EdgeProgramManager
+from qnn.tests.relu_package import op_package_options as options_of_relu
 from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
 
 from diagnostics.errors import InputError
 from examples.qnn_op_package import model, quantization
 from export.exporter import export
 from qnn.checks import delegation, operator_schema
+from qnn.testing.op_package import Package, Quantized
 from qnn.testing.stand_in_manager import Node, StandInManager, installed
 
 _HERE = Path(__file__).absolute().parent
@@ -42,6 +44,32 @@ class _Without(torch.nn.Module):
         return x + 1
 
 
+class _Relu(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        return torch.relu(x), torch.sigmoid(x)
+
+
+def _computed_by_package(node: Node, x: torch.Tensor, quantized: torch.fx.GraphModule | None) -> torch.Tensor:
+    """What the op of a delegated node computes, in floats; with the scales of a quantized model if there is one."""
+    package = Package(_HERE / f"stand_in_relu.x86_64/libQnn{node.package}.so", node.package)
+    assert package.validate(node.package, node.op_type, node.inputs, node.outputs, node.params)
+    if quantized is None:
+        out = torch.empty_like(x)
+        assert package.run(node.op_type, [out], [x], {}) == 0
+        return out
+    (relu,) = (each for each in quantized.graph.nodes if each.target == torch.ops.aten.relu.default)
+    (in_scale, in_zero), (out_scale, out_zero) = (each.args[1:3] for each in (relu.args[0], *relu.users))
+    in_values = torch.quantize_per_tensor(x, in_scale, in_zero, torch.quint8).int_repr()
+    out_values = Quantized(torch.empty(x.shape, dtype=torch.uint8), out_scale, out_zero)
+    assert package.run(node.op_type, [out_values], [Quantized(in_values, in_scale, in_zero)], {}) == 0
+    return out_scale * (out_values.values.float() - out_zero)
+
+
+def _is_close(expected: torch.Tensor, computed: torch.Tensor) -> bool:
+    """How ExecuTorch's script compares a device's output with PyTorch's."""
+    return bool(torch.all(torch.isclose(expected, computed, atol=1e-2)))
+
+
 class StandInDelegationTest(absltest.TestCase):
     def setUp(self) -> None:
         super().setUp()
@@ -54,10 +82,13 @@ class StandInDelegationTest(absltest.TestCase):
         self.packages = delegation.operators(self.specs)
 
     def lower(
-        self, module: torch.nn.Module, takes: Mapping[str, bool] = _TAKES_ALL
+        self,
+        module: torch.nn.Module,
+        takes: Mapping[str, bool] = _TAKES_ALL,
+        inputs: tuple[torch.Tensor, ...] = model.get_model()[1],
     ) -> tuple[StandInManager, EdgeProgramManager, list[str]]:
         with delegation.listening() as messages, installed(StandInManager(takes)) as manager:
-            edge = utils.to_edge_transform_and_lower_to_qnn(module, model.get_model()[1], self.specs)
+            edge = utils.to_edge_transform_and_lower_to_qnn(module, inputs, self.specs)
         return manager, edge, messages
 
     def check(self, edge: EdgeProgramManager, messages: list[str]) -> str:
@@ -120,6 +151,34 @@ class StandInDelegationTest(absltest.TestCase):
         found = self.check(edge, messages)
         self.assertIn("forward() calls my_ops.shifted.default outside of the delegate", found)
         self.assertIn("Likely cause: a call leaves an argument at its default", found)
+
+    def test_in_place_of_a_built_in_operator(self) -> None:
+        """The package computes aten::relu, and no other op of the backend; its library computes what PyTorch does."""
+        x = torch.rand(1, 2, 4, 8) * 2 - 1
+        for quantized in (False, True):
+            with self.subTest(quantized=quantized):
+                converted: torch.fx.GraphModule | None = None
+                if quantized:
+                    exported = torch.export.export(_Relu(), (x,), strict=True).module()
+                    prepared = prepare_pt2e(exported, quantization.make_quantizer())
+                    prepared(x)
+                    converted = convert_pt2e(prepared)
+                self.specs = utils.generate_qnn_executorch_compiler_spec(
+                    soc_model=QcomChipset.SM8650,
+                    backend_options=utils.generate_htp_compiler_spec(use_fp16=not quantized),
+                    op_package_options=options_of_relu(),
+                )
+                self.packages = delegation.operators(self.specs)
+                manager, edge, messages = self.lower(converted or _Relu(), {"MyRelu": True}, (x,))
+                (node,) = (node for node in manager.compiled if node.package == "ReluPackage")
+                self.assertEqual(node, Node("ReluPackage", "MyRelu", 1, 1, ()))
+                built_in = [node.op_type for node in manager.compiled if node.package == "qti.aisw"]
+                self.assertIn("Sigmoid", built_in)
+                self.assertNotIn("Relu", built_in)
+                self.assertEqual(self.check(edge, messages), "")
+                computed = _computed_by_package(node, x, converted)
+                self.assertTrue(_is_close(torch.relu(x), computed))
+                self.assertFalse(_is_close(x, computed), "the comparison tells a copy from a ReLU")
 
     def test_model_without_the_operators(self) -> None:
         _, edge, messages = self.lower(_Without())

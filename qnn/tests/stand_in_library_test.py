@@ -2,20 +2,28 @@
 
 import json
 import os
-import stat
 import subprocess
+import sys
 from pathlib import Path
+from types import SimpleNamespace
+from unittest import mock
 
 import torch
 from absl.testing import absltest
+from executorch.backends.qualcomm.serialization.qc_schema import QnnExecuTorchBackendType
 
 from diagnostics.errors import InputError
 from examples.qnn_op_package import operators  # noqa: F401  (registers the operators)
 from qnn.registration import bundle
 from qnn.testing.op_package import Package, Quantized
 
+# ExecuTorch's list of what a device needs; the debugger beside it imports packages that the list does not need.
+sys.modules["executorch.backends.qualcomm.debugger.qnn_intermediate_debugger"] = mock.MagicMock()
+from executorch.backends.qualcomm import export_utils  # noqa: E402
+
 _HERE = Path(__file__).parent
 _NAME = "ExampleOpPackage"
+_LIBRARIES = [_HERE / "stand_in.aarch64_android", _HERE / "stand_in.hexagon"]
 _PRECISION, _DIMENSIONS = 2, 3  # Of GraphStatus.
 
 
@@ -128,7 +136,7 @@ class CpuTest(absltest.TestCase):
 
 class BundleTest(absltest.TestCase):
     def test_files(self) -> None:
-        folder = _HERE / "stand_in.device"
+        folder = _HERE / "stand_in.device_v79"
         libraries = [f"libQnn{_NAME}.so", f"libQnn{_NAME}_HTP.so"]
         self.assertCountEqual(os.listdir(folder), [*libraries, "push.sh", "sdk.json"])
         sdks = json.loads((folder / "sdk.json").read_text())
@@ -141,36 +149,106 @@ class BundleTest(absltest.TestCase):
         for number, folder in enumerate(folders):
             (folder / "sdk.json").write_text(json.dumps({"library": "a.so", "sdk_build_id": f"v{number}"}))
         with self.assertRaises(InputError) as caught:
-            bundle.write({}, folders, folders[0], "//a:b")
+            bundle.write({}, folders, "v79", folders[0], "//a:b")
         self.assertEqual(caught.exception.findings[0].id, "several-sdks")
         self.assertIn("//a:b: error: the libraries are for different SDKs: v0, v1\n", str(caught.exception))
 
-    def test_commands(self) -> None:
-        """push.sh, with an adb that notes its arguments: what is pushed where, and how the program runs."""
-        folder = Path(self.create_tempdir().full_path)
-        adb, notes = folder / "adb", folder / "notes"
-        adb.write_text(f'#!/bin/sh\necho "$@" >> {notes}\n')
-        adb.chmod(adb.stat().st_mode | stat.S_IXUSR)
-        environment = {"PATH": f"{folder}:{os.environ['PATH']}", "QNN_SDK_ROOT": "/sdk"}
-        push = [str(_HERE / "stand_in.device/push.sh"), "a/program.pte", "b/qnn_executor_runner", "inputs.txt", "x.raw"]
-        subprocess.run(push, env=environment, check=True)
-        done = notes.read_text()
-        target = "/data/local/tmp/executorch/example_op_package"
-        for part in (
-            f"shell mkdir -p {target}\n",
-            f"libQnn{_NAME}.so {target}/\n",
-            f"libQnn{_NAME}_HTP.so {target}/\n",
-            f"push /sdk/lib/aarch64-android/libQnnHtpV75Stub.so {target}/\n",
-            f"push /sdk/lib/hexagon-v75/unsigned/libQnnHtpV75Skel.so {target}/\n",
-            f"push a/program.pte b/qnn_executor_runner inputs.txt x.raw {target}/\n",
-            f"ADSP_LIBRARY_PATH='{target}' ./qnn_executor_runner --model_path program.pte --input_list_path inputs.txt",
-            f"pull {target}/outputs .\n",
-        ):
-            self.assertIn(part, done)
-        for arguments in ([], push[1:3]):
-            failed = subprocess.run([push[0], *arguments], env=environment, capture_output=True, text=True)
-            self.assertEqual(failed.returncode, 2)
-            self.assertIn("push.sh program.pte qnn_executor_runner input_list.txt", failed.stderr)
+    def test_pushes_what_executorch_pushes(self) -> None:
+        """push.sh, with an adb that notes its arguments: the files are those of ExecuTorch's own list."""
+        registration = {"package": _NAME, "device_dir": "/data/local/tmp/mine"}
+        for arch, soc_model in (("v73", "SM8550"), ("v75", "SM8650"), ("v79", "SM8750"), ("v81", "SM8850")):
+            with self.subTest(arch):
+                bundled = Path(self.create_tempdir().full_path)
+                bundle.write(registration, _LIBRARIES, arch, bundled, "//a:b")
+                device = _Device(self, soc_model)
+                ours = [str(bundled / f"libQnn{_NAME}{suffix}.so") for suffix in ("", "_HTP")]
+                device.run(bundled / "push.sh")
+                self.assertEqual(device.adb_pushes(), sorted([*device.files, *device.given, *ours]))
+                self.assertIn(
+                    "LD_LIBRARY_PATH='/data/local/tmp/mine' ADSP_LIBRARY_PATH='/data/local/tmp/mine' "
+                    "./qnn_executor_runner "
+                    "--model_path program.pte --input_list_path inputs.txt --output_folder_path outputs\n",
+                    device.notes.read_text(),
+                )
+                self.assertIn("\npull /data/local/tmp/mine/outputs .\n", device.notes.read_text())
+
+    def test_rule_gives_the_arch(self) -> None:
+        device = _Device(self, "SM8750")
+        device.run(_HERE / "stand_in.device_v79/push.sh")
+        self.assertContainsSubset(device.files, device.adb_pushes())
+
+    def test_another_device(self) -> None:
+        device = _Device(self, "SM8650")
+        device.run(_HERE / "stand_in.device_v79/push.sh", HEXAGON_ARCH="v75")
+        self.assertContainsSubset(device.files, device.adb_pushes())
+
+    def test_nothing_is_pushed_where_a_file_is_missing(self) -> None:
+        for missing in ("libqnn_executorch_backend.so", "qnn_executor_runner", "libQnnHtpV79Skel.so", "program.pte"):
+            device = _Device(self, "SM8750")
+            (path,) = (file for file in (*device.files, *device.given) if file.endswith(missing))
+            Path(path).unlink()
+            failed = device.run(_HERE / "stand_in.device_v79/push.sh", check=False)
+            self.assertEqual(failed.returncode, 1)
+            self.assertIn(f"there is no file {path}\n", failed.stderr)
+            self.assertFalse(device.notes.exists())
+
+    def test_usage(self) -> None:
+        device = _Device(self, "SM8750")
+        device.given = device.given[:1]
+        failed = device.run(_HERE / "stand_in.device_v79/push.sh", check=False)
+        self.assertEqual(failed.returncode, 2)
+        self.assertIn("push.sh program.pte build-android input_list.txt", failed.stderr)
+
+
+class _Device:
+    """A folder with an adb that notes its arguments, and with the files that ExecuTorch pushes for a chip."""
+
+    def __init__(self, test: absltest.TestCase, soc_model: str) -> None:
+        self.folder = Path(test.create_tempdir().full_path)
+        self.notes = self.folder / "notes"
+        adb = self.folder / "adb"
+        adb.write_text(f'#!/bin/sh\necho "$@" >> {self.notes}\n')
+        adb.chmod(0o755)
+        with mock.patch.dict(os.environ, QNN_SDK_ROOT=f"{self.folder}/sdk"):
+            adb_of_executorch = export_utils.SimpleADB(
+                SimpleNamespace(
+                    build_folder=f"{self.folder}/build-android",
+                    device=None,
+                    direct_build_folder=None,
+                    dump_intermediate_outputs=False,
+                    host=None,
+                    pre_gen_pte=None,
+                    shared_buffer=False,
+                    skip_push=False,
+                    soc_model=soc_model,
+                    target="aarch64-android",
+                ),
+                "program.pte",
+                "/data/local/tmp/mine",
+            )
+        self.files = [
+            f"{self.folder}/build-android/{adb_of_executorch.runner}",
+            *adb_of_executorch.backend_library_paths[QnnExecuTorchBackendType.kHtpBackend],
+        ]
+        self.given = [f"{self.folder}/{name}" for name in ("program.pte", "inputs.txt", "x.raw")]
+        for file in (*self.files, *self.given):
+            Path(file).parent.mkdir(exist_ok=True, parents=True)
+            Path(file).touch()
+
+    def run(self, script: Path, check: bool = True, **environment: str) -> subprocess.CompletedProcess[str]:
+        program, *inputs = self.given
+        return subprocess.run(
+            [str(script), program, f"{self.folder}/build-android", *inputs],
+            env={"PATH": f"{self.folder}:{os.environ['PATH']}", "QNN_SDK_ROOT": f"{self.folder}/sdk"} | environment,
+            check=check,
+            capture_output=True,
+            text=True,
+        )
+
+    def adb_pushes(self) -> list[str]:
+        """The files of adb's pushes."""
+        pushes = [line.split()[1:-1] for line in self.notes.read_text().splitlines() if line.startswith("push ")]
+        return sorted(file for push in pushes for file in push)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,10 @@ load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "qnn_op_package")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK", "qnn_environment")
 load("//rules/private/providers:qnn_op_package_info.bzl", "QnnOpPackageInfo")
-load("//rules/private/repositories:qnn_repository.bzl", "build_id", "version_key")
+
+# buildifier: disable=bzl-visibility
+load("//rules/private/qnn:qnn_op_package_library.bzl", "check_processors")
+load("//rules/private/repositories:qnn_repository.bzl", "build_id", "platforms", "skipped", "version_key")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
 
 def _actions_test_impl(ctx):
@@ -95,6 +98,116 @@ def _sdk_test_impl(ctx):
 
 _sdk_test = unittest.make(_sdk_test_impl)
 
+def _machine(environ, files):
+    """A machine with these files and a clang++."""
+    folders = {}
+    for file in files:
+        parts = file.split("/")
+        for end in range(1, len(parts)):
+            folders.setdefault("/".join(parts[:end]), {})[parts[end]] = None
+    return struct(
+        environ = environ,
+        exists = lambda path: path in folders or path in files,
+        names = lambda path: folders[path].keys(),
+        which = lambda program: "/usr/bin/" + program,
+    )
+
+def _asm_srcs_test_impl(ctx):
+    env = unittest.begin(ctx)
+    messages = []
+    processors = ["x86_64", "aarch64_android", "hexagon_v75"]
+    check_processors("a", {"hexagon_v75": ["v75.S"], "x86_64": []}, processors, fail = messages.append)
+    asserts.equals(env, [], messages)
+    check_processors("a", {"hexagon_v79": ["v79.S"]}, processors, fail = messages.append)
+    asserts.true(env, "attribute asm_srcs names hexagon_v79, which the package is not built for." in messages[0], messages[0])
+    asserts.true(env, "Fix: name some of x86_64, aarch64_android, hexagon_v75." in messages[0], messages[0])
+    asserts.true(env, messages[0].endswith("docs/errors.md#unknown-processor"), messages[0])
+    return unittest.end(env)
+
+_asm_srcs_test = unittest.make(_asm_srcs_test_impl)
+
+_QNN = "/qairt/include/QNN/QnnOpPackage.h"
+_CLANG = "/ndk/toolchains/llvm/prebuilt/linux-x86_64/bin/clang++"
+_ENVIRON = {"ANDROID_NDK_ROOT": "/ndk", "HEXAGON_SDK_ROOT": "/q/hexagon-sdk-5.4.0", "QNN_SDK_ROOT": "/qairt"}
+
+def _hexagon_files(root, compilers, archs):
+    """Of a Hexagon SDK."""
+    files = ["{}/rtos/qurt/compute{}/include/qurt/qurt.h".format(root, arch) for arch in archs]
+    for compiler in compilers:
+        tools = "{}/tools/HEXAGON_Tools/{}/Tools".format(root, compiler)
+        files += [tools + "/bin/hexagon-clang++", tools + "/libnative/include/a.h"]
+    return files
+
+def _asserts_sdk(env, platform, root, compiler):
+    """That a platform compiles with the headers of an SDK for a DSP and a compiler in it."""
+    tools = "{}/tools/HEXAGON_Tools/{}/Tools".format(root, compiler)
+    asserts.equals(env, [], platform.missing)
+    if platform.role == "HTP.AARCH64_ANDROID":
+        asserts.equals(env, tools + "/bin/hexagon-clang++", platform.compiler)
+        asserts.true(env, "-I{}/incs".format(root) in platform.compile_flags, str(platform.compile_flags))
+        asserts.false(env, "-ffast-math" in platform.compile_flags, str(platform.compile_flags))
+    else:
+        asserts.true(env, "-I{}/libnative/include".format(tools) in platform.compile_flags, str(platform.compile_flags))
+        asserts.true(env, "-ffast-math" in platform.compile_flags, str(platform.compile_flags))
+
+def _hexagon_sdks_test_impl(ctx):
+    env = unittest.begin(ctx)
+
+    # As ExecuTorch's document has them installed: HEXAGON_SDK_ROOT is the older one of two.
+    old, new = "/q/hexagon-sdk-5.4.0", "/q/hexagon-sdk-6.0.0"
+    both = (_hexagon_files(old, ["8.6.02", "8.7.03", "8.7.06"], ["v73", "v75"]) +
+            _hexagon_files(new, ["8.8.02", "8.8.05"], ["v75", "v79"]))
+    on = _machine(_ENVIRON, both + [_QNN, _CLANG])
+    found = platforms(on)
+    _asserts_sdk(env, found["hexagon_v73"], old, "8.6.02")
+    _asserts_sdk(env, found["hexagon_v75"], old, "8.7.03")
+    _asserts_sdk(env, found["hexagon_v79"], new, "8.8.02")
+    _asserts_sdk(env, found["x86_64"], new, "8.8.02")
+    _asserts_sdk(env, found["aarch64_android"], new, "8.8.02")
+    asserts.equals(env, _CLANG, found["aarch64_android"].compiler)
+    asserts.equals(env, "/usr/bin/clang++", found["x86_64"].compiler)
+    asserts.equals(
+        env,
+        ["  hexagon_{}: there is no {}/rtos/qurt/compute{}/include".format(arch, old, arch) for arch in ["v68", "v69", "v81"]],
+        skipped(on, found).split("\n")[1:],
+    )
+
+    # One SDK of another name, with a compiler that no list has.
+    only = "/q/Hexagon_SDK/6.4.0.1"
+    found = platforms(_machine(
+        _ENVIRON | {"HEXAGON_SDK_ROOT": only + "/"},
+        _hexagon_files(only, ["8.8.06", "8.10.01"], ["v75", "v79"]) + [_QNN, _CLANG],
+    ))
+    for name in ["hexagon_v75", "hexagon_v79", "x86_64", "aarch64_android"]:
+        _asserts_sdk(env, found[name], only, "8.10.01")
+    return unittest.end(env)
+
+_hexagon_sdks_test = unittest.make(_hexagon_sdks_test_impl)
+
+def _skipped_test_impl(ctx):
+    env = unittest.begin(ctx)
+    none = _machine({}, [])
+    asserts.equals(env, "", skipped(none, platforms(none)), "a machine without SDKs hears nothing of them")
+    asserts.true(env, [platform for platform in platforms(none).values() if not platform.missing] == [])
+    for environ, files, name, reason in [
+        (_ENVIRON, [_QNN, _CLANG], "hexagon_v75", "HEXAGON_SDK_ROOT names /q/hexagon-sdk-5.4.0, which does not exist"),
+        ({"QNN_SDK_ROOT": "/qairt"}, [_QNN], "x86_64", "HEXAGON_SDK_ROOT is not set"),
+        ({"QNN_SDK_ROOT": "/qairt"}, [_QNN], "cpu_aarch64_android", "ANDROID_NDK_ROOT is not set"),
+        ({"QNN_SDK_ROOT": "/qairt"}, ["/qairt/lib"], "cpu_x86_64", "there is no /qairt/include/QNN"),
+        (
+            {"ANDROID_NDK_ROOT": "/ndk"},
+            ["/ndk/a"],
+            "aarch64_android",
+            "QNN_SDK_ROOT is not set; HEXAGON_SDK_ROOT is not set; there is no " + _CLANG,
+        ),
+    ]:
+        on = _machine(environ, files)
+        lines = skipped(on, platforms(on)).split("\n")
+        asserts.true(env, "  {}: {}".format(name, reason) in lines, str(lines))
+    return unittest.end(env)
+
+_skipped_test = unittest.make(_skipped_test_impl)
+
 def qnn_op_package_test_suite(name):
     """Tests of qnn_op_package.
 
@@ -160,6 +273,18 @@ def qnn_op_package_test_suite(name):
         size = "small",
         target_under_test = ":qnn_package",
     )
+    _asm_srcs_test(
+        name = "qnn_asm_srcs_test",
+        size = "small",
+    )
+    _hexagon_sdks_test(
+        name = "qnn_hexagon_sdks_test",
+        size = "small",
+    )
+    _skipped_test(
+        name = "qnn_skipped_test",
+        size = "small",
+    )
     _provider_test(
         name = "qnn_package_provider_test",
         size = "small",
@@ -177,13 +302,16 @@ def qnn_op_package_test_suite(name):
     native.test_suite(
         name = name,
         tests = [
+            ":qnn_asm_srcs_test",
             ":qnn_cpu_package_actions_test",
             ":qnn_cpu_package_skeleton_test",
             ":qnn_cpu_package_targets_test",
             ":qnn_environment_test",
+            ":qnn_hexagon_sdks_test",
             ":qnn_package_actions_test",
             ":qnn_package_provider_test",
             ":qnn_package_skeleton_test",
             ":qnn_sdk_test",
+            ":qnn_skipped_test",
         ],
     )

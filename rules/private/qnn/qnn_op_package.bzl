@@ -130,7 +130,7 @@ qnn_op_package = rule(
             allow_single_file = [".cpp", ".cc"],
         ),
         "module": attr.output(
-            doc = "The Python module that registers the package with ExecuTorch, if there is to be one.",
+            doc = "The Python module that registers the package with ExecuTorch, if there is to be one. The macro gives it.",
         ),
         "op_srcs": attr.label_keyed_string_dict(
             doc = "The ops that each source defines, with commas between them.",

@@ -7,6 +7,25 @@ load("//rules/private/toolchains:qnn_platform.bzl", "QnnPlatformInfo")
 
 visibility(["//qnn/...", "//rules/..."])
 
+UNKNOWN_PROCESSOR_ERR = """qnn_op_package(name = "{name}"): attribute asm_srcs names {unknown}, which the package is not built for.
+
+Likely cause: a typo, or an architecture that hexagon_archs does not have.
+Fix: name some of {processors}.
+See: docs/errors.md#unknown-processor"""
+
+def check_processors(name, asm_srcs, processors, fail = fail):
+    """Checks that sources in assembly are for processors that a package is built for.
+
+    Args:
+      name: str, of the package.
+      asm_srcs: dict[str, list[Label]], by processor.
+      processors: list[str].
+      fail: what is called with an error.
+    """
+    unknown = [processor for processor in asm_srcs if processor not in processors]
+    if unknown:
+        fail(UNKNOWN_PROCESSOR_ERR.format(name = name, processors = ", ".join(processors), unknown = ", ".join(unknown)))
+
 def _qnn_op_package_library_impl(ctx):
     package = ctx.attr.package[QnnOpPackageInfo]
     platform = ctx.attr.platform[QnnPlatformInfo]
@@ -22,12 +41,13 @@ def _qnn_op_package_library_impl(ctx):
     args.add_all(platform.link_flags, format_each = "--link_flag=%s")
     args.add(package.interface, format = "--src=%s")
     args.add_all(package.op_srcs, format_each = "--src=%s")
+    args.add_all(ctx.files.asm_srcs, format_each = "--asm_src=%s")
     args.add_all([folder], format_each = "--output=%s", expand_directories = False)
     ctx.actions.run(
         executable = ctx.executable._build,
         arguments = [args],
         inputs = depset(
-            [package.registration, package.interface],
+            [package.registration, package.interface] + ctx.files.asm_srcs,
             transitive = [package.op_srcs, platform.files],
         ),
         outputs = [folder],
@@ -45,6 +65,10 @@ qnn_op_package_library = rule(
 registered with, and `sdk.json`, which says which SDK the library is for.""",
     implementation = _qnn_op_package_library_impl,
     attrs = {
+        "asm_srcs": attr.label_list(
+            doc = "Sources in assembly for the processor.",
+            allow_files = [".S"],
+        ),
         "copts": attr.string_list(doc = "Options for the compiler."),
         "package": attr.label(
             doc = "The `qnn_op_package`.",
@@ -71,6 +95,7 @@ def _qnn_op_package_bundle_impl(ctx):
     args = ctx.actions.args()
     args.add(label_text(ctx.label), format = "--label=%s")
     args.add(package.registration, format = "--registration=%s")
+    args.add(ctx.attr.hexagon_arch, format = "--hexagon_arch=%s")
     args.add_all(ctx.files.libraries, format_each = "--library=%s", expand_directories = False)
     args.add_all([folder], format_each = "--output=%s", expand_directories = False)
     ctx.actions.run(
@@ -87,6 +112,10 @@ qnn_op_package_bundle = rule(
     doc = "A folder with the libraries of an op package that a device needs, and `push.sh`, which pushes them and runs a program.",
     implementation = _qnn_op_package_bundle_impl,
     attrs = {
+        "hexagon_arch": attr.string(
+            doc = "The version of the device's DSP, e.g. v75.",
+            mandatory = True,
+        ),
         "libraries": attr.label_list(
             doc = "The package's libraries for the processor and for the DSP of a device.",
             mandatory = True,

@@ -1,12 +1,15 @@
 // A stand-in for a header of Qualcomm's SDK: see README.md.
 //
-// Tensors of a graph, and a registry of ops in place of the backend's.
+// Tensors of a graph, and a registry of ops in place of the backend's. Op packages rely on the standard headers that
+// the SDK's bring.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <type_traits>
 #include <utility>
 
 #include "QnnOpPackage.h"
@@ -63,6 +66,9 @@ class Tensor {
   size_t rank_;
   void* data_;
 };
+
+// A node of a graph, which cost functions get.
+class Op;
 
 namespace stand_in {
 
@@ -158,6 +164,9 @@ struct ParamOrderRegistration {
       type, stand_in::Kernel<&STAND_IN_STRIP function>::kCount, \
       [](Tensor* const* tensors) { return stand_in::Kernel<&STAND_IN_STRIP function>::call(tensors); });
 #define DEF_PACKAGE_OP_AND_COST_AND_FLAGS(function, type, ...) DEF_PACKAGE_OP(function, type)
+#define DEF_PACKAGE_OP_AND_COST_F_AND_FLAGS(function, type, cost, ...)  \
+  static_assert(std::is_same_v<decltype(&cost), float (*)(const Op*)>); \
+  DEF_PACKAGE_OP(function, type)
 #define DEF_PACKAGE_PARAM_ORDER(...) const stand_in::ParamOrderRegistration STAND_IN_NAME(order_)(__VA_ARGS__);
 
 // In the interface. An op that is listed and that no source defines does not link.
@@ -172,6 +181,8 @@ struct ParamOrderRegistration {
 #define INIT_PACKAGE_OP_DEF()
 #define INIT_PACKAGE_OPTIMIZATION_DEF()
 #define INIT_PACKAGE_PARAM_ORDER_DEF()
+#define LIST_PACKAGE_AXIS_PARAMS(...)
+#define LIST_PACKAGE_PER_CHANNEL_QUANTIZED_OPS(...)
 #define REGISTER_PACKAGE_PARAM_ORDERS()
 #define REGISTER_PACKAGE_AXIS_PARAMS()
 #define REGISTER_PACKAGE_PER_CHANNEL_QUANTIZED_OPS()
