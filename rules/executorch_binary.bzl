@@ -14,9 +14,10 @@ def executorch_binary(name, profile = False, tags = [], **kwargs):
     output group `operators` is a report of the operators, with the library of each and with those that run with PyTorch's
     kernels.
 
-    `bazel run :<name>.profile` runs the program in a runner of its own that takes profiles, and writes `<name>.profile.html`: the
-    time by operator, by line of Python and by node, and a timeline. Its flags are those of the runner; `--page=FILE` names another
-    page, and `--etdump=FILE` shows an ETDump that the program made elsewhere. Bazel builds `<name>.profile` only if asked to.
+    `bazel run :<name>.profile` runs the program in a runner of its own that takes profiles, and writes `<name>.profile.html`: a
+    timeline, and the median time and spread of each node, by operator, module and line of Python. Its flags are those of the runner;
+    `--page=FILE` names another page, `--trace=FILE` writes a trace that Perfetto opens, too, and `--etdump=FILE` shows an ETDump that
+    the program made elsewhere. Bazel builds `<name>.profile` only if asked to.
 
     Args:
       name: name of the binary.

@@ -34,7 +34,10 @@ def executorch_generated_lib(
 
     A binary that depends on the library registers the kernels, unless `manual_registration`. `<name>_headers` has
     `NativeFunctions.h` (the kernels' declarations) and `Functions.h` (typed wrappers, such as
-    `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without the registration.
+    `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without the registration. A typed wrapper fails, as the
+    registered kernel does, for a tensor of more than 16 dimensions, which no kernel has room for. In a program that links `<name>`, a
+    typed wrapper calls the kernel for the processor's instruction set; in a program that links kernels alone, and of a kernel that is
+    called by its declaration, that is the narrowest set that the kernels are compiled for.
 
     Args:
       name: name of the library.

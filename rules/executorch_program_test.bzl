@@ -3,14 +3,14 @@
 load("//rules/private/executorch:executorch_binary.bzl", _executorch_program_test = "executorch_program_test")
 
 def executorch_program_test(name, size = "small", **kwargs):
-    """Tests that a program's outputs equal PyTorch's on every sample, within `atol + rtol * |expected|`.
+    """Tests that a program's outputs equal PyTorch's on every sample of every method, within `atol + rtol * |expected|`.
 
     The samples and PyTorch's eager outputs come from the `executorch_program`.
 
     Args:
       name: name of the test.
       size: size of the test, which sets its timeout.
-      **kwargs: program, deps, data, linkopts, atol, rtol, env and the common attributes.
+      **kwargs: program, methods, deps, data, linkopts, atol, rtol, min_snr, env and the common attributes.
     """
     _executorch_program_test(
         name = name,

@@ -8,7 +8,7 @@ def torch_aoti_test(name, size = "small", **kwargs):
     Args:
       name: name of the test.
       size: size of the test, which sets its timeout.
-      **kwargs: package, deps, data, linkopts, atol, rtol and the common attributes.
+      **kwargs: package, deps, data, linkopts, atol, rtol, min_snr and the common attributes.
     """
     _torch_aoti_test(
         name = name,

@@ -35,6 +35,7 @@ def _binary_test_impl(ctx):
     main = main_source(env)
     asserts.true(env, "\"{}/rules/tests/program.pte\"".format(ctx.workspace_name) in main, main)
     asserts.true(env, "/*check=*/false" in main)
+    asserts.true(env, "/*methods=*/{}" in main)
     runfiles = [f.basename for f in target[DefaultInfo].default_runfiles.files.to_list()]
     for file in ["program.pte", "program.ptd", "libexecutorch.so"]:
         asserts.true(env, file in runfiles, "{} is among the runfiles {}".format(file, runfiles))
@@ -72,8 +73,12 @@ def _profile_test_impl(ctx):
     env = analysistest.begin(ctx)
     main = main_source(env)
     asserts.equals(env, ctx.attr.takes_profiles, "::ProfilingRunnerMain(" in main, main)
-    runfiles = [f.basename for f in analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()]
+    target = analysistest.target_under_test(env)
+    runfiles = [f.basename for f in target[DefaultInfo].default_runfiles.files.to_list()]
     asserts.equals(env, ctx.attr.takes_profiles, "libexecutorch_etdump.so" in runfiles)
+
+    # What has the target's name in bazel-bin is what runs.
+    asserts.equals(env, target.label.name, target[DefaultInfo].files_to_run.executable.basename)
     return analysistest.end(env)
 
 _profile_test = analysistest.make(
@@ -147,8 +152,10 @@ _selective_binary_test = analysistest.make(_selective_binary_test_impl)
 def _program_test_test_impl(ctx):
     env = analysistest.begin(ctx)
     main = main_source(env)
-    for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/1e-5", "/*min_snr=*/20"]:
+    for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/1e-5", "/*min_snr=*/20", "/*methods=*/{\"forward\", \"a\\\"b\"}"]:
         asserts.true(env, part in main, "{} in {}".format(part, main))
+    check = action_with_mnemonic(env, "EtCheck")
+    asserts.equals(env, ["forward", "a\"b"], values_of(check.argv, "--method"))
     return analysistest.end(env)
 
 _program_test_test = analysistest.make(_program_test_test_impl)
@@ -179,6 +186,10 @@ def executorch_binary_test_suite(name):
     executorch_program_test(
         name = "program_judged",
         size = "small",
+        methods = [
+            "forward",
+            "a\"b",
+        ],
         min_snr = "20",
         program = ":program",
         rtol = "1e-3",

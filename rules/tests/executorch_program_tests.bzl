@@ -47,7 +47,8 @@ def _export_test_impl(ctx):
     asserts.equals(env, target[OutputGroupInfo].etrecord.to_list(), record.outputs.to_list())
     assert_ends(env, ["rules/tests/program.etrecord"], values_of(record.argv, "--etrecord"))
     asserts.equals(env, ["xnnpack", "other"], values_of(record.argv, "--backend"))
-    asserts.equals(env, ["no_ops,linear"], values_of(action.argv, "--graph_passes"))
+    asserts.equals(env, ["no_ops", "linear"], values_of(action.argv, "--graph_passes"))
+    asserts.false(env, "--verbose" in action.argv or "--traceback" in action.argv)
     asserts.equals(
         env,
         ["program.passes.txt", "program.passes.json"],
@@ -68,9 +69,27 @@ def _without_qnn_test_impl(ctx):
     env = analysistest.begin(ctx)
     action = action_with_mnemonic(env, "EtExport")
     asserts.equals(env, NO_QNN_SDK | {"PYTHONHASHSEED": "0"}, action.env)
+    asserts.equals(env, ["default"], values_of(action.argv, "--graph_passes"))
     return analysistest.end(env)
 
 _without_qnn_test = analysistest.make(_without_qnn_test_impl)
+
+def _verbose_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    action = action_with_mnemonic(env, "EtExport")
+    asserts.true(env, "--verbose" in action.argv)
+    asserts.true(env, "--traceback" in action.argv)
+    asserts.true(env, "--strict_passes" in action.argv)
+    return analysistest.end(env)
+
+_verbose_test = analysistest.make(
+    _verbose_test_impl,
+    config_settings = {
+        str(Label("//rules:export_traceback")): True,
+        str(Label("//rules:export_verbose")): True,
+        str(Label("//rules:strict_graph_passes")): True,
+    },
+)
 
 def _sdk_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -156,6 +175,11 @@ def executorch_program_test_suite(name):
         size = "small",
         target_under_test = ":program_with_sdk",
     )
+    _verbose_test(
+        name = "program_verbose_test",
+        size = "small",
+        target_under_test = ":program_without_qnn",
+    )
     _without_qnn_test(
         name = "program_without_qnn_test",
         size = "small",
@@ -166,6 +190,7 @@ def executorch_program_test_suite(name):
         tests = [
             ":program_export_test",
             ":program_not_python_test",
+            ":program_verbose_test",
             ":program_with_sdk_test",
             ":program_without_qnn_test",
         ],

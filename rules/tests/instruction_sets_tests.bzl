@@ -23,7 +23,11 @@ def _all_test_impl(ctx):
         values_of(prune, "--source"),
     )
     kept = [values_of(a.argv, "--keep-global-symbol") for a in analysistest.target_actions(env) if a.mnemonic == "EtIsolateKernels"]
-    asserts.equals(env, [["_ZN*19kernels_avx512_bf16Ev"], ["_ZN*14kernels_avx512Ev"], ["_ZN*12kernels_avx2Ev"]], kept)
+    asserts.equals(env, [
+        ["_ZN*19kernels_avx512_bf16Ev", "_ZN*25typed_kernels_avx512_bf16Ev"],
+        ["_ZN*14kernels_avx512Ev", "_ZN*20typed_kernels_avx512Ev"],
+        ["_ZN*12kernels_avx2Ev", "_ZN*18typed_kernels_avx2Ev"],
+    ], kept)
     return analysistest.end(env)
 
 _all_test = analysistest.make(_all_test_impl, config_settings = {"//command_line_option:force_pic": True})
@@ -31,8 +35,8 @@ _all_test = analysistest.make(_all_test_impl, config_settings = {"//command_line
 def _one_test_impl(ctx):
     env = analysistest.begin(ctx)
 
-    # The table of the one set, behind the question whether the processor has the set.
-    asserts.equals(env, ["avx2"], values_of(action_with_mnemonic(env, "EtGenerate").argv, "--instruction_set"))
+    # There is nothing to choose. The kernels ask whether the processor has the set.
+    asserts.equals(env, [], values_of(action_with_mnemonic(env, "EtGenerate").argv, "--instruction_set"))
     asserts.equals(env, [], [a for a in analysistest.target_actions(env) if a.mnemonic in ["EtIsolateKernels", "EtPruneKernels"]])
     return analysistest.end(env)
 
@@ -50,7 +54,7 @@ _one_kernels_test = analysistest.make(_one_kernels_test_impl, config_settings = 
 def _unknown_test_impl(ctx):
     env = analysistest.begin(ctx)
     for part in [
-        "//rules/tests:wide_kernels: //rules:instruction_sets names avx, which an x86-64 processor of Linux does not have",
+        "//rules:instruction_sets names avx, which an x86-64 processor of Linux does not have",
         "Fix: name some of baseline, avx2, avx512, avx512_bf16; or all",
         "See: docs/errors.md#unknown-instruction-set",
     ]:

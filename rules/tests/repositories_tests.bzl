@@ -6,7 +6,7 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("//rules/private/repositories:bazel_version.bzl", "check_bazel_version")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:python_repository.bzl", "misfit", "missing_deps")
+load("//rules/private/repositories:python_repository.bzl", "install_error", "misfit", "missing_deps")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:repositories.bzl", "with_source")
@@ -25,6 +25,34 @@ def _misfit_test_impl(ctx):
     return unittest.end(env)
 
 _misfit_test = unittest.make(_misfit_test_impl)
+
+# What pip 23 says of a lock without the hash of the CPU build.
+_OTHER_HASHES = """\
+ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you have updated the package versions, please update the hashes. Otherwise, examine the package contents carefully; someone may have tampered with them.
+    torch==2.13.0+cpu from file:///wheels/torch-2.13.0%2Bcpu-cp311-cp311-manylinux_2_28_x86_64.whl (from -r r.txt (line 1)):
+        Expected sha256 0000000000000000000000000000000000000000000000000000000000000001
+        Expected     or 0000000000000000000000000000000000000000000000000000000000000002
+             Got        6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b
+
+"""
+
+def _install_error_test_impl(ctx):
+    env = unittest.begin(ctx)
+    message = install_error("env", "python", "//:lock.txt", "2.13.0+cpu", _OTHER_HASHES)
+    for part in [
+        "could not install //:lock.txt for @env: the lock has no hash of the file of torch==2.13.0+cpu that\npip finds here.\n",
+        "Likely cause: the lock was made with another index",
+        "add a line behind `torch==...` in the lock:\n    --hash=sha256:6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b \\",
+    ]:
+        asserts.true(env, part in message, message)
+    message = install_error("env", "python", "//:lock.txt", "2.13.0+cpu", "No matching distribution found for torch==2.13.0+cpu")
+    asserts.true(env, "pip finds no torch 2.13.0+cpu, the CPU build, for @env" in message, message)
+    for stderr in ["No matching distribution found for absl-py==2.1.0", ""]:
+        message = install_error("env", "python", "//:lock.txt", "2.13.0+cpu", stderr)
+        asserts.true(env, message.startswith("rules_executorch: pip could not install //:lock.txt for @env:\n" + stderr), message)
+    return unittest.end(env)
+
+_install_error_test = unittest.make(_install_error_test_impl)
 
 def _bazel_version_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -82,4 +110,4 @@ def repositories_test_suite(name):
         size = "small",
         target_under_test = "@executorch_codegen_python//:packages",
     )
-    unittest.suite(name, _bazel_version_test, _misfit_test, _missing_deps_test, _with_source_test)
+    unittest.suite(name, _bazel_version_test, _install_error_test, _misfit_test, _missing_deps_test, _with_source_test)

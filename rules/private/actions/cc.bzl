@@ -161,19 +161,20 @@ def archive_cc(cc, objects, linking_contexts = [], name = None, alwayslink = Fal
     )
     return linking_context, outputs.library_to_link
 
-def link_cc(cc, objects, linking_contexts, **kwargs):
+def link_cc(cc, objects, linking_contexts, name = None, **kwargs):
     """Links an executable, or with output_type = "dynamic_library" a shared library.
 
     Args:
       cc: what configure_cc returned.
       objects: CcCompilationOutputs.
       linking_contexts: list[LinkingContext].
+      name: str or None, of the file. Default: the target's.
       **kwargs: output_type, user_link_flags and the others of cc_common.link.
     Returns:
       CcLinkingOutputs
     """
     return cc_common.link(
-        name = cc.ctx.label.name,
+        name = name or cc.ctx.label.name,
         actions = cc.ctx.actions,
         cc_toolchain = cc.toolchain,
         feature_configuration = cc.features,

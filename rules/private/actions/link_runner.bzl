@@ -40,7 +40,7 @@ int main(int argc, char** argv) {{
   return rules_executorch::{function}(
       argc, argv,
       {{/*program=*/"{program}", /*samples=*/"{samples}", /*check=*/{check}, /*rtol=*/{rtol}, /*atol=*/{atol},
-        /*min_snr=*/{min_snr}}});
+        /*min_snr=*/{min_snr}, /*methods=*/{{{methods}}}}});
 }}
 """
 
@@ -56,7 +56,7 @@ def _check_tolerances(ctx):
         if [part for part in parts if not part.isdigit()]:
             fail(BAD_TOLERANCE_ERR.format(label = ctx.label, attribute = attribute, value = value))
 
-def link_runner(ctx, header, function, program, samples, check):
+def link_runner(ctx, header, function, program, samples, check, methods = [], name = None):
     """Links a runner.
 
     Args:
@@ -66,6 +66,8 @@ def link_runner(ctx, header, function, program, samples, check):
       program: File or None, what it runs by default.
       samples: File or None, the samples of that.
       check: bool, whether it compares outputs with the samples' by default.
+      methods: list[str], those of which it compares the outputs by default; empty for all.
+      name: str or None, of the executable. Default: the target's.
     Returns:
       (File, list[File]): the executable, and the shared libraries that it needs.
     """
@@ -82,6 +84,7 @@ def link_runner(ctx, header, function, program, samples, check):
         rtol = ctx.attr.rtol if check else _DEFAULT_TOLERANCE,
         atol = ctx.attr.atol if check else _DEFAULT_TOLERANCE,
         min_snr = ctx.attr.min_snr if check else "0",
+        methods = ", ".join([json.encode(method) for method in methods]),
     ))
     runner = ctx.attr._runner[CcInfo]
     cc = configure_cc(ctx)
@@ -92,5 +95,11 @@ def link_runner(ctx, header, function, program, samples, check):
         compilation_contexts = [runner.compilation_context],
     )
     linking_contexts = [runner.linking_context] + [dep[CcInfo].linking_context for dep in ctx.attr.deps]
-    linked = link_cc(cc, objects, linking_contexts, user_link_flags = default_link_flags(cc) + ctx.attr.linkopts)
+    linked = link_cc(
+        cc,
+        objects,
+        linking_contexts,
+        name = name,
+        user_link_flags = default_link_flags(cc) + ctx.attr.linkopts,
+    )
     return linked.executable, dynamic_libraries(linking_contexts)

@@ -1,5 +1,6 @@
 """What rules have in common that run a tool on a model file."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:defs.bzl", "PyInfo")
 load("//rules/private/toolchains:import_paths.bzl", "import_paths")
 load(":label_text.bzl", "label_text", "refuse_odd_name")
@@ -24,6 +25,14 @@ MODEL_FILE_ATTRS = {
         allow_single_file = [".py"],
         mandatory = True,
     ),
+    "_traceback": attr.label(
+        default = "//rules:export_traceback",
+        providers = [BuildSettingInfo],
+    ),
+    "_verbose": attr.label(
+        default = "//rules:export_verbose",
+        providers = [BuildSettingInfo],
+    ),
 }
 
 def model_file_args(ctx):
@@ -40,6 +49,9 @@ def model_file_args(ctx):
     args.add("--model", ctx.file.model)
     args.add("--entry_point", ctx.attr.entry_point)
     args.add_all(import_paths(ctx, ctx.attr.deps), before_each = "--import_path")
+    for flag in ["verbose", "traceback"]:
+        if getattr(ctx.attr, "_" + flag)[BuildSettingInfo].value:
+            args.add("--" + flag)
     return args
 
 def model_file_inputs(ctx, tool):

@@ -12,6 +12,10 @@ def table_function(instruction_set):
     """The function that returns the table of the kernels for an instruction set."""
     return "kernels_" + instruction_set
 
+def typed_table_function(instruction_set):
+    """The function that returns the table of what Functions.h calls, for an instruction set."""
+    return "typed_kernels_" + instruction_set
+
 def compile_shared(cc, sets, srcs, user_compile_flags, **kwargs):
     """Compiles what kernels share, for each of the wider instruction sets.
 
@@ -41,7 +45,7 @@ def _archives(shared, instruction_set, pic):
 def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, tables, boxed):
     """Compiles the selected kernels of libraries that ask for it, for each of the wider instruction sets.
 
-    Each becomes one object file with a table of its own, and with nothing else that others can link with.
+    Each becomes one object file with tables of its own, and with nothing else that others can link with.
 
     Args:
       cc: what configure_cc returned, of a rule with the attribute _selective_build.
@@ -50,7 +54,8 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, tabl
       manifest: File, what `codegen generate` registers.
       selections: list[File].
       by_dtype: bool, whether the kernels have the selected dtypes only.
-      tables: dict[str, CcCompilationOutputs], the table of the kernels by instruction set; its function is table_function's.
+      tables: dict[str, CcCompilationOutputs], the tables of the kernels by instruction set; their functions are table_function's
+        and typed_table_function's.
       boxed: CcCompilationOutputs, what the tables refer to.
     Returns:
       CcCompilationOutputs
@@ -60,7 +65,6 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, tabl
     isolated = {False: [], True: []}
     for name, flags in sets.wide.items():
         parts = [compile_selected(cc, selected, "{}_{}".format(cc.ctx.label.name, name), flags + isolation_flags(cc)), tables[name], boxed]
-        function = table_function(name)
         for pic in isolated:
             objects = [file for part in parts for file in (part.pic_objects if pic else part.objects)]
             if objects:
@@ -69,7 +73,10 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, tabl
                     name = name + (".pic" if pic else ""),
                     objects = objects,
                     archives = _archives(shared, name, pic),
-                    function = "_ZN*{}{}Ev".format(len(function), function),
+                    functions = [
+                        "_ZN*{}{}Ev".format(len(function), function)
+                        for function in [table_function(name), typed_table_function(name)]
+                    ],
                 ))
     return cc_common.create_compilation_outputs(
         objects = depset(isolated[False]),

@@ -70,7 +70,11 @@ def _et_kernel_library_impl(ctx):
         defines = ctx.attr.defines,
         compilation_contexts = compilation_contexts,
     )
-    linking_context, library = archive_cc(cc, objects, [dep.linking_context for dep in deps])
+    linking_context, library = archive_cc(
+        cc,
+        objects,
+        [ctx.attr._required_instruction_set[CcInfo].linking_context] + [dep.linking_context for dep in deps],
+    )
     own = [
         struct(
             file = sources[file],
@@ -143,6 +147,10 @@ and that leaves out dtypes by `should_include_dtype`, has an empty list.""",
         ),
         "_operator": attr.label(
             default = "//runtime:operator",
+            providers = [CcInfo],
+        ),
+        "_required_instruction_set": attr.label(
+            default = "//runtime:required_instruction_set",
             providers = [CcInfo],
         ),
     },

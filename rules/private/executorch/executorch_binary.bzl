@@ -22,11 +22,14 @@ See: docs/errors.md#no-samples"""
 _LAUNCHER = """\
 #!/bin/sh
 # Generated for {label}.
-root="${{RUNFILES_DIR:-$0.runfiles}}/{workspace}"
-exec "$root/{tool}" --runner="$root/{runner}" --title='{label}' --page='{page}' {origins}"$@"
+runfiles="${{RUNFILES_DIR:-$0.runfiles}}"
+# Through a symlink, the folder is beside what the symlink leads to.
+[ -d "$runfiles" ] || runfiles="$(readlink -f "$0").runfiles"
+root="$runfiles/{workspace}"
+exec "$root/{tool}" --runner="$root/{runner}" --title='{label}' --page='{page}' {of_program}"$@"
 """
 
-def _link(ctx, check, profile):
+def _link(ctx, check, profile, name = None):
     """The executable, and the DefaultInfo and OutputGroupInfo of a target with it."""
     info = program_of(ctx.attr.program) if ctx.attr.program else None
     program = info.program if info else None
@@ -34,8 +37,9 @@ def _link(ctx, check, profile):
     if check and not samples:
         fail(NO_SAMPLES_ERR.format(label = ctx.label, program = ctx.attr.program.label))
     main = "ProfilingRunnerMain" if profile else "RunnerMain"
-    executable, libraries = link_runner(ctx, "runtime/runner/runner.h", main, program, samples, check)
-    report = check_registrations(ctx, ctx.attr.deps, program, ctx.attr.program.label if program else None)
+    methods = ctx.attr.methods if check else []
+    executable, libraries = link_runner(ctx, "runtime/runner/runner.h", main, program, samples, check, methods, name)
+    report = check_registrations(ctx, ctx.attr.deps, program, ctx.attr.program.label if program else None, methods)
     files = [f for f in [program, samples] if f] + libraries + ctx.files.data
     runfiles = ctx.runfiles(files).merge_all([
         dep[DefaultInfo].default_runfiles
@@ -51,14 +55,22 @@ def _executable(ctx, check, profile):
     ]
 
 def _executorch_profile_impl(ctx):
-    runner, runfiles, report = _link(ctx, check = False, profile = True)
-    origins = program_of(ctx.attr.program).origins if ctx.attr.program else None
-    launcher = ctx.actions.declare_file(ctx.label.name + ".sh")
+    runner, runfiles, report = _link(ctx, check = False, profile = True, name = ctx.label.name + "_runner")
+    info = program_of(ctx.attr.program) if ctx.attr.program else None
+    of_program = {
+        "built_program": info.program,
+        "origins": info.origins,
+    } if info else {}
+    launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(
         launcher,
         _LAUNCHER.format(
             label = label_text(ctx.label),
-            origins = "--origins=\"$root/{}\" ".format(origins.short_path) if origins else "",
+            of_program = "".join([
+                "--{}=\"$root/{}\" ".format(flag, file.short_path)
+                for flag, file in of_program.items()
+                if file
+            ]),
             page = ctx.label.name.rpartition("/")[2] + ".html",
             runner = runner.short_path,
             tool = ctx.executable._tool.short_path,
@@ -71,7 +83,7 @@ def _executorch_profile_impl(ctx):
         DefaultInfo(
             executable = launcher,
             files = depset([launcher]),
-            runfiles = runfiles.merge(tool).merge(ctx.runfiles([runner] + ([origins] if origins else []))),
+            runfiles = runfiles.merge(tool).merge(ctx.runfiles([runner] + [file for file in of_program.values() if file])),
         ),
         OutputGroupInfo(_validation = depset([report]), operators = depset([report])),
     ]
@@ -150,6 +162,9 @@ executorch_program_test = rule(
         ),
         "env": attr.string_dict(
             doc = "Environment variables of the test. Default: none.",
+        ),
+        "methods": attr.string_list(
+            doc = "Methods of the program that are tested, each on its own samples. Default: all of them.",
         ),
         "program": attr.label(
             doc = "The `executorch_program`.",

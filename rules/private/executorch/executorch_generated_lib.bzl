@@ -6,10 +6,10 @@ load("//rules/private/actions:bind_kernels.bzl", "bind_kernels")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "merge_objects")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "SYMBOLS_EXEC_GROUPS")
 load("//rules/private/actions:generate.bzl", "compile_generated", "generate")
-load("//rules/private/actions:instruction_sets.bzl", "BASELINE", "INSTRUCTION_SET_ATTRS", "instruction_sets")
+load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:isolate_kernels.bzl", "isolation_flags")
 load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels")
-load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function")
+load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function", "typed_table_function")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "declared_operators")
@@ -75,9 +75,7 @@ def _executorch_generated_lib_impl(ctx):
     libraries = [dep[CcInfo] for dep in inner]
     wide_targets = [target for target in kernel_targets if EtKernelInfo in target and target[EtKernelInfo].for_instruction_sets]
     sets = instruction_sets(ctx, with_wide = bool(wide_targets))
-
-    # Also where there is one alone that is not every processor's: the table then says so where a processor lacks the set.
-    wide = struct(kernels = wide_targets, selections = selections, sets = sets) if sets.wide or sets.plain != BASELINE else None
+    wide = struct(kernels = wide_targets, selections = selections, sets = sets) if sets.wide else None
     generated = _generate(ctx, selections, declared, aten, sets if wide else None)
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
@@ -224,7 +222,11 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
         instruction_set: compile(
             "table_" + instruction_set,
             [generated.kernel_table],
-            local_defines = ["KERNEL_TABLE=" + table_function(instruction_set)],
+            local_defines = [
+                "KERNEL_TABLE=" + table_function(instruction_set),
+                "TYPED_KERNEL_TABLE=" + typed_table_function(instruction_set),
+            ],
+            private_hdrs = _headers(generated),
         )[1]
         for instruction_set in [wide.sets.plain] + wide.sets.wide.keys()
     }
@@ -239,7 +241,7 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
         by_dtype = bool(selective),
         tables = tables,
         boxed = boxed,
-    )] if wide.sets.wide else []
+    )]
     return compilation_context, merge_objects([registration] + wide_objects + [tables[wide.sets.plain], boxed, aten_objects])
 
 def _compile(cc, generated, adapters, selective, wide, deps, aten):
@@ -296,7 +298,8 @@ _ATTRS = {
 `at::Tensor`. Default: False.""",
     ),
     "buck_only": attr.string_list(
-        doc = "The parameters of ExecuTorch's macro that were given and that only Buck knows; it is an error to have any.",
+        doc = "The parameters of ExecuTorch's macro that were given and that only Buck knows; it is an error to have any. " +
+              "The macro gives it.",
     ),
     "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
     "custom_ops_requires_runtime_registration": attr.bool(

@@ -1,5 +1,6 @@
 """Rule executorch_program."""
 
+load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "model_file_args", "model_file_inputs")
 load("//rules/private/actions:qnn_environment.bzl", "qnn_environment")
 load("//rules/private/providers:et_program_info.bzl", "EtProgramInfo")
@@ -23,7 +24,9 @@ def _export(ctx, outputs, **kwargs):
     for flag, file in outputs.items():
         args.add(flag, file)
     args.add_all(ctx.attr.backends, before_each = "--backend")
-    args.add_joined("--graph_passes", ctx.attr.graph_passes, join_with = ",", omit_if_empty = False)
+    args.add_all(ctx.attr.graph_passes or [""], before_each = "--graph_passes")
+    if ctx.attr._strict_passes[BuildSettingInfo].value:
+        args.add("--strict_passes")
     if ctx.attr.quantize:
         args.add("--quantize", ctx.attr.quantize)
     op_packages = [package[QnnOpPackageLibraryInfo].folder for package in ctx.attr.qnn_op_packages]
@@ -145,6 +148,10 @@ the lock or in `deps`.""",
         "_qnn_sdk": attr.label(
             default = "@executorch_qnn//:sdk",
             providers = [QnnSdkInfo],
+        ),
+        "_strict_passes": attr.label(
+            default = "//rules:strict_graph_passes",
+            providers = [BuildSettingInfo],
         ),
     },
     provides = [EtProgramInfo],

@@ -226,13 +226,13 @@ an error, and an export needs fakes of your own.""",
             providers = [CcInfo],
         ),
         "library_deps": attr.label_list(
-            doc = """The deps of the executorch_generated_lib that this library is of, whose macro gives them: its selections, and
-its libraries of kernels.""",
+            doc = """The deps of the executorch_generated_lib that this library is of: its selections, and its libraries of kernels.
+The macro gives it.""",
             cfg = _without_models,
             providers = [[EtOperatorInfo], [CcInfo]],
         ),
         "module": attr.output(
-            doc = "The Python module that loads the library.",
+            doc = "The Python module that loads the library. The macro gives it.",
             mandatory = True,
         ),
         "yaml_target": attr.label(

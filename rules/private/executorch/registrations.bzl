@@ -98,7 +98,7 @@ def _listed_flags(linker_input):
 def _listing_flag(listing):
     return "--listing={}\t{}".format(listing.label, listing.operators.path)
 
-def check_registrations(ctx, deps, program = None, program_label = None):
+def check_registrations(ctx, deps, program = None, program_label = None, methods = []):
     """A validation: no kernel is registered twice, and a program's operators all are, for the dtypes that it needs.
 
     Args:
@@ -106,6 +106,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
       deps: list[Target], what is linked.
       program: File, a program; None to check the libraries alone.
       program_label: Label of the program.
+      methods: list[str], methods that the program must have.
     Returns:
       File: the report.
     """
@@ -126,6 +127,7 @@ def check_registrations(ctx, deps, program = None, program_label = None):
     if program:
         args.add(program, format = "--program=%s")
         args.add(label_text(program_label), format = "--program_name=%s")
+    args.add_all(methods, format_each = "--method=%s")
     args.add_all(manifests, format_each = "--manifest=%s")
     args.add_all(dtypes, format_each = "--dtypes=%s")
     args.add_all(listings, map_each = _listing_flag)

@@ -25,6 +25,14 @@ Likely cause: the package index that pip is configured with offers only the CUDA
 Fix: add PyTorch's CPU index to pip's configuration (PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS), or take whatever build
 the index offers: executorch.python(allow_cuda = True)."""
 
+HASH_ERR = """rules_executorch: pip could not install {requirements} for @{name}: the lock has no hash of the file of {pin} that
+pip finds here.
+{stderr}
+Likely cause: the lock was made with another index than the one that pip is configured with. On Linux x86-64, torch is
+installed as its CPU build (+cpu), which is a file of its own with a hash of its own.
+Fix: if the file that pip names above is the one to install, add a line behind `{package}==...` in the lock:
+    --hash=sha256:{hash} \\"""
+
 MISFIT_ERR = """rules_executorch: executorch {executorch} of @{name} does not fit {other} {version} of {place}.
 
 Likely cause: one of the two was pinned or installed anew without the other.
@@ -104,14 +112,7 @@ def _pip_install(rctx):
         rctx.file("site-packages/README", "pip could not install these packages:\n" + result.stderr)
     elif result.return_code != 0:
         version = _pinned(rctx, requirements, "torch")
-        error = CUDA_ERR if version and "+cpu" in version and "torch==" + version in result.stderr else INSTALL_ERR
-        fail(error.format(
-            name = rctx.name,
-            requirements = rctx.attr.requirements,
-            stderr = result.stderr,
-            tag = rctx.attr.tag,
-            version = version,
-        ))
+        fail(install_error(rctx.name, rctx.attr.tag, rctx.attr.requirements, version, result.stderr))
     if rctx.attr.precompile:
         rctx.report_progress("Compiling bytecode")
         rctx.execute(
@@ -119,6 +120,33 @@ def _pip_install(rctx):
             environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(rctx.path("site-packages"))},
             timeout = 1800,
         )
+
+def install_error(name, tag, requirements, version, stderr):
+    """What to say of packages that pip does not install.
+
+    Args:
+      name: name of the repository.
+      tag: the module extension's tag.
+      requirements: Label of the lock.
+      version: str or None, torch's version in what was installed.
+      stderr: str, what pip says.
+    Returns:
+      str: the message.
+    """
+    _, mismatches, files = stderr.partition("DO NOT MATCH THE HASHES")
+    _, got, found = files.partition(" Got ")
+    if mismatches and got:
+        pin = files.split("\n")[1].split(" from ")[0].strip()
+        return HASH_ERR.format(
+            hash = found.strip().split("\n")[0].strip(),
+            name = name,
+            package = pin.split("==")[0],
+            pin = pin,
+            requirements = requirements,
+            stderr = stderr,
+        )
+    error = CUDA_ERR if version and "+cpu" in version and "torch==" + version in stderr else INSTALL_ERR
+    return error.format(name = name, requirements = requirements, stderr = stderr, tag = tag, version = version)
 
 def _requirements(rctx):
     """The lock to install; with torch pinned to the CPU build where the index's main build is CUDA's.

@@ -248,7 +248,7 @@ from `torch_target_version` on. Default: `aten`.""",
         "linkopts": attr.string_list(doc = "Options for the linker."),
         "local_defines": attr.string_list(doc = "Preprocessor definitions for this library."),
         "module": attr.output(
-            doc = "The Python module that loads the library.",
+            doc = "The Python module that loads the library. The macro gives it.",
             mandatory = True,
         ),
         "namespace": attr.string(

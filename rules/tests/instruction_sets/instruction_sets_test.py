@@ -8,7 +8,7 @@ from absl.testing import absltest
 from kernels.testing import processor
 
 _PROGRAM = os.environ["PROGRAM"]
-_PROGRAM_OF_AVX2 = os.environ["PROGRAM_OF_AVX2"]
+_PROGRAMS_OF_AVX2 = os.environ["PROGRAMS_OF_AVX2"].split()
 _QEMU = os.environ["QEMU"]
 _LEVELS = {"baseline": 0, "avx2": 1, "avx512": 2, "avx512_bf16": 3}
 
@@ -27,7 +27,8 @@ def _run(
 class InstructionSetsTest(absltest.TestCase):
     def _assert_runs(self, level: int, done: subprocess.CompletedProcess[str]) -> None:
         # The kernel, an inline function that all sets share, another file; calls; the function in the binary itself.
-        self.assertEqual(done.stdout, f"{level} {level} {level} 2 0\n", done.stderr)
+        # The typed function calls the same kernel, which counts on.
+        self.assertEqual(done.stdout, f"{level} {level} {level} 2 0\n{level} {level} {level} 3\n", done.stderr)
 
     def test_the_widest_that_the_processor_has(self) -> None:
         self._assert_runs(_widest_here(), _run())
@@ -43,15 +44,17 @@ class InstructionSetsTest(absltest.TestCase):
     def test_a_processor_with_the_first_alone(self) -> None:
         self._assert_runs(1, _run(emulator=(_QEMU, "-cpu", "Haswell")))
 
-    def test_a_program_for_one_set_alone(self) -> None:
-        with_it = _run(program=_PROGRAM_OF_AVX2, emulator=(_QEMU, "-cpu", "Haswell"))
-        self.assertEqual(with_it.stdout[:1], "1", with_it.stderr)
-        without_it = _run(program=_PROGRAM_OF_AVX2, emulator=(_QEMU, "-cpu", "qemu64"))
-        self.assertNotEqual(without_it.returncode, 0)
-        self.assertIn(
-            "//rules/tests/instruction_sets:library: all kernels are compiled for avx2, which", without_it.stderr
-        )
-        self.assertIn("=baseline at most.", without_it.stderr)
+    def test_programs_for_one_set_alone(self) -> None:
+        # Whether they register their kernels or call them.
+        for program in _PROGRAMS_OF_AVX2:
+            with self.subTest(program):
+                with_it = _run(program=program, emulator=(_QEMU, "-cpu", "Haswell"))
+                self.assertEqual(with_it.stdout[:1], "1", with_it.stderr)
+                without_it = _run(program=program, emulator=(_QEMU, "-cpu", "qemu64"))
+                self.assertNotEqual(without_it.returncode, 0)
+                self.assertEqual(without_it.stdout, "")
+                self.assertIn("the kernels of this program are compiled for avx2, which", without_it.stderr)
+                self.assertIn("=baseline at most.", without_it.stderr)
 
     def test_a_name_that_is_none(self) -> None:
         done = _run("avx")

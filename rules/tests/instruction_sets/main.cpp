@@ -1,4 +1,5 @@
-// Prints what `my_ops::levels.out` writes in its second call, and what an inline function of this file returns.
+// Prints what `my_ops::levels.out` writes in its second call, and what an inline function of this file returns; in
+// another line, what it writes in its third call, by the typed function.
 
 #include <executorch/extension/tensor/tensor.h>
 #include <executorch/runtime/kernel/kernel_runtime_context.h>
@@ -8,6 +9,7 @@
 #include <cstdio>
 
 #include "rules/tests/instruction_sets/level.h"
+#include "rules/tests/instruction_sets/library/Functions.h"
 
 using executorch::runtime::EValue;
 
@@ -24,5 +26,7 @@ int main() {
   }
   const int32_t* const levels = tensor->const_data_ptr<int32_t>();
   std::printf("%d %d %d %d %d\n", levels[0], levels[1], levels[2], levels[3], inline_level());
+  torch::executor::my_ops::levels_outf(context, *tensor);
+  std::printf("%d %d %d %d\n", levels[0], levels[1], levels[2], levels[3]);
   return 0;
 }
