@@ -31,7 +31,10 @@ Tensor& abs_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
 
   // Check
   ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(toRealValueType(in.scalar_type()), out.scalar_type()), InvalidArgument, out);
+  // Only the absolute values of complex numbers may be of another dtype, as in PyTorch.
+  const bool takes_floats = isComplexType(in.scalar_type()) && is_supported(out.scalar_type());
+  ET_KERNEL_CHECK(ctx, takes_floats ? isFloatingType(out.scalar_type()) : tensors_have_same_dtype(in, out),
+                  InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -24,7 +24,11 @@ Tensor& add_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, con
 
 Tensor& add_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "add.Scalar_out");
+
+  // Check
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == result_type(a, b), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
+
   return binary_or_complex_out<op_name, Add>(ctx, a, b, out, alpha);
 }
 

@@ -9,7 +9,7 @@ Tensor& bitwise_not_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out
 
   // Check
   ET_KERNEL_CHECK(ctx, isIntegralType(in.scalar_type(), /*includeBool=*/true), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(in.scalar_type(), out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -40,7 +40,9 @@ Tensor& div_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Ten
 
 Tensor& div_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.Scalar_out");
-  return binary_float_or_complex_out<op_name, Divide>(ctx, a, ScalarTensor(b).tensor(), result_type(a, b), out);
+  const ScalarType common_type = result_type(a, b);
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == floating_result_type(common_type), InvalidArgument, out);
+  return binary_float_or_complex_out<op_name, Divide>(ctx, a, ScalarTensor(b).tensor(), common_type, out);
 }
 
 Tensor& div_out_mode(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b,
@@ -55,11 +57,14 @@ Tensor& div_out_mode(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b
 Tensor& div_scalar_mode_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b,
                             std::optional<std::string_view> rounding_mode, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "div.Scalar_mode_out");
+  const ScalarType common_type = result_type(a, b);
+  const ScalarType quotient_type = rounding_mode.has_value() ? common_type : floating_result_type(common_type);
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == quotient_type, InvalidArgument, out);
   ScalarTensor divisor(b);
   if (!rounding_mode.has_value()) {
-    return binary_float_or_complex_out<op_name, Divide>(ctx, a, divisor.tensor(), result_type(a, b), out);
+    return binary_float_or_complex_out<op_name, Divide>(ctx, a, divisor.tensor(), common_type, out);
   }
-  return divide_rounded<op_name>(ctx, a, divisor.tensor(), result_type(a, b), *rounding_mode, out);
+  return divide_rounded<op_name>(ctx, a, divisor.tensor(), common_type, *rounding_mode, out);
 }
 
 }  // namespace torch::executor::native

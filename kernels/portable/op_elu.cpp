@@ -14,7 +14,7 @@ Tensor& elu_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& alpha
 
   // Check
   ET_KERNEL_CHECK(ctx, isFloatingType(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(in.scalar_type(), out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   for (const Scalar* factor : {&alpha, &scale, &input_scale}) {
     ET_KERNEL_CHECK(ctx, scalar_fits(*factor, compute_type(in.scalar_type())), InvalidArgument, out);
   }

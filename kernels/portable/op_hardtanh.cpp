@@ -27,7 +27,7 @@ Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& 
 
   // Check
   ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(common_type, out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, bound_fits(min, common_type) && bound_fits(max, common_type), InvalidArgument, out);
 
   // Resize

@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 Tensor& isnan_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   // Check
   ET_KERNEL_CHECK(ctx, is_supported(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(ScalarType::Bool, out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == ScalarType::Bool, InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -10,7 +10,7 @@ Tensor& leaky_relu_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar
 
   // Check
   ET_KERNEL_CHECK(ctx, isFloatingType(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(in.scalar_type(), out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, scalar_fits(negative_slope, compute_type(in.scalar_type())), InvalidArgument, out);
 
   // Resize

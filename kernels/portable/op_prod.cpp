@@ -49,6 +49,9 @@ Tensor& prod_int_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, b
 
 Tensor& prod_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<ScalarType> dtype, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "prod.out");
+  const ScalarType natural_type =
+      isIntegralType(in.scalar_type(), /*includeBool=*/true) ? ScalarType::Long : in.scalar_type();
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == dtype.value_or(natural_type), InvalidArgument, out);
   DimSet dims;
   ET_KERNEL_CHECK(ctx, dims.insert_or_all(std::nullopt, in.dim()), InvalidArgument, out);
   return product<op_name>(ctx, in, dims, /*keepdim=*/false, dtype, out);

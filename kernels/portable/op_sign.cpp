@@ -9,7 +9,7 @@ Tensor& sign_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sign.out");
   if (in.scalar_type() == ScalarType::Bool) {
     // Check
-    ET_KERNEL_CHECK(ctx, can_store(ScalarType::Bool, out.scalar_type()), InvalidArgument, out);
+    ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
     // Resize
     ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -32,6 +32,7 @@ Tensor& sub_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar&
 
   // Check: PyTorch subtracts no Bools.
   ET_KERNEL_CHECK(ctx, a.scalar_type() != ScalarType::Bool && !b.isBoolean(), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, out.scalar_type() == result_type(a, b), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
 
   return binary_or_complex_out<op_name, Subtract>(ctx, a, b, out, alpha);

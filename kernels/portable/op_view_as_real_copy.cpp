@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   // Check
   ET_KERNEL_CHECK(ctx, isComplexType(in.scalar_type()), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(toRealValueType(in.scalar_type()), out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, is_supported(out.scalar_type()) && isFloatingType(out.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument, out);
 
   // A new last dimension has the two parts.

@@ -27,7 +27,7 @@ _LIBRARY = flags.DEFINE_string("op_caller_library", None, "The library of the op
 # The runtime's numbers of dtypes. PyTorch's class of tensors, `torch.ByteTensor`, has the dtype's name in C++.
 _SCALAR_TYPES = {
     dtype: SCALAR_TYPES[torch.empty(0, dtype=dtype).type().removeprefix("torch.").removesuffix("Tensor")]
-    for dtype in inputs.MOVABLE_DTYPES
+    for dtype in (*inputs.MOVABLE_DTYPES, torch.bits16)
 }
 _MEMORY_FORMATS = {torch.contiguous_format: 0, torch.preserve_format: 1, torch.channels_last: 2}
 

@@ -1,6 +1,8 @@
 """Tests of the operators that pad with a tensor's own elements."""
 
 import contextlib
+import itertools
+import random
 
 import torch
 from absl.testing import absltest
@@ -34,6 +36,30 @@ class OpPaddingTest(op_tester.OpTest):
                     pad.check(x, PADDINGS[rank - 1][0], out_dim_order=order, static=True, exact=True)
                 pad.check_rejected(x, PADDINGS[rank - 1][0], out_dtype=torch.float64)
                 pad.check_rejected(x, (1, 1 << 40) * rank, outs=[x])
+
+    def test_paddings_of_both_signs(self) -> None:
+        # Any two of one dimension, and random ones of several: what PyTorch takes and what PyTorch refuses.
+        numbers = random.Random(0)
+        for kind, rank in itertools.product(("constant", "reflection", "replication"), (1, 2, 3)):
+            shape = (2, 3, 4, 5)[-rank - 1 :]
+            pads = [*itertools.product(range(-9, 10), repeat=2)] if rank == 1 else []
+            pads += [tuple(numbers.randint(-7, 7) for _ in range(2 * rank)) for _ in range(100)]
+            # Most random ones are refused: these are not, but where they lose all.
+            pads += [sum((_pair(numbers, size) for size in shape[:0:-1]), ()) for _ in range(100)]
+            with self.subTest(kind=kind, rank=rank):
+                pad = self.op("aten::constant_pad_nd.out" if kind == "constant" else f"aten::{kind}_pad{rank}d.out")
+                extra = (7,) if kind == "constant" else ()
+                for padding in pads:
+                    pad.judge(op_tester.make_tensor(shape, torch.float32), padding, *extra, exact=True)
+                self.assertGreater(pad.accepted, 30)
+                self.assertGreater(pad.rejected, 30)
+
+
+def _pair(numbers: random.Random, size: int) -> tuple[int, int]:
+    """A padding by less than a dimension's size on one side, and by what leaves something on the other side."""
+    one = numbers.randint(-size - 2, size - 1)
+    other = numbers.randint(-size - one, size - 1)
+    return (one, other) if numbers.random() < 0.5 else (other, one)
 
 
 if __name__ == "__main__":

@@ -66,6 +66,21 @@ class OpDequantizeTest(quantized_case.QuantizedCase):
             for scale, zero_point in ((1e-5, 0), (3e38, 200), (0.0, -7), (-0.3, 1 << 40), (float("inf"), 0)):
                 tester.check(make_quantized((300,), dtype), scale, zero_point, least, largest, dtype, exact=True)
 
+    def test_bits16(self) -> None:
+        # ExecuTorch's other name of UInt16; PyTorch dequantizes that one alone.
+        q = make_quantized((3, 4), torch.uint16)
+        for tester, parameters in (
+            (self.per_tensor(), (1e-3, 20000)),
+            (self.per_tensor_of_tensors(), (torch.tensor([1e-3]), torch.tensor([20000]))),
+            (self.per_channel(), (make_scales(4), make_zero_points(4), 1)),
+            (self.per_token(), (make_scales(3)[:, None], make_zero_points(3)[:, None])),
+        ):
+            (expected,) = tester.expect(q, *parameters, 0, 65535, torch.uint16, torch.float32)
+            args = (*parameters, 0, 65535, torch.bits16, torch.float32)
+            (actual,) = tester.run(q.view(torch.bits16), *args, outs=[expected])
+            torch.testing.assert_close(actual, expected)
+            tester.check_rejected(q, *args, outs=[expected])
+
     def test_per_tensor_out_dtypes(self) -> None:
         for dtype, bounds in BOUNDS.items():
             args = (make_quantized((300,), dtype), 0.1, 3, *bounds, dtype)

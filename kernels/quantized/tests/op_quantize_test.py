@@ -58,6 +58,22 @@ class OpQuantizeTest(quantized_case.QuantizedCase):
         wide = op_tester.make_tensor((5000,), torch.float32, low=-(2.0**23), high=2.0**23)
         tester.check(wide, 0.75, -12345, -(1 << 31), (1 << 31) - 1, torch.int32)
 
+    def test_bits16(self) -> None:
+        # ExecuTorch's other name of UInt16; PyTorch quantizes to that one alone.
+        x = op_tester.make_tensor((3, 4), torch.float32)
+        for tester, parameters in (
+            (self.per_tensor(), (1e-3, 20000)),
+            (self.per_tensor_of_tensors(), (torch.tensor([1e-3]), torch.tensor([20000]))),
+            (self.per_channel(), (make_scales(4), make_zero_points(4), 1)),
+            (self.per_token(), (make_scales(3)[:, None], make_zero_points(3)[:, None])),
+        ):
+            (expected,) = tester.expect(x, *parameters, 0, 65535, torch.uint16)
+            outs = [expected.view(torch.bits16)]
+            (actual,) = tester.run(x, *parameters, 0, 65535, torch.bits16, outs=outs)
+            torch.testing.assert_close(actual.view(torch.uint16), expected)
+            tester.check_rejected(x, *parameters, -1, 65535, torch.bits16, outs=outs)
+            tester.check_rejected(x, *parameters, 0, 65535, torch.bits16, outs=[expected])
+
     def test_values_beyond_the_range(self) -> None:
         x = torch.tensor([_INF, -_INF, 3.4e38, -3.4e38, 1e-45, 0.0, -0.0] * 5)
         for dtype, (least, largest) in BOUNDS.items():

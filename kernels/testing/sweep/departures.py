@@ -243,7 +243,7 @@ DEPARTURES = (
         applies=lambda call, _: call.args[2] is not None and call.args[2].dtype == torch.bool,
         example=lambda: Call(
             "aten::convolution.out",
-            (torch.ones(1, 3, 4).half(), torch.ones(3, 3, 3).half(), torch.ones(3).bool(), [2], [2], [1], True, [0], 1),
+            (torch.ones(1, 3, 4), torch.ones(3, 3, 3), torch.ones(3).bool(), [2], [2], [1], True, [0], 1),
             {},
         ),
     ),
