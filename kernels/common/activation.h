@@ -65,7 +65,7 @@ void apply_silu(const Activation& /*activation*/, void* values, int64_t n) {
 }  // namespace internal
 
 /// Makes `activation` the function of values of type T, float or double, that programs call `name`:
-/// export/graph_passes/activation.py has the same names. False where there is none.
+/// export/graph_passes/operators/activation.py has the same names. False where there is none.
 template <typename T>
 bool find_activation(std::string_view name, double minimum, double maximum, Activation& activation) {
   activation = {nullptr, minimum, maximum};

@@ -251,22 +251,18 @@ void copy_strided(const void* source, int64_t source_stride, void* target, int64
   const char* from = static_cast<const char*>(source);
   char* to = static_cast<char*>(target);
   if (source_stride == 0 && target_stride == sizeof(T)) {
-    const T element = *reinterpret_cast<const T*>(from);
-    T* const elements = reinterpret_cast<T*>(to);
+    T some[16];
+    std::memcpy(some, from, sizeof(T));
+    std::fill_n(some + 1, 15, some[0]);
     int64_t i = 0;
     for (; i + 16 <= n; i += 16) {
-      KERNELS_LANES
-      for (int64_t j = 0; j < 16; ++j) {
-        elements[i + j] = element;
-      }
+      std::memcpy(to + i * int64_t{sizeof(T)}, some, sizeof(some));
     }
-    for (; i < n; ++i) {
-      elements[i] = element;
-    }
+    std::memcpy(to + i * int64_t{sizeof(T)}, some, static_cast<size_t>(n - i) * sizeof(T));
     return;
   }
   for (int64_t i = 0; i < n; ++i) {
-    *reinterpret_cast<T*>(to + i * target_stride) = *reinterpret_cast<const T*>(from + i * source_stride);
+    std::memcpy(to + i * target_stride, from + i * source_stride, sizeof(T));
   }
 }
 

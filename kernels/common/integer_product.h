@@ -4,13 +4,15 @@
 
 #include "kernels/common/byte_vectors.h"
 #include "kernels/common/dtype.h"
+#include "kernels/common/layouts.h"
 
 namespace rules_executorch::kernels {
 
 /// Products of quantized matrices. Weights lie in panels, as the loops read them: kPanelColumns columns, of each of
 /// which kPanelDepth elements follow each other; then the next ones of all columns.
-inline constexpr int64_t kPanelColumns = 16;
-inline constexpr int64_t kPanelDepth = kGroupBytes;
+inline constexpr int64_t kPanelColumns = kBytePanelColumns;
+inline constexpr int64_t kPanelDepth = kBytePanelDepth;
+static_assert(kPanelDepth == kGroupBytes);
 
 /// Panels that are computed together at most, and their columns.
 inline constexpr int64_t kPanels = 4;

@@ -34,9 +34,7 @@ void copy_row(const RowPart& part, const char* source, char* target, int64_t str
     if (run.step == kSize && stride == kSize && run.n > 1) {
       std::memcpy(to, from, static_cast<size_t>(run.n) * sizeof(Element));
     } else if (run.step == -kSize && stride == kSize) {
-      const Element* const last = reinterpret_cast<const Element*>(from);
-      Element* const first = reinterpret_cast<Element*>(to);
-      vectorized_for(run.n, [=](int64_t i) { first[i] = last[-i]; });
+      vectorized_for(run.n, [=](int64_t i) { std::memcpy(to + i * kSize, from - i * kSize, sizeof(Element)); });
     } else {
       for (int64_t i = 0; i < run.n; ++i) {
         std::memcpy(to + i * stride, from + i * run.step, sizeof(Element));

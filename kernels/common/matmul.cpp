@@ -509,8 +509,10 @@ void MatrixProduct::load_pairs(int64_t batch, int64_t row, int64_t rows, int64_t
     const char* const first = rows_of_pairs_.at(batch, 2 * (row + i), column);
     const auto* const even = reinterpret_cast<const uint16_t*>(first);
     const auto* const odd = reinterpret_cast<const uint16_t*>(first + rows_of_pairs_.row_stride);
-    auto* const pairs = reinterpret_cast<uint32_t*>(target);
-    vectorized_for(columns, [=](int64_t j) { pairs[j] = even[j] | uint32_t{odd[j]} << 16; });
+    vectorized_for(columns, [=](int64_t j) {
+      const uint32_t pair = even[j] | uint32_t{odd[j]} << 16;
+      std::memcpy(target + j * int64_t{sizeof(pair)}, &pair, sizeof(pair));
+    });
   }
 }
 

@@ -274,10 +274,11 @@ using Loaded = std::conditional_t<kIsReduced<T>, float, T>;
 
 template <typename T>
 inline Loaded<T> load_element(const T* source) {
-  if constexpr (std::is_same_v<T, Half>) {
-    return half_to_float(source->x);
-  } else if constexpr (std::is_same_v<T, BFloat16>) {
-    return bfloat16_to_float(source->x);
+  if constexpr (kIsReduced<T>) {
+    // Zeros may have been written as floats.
+    uint16_t bits;
+    std::memcpy(&bits, source, sizeof(bits));
+    return std::is_same_v<T, Half> ? half_to_float(bits) : bfloat16_to_float(bits);
   } else {
     return *source;
   }
@@ -352,6 +353,14 @@ struct BaseTile {
   }
 };
 
+/// A float, or the bits of a pair of BFloat16: what was written there are elements of BFloat16, of which compilers
+/// assume that no float is read.
+inline float load_float(const float* from) {
+  float value;
+  std::memcpy(&value, from, sizeof(value));
+  return value;
+}
+
 #if defined(KERNELS_MULTIPLIES_PAIRS)
 
 /// Adds the products of a pair of BFloat16 and of the pairs of a vector; floats have the bits of the pairs.
@@ -374,7 +383,7 @@ struct PairTile : BaseTile {
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     for (int64_t p = 0; p < k; ++p, b += b_stride) {
       const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * kLanes<T>)...};
-      ((sums[I] = add_pairs(sums[I], rows[I][p], row_of_b[I])), ...);
+      ((sums[I] = add_pairs(sums[I], load_float(rows[I] + p), row_of_b[I])), ...);
     }
     T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
     if (!replaces_totals) {

@@ -10,6 +10,9 @@
 namespace rules_executorch::kernels {
 namespace {
 
+/// Sums of two such paddings do not overflow.
+constexpr int64_t kLargest = std::numeric_limits<int64_t>::max() / 4;
+
 bool resize_to_padded(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& padding, int64_t rank, PaddingMode mode) {
   ET_CHECK_OR_RETURN_FALSE(static_cast<int64_t>(padding.size()) == 2 * rank, "%zu paddings of %d dimensions",
                            padding.size(), int(rank));
@@ -26,10 +29,11 @@ bool resize_to_padded(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& pa
     if (pair >= rank) {
       continue;
     }
+    // One side may lose more than there is, which the other one makes up for.
+    const int64_t largest = mode == PaddingMode::kReflection ? size - 1 : kLargest;
     for (const int64_t pad : {padding[2 * pair], padding[2 * pair + 1]}) {
-      ET_CHECK_OR_RETURN_FALSE(
-          pad >= -size && pad <= (mode == PaddingMode::kReflection ? size - 1 : std::numeric_limits<int32_t>::max()),
-          "a padding of %lld elements for %lld", static_cast<long long>(pad), static_cast<long long>(size));
+      ET_CHECK_OR_RETURN_FALSE(pad >= -kLargest && pad <= largest, "a padding of %lld elements for %lld",
+                               static_cast<long long>(pad), static_cast<long long>(size));
       sizes[d] += pad;
     }
     ET_CHECK_OR_RETURN_FALSE(sizes[d] >= 0, "less than nothing is left of dimension %d", int(d));

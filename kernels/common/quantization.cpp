@@ -13,7 +13,7 @@ constexpr int64_t kNoZeroPoint = 0;
 /// Whether all of `quant_min` to `quant_max` are values of dtype `type`.
 bool range_is_valid(int64_t quant_min, int64_t quant_max, ScalarType type) {
   const int64_t bits = 8 * static_cast<int64_t>(elementSize(type));
-  const bool is_signed = type != ScalarType::Byte && type != ScalarType::UInt16;
+  const bool is_signed = type != ScalarType::Byte && type != ScalarType::UInt16 && type != ScalarType::Bits16;
   const int64_t least = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
   const int64_t largest = least + (int64_t{1} << bits) - 1;
   ET_CHECK_OR_RETURN_FALSE(quant_min >= least && quant_min <= largest && quant_max >= least && quant_max <= largest,
@@ -83,7 +83,7 @@ void dequantize_as(const Tensor& in, const QuantizationParameters& parameters, T
 
 bool is_quantized_type(ScalarType type) {
   return type == ScalarType::Byte || type == ScalarType::Char || type == ScalarType::Short ||
-         type == ScalarType::UInt16 || type == ScalarType::Int;
+         type == ScalarType::UInt16 || type == ScalarType::Bits16 || type == ScalarType::Int;
 }
 
 bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scale_value, int64_t& zero_point_value) {

@@ -41,7 +41,8 @@ BasicStridedView<Byte>::BasicStridedView(std::conditional_t<kIsConst, const Tens
   } else {
     data = static_cast<Byte*>(tensor.mutable_data_ptr());
   }
-  dtype = tensor.scalar_type();
+  // Quantized values of 16 bits, which ExecuTorch has two dtypes for.
+  dtype = tensor.scalar_type() == ScalarType::Bits16 ? ScalarType::UInt16 : tensor.scalar_type();
   rank = tensor.dim();
   std::copy_n(tensor.sizes().data(), rank, sizes);
   // A tensor made by hand may carry neither strides nor dim order: it is contiguous.

@@ -13,11 +13,10 @@ namespace {
 template <typename T, int... J>
 void copy_rows_of(const Transposition& matrix, const char* source, char* target, int64_t rows,
                   std::integer_sequence<int, J...>) {
-  const T* const columns[] = {reinterpret_cast<const T*>(source + J * matrix.source_stride)...};
   for (int64_t i = 0; i < rows; ++i) {
-    T* const to = reinterpret_cast<T*>(target + i * matrix.target_stride);
-    const T row[] = {columns[J][i]...};
-    ((to[J] = row[J]), ...);
+    T row[sizeof...(J)];
+    (std::memcpy(&row[J], source + J * matrix.source_stride + i * int64_t{sizeof(T)}, sizeof(T)), ...);
+    std::memcpy(target + i * matrix.target_stride, row, sizeof(row));
   }
 }
 
@@ -88,9 +87,9 @@ void copy_each(const Transposition& matrix, const char* source, char* target, in
   }
   for (int64_t i = 0; i < rows; ++i) {
     const char* from = source + i * static_cast<int64_t>(sizeof(T));
-    T* to = reinterpret_cast<T*>(target + i * matrix.target_stride);
+    char* to = target + i * matrix.target_stride;
     for (int64_t j = 0; j < columns; ++j) {
-      to[j] = *reinterpret_cast<const T*>(from + j * matrix.source_stride);
+      std::memcpy(to + j * int64_t{sizeof(T)}, from + j * matrix.source_stride, sizeof(T));
     }
   }
 }

@@ -15,7 +15,7 @@ template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& unary_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, const Function& function) {
   // Check
   ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, can_store(in.scalar_type(), out.scalar_type()), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);

@@ -5,6 +5,7 @@
 #include "kernels/common/byte_vectors.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/grain.h"
+#include "kernels/common/layouts.h"
 #include "kernels/common/min_max.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
@@ -16,17 +17,18 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Output features of a panel of weights, and the elements of each that follow each other: kBlock bytes, as
-/// export/graph_passes/packing.py packs them. A byte has one element, or two of 4 bits, which are a block apart.
-constexpr int64_t kPanelColumns = 16;
-constexpr int64_t kPanelDepth = kGroupBytes;
+/// Output features of a panel of weights, and the elements of each that follow each other: kBlock bytes. A byte has one
+/// element, or two of 4 bits, which are a block apart.
+constexpr int64_t kPanelColumns = kBytePanelColumns;
+constexpr int64_t kPanelDepth = kBytePanelDepth;
 constexpr int64_t kBlock = kPanelColumns * kPanelDepth;
 constexpr int kPanelVectors = static_cast<int>(kBlock / kByteLanes);
 /// Rows and panels that are multiplied together: half the registers of most processors hold sums.
 constexpr int kTileRows = 4;
 constexpr int kTilePanels = kPanelVectors == 1 ? 4 : 1;
 /// Elements of a row of the input are filled up to a multiple of this.
-constexpr int64_t kRowMultiple = 2 * kPanelDepth;
+constexpr int64_t kRowMultiple = kBytePanelRowMultiple;
+static_assert(kPanelDepth == kGroupBytes && kRowMultiple == 2 * kPanelDepth);
 /// Rows that meet a panel before the next one.
 constexpr int64_t kRows = 64;
 
@@ -252,15 +254,15 @@ bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const T
   const int64_t panels = (offset.numel() + kPanelColumns - 1) / kPanelColumns;
   ET_CHECK_OR_RETURN_FALSE(weight.dim() == 4 && weight.size(0) == panels && weight.size(1) == blocks &&
                                weight.size(2) == kPanelColumns && weight.size(3) == kPanelDepth,
-                           "weights of %d input and %d output features are not packed as (%d, %d, 16, 4): export the "
+                           "weights of %d input and %d output features are not packed as (%d, %d, %d, %d): export the "
                            "program with the version of the rules that its kernels come from",
                            static_cast<int>(k), static_cast<int>(offset.numel()), static_cast<int>(panels),
-                           static_cast<int>(blocks));
+                           static_cast<int>(blocks), static_cast<int>(kPanelColumns), static_cast<int>(kPanelDepth));
   const bool has_groups = scale.dim() == 3 && scale.size(0) == panels && scale.size(2) == kPanelColumns &&
                           (scale.size(1) == 1 || (scale.size(1) > 1 && k % (scale.size(1) * kRowMultiple) == 0));
   ET_CHECK_OR_RETURN_FALSE(has_groups && offset.dim() == 1,
-                           "scales are not those of groups of a multiple of %d of %d input features, in panels of 16",
-                           static_cast<int>(kRowMultiple), static_cast<int>(k));
+                           "scales are not those of groups of a multiple of %d of %d input features, in panels of %d",
+                           static_cast<int>(kRowMultiple), static_cast<int>(k), static_cast<int>(kPanelColumns));
   return true;
 }
 

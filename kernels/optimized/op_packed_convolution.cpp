@@ -8,7 +8,9 @@
 
 #include "kernels/common/activation.h"
 #include "kernels/common/bits.h"
+#include "kernels/common/float_panels.h"
 #include "kernels/common/grain.h"
+#include "kernels/common/layouts.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/memory_format.h"
 #include "kernels/common/parallel_for.h"
@@ -32,12 +34,9 @@ namespace vectors = ::rules_executorch::kernels::internal;
 using Floats = vectors::Vector<float>;
 constexpr int64_t kFloats = vectors::kLanes<float>;
 
-/// Output channels of a panel of weights, and what the count of a group's is filled up to a multiple of: as
-/// export/graph_passes/packed_convolution_operator.py packs them.
-constexpr int64_t kPanelChannels = 48;
-constexpr int64_t kChannelStep = 16;
-/// Input channels up to which the input is copied: the elements of a row of the kernel are neighbors then.
-constexpr int64_t kFewChannels = 8;
+/// Output channels of a panel of weights, and what the count of a group's is filled up to a multiple of.
+constexpr int64_t kPanelChannels = kFloatPanelColumns;
+constexpr int64_t kChannelStep = kFloatPanelColumnStep;
 /// A tile of sums in registers: vectors of output channels, and pixels.
 constexpr int kTileVectors = kVectorBytes == 64 ? 3 : 4 * 16 / kVectorBytes;
 constexpr int kTilePixels = kVectorRegisters * 3 / 4 / kTileVectors;
@@ -228,7 +227,7 @@ inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
     for (int64_t p = 0; p < tile.depth; ++p, weight += tile.weight_stride, next += tile.next_stride) {
       fetch(next);
       const Floats row[] = {vectors::load_vector(weight + I % kVectors * kFloats)...};
-      ((sums[I] = add_products<kPairs>(sums[I], in[I][p], row[I])), ...);
+      ((sums[I] = add_products<kPairs>(sums[I], vectors::load_float(in[I] + p), row[I])), ...);
     }
   }
   finish<kVectors>(tile, 0, sums, all);
@@ -351,7 +350,7 @@ void sum_neighbors(const Tile (&tiles)[kRows], int64_t row_pixels, int64_t chann
   }
 }
 
-/// The input channels of a sum, with one that fills them up to pairs: as packed_convolution_operator.py packs weights.
+/// The input channels of a sum, with one that fills them up to pairs: as weights are packed.
 int64_t packed_channels(ScalarType type, int64_t channels, int64_t groups) {
   const int64_t of_group = channels / groups;
   return type == ScalarType::BFloat16 && groups == 1 ? (of_group + 1) / 2 * 2 : of_group;
@@ -396,7 +395,7 @@ struct PackedConvolution : ConvolutionShape {
     const bool is_last = in_channel_stride == 1 && x.in_stride == channels && in_channels == channels;
     counts_pairs =
         is_depthwise ? !kIsFloat && kLoadsFloats<E> && is_last && channels % 2 == 0 : kMultipliesPairs<E> && has_pairs;
-    is_copied = converts() || !is_last || (groups == 1 && channels <= kFewChannels);
+    is_copied = converts() || !is_last || (groups == 1 && channels <= kCopiedImageMostChannels);
     if (counts_pairs) {
       channels /= 2;
       if (!is_copied) {
@@ -424,7 +423,7 @@ struct PackedConvolution : ConvolutionShape {
       blocks = divide_up(batch * y.out_size * x.out_size, block_pixels);
     }
     place_stride = block_pixels + kTilePixels;
-    filled_channels = (out_channels / groups + kChannelStep - 1) / kChannelStep * kChannelStep;
+    filled_channels = filled_columns(out_channels / groups);
     panels = is_depthwise ? 1 : divide_up(filled_channels, kPanelChannels);
     tiles = divide_up(block_pixels, tile_pixels());
     if constexpr (!kIsFloat) {
@@ -520,13 +519,8 @@ struct PackedConvolution : ConvolutionShape {
     const int64_t panel_units = tiles * (is_depthwise ? 1 : kPanelChannels / kChannelStep);
     const int64_t panel = unit / panel_units;
     place.panel += panel;
-    place.tile = unit % panel_units / (is_depthwise ? 1 : panel_width(panel) / kChannelStep);
+    place.tile = unit % panel_units / (is_depthwise ? 1 : panel_width(filled_channels, panel) / kChannelStep);
     return place;
-  }
-
-  /// Channels of a panel, with those that it is filled up with.
-  int64_t panel_width(int64_t panel) const {
-    return std::min(kPanelChannels, filled_channels - panel * kPanelChannels);
   }
 
   Block block_at(int64_t index) const {
@@ -649,9 +643,9 @@ struct PackedConvolution : ConvolutionShape {
       const int64_t step = counts_pairs ? 2 * channels : channels;
       for (int64_t c = 0; c < in_channels; ++c) {
         const E* const from = source + c * in_channel_stride;
-        E* const to = reinterpret_cast<E*>(target + inside * channels) + c;
+        char* const to = reinterpret_cast<char*>(target + inside * channels) + c * int64_t{sizeof(E)};
         for (int64_t i = 0; i < behind - inside; ++i) {
-          to[i * step] = from[i * x.in_stride];
+          std::memcpy(to + i * step * int64_t{sizeof(E)}, from + i * x.in_stride, sizeof(E));
         }
       }
     }
@@ -699,11 +693,12 @@ struct PackedConvolution : ConvolutionShape {
                        [[maybe_unused]] float* to) const {
     if constexpr (std::is_same_v<E, BFloat16>) {
       if (has_pairs) {
-        const auto* pairs = reinterpret_cast<const uint32_t*>(panel);
-        for (int64_t i = 0; i < rows; i += 2, pairs += width, to += 2 * width) {
+        for (int64_t i = 0; i < rows; i += 2, panel += 2 * width, to += 2 * width) {
           vectorized_for(width, [=](int64_t j) {
-            to[j] = float_of(pairs[j] << 16);
-            to[width + j] = float_of(pairs[j] & 0xffff0000u);
+            uint32_t pair;
+            std::memcpy(&pair, panel + 2 * j, sizeof(pair));
+            to[j] = float_of(pair << 16);
+            to[width + j] = float_of(pair & 0xffff0000u);
           });
         }
         return;
@@ -908,10 +903,10 @@ struct PackedConvolution : ConvolutionShape {
                      int64_t panel) const {
     const int64_t k = places * depth;
     const int64_t of_group = out_channels / groups;
-    const int64_t width = panel_width(panel);
+    const int64_t width = panel_width(filled_channels, panel);
     const int64_t stored = std::min(width, of_group - panel * kPanelChannels);
     const int64_t channel = group * of_group + panel * kPanelChannels;
-    const int64_t panel_start = (group * filled_channels + panel * kPanelChannels) * k;
+    const int64_t start_of_panel = panel_start(filled_channels, group, panel, k);
     const int64_t depth_step = depth > kDepth ? even_size(depth, kDepth, has_pairs ? 2 : 1) : depth;
     const int64_t place_step = std::max<int64_t>(kDepth / depth, 1);
     alignas(64) float biases[kPanelChannels] = {};
@@ -948,7 +943,7 @@ struct PackedConvolution : ConvolutionShape {
         tile.out_stride = kIsFloat ? out_channels : kPanelChannels;
         tile.addend_stride = tile.out_stride;
         const int64_t rows = tile.places * tile.depth;
-        const int64_t start = panel_start + (place * depth + first) * width;
+        const int64_t start = start_of_panel + (place * depth + first) * width;
         const float* slice = scratch.weights;
         if (converts()) {
           convert_weights(weight + start, rows, width, scratch.weights);
@@ -1071,8 +1066,7 @@ bool read_shape(const Tensor& in, const Tensor& weight, ArrayRef<int64_t> kernel
   const bool has_shape = convolution.is_depthwise
                              ? weight.dim() == 2 && weight.size(0) == positions && weight.size(1) == groups
                              : weight.dim() == 3 && weight.size(0) == groups &&
-                                   weight.size(1) == (of_group + kChannelStep - 1) / kChannelStep * kChannelStep &&
-                                   weight.size(2) == positions * packed;
+                                   weight.size(1) == filled_columns(of_group) && weight.size(2) == positions * packed;
   ET_CHECK_OR_RETURN_FALSE(
       has_shape && ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim()),
       "weights are not packed for this convolution: the program was exported by another version of "

@@ -8,6 +8,7 @@
 #include "kernels/common/bits.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/copy.h"
+#include "kernels/common/layouts.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
@@ -19,9 +20,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Columns of a panel of weights, as many as export/graph_passes/packed_linear_operator.py packs: a multiple of those
-/// of the tiles of all instruction sets.
-constexpr int64_t kPanelColumns = 48;
+/// Columns of a panel of weights: a multiple of those of the tiles of all instruction sets.
+constexpr int64_t kPanelColumns = kFloatPanelColumns;
 /// Rows of the input that meet a panel together, and products that are added up before they are added to a sum: the
 /// part of a panel that a tile meets stays in the first cache, or where tiles are wide in the second one, as the sums
 /// do. Fewer products would read and write these more often.
@@ -131,10 +131,11 @@ struct PackedLinear {
   static void load_rows(const E* panel, int64_t count, T* target) {
     if constexpr (std::is_same_v<E, BFloat16>) {
       for (int64_t i = 0; i < count; i += 2, panel += 2 * kPanelColumns, target += 2 * kPanelColumns) {
-        const auto* const pairs = reinterpret_cast<const uint32_t*>(panel);
         vectorized_for(kPanelColumns, [=](int64_t j) {
-          target[j] = float_of(pairs[j] << 16);
-          target[kPanelColumns + j] = float_of(pairs[j] & 0xffff0000u);
+          uint32_t pair;
+          std::memcpy(&pair, panel + 2 * j, sizeof(pair));
+          target[j] = float_of(pair << 16);
+          target[kPanelColumns + j] = float_of(pair & 0xffff0000u);
         });
       }
     } else {

@@ -693,9 +693,10 @@ Tensor& quantized_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, c
           weight.sizes()[1] == call.weight_groups() && weight.sizes()[2] == kPanelColumns &&
           weight.sizes()[3] == kPanelDepth && tensor_is_default_dim_order(weight),
       InvalidArgument, out,
-      "weights of %d channels are not packed as Char of (%d, %d, 16, 4): export the program with the "
+      "weights of %d channels are not packed as Char of (%d, %d, %d, %d): export the program with the "
       "version of the rules that its kernels come from",
-      static_cast<int>(scale.numel()), static_cast<int>(call.weight_panels()), static_cast<int>(call.weight_groups()));
+      static_cast<int>(scale.numel()), static_cast<int>(call.weight_panels()), static_cast<int>(call.weight_groups()),
+      static_cast<int>(kPanelColumns), static_cast<int>(kPanelDepth));
   ET_KERNEL_CHECK(ctx, call.conversion.init(scale, offset, table, scale.numel(), quant_min, quant_max, dtype),
                   InvalidArgument, out);
   const int64_t least = is_char ? -128 : 0;

@@ -34,10 +34,10 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
                           weight.sizes()[1] == groups && weight.sizes()[2] == kPanelColumns &&
                           weight.sizes()[3] == kPanelDepth && tensor_is_default_dim_order(weight),
                       InvalidArgument, out,
-                      "weights of %d features and %d scales are not packed as Char of (%d, %d, 16, 4): export the "
+                      "weights of %d features and %d scales are not packed as Char of (%d, %d, %d, %d): export the "
                       "program with the version of the rules that its kernels come from",
                       static_cast<int>(k), static_cast<int>(columns), static_cast<int>(panels),
-                      static_cast<int>(groups));
+                      static_cast<int>(groups), static_cast<int>(kPanelColumns), static_cast<int>(kPanelDepth));
   ET_KERNEL_CHECK(ctx, conversion.init(scale, offset, table, columns, quant_min, quant_max, dtype), InvalidArgument,
                   out);
 

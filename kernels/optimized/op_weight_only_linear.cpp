@@ -5,6 +5,7 @@
 #include "kernels/common/block.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/grain.h"
+#include "kernels/common/layouts.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/vectorize.h"
@@ -18,10 +19,11 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Elements that 16 bytes hold: a Char each, or two in a Byte. Of 32 elements, those of 4 bits in a Byte are 16 apart,
-/// and 8 more than they stand for.
+/// Elements that a block's bytes hold: a Char each, or two in a Byte. Of those of 4 bits, the two in a Byte are half a
+/// block apart, and 8 more than they stand for.
 template <int kBits>
-constexpr int64_t kBlock = 128 / kBits;
+constexpr int64_t kBlock = kQuantizedRowBlockBytes * 8 / kBits;
+static_assert(kQuantizedRowBlockBytes == 16, "the loads below are of 16 bytes");
 
 /// As many floats as weights are made of at a time, for sums of products that are added at the end.
 #if defined(__AVX512F__)

@@ -5,11 +5,14 @@
 #include <string_view>
 
 #include "kernels/common/activation.h"
+#include "kernels/common/float_panels.h"
 #include "kernels/common/grain.h"
+#include "kernels/common/layouts.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/memory_format.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
+#include "kernels/common/winograd_transforms.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -20,12 +23,8 @@ namespace vectors = ::rules_executorch::kernels::internal;
 using Floats = vectors::Vector<float>;
 constexpr int64_t kFloats = vectors::kLanes<float>;
 
-/// Output channels of a panel of weights, and what the count of the last one's is filled up to a multiple of: as
-/// export/graph_passes/winograd_operator.py packs them.
-constexpr int64_t kPanelChannels = 48;
-constexpr int64_t kChannelStep = 16;
-/// Rows and columns of the kernel.
-constexpr int64_t kKernelSize = 3;
+/// Output channels of a panel of weights.
+constexpr int64_t kPanelChannels = kFloatPanelColumns;
 /// About how many bytes a block of tiles takes, transformed, with a panel's sums for them: they stay in the second
 /// cache.
 constexpr int64_t kBlockBytes = 1024 * 1024;
@@ -35,67 +34,6 @@ constexpr int64_t kColumns = kTileBytes / sizeof(float);
 constexpr int64_t kTileStep = 8;
 /// Multiplications that a thread takes at least.
 constexpr int64_t kPartProducts = 8 * kGrain;
-
-inline Floats difference(Floats a, Floats b) { return a + -1.0f * b; }
-
-/// The transforms of one dimension for tiles of kOutputs outputs: Lavin and Gray, "Fast Algorithms for Convolutional
-/// Neural Networks" (2016). Inputs are multiplied by the matrix B^T there, sums by A^T.
-template <int kOutputs>
-struct Transform;
-
-template <>
-struct Transform<2> {
-  static constexpr int kInputs = 4;
-
-  static void of_inputs(const Floats* x, Floats* y) {
-    y[0] = difference(x[2], x[0]);
-    y[1] = x[2] + x[1];
-    y[2] = difference(x[2], x[1]);
-    y[3] = difference(x[3], x[1]);
-  }
-
-  static void of_sums(const Floats* x, Floats* y) {
-    y[0] = x[0] + x[1] + x[2];
-    y[1] = difference(x[1], x[2]) + x[3];
-  }
-};
-
-template <>
-struct Transform<4> {
-  static constexpr int kInputs = 6;
-
-  static void of_inputs(const Floats* x, Floats* y) {
-    const Floats even = x[4] + -kFar * kFar * x[2];
-    const Floats odd = kNear * (x[3] + -kFar * kFar * x[1]);
-    const Floats far_even = x[4] + -kNear * kNear * x[2];
-    const Floats far_odd = kFar * (x[3] + -kNear * kNear * x[1]);
-    y[0] = x[4] + kProduct * x[0] + -kSum * x[2];
-    y[1] = even + odd;
-    y[2] = difference(even, odd);
-    y[3] = far_even + far_odd;
-    y[4] = difference(far_even, far_odd);
-    y[5] = x[5] + kProduct * x[1] + -kSum * x[3];
-  }
-
-  static void of_sums(const Floats* x, Floats* y) {
-    const Floats even = x[1] + x[2];
-    const Floats odd = difference(x[1], x[2]);
-    const Floats far_even = x[3] + x[4];
-    const Floats far_odd = difference(x[3], x[4]);
-    y[0] = x[0] + even + far_even;
-    y[1] = kNear * odd + kFar * far_odd;
-    y[2] = kNear * kNear * even + kFar * kFar * far_even;
-    y[3] = x[5] + kNear * kNear * kNear * odd + kFar * kFar * kFar * far_odd;
-  }
-
- private:
-  // The points 0, kNear, -kNear, kFar, -kFar and infinity, as in export/graph_passes/winograd_operator.py. Sums are
-  // three times as exact as those of 1 and 2.
-  static constexpr float kNear = 0.625f;
-  static constexpr float kFar = 1.5f;
-  static constexpr float kProduct = kNear * kNear * kFar * kFar;
-  static constexpr float kSum = kNear * kNear + kFar * kFar;
-};
 
 /// Loads the first `n` elements of a vector; others are 0.
 inline Floats load_first(const float* from, int64_t n) {
@@ -155,9 +93,9 @@ struct WinogradConvolution {
   float minimum;
   float maximum;
 
-  int64_t places() const { return (tile_outputs + kKernelSize - 1) * (tile_outputs + kKernelSize - 1); }
+  int64_t places() const { return (tile_outputs + kWinogradKernelSize - 1) * (tile_outputs + kWinogradKernelSize - 1); }
   int64_t filled_channels() const { return divide_up(channels, kFloats) * kFloats; }
-  int64_t filled_out_channels() const { return divide_up(out_channels, kChannelStep) * kChannelStep; }
+  int64_t filled_out_channels() const { return filled_columns(out_channels); }
   int64_t tiles_of_row() const { return divide_up(out_width, tile_outputs); }
   int64_t tiles_of_column() const { return divide_up(out_height, tile_outputs); }
   int64_t tiles() const { return batch * tiles_of_column() * tiles_of_row(); }
@@ -233,7 +171,7 @@ struct WinogradConvolution {
   /// Transforms what a tile meets: zeros outside of the image.
   template <int kOutputs>
   void transform_inputs(const Corner& corner, const float* zeros, float* target) const {
-    constexpr int kInputs = Transform<kOutputs>::kInputs;
+    constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
     const float* pixels[kInputs][kInputs];
     for (int64_t i = 0; i < kInputs; ++i) {
       const int64_t y = corner.y - top + i;
@@ -253,7 +191,7 @@ struct WinogradConvolution {
         for (int i = 0; i < kInputs; ++i) {
           values[i] = load_first(pixels[i][j] + channel, n);
         }
-        Transform<kOutputs>::of_inputs(values, columns[j]);
+        WinogradTransform<kOutputs>::of_inputs(values, columns[j]);
       }
 #pragma GCC unroll 6
       for (int i = 0; i < kInputs; ++i) {
@@ -263,7 +201,7 @@ struct WinogradConvolution {
         for (int j = 0; j < kInputs; ++j) {
           values[j] = columns[j][i];
         }
-        Transform<kOutputs>::of_inputs(values, transformed);
+        WinogradTransform<kOutputs>::of_inputs(values, transformed);
 #pragma GCC unroll 6
         for (int j = 0; j < kInputs; ++j) {
           vectors::store_vector(target + (i * kInputs + j) * place_stride() + channel, transformed[j]);
@@ -297,7 +235,7 @@ struct WinogradConvolution {
   /// Transforms the sums of a tile to its outputs in `n` channels, and writes those that are the image's.
   template <int kOutputs>
   void transform_sums(const float* sums, int64_t channel, int64_t n, const Corner& corner) const {
-    constexpr int kInputs = Transform<kOutputs>::kInputs;
+    constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
     const int64_t rows = std::min<int64_t>(kOutputs, out_height - corner.y);
     const int64_t columns = std::min<int64_t>(kOutputs, out_width - corner.x);
     const int64_t at = ((corner.image * out_height + corner.y) * out_width + corner.x) * out_channels + channel;
@@ -311,7 +249,7 @@ struct WinogradConvolution {
         for (int i = 0; i < kInputs; ++i) {
           values[i] = vectors::load_vector(sums + (i * kInputs + j) * sums_stride() + c);
         }
-        Transform<kOutputs>::of_sums(values, transformed[j]);
+        WinogradTransform<kOutputs>::of_sums(values, transformed[j]);
       }
       const Floats biases = bias != nullptr ? load_first(bias + channel + c, lanes) : Floats{};
 #pragma GCC unroll 4
@@ -322,7 +260,7 @@ struct WinogradConvolution {
         for (int j = 0; j < kInputs; ++j) {
           values[j] = transformed[j][i];
         }
-        Transform<kOutputs>::of_sums(values, outputs);
+        WinogradTransform<kOutputs>::of_sums(values, outputs);
         if (i >= rows) {
           break;
         }
@@ -363,7 +301,7 @@ bool read_shape(const Tensor& in, const Tensor& weight, int64_t out_channels, Ar
     for (const int64_t width : {padding[d], end_padding[d]}) {
       ET_CHECK_OR_RETURN_FALSE(width >= 0 && width <= kMost, "padding is not negative");
     }
-    sizes[d] = in.size(d + 2) + padding[d] + end_padding[d] - kKernelSize + 1;
+    sizes[d] = in.size(d + 2) + padding[d] + end_padding[d] - kWinogradKernelSize + 1;
     ET_CHECK_OR_RETURN_FALSE(sizes[d] > 0, "kernel is larger than the padded input");
     ET_CHECK_OR_RETURN_FALSE(sizes[d] < kMost, "the padded input is too large");
   }

@@ -8,21 +8,21 @@ import random
 import torch
 from absl.testing import absltest
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-_SCHEMA = (
-    "rules_executorch::dynamic_linear.out(Tensor input, Tensor weight, Tensor scale, Tensor offset, Tensor? bias,"
-    " bool is_symmetric, float eps, *, Tensor(a!) out) -> Tensor(a!)"
-)
+_COLUMNS, _DEPTH = layouts.BYTE_PANEL_COLUMNS, layouts.BYTE_PANEL_DEPTH
+_MULTIPLE = layouts.BYTE_PANEL_ROW_MULTIPLE
 _EPS = 1.1920928955078125e-07
 
 
 def _packed(weight: torch.Tensor, bits: int) -> torch.Tensor:
-    """Panels of 16 output features, element by element: 4 input features of each in turns; two such of 4 bits."""
+    """Panels of output features, element by element: a few input features of each in turns; two such of 4 bits."""
     features, inputs = weight.shape
-    panels = torch.zeros((-(-features // 16), -(-inputs // 8) * 2, 16, 4), dtype=torch.int8)
+    panels = torch.zeros((-(-features // _COLUMNS), -(-inputs // _MULTIPLE) * 2, _COLUMNS, _DEPTH), dtype=torch.int8)
     for i, k in itertools.product(range(features), range(inputs)):
-        panels[i // 16, k // 4, i % 16, k % 4] = weight[i, k]
+        panels[i // _COLUMNS, k // _DEPTH, i % _COLUMNS, k % _DEPTH] = weight[i, k]
     if bits == 8:
         return panels
     halves = panels.to(torch.int16) % 16
@@ -37,10 +37,10 @@ def _unpacked(panels: torch.Tensor, features: int, inputs: int) -> torch.Tensor:
 
 
 def _of_panels(scale: torch.Tensor) -> torch.Tensor:
-    """Scales of (features, groups) as (panels, groups, 16)."""
-    filled = torch.zeros((-(-scale.shape[0] // 16) * 16, scale.shape[1]))
+    """Scales of (features, groups) as (panels, groups, features of a panel)."""
+    filled = torch.zeros((-(-scale.shape[0] // _COLUMNS) * _COLUMNS, scale.shape[1]))
     filled[: scale.shape[0]] = scale
-    return filled.unflatten(0, (-1, 16)).transpose(1, 2).contiguous()
+    return filled.unflatten(0, (-1, _COLUMNS)).transpose(1, 2).contiguous()
 
 
 def _reference(  # noqa: PLR0917  # The operator's.
@@ -80,7 +80,11 @@ def _layer(
 class OpDynamicLinearTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.linear = self.op("rules_executorch::dynamic_linear.out", schema=_SCHEMA, reference=_reference)
+        self.linear = self.op(
+            "rules_executorch::dynamic_linear.out",
+            schema=SCHEMAS["rules_executorch::dynamic_linear.out"],
+            reference=_reference,
+        )
 
     def test_shapes(self) -> None:
         # Whole and partial panels, tiles and blocks of rows; groups; rows that are filled up.
@@ -158,10 +162,10 @@ class OpDynamicLinearTest(op_tester.OpTest):
             (x, weight.flatten(1, 2), scale, offset, bias),
             (x, weight.to(torch.uint8), scale, offset, bias),
             (x, halves.to(torch.int8), scale, offset, bias),
-            (x, weight, torch.ones(2, 3, 16), offset, bias),
-            (x, weight, torch.ones(2, 16, 16), offset, bias),
-            (x, weight, torch.ones(2, 0, 16), offset, bias),
-            (x, weight, torch.ones(1, 2, 16), offset, bias),
+            (x, weight, torch.ones(2, 3, _COLUMNS), offset, bias),
+            (x, weight, torch.ones(2, 16, _COLUMNS), offset, bias),
+            (x, weight, torch.ones(2, 0, _COLUMNS), offset, bias),
+            (x, weight, torch.ones(1, 2, _COLUMNS), offset, bias),
             (x, weight, torch.ones(20, 2), offset, bias),
             (x, weight, scale, torch.ones(40), bias),
             (x, weight, scale, torch.ones(20, 1), bias),

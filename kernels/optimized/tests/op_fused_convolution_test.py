@@ -10,13 +10,8 @@ import torch
 from absl.testing import absltest
 from torch.nn import functional
 
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
-
-_SCHEMA = (
-    "rules_executorch::fused_convolution.out(Tensor input, Tensor weight, Tensor? bias, int[] stride, int[] padding,"
-    " int[] end_padding, int[] dilation, int groups, str activation='none', float minimum=0.0, float maximum=0.0, *,"
-    " Tensor(a!) out) -> Tensor(a!)"
-)
 
 # Input and weight, and the groups: of one to three spatial dimensions; depthwise; of one position; with more channels
 # than a tile.
@@ -74,7 +69,11 @@ def _reference(  # noqa: PLR0917  # The operator's.
 class OpFusedConvolutionTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.convolution = self.op("rules_executorch::fused_convolution.out", schema=_SCHEMA, reference=_reference)
+        self.convolution = self.op(
+            "rules_executorch::fused_convolution.out",
+            schema=SCHEMAS["rules_executorch::fused_convolution.out"],
+            reference=_reference,
+        )
 
     def test_padding(self) -> None:
         for (x_shape, weight_shape, groups), stride in itertools.product(_CASES, (1, 2, 3)):

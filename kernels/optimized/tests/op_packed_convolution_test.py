@@ -10,13 +10,12 @@ import torch
 from absl.testing import absltest
 from torch.nn import functional
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-_SCHEMA = (
-    "rules_executorch::packed_convolution.out(Tensor input, Tensor weight, Tensor? bias, Tensor? addend,"
-    " int[] kernel_size, int out_channels, int[] stride, int[] padding, int[] end_padding, int[] dilation, int groups,"
-    " str activation='none', float minimum=0.0, float maximum=0.0, *, Tensor(a!) out) -> Tensor(a!)"
-)
+# Of panels of weights.
+_COLUMNS, _STEP = layouts.FLOAT_PANEL_COLUMNS, layouts.FLOAT_PANEL_COLUMN_STEP
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 
@@ -66,15 +65,15 @@ def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
         return torch.stack([one.flatten() for one in weight], dim=1)
     rows = []
     for group in weight.split(channels):
-        for first in range(0, channels, 48):
-            panel = group[first : first + 48]
-            filled = -(-len(panel) // 16) * 16
+        for first in range(0, channels, _COLUMNS):
+            panel = group[first : first + _COLUMNS]
+            filled = -(-len(panel) // _STEP) * _STEP
             step = 2 if weight.dtype == torch.bfloat16 and weight.shape[1] % 2 == 0 else 1
             for y, x, c in itertools.product(*(range(weight.shape[dim]) for dim in (2, 3, 1))):
                 if c % step == 0:
                     row = functional.pad(panel[:, c : c + step, y, x], (0, 0, 0, filled - len(panel)))
                     rows.append(row.flatten())
-    return torch.cat(rows).reshape(groups, -(-channels // 16) * 16, -1)
+    return torch.cat(rows).reshape(groups, -(-channels // _STEP) * _STEP, -1)
 
 
 def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
@@ -87,15 +86,15 @@ def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: in
     weight = torch.zeros(out_channels, packed.shape[2] // (height * width), height, width, dtype=torch.float64)
     for group, elements in enumerate(packed.flatten(1)):
         start = 0
-        for first in range(0, channels, 48):
-            filled = min(48, packed.shape[1] - first)
+        for first in range(0, channels, _COLUMNS):
+            filled = min(_COLUMNS, packed.shape[1] - first)
             panel = elements[start : start + packed.shape[2] * filled]
             start += panel.numel()
             inputs = packed.shape[2] // (height * width)
             if has_pairs and inputs % 2 == 0:
                 panel = panel.reshape(-1, filled, 2).transpose(1, 2)
             panel = panel.reshape(height, width, inputs, filled)
-            count = min(48, channels - first)
+            count = min(_COLUMNS, channels - first)
             target = weight[group * channels + first : group * channels + first + count]
             target.copy_(panel[..., :count].permute(3, 2, 0, 1))
     return weight
@@ -147,7 +146,11 @@ def _out_shape(x: torch.Tensor, weight: torch.Tensor, steps: Sequence[Sequence[i
 class OpPackedConvolutionTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.convolution = self.op("rules_executorch::packed_convolution.out", schema=_SCHEMA, reference=_reference)
+        self.convolution = self.op(
+            "rules_executorch::packed_convolution.out",
+            schema=SCHEMAS["rules_executorch::packed_convolution.out"],
+            reference=_reference,
+        )
 
     def test_sizes(self) -> None:
         for (x_shape, weight_shape, groups), steps in itertools.product(_CASES, _STEPS):

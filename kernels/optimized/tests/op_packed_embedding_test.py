@@ -6,20 +6,19 @@ import torch
 from absl.testing import absltest
 from torch.nn import functional
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-_SCHEMA = (
-    "rules_executorch::packed_embedding.out(Tensor weight, Tensor indices, int num_embeddings, *, Tensor(a!) out)"
-    " -> Tensor(a!)"
-)
+_COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 
 
 def _packed(table: torch.Tensor) -> torch.Tensor:
-    """The table's panels of 48, element by element; what lies behind the table is no embedding."""
+    """The table's panels, element by element; what lies behind the table is no embedding."""
     rows, width = table.shape
-    panels = torch.ones((-(-rows // 48), width, 48), dtype=table.dtype)
+    panels = torch.ones((-(-rows // _COLUMNS), width, _COLUMNS), dtype=table.dtype)
     for row in range(rows):
-        panels[row // 48, :, row % 48] = table[row]
+        panels[row // _COLUMNS, :, row % _COLUMNS] = table[row]
     return panels
 
 
@@ -36,7 +35,11 @@ def _reference(weight: torch.Tensor, indices: torch.Tensor, num_embeddings: int)
 class OpPackedEmbeddingTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.embedding = self.op("rules_executorch::packed_embedding.out", schema=_SCHEMA, reference=_reference)
+        self.embedding = self.op(
+            "rules_executorch::packed_embedding.out",
+            schema=SCHEMAS["rules_executorch::packed_embedding.out"],
+            reference=_reference,
+        )
 
     def test_shapes_and_dim_orders(self) -> None:
         for rows, width in ((50, 4), (96, 1), (100, 0), (1, 300)):
@@ -61,7 +64,7 @@ class OpPackedEmbeddingTest(op_tester.OpTest):
     def test_panels_of_pairs(self) -> None:
         """Elements next to each other, as weights of BFloat16 have them."""
         table = op_tester.make_tensor((130, 8), torch.bfloat16)
-        pairs = _packed(table).reshape(3, 4, 2, 48).transpose(2, 3)
+        pairs = _packed(table).reshape(3, 4, 2, _COLUMNS).transpose(2, 3)
         for order in op_tester.dim_orders(4):
             weight = op_tester.with_dim_order(pairs, order)
             for out_order in op_tester.dim_orders(3):

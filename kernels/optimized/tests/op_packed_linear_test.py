@@ -10,12 +10,9 @@ import torch
 from absl.testing import absltest
 from torch.nn import functional
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
-
-_SCHEMA = (
-    "rules_executorch::packed_linear.out(Tensor input, Tensor weight, Tensor? bias, int out_features,"
-    " str activation='none', float minimum=0.0, float maximum=0.0, *, Tensor(a!) out) -> Tensor(a!)"
-)
 
 # Leading sizes, input features, output features: one row, tiles of each height, more rows than meet a panel at a time,
 # several blocks of input features, full and partial panels, nothing.
@@ -31,6 +28,7 @@ _SIZES = (
     ((2,), 0, 50),
     ((2,), 3, 0),
 )
+_COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 # What results may differ by: sums are those of the products in another order, those of half precision of float32, which
 # are rounded once.
@@ -54,13 +52,13 @@ def _packed(weight: torch.Tensor) -> torch.Tensor:
     """The weights' panels, element by element."""
     features, inputs = weight.shape
     if weight.dtype == torch.bfloat16:
-        pairs = torch.zeros((math.ceil(features / 48), inputs // 2, 48, 2), dtype=weight.dtype)
+        pairs = torch.zeros((math.ceil(features / _COLUMNS), inputs // 2, _COLUMNS, 2), dtype=weight.dtype)
         for feature, i in itertools.product(range(features), range(2)):
-            pairs[feature // 48, :, feature % 48, i] = weight[feature, i::2]
+            pairs[feature // _COLUMNS, :, feature % _COLUMNS, i] = weight[feature, i::2]
         return pairs
-    panels = torch.zeros((math.ceil(features / 48), inputs, 48), dtype=weight.dtype)
+    panels = torch.zeros((math.ceil(features / _COLUMNS), inputs, _COLUMNS), dtype=weight.dtype)
     for feature in range(features):
-        panels[feature // 48, :, feature % 48] = weight[feature]
+        panels[feature // _COLUMNS, :, feature % _COLUMNS] = weight[feature]
     return panels
 
 
@@ -77,7 +75,7 @@ def _reference(  # noqa: PLR0917  # The operator's.
     dtypes = {x.dtype for x in (input, weight, bias) if x is not None}
     if len(dtypes) != 1 or input.dtype not in _DTYPES or (input.dtype == torch.bfloat16) != (weight.dim() == 4):
         raise ValueError("all tensors are of one float dtype, and those of BFloat16 have pairs")
-    columns = [weight[i // 48, :, i % 48].flatten() for i in range(out_features)]
+    columns = [weight[i // _COLUMNS, :, i % _COLUMNS].flatten() for i in range(out_features)]
     unpacked = torch.stack(columns or [weight.new_zeros(input.shape[-1])]).double()
     result = functional.linear(input.double(), unpacked[:out_features], None if bias is None else bias.double())
     if activation == "clamp":
@@ -88,7 +86,11 @@ def _reference(  # noqa: PLR0917  # The operator's.
 class OpPackedLinearTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.linear = self.op("rules_executorch::packed_linear.out", schema=_SCHEMA, reference=_reference)
+        self.linear = self.op(
+            "rules_executorch::packed_linear.out",
+            schema=SCHEMAS["rules_executorch::packed_linear.out"],
+            reference=_reference,
+        )
 
     def test_sizes(self) -> None:
         for dtype, (rows, features, n) in itertools.product(_DTYPES, _SIZES):
@@ -139,27 +141,33 @@ class OpPackedLinearTest(op_tester.OpTest):
 
     def test_dtypes(self) -> None:
         for dtype, other in itertools.product(op_tester.ALL_DTYPES, op_tester.ALL_DTYPES):
-            x, weight = torch.ones((2, 2), dtype=dtype), torch.ones((1, 2, 48), dtype=other)
-            self.linear.judge(x, weight, None, 48)
-            self.linear.judge(x, weight.to(dtype), torch.ones(48, dtype=other), 48)
-            self.linear.judge(x, torch.ones((1, 1, 48, 2), dtype=other), None, 48)
+            x, weight = torch.ones((2, 2), dtype=dtype), torch.ones((1, 2, _COLUMNS), dtype=other)
+            self.linear.judge(x, weight, None, _COLUMNS)
+            self.linear.judge(x, weight.to(dtype), torch.ones(_COLUMNS, dtype=other), _COLUMNS)
+            self.linear.judge(x, torch.ones((1, 1, _COLUMNS, 2), dtype=other), None, _COLUMNS)
 
     def test_wrong_shapes(self) -> None:
-        x, weight, out = torch.ones(2, 3), torch.ones(2, 3, 48), torch.ones(2, 50)
-        self.linear.check(x, weight, None, 50)
-        for wrong in (torch.ones(50, 3), torch.ones(2, 3, 16), torch.ones(2, 4, 48), torch.ones(1, 3, 48)):
-            self.linear.check_rejected(x, wrong, None, 50, outs=[out])
-        for features in (48, 97, -1):
+        count = _COLUMNS + 2
+        x, weight, out = torch.ones(2, 3), torch.ones(2, 3, _COLUMNS), torch.ones(2, count)
+        self.linear.check(x, weight, None, count)
+        for wrong in (
+            torch.ones(count, 3),
+            torch.ones(2, 3, 8),
+            torch.ones(2, 4, _COLUMNS),
+            torch.ones(1, 3, _COLUMNS),
+        ):
+            self.linear.check_rejected(x, wrong, None, count, outs=[out])
+        for features in (_COLUMNS, 2 * _COLUMNS + 1, -1):
             self.linear.check_rejected(x, weight, None, features, outs=[out])
-        for bias in (torch.ones(1), torch.ones(96), torch.ones(1, 50), torch.ones(())):
-            self.linear.check_rejected(x, weight, bias, 50, outs=[out])
-        pairs = torch.ones(2, 2, 48, 2, dtype=torch.bfloat16)
-        for wrong in (pairs.float(), pairs[..., :1].contiguous(), pairs.reshape(2, 2, 96), pairs.reshape(2, 2, 2, 48)):
-            x_of_dtype, out_of_dtype = torch.ones((2, 4), dtype=wrong.dtype), torch.ones((2, 50), dtype=wrong.dtype)
-            self.linear.check_rejected(x_of_dtype, wrong, None, 50, outs=[out_of_dtype])
-        self.linear.check(torch.ones((2, 4), dtype=torch.bfloat16), pairs, None, 50)
-        self.linear.check_rejected(torch.ones(()), weight, None, 50, outs=[out])
-        self.linear.check_rejected(x, weight, None, 50, outs=[torch.ones(2, 48)], static=True)
+        for bias in (torch.ones(1), torch.ones(2 * _COLUMNS), torch.ones(1, count), torch.ones(())):
+            self.linear.check_rejected(x, weight, bias, count, outs=[out])
+        pairs = torch.ones(2, 2, _COLUMNS, 2, dtype=torch.bfloat16)
+        for wrong in (pairs.float(), pairs[..., :1].contiguous(), pairs.flatten(2), pairs.reshape(2, 2, 2, _COLUMNS)):
+            x_of_dtype, out_of_dtype = torch.ones((2, 4), dtype=wrong.dtype), torch.ones((2, count), dtype=wrong.dtype)
+            self.linear.check_rejected(x_of_dtype, wrong, None, count, outs=[out_of_dtype])
+        self.linear.check(torch.ones((2, 4), dtype=torch.bfloat16), pairs, None, count)
+        self.linear.check_rejected(torch.ones(()), weight, None, count, outs=[out])
+        self.linear.check_rejected(x, weight, None, count, outs=[torch.ones(2, _COLUMNS)], static=True)
 
 
 if __name__ == "__main__":

@@ -14,18 +14,12 @@ from typing import Any
 import torch
 from absl.testing import absltest
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-_ELEMENTS = "Tensor input, Tensor weight, Tensor scale, Tensor offset, Tensor? table"
-_RANGE = "int quant_min, int quant_max, ScalarType dtype, *, Tensor(a!) out"
-_SCHEMAS = {
-    "rules_executorch::quantized_add.out": f"Tensor a, Tensor b, float a_scale, float b_scale, float offset, {_RANGE}",
-    "rules_executorch::quantized_convolution.out": f"{_ELEMENTS}, int[] kernel_size, int[] stride, int[] padding,"
-    f" int[] dilation, int groups, int input_zero_point, {_RANGE}",
-    "rules_executorch::quantized_linear.out": f"{_ELEMENTS}, {_RANGE}",
-    "rules_executorch::quantized_lookup.out": "Tensor input, Tensor table, *, Tensor(a!) out",
-}
 _BYTES = (torch.int8, torch.uint8)
+_COLUMNS, _DEPTH = _BLOCK = (layouts.BYTE_PANEL_COLUMNS, layouts.BYTE_PANEL_DEPTH)
 _RANGES = {torch.int8: (-128, 127), torch.uint8: (0, 255), torch.float32: (0, 0)}
 
 
@@ -72,12 +66,12 @@ def _linear(
 ) -> torch.Tensor:
     channels, features = scale.shape[0], x.shape[-1]
     _check(scale, offset, channels)
-    if weight.dtype != torch.int8 or weight.shape != (-(-channels // 16), -(-features // 4), 16, 4):
+    if weight.dtype != torch.int8 or weight.shape != (-(-channels // _COLUMNS), -(-features // _DEPTH), *_BLOCK):
         raise ValueError("a weight is packed")
-    # Row 16 p + i has its elements 4 g + j at [p, g, i, j].
+    # Row columns * p + i has its elements depth * g + j at [p, g, i, j].
     rows = torch.zeros(channels, features, dtype=torch.float64)
     for channel, feature in itertools.product(range(channels), range(features)):
-        rows[channel, feature] = weight[channel // 16, feature // 4, channel % 16, feature % 4]
+        rows[channel, feature] = weight[channel // _COLUMNS, feature // _DEPTH, channel % _COLUMNS, feature % _DEPTH]
     sums = torch.nn.functional.linear(_byte_values(x), rows)
     return _finished(sums * scale.double() + offset.double(), table, *rest)
 
@@ -117,18 +111,18 @@ def _places(shape: tuple[int, ...], groups: int) -> tuple[tuple[torch.Tensor, ..
     of_group = channels // groups
     channel, i, y, x = torch.tensor(list(itertools.product(*map(range, shape)))).T
     if in_channels == of_group == 1:
-        row, element = channel, y // 4 * width * 4 + x * 4 + y % 4
+        row, element = channel, (y // _DEPTH * width + x) * _DEPTH + y % _DEPTH
     else:
-        row = channel // of_group * -(-of_group // 16) * 16 + channel % of_group
+        row = channel // of_group * -(-of_group // _COLUMNS) * _COLUMNS + channel % of_group
         element = (y * width + x) * in_channels + i
-    return (channel, i, y, x), (row // 16, element // 4, row % 16, element % 4)
+    return (channel, i, y, x), (row // _COLUMNS, element // _DEPTH, row % _COLUMNS, element % _DEPTH)
 
 
 def _packed_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
     channels, in_channels, height, width = shape
     if in_channels == 1 and channels == groups:
-        return -(-channels // 16), -(-height // 4) * width, 16, 4
-    return groups * -(-channels // groups // 16), -(-in_channels * height * width // 4), 16, 4
+        return -(-channels // _COLUMNS), -(-height // _DEPTH) * width, *_BLOCK
+    return groups * -(-channels // groups // _COLUMNS), -(-in_channels * height * width // _DEPTH), *_BLOCK
 
 
 def _unpacked(weight: torch.Tensor, shape: tuple[int, ...], groups: int) -> torch.Tensor:
@@ -162,9 +156,9 @@ def _random(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
 
 def _packed(weight: torch.Tensor) -> torch.Tensor:
     rows, columns = weight.shape
-    packed = torch.zeros(-(-rows // 16), -(-columns // 4), 16, 4, dtype=torch.int8)
+    packed = torch.zeros(-(-rows // _COLUMNS), -(-columns // _DEPTH), *_BLOCK, dtype=torch.int8)
     for row, column in itertools.product(range(rows), range(columns)):
-        packed[row // 16, column // 4, row % 16, column % 4] = weight[row, column]
+        packed[row // _COLUMNS, column // _DEPTH, row % _COLUMNS, column % _DEPTH] = weight[row, column]
     return packed
 
 
@@ -186,7 +180,7 @@ class OpQuantizedTest(op_tester.OpTest):
             "rules_executorch::quantized_linear.out": _linear,
             "rules_executorch::quantized_lookup.out": _lookup,
         }
-        return self.op(name, schema=f"{name}({_SCHEMAS[name]}) -> Tensor(a!)", reference=references[name])
+        return self.op(name, schema=SCHEMAS[name], reference=references[name])
 
     def test_linear(self) -> None:
         linear = self._op("rules_executorch::quantized_linear.out")
@@ -286,8 +280,8 @@ class OpQuantizedTest(op_tester.OpTest):
         for dtype in op_tester.ALL_DTYPES:
             if dtype in _BYTES:
                 continue
-            x, w = torch.ones((2, 4), dtype=dtype), torch.ones((1, 1, 16, 4), dtype=dtype)
-            byte, char = torch.ones((2, 4), dtype=torch.uint8), torch.ones((1, 1, 16, 4), dtype=torch.int8)
+            x, w = torch.ones((2, 4), dtype=dtype), torch.ones((1, 1, *_BLOCK), dtype=dtype)
+            byte, char = torch.ones((2, 4), dtype=torch.uint8), torch.ones((1, 1, *_BLOCK), dtype=torch.int8)
             one = torch.ones(3)
             out = torch.ones((2, 3), dtype=torch.int8)
             linear.check_rejected(x, char, one, one, None, 0, 1, torch.int8, outs=[out])
@@ -308,7 +302,7 @@ class OpQuantizedTest(op_tester.OpTest):
         linear = self._op("rules_executorch::quantized_linear.out")
         x, weight, one = (
             torch.ones((2, 4), dtype=torch.uint8),
-            torch.ones((1, 1, 16, 4), dtype=torch.int8),
+            torch.ones((1, 1, *_BLOCK), dtype=torch.int8),
             torch.ones(3),
         )
         out = torch.ones((2, 3), dtype=torch.int8)
@@ -317,8 +311,8 @@ class OpQuantizedTest(op_tester.OpTest):
         for position, wrong in (
             (0, torch.ones((2, 5), dtype=torch.uint8)),
             (1, torch.ones((3, 4), dtype=torch.int8)),
-            (1, torch.ones((2, 1, 16, 4), dtype=torch.int8)),
-            (1, torch.ones((1, 1, 4, 16), dtype=torch.int8)),
+            (1, torch.ones((2, 1, *_BLOCK), dtype=torch.int8)),
+            (1, torch.ones((1, 1, *reversed(_BLOCK)), dtype=torch.int8)),
             (3, torch.ones(4)),
             (4, torch.ones(255, dtype=torch.int8)),
             (4, torch.ones(256, dtype=torch.uint8)),
@@ -331,7 +325,7 @@ class OpQuantizedTest(op_tester.OpTest):
         linear.check_rejected(*right[:4], torch.ones(256), 0, 0, torch.float32, outs=[out.float()])
         convolution = self._op("rules_executorch::quantized_convolution.out")
         image = op_tester.with_dim_order(torch.ones((1, 4, 5, 3), dtype=torch.int8), _CHANNELS_LAST)
-        kernel, six = torch.ones((2, 5, 16, 4), dtype=torch.int8), torch.ones(6)
+        kernel, six = torch.ones((2, 5, *_BLOCK), dtype=torch.int8), torch.ones(6)
         result = op_tester.with_dim_order(torch.ones((1, 6, 3, 1), dtype=torch.int8), _CHANNELS_LAST)
         size = ([3, 3], [1, 1], [0, 0, 0, 0], [1, 1], 2, 0)
         call: list[Any] = [image, kernel, six, six, None, *size, 0, 1, torch.int8]
@@ -340,8 +334,8 @@ class OpQuantizedTest(op_tester.OpTest):
             (0, image[0]),
             (0, image.contiguous()),
             (1, torch.ones((6, 2, 3, 3), dtype=torch.int8)),
-            (1, torch.ones((1, 5, 16, 4), dtype=torch.int8)),
-            (1, torch.ones((2, 4, 16, 4), dtype=torch.int8)),
+            (1, torch.ones((1, 5, *_BLOCK), dtype=torch.int8)),
+            (1, torch.ones((2, 4, *_BLOCK), dtype=torch.int8)),
             (2, torch.ones(5)),
             (5, [3]),
             (5, [6, 3]),

@@ -7,11 +7,9 @@ import itertools
 import torch
 from absl.testing import absltest
 
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-_SCHEMA = (
-    "rules_executorch::rms_norm.out(Tensor input, Tensor? weight, int dims, float eps, *, Tensor(a!) out) -> Tensor(a!)"
-)
 # One element, a few, several blocks and a part of one, several dimensions, nothing.
 _SHAPES = (((1,), 1), ((3, 1), 1), ((2, 3, 7), 1), ((2, 3, 7), 2), ((2, 3, 7), 3), ((4, 600), 1), ((2, 33, 768), 1))
 _EMPTY = (((0, 4), 1), ((3, 0), 1))
@@ -30,7 +28,9 @@ def _reference(x: torch.Tensor, weight: torch.Tensor | None, dims: int, eps: flo
 class OpRmsNormTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.norm = self.op("rules_executorch::rms_norm.out", schema=_SCHEMA, reference=_reference)
+        self.norm = self.op(
+            "rules_executorch::rms_norm.out", schema=SCHEMAS["rules_executorch::rms_norm.out"], reference=_reference
+        )
 
     def test_shapes(self) -> None:
         for dtype, (shape, dims) in itertools.product(op_tester.FLOAT_DTYPES, _SHAPES + _EMPTY):

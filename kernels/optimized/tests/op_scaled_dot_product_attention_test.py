@@ -7,13 +7,8 @@ import itertools
 import torch
 from absl.testing import absltest
 
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
-
-_SCHEMA = (
-    "rules_executorch::scaled_dot_product_attention.out(Tensor query, Tensor key, Tensor value,"
-    " Tensor? attn_mask=None, bool is_causal=False, *, float? scale=None, bool query_by_token=False,"
-    " bool key_by_token=False, bool value_by_token=False, bool out_by_token=False, Tensor(a!) out) -> Tensor(a!)"
-)
 
 _Shape = tuple[tuple[int, ...], int, int, int, int, int, int]
 
@@ -71,7 +66,9 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
         self.attention = self.op(
-            "rules_executorch::scaled_dot_product_attention.out", schema=_SCHEMA, reference=_reference
+            "rules_executorch::scaled_dot_product_attention.out",
+            schema=SCHEMAS["rules_executorch::scaled_dot_product_attention.out"],
+            reference=_reference,
         )
 
     def _tensors(self, shape: _Shape, dtype: torch.dtype) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:

@@ -7,17 +7,14 @@ import itertools
 import torch
 from absl.testing import absltest
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
-
-_SCHEMA = (
-    "rules_executorch::weight_only_linear.out(Tensor input, Tensor weight, Tensor scale, Tensor? bias, *,"
-    " Tensor(a!) out) -> Tensor(a!)"
-)
 
 
 def _unpacked(weight: torch.Tensor) -> torch.Tensor:
-    """Of 32 elements, the first 16 are the low halves of 16 bytes; all are 8 more than they stand for."""
-    blocks = weight.reshape(weight.shape[0], -1, 16).to(torch.int16)
+    """Of a block, the first elements are the low halves of its bytes; all are 8 more than they stand for."""
+    blocks = weight.reshape(weight.shape[0], -1, layouts.QUANTIZED_ROW_BLOCK_BYTES).to(torch.int16)
     return torch.cat([blocks % 16, blocks // 16], dim=2).reshape(weight.shape[0], -1) - 8
 
 
@@ -31,7 +28,11 @@ def _reference(x: torch.Tensor, weight: torch.Tensor, scale: torch.Tensor, bias:
 class OpWeightOnlyLinearTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.linear = self.op("rules_executorch::weight_only_linear.out", schema=_SCHEMA, reference=_reference)
+        self.linear = self.op(
+            "rules_executorch::weight_only_linear.out",
+            schema=SCHEMAS["rules_executorch::weight_only_linear.out"],
+            reference=_reference,
+        )
 
     def test_shapes(self) -> None:
         generator = torch.Generator().manual_seed(0)

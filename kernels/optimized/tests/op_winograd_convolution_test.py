@@ -10,13 +10,12 @@ import torch
 from absl.testing import absltest
 from torch.nn import functional
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-_SCHEMA = (
-    "rules_executorch::winograd_convolution.out(Tensor input, Tensor weight, Tensor? bias, Tensor? addend,"
-    " int out_channels, int[] padding, int[] end_padding, str activation='none', float minimum=0.0, float maximum=0.0,"
-    " *, Tensor(a!) out) -> Tensor(a!)"
-)
+# Of panels of weights.
+_COLUMNS, _STEP = layouts.FLOAT_PANEL_COLUMNS, layouts.FLOAT_PANEL_COLUMN_STEP
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 # What a kernel's rows and columns are multiplied by, by the outputs of a tile. The points are 0, 1 and -1, and 0, 5/8,
@@ -63,11 +62,11 @@ def _packed(weight: torch.Tensor, tile: int) -> torch.Tensor:
     """The transformed weights' panels, row by row."""
     transform = _KERNEL_TRANSFORMS[tile]
     transformed = (transform @ weight.double() @ transform.t()).float()
-    filled = -(-len(weight) // 16) * 16
+    filled = -(-len(weight) // _STEP) * _STEP
     rows = []
-    for first in range(0, filled, 48):
-        panel = transformed[first : first + 48]
-        width = min(48, filled - first)
+    for first in range(0, filled, _COLUMNS):
+        panel = transformed[first : first + _COLUMNS]
+        width = min(_COLUMNS, filled - first)
         for y, x, c in itertools.product(range(tile + 2), range(tile + 2), range(weight.shape[1])):
             rows.append(functional.pad(panel[:, c, y, x], (0, width - len(panel))))
     return torch.cat(rows).reshape(filled, -1)
@@ -77,10 +76,10 @@ def _unpacked(packed: torch.Tensor, out_channels: int, channels: int) -> torch.T
     tile = {16: 2, 36: 4}[packed.shape[1] // channels]
     transformed = torch.zeros(out_channels, channels, tile + 2, tile + 2, dtype=torch.float64)
     elements = packed.double().flatten()
-    for first in range(0, out_channels, 48):
-        width = min(48, packed.shape[0] - first)
+    for first in range(0, out_channels, _COLUMNS):
+        width = min(_COLUMNS, packed.shape[0] - first)
         panel, elements = elements[: packed.shape[1] * width], elements[packed.shape[1] * width :]
-        count = min(48, out_channels - first)
+        count = min(_COLUMNS, out_channels - first)
         rows = panel.reshape(tile + 2, tile + 2, channels, width)
         transformed[first : first + count] = rows[..., :count].permute(3, 2, 0, 1)
     inverse = torch.linalg.pinv(_KERNEL_TRANSFORMS[tile])
@@ -128,7 +127,11 @@ def _out_shape(x: torch.Tensor, out_channels: int, padding: Sequence[Sequence[in
 class OpWinogradConvolutionTest(op_tester.OpTest):
     def setUp(self) -> None:
         super().setUp()
-        self.convolution = self.op("rules_executorch::winograd_convolution.out", schema=_SCHEMA, reference=_reference)
+        self.convolution = self.op(
+            "rules_executorch::winograd_convolution.out",
+            schema=SCHEMAS["rules_executorch::winograd_convolution.out"],
+            reference=_reference,
+        )
 
     def test_sizes(self) -> None:
         for (x_shape, out_channels), padding, tile in itertools.product(_CASES, _PADDING, (2, 4)):

@@ -8,25 +8,24 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import math
-import os
 import random
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 from absl import flags
 from absl.testing import absltest
 
+from export.graph_passes import layouts
+from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
 _OPERATORS = flags.DEFINE_list("operators", None, "Only these.")
 
 _SCHEMAS: Mapping[str, str] = {
-    entry["func"].partition("(")[0]: entry["func"]
-    for entry in yaml.safe_load(Path(os.environ["OWN_CUSTOM_OPS"]).read_text())
-} | {"aten::linear.out": "aten::linear.out(Tensor input, Tensor weight, Tensor? bias, *, Tensor(a!) out) -> Tensor(a!)"}
+    **SCHEMAS,
+    "aten::linear.out": "aten::linear.out(Tensor input, Tensor weight, Tensor? bias, *, Tensor(a!) out) -> Tensor(a!)",
+}
 _SEEDS = range(4)
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
@@ -35,6 +34,9 @@ _LAST = (0, 2, 3, 1)
 _PRODUCTS = 5 << 19
 _ELEMENTS = 5 << 15
 _HALF = (torch.float16, torch.bfloat16)
+# Of panels of weights: of floats, and of bytes.
+_COLUMNS, _STEP = layouts.FLOAT_PANEL_COLUMNS, layouts.FLOAT_PANEL_COLUMN_STEP
+_BLOCK = (layouts.BYTE_PANEL_COLUMNS, layouts.BYTE_PANEL_DEPTH)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -95,10 +97,10 @@ def _divide_up(a: int, b: int) -> int:
 
 
 def _packed_bytes(draw: _Draw, panels: int, k: int) -> torch.Tensor:
-    """Panels of `k` weights of 16 channels each, 4 of a channel in turns; what fills up the last 4 is zero."""
-    weight = draw.tensor((panels, _divide_up(k, 4), 16, 4), torch.int8)
-    if k % 4 > 0:
-        weight[:, -1, :, k % 4 :] = 0
+    """Panels of `k` weights of some channels each, a few of a channel in turns; what fills up the last ones is zero."""
+    weight = draw.tensor((panels, _divide_up(k, _BLOCK[1]), *_BLOCK), torch.int8)
+    if k % _BLOCK[1] > 0:
+        weight[:, -1, :, k % _BLOCK[1] :] = 0
     return weight
 
 
@@ -179,7 +181,7 @@ def _packed_convolution(kind: str, dim_order: Sequence[int], dtype: torch.dtype)
             channels = images.channels // images.groups
             # Pairs of channels.
             channels += channels % 2 if dtype == torch.bfloat16 and images.groups == 1 else 0
-            weight = draw.tensor((images.groups, _divide_up(of_group, 16) * 16, height * width * channels), dtype)
+            weight = draw.tensor((images.groups, _divide_up(of_group, _STEP) * _STEP, height * width * channels), dtype)
         return _Call(
             (
                 draw.tensor(images.in_shape, dtype, dim_order),
@@ -209,7 +211,7 @@ def _winograd_convolution(tile: int) -> Callable[[_Draw], _Call]:
         return _Call(
             (
                 draw.tensor((batch, channels, *in_size), dim_order=_LAST),
-                draw.tensor((_divide_up(out_channels, 16) * 16, channels * (tile + 2) ** 2)),
+                draw.tensor((_divide_up(out_channels, _STEP) * _STEP, channels * (tile + 2) ** 2)),
                 draw.tensor([out_channels]) if draw.flip() else None,
                 draw.tensor(out_shape, dim_order=_LAST) if draw.flip() else None,
                 out_channels,
@@ -299,10 +301,11 @@ def _quantized_convolution(kind: str) -> Callable[[_Draw], _Call]:
         height, width = images.kernel
         of_group = images.out_channels // images.groups
         if kind == _DEPTHWISE:
-            weight = draw.tensor((_divide_up(images.groups, 16), _divide_up(height, 4) * width, 16, 4), torch.int8)
+            panels, blocks = _divide_up(images.groups, _BLOCK[0]), _divide_up(height, _BLOCK[1]) * width
+            weight = draw.tensor((panels, blocks, *_BLOCK), torch.int8)
         else:
             k = images.channels // images.groups * height * width
-            weight = _packed_bytes(draw, images.groups * _divide_up(of_group, 16), k)
+            weight = _packed_bytes(draw, images.groups * _divide_up(of_group, _BLOCK[0]), k)
         dtype = draw.byte_dtype()
         return _Call(
             (
@@ -333,7 +336,7 @@ def _pointwise_quantized_convolution(draw: _Draw) -> _Call:
     return _Call(
         (
             draw.tensor((batch, channels, height, width), draw.byte_dtype(), _LAST),
-            _packed_bytes(draw, _divide_up(out_channels, 16), channels),
+            _packed_bytes(draw, _divide_up(out_channels, _BLOCK[0]), channels),
             draw.tensor([out_channels]).abs() / 1000,
             draw.tensor([out_channels]),
             None,
@@ -357,7 +360,7 @@ def _quantized_linear(draw: _Draw) -> _Call:
     return _Call(
         (
             draw.tensor((rows, k), draw.byte_dtype()),
-            _packed_bytes(draw, _divide_up(columns, 16), k),
+            _packed_bytes(draw, _divide_up(columns, _BLOCK[0]), k),
             draw.tensor([columns]).abs() / 1000,
             draw.tensor([columns]),
             draw.tensor([256], dtype) if draw.flip() else None,
@@ -386,16 +389,16 @@ def _dynamic_linear(draw: _Draw) -> _Call:
     bits, groups = draw.choice((4, 8)), draw.choice((1, 1, 2, 3))
     dtype = draw.choice((torch.float32, *_HALF))
     rows, columns, k = draw.sizes(_PRODUCTS, 200, 900, 80)
-    k = max(k, 2) * groups * 8
-    panels = _divide_up(columns, 16)
-    weight = draw.tensor((panels, k // 4, 16, 4), torch.int8)
+    k = max(k, 2) * groups * layouts.BYTE_PANEL_ROW_MULTIPLE
+    panels = _divide_up(columns, _BLOCK[0])
+    weight = draw.tensor((panels, k // _BLOCK[1], *_BLOCK), torch.int8)
     if bits == 4:
-        weight = draw.tensor((panels, k // 8, 16, 4), torch.uint8)
+        weight = draw.tensor((panels, k // layouts.BYTE_PANEL_ROW_MULTIPLE, *_BLOCK), torch.uint8)
     return _Call(
         (
             draw.tensor((rows, k), dtype),
             weight,
-            draw.tensor((panels, groups, 16)).abs(),
+            draw.tensor((panels, groups, _BLOCK[0])).abs(),
             draw.tensor([columns]),
             draw.tensor([columns], dtype) if draw.flip() else None,
             draw.flip(),
@@ -428,12 +431,12 @@ def _packed_linear(draw: _Draw) -> _Call:
     rows, k, columns = draw.sizes(_PRODUCTS, 1200, 700, 1500)
     k += k % 2
     dtype = draw.choice((torch.float32, torch.float32, torch.float64, *_HALF))
-    shape = (k // 2, 48, 2) if dtype == torch.bfloat16 else (k, 48)
+    shape = (k // 2, _COLUMNS, 2) if dtype == torch.bfloat16 else (k, _COLUMNS)
     return _Call(
         (
             draw.tensor((rows, k), dtype, draw.choice(((0, 1), (1, 0)))),
             # Rows by panels: a part of a layer is a panel.
-            draw.tensor((_divide_up(max(columns, 200), 48), *shape), dtype),
+            draw.tensor((_divide_up(max(columns, 200), _COLUMNS), *shape), dtype),
             draw.tensor([max(columns, 200)], dtype) if draw.flip() else None,
             max(columns, 200),
             *draw.activation(),
@@ -458,7 +461,7 @@ def _linear(draw: _Draw) -> _Call:
 def _packed_embedding(draw: _Draw) -> _Call:
     count, rows, width = draw.randint(100, 500), *draw.sizes(_ELEMENTS, 3000, 900)
     indices = torch.tensor([draw.randrange(count) for _ in range(rows)])
-    return _Call((draw.tensor((_divide_up(count, 48), width, 48)), indices, count), (rows, width))
+    return _Call((draw.tensor((_divide_up(count, _COLUMNS), width, _COLUMNS)), indices, count), (rows, width))
 
 
 def _rms_norm(draw: _Draw) -> _Call:
