@@ -16,7 +16,7 @@ from torch._inductor.package.package import package_aoti
 from diagnostics.errors import Finding, InputError
 from export import model_file, samples
 from export.model_file import Method
-from export.pytorch_message import condense
+from export.pytorch_message import SHOW_MORE, condense
 from export.samples import Sample, Value
 from export.tracing import trace
 from export.user_file import Inputs, text_of
@@ -139,7 +139,7 @@ def _compile(method: Method, exported: torch.export.ExportedProgram, options: di
             error,
             at=method.at,
             cause="the exported graph has something that AOTInductor does not support, or the C++ compiler failed.",
-            fix="--verbose and --traceback show where; simplify the module until it compiles.",
+            fix=f"{SHOW_MORE}; simplify the module until it compiles.",
             message=condense(text_of(error)),
         ) from error
     # The generated sources, which hold the commands that compiled them, are of no use to a loader.

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from absl import app, flags
 
+from diagnostics.errors import Finding
 from export import command
 
 _PACKAGE = flags.DEFINE_string("package", None, "Where to write the package (.pt2).", required=True)
@@ -38,7 +39,7 @@ def main(argv: Sequence[str]) -> int:
             )
             assert package, "--package is required"
 
-            def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
+            def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
                 compiler = aoti.Compiler(
                     _COMPILER.value, tuple(_COMPILE_FLAGS.value), tuple(_LINK_FLAGS.value), native=_NATIVE.value
                 )
@@ -54,6 +55,7 @@ def main(argv: Sequence[str]) -> int:
                     to_samples.write_bytes(samples)
                 if to_operators:
                     to_operators.write_text("".join(f"{name}\n" for name in operators))
+                return ()
 
             return export
 

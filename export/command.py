@@ -19,6 +19,7 @@ from absl import app, flags
 
 from diagnostics.errors import Finding, InputError, Location
 from export import own_process
+from export.pytorch_message import SHOW_MORE
 
 _MODEL = flags.DEFINE_string("model", None, "Python file that has the entry point.", required=True)
 _ENTRY_POINT = flags.DEFINE_string("entry_point", "get_model", "Function in the file that returns the model.")
@@ -30,9 +31,12 @@ _VERBOSE = flags.DEFINE_bool("verbose", False, "Show what PyTorch, ExecuTorch an
 _TRACEBACK = flags.DEFINE_bool("traceback", False, "Show the whole Python traceback of a failure.")
 
 _MAX_MESSAGE = 600
+# How the report of a failed export begins.
+_FAILED = "failed\n"
 
-# Exports the model file with an entry point, whose imports lie in some folders, and writes what comes out.
-Export = Callable[[Path, str, Sequence[Path]], None]
+# Exports the model file with an entry point, whose imports lie in some folders, and writes what comes out; returns
+# warnings.
+Export = Callable[[Path, str, Sequence[Path]], Sequence[Finding]]
 
 
 def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
@@ -48,9 +52,12 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
         raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
     with tempfile.TemporaryFile() as printed:
         outcome = own_process.run(functools.partial(_export, load, printed), printed)
-        error = str(_ended(outcome)) if outcome.report is None else outcome.report
+        report = _FAILED + str(_ended(outcome)) if outcome.report is None else outcome.report
+        error = report.removeprefix(_FAILED) if report.startswith(_FAILED) else ""
         if error:
             print(f"{_LABEL.value}: cannot export\n{error}" if _LABEL.value else error, file=sys.stderr)
+        elif report:
+            print(f"{_LABEL.value}: exported, with warnings\n{report}" if _LABEL.value else report, file=sys.stderr)
         if _VERBOSE.value:
             printed.seek(0)
             sys.stderr.flush()
@@ -61,7 +68,7 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
 
 
 def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
-    """Exports; returns the error to show, if there is one."""
+    """Exports; returns what to show: warnings, or `_FAILED` and the error."""
     sys.dont_write_bytecode = True  # The model's folder is not ours to write to.
     sys.path[:0] = [os.path.abspath(path) for path in _IMPORT_PATHS.value]
     if not _VERBOSE.value:
@@ -74,11 +81,11 @@ def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
             printed.truncate()
             # PyTorch's warnings are also logged; the model's own loggers are left alone.
             importlib.import_module("torch._logging").set_logs(all=logging.ERROR)
-        export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])
+        warned = export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])
     except BaseException as error:
         shown = str(error if isinstance(error, InputError) else _unexpected(error))
-        return "\n".join([shown, *(traceback.format_exception(error) if _TRACEBACK.value else [])])
-    return ""
+        return _FAILED + "\n".join([shown, *(traceback.format_exception(error) if _TRACEBACK.value else [])])
+    return "\n".join(map(str, warned))
 
 
 def _unexpected(error: BaseException) -> Finding:
@@ -88,7 +95,7 @@ def _unexpected(error: BaseException) -> Finding:
         Location(_MODEL.value),
         f"the export raised {last[:_MAX_MESSAGE]}",
         "the model file gives, or changes in Python or PyTorch, something that the tool does not expect.",
-        "--traceback shows where.",
+        f"{SHOW_MORE}.",
         id="user-code-raised",
     )
 

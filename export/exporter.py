@@ -8,6 +8,7 @@ from pathlib import Path
 
 import torch
 
+from diagnostics.errors import Finding
 from export import lowering, model_file, program, samples
 from export.delegation import Delegation
 from export.graph_passes import passes
@@ -34,6 +35,11 @@ class Exported:
     origins: bytes
     etrecord: bytes | None
 
+    @property
+    def warnings(self) -> tuple[Finding, ...]:
+        """What the export went on with."""
+        return tuple(failure for of in self.graph_passes.values() for one in of for failure in one.failures)
+
 
 def export(
     model: Path,
@@ -43,6 +49,7 @@ def export(
     backends: Sequence[str] = (),
     quantize: str = "",
     graph_passes: Sequence[str] = (),
+    strict_passes: bool = False,
     with_etrecord: bool = False,
 ) -> Exported:
     """Exports a model file.
@@ -54,6 +61,8 @@ def export(
         backends: names of recipes, in the order in which the backends take from the graph.
         quantize: the name of the recipe that quantizes the model first; empty for none.
         graph_passes: names of the passes that prepare the graphs for kernels, and of groups of passes.
+        strict_passes: whether a graph pass that raises ends the export. If not, the call that the pass had come to
+            stays as it was, and `warnings` of the result says so.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
         InputError: the model file is not as it should be, or PyTorch, ExecuTorch or a backend refused the model.
@@ -65,7 +74,15 @@ def export(
     config = lowering.edge_compile_config(loaded)
     # Samples are recorded before the export, which may change the module.
     recorded = {method.name: samples.record(method) for method in loaded.methods}
-    built = program.build(loaded.methods, recorded, lowerings, config, selected, with_etrecord=with_etrecord)
+    built = program.build(
+        loaded.methods,
+        recorded,
+        lowerings,
+        config,
+        selected,
+        strict_passes=strict_passes,
+        with_etrecord=with_etrecord,
+    )
     of_program = {
         name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
     }

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from absl import app, flags
 
+from diagnostics.errors import Finding
 from export import command
 
 _PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).")
@@ -21,8 +22,14 @@ _BACKENDS = flags.DEFINE_multi_string(
 _QUANTIZE = flags.DEFINE_string("quantize", "", "Name of a recipe that quantizes the model before.")
 _REPORT = flags.DEFINE_string("report", None, "Where to write what went to which backend, and why, as text.")
 _REPORT_JSON = flags.DEFINE_string("report_json", None, "The same as JSON.")
-_GRAPH_PASSES = flags.DEFINE_list(
-    "graph_passes", [], "Names of the passes that prepare the graphs for kernels: README.md has them."
+_GRAPH_PASSES = flags.DEFINE_multi_string(
+    "graph_passes",
+    ["default"],
+    "Name of a pass, or of a group of passes, that prepares the graphs for kernels: README.md has them. May be given"
+    " several times; empty for none.",
+)
+_STRICT_PASSES = flags.DEFINE_bool(
+    "strict_passes", False, "End the export where a graph pass raises; by default, the export goes on with a warning."
 )
 _PASSES = flags.DEFINE_string("passes_report", None, "Where to write what the graph passes did, as text.")
 _PASSES_JSON = flags.DEFINE_string("passes_report_json", None, "The same as JSON.")
@@ -44,14 +51,15 @@ def _load() -> command.Export:
         for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD)
     )
 
-    def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> None:
+    def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
         done = exporter.export(
             model,
             entry_point,
             import_paths,
             backends=_BACKENDS.value,
             quantize=_QUANTIZE.value,
-            graph_passes=_GRAPH_PASSES.value,
+            graph_passes=[] if _GRAPH_PASSES.value == [""] else _GRAPH_PASSES.value,
+            strict_passes=_STRICT_PASSES.value,
             with_etrecord=etrecord is not None,
         )
         for file, content in (
@@ -66,6 +74,7 @@ def _load() -> command.Export:
         ):
             if file and content:
                 file.write_bytes(content)
+        return done.warnings
 
     return export
 

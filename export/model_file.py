@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from diagnostics.errors import Location
+from diagnostics.errors import Finding, InputError, Location
 from export.user_file import Inputs, UserFile, describe
 
 _CONTRACT = "(torch.nn.Module, example_inputs)"
@@ -162,11 +162,35 @@ def _method(
         if not (isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], torch.nn.Module)):
             raise file.nonsense(at, what, value, f"{_CONTRACT}, or a torch.export.ExportedProgram")
         example = file.inputs(at, f"example inputs of {what}", value[1])
+        if cycle := _cycle(value[0], type(value[0]).__name__, {}, set()):
+            raise InputError(
+                Finding(
+                    at,
+                    f"the module of {what} contains itself: {cycle[0]} is {cycle[1]}",
+                    "a module that is assigned to an attribute becomes a part, and its parts are parts, too.",
+                    "keep a module that is no part where PyTorch looks for none: self.parent = (parent,).",
+                    id="wrong-return-value",
+                )
+            )
         exported, module = None, value[0].eval()
     method = Method(name, module, exported, example, dynamic_shapes.get(name), (), file, at)
     if name not in samples:
         return replace(method, samples=(example,))
     return replace(method, samples=runs(file, at, "get_sample_inputs()", samples[name], method))
+
+
+def _cycle(
+    module: torch.nn.Module, name: str, above: Mapping[torch.nn.Module, str], seen: set[torch.nn.Module]
+) -> tuple[str, str] | None:
+    """The names of a part of a module and of what the part is: one of the modules that it is a part of."""
+    seen.add(module)
+    above = {**above, module: name}
+    for attribute, part in module.named_children():
+        if part in above:
+            return f"{name}.{attribute}", above[part]
+        if part not in seen and (found := _cycle(part, f"{name}.{attribute}", above, seen)):
+            return found
+    return None
 
 
 def runs(file: UserFile, at: Location, what: str, value: Any, method: Method) -> tuple[Inputs, ...]:

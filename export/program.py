@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import re
 import string
 from collections.abc import Mapping, Sequence
@@ -10,18 +11,20 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+from executorch.exir import EdgeCompileConfig, ExecutorchProgramManager, to_edge_transform_and_lower
 from torch.export.graph_signature import InputKind, OutputKind
+from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
-from export import delegation, etrecord, mutable_operators, origins, qualcomm
+from export import delegation, dense_tensors, etrecord, mutable_operators, origins, qualcomm
 from export.delegation import Delegation
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.report import PassReport
+from export.graph_passes.snapshot import Snapshot
 from export.lowering import Lowering
 from export.model_file import Method
-from export.pytorch_message import condense
+from export.pytorch_message import SHOW_MORE, condense
 from export.samples import Sample
 from export.tracing import trace
 from export.user_file import text_of
@@ -49,6 +52,17 @@ class Program:
     etrecord: bytes | None
 
 
+@dataclass(frozen=True)
+class _Emitted:
+    """A program as ExecuTorch gives it; the other attributes are those of `Program`."""
+
+    executorch: ExecutorchProgramManager
+    written: Mapping[str, Sequence[int]]
+    delegations: Mapping[str, Delegation]
+    graph_passes: Mapping[str, Sequence[PassReport]]
+    origins: bytes
+
+
 def build(
     methods: Sequence[Method],
     recorded: Mapping[str, Sequence[Sample]],
@@ -56,6 +70,7 @@ def build(
     config: EdgeCompileConfig,
     graph_passes: Sequence[GraphPass] = (),
     *,
+    strict_passes: bool = False,
     with_etrecord: bool = False,
 ) -> Program:
     """Exports and lowers methods into one program.
@@ -66,6 +81,7 @@ def build(
         lowerings: how each is lowered.
         config: how they turn into the edge dialect.
         graph_passes: what prepares the graphs for kernels.
+        strict_passes: whether a graph pass that raises ends the export.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
         InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model.
@@ -79,7 +95,8 @@ def build(
         for name, specs in for_qualcomm.items():
             exported[name], first = qualcomm.prepare(exported[name], specs)
             edge_passes[name] = [*first, *edge_passes.get(name, ())]
-        reports = _run_passes(graph_passes, Stage.EXPORTED, methods, exported, lowerings)
+        run_passes = functools.partial(_run_passes, methods, lowerings, strict=strict_passes)
+        reports = run_passes(Stage.EXPORTED, exported, graph_passes)
         with delegation.reasons(), qualcomm.lowering(for_qualcomm) as said:
             edge = to_edge_transform_and_lower(
                 exported,
@@ -96,41 +113,60 @@ def build(
             )
         qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
         lowered = {method.name: edge.exported_program(method.name) for method in methods}
-        later_reports = _run_passes(graph_passes, Stage.LOWERED, methods, lowered, lowerings)
-        for program in lowered.values():
-            _keep_initial_state(program)
-        written = {name: _written_inputs(program) for name, program in lowered.items()}
-        delegations = {
-            method.name: delegation.of_graph(
-                method,
-                lowered[method.name].graph_module,
-                is_partitioned=bool(lowerings[method.name].partitioners),
-            )
+        snapshots = [Snapshot(program) for program in lowered.values()]
+
+        def emit(chosen: Sequence[GraphPass]) -> _Emitted:
+            for snapshot in snapshots:
+                snapshot.restore()
+            of_passes = run_passes(Stage.LOWERED, lowered, chosen)
+            for program in lowered.values():
+                _keep_initial_state(program)
+                _forget_classes(program)
+            written = {name: _written_inputs(program) for name, program in lowered.items()}
+            delegations = {
+                method.name: delegation.of_graph(
+                    method,
+                    lowered[method.name].graph_module,
+                    is_partitioned=bool(lowerings[method.name].partitioners),
+                )
+                for method in methods
+            }
+            with origins.recorded() as instructions:
+                return _Emitted(edge.to_executorch(), written, delegations, of_passes, origins.as_json(instructions))
+
+        of_stage = [one for one in graph_passes if one.stage is Stage.LOWERED]
+        emitted, failures = passes.emit(of_stage, emit, strict=strict_passes)
+        reports = {
+            method.name: [
+                *reports[method.name],
+                *emitted.graph_passes[method.name],
+                *(passes.blamed(name, method, error) for name, error in failures.items()),
+            ]
             for method in methods
         }
-        with origins.recorded() as instructions:
-            executorch = edge.to_executorch()
         return Program(
-            bytes(executorch.buffer),
-            written,
-            delegations,
-            {name: [*reports[name], *later_reports[name]] for name in reports},
-            origins.as_json(instructions),
-            etrecord.serialize(executorch, methods[0]) if with_etrecord else None,
+            bytes(emitted.executorch.buffer),
+            emitted.written,
+            emitted.delegations,
+            reports,
+            emitted.origins,
+            etrecord.serialize(emitted.executorch, methods[0]) if with_etrecord else None,
         )
     except InputError:
         raise
     except BaseException as error:
         no_sdk = qualcomm.without_sdk(methods[0], for_qualcomm, error)
-        raise no_sdk or _lowering_failure(methods[0], error) from error
+        raise no_sdk or _lowering_failure(methods[0], error, [one.name for one in graph_passes]) from error
 
 
 def _run_passes(
-    graph_passes: Sequence[GraphPass],
-    stage: Stage,
     methods: Sequence[Method],
-    programs: Mapping[str, torch.export.ExportedProgram],
     lowerings: Mapping[str, Lowering],
+    stage: Stage,
+    programs: Mapping[str, torch.export.ExportedProgram],
+    graph_passes: Sequence[GraphPass],
+    *,
+    strict: bool,
 ) -> dict[str, Sequence[PassReport]]:
     return {
         method.name: passes.run(
@@ -139,6 +175,7 @@ def _run_passes(
             method,
             programs[method.name],
             is_partitioned=bool(lowerings[method.name].partitioners),
+            strict=strict,
         )
         for method in methods
     }
@@ -151,6 +188,7 @@ def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> to
         from export.quantization import quantize  # Registers operators that other programs have no need of.
 
         exported = quantize(method, exported, samples, lowering.quantization)
+    dense_tensors.lay_out(exported)
     for index, aten_pass in enumerate(lowering.aten_passes):
         exported = method.source.call(aten_pass, exported)
         if not isinstance(exported, torch.export.ExportedProgram):
@@ -175,6 +213,26 @@ def _keep_initial_state(exported: torch.export.ExportedProgram) -> None:
                 node.meta["et_init_buffer"] = True
 
 
+def _forget_classes(exported: torch.export.ExportedProgram) -> None:
+    """Has a program's inputs and outputs nest in tuples, lists and dicts only.
+
+    The runtime takes and gives flat lists. The program keeps how they were nested as a text, in which classes need
+    names: those that PyTorch itself registers, such as the results of max(), have none, nor have most NamedTuples.
+    """
+
+    def plain(spec: pytree.TreeSpec) -> pytree.TreeSpec:
+        if spec.is_leaf():
+            return spec
+        children = [plain(child) for child in spec.children()]
+        if spec.type in (list, dict):
+            return pytree.TreeSpec(spec.type, spec.context, children)
+        return pytree.treespec_tuple(children)
+
+    signature = exported.module_call_graph[0].signature
+    if signature is not None:
+        signature.in_spec, signature.out_spec = plain(signature.in_spec), plain(signature.out_spec)
+
+
 def _written_inputs(exported: torch.export.ExportedProgram) -> list[int]:
     """The positions of the inputs that a method writes to, in the order in which ExecuTorch puts them out."""
     signature = exported.graph_signature
@@ -183,14 +241,14 @@ def _written_inputs(exported: torch.export.ExportedProgram) -> list[int]:
     return [inputs.index(name) for name in outputs]
 
 
-def _lowering_failure(method: Method, error: BaseException) -> InputError:
+def _lowering_failure(method: Method, error: BaseException, graph_passes: Sequence[str]) -> InputError:
     missing = re.findall(r"'([\w:.]+)'", text_of(error)) if "Missing out variants" in text_of(error) else []
     if not missing:
         cause = "the exported graph has something that ExecuTorch does not support."
-        fix = "--verbose and --traceback show where; simplify the module until it lowers."
-        if "serialized_type_name" in text_of(error):
-            cause = "a program keeps how its inputs and outputs are nested, and a class among them has no name there."
-            fix = "give the class one: torch.export.register_dataclass(Class, serialized_type_name='Class')."
+        fix = f"{SHOW_MORE}; simplify the module until it lowers."
+        if "might be aliasing" in text_of(error):
+            cause = "a branch of torch.cond, or the body of a loop, returns one of its inputs or a view of it."
+            fix = "return a copy: `.clone()`."
         if "graph_output_allocated" in text_of(error):
             cause = f"{method.name}() returns no tensor, and a program has to give one."
             fix = "return a tensor; where the method only writes to buffers, one of them."
@@ -200,6 +258,8 @@ def _lowering_failure(method: Method, error: BaseException) -> InputError:
     fix = "register these too with torch.library, in a module that the model file imports (one of its `deps`)."
     if all(name.startswith("quantized_decomposed::") for name in missing):
         fix = "`import executorch.kernels.quantized` in the model file registers these."
+    if all(name.startswith("torchao::") for name in missing):
+        fix = _fix_of_torchao(missing, graph_passes)
     return InputError(
         Finding(
             method.at,
@@ -209,6 +269,17 @@ def _lowering_failure(method: Method, error: BaseException) -> InputError:
             tuple(_out_schema(name) for name in sorted(missing)),
             id="no-out-variant",
         )
+    )
+
+
+def _fix_of_torchao(missing: Sequence[str], graph_passes: Sequence[str]) -> str:
+    """What to do about the operators that torchao's quantize_() leaves in linear layers."""
+    needed = "dynamic_linear" if "torchao::choose_qparams_affine" in missing else "weight_only"
+    if needed in graph_passes:
+        return f"quantize these layers in another way: the graph pass {needed} does not take them (export/README.md)."
+    return (
+        f"have a graph pass make calls of these layers: graph_passes = ['default', '{needed}'] of the"
+        " executorch_program; a library of @rules_executorch//kernels/optimized has the kernel."
     )
 
 

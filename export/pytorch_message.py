@@ -4,6 +4,12 @@ from __future__ import annotations
 
 import re
 
+# How an error advises to look at what is left out: by build settings, or by flags of the tool.
+SHOW_MORE = (
+    "--@rules_executorch//rules:export_verbose and --@rules_executorch//rules:export_traceback (by hand: --verbose and"
+    " --traceback) show more"
+)
+
 # Parts of torch.export's messages that advise on debugging PyTorch itself, to the end of the line.
 _ADVICE = re.compile(r"\s*(For (more|extended|C\+\+)|Caused by: \(|If you suspect|Set TORCH).*")
 # Where an operator is implemented; of an operator in Python, PyTorch names a file of its own.

@@ -15,7 +15,7 @@ from diagnostics.errors import InputError
 from export import tracing
 from export.lowering import Quantization
 from export.model_file import Method
-from export.pytorch_message import condense
+from export.pytorch_message import SHOW_MORE, condense
 from export.samples import Sample
 from export.user_file import text_of
 
@@ -91,6 +91,6 @@ def _failure(method: Method, quantization: Quantization, what: str, error: BaseE
         error,
         at=quantization.at,
         cause="the quantizer does not take an operator or a dtype of the model.",
-        fix="--verbose and --traceback show where; have the quantizer leave that part of the model as it is.",
+        fix=f"{SHOW_MORE}; have the quantizer leave that part of the model as it is.",
         message=condense(text_of(error)),
     )

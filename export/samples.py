@@ -14,12 +14,13 @@ from typing import Any
 
 import torch
 from executorch.exir._serialize.data_serializer import DataEntry, DataPayload
-from executorch.exir.tensor import dim_order_from_stride, scalar_type_enum
+from executorch.exir.tensor import scalar_type_enum
 from executorch.exir.tensor_layout import TensorLayout
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
+from export.dense_tensors import dense, dim_order
 from export.model_file import Method
 from export.user_file import Inputs, describe
 
@@ -122,14 +123,10 @@ def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> V
         raise _unsupported(method, f"{what} is {describe(leaf)}")
     if leaf.layout != torch.strided or leaf.device.type != "cpu" or leaf.dtype not in _SCALAR_TYPES:
         raise _unsupported(method, f"{what} is a {leaf.device.type} tensor of dtype {leaf.dtype}, layout {leaf.layout}")
-    tensor = leaf.detach().resolve_conj().resolve_neg()
-    dim_order = [int(dim) for dim in dim_order_from_stride(tensor.stride())]
-    if not tensor.permute(dim_order).is_contiguous():  # Gaps, or elements that share memory.
-        tensor = tensor.contiguous()
-        dim_order = list(range(tensor.dim()))
+    tensor = dense(leaf.detach().resolve_conj().resolve_neg())
     size = tensor.numel() * tensor.element_size()
     data = ctypes.string_at(tensor.data_ptr(), size) if size else b""
-    return Value(TensorLayout(scalar_type_enum(tensor.dtype), list(tensor.shape), dim_order), data)
+    return Value(TensorLayout(scalar_type_enum(tensor.dtype), list(tensor.shape), dim_order(tensor)), data)
 
 
 def _unsupported(method: Method, found: str) -> InputError:
@@ -138,8 +135,8 @@ def _unsupported(method: Method, found: str) -> InputError:
             method.at,
             found,
             "a program takes and gives dense CPU tensors (no complex ones), bool, int, float and None.",
-            "have forward() take and return these; tuples, lists and dicts of them are fine, and so are classes"
-            " registered with torch.export.register_dataclass.",
+            "have forward() take and return these; tuples, named tuples, lists and dicts of them are fine, and so are"
+            " classes registered with torch.export.register_dataclass.",
             id="unsupported-value",
         )
     )

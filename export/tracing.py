@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 import torch
 from torch.fx import traceback as fx_traceback
 
+from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError
 from export import fake_kernel
 from export.model_file import Method
 from export.pytorch_message import condense
 from export.samples import Sample
 from export.user_file import text_of
+
+_OPEN_SIZES = re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I)
 
 # What torch.export says when a model cannot be exported as it is -> (likely cause, fix).
 _HINTS = (
@@ -23,7 +28,7 @@ _HINTS = (
         "choose with torch.where or torch.cond; say with torch._check what is known of a value; or use a constant.",
     ),
     (
-        re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I),
+        _OPEN_SIZES,
         "get_dynamic_shapes() asks for more freedom than the model's code leaves, or does not match its inputs.",
         "follow the suggested fixes above, or make that dimension static.",
     ),
@@ -69,6 +74,15 @@ def _export(method: Method) -> torch.export.ExportedProgram:
         message = condense(text_of(error))
         text = f"{type(error).__name__} {message}"
         cause, fix = next(((cause, fix) for pattern, cause, fix in _HINTS if pattern.search(text)), _NO_HINT)
+        if _OPEN_SIZES.search(text) and (operators := _knowing_no_symbols(method)):
+            cause = (
+                f"{', '.join(operators)} asks its kernel for the shape of the result, and kernels take numbers only."
+            )
+            fix = (
+                "write the shape rule, in the model file or one of its `deps`:"
+                f' @torch.library.register_fake("{operators[0]}", allow_override=True) on a function that takes the'
+                " operator's arguments and returns an empty result, e.g. torch.empty_like(x)."
+            )
         raise method.source.failure(what, error, at=method.at, cause=cause, fix=fix, message=message) from error
 
     written = _written_constants(exported)
@@ -83,6 +97,25 @@ def _export(method: Method) -> torch.export.ExportedProgram:
             )
         )
     return exported
+
+
+def _knowing_no_symbols(method: Method) -> list[str]:
+    """The operators that a method calls whose shapes their kernels say, for which a library for PyTorch asks these."""
+    with contextlib.suppress(BaseException):
+        graph = _trace(replace(method, dynamic_shapes=None), strict=False).graph_module
+        called = {
+            node.target.name()
+            for module in graph.modules()
+            for node in (module.graph.nodes if isinstance(module, torch.fx.GraphModule) else ())
+            if isinstance(node.target, torch._ops.OpOverload)
+        }
+        return [
+            name
+            for name in sorted(called)
+            if derived_operator.derived_by(torch._C._dispatch_dump(name))
+            and torch._library.simple_registry.singleton.find(name).fake_impl.kernel is None
+        ]
+    return []
 
 
 def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:

@@ -21,6 +21,7 @@ from torch.utils import _pytree as pytree
 from diagnostics import derived_operator
 from diagnostics.errors import Finding, InputError, Location
 from diagnostics.suggest import did_you_mean, nearest, nearest_operators
+from export.dense_tensors import dense
 
 # Folders beside the user's code whose frames are not the user's.
 _TOOLS = tuple(
@@ -49,9 +50,9 @@ class Inputs:
         return pytree.tree_flatten((self.args, dict(self.kwargs)))
 
     def separate(self) -> Inputs:
-        """The arguments, each tensor with memory of its own, as a program's inputs have."""
+        """The arguments, each tensor dense and with memory of its own, as a program's inputs are."""
         leaves, spec = self.flatten()
-        copies = [leaf.detach().clone() if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
+        copies = [dense(leaf.detach().clone()) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         return Inputs(*pytree.tree_unflatten(copies, spec))
 
     def shown(self) -> str:

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export.graph_passes import graphs
+from export.graph_passes.calls import (
+    AddTensor,
+    ChooseQparamsAffine,
+    DequantizeAffine,
+    MulTensor,
+    PermuteCopy,
+    QuantizeAffine,
+    ToDimOrderCopy,
+    ViewCopy,
+)
 
-DEQUANTIZE = "torchao::dequantize_affine"
 # What layers read and write; the operators' scales are Float.
 FLOATS = frozenset({torch.float32, torch.float16, torch.bfloat16})
 
@@ -35,29 +44,28 @@ class Weight:
         return self.integers.shape[1] // self.scale.shape[1]
 
     @classmethod
-    def of(cls, program: ExportedProgram, dequantize: Any) -> Weight | None:
+    def of(cls, program: ExportedProgram, node: object) -> Weight | None:
         """What a call dequantizes; None for any other node, and for rows with zero points."""
-        if not isinstance(dequantize, Node) or graphs.name_of(dequantize) != DEQUANTIZE:
+        call = DequantizeAffine.of(node)
+        if call is None or not isinstance(node, Node):
             return None
-        names = ("input", "block_size", "scale", "zero_point", "quant_min", "quant_max")
-        tensor, block_size, scale, zero_point, least, most = (_argument(program, dequantize, name) for name in names)
-        if not isinstance(tensor, torch.Tensor) or tensor.dim() != 2 or tensor.dtype != torch.int8:
+        tensor, scale = graphs.constant(program, call.input), graphs.constant(program, call.scale)
+        if tensor is None or tensor.dim() != 2 or tensor.dtype != torch.int8:
             return None
-        if not isinstance(scale, torch.Tensor) or not {scale.dtype, graphs.value(dequantize).dtype} <= FLOATS:
+        if scale is None or not {scale.dtype, graphs.value(node).dtype} <= FLOATS:
             return None
-        if block_size[0] != 1 or (isinstance(zero_point, torch.Tensor) and torch.count_nonzero(zero_point)):
+        rows, columns = call.block_size
+        zero_point = graphs.constant(program, call.zero_point)
+        if call.zero_point is not None and (zero_point is None or torch.count_nonzero(zero_point)):
             return None
-        groups = tensor.shape[1] // block_size[1]
-        if tensor.shape[1] != groups * block_size[1] or scale.numel() != tensor.shape[0] * groups:
+        if rows != 1 or isinstance(columns, Node):
             return None
-        has_four_bits = least is not None and most is not None and least >= -8 and most <= 7
+        groups = tensor.shape[1] // columns
+        if tensor.shape[1] != groups * columns or scale.numel() != tensor.shape[0] * groups:
+            return None
+        least, most = call.quant_min, call.quant_max
+        has_four_bits = isinstance(least, int | float) and isinstance(most, int | float) and least >= -8 and most <= 7
         return cls(tensor, scale.reshape(tensor.shape[0], groups).float(), 4 if has_four_bits else 8)
-
-
-def _argument(program: ExportedProgram, call: Node, name: str) -> Any:
-    """An argument; of a constant, its elements."""
-    value = graphs.argument(call, name)
-    return graphs.constant(program, value) if isinstance(value, Node) else value
 
 
 @dataclass(frozen=True)
@@ -79,75 +87,72 @@ class Rows:
     eps: float
 
     @classmethod
-    def of(cls, quantize: Any) -> Rows | None:
+    def of(cls, node: object) -> Rows | None:
         """What a call quantizes; None for any other node, and for other ways of quantization."""
-        if not isinstance(quantize, Node) or graphs.name_of(quantize) != "torchao::quantize_affine":
+        quantize = QuantizeAffine.of(node)
+        if quantize is None or not isinstance(quantize.scale, Node) or not isinstance(quantize.zero_point, Node):
             return None
-        names = ("input", "scale", "zero_point")
-        source, scale, zero_point = (graphs.argument(quantize, name) for name in names)
-        choose = scale.args[0] if isinstance(scale, Node) and scale.args else None
-        if not isinstance(choose, Node) or graphs.name_of(choose) != "torchao::choose_qparams_affine":
+        source, scale, zero_point = quantize.input, quantize.scale, quantize.zero_point
+        chosen, index = _result_of(scale)
+        choose = ChooseQparamsAffine.of(chosen)
+        if choose is None or choose.input is not source or index != 0 or _result_of(zero_point) != (chosen, 1):
             return None
         x = graphs.value(source)
+        rows = (*[1] * (x.dim() - 1), x.shape[-1])
         is_of_rows = all(
-            list(graphs.argument(call, "block_size")) == [1] * (x.dim() - 1) + [x.shape[-1]]
-            and (graphs.argument(call, "quant_min"), graphs.argument(call, "quant_max")) == (-128, 127)
-            for call in (choose, quantize)
+            call.block_size == rows and (call.quant_min, call.quant_max) == (-128, 127) for call in (choose, quantize)
         )
-        dtypes = (graphs.argument(choose, "target_dtype"), graphs.argument(quantize, "output_dtype"))
-        mapping = graphs.argument(choose, "mapping_type")
         if (
             not is_of_rows
-            or dtypes != (torch.int8, torch.int8)
-            or mapping not in ("SYMMETRIC", "ASYMMETRIC")
+            or choose.target_dtype != torch.int8
+            or quantize.output_dtype != torch.int8
+            or choose.mapping_type not in ("SYMMETRIC", "ASYMMETRIC")
             or x.dtype not in FLOATS
             or graphs.value(scale).dtype not in {x.dtype, torch.float32}
             or not graphs.is_contiguous(x)
-            or not isinstance(zero_point, Node)
-            or [graphs.argument(choose, "input"), *scale.args, *zero_point.args] != [source, choose, 0, choose, 1]
         ):
             return None
-        eps = graphs.argument(choose, "eps")
-        least = torch.finfo(x.dtype).smallest_normal if eps is None else eps
-        return cls(source, scale, zero_point, mapping == "SYMMETRIC", least)
+        least = torch.finfo(x.dtype).smallest_normal if choose.eps is None else choose.eps
+        return cls(source, scale, zero_point, choose.mapping_type == "SYMMETRIC", least)
 
 
-_ATEN = graphs.EDGE.aten
-_CAST = "dim_order_ops::_to_dim_order_copy"
+def _result_of(node: Node) -> tuple[object, object]:
+    """The call that a node is a result of, and which; None for both where it is none."""
+    return (node.args[0], node.args[1]) if node.target is operator.getitem else (None, None)
 
 
-def constant(program: ExportedProgram, node: Any) -> torch.Tensor | None:
+def constant(program: ExportedProgram, node: object) -> torch.Tensor | None:
     """The elements of a constant, also where calls give it another shape or dtype; None for any other node."""
-    if isinstance(node, Node) and graphs.name_of(node) == _CAST:
-        tensor = constant(program, node.args[0])
-        return tensor if tensor is None else tensor.to(graphs.value(node).dtype)
-    if isinstance(node, Node) and node.target in (_ATEN.view_copy.default, _ATEN.permute_copy.default):
-        tensor = constant(program, node.args[0])
-        if tensor is None:
-            return None
-        sizes: Any = node.args[1]
-        return tensor.reshape(sizes) if node.target is _ATEN.view_copy.default else tensor.permute(sizes)
-    return graphs.constant(program, node)
+    cast, view, permute = ToDimOrderCopy.of(node), ViewCopy.of(node), PermuteCopy.of(node)
+    call = cast or view or permute
+    if call is None:
+        return graphs.constant(program, node)
+    tensor = constant(program, call.input)
+    if tensor is None:
+        return None
+    if permute is not None:
+        return tensor.permute(permute.dims)
+    value = graphs.value(node)
+    return tensor.reshape(value.shape) if view is not None else tensor.to(value.dtype)
 
 
-def without_casts(node: Any) -> Any:
+def without_casts(node: Node) -> Node:
     """A tensor before calls gave it another dtype."""
-    while isinstance(node, Node) and graphs.name_of(node) == _CAST:
-        node = node.args[0]
+    while (cast := ToDimOrderCopy.of(node)) is not None:
+        node = cast.input
     return node
 
 
-def without_views(node: Any) -> Any:
+def without_views(node: Node) -> Node:
     """A tensor before calls gave it another shape."""
-    while isinstance(node, Node) and node.target is _ATEN.view_copy.default:
-        node = node.args[0]
+    while (view := ViewCopy.of(node)) is not None:
+        node = view.input
     return node
 
 
-def only_user(node: Node, target: Any) -> graphs.Call | None:
-    """The call that alone reads a node, if it calls `target`."""
-    users = list(node.users)
-    return users[0] if len(users) == 1 and users[0].target is target else None
+def only_user(node: Node) -> Node | None:
+    """The call that alone reads a node; None where there are several, or none."""
+    return next(iter(node.users)) if len(node.users) == 1 else None
 
 
 def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch.Tensor] | None:
@@ -157,36 +162,36 @@ def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch
     """
     while (cast := _only_cast(product)) is not None:
         product = cast
-    call = only_user(product, _ATEN.mul.Tensor)
-    if call is None or graphs.value(call).dtype not in FLOATS:
+    user = only_user(product)
+    scaled = MulTensor.of(user)
+    if user is None or scaled is None or graphs.value(user).dtype not in FLOATS:
         return None
     columns = graphs.value(product).shape[-1]
-    for operand in call.args:
+    for operand in (scaled.input, scaled.other):
         scale = constant(program, operand) if operand is not product else None
         is_row = scale is not None and scale.dim() > 0 and scale.numel() == scale.shape[-1] == columns
         if scale is not None and is_row and scale.dtype in FLOATS:
-            return call, scale.flatten().float()
+            return user, scale.flatten().float()
     return None
 
 
 def _only_cast(node: Node) -> Node | None:
     """The call that alone reads a node, if it gives it another floating-point dtype."""
-    users = list(node.users)
-    is_cast = len(users) == 1 and graphs.name_of(users[0]) == _CAST and graphs.value(users[0]).dtype in FLOATS
-    return users[0] if is_cast else None
+    user = only_user(node)
+    return user if user and ToDimOrderCopy.of(user) and graphs.value(user).dtype in FLOATS else None
 
 
 def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None:
     """The call that alone makes a result one of `dtype`, and what is added to each row before."""
     columns, node, bias = graphs.value(result).shape[-1], result, None
     while (cast := _only_cast(node)) is None:
-        user = only_user(node, _ATEN.view_copy.default)
-        if user is None and bias is None and (user := only_user(node, _ATEN.add.Tensor)) is not None:
-            bias = _bias(user, node)
-            if bias is None:
-                return None
+        user = only_user(node)
         if user is None or graphs.value(user).shape[-1] != columns:
             return None
+        if ViewCopy.of(user) is None:
+            bias = _bias(user, node) if bias is None else None
+            if bias is None:
+                return None
         node = user
     return (cast, bias) if graphs.value(cast).dtype == dtype else None
 
@@ -194,9 +199,9 @@ def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None
 def take_bias(result: Node) -> Node | None:
     """A constant that is added to each row of a result, and to nothing else: the addition is dropped."""
     columns, node = graphs.value(result).shape[-1], result
-    while (view := only_user(node, _ATEN.view_copy.default)) is not None and graphs.value(view).shape[-1] == columns:
+    while (view := only_user(node)) and ViewCopy.of(view) and graphs.value(view).shape[-1] == columns:
         node = view
-    add = only_user(node, _ATEN.add.Tensor)
+    add = only_user(node)
     bias = _bias(add, node) if add is not None else None
     if add is None or bias is None or bias.op != "placeholder":
         return None
@@ -204,11 +209,12 @@ def take_bias(result: Node) -> Node | None:
     return bias
 
 
-def _bias(add: graphs.Call, rows: Node) -> Node | None:
+def _bias(node: Node, rows: Node) -> Node | None:
     """What a sum adds to each of some rows; None where it adds anything but a constant of their dtype."""
-    if add.kwargs or len(set(add.args)) != 2:
+    add = AddTensor.of(node)
+    if add is None or add.alpha != 1 or add.input is add.other:
         return None
-    bias = next(operand for operand in add.args if operand is not rows)
+    bias = add.other if add.input is rows else add.input
     if not isinstance(bias, Node) or without_casts(bias).op != "placeholder":
         return None
     value, expected = graphs.value(bias), graphs.value(rows)

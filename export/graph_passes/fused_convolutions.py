@@ -1,20 +1,40 @@
-"""Makes convolutions calls of the operator that does more than PyTorch's."""
+"""Reads convolutions that the operator can do which does more than PyTorch's."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from typing import TypeGuard
 
 from torch.fx import Node
 
-from export.graph_passes import graphs
+from export.graph_passes.calls import Convolution, FusedConvolution
 
 
-def insert(convolution: graphs.Call, source: Node, before: Sequence[int], behind: Sequence[int]) -> Node:
-    """A call in front of a convolution that is not transposed, of `source` with other padding."""
-    from export.graph_passes import fused_convolution_operator  # noqa: F401  # Registers it, for programs with it only.
+def of(node: object) -> FusedConvolution[Node] | None:
+    """What a call convolves; None where that is nothing, or transposed, or by steps that only a run knows."""
+    convolution = Convolution.of(node)
+    if convolution is None:
+        return FusedConvolution.of(node)
+    stride, padding, dilation, groups = (
+        convolution.stride,
+        convolution.padding,
+        convolution.dilation,
+        (convolution.groups,),
+    )
+    if convolution.transposed or not (
+        _are_known(stride) and _are_known(padding) and _are_known(dilation) and _are_known(groups)
+    ):
+        return None
+    return FusedConvolution(
+        convolution.input,
+        convolution.weight,
+        convolution.bias,
+        stride=stride,
+        padding=padding,
+        end_padding=padding,
+        dilation=dilation,
+        groups=groups[0],
+    )
 
-    target: Any = graphs.EDGE.rules_executorch.fused_convolution.default
-    _, weight, bias, stride, _, dilation, _, _, groups = convolution.args
-    args = (source, weight, bias, stride, list(before), list(behind), dilation, groups)
-    return graphs.insert_call(convolution, target, args, graphs.value(convolution))
+
+def _are_known(numbers: tuple[int | Node, ...]) -> TypeGuard[tuple[int, ...]]:
+    return all(isinstance(number, int) for number in numbers)

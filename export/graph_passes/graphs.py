@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -9,12 +10,17 @@ from typing import Any
 import torch
 from executorch.backends.transforms import utils
 from executorch.exir.dialects._ops import ops
+from executorch.exir.tensor import dim_order_from_stride
+from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind
+from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
+from torch.fx.experimental.symbolic_shapes import optimization_hint, statically_known_true
 
 EDGE: Any = ops.edge
+
+# The dim order of images whose pixels have their channels next to each other.
+CHANNELS_LAST = (0, 2, 3, 1)
 
 # A node that calls an operator, whose schema says what its arguments are: the types of torch.fx do not.
 Call = Any
@@ -30,7 +36,7 @@ def calls(program: ExportedProgram, *targets: Any) -> Iterator[Call]:
 def operator_of(node: Node) -> torch._ops.OpOverload | None:
     """PyTorch's operator that a node calls, also where the node calls it in ExecuTorch's edge dialect."""
     target: Any = node.target
-    called = getattr(target, "_op", target)
+    called = target if isinstance(target, torch._ops.OpOverload) else getattr(target, "_op", None)
     return called if node.op == "call_function" and isinstance(called, torch._ops.OpOverload) else None
 
 
@@ -62,7 +68,47 @@ def same_sizes(a: Sequence[Any], b: Sequence[Any]) -> bool:
 
 def is_contiguous(tensor: torch.Tensor) -> bool:
     """Whether elements lie in the order of their indices."""
-    return bool(statically_known_true(tensor.is_contiguous()))
+    return _lies_in(tensor, range(tensor.dim()))
+
+
+def is_channels_last(tensor: torch.Tensor) -> bool:
+    """Whether the channels of a pixel are neighbors in memory, and so are pixels and rows."""
+    return tensor.dim() == 4 and _lies_in(tensor, CHANNELS_LAST)
+
+
+def _lies_in(tensor: torch.Tensor, order: Sequence[int]) -> bool:
+    """Whether a tensor is known to lie in a dim order, whatever the inputs. Tensors' own methods may fix sizes."""
+    stride: Any = 1
+    for dim in reversed(order):
+        size = tensor.shape[dim]
+        if not statically_known_true(size == 1) and not statically_known_true(tensor.stride(dim) == stride):
+            return any(statically_known_true(size == 0) for size in tensor.shape)
+        stride = stride * torch.sym_max(size, 1)
+    return True
+
+
+def channels_last(tensor: torch.Tensor) -> torch.Tensor:
+    """An image channels-last; as it is where that is the same order, so that there is one name for each order."""
+    if is_channels_last(tensor):
+        return tensor
+    _, channels, height, width = tensor.shape
+    strides = (channels * height * width, 1, channels * width, channels)
+    return tensor.new_empty_strided(tensor.shape, strides)
+
+
+def dim_order(tensor: torch.Tensor) -> tuple[int, ...]:
+    """The dimensions from the outermost to the innermost, in the first of the usual orders that fits."""
+    if is_contiguous(tensor):
+        return tuple(range(tensor.dim()))
+    return CHANNELS_LAST if is_channels_last(tensor) else tuple(dim_order_from_stride(example(tensor).stride()))
+
+
+def example(value: Any) -> Any:
+    """A tensor or a size as in the example of the method's inputs, without elements: to ask for it fixes no size."""
+    if isinstance(value, torch.Tensor):
+        sizes, strides = (tuple(map(example, one)) for one in (value.shape, value.stride()))
+        return torch.empty_strided(sizes, strides, dtype=value.dtype, device="meta")
+    return optimization_hint(value, fallback=2) if isinstance(value, torch.SymInt) else value
 
 
 def same_layouts(a: torch.Tensor, b: torch.Tensor) -> bool:
@@ -83,6 +129,12 @@ def constant(program: ExportedProgram, node: Any) -> torch.Tensor | None:
     return tensor
 
 
+def weight(program: ExportedProgram, node: Any) -> torch.Tensor | None:
+    """The elements of a constant that has any: no layer of none is worth another operator; None for any other node."""
+    tensor = constant(program, node)
+    return tensor if tensor is not None and tensor.numel() > 0 else None
+
+
 def number(program: ExportedProgram, value: Any) -> float | None:
     """A number, or the only element of a constant tensor."""
     if isinstance(value, int | float):
@@ -92,13 +144,31 @@ def number(program: ExportedProgram, value: Any) -> float | None:
 
 
 def add_constant(program: ExportedProgram, name: str, tensor: torch.Tensor) -> Node:
-    """A new constant of the program, before all else in the graph."""
-    first = next(node for node in program.graph.nodes if node.op == "placeholder")
-    with program.graph.inserting_before(first):
-        node: Node = utils.create_constant_placeholder(
-            program, program.graph, name, InputKind.CONSTANT_TENSOR, tensor.detach().contiguous()
-        )
+    """A new constant of the program, before all else in the graph.
+
+    Args:
+        program: what gets the constant.
+        name: how the name of the constant begins, which is that of no other node or tensor of the program.
+        tensor: the elements.
+    """
+    graph, signature = program.graph, program.graph_signature
+    key = _free_name(program, name)
+    with graph.inserting_before(next(iter(graph.nodes))):
+        node: Node = graph.placeholder(key)
+    node.target = node.name  # Names of nodes that are gone are not given again.
+    fakes = (one.fake_mode for one in map(value, graph.nodes) if isinstance(one, FakeTensor))
+    elements = tensor.detach().contiguous()
+    node.meta["val"] = next(fakes).from_tensor(elements, static_shapes=True)
+    program.constants[key] = elements
+    spec = InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), key)
+    program._graph_signature = ExportGraphSignature([spec, *signature.input_specs], signature.output_specs)
     return node
+
+
+def _free_name(program: ExportedProgram, name: str) -> str:
+    taken = {*program.state_dict, *program.constants, *(node.name for node in program.graph.nodes)}
+    names = itertools.chain([name], (f"{name}_{count}" for count in itertools.count(1)))
+    return next(one for one in names if one not in taken)
 
 
 def replace(node: Node, by: Node) -> None:
@@ -118,6 +188,19 @@ def insert_call(before: Node, target: Any, args: tuple[Any, ...], result: Any) -
 def first_result_only(node: Node) -> bool:
     """Whether of an operator's results only the first is used."""
     return all(user.target is operator.getitem and user.args[1] == 0 for user in node.users)
+
+
+def is_only_for(node: Node, last: Node) -> bool:
+    """Whether only `last` needs a node, itself or by other calls: what `last` computes can be computed in `node`."""
+    found, waiting = {last}, [node]
+    while waiting:
+        users = waiting.pop().users.keys() - found
+        # Results of the method, and checks of values, have no users.
+        if not all(user.users for user in users):
+            return False
+        found |= users
+        waiting += users
+    return True
 
 
 def is_output(node: Node) -> bool:

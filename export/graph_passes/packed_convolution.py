@@ -7,62 +7,59 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs
+from export.graph_passes import fused_convolutions, graphs, layouts
+from export.graph_passes.calls import PackedConvolution
 from export.graph_passes.channels_last_layer import Layer
+from export.graph_passes.operators import packed_convolution as operator
 
-# Input channels up to which the kernel copies its input, whatever the order: kFewChannels of op_packed_convolution.cpp.
-_FEW_CHANNELS = 8
 _DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
 # By how much the weights of a group may grow.
 _MOST_SHARE = 2
 
 
-def layer(program: ExportedProgram, call: graphs.Call) -> Layer | None:
+def layer(program: ExportedProgram, node: Node) -> Layer | None:
     """How a call convolves channels-last tensors; None if it is no convolution that the kernel has."""
-    name = graphs.name_of(call)
-    if name == "aten::convolution":
-        source, weight_node, bias, stride, padding, dilation, is_transposed, _, groups = call.args
-        end_padding, activation = padding, ()
-    elif name == "rules_executorch::fused_convolution":
-        source, weight_node, bias, stride, padding, end_padding, dilation, groups, *activation = call.args
-        is_transposed = False
-    else:
+    convolution = fused_convolutions.of(node)
+    if convolution is None:
         return None
-    weight = graphs.constant(program, weight_node)
-    if weight is None or weight.dtype not in _DTYPES or weight.dim() != 4 or is_transposed:
+    weight, groups = graphs.weight(program, convolution.weight), convolution.groups
+    if weight is None or weight.dtype not in _DTYPES or weight.dim() != 4:
         return None
     channels, out_channels = weight.shape[1] * groups, weight.shape[0]
-
-    from export.graph_passes import packed_convolution_operator as operator  # Registers it, for programs with it only.
-
     if not operator.is_depthwise(channels, out_channels, groups) and groups > 1:
         share = operator.filled_channels(out_channels // groups) / (out_channels // groups)
         if share > _MOST_SHARE:
             return None
 
     def insert(inputs: Sequence[Node]) -> Node:
-        packed = graphs.add_constant(program, f"{call.name}_weight_packed", operator.pack(weight, groups))
-        parameters = (_pair(stride), _pair(padding), _pair(end_padding), _pair(dilation), groups)
-        target: Any = graphs.EDGE.rules_executorch.packed_convolution.default
-        args = (inputs[0], packed, bias, None, list(weight.shape[2:]), out_channels, *parameters, *activation)
-        result = graphs.value(call).to(memory_format=torch.channels_last)
-        return graphs.insert_call(call, target, args, result)
+        height, width = weight.shape[2:]
+        packed = PackedConvolution(
+            inputs[0],
+            graphs.add_constant(program, f"{node.name}_weight_packed", operator.pack(weight, groups)),
+            convolution.bias,
+            addend=None,
+            kernel_size=(height, width),
+            out_channels=out_channels,
+            stride=convolution.stride,
+            padding=convolution.padding,
+            end_padding=convolution.end_padding,
+            dilation=convolution.dilation,
+            groups=groups,
+            activation=convolution.activation,
+            minimum=convolution.minimum,
+            maximum=convolution.maximum,
+        )
+        return packed.insert(node, graphs.channels_last(graphs.value(node)))
 
-    pixels = math.prod(size for size in graphs.value(call).shape[2:] if isinstance(size, int))
+    pixels = math.prod(size for size in graphs.value(node).shape[2:] if isinstance(size, int))
     return Layer(
-        inputs=(source,),
+        inputs=(convolution.input,),
         products=pixels * weight.numel(),
         insert=insert,
-        takes_contiguous=groups == 1 and channels <= _FEW_CHANNELS,
+        takes_contiguous=groups == 1 and channels <= layouts.COPIED_IMAGE_MOST_CHANNELS,
     )
-
-
-def _pair(values: Sequence[int]) -> list[int]:
-    """A number for each of two dimensions, where one may stand for both."""
-    return [*values] * 2 if len(values) == 1 else [*values]

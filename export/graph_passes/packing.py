@@ -5,13 +5,15 @@ from __future__ import annotations
 import torch
 from torch.nn import functional
 
-# As kPanelColumns and kPanelDepth of kernels/common/integer_product.h.
-_COLUMNS = 16
-_DEPTH = 4
+from export.graph_passes import layouts
+
+# A panel of bytes.
+_COLUMNS = layouts.BYTE_PANEL_COLUMNS
+_DEPTH = layouts.BYTE_PANEL_DEPTH
 
 
 def panels_of_rows(weight: torch.Tensor) -> torch.Tensor:
-    """A weight as panels of 16 rows: 4 elements of each row, then the next 4 of each; zeros behind all."""
+    """A weight as panels of some rows: some elements of each row, then the next ones of each; zeros behind all."""
     rows, columns = weight.shape
     padded = functional.pad(weight, (0, -columns % _DEPTH, 0, -rows % _COLUMNS))
     panels, groups = padded.shape[0] // _COLUMNS, padded.shape[1] // _DEPTH
@@ -23,17 +25,12 @@ def rows_of_panels(panels: torch.Tensor, rows: int, columns: int) -> torch.Tenso
     return panels.transpose(1, 2).reshape(panels.shape[0] * _COLUMNS, panels.shape[1] * _DEPTH)[:rows, :columns]
 
 
-# Rows of a layer whose input is quantized while the program runs are filled up to a multiple of this, as kRowMultiple
-# of kernels/optimized/op_dynamic_linear.cpp.
-_DEPTH_OF_TWO = 2 * _DEPTH
-
-
 def panels_of_dynamic_rows(weight: torch.Tensor, bits: int) -> torch.Tensor:
-    """A weight as `panels_of_rows` gives it, filled up to 8 columns; of 4 bits, two blocks of a panel in one of bytes.
+    """A weight as `panels_of_rows` gives it, of an even number of blocks; of 4 bits, two of them in one of bytes.
 
     The lower half of a byte is an element of the first block.
     """
-    panels = panels_of_rows(functional.pad(weight, (0, -weight.shape[1] % _DEPTH_OF_TWO)))
+    panels = panels_of_rows(functional.pad(weight, (0, -weight.shape[1] % layouts.BYTE_PANEL_ROW_MULTIPLE)))
     if bits == 8:
         return panels
     blocks = panels.view(torch.uint8)
@@ -49,7 +46,7 @@ def rows_of_dynamic_panels(panels: torch.Tensor, rows: int, columns: int) -> tor
 
 
 def panels_of_columns(values: torch.Tensor) -> torch.Tensor:
-    """What belongs to the rows of a weight, as (panels, values of a row, 16)."""
+    """What belongs to the rows of a weight, as (panels, values of a row, rows of a panel)."""
     rows, count = values.shape
     padded = functional.pad(values, (0, 0, 0, -rows % _COLUMNS))
     return padded.reshape(-1, _COLUMNS, count).transpose(1, 2).contiguous()
@@ -63,7 +60,7 @@ def columns_of_panels(panels: torch.Tensor, rows: int) -> torch.Tensor:
 def panels_of_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
     """A convolution's weight as panels of what the kernel meets at a pixel: row by row, the channels of each column.
 
-    Where each channel is made of one channel, its row has columns of 4 rows of the kernel, then columns of the next 4.
+    Where each channel is made of one channel, its row has columns of a few rows of the kernel, then of the next ones.
     """
     channels, in_channels, height, width = weight.shape
     if _is_depthwise(channels, in_channels, groups):
@@ -94,8 +91,8 @@ def _is_depthwise(channels: int, in_channels: int, groups: int) -> bool:
     return in_channels == 1 and channels == groups
 
 
-# Elements of 4 bits that lie in 16 bytes: of a byte, the lower half is one of the first 16 of them.
-BLOCK_OF_HALVES = 32
+# Elements of 4 bits of a block: of a byte, the lower half is one of the block's first half.
+BLOCK_OF_HALVES = 2 * layouts.QUANTIZED_ROW_BLOCK_BYTES
 
 
 def pack_halves(weight: torch.Tensor) -> torch.Tensor:

@@ -1,92 +1,64 @@
-"""The graph passes: their names, their order, which ones run, and running them."""
+"""The graph passes: which there are, their order, which ones run, and running them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import bisect
+import dataclasses
+import importlib
+import json
+import pkgutil
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Literal, TypeVar
 
+import torch
 from torch.export import ExportedProgram
 
-from diagnostics.errors import Finding, InputError
+from diagnostics.errors import Finding, InputError, Location
 from diagnostics.suggest import did_you_mean, nearest
-from export.graph_passes import (
-    activations,
-    addends,
-    attention,
-    batch_norm,
-    channels_last,
-    channels_of_bytes,
-    constants,
-    dynamic_linear,
-    in_place,
-    linear,
-    no_ops,
-    packed_linear,
-    padding,
-    quantized_add,
-    quantized_layers,
-    quantized_moves,
-    quantized_tables,
-    report,
-    rms_norm,
-    uneven_padding,
-    views,
-    weight_only,
-    winograd,
-)
-from export.graph_passes.graph_pass import GraphPass, Stage
+from export.graph_passes import graphs, normal_form, report, rewrites
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.report import PassReport
+from export.graph_passes.snapshot import Snapshot
 from export.model_file import Method
+from export.user_file import first_lines, text_of
+
+_Emitted = TypeVar("_Emitted")
+
+
+def ordered(passes: Iterable[GraphPass]) -> tuple[GraphPass, ...]:
+    """Passes by stage, each behind those that it has to run after; by name where that leaves a choice.
+
+    Raises:
+        ValueError: passes have to run after each other, or after one of a later stage.
+    """
+    waiting = sorted(passes, key=lambda one: (list(Stage).index(one.stage), one.name))
+    known = {one.name for one in waiting}
+    done: list[GraphPass] = []
+    while waiting:
+        earlier = {one.name for one in done}
+        ready = next((one for one in waiting if earlier >= set(one.after)), None)
+        if ready is None or ready.stage is not waiting[0].stage:
+            names = ", ".join(one.name for one in waiting)
+            missing = sorted({name for one in waiting for name in one.after} - known)
+            raise ValueError(f"no order has {names} behind what they name in `after`; no such passes: {missing}")
+        waiting.remove(ready)
+        done.append(ready)
+    return tuple(done)
+
+
+def _found() -> tuple[GraphPass, ...]:
+    names = [module.name for module in pkgutil.iter_modules(rewrites.__path__)]
+    return ordered(importlib.import_module(f"{rewrites.__name__}.{name}").PASS for name in names)
+
 
 # In the order in which they run, which is not that of the names in `graph_passes`.
-_PASSES: Sequence[GraphPass] = (
-    attention.PASS,
-    linear.PASS,
-    batch_norm.PASS,
-    padding.PASS,
-    no_ops.PASS,
-    constants.PASS,
-    quantized_moves.PASS,
-    quantized_tables.PASS,
-    quantized_layers.PASS,
-    quantized_add.PASS,
-    channels_of_bytes.PASS,
-    dynamic_linear.PASS,
-    weight_only.PASS,
-    rms_norm.PASS,
-    uneven_padding.PASS,
-    packed_linear.PASS,
-    channels_last.PASS,
-    addends.PASS,
-    activations.PASS,
-    winograd.PASS,
-    in_place.PASS,
-    views.PASS,
-)
-# The operators of these need kernels that ExecuTorch's own library of kernels has not.
-_ON_REQUEST = frozenset(
-    one.PASS.name
-    for one in (
-        attention,
-        linear,
-        quantized_tables,
-        quantized_layers,
-        quantized_add,
-        channels_of_bytes,
-        weight_only,
-        dynamic_linear,
-        rms_norm,
-        uneven_padding,
-        packed_linear,
-        channels_last,
-        addends,
-        activations,
-        winograd,
-    )
-)
+PASSES = _found()
+_ATTRIBUTE = "attribute graph_passes"
 # Names that stand for several passes.
 _GROUPS: Mapping[str, frozenset[str]] = {
-    "all": frozenset(one.name for one in _PASSES),
-    "default": frozenset(one.name for one in _PASSES) - _ON_REQUEST,
+    "all": frozenset(one.name for one in PASSES),
+    "default": frozenset(one.name for one in PASSES if one.is_default),
 }
 
 
@@ -96,35 +68,206 @@ def select(names: Sequence[str]) -> tuple[GraphPass, ...]:
     Args:
         names: passes and groups of passes; with a `-` before it, what is left out of the others.
     Raises:
-        InputError: there is no such pass.
+        InputError: there is no such pass, or names leave out what other names do not give.
     """
-    known = [*_GROUPS, *sorted(one.name for one in _PASSES)]
-    for name in (name.removeprefix("-") for name in names):
-        if name not in known:
-            raise InputError(
-                Finding(
-                    "attribute graph_passes",
-                    f"there is no pass {name}{did_you_mean(nearest(name, known))}",
-                    "a typo, or a pass of another version.",
-                    f"give some of {', '.join(known)}; -NAME leaves one out; an empty list is for none."
-                    " get_edge_passes() in the model file is for passes of your own.",
-                    id="unknown-graph-pass",
-                )
-            )
-    wanted = _members(name for name in names if not name.startswith("-"))
-    unwanted = _members(name.removeprefix("-") for name in names if name.startswith("-"))
-    return tuple(one for one in _PASSES if one.name in wanted - unwanted)
+    known = [*_GROUPS, *sorted(one.name for one in PASSES)]
+    for name in names:
+        if name.removeprefix("-") not in known:
+            raise _unknown(name, known)
+    given = [name for name in names if not name.startswith("-")]
+    left_out = [name.removeprefix("-") for name in names if name.startswith("-")]
+    selected = _members(given) - _members(left_out)
+    if names and (not selected or set(given) & set(left_out)):
+        raise _contradiction(names, given, left_out)
+    return tuple(one for one in PASSES if one.name in selected)
 
 
 def _members(names: Iterable[str]) -> frozenset[str]:
     return frozenset(one for name in names for one in _GROUPS.get(name, (name,)))
 
 
+def _unknown(name: str, known: Sequence[str]) -> InputError:
+    words = name.replace(",", " ").split()
+    if [name] != words and words and all(word.removeprefix("-") in known for word in words):
+        found = f"there is no pass {name!r}: a name has no commas and spaces"
+        cause = "the names are one string, as on a command line." if len(words) > 1 else "a slip of the keyboard."
+        fix = f"give a list of names: {json.dumps(words)}."
+    else:
+        name = name.removeprefix("-")
+        found = f"there is no pass {name or repr(name)}{did_you_mean(nearest(name, known))}"
+        cause = "a typo, or a pass of another version."
+        fix = (
+            f"give some of {', '.join(known)}; -NAME leaves one out; an empty list is for none."
+            " get_edge_passes() in the model file is for passes of your own."
+        )
+    return InputError(Finding(_ATTRIBUTE, found, cause, fix, id="unknown-graph-pass"))
+
+
+def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequence[str]) -> InputError:
+    found = f"{json.dumps(names)} leaves out {'all passes that it has' if given else 'passes and has none'}"
+    fix = f"write {json.dumps(['default', *(f'-{name}' for name in left_out)])}, for example; [] is for no passes."
+    if both := sorted(set(given) & set(left_out)):
+        found = f"{json.dumps(names)} has {', '.join(both)} and leaves {', '.join(both)} out"
+        fix = "leave out one of the two."
+    cause = "a name after - takes a pass from those that the other names stand for."
+    return InputError(Finding(_ATTRIBUTE, found, cause, fix, id="contradictory-graph-passes"))
+
+
+def emit(
+    passes: Sequence[GraphPass], attempt: Callable[[Sequence[GraphPass]], _Emitted], *, strict: bool = False
+) -> tuple[_Emitted, Mapping[str, Exception]]:
+    """What becomes of methods with passes, less the passes behind which ExecuTorch fails, and how it failed.
+
+    Args:
+        passes: those that `select` gave.
+        attempt: runs some of them on the methods as they are before, and what comes behind.
+        strict: whether the first failure is raised.
+    """
+    left, failures = list(passes), dict[str, Exception]()
+    while True:
+        try:
+            return attempt(left), failures
+        except InputError:
+            raise
+        except Exception as error:
+            failure = error
+        if strict or not left or (not failures and _fails(attempt, [])):
+            raise failure
+        # Of the passes in their order, the first with which there is a failure.
+        counts = range(1, len(left))
+        count = bisect.bisect_left(counts, True, key=lambda count: _fails(attempt, left[:count])) + 1
+        failures[left.pop(count - 1).name] = failure
+
+
+def _fails(attempt: Callable[[Sequence[GraphPass]], object], passes: Sequence[GraphPass]) -> bool:
+    try:
+        attempt(passes)
+    except Exception:
+        return True
+    return False
+
+
+# Calls of a method that a pass may fail at before the pass is left out as a whole.
+_MOST_FAILURES = 20
+
+
 def run(
-    passes: Sequence[GraphPass], stage: Stage, method: Method, program: ExportedProgram, *, is_partitioned: bool
+    passes: Sequence[GraphPass],
+    stage: Stage,
+    method: Method,
+    program: ExportedProgram,
+    *,
+    is_partitioned: bool,
+    strict: bool = False,
+    after_each: Callable[[GraphPass], None] = lambda _: None,
 ) -> tuple[PassReport, ...]:
-    """Runs the passes of a stage on a method, whose graph they change in place; says what they did."""
+    """Runs the passes of a stage on a method, whose graph they change in place; says what they did.
+
+    A pass that raises leaves the call that it had come to as it was, and runs again on the others.
+
+    Args:
+        passes: those that `select` gave.
+        stage: which of them run.
+        method: what the program is of, for reports.
+        program: the method's graph.
+        is_partitioned: whether backends take parts of the method.
+        strict: whether a pass that raises ends the export.
+        after_each: called behind each pass that changed the graph.
+    Raises:
+        InputError: a pass raised, and `strict` is set.
+    """
+    chosen = [one for one in passes if one.stage is stage]
     if stage is Stage.EXPORTED and is_partitioned:
         reason = "the method has partitioners, which look for operators of their own choice"
-        return tuple(report.of_pass(method, one.name, (), reason) for one in passes if one.stage is stage)
-    return tuple(report.of_pass(method, one.name, one.run(program)) for one in passes if one.stage is stage)
+        return tuple(PassReport(one.name, reason) for one in chosen)
+    if chosen:
+        _prepare(stage, program)
+    reports = []
+    saved = None
+    for one in chosen:
+        saved = saved or Snapshot(program)
+        of_pass = _run(one, method, program, saved, strict=strict)
+        if of_pass.changes:
+            saved = None
+            after_each(one)
+        reports.append(of_pass)
+    return tuple(reports)
+
+
+def apply(one: GraphPass, program: ExportedProgram) -> Sequence[Change]:
+    """Runs a pass on the normal form of a graph, which may be broken afterwards if the pass raises."""
+    _prepare(one.stage, program)
+    return _apply(one, Sites(program))
+
+
+def _prepare(stage: Stage, program: ExportedProgram) -> None:
+    """Gives a graph the normal form that the passes of a stage rely on."""
+    if stage is Stage.LOWERED:
+        normal_form.normalize(program)
+
+
+def _apply(one: GraphPass, sites: Sites) -> Sequence[Change]:
+    changes = one.run(sites.program, sites)
+    if changes:
+        graphs.finish(sites.program)
+    return changes
+
+
+def _run(one: GraphPass, method: Method, program: ExportedProgram, saved: Snapshot, *, strict: bool) -> PassReport:
+    failures: dict[str, Finding] = {}  # By the name of the call.
+    while True:
+        sites = Sites(program, failures)
+        try:
+            changes = _apply(one, sites)
+        except InputError:
+            raise
+        except Exception as error:
+            call = sites.current
+            failure = _failure(one, method, error, call)
+            if strict:
+                raise InputError(failure) from error
+            saved.restore()
+            warning = dataclasses.replace(failure, severity="warning")
+            if call is None or call.name in failures or len(failures) == _MOST_FAILURES:
+                reason = f"it raised {type(error).__name__}, a fault of rules_executorch"
+                return PassReport(one.name, reason, failures=(*failures.values(), warning))
+            failures[call.name] = warning
+        else:
+            return report.of_pass(method, one.name, changes, tuple(failures.values()))
+
+
+def blamed(name: str, method: Method, error: Exception) -> PassReport:
+    """The report of a pass that was left out since ExecuTorch raised an error behind it."""
+    raised = f"ExecuTorch raised {type(error).__name__} behind"
+    found = f"{raised} the graph pass {name}: {first_lines(text_of(error))}"
+    return PassReport(name, f"{raised} it", failures=(_finding(name, method.at, found, (), severity="warning"),))
+
+
+def _failure(one: GraphPass, method: Method, error: Exception, call: torch.fx.Node | None) -> Finding:
+    """What a pass raised, with the line of the model whose node it looked at, if that is known."""
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    nodes = [value for frame in frames[::-1] for value in frame.f_locals.values() if isinstance(value, torch.fx.Node)]
+    stacks = (method.source.frames_of_text(node.meta.get("stack_trace") or "") for node in [call, *nodes] if node)
+    at, details = next(((at, details) for at, details in stacks if at), (method.at, ()))
+    where = f" at {graphs.name_of(call)}" if call is not None and call.op == "call_function" else ""
+    message = first_lines(text_of(error))
+    found = f"the graph pass {one.name} raised {type(error).__name__}{where} in {method.name}()"
+    return _finding(one.name, at, found + (f": {message}" if message else ""), details)
+
+
+def _finding(
+    name: str,
+    at: Location,
+    found: str,
+    details: tuple[str, ...],
+    severity: Literal["error", "warning"] = "error",
+) -> Finding:
+    return Finding(
+        at,
+        found,
+        "a fault of rules_executorch, whose pass this is; the model is not at fault.",
+        f'please report this with what --traceback shows; graph_passes = [..., "-{name}"] leaves the pass out.',
+        details,
+        id="graph-pass-failed",
+        severity=severity,
+    )

@@ -3,25 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export.graph_passes import graphs
+from export.graph_passes.call import T
+from export.graph_passes.calls import Clamp, DequantizePerTensor, Hardtanh, QuantizePerTensor, Relu
 
 _DTYPES = (torch.int8, torch.uint8)
-_ATEN = graphs.EDGE.aten
-
-
-def quantize() -> Any:
-    """The operator; importing ExecuTorch's package for quantized programs has defined it in those that have it."""
-    return graphs.EDGE.quantized_decomposed.quantize_per_tensor.default
-
-
-def dequantize() -> Any:
-    return graphs.EDGE.quantized_decomposed.dequantize_per_tensor.default
 
 
 def is_quantized(program: ExportedProgram) -> bool:
@@ -40,24 +31,26 @@ class Parameters:
     dtype: torch.dtype
 
     @classmethod
-    def of(cls, call: graphs.Call) -> Parameters | None:
-        """Those of a call of quantize() or dequantize() between floats and bytes; None for any other node."""
-        if not isinstance(call, Node) or call.target not in (quantize(), dequantize()):
+    def of(cls, call: QuantizePerTensor[Node] | DequantizePerTensor[Node] | None) -> Parameters | None:
+        """Those of a call between floats and bytes; None for any other."""
+        if call is None or call.dtype not in _DTYPES:
             return None
-        scale, zero_point, quant_min, quant_max, dtype = (
-            graphs.argument(call, name) for name in ("scale", "zero_point", "quant_min", "quant_max", "dtype")
-        )
-        floats = graphs.value(call if call.target is dequantize() else call.args[0])
-        if dtype not in _DTYPES or floats.dtype != torch.float32:
+        floats = call.out_dtype if isinstance(call, DequantizePerTensor) else graphs.value(call.input).dtype
+        if floats not in (None, torch.float32):
             return None
-        return cls(scale, zero_point, quant_min, quant_max, dtype)
+        return cls(call.scale, call.zero_point, call.quant_min, call.quant_max, call.dtype)
 
-    def as_args(self) -> tuple[Any, ...]:
-        return (self.scale, self.zero_point, self.quant_min, self.quant_max, self.dtype)
+    def quantize(self, floats: T) -> QuantizePerTensor[T]:
+        """The call that makes floats bytes."""
+        return QuantizePerTensor(floats, self.scale, self.zero_point, self.quant_min, self.quant_max, self.dtype)
+
+    def dequantize(self, of_bytes: T) -> DequantizePerTensor[T]:
+        """The call that makes bytes floats."""
+        return DequantizePerTensor(of_bytes, self.scale, self.zero_point, self.quant_min, self.quant_max, self.dtype)
 
     def quantized(self, value: float) -> int:
         """The byte of a value, as PyTorch rounds."""
-        return int(torch.ops.quantized_decomposed.quantize_per_tensor(torch.tensor([value]), *self.as_args()).item())
+        return int(self.quantize(torch.tensor([value])).compute().item())
 
     @property
     def byte_zero_point(self) -> int:
@@ -65,12 +58,11 @@ class Parameters:
         return self.zero_point + (128 if self.dtype == torch.int8 else 0)
 
 
-def dequantized(node: graphs.Call) -> tuple[Node, Parameters] | None:
-    """The bytes that a call of dequantize() reads, and their parameters; None for any other node."""
-    if not isinstance(node, Node) or node.target is not dequantize():
-        return None
-    source, parameters = node.args[0], Parameters.of(node)
-    return (source, parameters) if isinstance(source, Node) and parameters is not None else None
+def dequantized(node: object) -> tuple[Node, Parameters] | None:
+    """The bytes that a call dequantizes, and their parameters; None for any other node."""
+    call = DequantizePerTensor.of(node)
+    parameters = Parameters.of(call)
+    return (call.input, parameters) if call and parameters else None
 
 
 @dataclass(frozen=True)
@@ -96,8 +88,8 @@ class Result:
         node, limits = layer, (-float("inf"), float("inf"))
         while len(node.users) == 1:
             (user,) = node.users
-            parameters = Parameters.of(user)
-            if parameters is not None and user.target is quantize():
+            parameters = Parameters.of(QuantizePerTensor.of(user))
+            if parameters is not None:
                 least, most = (
                     parameters.quantized(limit) if abs(limit) != float("inf") else default
                     for limit, default in zip(limits, (parameters.quant_min, parameters.quant_max), strict=True)
@@ -113,12 +105,12 @@ class Result:
         return cls(layer, None, 0, 0, graphs.value(layer).dtype)
 
 
-def _limits(call: graphs.Call) -> tuple[float, float] | None:
+def _limits(node: Node) -> tuple[float, float] | None:
     """What a call clamps its argument to; None for any other call."""
-    if call.target is _ATEN.relu.default:
+    if Relu.of(node):
         return 0.0, float("inf")
-    names = {_ATEN.hardtanh.default: ("min_val", "max_val"), _ATEN.clamp.default: ("min", "max")}.get(call.target)
-    if names is None:
+    hardtanh, clamp = Hardtanh.of(node), Clamp.of(node)
+    low, high = (hardtanh.min_val, hardtanh.max_val) if hardtanh else (clamp.min, clamp.max) if clamp else (None, None)
+    if (hardtanh is None and clamp is None) or isinstance(low, Node) or isinstance(high, Node):
         return None
-    low, high = (graphs.argument(call, name) for name in names)
     return -float("inf") if low is None else float(low), float("inf") if high is None else float(high)

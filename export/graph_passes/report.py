@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
+from diagnostics.errors import Finding
 from export.graph_passes.graph_pass import Change
 from export.model_file import Method
 
@@ -33,28 +35,41 @@ class PassReport:
         name: the pass.
         left_out: why the pass did not run; empty if it did.
         changes: what it changed.
+        failures: the calls that it left as they were, since it raised there.
     """
 
     name: str
-    left_out: str
-    changes: tuple[Applied, ...]
+    left_out: str = ""
+    changes: tuple[Applied, ...] = ()
+    failures: tuple[Finding, ...] = ()
 
 
-def of_pass(method: Method, name: str, changes: Sequence[Change], left_out: str = "") -> PassReport:
+def of_pass(method: Method, name: str, changes: Sequence[Change], failures: tuple[Finding, ...]) -> PassReport:
     """What a pass did to a method."""
     return PassReport(
         name,
-        left_out,
-        tuple(
+        changes=tuple(
             Applied(change.what, change.node, str(method.source.frames_of_text(change.stack_trace)[0] or ""))
             for change in changes
         ),
+        failures=failures,
     )
 
 
 def as_json(reports: Mapping[str, Sequence[PassReport]]) -> str:
     """The report for programs."""
-    return json.dumps({"methods": {name: [asdict(one) for one in of] for name, of in reports.items()}}, indent=2) + "\n"
+    methods = {name: [_as_dict(one) for one in of] for name, of in reports.items()}
+    return json.dumps({"methods": methods}, indent=2) + "\n"
+
+
+def _as_dict(report: PassReport) -> dict[str, Any]:
+    failures = [{"at": str(one.where), "found": one.found} for one in report.failures]
+    return {
+        "name": report.name,
+        "left_out": report.left_out,
+        "changes": [asdict(one) for one in report.changes],
+        "failures": failures,
+    }
 
 
 def as_text(reports: Mapping[str, Sequence[PassReport]]) -> str:
@@ -65,13 +80,13 @@ def as_text(reports: Mapping[str, Sequence[PassReport]]) -> str:
 def _lines(method: str, reports: Sequence[PassReport]) -> Iterator[str]:
     yield f"{method}:" if reports else f"{method}: no graph passes"
     for report in reports:
-        if report.left_out:
-            yield f"  {report.name}: left out: {report.left_out}"
-            continue
-        yield f"  {report.name}: {len(report.changes)} change{'' if len(report.changes) == 1 else 's'}"
+        count = f"{len(report.changes)} change{'' if len(report.changes) == 1 else 's'}"
+        yield f"  {report.name}: " + (f"left out: {report.left_out}" if report.left_out else count)
         places: dict[str, list[str]] = {}
         for change in report.changes:
             places.setdefault(change.what, []).append(change.at)
         for what, lines in sorted(places.items()):
             known = [line for line in dict.fromkeys(lines) if line]
             yield f"    {len(lines)}: {what}" + (f"; {', '.join(known)}" if known else "")
+        for failure in report.failures:
+            yield f"    left as it was: {failure.where}: {failure.found}"

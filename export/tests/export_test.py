@@ -233,6 +233,9 @@ def get_model():
             ("None, x * 2, None", 1),
             ('{"b": x + 1, "a": (x * 2, [x * 3])}', 3),
             ("Pair(x + 1, x * 2)", 2),
+            ("WithoutName(x + 1, x * 2)", 2),
+            ("Named(x + 1, {'rest': Old(None, x * 2)}), Local(x)", 3),
+            ("torch.max(torch.stack((x, x + 1)), 0)", 2),
         )
         for outputs, count in cases:
             with self.subTest(outputs):
@@ -245,12 +248,21 @@ def get_model():
                     """,
                     "(torch.ones(2),)",
                     before="""
+                    import collections
                     import dataclasses
+                    from typing import NamedTuple
                     @dataclasses.dataclass
                     class Pair:
                         a: torch.Tensor
                         b: torch.Tensor
                     torch.export.register_dataclass(Pair, serialized_type_name="Pair")
+                    class WithoutName(Pair): pass
+                    torch.export.register_dataclass(WithoutName)
+                    class Named(NamedTuple):
+                        a: torch.Tensor
+                        b: dict
+                    Old = collections.namedtuple("Old", "a b")
+                    Local = (lambda: collections.namedtuple("Local", "a"))()
                     """,
                 )
                 pte, samples = self.export(source)
@@ -259,6 +271,22 @@ def get_model():
                 self.assertEqual(len(keys), count)
                 for key in keys:
                     torch.testing.assert_close(results[int(key.rpartition("/")[2])], samples[key])
+
+    def test_inputs_in_named_tuples(self) -> None:
+        samples = self.run_and_compare(
+            _module(
+                "def forward(self, pair, *, more): return Pair(pair.b * more[0].a, pair.a)",
+                '{"pair": Pair(torch.ones(2), torch.zeros(2)), "more": [Pair(torch.ones(2), torch.ones(2))]}',
+                before="from typing import Any, NamedTuple\nclass Pair(NamedTuple):\n    a: Any\n    b: Any",
+                after="""
+                def get_sample_inputs():
+                    first, second = torch.tensor([1., 2.]), torch.tensor([3., 4.])
+                    return [{"pair": Pair(a=first, b=second), "more": [Pair(second, first)]}]
+                """,
+            )
+        )
+        self.assertEqual(samples["forward/0/output/0"].tolist(), [9.0, 16.0])
+        self.assertEqual(samples["forward/0/output/1"].tolist(), [1.0, 2.0])
 
     def test_several_methods_keywords_and_exported_programs(self) -> None:
         source = """
@@ -492,6 +520,32 @@ class ErrorTest(_Files):
         _, samples = self.export(_module(quantized, "(torch.ones(3),)", before=f"{module}\n{imported}"))
         self.assertEqual(samples["forward/0/output/0"].tolist(), [10, 10, 10])
 
+    def test_layers_that_torchao_quantized(self) -> None:
+        for config, graph_pass in (
+            ("IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerGroup(32))", "weight_only"),
+            ("Int8DynamicActivationInt8WeightConfig()", "dynamic_linear"),
+            ("Int8DynamicActivationIntxWeightConfig(torch.int4, PerGroup(32))", "dynamic_linear"),
+        ):
+            source = (
+                "from torchao.quantization import *\n"
+                + _LINEAR.replace("Linear(4, 3)", "Linear(32, 32)").replace("(2, 4)", "(2, 32)")
+                + f"eager = Model()\nquantize_(eager, {config})\ndef quantized(): return eager, (torch.ones(2, 32),)\n"
+            )
+            with self.subTest(config):
+                self.assert_error(
+                    source,
+                    14,
+                    "no out variant of torchao::",
+                    f"graph_passes = ['default', '{graph_pass}'] of the executorch_program",
+                    "@rules_executorch//kernels/optimized has the kernel",
+                    "#no-out-variant",
+                    entry_point="quantized",
+                )
+        asymmetric = "IntxWeightOnlyConfig(torch.int4, PerGroup(32), MappingType.ASYMMETRIC)"
+        self.model.write_text(re.sub("quantize_.*", f"quantize_(eager, {asymmetric})", source))
+        with self.assertRaisesRegex(InputError, "(?s)the graph pass weight_only does not take them.*#no-out-variant"):
+            export(self.model, "quantized", graph_passes=("default", "weight_only"))
+
     def test_operator_without_fake(self) -> None:
         source = _module(
             "def forward(self, x): return torch.ops.no_fake.twice(x)",
@@ -511,20 +565,48 @@ class ErrorTest(_Files):
             "#no-fake-kernel",
         )
 
-    def test_class_without_a_name_for_programs(self) -> None:
+    def test_branch_that_returns_a_view(self) -> None:
         source = _module(
-            "def forward(self, x): return Pair(x + 1, x)",
-            "(torch.ones(3),)",
-            before="""
-            import dataclasses
-            @dataclasses.dataclass
-            class Pair:
-                a: torch.Tensor
-                b: torch.Tensor
-            torch.export.register_dataclass(Pair)
-            """,
+            "def forward(self, x): return torch.cond(x.sum() > 0, lambda x: x.t(), lambda x: (x + 1).t(), (x,))",
+            "(torch.ones(2, 3),)",
         )
-        self.assert_error(source, 12, "register_dataclass(Class, serialized_type_name='Class')")
+        self.assert_error(
+            source,
+            5,
+            "cond_true might be aliasing the input",
+            "a branch of torch.cond, or the body of a loop, returns one of its inputs or a view of it",
+            "return a copy: `.clone()`",
+            "#user-code-raised",
+        )
+
+    def test_module_that_contains_itself(self) -> None:
+        part = "class Part(torch.nn.Module):\n    def __init__(self, whole):\n        super().__init__()\n        "
+        for before, attribute, found in (
+            ("", "self.me = self", "Model.me is Model"),
+            (
+                part + "self.whole = whole",
+                "self.parts = torch.nn.ModuleList([Part(self)])",
+                "Model.parts.0.whole is Model",
+            ),
+            (
+                part + "self.inner = torch.nn.Sequential(self)",
+                "self.part = Part(self)",
+                "Model.part.inner.0 is Model.part",
+            ),
+        ):
+            source = _module(
+                f"def __init__(self):\n    super().__init__()\n    {attribute}\ndef forward(self, x): return x",
+                "(torch.ones(3),)",
+                before=before,
+            )
+            line = source[: source.index("def get_model")].count("\n") + 1
+            self.assert_error(
+                source,
+                line,
+                f"the module of get_model() contains itself: {found}\n",
+                "self.parent = (parent,)",
+                "#wrong-return-value",
+            )
 
     def test_operator_that_writes_to_its_arguments(self) -> None:
         cases = (
@@ -708,6 +790,20 @@ class CommandTest(_Files):
         self.assertEqual(written[0], written[1])
         self.assertNotIn(str(self.folder).encode(), b"".join(written[0]))
         self.assertEqual(list(self.folder.rglob("__pycache__")), [])
+
+    def test_passes_are_the_rules_by_default(self) -> None:
+        self.model.write_text(_LINEAR)
+        written = []
+        for flags in ((), ("--graph_passes=default",), ("--graph_passes=",)):
+            self.assertEqual(self.run_tool(*flags, "--passes_report=out.txt").stderr, "")
+            written.append(((self.folder / "out.pte").read_bytes(), (self.folder / "out.txt").read_text()))
+        self.assertEqual(written[0], written[1])
+        self.assertNotEqual(written[0], written[2])
+
+    def test_traceback(self) -> None:
+        self.model.write_text(_module("def forward(self, x): return x.add_(y=1)", "(torch.ones(1),)"))
+        self.assertNotIn("Traceback (most recent call last)", self.run_tool().stderr)
+        self.assertIn("Traceback (most recent call last)", self.run_tool("--traceback").stderr)
 
     def test_failure(self) -> None:
         self.model.write_text("print('reading weights')\ndef get_model():\n    raise OSError('disk on fire')\n")

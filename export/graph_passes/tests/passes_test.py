@@ -2,130 +2,48 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
-import os
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import torch
 from absl.testing import absltest
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
-from executorch.exir.tensor import get_scalar_type
-from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
-from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
-from codegen.inputs import program_reader
 from diagnostics.errors import InputError
-from export.exporter import Exported, export
-from export.graph_passes import packed_convolution_operator, passes, report, winograd_operator
-from export.graph_passes.attention_operator import ATTENTION
-from export.graph_passes.fused_convolution_operator import FUSED_CONVOLUTION
-from export.graph_passes.packed_embedding_operator import PACKED_EMBEDDING
-from export.graph_passes.packed_linear_operator import PACKED_LINEAR, pack
-
-_ATTENTION = "rules_executorch::scaled_dot_product_attention.out"
-_CONVOLUTION = "rules_executorch::fused_convolution.out"
-_PACKED_CONVOLUTION = "rules_executorch::packed_convolution.out"
-_PACKED_LINEAR = "rules_executorch::packed_linear.out"
-_RMS_NORM = "rules_executorch::rms_norm.out"
-_WINOGRAD_CONVOLUTION = "rules_executorch::winograd_convolution.out"
-# ExecuTorch's own library lacks these.
-_OWN = frozenset({"aten::linear.out", _ATTENTION, _CONVOLUTION, _PACKED_CONVOLUTION, _PACKED_LINEAR, _RMS_NORM})
-
-
-def _model(forward: str, *inputs: str, init: str = "pass", takes: str = "x, *others", after: str = "") -> str:
-    """A model file with one module, whose buffers and weights are random."""
-    source = f"""
-import math
-
-import torch
-
-class Model(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-{textwrap.indent(textwrap.dedent(init), " " * 8)}
-
-    def forward(self, {takes}):
-{textwrap.indent(textwrap.dedent(forward), " " * 8)}
-
-def _randomize(module):
-    for name, tensor in module.state_dict().items():
-        if tensor.is_floating_point() and "cache" not in name:
-            tensor.copy_(torch.rand_like(tensor) + 0.5)
-    return module
-
-def get_model():
-    return _randomize(Model()), ({", ".join(inputs)},)
-"""
-    return source + textwrap.dedent(after)
+from export.exporter import Exported
+from export.graph_passes import packing, passes, report
+from export.graph_passes.calls import (
+    DynamicLinear,
+    FusedConvolution,
+    OwnScaledDotProductAttention,
+    PackedConvolution,
+    PackedEmbedding,
+    PackedLinear,
+    QuantizedAdd,
+    QuantizedConvolution,
+    QuantizedLinear,
+    QuantizedLookup,
+    RmsNorm,
+    WeightOnlyLinear,
+    WinogradConvolution,
+)
+from export.graph_passes.operators import packed_convolution, packed_linear, winograd_convolution
+from export.graph_passes.tests.pass_test_case import (
+    ATTENTION_OUT,
+    CONVOLUTION_OUT,
+    PACKED_CONVOLUTION_OUT,
+    PACKED_LINEAR_OUT,
+    RMS_NORM_OUT,
+    WINOGRAD_CONVOLUTION_OUT,
+    PassTestCase,
+    model_file,
+)
 
 
-class PassesTest(absltest.TestCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.folder = Path(self.create_tempdir().full_path)
-
-    def export(self, source: str, names: Sequence[str], backends: Sequence[str] = ()) -> Exported:
-        model = self.folder / "model.py"
-        model.write_text(source)
-        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
-            return export(model, graph_passes=names, backends=backends)
-
-    def calls(self, exported: Exported) -> list[str]:
-        """The operators that the program calls."""
-        path = self.folder / "model.pte"
-        path.write_bytes(exported.pte)
-        return sorted(program_reader.read(str(path), "model").calls)
-
-    def changes(self, exported: Exported, name: str) -> list[str]:
-        """What a pass did."""
-        (of_pass,) = (one for one in exported.graph_passes["forward"] if one.name == name)
-        return sorted(change.what for change in of_pass.changes)
-
-    def check_values(self, exported: Exported) -> None:
-        """The program gives what PyTorch gives."""
-        samples = FlatTensorSerializer().deserialize(exported.ptd)
-        tensors = {}
-        for key, entry in samples.named_data.items():
-            dtype = get_scalar_type(entry.tensor_layout.scalar_type)
-            flat = torch.frombuffer(bytearray(samples.buffers[entry.buffer_index]), dtype=dtype)
-            order = list(entry.tensor_layout.dim_order)
-            in_memory = flat.reshape([entry.tensor_layout.sizes[dim] for dim in order])
-            tensors[key] = in_memory.permute([order.index(dim) for dim in range(len(order))])
-        module = _load_for_executorch_from_buffer(exported.pte)
-        for sample in range(sum(key.endswith("/output/0") for key in tensors)):
-            inputs = [tensors[key] for key in sorted(tensors) if key.startswith(f"forward/{sample}/input/")]
-            expected = [tensors[key] for key in sorted(tensors) if key.startswith(f"forward/{sample}/output/")]
-            torch.testing.assert_close(list(module.run_method("forward", inputs)), expected, rtol=1e-4, atol=1e-4)
-
-    def check_graph(
-        self, module: torch.nn.Module, inputs: tuple[torch.Tensor, ...], *names: str, tolerance: float = 1e-4
-    ) -> None:
-        """A module's graph gives what the module gives once some passes ran, of which the last one acts."""
-        edge = to_edge_transform_and_lower(
-            torch.export.export(module, inputs),
-            compile_config=EdgeCompileConfig(_check_ir_validity=False, preserve_ops=[torch.ops.aten.linear.default]),
-        )
-        program = edge.exported_program()
-        *_, changes = [one.run(program) for one in passes.select(names)]
-        self.assertNotEqual(len(changes), 0)
-        torch.testing.assert_close(program.module()(*inputs), module(*inputs), rtol=tolerance, atol=tolerance)
-
-    def check(self, name: str, source: str, *, changes: Sequence[str], calls: Sequence[str]) -> Exported:
-        """What a pass alone does to a model whose program calls some operators afterwards."""
-        exported = self.export(source, [name])
-        self.assertEqual(self.changes(exported, name), sorted(changes))
-        self.assertEqual(self.calls(exported), sorted(calls))
-        if not _OWN & set(calls):
-            self.check_values(exported)
-        return exported
-
-
-class BatchNormTest(PassesTest):
+class BatchNormTest(PassTestCase):
     _FOLDED = "a batch norm folded into the layer before it"
 
     def test_acts(self) -> None:
@@ -137,14 +55,14 @@ class BatchNormTest(PassesTest):
             init = f"self.layers = torch.nn.Sequential(torch.nn.{convolution}, torch.nn.BatchNorm2d(6))"
             self.check(
                 "batch_norm",
-                _model("return self.layers(x)", x, init=init),
+                model_file("return self.layers(x)", x, init=init),
                 changes=[self._FOLDED],
                 calls=["aten::convolution.out"],
             )
 
     def test_acts_on_linear_layers(self) -> None:
         init = "self.layers = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.BatchNorm1d(6))"
-        source = _model("return self.layers(x)", "torch.rand(3, 4)", init=init)
+        source = model_file("return self.layers(x)", "torch.rand(3, 4)", init=init)
         self.check("batch_norm", source, changes=[self._FOLDED], calls=["aten::addmm.out", "aten::permute_copy.out"])
         kept = self.export(source, ["batch_norm", "linear"])
         self.assertEqual(self.calls(kept), ["aten::linear.out"])
@@ -175,16 +93,16 @@ class BatchNormTest(PassesTest):
                 ["aten::convolution.out", norm],
             ),
         ):
-            source = _model(forward, x, init=f"self.layer = torch.nn.{init}\nself.norm = torch.nn.BatchNorm2d(6)")
+            source = model_file(forward, x, init=f"self.layer = torch.nn.{init}\nself.norm = torch.nn.BatchNorm2d(6)")
             self.check("batch_norm", source, changes=[], calls=calls)
 
 
 def _padded(pad: str, convolution: str = "Conv2d(3, 4, 3, padding=(1, 0))") -> str:
     forward = f"return self.layer(torch.nn.functional.pad(x, {pad}))"
-    return _model(forward, "torch.rand(1, 3, 6, 5)", init=f"self.layer = torch.nn.{convolution}")
+    return model_file(forward, "torch.rand(1, 3, 6, 5)", init=f"self.layer = torch.nn.{convolution}")
 
 
-class PaddingTest(PassesTest):
+class PaddingTest(PassTestCase):
     def test_acts(self) -> None:
         for pad in ("(1, 1)", "(1, 1, 2, 2)", "(2, 2, 0, 0, 0, 0)"):
             self.check(
@@ -202,14 +120,14 @@ class PaddingTest(PassesTest):
         self.check("padding", _padded("(1, 1)", "ConvTranspose2d(3, 4, 3)"), changes=[], calls=calls)
 
 
-class UnevenPaddingTest(PassesTest):
+class UnevenPaddingTest(PassTestCase):
     def test_acts(self) -> None:
         for pad in ("(0, 1, 0, 1)", "(2, 0)", "(1, 1)"):
             self.check(
                 "uneven_padding",
                 _padded(pad),
                 changes=["zeros that a convolution pads itself"],
-                calls=[_CONVOLUTION],
+                calls=[CONVOLUTION_OUT],
             )
 
     def test_leaves(self) -> None:
@@ -224,14 +142,15 @@ class UnevenPaddingTest(PassesTest):
     def test_operator(self) -> None:
         x, weight, bias = torch.rand(1, 4, 7, 6), torch.rand(6, 2, 3, 3), torch.rand(6)
         args = (x, weight, bias, [2, 1], [0, 1], [1, 0], [1, 1], 2, "clamp", 0.0, 1.0)
-        torch.library.opcheck(FUSED_CONVOLUTION, args)
+        operator = FusedConvolution.overload()
+        torch.library.opcheck(operator, args)
         padded = torch.nn.functional.pad(x, (1, 0, 0, 1))
         expected = torch.nn.functional.conv2d(padded, weight, bias, stride=(2, 1), groups=2).clamp(0, 1)
-        torch.testing.assert_close(FUSED_CONVOLUTION(*args), expected)
-        self.assertEqual(torch.ops.rules_executorch.fused_convolution.out._schema.name, FUSED_CONVOLUTION.name())
+        torch.testing.assert_close(operator(*args), expected)
+        self.assertEqual(torch.ops.rules_executorch.fused_convolution.out._schema.name, operator.name())
 
 
-class NoOpsTest(PassesTest):
+class NoOpsTest(PassTestCase):
     def test_acts(self) -> None:
         for forward, dropped in (
             ("return x.expand(2, -1, 4) + 1.0", "aten::expand_copy that changes nothing"),
@@ -239,19 +158,19 @@ class NoOpsTest(PassesTest):
             ("return x.view(2, 3, 4) + 1.0", "aten::view_copy that changes nothing"),
             ("return torch.nn.functional.pad(x, (0, 0)) + 1.0", "aten::constant_pad_nd that changes nothing"),
         ):
-            self.check("no_ops", _model(forward, "torch.rand(2, 3, 4)"), changes=[dropped], calls=["aten::add.out"])
+            self.check("no_ops", model_file(forward, "torch.rand(2, 3, 4)"), changes=[dropped], calls=["aten::add.out"])
 
     def test_acts_on_permutations(self) -> None:
         one = "two permutations made one"
         self.check(
             "no_ops",
-            _model("return x.permute(2, 0, 1).permute(1, 2, 0) + 1.0", "torch.rand(2, 3, 4)"),
+            model_file("return x.permute(2, 0, 1).permute(1, 2, 0) + 1.0", "torch.rand(2, 3, 4)"),
             changes=[one, "aten::permute_copy that changes nothing"],
             calls=["aten::add.out"],
         )
         self.check(
             "no_ops",
-            _model("return x.permute(2, 0, 1).permute(0, 2, 1) + 1.0", "torch.rand(2, 3, 4)"),
+            model_file("return x.permute(2, 0, 1).permute(0, 2, 1) + 1.0", "torch.rand(2, 3, 4)"),
             changes=[one],
             calls=["aten::add.out", "aten::permute_copy.out"],
         )
@@ -268,19 +187,19 @@ class NoOpsTest(PassesTest):
         ):
             x = "torch.rand(1, 3, 4)" if "expand" in forward else "torch.rand(2, 3, 4)"
             with self.subTest(forward):
-                exported = self.export(_model(forward, x), ["no_ops"])
+                exported = self.export(model_file(forward, x), ["no_ops"])
                 if "flip" not in forward:
                     self.assertEqual(self.changes(exported, "no_ops"), [])
                     self.assertEqual(self.calls(exported), calls)
                 self.check_values(exported)
 
     def test_outputs_stay_apart(self) -> None:
-        exported = self.export(_model("y = x + 1.0\nreturn y, y.clone()", "torch.rand(2, 3)"), ["no_ops"])
+        exported = self.export(model_file("y = x + 1.0\nreturn y, y.clone()", "torch.rand(2, 3)"), ["no_ops"])
         self.assertEqual(self.changes(exported, "no_ops"), [])
         self.check_values(exported)
 
     def test_state_is_copied_before_it_changes(self) -> None:
-        source = _model(
+        source = model_file(
             "before = self.cache.clone()\nself.cache.add_(x)\nreturn before",
             "torch.rand(2, 3)",
             init="self.register_buffer('cache', torch.zeros(2, 3))",
@@ -289,15 +208,17 @@ class NoOpsTest(PassesTest):
         self.check_values(self.export(source, ["default"]))
 
     def test_memory_formats_stay(self) -> None:
-        source = _model("return x.to(memory_format=torch.channels_last).relu().contiguous()", "torch.rand(2, 3, 4, 5)")
+        source = model_file(
+            "return x.to(memory_format=torch.channels_last).relu().contiguous()", "torch.rand(2, 3, 4, 5)"
+        )
         exported = self.export(source, ["no_ops"])
         self.assertEqual(self.changes(exported, "no_ops"), [])
         self.check_values(exported)
 
 
-class ConstantsTest(PassesTest):
+class ConstantsTest(PassTestCase):
     def test_acts(self) -> None:
-        source = _model(
+        source = model_file(
             "return x @ self.weight.t() + torch.arange(5.0)",
             "torch.rand(2, 3)",
             init="self.weight = torch.nn.Parameter(torch.rand(5, 3))",
@@ -322,13 +243,13 @@ class ConstantsTest(PassesTest):
             ("return x.expand(200, 100) + self.weight.expand(200, 100)", row, "aten::expand_copy.out"),
         ):
             x = "torch.rand(1, 100)" if init is row else "torch.rand(2, 100)"
-            exported = self.export(_model(forward, x, init=init), ["constants"])
+            exported = self.export(model_file(forward, x, init=init), ["constants"])
             self.assertIn(stays, self.calls(exported))
             self.assertEqual(self.changes(exported, "constants"), [])
             self.check_values(exported)
 
     def test_leaves_what_changes(self) -> None:
-        source = _model(
+        source = model_file(
             "y = self.cache.t() + x\nself.cache.add_(x)\nreturn y",
             "torch.rand(2, 2)",
             init="self.register_buffer('cache', torch.zeros(2, 2))",
@@ -337,11 +258,11 @@ class ConstantsTest(PassesTest):
         exported = self.export(source, ["constants"])
         self.assertEqual(self.changes(exported, "constants"), [])
         self.check_values(exported)
-        random = _model("return x + torch.rand(2, 2)", "torch.rand(2, 2)")
+        random = model_file("return x + torch.rand(2, 2)", "torch.rand(2, 2)")
         self.assertIn("aten::rand.out", self.calls(self.export(random, ["constants"])))
 
     def test_leaves_constants_that_the_method_gives_out(self) -> None:
-        source = _model(
+        source = model_file(
             "return x + 1.0, self.weight.t()",
             "torch.rand(2, 2)",
             init="self.weight = torch.nn.Parameter(torch.rand(2, 2))",
@@ -349,7 +270,7 @@ class ConstantsTest(PassesTest):
         self.check("constants", source, changes=[], calls=["aten::add.out", "aten::permute_copy.out"])
 
 
-class ViewsTest(PassesTest):
+class ViewsTest(PassTestCase):
     def test_acts(self) -> None:
         for forward, what in (
             ("return x.unsqueeze(1) + 1.0", "aten::unsqueeze_copy made a view"),
@@ -359,13 +280,13 @@ class ViewsTest(PassesTest):
         ):
             self.check(
                 "views",
-                _model(f"x = x * 2.0\n{forward}", "torch.rand(1, 3, 4)"),
+                model_file(f"x = x * 2.0\n{forward}", "torch.rand(1, 3, 4)"),
                 changes=[what],
                 calls=["aten::add.out", "aten::mul.out"],
             )
 
     def test_acts_on_shapes_that_vary(self) -> None:
-        source = _model(
+        source = model_file(
             "return (x * 2.0).unsqueeze(0) + 1.0",
             "torch.rand(3, 4)",
             takes="x",
@@ -390,17 +311,17 @@ class ViewsTest(PassesTest):
             ("return (x * 2.0)[:, 0] + 1.0", ["aten::add.out", "aten::mul.out", "aten::select_copy.int_out"]),
             ("return (x * 2.0).unsqueeze(0)", ["aten::mul.out", "aten::unsqueeze_copy.out"]),
         ):
-            self.check("views", _model(forward, "torch.rand(1, 3, 4)"), changes=[], calls=calls)
+            self.check("views", model_file(forward, "torch.rand(1, 3, 4)"), changes=[], calls=calls)
 
     def test_leaves_other_memory_formats(self) -> None:
-        source = _model(
+        source = model_file(
             "return (x.to(memory_format=torch.channels_last) * 2.0).unsqueeze(1).contiguous() + 1.0",
             "torch.rand(1, 3, 4, 5)",
         )
         self.assertEqual(self.changes(self.export(source, ["views"]), "views"), [])
 
-    def test_leaves_results_in_place(self) -> None:
-        source = _model(
+    def test_acts_on_results_in_place(self) -> None:
+        source = model_file(
             "self.cache.index_copy_(0, others[0], x)\nreturn self.cache[None] * 2.0",
             "torch.rand(1, 3)",
             "torch.tensor([0])",
@@ -409,11 +330,11 @@ class ViewsTest(PassesTest):
         )
         exported = self.export(source, ["in_place", "views"])
         self.assertEqual(self.changes(exported, "in_place"), ["index_put in place"])
-        self.assertIn("aten::unsqueeze_copy.out", self.calls(exported))
+        self.assertEqual(self.calls(exported), ["aten::index_put_", "aten::mul.out"])
         self.check_values(exported)
 
 
-class InPlaceTest(PassesTest):
+class InPlaceTest(PassTestCase):
     _CACHE = "self.register_buffer('cache', torch.zeros(8, 3))"
     _SAMPLES = """
     def get_sample_inputs():
@@ -421,7 +342,7 @@ class InPlaceTest(PassesTest):
     """
 
     def _source(self, forward: str) -> str:
-        return _model(forward, "torch.rand(1, 3)", "torch.tensor([0])", init=self._CACHE, after=self._SAMPLES)
+        return model_file(forward, "torch.rand(1, 3)", "torch.tensor([0])", init=self._CACHE, after=self._SAMPLES)
 
     def test_acts(self) -> None:
         self.check(
@@ -435,9 +356,8 @@ class InPlaceTest(PassesTest):
         for forward in (
             # What was there before is needed afterwards.
             "new = self.cache.index_put((others[0],), x)\nold = self.cache * 2.0\nself.cache.copy_(new)\nreturn old",
-            # A view shares the memory of what is written to, or of the result.
+            # A view shares the memory of what is written to.
             "y = x.expand(8, 3) + 1.0\nreturn y.view(24).index_put((others[0],), x[0, 0]) + y.view(24)",
-            "self.cache[others[0]] = x\nreturn self.cache.view(-1) * 2.0",
             # ExecuTorch's kernel does neither in place.
             "self.cache.index_put_((others[0],), x, accumulate=True)\nreturn self.cache * 2.0",
             "self.cache.index_put_((others[0],), x[0, 0])\nreturn self.cache * 2.0",
@@ -447,9 +367,9 @@ class InPlaceTest(PassesTest):
             self.check_values(exported)
 
 
-class LinearTest(PassesTest):
+class LinearTest(PassTestCase):
     def test_acts(self) -> None:
-        source = _model(
+        source = model_file(
             "return self.layers(x)",
             "torch.rand(2, 3, 4)",
             init="self.layers = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.Linear(6, 5, bias=False))",
@@ -457,32 +377,32 @@ class LinearTest(PassesTest):
         self.check("linear", source, changes=["a linear layer kept whole"] * 2, calls=["aten::linear.out"])
 
     def test_leaves(self) -> None:
-        self.check("linear", _model("return x @ x", "torch.rand(3, 3)"), changes=[], calls=["aten::mm.out"])
+        self.check("linear", model_file("return x @ x", "torch.rand(3, 3)"), changes=[], calls=["aten::mm.out"])
 
     def test_leaves_out_what_partitioners_see(self) -> None:
-        source = _model("return self.layer(x)", "torch.rand(2, 4)", init="self.layer = torch.nn.Linear(4, 6)")
+        source = model_file("return self.layer(x)", "torch.rand(2, 4)", init="self.layer = torch.nn.Linear(4, 6)")
         exported = self.export(source, ["all"], backends=["xnnpack"])
         self.assertEqual(dict(exported.delegations["forward"].delegates[0].operators), {"aten::linear": 1})
         left_out = {one.name for one in exported.graph_passes["forward"] if one.left_out}
         self.assertEqual(left_out, {"attention", "linear"})
 
 
-class PackedLinearTest(PassesTest):
+class PackedLinearTest(PassTestCase):
     _PACKED = "weights of a linear layer packed"
     _EMBEDDING = "embedding of a linear layer's packed weights"
 
     def test_acts(self) -> None:
         init = "self.layers = torch.nn.Sequential(torch.nn.Linear(4, 90, bias=False), torch.nn.Linear(90, 96))"
-        source = _model("return self.layers(x)", "torch.rand(2, 3, 4)", init=init)
+        source = model_file("return self.layers(x)", "torch.rand(2, 3, 4)", init=init)
         exported = self.export(source, ["linear", "packed_linear"])
-        self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
+        self.assertEqual(self.calls(exported), [PACKED_LINEAR_OUT])
         self.assertEqual(self.changes(exported, "packed_linear"), [self._PACKED] * 2)
 
     def test_acts_on_products(self) -> None:
         for forward in ("torch.addmm(self.b, x, self.w)", "x @ self.w"):
             init = "self.w = torch.nn.Parameter(torch.rand(4, 96))\nself.b = torch.nn.Parameter(torch.rand(96))"
-            exported = self.export(_model(f"return {forward}", "torch.rand(3, 4)", init=init), ["packed_linear"])
-            self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
+            exported = self.export(model_file(f"return {forward}", "torch.rand(3, 4)", init=init), ["packed_linear"])
+            self.assertEqual(self.calls(exported), [PACKED_LINEAR_OUT])
 
     def test_acts_on_half_precision(self) -> None:
         init = "self.layer = torch.nn.Linear({}, 48, dtype={})"
@@ -491,12 +411,12 @@ class PackedLinearTest(PassesTest):
             ("torch.bfloat16", 6, 1),
             ("torch.bfloat16", 5, 0),  # Panels of bfloat16 have pairs of input features.
         ):
-            source = _model(
+            source = model_file(
                 "return self.layer(x)", f"torch.rand(3, {features}, dtype={dtype})", init=init.format(features, dtype)
             )
             exported = self.export(source, ["linear", "packed_linear"])
             self.assertEqual(self.changes(exported, "packed_linear"), [self._PACKED] * changes)
-            self.assertEqual(self.calls(exported), [_PACKED_LINEAR if changes else "aten::linear.out"])
+            self.assertEqual(self.calls(exported), [PACKED_LINEAR_OUT if changes else "aten::linear.out"])
 
     def test_acts_on_tables_of_embeddings(self) -> None:
         init = "self.table = torch.nn.Parameter(torch.rand(470, 480))"
@@ -507,7 +427,7 @@ class PackedLinearTest(PassesTest):
             ("torch.mm(x[:, :470], self.table), tokens", []),
             ("x, tokens", []),
         ):
-            source = _model(
+            source = model_file(
                 forward.format(result), "torch.rand(2, 480)", "torch.tensor([[0, 469, 48], [3, 0, 47]])", init=init
             )
             exported = self.export(source, ["linear", "packed_linear"])
@@ -517,7 +437,7 @@ class PackedLinearTest(PassesTest):
 
     def test_packs_shared_weights_once(self) -> None:
         init = "self.layer = torch.nn.Linear(480, 480)"
-        source = _model("return self.layer(self.layer(x))", "torch.rand(2, 480)", init=init)
+        source = model_file("return self.layer(self.layer(x))", "torch.rand(2, 480)", init=init)
         exported = self.export(source, ["linear", "packed_linear"])
         self.assertEqual(self.changes(exported, "packed_linear"), [self._PACKED] * 2)
         self.assertLess(len(exported.pte), 1.1 * 480 * 480 * 4)
@@ -539,33 +459,32 @@ class PackedLinearTest(PassesTest):
             ("return self.layer(x.double())", "self.layer = torch.nn.Linear(48, 48).double()"),
         ):
             with self.subTest(forward):
-                source = _model(forward, "torch.rand(2, 48)", "torch.rand(48, 48)", init=init)
+                source = model_file(forward, "torch.rand(2, 48)", "torch.rand(48, 48)", init=init)
                 exported = self.export(source, ["linear", "packed_linear"])
                 self.assertEqual(self.changes(exported, "packed_linear"), [])
                 self.assertIn("aten::linear.out", self.calls(exported))
 
     def test_operators(self) -> None:
+        linear, embedding = PackedLinear.overload(), PackedEmbedding.overload()
         for dtype in (torch.float32, torch.bfloat16):
             x, weight, bias = (torch.rand(shape).to(dtype) for shape in ((2, 3, 8), (50, 8), 50))
-            panels = pack(weight)
+            panels = packed_linear.pack(weight)
             indices = torch.tensor([[0, 49], [47, 48]])
-            torch.library.opcheck(PACKED_EMBEDDING, (panels, indices, 50))
-            torch.testing.assert_close(
-                PACKED_EMBEDDING(panels, indices, 50), torch.nn.functional.embedding(indices, weight)
-            )
-            torch.library.opcheck(PACKED_LINEAR, (x, panels, bias, 50))
-            torch.library.opcheck(PACKED_LINEAR, (x, panels, None, 50, "clamp", 0.0, 6.0))
-            torch.testing.assert_close(PACKED_LINEAR(x, panels, bias, 50), torch.nn.functional.linear(x, weight, bias))
-        self.assertEqual(torch.ops.rules_executorch.packed_linear.out._schema.name, PACKED_LINEAR.name())
+            torch.library.opcheck(embedding, (panels, indices, 50))
+            torch.testing.assert_close(embedding(panels, indices, 50), torch.nn.functional.embedding(indices, weight))
+            torch.library.opcheck(linear, (x, panels, bias, 50))
+            torch.library.opcheck(linear, (x, panels, None, 50, "clamp", 0.0, 6.0))
+            torch.testing.assert_close(linear(x, panels, bias, 50), torch.nn.functional.linear(x, weight, bias))
+        self.assertEqual(torch.ops.rules_executorch.packed_linear.out._schema.name, linear.name())
 
 
-class ChannelsLastTest(PassesTest):
+class ChannelsLastTest(PassTestCase):
     _COPY = "dim_order_ops::_to_dim_order_copy.out"
     _LAYER = "aten::convolution of channels-last tensors"
 
     def _export(self, forward: str, init: str, names: Sequence[str] = ("channels_last",)) -> Exported:
         layers = f"{init}\nself.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 64, 3, padding=1)"
-        return self.export(_model(forward, "torch.rand(1, 3, 18, 18)", init=layers), names)
+        return self.export(model_file(forward, "torch.rand(1, 3, 18, 18)", init=layers), names)
 
     def test_acts(self) -> None:
         exported = self._export(
@@ -573,7 +492,7 @@ class ChannelsLastTest(PassesTest):
             "self.c = torch.nn.Conv2d(32, 32, 5, groups=32, stride=2, padding=2)",
         )
         self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 3)
-        self.assertEqual(self.calls(exported), ["aten::amax.out", "aten::relu.out", _PACKED_CONVOLUTION])
+        self.assertEqual(self.calls(exported), ["aten::amax.out", "aten::relu.out", PACKED_CONVOLUTION_OUT])
 
     def test_carries(self) -> None:
         """Nothing is copied between the layers."""
@@ -620,9 +539,9 @@ class ChannelsLastTest(PassesTest):
         ):
             with self.subTest(layer):
                 init = f"self.layer = torch.nn.{layer}"
-                source = _model("return self.layer(x)", inputs, init=init)
+                source = model_file("return self.layer(x)", inputs, init=init)
                 self.check("channels_last", source, changes=[], calls=["aten::convolution.out"])
-        source = _model("return torch.nn.functional.conv2d(x, others[0])", images, "torch.rand(64, 32, 5, 5)")
+        source = model_file("return torch.nn.functional.conv2d(x, others[0])", images, "torch.rand(64, 32, 5, 5)")
         self.check("channels_last", source, changes=[], calls=["aten::convolution.out"])
 
     def test_values(self) -> None:
@@ -647,7 +566,7 @@ class ChannelsLastTest(PassesTest):
         )
         program = edge.exported_program()
         for one in passes.select(names):
-            self.assertNotEqual(len(one.run(program)), 0, one.name)
+            self.assertNotEqual(len(passes.apply(one, program)), 0, one.name)
         torch.testing.assert_close(program.module()(*inputs), network(*inputs), rtol=1e-4, atol=1e-4)
 
     def test_half_precision(self) -> None:
@@ -655,18 +574,18 @@ class ChannelsLastTest(PassesTest):
         init = "self.c = torch.nn.Conv2d(32, 32, 5, groups=32, stride=2, padding=2)"
         for dtype in ("half", "bfloat16"):
             layers = f"{init}\nself.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 64, 3)\nself.{dtype}()"
-            source = _model(forward, f"torch.rand(1, 3, 18, 18).{dtype}()", init=layers)
+            source = model_file(forward, f"torch.rand(1, 3, 18, 18).{dtype}()", init=layers)
             exported = self.export(source, ["channels_last", "activations"])
             self.assertEqual(self.changes(exported, "channels_last"), [self._LAYER] * 3)
-            self.assertEqual(self.calls(exported), ["aten::amax.out", _PACKED_CONVOLUTION])
+            self.assertEqual(self.calls(exported), ["aten::amax.out", PACKED_CONVOLUTION_OUT])
 
     def test_operator(self) -> None:
-        operator = torch.ops.rules_executorch.packed_convolution.default
+        operator = PackedConvolution.overload()
         for (shape, groups), dtype in itertools.product(
             (((70, 8, 3, 2), 1), ((40, 4, 3, 2), 2), ((8, 1, 3, 2), 8)), (torch.float32, torch.bfloat16)
         ):
             x, weight, bias = (torch.rand(sizes).to(dtype) for sizes in ((2, 8, 7, 6), shape, shape[:1]))
-            packed = packed_convolution_operator.pack(weight, groups)
+            packed = packed_convolution.pack(weight, groups)
             steps = ([2, 1], [0, 1], [1, 0], [1, 2])
             expected = torch.nn.functional.conv2d(
                 torch.nn.functional.pad(x, (1, 0, 0, 1)), weight, bias, (2, 1), 0, (1, 2), groups
@@ -680,12 +599,12 @@ class ChannelsLastTest(PassesTest):
         self.assertEqual(torch.ops.rules_executorch.packed_convolution.out._schema.name, operator.name())
 
 
-class AddendsTest(PassesTest):
+class AddendsTest(PassTestCase):
     _NAMES = ("channels_last", "addends", "activations")
     _INIT = "self.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 32, 3, padding=1)"
 
     def _calls(self, forward: str) -> list[str]:
-        source = _model(f"y = self.a(x)\n{forward}", "torch.rand(1, 3, 18, 18)", init=self._INIT)
+        source = model_file(f"y = self.a(x)\n{forward}", "torch.rand(1, 3, 18, 18)", init=self._INIT)
         return self.calls(self.export(source, self._NAMES))
 
     def test_acts(self) -> None:
@@ -706,13 +625,13 @@ class AddendsTest(PassesTest):
                 self.assertIn("aten::add.out", self._calls(forward))
 
 
-class WinogradTest(PassesTest):
+class WinogradTest(PassTestCase):
     _NAMES = ("channels_last", "addends", "activations", "winograd")
 
     def _changes(self, layer: str, size: str) -> list[str]:
         """What the pass does to a layer whose input is channels-last."""
         init = f"self.first = torch.nn.Conv2d(3, 64, 3)\nself.layer = torch.nn.{layer}"
-        source = _model("return self.layer(self.first(x)).amax(dim=(2, 3))", f"torch.rand(1, 3, {size})", init=init)
+        source = model_file("return self.layer(self.first(x)).amax(dim=(2, 3))", f"torch.rand(1, 3, {size})", init=init)
         return self.changes(self.export(source, self._NAMES), "winograd")
 
     def test_acts(self) -> None:
@@ -722,13 +641,13 @@ class WinogradTest(PassesTest):
                 self.assertEqual(self._changes(layer, size), [f"multiplied in tiles of {tile} by {tile}"])
 
     def test_calls(self) -> None:
-        source = _model(
+        source = model_file(
             "y = self.a(x)\nreturn torch.relu(self.b(y) + y).amax(dim=(2, 3))",
             "torch.rand(1, 3, 34, 34)",
             init="self.a = torch.nn.Conv2d(3, 32, 3)\nself.b = torch.nn.Conv2d(32, 32, 3, padding=1)",
         )
         exported = self.export(source, self._NAMES)
-        self.assertEqual(self.calls(exported), ["aten::amax.out", _PACKED_CONVOLUTION, _WINOGRAD_CONVOLUTION])
+        self.assertEqual(self.calls(exported), ["aten::amax.out", PACKED_CONVOLUTION_OUT, WINOGRAD_CONVOLUTION_OUT])
 
     def test_leaves(self) -> None:
         for layer, size in (
@@ -745,7 +664,7 @@ class WinogradTest(PassesTest):
                 self.assertEqual(self._changes(layer, size), [])
 
     def test_leaves_sizes_that_vary(self) -> None:
-        source = _model(
+        source = model_file(
             "return self.b(self.a(x)).amax(dim=(2, 3))",
             "torch.rand(1, 3, 66, 66)",
             init="self.a = torch.nn.Conv2d(3, 64, 3)\nself.b = torch.nn.Conv2d(64, 64, 3)",
@@ -773,11 +692,11 @@ class WinogradTest(PassesTest):
         self.check_graph(Network().eval(), (torch.rand(2, 3, 33, 29),), "uneven_padding", *self._NAMES)
 
     def test_operator(self) -> None:
-        operator = torch.ops.rules_executorch.winograd_convolution.default
+        operator = WinogradConvolution.overload()
         for tile, channels in ((2, 70), (4, 16)):
             x, weight, bias = torch.rand(2, 8, 7, 6), torch.rand(channels, 8, 3, 3), torch.rand(channels)
-            packed = winograd_operator.pack(weight, tile)
-            torch.testing.assert_close(winograd_operator.unpack(packed, channels, 8), weight)
+            packed = winograd_convolution.pack(weight, tile)
+            torch.testing.assert_close(winograd_convolution.unpack(packed, channels, 8), weight)
             expected = torch.nn.functional.conv2d(torch.nn.functional.pad(x, (1, 0, 0, 1)), weight, bias)
             addend = torch.rand_like(expected)
             args = (x, packed, bias, addend, channels, [0, 1], [1, 0], "clamp", 0.0, 20.0)
@@ -789,7 +708,7 @@ class WinogradTest(PassesTest):
 _GELU = "0.5 * y * (1.0 + torch.tanh(math.sqrt(2.0 / math.pi) * (y + 0.044715 * torch.pow(y, 3.0))))"
 
 
-class ActivationsTest(PassesTest):
+class ActivationsTest(PassTestCase):
     _NAMES = ("linear", "packed_linear", "activations")
     _LINEAR = "self.layer = torch.nn.Linear(4, 48)"
 
@@ -805,14 +724,14 @@ class ActivationsTest(PassesTest):
             ("torch.nn.functional.silu(y)", "silu"),
         ):
             with self.subTest(activation):
-                source = _model(f"y = self.layer(x)\nreturn {activation}", "torch.rand(3, 4)", init=self._LINEAR)
+                source = model_file(f"y = self.layer(x)\nreturn {activation}", "torch.rand(3, 4)", init=self._LINEAR)
                 exported = self.export(source, self._NAMES)
-                self.assertEqual(self.calls(exported), [_PACKED_LINEAR])
+                self.assertEqual(self.calls(exported), [PACKED_LINEAR_OUT])
                 self.assertEqual(self.changes(exported, "activations"), [f"{what} done by the layer before it"])
 
     def test_acts_behind_views(self) -> None:
-        source = _model("return torch.relu(self.layer(x).view(4, 36)) + 1.0", "torch.rand(3, 4)", init=self._LINEAR)
-        self.assertEqual(self.calls(self.export(source, self._NAMES)), ["aten::add.out", _PACKED_LINEAR])
+        source = model_file("return torch.relu(self.layer(x).view(4, 36)) + 1.0", "torch.rand(3, 4)", init=self._LINEAR)
+        self.assertEqual(self.calls(self.export(source, self._NAMES)), ["aten::add.out", PACKED_LINEAR_OUT])
 
     def test_acts_on_convolutions(self) -> None:
         for layers in (
@@ -820,11 +739,11 @@ class ActivationsTest(PassesTest):
             "torch.nn.ZeroPad2d((0, 1, 0, 1)), torch.nn.Conv2d(3, 4, 3), torch.nn.SiLU()",
         ):
             init = f"self.layers = torch.nn.Sequential({layers})"
-            exported = self.export(_model("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
-            self.assertEqual(self.calls(exported), [_CONVOLUTION])
+            exported = self.export(model_file("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
+            self.assertEqual(self.calls(exported), [CONVOLUTION_OUT])
             self.assertEqual(len(self.changes(exported, "activations")), 1)
         init = "self.layers = torch.nn.Sequential(torch.nn.ConvTranspose2d(3, 4, 3), torch.nn.ReLU())"
-        exported = self.export(_model("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
+        exported = self.export(model_file("return self.layers(x)", "torch.rand(1, 3, 6, 6)", init=init), ["all"])
         self.assertEqual(self.calls(exported), ["aten::convolution.out", "aten::relu.out"])
 
     def test_leaves(self) -> None:
@@ -841,18 +760,18 @@ class ActivationsTest(PassesTest):
             ("return y.clamp(min=float('nan'))", "aten::clamp.out"),
         ):
             with self.subTest(forward):
-                source = _model(f"y = self.layer(x)\n{forward}", "torch.rand(3, 4)", init=self._LINEAR)
+                source = model_file(f"y = self.layer(x)\n{forward}", "torch.rand(3, 4)", init=self._LINEAR)
                 self.assertIn(stays, self.calls(self.export(source, self._NAMES)))
 
 
-class AttentionTest(PassesTest):
+class AttentionTest(PassTestCase):
     _FORWARD = "return torch.nn.functional.scaled_dot_product_attention(x, *others)"
 
     def test_acts(self) -> None:
         shape = "torch.rand(1, 2, 3, 4)"
         for inputs in ([shape] * 3, [shape] * 3 + ["torch.rand(3, 3) < 0.5"], ["torch.rand(2, 3, 4)"] * 3):
             self.check(
-                "attention", _model(self._FORWARD, *inputs), changes=["attention kept whole"], calls=[_ATTENTION]
+                "attention", model_file(self._FORWARD, *inputs), changes=["attention kept whole"], calls=[ATTENTION_OUT]
             )
 
     def test_acts_on_tokens_before_heads(self) -> None:
@@ -869,9 +788,9 @@ class AttentionTest(PassesTest):
             others = ["torch.rand(2, 4, 3, 5)" if "y.transpose(-2, -3)" in forward else "torch.rand(2, 3, 4, 5)"] * 2
             inputs = ["torch.rand(2, 3, 4, 5)", *others]
             with self.subTest(forward):
-                exported = self.export(_model(forward, *inputs), ["attention"])
+                exported = self.export(model_file(forward, *inputs), ["attention"])
                 calls = self.calls(exported)
-                self.assertIn(_ATTENTION, calls)
+                self.assertIn(ATTENTION_OUT, calls)
                 copies = {"aten::transpose_copy.int_out", "aten::permute_copy.out"}
                 self.assertEqual(not copies.isdisjoint(calls), permuted)
 
@@ -882,12 +801,12 @@ class AttentionTest(PassesTest):
         )
         return torch.nn.functional.scaled_dot_product_attention(x, key, value)
         """
-        source = _model(forward, "torch.rand(1, 6, 3, 4)", "torch.rand(1, 2, 5, 4)", "torch.rand(1, 2, 5, 4)")
+        source = model_file(forward, "torch.rand(1, 6, 3, 4)", "torch.rand(1, 2, 5, 4)", "torch.rand(1, 2, 5, 4)")
         exported = self.check(
             "attention",
             source,
             changes=["attention kept whole, with heads that share keys and values"],
-            calls=[_ATTENTION],
+            calls=[ATTENTION_OUT],
         )
         self.assertNotIn("aten::expand_copy.out", self.calls(exported))
 
@@ -897,24 +816,25 @@ class AttentionTest(PassesTest):
             ["torch.rand(2, 2, 3, 4)", "torch.rand(1, 2, 3, 4)", "torch.rand(1, 2, 3, 4)"],
             ["torch.rand(3, 4)"] * 3,
         ):
-            exported = self.export(_model(self._FORWARD, *inputs), ["attention"])
+            exported = self.export(model_file(self._FORWARD, *inputs), ["attention"])
             self.assertEqual(self.changes(exported, "attention"), [])
-            self.assertNotIn(_ATTENTION, self.calls(exported))
+            self.assertNotIn(ATTENTION_OUT, self.calls(exported))
             self.check_values(exported)
 
     def test_operator(self) -> None:
+        attention = OwnScaledDotProductAttention.overload()
         query, key = torch.rand(2, 4, 5, 6), torch.rand(2, 2, 7, 6)
-        torch.library.opcheck(ATTENTION, (query, key, torch.rand(2, 2, 7, 3)))
-        torch.library.opcheck(ATTENTION, (query, key, key, torch.rand(5, 7) < 0.5), {"scale": 0.5})
-        torch.library.opcheck(ATTENTION, (query, query, query, None, True))
+        torch.library.opcheck(attention, (query, key, torch.rand(2, 2, 7, 3)))
+        torch.library.opcheck(attention, (query, key, key, torch.rand(5, 7) < 0.5), {"scale": 0.5})
+        torch.library.opcheck(attention, (query, query, query, None, True))
         by_token = query.transpose(1, 2).contiguous()
-        torch.library.opcheck(ATTENTION, (by_token, key, key), {"query_by_token": True})
-        torch.library.opcheck(ATTENTION, (query, key, key), {"out_by_token": True})
+        torch.library.opcheck(attention, (by_token, key, key), {"query_by_token": True})
+        torch.library.opcheck(attention, (query, key, key), {"out_by_token": True})
         torch.testing.assert_close(
-            ATTENTION(by_token, key, key, query_by_token=True, out_by_token=True),
-            ATTENTION(query, key, key).transpose(1, 2),
+            attention(by_token, key, key, query_by_token=True, out_by_token=True),
+            attention(query, key, key).transpose(1, 2),
         )
-        self.assertEqual(torch.ops.rules_executorch.scaled_dot_product_attention.out._schema.name, ATTENTION.name())
+        self.assertEqual(torch.ops.rules_executorch.scaled_dot_product_attention.out._schema.name, attention.name())
 
 
 _QUANTIZER = """
@@ -939,9 +859,9 @@ _QUANTIZED = [
 _COPY = "dim_order_ops::_to_dim_order_copy.out"
 
 
-class QuantizedTest(PassesTest):
+class QuantizedTest(PassTestCase):
     def _export(self, forward: str, x: str, init: str = "pass", names: Sequence[str] = tuple(_QUANTIZED)) -> Exported:
-        return self.export(_model(forward, x, init=init, after=_QUANTIZER), names)
+        return self.export(model_file(forward, x, init=init, after=_QUANTIZER), names)
 
     def test_linear(self) -> None:
         init = "self.layers = torch.nn.Sequential(torch.nn.Linear(5, 18), torch.nn.ReLU(), torch.nn.Linear(18, 3))"
@@ -1031,7 +951,7 @@ class QuantizedTest(PassesTest):
             self.assertIn(call, self.calls(exported))
 
     def test_leaves_floats(self) -> None:
-        source = _model("return self.layer(x)", "torch.rand(2, 4)", init="self.layer = torch.nn.Linear(4, 6)")
+        source = model_file("return self.layer(x)", "torch.rand(2, 4)", init="self.layer = torch.nn.Linear(4, 6)")
         exported = self.export(source, _QUANTIZED)
         self.assertEqual(self.calls(exported), ["aten::linear.out"])
 
@@ -1039,9 +959,9 @@ class QuantizedTest(PassesTest):
         """Each operator next to what the pass replaces: bytes differ by a step at most, and few do."""
         from torch.ao.quantization.fx import _decomposed  # noqa: F401, defines torch.ops.quantized_decomposed.
 
-        from export.graph_passes import packing, quantized_operators  # noqa: F401
-
-        separate, own = torch.ops.quantized_decomposed, torch.ops.rules_executorch
+        separate = torch.ops.quantized_decomposed
+        linear, convolution = QuantizedLinear.overload(), QuantizedConvolution.overload()
+        lookup, add = QuantizedLookup.overload(), QuantizedAdd.overload()
         generator = torch.Generator().manual_seed(0)
         x = torch.randint(-128, 128, (5, 40), generator=generator).to(torch.int8)
         weight = torch.randint(-127, 128, (20, 40), generator=generator).to(torch.int8)
@@ -1055,13 +975,13 @@ class QuantizedTest(PassesTest):
         scale = 0.02 * scales / 0.05
         offset = bias / 0.05 - (128 + 3) * weight.sum(1) * scale - 4
         panels = packing.panels_of_rows(weight)
-        actual = own.quantized_linear(x, panels, scale, offset, None, -128, 127, torch.int8)
+        actual = linear(x, panels, scale, offset, None, -128, 127, torch.int8)
         difference = (actual.int() - expected.int()).abs()
         self.assertLessEqual(int(difference.max()), 1)
         self.assertLess(int(difference.sum()), 3)
-        torch.library.opcheck(own.quantized_linear.default, (x, panels, scale, offset, None, -128, 127, torch.int8))
-        torch.library.opcheck(own.quantized_lookup.default, (x, torch.arange(256).to(torch.uint8)))
-        torch.library.opcheck(own.quantized_add.default, (x, x, 0.5, 0.25, 1.0, 0, 255, torch.uint8))
+        torch.library.opcheck(linear, (x, panels, scale, offset, None, -128, 127, torch.int8))
+        torch.library.opcheck(lookup, (x, torch.arange(256).to(torch.uint8)))
+        torch.library.opcheck(add, (x, x, 0.5, 0.25, 1.0, 0, 255, torch.uint8))
         image = torch.randint(0, 256, (1, 4, 6, 6), generator=generator).to(torch.uint8)
         image = image.to(memory_format=torch.channels_last)
         for channels, groups in ((20, 2), (4, 4)):
@@ -1095,9 +1015,9 @@ class QuantizedTest(PassesTest):
                 0,
                 255,
             )
-            difference = (own.quantized_convolution(*args, torch.uint8).int() - expected.int()).abs()
+            difference = (convolution(*args, torch.uint8).int() - expected.int()).abs()
             self.assertLessEqual(int(difference.max()), 1)
-            torch.library.opcheck(own.quantized_convolution.default, (*args, torch.uint8))
+            torch.library.opcheck(convolution, (*args, torch.uint8))
 
 
 def _by_torchao(
@@ -1105,7 +1025,7 @@ def _by_torchao(
 ) -> str:
     """A model file whose linear layer, of 128 features, torchao quantizes."""
     x = f"{x}.to({dtype})"
-    return _model(
+    return model_file(
         forward,
         x,
         init="self.layer = torch.nn.Linear(128, 160)",
@@ -1125,7 +1045,7 @@ def _by_torchao(
 _ROUNDED = {"torch.float16": 0.01, "torch.bfloat16": 0.08}
 
 
-class WeightOnlyTest(PassesTest):
+class WeightOnlyTest(PassTestCase):
     _CALL = "rules_executorch::weight_only_linear.out"
 
     def test_acts(self) -> None:
@@ -1179,22 +1099,20 @@ class WeightOnlyTest(PassesTest):
             init = "self.register_buffer('weight', torch.ones(300, 300, dtype=torch.int8))"
             init += "\nself.scale = torch.nn.Parameter(torch.rand(300))"
             init += "\nself.factor = torch.nn.Parameter(torch.tensor(2.0))"
-            exported = self.export(_model(forward, "torch.rand(300, 300)", init=init), ["weight_only"])
+            exported = self.export(model_file(forward, "torch.rand(300, 300)", init=init), ["weight_only"])
             self.assertEqual(self.changes(exported, "weight_only"), [])
 
     def test_operator(self) -> None:
-        from export.graph_passes import packing, weight_only_operator  # noqa: F401
-
-        own = torch.ops.rules_executorch.weight_only_linear
+        own = WeightOnlyLinear.overload()
         weight = torch.randint(-8, 8, (6, 64)).to(torch.int8)
         x, scale, bias = torch.randn(3, 64), torch.rand(6, 2), torch.randn(6)
         expected = torch.nn.functional.linear(x, weight * scale.repeat_interleave(32, 1), bias)
         for given in (weight, packing.pack_halves(weight)):
             torch.testing.assert_close(own(x, given, scale, bias), expected)
-            torch.library.opcheck(own.default, (x, given, scale, bias))
+            torch.library.opcheck(own, (x, given, scale, bias))
 
 
-class DynamicLinearTest(PassesTest):
+class DynamicLinearTest(PassTestCase):
     _CALL = "rules_executorch::dynamic_linear.out"
     _CONFIGS = (
         ("Int8DynamicActivationIntxWeightConfig(weight_dtype=torch.int4, weight_granularity=PerGroup(32))", 4),
@@ -1227,9 +1145,7 @@ class DynamicLinearTest(PassesTest):
                 self.check_graph(*source["get_model"](), "constants", "dynamic_linear", tolerance=tolerance)
 
     def test_operator(self) -> None:
-        from export.graph_passes import dynamic_linear_operator, packing  # noqa: F401
-
-        own = torch.ops.rules_executorch.dynamic_linear.default
+        own = DynamicLinear.overload()
         for bits, columns, groups in ((4, 64, 2), (8, 64, 2), (4, 50, 1), (8, 50, 1)):
             weight = torch.randint(-(2 ** (bits - 1)), 2 ** (bits - 1), (22, columns)).to(torch.int8)
             x, scale, bias = torch.randn(3, columns), torch.rand(22, groups), torch.randn(22)
@@ -1257,16 +1173,16 @@ return self.weight * y.to(self.weight.dtype)
 """
 
 
-class RmsNormTest(PassesTest):
+class RmsNormTest(PassTestCase):
     _DTYPES = ("torch.float32", "torch.float16", "torch.bfloat16")
 
     def _source(self, forward: str, dtype: str = "torch.float32", shape: str = "2, 3, 8", weight: str = "8") -> str:
         init = f"self.weight = torch.nn.Parameter(torch.rand({weight}, dtype={dtype}))"
-        return _model(forward, f"torch.rand({shape}, dtype={dtype})", init=init)
+        return model_file(forward, f"torch.rand({shape}, dtype={dtype})", init=init)
 
     def _check_acts(self, source: str) -> None:
         exported = self.export(source, ["constants", "rms_norm"])
-        self.assertEqual(self.calls(exported), [_RMS_NORM])
+        self.assertEqual(self.calls(exported), [RMS_NORM_OUT])
         self.assertEqual(self.changes(exported, "rms_norm"), ["an RMS norm made one call"])
 
     def test_acts_on_pytorchs(self) -> None:
@@ -1314,13 +1230,13 @@ class RmsNormTest(PassesTest):
         ):
             with self.subTest(forward):
                 calls = self.calls(self.export(self._source(forward), ["constants", "rms_norm"]))
-                self.assertIn(_RMS_NORM, calls)
+                self.assertIn(RMS_NORM_OUT, calls)
                 self.assertIn("aten::mul.out", calls)
 
     def test_keeps_results_of_float32(self) -> None:
         forward = "y = x.float()\nreturn y * torch.rsqrt(y.pow(2).mean(2, keepdim=True) + 1e-5) * self.weight.float()"
         exported = self.export(self._source(forward, "torch.bfloat16"), ["constants", "rms_norm"])
-        self.assertEqual(self.calls(exported), ["dim_order_ops::_to_dim_order_copy.out", _RMS_NORM])
+        self.assertEqual(self.calls(exported), ["dim_order_ops::_to_dim_order_copy.out", RMS_NORM_OUT])
 
     def test_values(self) -> None:
         for dtype, forward in itertools.product(self._DTYPES, (_LLAMA_NORM, _GEMMA_NORM, _T5_NORM)):
@@ -1333,7 +1249,7 @@ class RmsNormTest(PassesTest):
             )
             program = edge.exported_program()
             for one in passes.select(["constants", "rms_norm"]):
-                one.run(program)
+                passes.apply(one, program)
             # Of bfloat16, one step more: PyTorch's result is rounded before the weight.
             tolerance = {torch.float32: 1e-6, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}[inputs[0].dtype]
             # The mean of the smaller one's squares is about the number that is added to it.
@@ -1341,18 +1257,17 @@ class RmsNormTest(PassesTest):
                 torch.testing.assert_close(program.module()(x), module(x), rtol=tolerance, atol=1e-5)
 
     def test_operator(self) -> None:
-        from export.graph_passes.rms_norm_operator import RMS_NORM
-
+        operator = RmsNorm.overload()
         for dtype in (torch.float32, torch.bfloat16):
             x, weight = torch.randn(2, 3, 8).to(dtype), torch.rand(3, 8).to(dtype)
-            torch.library.opcheck(RMS_NORM, (x, weight, 2, 1e-5))
-            torch.library.opcheck(RMS_NORM, (x, None, 1, 1e-5))
+            torch.library.opcheck(operator, (x, weight, 2, 1e-5))
+            torch.library.opcheck(operator, (x, None, 1, 1e-5))
             expected = torch.nn.functional.rms_norm(x, (3, 8), weight, 1e-5)
-            torch.testing.assert_close(RMS_NORM(x, weight, 2, 1e-5), expected)
-        self.assertEqual(torch.ops.rules_executorch.rms_norm.out._schema.name, RMS_NORM.name())
+            torch.testing.assert_close(operator(x, weight, 2, 1e-5), expected)
+        self.assertEqual(torch.ops.rules_executorch.rms_norm.out._schema.name, operator.name())
 
 
-class SelectionTest(PassesTest):
+class SelectionTest(PassTestCase):
     def test_groups(self) -> None:
         every = [
             "attention",
@@ -1379,7 +1294,7 @@ class SelectionTest(PassesTest):
             "views",
         ]
         default = ["batch_norm", "padding", "no_ops", "constants", "quantized_moves", "in_place", "views"]
-        self.assertEqual([one.name for one in passes.select(["all"])], every)
+        self.assertCountEqual([one.name for one in passes.select(["all"])], every)
         self.assertEqual([one.name for one in passes.select(["default"])], default)
         self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
         self.assertEqual(passes.select([]), ())
@@ -1387,7 +1302,6 @@ class SelectionTest(PassesTest):
             [one.name for one in passes.select(["default", "-views", "-padding"])],
             ["batch_norm", "no_ops", "constants", "quantized_moves", "in_place"],
         )
-        self.assertEqual([one.name for one in passes.select(["-all", "views"])], [])
 
     def test_unknown_name(self) -> None:
         for name in ("linaer", "-linaer"):
@@ -1399,13 +1313,13 @@ class SelectionTest(PassesTest):
             self.assertIn("all, default, activations, addends, attention", finding.fix)
 
     def test_none(self) -> None:
-        exported = self.export(_model("return x.clone() + 1.0", "torch.rand(2)"), [])
+        exported = self.export(model_file("return x.clone() + 1.0", "torch.rand(2)"), [])
         self.assertIn("dim_order_ops::_clone_dim_order.out", self.calls(exported))
         self.assertEqual(report.as_text(exported.graph_passes), "forward: no graph passes\n")
 
     def test_reports(self) -> None:
         exported = self.export(
-            _model("y = x.clone() + 1.0\nreturn y.expand(2) * x.clone()", "torch.rand(2)"), ["no_ops", "views"]
+            model_file("y = x.clone() + 1.0\nreturn y.expand(2) * x.clone()", "torch.rand(2)"), ["no_ops", "views"]
         )
         model = f"{self.folder}/model.py"
         self.assertEqual(
@@ -1427,7 +1341,7 @@ class SelectionTest(PassesTest):
 
     def test_delegates_keep_what_they_want(self) -> None:
         init = "self.layers = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())"
-        source = _model("return self.layers(x).cumsum(1)[:] + 1.0", "torch.rand(1, 3, 6, 6)", init=init)
+        source = model_file("return self.layers(x).cumsum(1)[:] + 1.0", "torch.rand(1, 3, 6, 6)", init=init)
         with_passes, without = (self.export(source, names, backends=["xnnpack"]) for names in (["all"], []))
         self.assertEqual(with_passes.delegations["forward"].delegates, without.delegations["forward"].delegates)
         self.check_values(with_passes)

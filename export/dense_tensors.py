@@ -1,0 +1,65 @@
+"""Tensors as programs have them: each element has memory of its own, beside that of the next.
+
+PyTorch's may share elements, as those of expand() do, or have gaps between them. What a program takes is contiguous or
+channels last; what it holds, contiguous: ExecuTorch's exporter writes, and copies, tensors in no other order.
+"""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+from torch.utils import _pytree as pytree
+
+_CHANNELS_LAST = [0, 2, 3, 1]
+
+
+def dim_order(tensor: torch.Tensor) -> list[int] | None:
+    """The dimensions from the outermost to the innermost in memory; None if a program cannot have such a tensor."""
+    contiguous = list(range(tensor.dim()))
+    for order in (contiguous, _CHANNELS_LAST)[: 2 if tensor.dim() == 4 else 1]:
+        sizes = [1, *(max(tensor.size(dim), 1) for dim in reversed(order))]
+        strides = itertools.accumulate(sizes[:-1], operator.mul)
+        if all(tensor.stride(dim) == stride for dim, stride in zip(reversed(order), strides, strict=True)):
+            return order
+    return None
+
+
+def dense(tensor: torch.Tensor) -> torch.Tensor:
+    """A tensor as a program can have it: itself, or a contiguous copy."""
+    tensor = tensor.resolve_conj().resolve_neg()
+    return tensor if dim_order(tensor) is not None else contiguous(tensor)
+
+
+def contiguous(tensor: torch.Tensor) -> torch.Tensor:
+    """A contiguous copy. Tensor.contiguous() leaves odd strides in dimensions of size 1 as they are."""
+    return tensor.clone(memory_format=torch.contiguous_format)
+
+
+def lay_out(exported: ExportedProgram) -> None:
+    """Makes what an exported program takes dense, and what it holds contiguous.
+
+    Only the placeholders of the graph know: the decompositions, which all programs go through, trace the rest anew.
+    """
+    inputs = iter(pytree.tree_leaves(exported.example_inputs))
+    specs = exported.graph_signature.input_specs
+    for spec, node in zip(specs, exported.graph.find_nodes(op="placeholder"), strict=True):
+        name = spec.target or ""
+        held: dict[str, Any] = exported.state_dict if name in exported.state_dict else exported.constants
+        tensor = next(inputs) if spec.kind == InputKind.USER_INPUT else held.get(name)
+        if not isinstance(tensor, torch.Tensor):
+            continue
+        result = dense(tensor)
+        if spec.kind != InputKind.USER_INPUT and dim_order(result) == _CHANNELS_LAST:
+            result = contiguous(result)
+        if result is tensor:
+            continue
+        node.meta["val"] = torch.empty_like(node.meta["val"], memory_format=torch.contiguous_format)
+        if spec.kind != InputKind.USER_INPUT:
+            result = result.detach()
+            is_parameter = isinstance(tensor, torch.nn.Parameter)
+            held[name] = torch.nn.Parameter(result, tensor.requires_grad) if is_parameter else result

@@ -1,0 +1,147 @@
+"""Which values of a graph share memory once ExecuTorch has planned it, and whether one may be written over another.
+
+ExecuTorch makes views of calls of view_copy that the method does not give out. Behind all calls, it copies to buffers,
+and to inputs that the method writes to, what they become.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+from executorch.exir.delegate import executorch_call_delegate
+from torch.export import ExportedProgram
+from torch.export.graph_signature import OutputKind
+from torch.fx import Node
+from torch.utils import _pytree as pytree
+
+from export.graph_passes import graphs
+
+_VIEW = graphs.EDGE.aten.view_copy.default
+_AUTO_FUNCTIONALIZED = (
+    torch.ops.higher_order.auto_functionalized,
+    torch.ops.higher_order.auto_functionalized_v2,
+)
+
+
+class Aliases:
+    """The values of a graph by the memory that they are in. Values that may share memory count as values that do."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        self._program = program
+        self._position = {node: position for position, node in enumerate(program.graph.nodes)}
+        self._blocks = {node: [node] for node in self._position}
+        for node in self._position:
+            for source in _sources(node):
+                self.join(node, source)
+        self._writes = [(call, target) for call in self._position for target in _written(call)]
+        self._writes += [
+            (program.graph.output_node(), written)
+            for written, value in outputs(program)
+            if written is not None and value is not written
+        ]
+
+    def of(self, node: Node) -> Sequence[Node]:
+        """The values in the memory that a value is in."""
+        return self._blocks[node]
+
+    def join(self, a: Node, b: Node) -> None:
+        """Has two values be in the same memory."""
+        block, other = self._blocks[a], self._blocks[b]
+        if block is not other:
+            block += other
+            self._blocks.update((node, block) for node in other)
+
+    def can_write(self, call: graphs.Call, target: Node) -> bool:
+        """Whether a call may write to the memory of its argument `target` rather than to a copy, and give that."""
+        block = self.of(target)
+        if not self._is_writable(block) or self._is_needed(block, call, target):
+            return False
+        results = self.of(call)
+        given = [(written, value) for written, value in outputs(self._program) if value in results]
+        buffers = [node for node in block if node.op == "placeholder"]
+        if not buffers or not given:
+            return True
+        # The method ends with a write to the buffer, unless what it becomes is there; and no caller gets its memory.
+        becomes = [value for written, value in given if written in buffers]
+        return all(graphs.same_layouts(graphs.value(value), graphs.value(buffers[0])) for value in becomes) and all(
+            written in buffers or (becomes and value.target is _VIEW) for written, value in given
+        )
+
+    def can_view(self, copy: graphs.Call, source: Node) -> bool:
+        """Whether a call may give the memory of its argument `source` rather than a copy."""
+        views, sources = self.of(copy), self.of(source)
+        for call, target in self._writes:
+            if self._position[call] < self._position[copy]:
+                continue
+            if target in sources and self._is_needed(views, call):
+                return False
+            if target in views and (self._is_needed(sources, call) or not self._is_writable(sources)):
+                return False
+        return True
+
+    def _is_writable(self, block: Sequence[Node]) -> bool:
+        """Whether memory is the program's own: no input, no constant, and nothing that a branch or a loop may share."""
+        signature = self._program.graph_signature
+        # ExecuTorch gives the new values of inputs out in another order where a write to a buffer comes first.
+        buffers = () if signature.user_inputs_to_mutate else signature.buffers_to_mutate.values()
+        return not any(
+            (node.op == "placeholder" and signature.inputs_to_buffers.get(node.name) not in buffers)
+            or node.op == "get_attr"
+            or _is_control_flow(node)
+            for node in block
+        )
+
+    def _is_needed(self, block: Sequence[Node], call: Node, target: Node | None = None) -> bool:
+        """Whether values are read behind a call that writes over them, or by it other than as its argument `target`."""
+        read = [node for node in _nodes((call.args, call.kwargs)) if node in block]
+        return read != ([] if target is None else [target]) or any(
+            self._position[user] > self._position[call] for node in block for user in node.users
+        )
+
+
+def outputs(program: ExportedProgram) -> list[tuple[Node | None, Any]]:
+    """What a method gives, or writes behind all calls: the buffer or input that it writes to, and the value."""
+    nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
+    buffers = {buffer: name for name, buffer in program.graph_signature.inputs_to_buffers.items()}
+    names = {OutputKind.BUFFER_MUTATION: buffers, OutputKind.USER_INPUT_MUTATION: {name: name for name in nodes}}
+    values = program.graph.output_node().args[0]
+    return [
+        (nodes[names[spec.kind][spec.target]] if spec.kind in names else None, value)
+        for spec, value in zip(program.graph_signature.output_specs, values, strict=True)
+    ]
+
+
+def _sources(node: Node) -> Iterator[Node]:
+    """The arguments whose memory a node may give."""
+    called = graphs.operator_of(node)
+    if called is not None:
+        for argument in called._schema.arguments:
+            if argument.alias_info is not None:
+                yield from _nodes(graphs.argument(node, argument.name))
+    if node.target is _VIEW or node.target is operator.getitem:
+        yield from _nodes(node.args[0])
+    elif _is_control_flow(node):
+        yield from (source for source in node.all_input_nodes if source.op != "get_attr")
+
+
+def _written(node: Node) -> Iterator[Node]:
+    """The arguments that a node writes to."""
+    called = graphs.operator_of(node)
+    if called is not None:
+        for argument in called._schema.arguments:
+            if argument.is_write:
+                yield from _nodes(graphs.argument(node, argument.name))
+    elif node.target in _AUTO_FUNCTIONALIZED:  # ExecuTorch makes it a call that writes.
+        yield from node.all_input_nodes
+
+
+def _is_control_flow(node: Node) -> bool:
+    """Whether a node may give an argument, or what is in it: branches, loops and calls that write."""
+    return isinstance(node.target, torch._ops.HigherOrderOperator) and node.target is not executorch_call_delegate
+
+
+def _nodes(argument: Any) -> list[Node]:
+    return [node for node in pytree.tree_leaves(argument) if isinstance(node, Node)]

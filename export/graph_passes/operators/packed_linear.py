@@ -1,0 +1,54 @@
+"""The operator that linear layers with packed weights become in programs, for PyTorch."""
+
+from __future__ import annotations
+
+import torch
+
+from export.graph_passes import layouts
+from export.graph_passes.calls import PackedLinear
+from export.graph_passes.operators import activation
+from export.graph_passes.operators.registration import fakes, implements
+
+# Columns of a panel.
+_COLUMNS = layouts.FLOAT_PANEL_COLUMNS
+
+
+def pack(weight: torch.Tensor) -> torch.Tensor:
+    """A layer's weights as panels: element [p, k, j] is that of column j of panel p and input k.
+
+    The last panel is filled up with zeros. Of bfloat16, which processors multiply in pairs, element [p, k, j, i] is
+    that of input 2 * k + i.
+    """
+    features, inputs = weight.shape
+    panels = -(-features // _COLUMNS)
+    filled = torch.nn.functional.pad(weight.detach(), (0, 0, 0, panels * _COLUMNS - features))
+    if weight.dtype == torch.bfloat16:
+        return filled.reshape(panels, _COLUMNS, inputs // 2, 2).transpose(1, 2).contiguous()
+    return filled.reshape(panels, _COLUMNS, inputs).transpose(1, 2).contiguous()
+
+
+def unpack(panels: torch.Tensor, features: int) -> torch.Tensor:
+    """The weights as they were before `pack`."""
+    rows = panels.transpose(1, 2)
+    return (rows.flatten(2) if panels.dim() == 4 else rows).flatten(0, 1)[:features]
+
+
+def can_pack(dtype: torch.dtype, inputs: int) -> bool:
+    """Whether there are panels for weights of a dtype, with so many input features."""
+    return dtype in (torch.float32, torch.float16) or (dtype == torch.bfloat16 and inputs % 2 == 0)
+
+
+def packed_share(features: int) -> float:
+    """How much larger packed weights are."""
+    return -(-features // _COLUMNS) * _COLUMNS / features
+
+
+@implements(PackedLinear)
+def packed_linear(call: PackedLinear[torch.Tensor]) -> torch.Tensor:
+    result = torch.nn.functional.linear(call.input, unpack(call.weight, call.out_features), call.bias)
+    return activation.apply(call, result).contiguous()
+
+
+@fakes(PackedLinear)
+def fake_packed_linear(call: PackedLinear[torch.Tensor]) -> torch.Tensor:
+    return call.input.new_empty((*call.input.shape[:-1], call.out_features))

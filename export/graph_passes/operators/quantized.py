@@ -1,0 +1,107 @@
+"""The operators of bytes that quantized layers become in programs, for PyTorch; kernels/optimized has their kernels.
+
+A sum of products of input and weight becomes `sum * scale + offset`, where the input's elements are those of Byte: 128
+more than those of Char. `offset` has all else that is constant: the bias and the zero points. Rounded and clamped to
+quant_min and quant_max, the result is an index into `table`, where there is one: that of a Char is the Byte
+of its bits.
+Results of a float dtype are neither rounded nor clamped. Convolutions give channels-last images, and their kernel reads
+such ones; weights are packed (packing.py). Padding is that before each dimension, and then that behind each.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import torch
+from torch.nn import functional
+
+from export.graph_passes import packing
+from export.graph_passes.calls import QuantizedAdd, QuantizedConvolution, QuantizedLinear, QuantizedLookup
+from export.graph_passes.operators.registration import fakes, implements
+
+
+def as_bytes(x: torch.Tensor) -> torch.Tensor:
+    """Elements of Char as those of Byte, 128 larger; others as they are."""
+    return (x.to(torch.int16) + 128).to(torch.uint8) if x.dtype == torch.int8 else x
+
+
+class _Range(Protocol):
+    """A call of an operator that gives bytes, or floats."""
+
+    @property
+    def quant_min(self) -> int: ...
+    @property
+    def quant_max(self) -> int: ...
+    @property
+    def dtype(self) -> torch.dtype: ...
+
+
+def _converted(call: _Range, sums: torch.Tensor, table: torch.Tensor | None = None) -> torch.Tensor:
+    if call.dtype.is_floating_point:
+        return sums.to(call.dtype)
+    result = torch.round(sums).clamp(call.quant_min, call.quant_max).to(call.dtype)
+    return result if table is None else _looked_up(result, table)
+
+
+def _looked_up(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
+    return table[x.view(torch.uint8).long()]
+
+
+@implements(QuantizedLinear)
+def quantized_linear(call: QuantizedLinear[torch.Tensor]) -> torch.Tensor:
+    rows = packing.rows_of_panels(call.weight, call.scale.numel(), call.input.shape[-1])
+    sums = functional.linear(as_bytes(call.input).double(), rows.double())
+    return _converted(call, sums * call.scale.double() + call.offset.double(), call.table)
+
+
+@fakes(QuantizedLinear)
+def fake_quantized_linear(call: QuantizedLinear[torch.Tensor]) -> torch.Tensor:
+    return call.input.new_empty((*call.input.shape[:-1], call.scale.shape[0]), dtype=call.dtype)
+
+
+@implements(QuantizedConvolution)
+def quantized_convolution(call: QuantizedConvolution[torch.Tensor]) -> torch.Tensor:
+    channels = call.input.shape[1] // call.groups
+    weight = packing.convolution_of_panels(
+        call.weight, call.scale.numel(), channels, list(call.kernel_size), call.groups
+    )
+    top, left, bottom, right = call.padding
+    padded = functional.pad(call.input, [left, right, top, bottom], value=call.input_zero_point)
+    sums = functional.conv2d(
+        as_bytes(padded).double(), weight.double(), None, call.stride, 0, call.dilation, call.groups
+    ).movedim(1, -1)
+    result = _converted(call, sums * call.scale.double() + call.offset.double(), call.table)
+    return result.movedim(-1, 1).contiguous(memory_format=torch.channels_last)
+
+
+@fakes(QuantizedConvolution)
+def fake_quantized_convolution(call: QuantizedConvolution[torch.Tensor]) -> torch.Tensor:
+    sizes = [
+        (size + before + behind - (kernel - 1) * step - 1) // by + 1
+        for size, kernel, by, before, behind, step in zip(
+            call.input.shape[2:],
+            call.kernel_size,
+            call.stride,
+            call.padding[:2],
+            call.padding[2:],
+            call.dilation,
+            strict=True,
+        )
+    ]
+    shape = (call.input.shape[0], call.scale.shape[0], *sizes)
+    return torch.empty(shape, dtype=call.dtype, device=call.input.device, memory_format=torch.channels_last)
+
+
+@implements(QuantizedAdd)
+def quantized_add(call: QuantizedAdd[torch.Tensor]) -> torch.Tensor:
+    return _converted(call, call.a.double() * call.a_scale + call.b.double() * call.b_scale + call.offset)
+
+
+@implements(QuantizedLookup)
+def quantized_lookup(call: QuantizedLookup[torch.Tensor]) -> torch.Tensor:
+    return _looked_up(call.input, call.table)
+
+
+@fakes(QuantizedLookup)
+def fake_quantized_lookup(call: QuantizedLookup[torch.Tensor]) -> torch.Tensor:
+    return torch.empty_like(call.input, dtype=call.table.dtype)

@@ -1,0 +1,152 @@
+"""Keeps scaled_dot_product_attention whole: no scores of all queries with all keys are in memory.
+
+ExecuTorch's own lowering makes it two batched matrix products, a softmax, and copies between them. What a linear layer
+gives has tokens before heads, and the kernel takes and gives these as they are: nothing is transposed.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from export.graph_passes import graphs
+from export.graph_passes.calls import (
+    Clone,
+    Expand,
+    OwnScaledDotProductAttention,
+    Permute,
+    Reshape,
+    ScaledDotProductAttention,
+    SliceTensor,
+    TransposeInt,
+    UnsafeView,
+    Unsqueeze,
+    View,
+)
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+_FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node, attention in ScaledDotProductAttention.each(sites):
+        query, key, value, mask = attention.query, attention.key, attention.value, attention.attn_mask
+        if attention.dropout_p or not _is_supported(node, query, key, value, mask):
+            continue
+        shared_key, shared_value = _without_repetition(key), _without_repetition(value)
+        repeated = shared_key is not None and shared_value is not None and _share_heads(query, shared_key, shared_value)
+        if repeated and shared_key and shared_value:
+            key, value = shared_key, shared_value
+        what = "attention kept whole"
+        changes.append(Change.of(node, f"{what}, with heads that share keys and values" if repeated else what))
+        by_token = [_transposed(tensor) for tensor in (query, key, value)]
+        users = [*_same_view(node).users]
+        is_out_by_token = all(_transposed(user) for user in users)
+        own = OwnScaledDotProductAttention(
+            by_token[0] or query,
+            by_token[1] or key,
+            by_token[2] or value,
+            mask,
+            attention.is_causal,
+            scale=attention.scale,
+            query_by_token=by_token[0] is not None,
+            key_by_token=by_token[1] is not None,
+            value_by_token=by_token[2] is not None,
+            out_by_token=is_out_by_token,
+        )
+        result = graphs.value(node)
+        whole = own.insert(node, result.transpose(1, 2).contiguous() if is_out_by_token else result, is_edge=False)
+        for user in users if is_out_by_token else ():
+            graphs.replace(user, whole)
+        graphs.replace(node, whole)
+    return changes
+
+
+def _is_supported(node: Node, query: Node, key: Node, value: Node, mask: Node | None) -> bool:
+    """Whether the operator takes such tensors: of one float dtype, with the queries' batch and heads."""
+    tensors = [graphs.value(one) for one in (query, key, value)]
+    first = tensors[0]
+    if any(one.dim() != first.dim() or one.dtype != first.dtype for one in tensors) or first.dim() < 3:
+        return False
+    if any(not graphs.same_sizes(one.shape[:-3], first.shape[:-3]) for one in tensors):
+        return False
+    if mask is not None and graphs.value(mask).dtype not in (torch.bool, first.dtype):
+        return False
+    is_as_queries = graphs.same_sizes(graphs.value(node).shape[:-1], first.shape[:-1])
+    return first.dtype in _FLOATS and is_as_queries and _share_heads(query, key, value)
+
+
+def _share_heads(query: Node, key: Node, value: Node) -> bool:
+    """Whether each head of keys and values is that of as many heads of queries."""
+    heads, of_keys, of_values = (graphs.value(one).shape[-3] for one in (query, key, value))
+    if not graphs.same_sizes([of_keys], [of_values]):
+        return False
+    return graphs.same_sizes([heads], [of_keys]) or (
+        statically_known_true(of_keys > 0) and statically_known_true(heads % of_keys == 0)
+    )
+
+
+def _transposed(node: Node) -> Node | None:
+    """What a call of four dimensions gives with heads and tokens in each other's place; None for any other node."""
+    transpose, permute = TransposeInt.of(node), Permute.of(node)
+    call = transpose or permute
+    if call is None or graphs.value(call.input).dim() != 4:
+        return None
+    swaps = {transpose.dim0, transpose.dim1} == {1, 2} if transpose else permute and permute.dims == (0, 2, 1, 3)
+    return call.input if swaps else None
+
+
+def _view(node: Node) -> Node | None:
+    """What a call gives other sizes; None for any other node."""
+    call = Reshape.of(node) or View.of(node) or UnsafeView.of(node)
+    return call.input if call else None
+
+
+def _same_view(node: Node) -> Node:
+    """The last of the views of a node that nothing else reads, if they have the node's sizes."""
+    users = list(node.users)
+    if len(users) != 1 or _view(users[0]) is None:
+        return node
+    sizes = [graphs.value(one).shape for one in (node, users[0])]
+    return _same_view(users[0]) if graphs.same_sizes(*sizes) else node
+
+
+def _without_repetition(node: Node) -> Node | None:
+    """Keys or values before each of their heads was repeated, as transformers' repeat_kv does; None if none was."""
+    expanded = _view(node)
+    clone = Clone.of(expanded)
+    expanded = clone.input if clone else expanded
+    expand = Expand.of(expanded)
+    if expanded is None or expand is None:
+        return None
+    single = expand.input
+    while (part := SliceTensor.of(single)) is not None:
+        if not graphs.same_sizes(graphs.value(single).shape, graphs.value(part.input).shape):
+            return None
+        single = part.input
+    unsqueeze = Unsqueeze.of(single)
+    if unsqueeze is None or unsqueeze.dim != 2:
+        return None
+    source = unsqueeze.input
+    before, after, result = (graphs.value(one).shape for one in (source, expanded, node))
+    is_repetition = (
+        len(before) == 4
+        and graphs.same_sizes([*after[:2], *after[3:]], before)
+        and graphs.same_sizes(result, [before[0], before[1] * after[2], before[2], before[3]])
+    )
+    return source if is_repetition else None
+
+
+PASS = GraphPass(
+    "attention",
+    Stage.EXPORTED,
+    _run,
+    reference=(
+        "keeps `scaled_dot_product_attention` whole, as `rules_executorch::scaled_dot_product_attention.out`; where "
+        "heads share keys and values (`repeat_kv` of transformers), these are not repeated; where tokens come before "
+        "heads, as a linear layer gives them, nothing is transposed"
+    ),
+)

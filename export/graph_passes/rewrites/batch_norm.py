@@ -1,0 +1,108 @@
+"""Folds batch norms into the convolutions and linear layers before them."""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import graphs
+from export.graph_passes.calls import Addmm, Convolution, Linear, NativeBatchNormLegitNoTraining, PermuteCopy
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+_Layer = Addmm[Node] | Convolution[Node] | Linear[Node]
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node, norm in NativeBatchNormLegitNoTraining.each(sites):
+        change = Change.of(node, "a batch norm folded into the layer before it")
+        if _fold(program, node, norm):
+            changes.append(change)
+    return changes
+
+
+def _fold(program: ExportedProgram, node: Node, norm: NativeBatchNormLegitNoTraining[Node]) -> bool:
+    before = norm.input
+    layer = Addmm.of(before) or Convolution.of(before) or Linear.of(before)
+    factors = _Factors.of(program, norm)
+    if layer is None or factors is None or not graphs.is_only_for(before, node) or not graphs.first_result_only(node):
+        return False
+    folded = _folded(program, before, layer, factors)
+    if folded is None:
+        return False
+    weight, bias = (
+        graphs.add_constant(program, f"{before.name}_{name}_with_batch_norm", tensor)
+        for name, tensor in zip(("weight", "bias"), folded, strict=True)
+    )
+    if isinstance(layer, Addmm):
+        transposed = PermuteCopy(weight, dims=(1, 0)).insert(before, graphs.value(layer.mat2))
+        layer.replace(input=bias, mat2=transposed).write(before)
+    else:
+        layer.replace(weight=weight, bias=bias).write(before)
+    for user in list(node.users):
+        assert user.target is operator.getitem
+        graphs.replace(user, before)
+    program.graph.erase_node(node)
+    return True
+
+
+@dataclass(frozen=True)
+class _Factors:
+    """What a batch norm multiplies each feature by, and what it adds then."""
+
+    factor: torch.Tensor
+    offset: torch.Tensor
+
+    @classmethod
+    def of(cls, program: ExportedProgram, norm: NativeBatchNormLegitNoTraining[Node]) -> _Factors | None:
+        """Those of a batch norm all of whose tensors are constants."""
+        mean, variance = (graphs.constant(program, one) for one in (norm.running_mean, norm.running_var))
+        scale, shift = (graphs.constant(program, one) for one in (norm.weight, norm.bias))
+        if mean is None or variance is None:
+            return None
+        if (scale is None and norm.weight is not None) or (shift is None and norm.bias is not None):
+            return None
+        factor = torch.rsqrt(variance.double() + norm.eps) * (1.0 if scale is None else scale.double())
+        return cls(factor, (0.0 if shift is None else shift.double()) - mean.double() * factor)
+
+
+def _folded(
+    program: ExportedProgram, node: Node, layer: _Layer, norm: _Factors
+) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """The weight and the bias of a layer with the norm in them; None where the norm cannot be in them."""
+    bias_node = layer.input if isinstance(layer, Addmm) else layer.bias
+    weight, bias = graphs.constant(program, _weight(layer)), graphs.constant(program, bias_node)
+    if weight is None or (bias is None and bias_node is not None):
+        return None
+    is_transposed = isinstance(layer, Convolution) and layer.transposed
+    if isinstance(layer, Convolution):
+        if is_transposed and layer.groups != 1:
+            return None
+    # The features of a batch norm are its dimension 1, those of a linear layer the last.
+    elif graphs.value(node).dim() != 2 or (bias is not None and bias.dim() != 1):
+        return None
+    # The first dimension, or of a transposed convolution the second, is that of the features.
+    factors = norm.factor.reshape([1] * is_transposed + [-1] + [1] * (weight.dim() - 1 - is_transposed))
+    offset = norm.offset if bias is None else bias.double() * norm.factor + norm.offset
+    return (weight.double() * factors).to(weight.dtype), offset.to(weight.dtype)
+
+
+def _weight(layer: _Layer) -> Node | None:
+    """The weight that has a row for each feature of the result; None where there is none."""
+    if not isinstance(layer, Addmm):
+        return layer.weight
+    permute = PermuteCopy.of(layer.mat2)
+    return permute.input if permute and permute.dims == (1, 0) and layer.alpha == layer.beta == 1 else None
+
+
+PASS = GraphPass(
+    "batch_norm",
+    Stage.LOWERED,
+    _run,
+    reference="folds batch norms into the convolution or linear layer before them",
+    is_default=True,
+)

@@ -1,0 +1,280 @@
+"""Keeps the tensors between convolutions channels-last: the channels of a pixel are neighbors in memory.
+
+Layers ask for the format. Calls between layers carry the format on; any other call, and the caller of the method, gets
+tensors in the order that the method had before. What lies between two such borders keeps its order where copies at
+the borders cost more than the layers gain.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections import defaultdict
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import graphs, packed_convolution
+from export.graph_passes.calls import ToDimOrderCopy
+from export.graph_passes.channels_last_layer import Layer
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+# Multiplications of layers that pay for the copy of an element.
+_PRODUCTS_OF_COPY = 64
+# Operators whose kernels are as fast with channels-last tensors as with others, and calculate the same. Which format
+# they give, PyTorch says. Before averages, ExecuTorch itself puts copies of what is channels-last.
+_CARRIERS = frozenset(
+    {
+        "aten::_native_batch_norm_legit_no_training",
+        "aten::abs",
+        "aten::add.Scalar",
+        "aten::add.Tensor",
+        "aten::amax",
+        "aten::cat",
+        "aten::clamp",
+        "aten::constant_pad_nd",
+        "aten::div.Scalar",
+        "aten::div.Tensor",
+        "aten::elu",
+        "aten::exp",
+        "aten::gelu",
+        "aten::hardtanh",
+        "aten::leaky_relu",
+        "aten::max_pool2d_with_indices",
+        "aten::maximum",
+        "aten::minimum",
+        "aten::mul.Scalar",
+        "aten::mul.Tensor",
+        "aten::neg",
+        "aten::permute_copy",
+        "aten::relu",
+        "aten::sigmoid",
+        "aten::sqrt",
+        "aten::sub.Scalar",
+        "aten::sub.Tensor",
+        "aten::tanh",
+        "aten::upsample_bilinear2d.vec",
+        "aten::upsample_nearest2d.vec",
+    }
+)
+
+
+# Says how a call works on channels-last tensors; None if it is no such layer.
+Reader = Callable[[ExportedProgram, graphs.Call], Layer | None]
+
+
+# Which layers there are. Another set of operators adds its own reader.
+_READERS: Sequence[Reader] = (packed_convolution.layer,)
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    layers: dict[Node, Layer] = {}
+    for node in sites.among([node for node in program.graph.nodes if node.op == "call_function"]):
+        found = (reader(program, node) for reader in _READERS)
+        layer = next((one for one in found if one is not None), None)
+        if layer is not None:
+            layers[node] = layer
+    plan = _Plan.of(program, layers)
+    while losing := [node for region in plan.regions() if region.loses() for node in region.layers]:
+        plan = _Plan.of(program, {node: layer for node, layer in plan.layers.items() if node not in losing})
+    changes = [*_apply(program, plan)]
+    return changes
+
+
+@dataclass
+class _Region:
+    """Layers that share tensors, with all their multiplications, and the elements that are copied at their borders."""
+
+    layers: list[Node] = field(default_factory=list)
+    products: int = 0
+    copied: int = 0
+
+    def loses(self) -> bool:
+        return self.products < _PRODUCTS_OF_COPY * self.copied
+
+
+@dataclass
+class _Plan:
+    """Which results become channels-last.
+
+    Attributes:
+        layers: the calls that ask for it.
+        carriers: the calls that read channels-last tensors besides, with what they give then, without elements.
+        values: the results whose order changes, without elements.
+        to_last: the calls for which a tensor is copied to the new order.
+        to_first: the calls for which a tensor in `values` is copied to the order that it had.
+    """
+
+    layers: Mapping[Node, Layer]
+    carriers: dict[Node, Any] = field(default_factory=dict)
+    values: dict[Node, Any] = field(default_factory=dict)
+    to_last: dict[Node, set[Node]] = field(default_factory=lambda: defaultdict(set))
+    to_first: dict[Node, set[Node]] = field(default_factory=lambda: defaultdict(set))
+
+    @classmethod
+    def of(cls, program: ExportedProgram, layers: Mapping[Node, Layer]) -> _Plan:
+        plan = cls(layers)
+        for node in program.graph.nodes:
+            if node in layers:
+                plan._add_layer(node)
+            elif any(source in plan.values for source in node.all_input_nodes) and not plan._carry(node):
+                for source in node.all_input_nodes:
+                    if source in plan.values:
+                        plan.to_first[source].add(node)
+        return plan
+
+    def regions(self) -> Collection[_Region]:
+        parents = {node: node for node in self.values}
+
+        def root(node: Node) -> Node:
+            while parents[node] is not node:
+                node = parents[node]
+            return node
+
+        for node in self.values:
+            for source in node.all_input_nodes:
+                if source in parents:
+                    parents[root(source)] = root(node)
+        regions: dict[Node, _Region] = defaultdict(_Region)
+        for node in self.values:
+            region = regions[root(node)]
+            if node in self.layers:
+                region.layers.append(node)
+                region.products += self.layers[node].products
+            if self.to_first.get(node):
+                region.copied += _numel(node)
+        for source, users in self.to_last.items():
+            for user in users & self.values.keys():
+                regions[root(user)].copied += _numel(source)
+                break
+        return regions.values()
+
+    def value(self, node: Node) -> Any:
+        return self.values.get(node, graphs.value(node))
+
+    def _add_layer(self, node: Node) -> None:
+        layer = self.layers[node]
+        for source in layer.inputs:
+            if not layer.takes_contiguous and not graphs.is_channels_last(self.value(source)):
+                self.to_last[source].add(node)
+        result = graphs.channels_last(graphs.value(node))
+        if graphs.dim_order(result) != graphs.dim_order(graphs.value(node)):
+            self.values[node] = result
+
+    def _carry(self, node: graphs.Call) -> bool:
+        """Plans a call of channels-last tensors; False where the call needs the tensors as they were."""
+        if node.target is operator.getitem:
+            if node.args[0] in self.values:
+                self.carriers[node] = self.values[node.args[0]][node.args[1]]
+                self.values[node] = self.carriers[node]
+            return True
+        if graphs.name_of(node) not in _CARRIERS:
+            return False
+        sources = node.all_input_nodes
+        shape = next(graphs.value(source).shape for source in sources if source in self.values)
+        # A tensor that is as large as the changed ones is read in the same order, one that is broadcast in any.
+        copied = [
+            source
+            for source in sources
+            if isinstance(graphs.value(source), torch.Tensor)
+            and graphs.same_sizes(graphs.value(source).shape, shape)
+            and not graphs.is_channels_last(self.value(source))
+        ]
+        values = {
+            source: graphs.channels_last(self.value(source)) if source in copied else self.value(source)
+            for source in sources
+        }
+        result = _reordered(node, values)
+        if result is None:
+            return False
+        for source in copied:
+            self.to_last[source].add(node)
+        self.carriers[node] = result
+        if result is not graphs.value(node):
+            self.values[node] = result
+        return True
+
+
+def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
+    """What a call gives of tensors in other orders: channels-last, or what it gave before; None for anything else.
+
+    PyTorch says which order that is.
+    """
+    before = graphs.value(node)
+    args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: graphs.example(values[one]))
+    after = node.target(*args, **kwargs)
+    orders = [graphs.dim_order(tensor) for tensor in _tensors(after)]
+    if orders == [graphs.dim_order(tensor) for tensor in _tensors(before)]:
+        return before
+    if orders[0] != graphs.CHANNELS_LAST:
+        return None
+    reordered = [
+        graphs.channels_last(tensor) if order == graphs.CHANNELS_LAST else tensor
+        for tensor, order in zip(_tensors(before), orders, strict=True)
+    ]
+    return reordered[0] if isinstance(before, torch.Tensor) else tuple(reordered)
+
+
+def _apply(program: ExportedProgram, plan: _Plan) -> Iterator[Change]:
+    replaced: dict[Node, Node] = {}
+    copies: dict[tuple[Node, bool], Node] = {}
+
+    def copy(before: Node, source: Node, *, is_last: bool) -> Node:
+        if (source, is_last) not in copies:
+            old = graphs.value(source)
+            value = graphs.channels_last(old) if is_last else old
+            call = ToDimOrderCopy(replaced.get(source, source), dim_order=graphs.dim_order(value))
+            copies[source, is_last] = call.insert(before, value)
+        return copies[source, is_last]
+
+    def read_by(node: Node) -> Callable[[Node], Node]:
+        def read(source: Node) -> Node:
+            if node in plan.to_last.get(source, ()):
+                return copy(node, source, is_last=True)
+            if node in plan.to_first.get(source, ()):
+                return copy(node, source, is_last=False)
+            return replaced.get(source, source)
+
+        return read
+
+    for node in list(program.graph.nodes):
+        if node in plan.layers:
+            layer = plan.layers[node]
+            yield Change.of(node, f"{graphs.name_of(node)} of channels-last tensors")
+            replaced[node] = layer.insert([read_by(node)(source) for source in layer.inputs])
+            continue
+        node.args, node.kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), read_by(node))
+    # Only here: copies have the orders that tensors had.
+    for node, value in plan.carriers.items():
+        node.meta["val"] = value
+    for source, is_last in copies:
+        yield Change.of(source, "copied to channels-last" if is_last else "copied from channels-last")
+
+
+def _tensors(value: Any) -> Sequence[torch.Tensor]:
+    return [value] if isinstance(value, torch.Tensor) else list(value)
+
+
+def _numel(node: Node) -> int:
+    """Elements of a tensor, as if sizes that vary were 1."""
+    return math.prod(size for tensor in _tensors(graphs.value(node)) for size in tensor.shape if isinstance(size, int))
+
+
+PASS = GraphPass(
+    "channels_last",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "keeps tensors between convolutions channels-last, and stores the weights of these in the order in which the "
+        "kernel reads them ([packed convolutions](../docs/optimized_kernels.md#packed-convolutions)), as "
+        "`rules_executorch::packed_convolution.out`: float32, half or bfloat16, of two dimensions, not transposed. "
+        "Elementwise calls, padding, max pooling, upsampling and `cat` between convolutions carry the order on. Any "
+        "other call, and the caller, gets a copy in the order that the tensor had. What the convolutions between "
+        "copies gain has to be worth these: 64 multiplications for each element that is copied"
+    ),
+    after=("channels_of_bytes", "uneven_padding"),
+)

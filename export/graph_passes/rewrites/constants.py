@@ -1,0 +1,119 @@
+"""Computes at export what depends on constants only: no weight is transposed when the program runs.
+
+A program never grows much by that: a result that is larger than the constants that are no longer needed stays a call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import torch
+from executorch.exir.passes import constant_prop_pass
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import graphs
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+# Bytes of a result that replaces no constants.
+_SMALL = 16384
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    # What is computed of what; constants depend on themselves.
+    sources: dict[Node, frozenset[Node]] = {
+        node: frozenset({node}) for node in program.graph.nodes if graphs.constant(program, node) is not None
+    }
+    for node in sites.among(list(program.graph.nodes)):
+        if _can_compute(node) and all(n in sources for n in node.all_input_nodes):
+            sources[node] = frozenset().union(*(sources[n] for n in node.all_input_nodes))
+    folded = _worthwhile(program, sources)
+    results: dict[Node, torch.Tensor] = {}
+    computed = {node: _computed(program, node, results) for node in sites.among(folded)}
+    changes = []
+    for node, tensor in computed.items():
+        changes.append(Change.of(node, f"{graphs.name_of(node)} of constants computed at export"))
+        graphs.replace(node, graphs.add_constant(program, f"{node.name}_computed", tensor))
+    return changes
+
+
+def _can_compute(node: Node) -> bool:
+    """Whether the call gives the same tensor in every run of the program."""
+    called = graphs.operator_of(node)
+    if called is None or not isinstance(graphs.value(node), torch.Tensor):
+        return False
+    # What a quantized weight is made of is smaller than the weight, and a tensor of one value is, too.
+    if node.target in constant_prop_pass._DEFAULT_SKIP_TARGETS or node.is_impure():
+        return False
+    if torch.Tag.nondeterministic_seeded in called.tags:
+        return False
+    return all(isinstance(size, int) for size in graphs.value(node).shape)
+
+
+def _worthwhile(program: ExportedProgram, sources: Mapping[Node, frozenset[Node]]) -> list[Node]:
+    """The calls whose results replace them: the last ones before what is not constant, where the program does not grow.
+
+    Methods give out no constants.
+    """
+    folded = {
+        node
+        for node in sources
+        if node.op == "call_function" and not graphs.is_output(node) and any(user not in sources for user in node.users)
+    }
+    while True:
+        kept = set(_kept_constants(sources, folded))
+        too_large = {
+            node
+            for node in folded
+            if _bytes(node) > max(_SMALL, sum(_bytes(source) for source in sources[node] - kept))
+        }
+        if not too_large:
+            return [node for node in program.graph.nodes if node in folded]
+        folded -= too_large
+
+
+def _kept_constants(sources: Mapping[Node, frozenset[Node]], folded: set[Node]) -> Iterator[Node]:
+    """The constants that calls need which are not replaced."""
+    needed = [
+        node
+        for node in sources
+        if node not in folded and any(user not in sources or graphs.is_output(node) for user in node.users)
+    ]
+    for node in needed:
+        yield from sources[node]
+
+
+def _bytes(node: Node) -> int:
+    tensor = graphs.value(node)
+    return int(tensor.numel()) * int(tensor.element_size())
+
+
+def _computed(program: ExportedProgram, folded: Node, results: dict[Node, torch.Tensor]) -> torch.Tensor:
+    """The result of a call, by those that are known and that it depends on, to which it adds."""
+
+    def result(node: Node) -> torch.Tensor:
+        if node not in results:
+            tensor = graphs.constant(program, node)
+            if tensor is None:
+                args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), result)
+                target: Any = node.target
+                tensor = target(*args, **kwargs)
+            results[node] = tensor
+        return results[node]
+
+    with torch.no_grad():
+        return result(folded)
+
+
+PASS = GraphPass(
+    "constants",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "computes what depends on constants only: transposed weights, masks, tables of positions. A result stays a "
+        "call if it is larger than 16 KiB and than the constants that are no longer needed"
+    ),
+    is_default=True,
+    after=("no_ops",),
+)

@@ -1,0 +1,158 @@
+"""Quantizes the rows of a linear layer's input while the program runs, and multiplies bytes.
+
+torchao's quantize_() calls operators for which programs have no kernel: `torchao::choose_qparams_affine`,
+`quantize_affine` and `dequantize_affine`. With weights of 8 bits, it may multiply Chars by `aten::_int_mm`, on
+processors that have products of bytes as Bytes 128 larger.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import affine, graphs, packing
+from export.graph_passes.calls import (
+    AddScalar,
+    AddTensor,
+    DequantizeAffine,
+    DynamicLinear,
+    IntMm,
+    Linear,
+    MulTensor,
+    QuantizeAffine,
+    SubTensor,
+    ViewCopy,
+)
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.operators.dynamic_linear import GROUP_MULTIPLE
+
+# What makes a Char the Byte that processors multiply.
+_SHIFT = 128
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """A layer that some calls compute, of which `last` gives the result, in rows where `is_flat`."""
+
+    rows: affine.Rows
+    weight: affine.Weight
+    bias: Node | None
+    last: Node
+    is_flat: bool
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node in sites:
+        layer = _of_floats(program, node) or _of_integers(program, node)
+        if layer is None:
+            continue
+        weight = layer.weight
+        if weight.scale.shape[1] != 1 and weight.group_size % GROUP_MULTIPLE != 0:
+            continue
+        changes.append(Change.of(layer.last, f"a linear layer of quantized rows and weights of {weight.bits} bits"))
+        offset = (weight.integers.unflatten(1, (-1, weight.group_size)).sum(2) * weight.scale.double()).sum(1).float()
+        panels = packing.panels_of_dynamic_rows(weight.integers, weight.bits)
+        scale = packing.panels_of_columns(weight.scale)
+        call = DynamicLinear(
+            layer.rows.input,
+            graphs.add_constant(program, f"{node.name}_panels_of_bytes", panels),
+            graphs.add_constant(program, f"{node.name}_scale_of_groups", scale),
+            graphs.add_constant(program, f"{node.name}_offset_of_zero_points", offset),
+            layer.bias,
+            layer.rows.is_symmetric,
+            layer.rows.eps,
+        )
+        x = graphs.value(layer.rows.input)
+        result = call.insert(layer.last, x.new_empty((*x.shape[:-1], len(offset))))
+        if layer.is_flat:
+            result = ViewCopy(result, (-1, len(offset))).insert(layer.last, graphs.value(layer.last))
+        graphs.replace(layer.last, result)
+    return changes
+
+
+def _of_floats(program: ExportedProgram, node: Node) -> _Layer | None:
+    """A layer whose dequantized input and weight are multiplied."""
+    linear = Linear.of(node)
+    dequantize = DequantizeAffine.of(linear.input) if linear else None
+    quantize = QuantizeAffine.of(dequantize.input) if dequantize else None
+    if linear is None or dequantize is None or quantize is None:
+        return None
+    rows, weight = affine.Rows.of(dequantize.input), affine.Weight.of(program, linear.weight)
+    if rows is None or weight is None or graphs.value(linear.input).dtype != graphs.value(rows.input).dtype:
+        return None
+    before, after = ((one.block_size, one.scale, one.zero_point) for one in (quantize, dequantize))
+    return _Layer(rows, weight, linear.bias, node, is_flat=False) if before == after else None
+
+
+def _of_integers(program: ExportedProgram, node: Node) -> _Layer | None:
+    """A layer that multiplies Chars, or Bytes of Chars, and then by the scales."""
+    product = IntMm.of(node)
+    if product is None:
+        return None
+    integers = affine.constant(program, product.mat2)
+    source, shift = affine.without_casts(product.input), 0
+    add = AddTensor.of(source) or AddScalar.of(source)
+    if add is not None and add.alpha == 1:
+        added = affine.without_casts(add.other) if isinstance(add.other, Node) else add.other
+        if graphs.number(program, added) != _SHIFT:
+            return None
+        source, shift = add.input, _SHIFT
+    rows = affine.Rows.of(affine.without_views(affine.without_casts(source)))
+    if rows is None or integers is None or integers.dtype != torch.int8:
+        return None
+    sums: Node | None = node
+    if shift:
+        sums = affine.only_user(node)
+        subtract = SubTensor.of(sums)
+        more = affine.constant(program, subtract.other) if subtract and subtract.alpha == 1 else None
+        if more is None or not torch.equal(more.flatten().long(), shift * integers.long().sum(0)):
+            return None
+    floats = _cast_to_floats(sums) if sums is not None else None
+    of_rows = affine.only_user(floats) if floats is not None else None
+    by_scale = MulTensor.of(of_rows)
+    if of_rows is None or by_scale is None:
+        return None
+    if rows.scale not in [affine.without_views(operand) for operand in (by_scale.input, by_scale.other)]:
+        return None
+    scaled = affine.scaled_columns(program, of_rows)
+    if scaled is None:
+        return None
+    last, scale = scaled
+    weight = affine.Weight(integers.t().contiguous(), scale[:, None], 8)
+    x = graphs.value(rows.input)
+    if x.dtype == graphs.value(last).dtype:
+        return _Layer(rows, weight, affine.take_bias(last), last, is_flat=True)
+    rounded = affine.rounded(last, x.dtype)
+    if rounded is None:
+        return None
+    last, bias = rounded
+    is_whole = graphs.same_sizes(graphs.value(last).shape[:-1], x.shape[:-1])
+    if not is_whole and graphs.value(last).dim() != 2:
+        return None
+    return _Layer(rows, weight, bias, last, is_flat=not is_whole)
+
+
+def _cast_to_floats(sums: Node) -> Node | None:
+    """The call that alone reads some sums, and makes them floats."""
+    user = affine.only_user(sums)
+    is_cast = user is not None and affine.without_casts(user) is sums
+    return user if user and is_cast and graphs.value(user).dtype == torch.float32 else None
+
+
+PASS = GraphPass(
+    "dynamic_linear",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "multiplies bytes in linear layers whose input torchao's `quantize_()` quantizes while the program runs, each "
+        "row by a scale of its own (`Int8DynamicActivationInt8WeightConfig`; `Int8DynamicActivationIntxWeightConfig`, "
+        "which ExecuTorch's Llama calls `8da4w` with weights of 4 bits): `rules_executorch::dynamic_linear.out`. "
+        "Inputs are float32, half or bfloat16; groups of weights are multiples of 8"
+    ),
+    after=("constants",),
+    preserved=(torch.ops.aten.linear.default,),
+)

@@ -1,0 +1,95 @@
+"""Writes to caches, and to other tensors that are not needed afterwards, in place: nothing is copied.
+
+What reads the result of such a call is given what was written to: ExecuTorch's memory planning knows neither how long
+the result of a call in place is needed nor where a view of it lies.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import graphs
+from export.graph_passes.aliases import Aliases, outputs
+from export.graph_passes.calls import IndexPut, IndexPutInPlace, ViewCopy
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node, put in IndexPut.each(sites):
+        _complete_values(node, put)
+    aliases = Aliases(program)
+    # A write to the result of another comes first: it ends the need for that result.
+    for node, put in IndexPut.each(sites.among([*program.graph.nodes][::-1])):
+        target = put.input
+        if _is_plain(program, put) and aliases.can_write(node, target):
+            changes.append(Change.of(node, "index_put in place"))
+            node.replace_all_uses_with(target)
+            IndexPutInPlace(target, put.indices, put.values).write(node)
+            aliases.join(node, target)
+            _leave_in_buffers(program, set(aliases.of(target)))
+    return changes[::-1]
+
+
+def _complete_values(node: Node, put: IndexPut[Node]) -> None:
+    """Gives values the leading dimensions of size 1 that PyTorch's assignment to a part of a tensor takes from them."""
+    values, chosen = graphs.value(put.values), _chosen(put)
+    missing = 0 if chosen is None else len(chosen) - values.dim()
+    if chosen is None or missing <= 0 or not graphs.same_sizes(chosen, [1] * missing + [*values.shape]):
+        return
+    sizes = tuple(size if isinstance(size, int) else -1 for size in chosen)
+    if sizes.count(-1) < 2:  # A view has one size that it finds out when the program runs.
+        view = ViewCopy(put.values, sizes).insert(node, values[(None,) * missing])
+        put.replace(values=view).write(node)
+
+
+def _is_plain(program: ExportedProgram, put: IndexPut[Node]) -> bool:
+    """Whether every library of kernels gets a call in place right.
+
+    ExecuTorch's kernel neither accumulates nor broadcasts, and counts no index from the end.
+    """
+    chosen = _chosen(put)
+    if chosen is None or put.accumulate:
+        return False
+    target, values = graphs.value(put.input), graphs.value(put.values)
+    if not (graphs.is_contiguous(target) and graphs.is_contiguous(values) and graphs.same_sizes(values.shape, chosen)):
+        return False
+    known = [graphs.constant(program, index) for index in put.indices if index]
+    return not any(index is not None and bool((index < 0).any()) for index in known)
+
+
+def _chosen(put: IndexPut[Node]) -> list[int | torch.SymInt] | None:
+    """The sizes of what a call writes to, if one list of positions chooses it: ExecuTorch's kernel takes no other."""
+    indices = [(dim, graphs.value(index)) for dim, index in enumerate(put.indices) if index]
+    if len(indices) != 1 or indices[0][1].dim() != 1 or indices[0][1].dtype not in (torch.int32, torch.int64):
+        return None
+    dim, index = indices[0]
+    sizes = list(graphs.value(put.input).shape)
+    return [*sizes[:dim], *index.shape, *sizes[dim + 1 :]]
+
+
+def _leave_in_buffers(program: ExportedProgram, block: set[Node]) -> None:
+    """Has buffers become what is in their memory already: nothing is copied back."""
+    values = tuple(written if {written, value} <= block else value for written, value in outputs(program))
+    program.graph.output_node().args = (values,)
+    for spec, value in zip(program.graph_signature.output_specs, values, strict=True):
+        if isinstance(value, Node):
+            spec.arg.name = value.name
+
+
+PASS = GraphPass(
+    "in_place",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "writes in place what `index_put` writes, as `index_copy_` and `cache[i] = x` become: caches, and other "
+        "tensors whose former elements nothing reads afterwards, by themselves or through a view, are not copied. "
+        "Inputs, constants and what the caller gets of a cache stay as they are. A call stays as it is where it "
+        "accumulates or broadcasts, or where anything else than one list of positions chooses what is written: "
+        "ExecuTorch's own kernel does no more in place, and takes no negative positions"
+    ),
+    is_default=True,
+    after=("rms_norm", "winograd"),
+)

@@ -1,0 +1,90 @@
+"""Drops calls that change nothing: copies, views of the same shape, and permutations that cancel each other."""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from export.graph_passes import graphs
+from export.graph_passes.calls import (
+    AliasCopy,
+    Clone,
+    CloneDimOrder,
+    ConstantPadNd,
+    DetachCopy,
+    ExpandCopy,
+    LiftFreshCopy,
+    PermuteCopy,
+    Repeat,
+    ToCopy,
+    ToDimOrderCopy,
+    ViewCopy,
+)
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+# Each gives its first argument's elements, all of them in the same order where neither sizes nor dtype change, and a
+# permutation's order is that of the dimensions.
+_COPIES = (
+    AliasCopy,
+    Clone,
+    CloneDimOrder,
+    ConstantPadNd,
+    DetachCopy,
+    ExpandCopy,
+    LiftFreshCopy,
+    PermuteCopy,
+    Repeat,
+    ToCopy,
+    ToDimOrderCopy,
+    ViewCopy,
+)
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node, second in PermuteCopy.each(sites):
+        first = PermuteCopy.of(second.input)
+        if first is not None and not graphs.is_output(second.input):
+            PermuteCopy(first.input, tuple(first.dims[dim] for dim in second.dims)).write(node)
+            changes.append(Change.of(node, "two permutations made one"))
+    for node in sites:
+        source = _source(node)
+        if source is not None and not _must_copy(node, source):
+            changes.append(Change.of(node, f"{graphs.name_of(node)} that changes nothing"))
+            graphs.replace(node, source)
+    return changes
+
+
+def _source(node: Node) -> Node | None:
+    """What a call gives that changes nothing; None for any other node."""
+    call = next((call for call in (one.of(node) for one in _COPIES) if call), None)
+    if call is None or (isinstance(call, PermuteCopy) and call.dims != tuple(range(len(call.dims)))):
+        return None
+    source, result = graphs.value(call.input), graphs.value(node)
+    if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
+        return None
+    is_same = source.dtype == result.dtype and graphs.same_sizes(source.shape, result.shape)
+    return call.input if is_same and _same_order(source, result) else None
+
+
+def _same_order(a: torch.Tensor, b: torch.Tensor) -> bool:
+    """Whether elements of tensors of one shape lie in the same order."""
+    strides = zip(a.shape, a.stride(), b.stride(), strict=True)
+    return all(statically_known_true(size == 1) or statically_known_true(x == y) for size, x, y in strides)
+
+
+def _must_copy(node: Node, source: Node) -> bool:
+    """Whether what is copied may not stand for the copy: an output has memory of its own."""
+    return graphs.is_output(node) and (source.op == "placeholder" or graphs.is_output(source))
+
+
+PASS = GraphPass(
+    "no_ops",
+    Stage.LOWERED,
+    _run,
+    reference="drops copies, views and padding that change nothing, and permutations that cancel each other",
+    is_default=True,
+    after=("batch_norm", "padding"),
+)

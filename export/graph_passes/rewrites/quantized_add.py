@@ -1,0 +1,41 @@
+"""Makes additions of dequantized tensors whose sums are quantized one operator, which adds bytes."""
+
+from __future__ import annotations
+
+from torch.export import ExportedProgram
+
+from export.graph_passes import graphs, quantized
+from export.graph_passes.calls import AddTensor, QuantizedAdd
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node, add in AddTensor.each(sites):
+        a, b = quantized.dequantized(add.input), quantized.dequantized(add.other)
+        result = quantized.Result.of(node)
+        if a is None or b is None or result.parameters is None or add.alpha != 1:
+            continue
+        a_scale, b_scale = (one.scale / result.parameters.scale for _, one in (a, b))
+        call = QuantizedAdd(
+            a[0],
+            b[0],
+            a_scale,
+            b_scale,
+            offset=result.parameters.zero_point - (a[1].zero_point * a_scale + b[1].zero_point * b_scale),
+            quant_min=result.quant_min,
+            quant_max=result.quant_max,
+            dtype=result.dtype,
+        )
+        changes.append(Change.of(node, "an addition of bytes"))
+        graphs.replace(result.node, call.insert(result.node, graphs.value(result.node)))
+    return changes
+
+
+PASS = GraphPass(
+    "quantized_add",
+    Stage.LOWERED,
+    _run,
+    reference="the same for `add`: `rules_executorch::quantized_add.out`",
+    after=("quantized_layers",),
+)

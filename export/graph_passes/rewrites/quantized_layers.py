@@ -1,0 +1,335 @@
+"""Makes quantized linear layers, convolutions and averages one operator each, which multiplies bytes.
+
+A layer has its input dequantized, its weight dequantized, and its result quantized, unless the result stays a float.
+Sums of bytes are exact, those of floats are not: a result may differ by one step of its quantization from the separate
+calls'. An average of pixels is a convolution whose weights are 1.
+
+Around each convolution, images are copied to the order of its kernel, channels-last, and back: channels_of_bytes leaves
+out the copies that meet.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import dim_orders, fused_convolutions, graphs, packing, quantized
+from export.graph_passes.calls import (
+    AvgPool2d,
+    ConstantPadNd,
+    Convolution,
+    DequantizePerChannel,
+    DequantizePerTensor,
+    FusedConvolution,
+    Linear,
+    MeanDim,
+    QuantizedConvolution,
+    QuantizedLinear,
+    QuantizedLookup,
+    ViewCopy,
+)
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+# So many products of bytes are less than 2^31.
+_MOST_PRODUCTS = 2**31 // (255 * 128)
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node in sites:
+        average, linear = _Average.of(node), Linear.of(node)
+        convolution = fused_convolutions.of(node) if Convolution.of(node) else None
+        if average is not None:
+            layer = _Layer.of_average(program, node, average)
+        else:
+            layer = _Layer.of(program, node, convolution or linear)
+        if layer is None:
+            continue
+        change = Change.of(node, f"{graphs.name_of(node)} of bytes")
+        if average is not None:
+            _insert_convolution(program, node, layer, layer.input, average.window)
+        elif convolution is not None:
+            _replace_convolution(program, node, layer, convolution)
+        else:
+            _replace_linear(program, node, layer)
+        changes.append(change)
+    return changes
+
+
+@dataclass(frozen=True)
+class _Window:
+    """Which pixels make a pixel: as the operator takes them, padding before each dimension and then behind each."""
+
+    kernel_size: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    groups: int
+
+
+@dataclass(frozen=True)
+class _Average:
+    """An average of the pixels in a window, for each channel."""
+
+    input: Node
+    channels: int
+    window: _Window
+    divisor: int
+
+    @classmethod
+    def of(cls, node: Node) -> _Average | None:
+        """Of a mean of all pixels, or of a pool that counts what it pads; None for any other call."""
+        mean, pool = MeanDim.of(node), AvgPool2d.of(node)
+        call = mean or pool
+        image = graphs.value(call.input) if call else None
+        sizes = [] if image is None else [size for size in image.shape[1:] if isinstance(size, int)]
+        if call is None or image is None or image.dim() != 4 or len(sizes) != 3 or 0 in sizes:
+            return None
+        channels, height, width = sizes
+        if mean is not None:
+            window = _Window((height, width), (1, 1), (0, 0, 0, 0), (1, 1), channels)
+            return cls(mean.input, channels, window, height * width) if sorted(mean.dim or ()) == [2, 3] else None
+        assert pool is not None
+        if pool.ceil_mode or (any(pool.padding) and not pool.count_include_pad):
+            return None
+        window = _Window(pool.kernel_size, pool.stride, (*pool.padding, *pool.padding), (1, 1), channels)
+        return cls(pool.input, channels, window, pool.divisor_override or pool.kernel_size[0] * pool.kernel_size[1])
+
+
+@dataclass(frozen=True)
+class _Layer:
+    """What a layer's operator is made of.
+
+    Attributes:
+        input: the bytes.
+        parameters: of the input.
+        weight: of Char.
+        scale: what a sum of products of channels' weights and Bytes is multiplied with.
+        offset: what is added.
+        result: what becomes of the sums.
+        table: what becomes of the bytes of the result.
+        last: the call whose value the operator gives.
+    """
+
+    input: Node
+    parameters: quantized.Parameters
+    weight: torch.Tensor
+    scale: torch.Tensor
+    offset: torch.Tensor
+    result: quantized.Result
+    table: torch.Tensor | None
+    last: Node
+
+    @classmethod
+    def of(
+        cls, program: ExportedProgram, node: Node, call: Linear[Node] | FusedConvolution[Node] | None
+    ) -> _Layer | None:
+        """That of a linear layer or a convolution."""
+        weights = _weight(program, call.weight) if call else None
+        if call is None or weights is None or weights[0].dim() > 4:
+            return None
+        bias = torch.zeros(weights[0].shape[0]) if call.bias is None else _values(program, call.bias)
+        return None if bias is None or bias.dim() != 1 else cls._of_weight(program, node, call.input, *weights, bias)
+
+    @classmethod
+    def of_average(cls, program: ExportedProgram, node: Node, average: _Average) -> _Layer | None:
+        """That of an average, which has a weight for each channel and each place of the window."""
+        weight = torch.ones((average.channels, 1, *average.window.kernel_size), dtype=torch.int8)
+        scale = torch.full((average.channels,), 1 / average.divisor, dtype=torch.float64)
+        return cls._of_weight(program, node, average.input, weight, scale, torch.zeros(average.channels))
+
+    @classmethod
+    def _of_weight(  # noqa: PLR0917
+        cls,
+        program: ExportedProgram,
+        node: Node,
+        floats: Node,
+        weight: torch.Tensor,
+        weight_scale: torch.Tensor,
+        bias: torch.Tensor,
+    ) -> _Layer | None:
+        found = quantized.dequantized(floats)
+        if found is None or not graphs.is_contiguous(graphs.value(node)):
+            return None
+        source, parameters = found
+        if weight[0].numel() > _MOST_PRODUCTS or not graphs.is_contiguous(source.meta["val"]):
+            return None
+        result = quantized.Result.of(node)
+        of_result = result.parameters
+        scale = parameters.scale * weight_scale.double() / (of_result.scale if of_result else 1)
+        sums = weight.reshape(weight.shape[0], -1).sum(1, dtype=torch.int64)
+        offset = bias.double() / (of_result.scale if of_result else 1) - parameters.byte_zero_point * sums * scale
+        if of_result:
+            offset += of_result.zero_point
+        table, last = _table(program, result)
+        return cls(source, parameters, weight, scale.float(), offset.float(), result, table, last)
+
+    def constants(self, program: ExportedProgram, name: str, weight: torch.Tensor) -> _Constants:
+        """The layer's tensors in the program, with its weight as the kernel reads it."""
+
+        def add(what: str, tensor: torch.Tensor) -> Node:
+            return graphs.add_constant(program, f"{name}_{what}_of_bytes", tensor)
+
+        table = None if self.table is None else add("table", self.table)
+        return _Constants(add("weight", weight), add("scale", self.scale), add("offset", self.offset), table)
+
+
+@dataclass(frozen=True)
+class _Constants:
+    """The tensors of a layer in the program."""
+
+    weight: Node
+    scale: Node
+    offset: Node
+    table: Node | None
+
+
+def _weight(program: ExportedProgram, node: Node) -> tuple[torch.Tensor, torch.Tensor] | None:
+    """A weight of Char that is as large on both sides of zero, and the scales of its channels, its first dimension."""
+    per_channel, per_tensor = DequantizePerChannel.of(node), DequantizePerTensor.of(node)
+    call = per_channel or per_tensor
+    weight = graphs.weight(program, call.input) if call else None
+    if weight is None or weight.dtype != torch.int8 or graphs.value(node).dtype != torch.float32:
+        return None
+    if per_channel is not None and per_channel.axis == 0:
+        scales, zero_points = (graphs.constant(program, one) for one in (per_channel.scales, per_channel.zero_points))
+        has_zero_points = per_channel.zero_points is not None
+        if scales is None or (has_zero_points and (zero_points is None or torch.count_nonzero(zero_points))):
+            return None
+        return weight, scales
+    parameters = quantized.Parameters.of(per_tensor)
+    if parameters is not None and parameters.zero_point == 0:
+        return weight, torch.full((weight.shape[0],), parameters.scale, dtype=torch.float64)
+    return None
+
+
+def _values(program: ExportedProgram, node: Node) -> torch.Tensor | None:
+    """The elements of a constant, or of one that is dequantized."""
+    tensor = graphs.constant(program, node)
+    call: graphs.Call = node
+    if tensor is None and (DequantizePerChannel.of(node) or DequantizePerTensor.of(node)):
+        elements = {one: graphs.constant(program, one) for one in node.all_input_nodes}
+        if all(one is not None for one in elements.values()):
+            args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), elements.__getitem__)
+            tensor = call.target(*args, **kwargs)
+    return tensor
+
+
+def _table(program: ExportedProgram, result: quantized.Result) -> tuple[torch.Tensor | None, Node]:
+    """What a lookup makes of the bytes of the result, if nothing else reads these."""
+    last = result.node
+    user = next(iter(last.users)) if len(last.users) == 1 else None
+    lookup = QuantizedLookup.of(user)
+    table = graphs.constant(program, lookup.table) if lookup else None
+    if result.parameters is None or user is None or table is None or table.dtype != result.dtype:
+        return None, last
+    return table, user
+
+
+def _replace_linear(program: ExportedProgram, node: Node, layer: _Layer) -> None:
+    constants = layer.constants(program, node.name, packing.panels_of_rows(layer.weight))
+    call = QuantizedLinear(
+        layer.input,
+        constants.weight,
+        constants.scale,
+        constants.offset,
+        constants.table,
+        layer.result.quant_min,
+        layer.result.quant_max,
+        layer.result.dtype,
+    )
+    graphs.replace(layer.last, call.insert(layer.last, graphs.value(layer.last)))
+
+
+def _replace_convolution(
+    program: ExportedProgram, node: Node, layer: _Layer, convolution: FusedConvolution[Node]
+) -> None:
+    stride, dilation = convolution.stride, convolution.dilation
+    source, widths = _without_padding(layer, len(stride))
+    ends = (*convolution.padding, *convolution.end_padding)
+    padding = tuple(width + more for width, more in zip(ends, widths, strict=True))
+    if len(stride) == 1:
+        # A row is an image of that height.
+        layer = dataclasses.replace(layer, weight=layer.weight.unsqueeze(2))
+        stride, padding, dilation = (1, *stride), (0, padding[0], 0, padding[1]), (1, *dilation)
+    window = _Window(tuple(layer.weight.shape[2:]), stride, padding, dilation, convolution.groups)
+    _insert_convolution(program, node, layer, source, window)
+
+
+def _insert_convolution(program: ExportedProgram, node: Node, layer: _Layer, source: Node, window: _Window) -> None:
+    constants = layer.constants(program, node.name, packing.panels_of_convolution(layer.weight, window.groups))
+    result = graphs.value(layer.last)
+    if graphs.value(source).dim() == 3:
+        source = _viewed(layer.last, source, graphs.value(source).unsqueeze(2))
+    image = dim_orders.channels_last(layer.last, source)
+    height, width = (
+        (size + before + after - (kernel - 1) * step - 1) // stride + 1
+        for size, before, after, kernel, step, stride in zip(
+            graphs.value(source).shape[2:],
+            window.padding[:2],
+            window.padding[2:],
+            window.kernel_size,
+            window.dilation,
+            window.stride,
+            strict=True,
+        )
+    )
+    shape = (result.shape[0], layer.scale.numel(), height, width)
+    value = result.new_empty(shape).to(memory_format=torch.channels_last)
+    call = QuantizedConvolution(
+        image,
+        constants.weight,
+        constants.scale,
+        constants.offset,
+        constants.table,
+        window.kernel_size,
+        window.stride,
+        window.padding,
+        window.dilation,
+        window.groups,
+        layer.parameters.zero_point,
+        layer.result.quant_min,
+        layer.result.quant_max,
+        layer.result.dtype,
+    )
+    last = dim_orders.contiguous(layer.last, call.insert(layer.last, value))
+    graphs.replace(layer.last, last if result.dim() == 4 else _viewed(layer.last, last, result))
+
+
+def _viewed(before: Node, source: Node, value: torch.Tensor) -> Node:
+    """A view of the shape of `value`."""
+    sizes = tuple(size if isinstance(size, int) else -1 for size in value.shape)
+    return ViewCopy(source, sizes).insert(before, value)
+
+
+def _without_padding(layer: _Layer, dims: int) -> tuple[Node, list[int]]:
+    """The input before a call pads it with what stands for zero, and how wide, before and behind each dimension."""
+    pad = ConstantPadNd.of(layer.input)
+    none = [0] * (2 * dims)
+    if pad is None or pad.value != layer.parameters.zero_point:
+        return layer.input, none
+    widths = [width for width in pad.pad if isinstance(width, int) and width >= 0]
+    if len(pad.pad) > 2 * dims or len(widths) != len(pad.pad):
+        return layer.input, none
+    # From the last dimension on: before, behind.
+    widths += [0] * (2 * dims - len(widths))
+    return pad.input, [*widths[-2::-2], *widths[::-2]]
+
+
+PASS = GraphPass(
+    "quantized_layers",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "makes `dequantize`, `linear` or `convolution`, `relu` or `hardtanh`, `quantize` and a table behind them one "
+        "operator of bytes: `rules_executorch::quantized_linear.out` or `quantized_convolution.out`, with padding "
+        "before it; so also a `mean` of all pixels, and `avg_pool2d`. Activations are int8 or uint8, of one scale; "
+        "weights int8 with zero points of 0, of one scale or one for each channel. The result may stay a float"
+    ),
+    after=("quantized_tables",),
+    preserved=(torch.ops.aten.linear.default,),
+)

@@ -1,0 +1,151 @@
+"""Makes RMS norms one call each: PyTorch's rms_norm, which ExecuTorch's lowering takes apart, and those written out.
+
+Models write RMS norms as `x * rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight`, with casts to float32 and back
+where x has fewer bits. The one call rounds once, where these round before the weight as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import graphs
+from export.graph_passes.calls import (
+    AddScalar,
+    AddTensor,
+    MeanDim,
+    MulTensor,
+    PowTensorScalar,
+    RmsNorm,
+    Rsqrt,
+    ToDimOrderCopy,
+)
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An RMS norm that some calls compute, of which `last` gives the result."""
+
+    norm: RmsNorm[Node]
+    last: Node
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for root in sites:
+        found = _found(program, root)
+        if found is None:
+            continue
+        changes.append(Change.of(found.last, "an RMS norm made one call"))
+        graphs.replace(found.last, found.norm.insert(found.last, graphs.value(found.last)))
+    return changes
+
+
+def _found(program: ExportedProgram, root: Node) -> _Found | None:
+    """The RMS norm that needs the reciprocal of a root."""
+    power, reciprocal = PowTensorScalar.of(root), Rsqrt.of(root)
+    squares = power if power and power.exponent == -0.5 else reciprocal
+    if squares is None or len(root.users) != 1:
+        return None
+    (product,) = root.users
+    mean, eps = _mean_and_eps(program, squares.input)
+    exact = _squared(mean.input) if mean else None
+    other = _other_operand(product, root)
+    dims = _last_dims(mean) if mean else 0
+    if exact is None or other is None or not dims or _before_cast(other) is not _before_cast(exact):
+        return None
+    source = _before_cast(exact)
+    last, weight = _result(product, graphs.value(source).dtype, graphs.value(exact).shape[-dims:])
+    input = source if graphs.value(last).dtype == graphs.value(source).dtype else exact
+    x, result = graphs.value(input), graphs.value(last)
+    if x.dtype != result.dtype or not graphs.is_contiguous(x) or not graphs.is_contiguous(result):
+        return None
+    if weight is not None:
+        dtypes = (x.dtype, torch.promote_types(x.dtype, torch.float32))
+        fitting = (one for one in (_before_cast(weight), weight) if graphs.value(one).dtype in dtypes)
+        weight = next(fitting, None)
+        if weight is None or not graphs.is_contiguous(graphs.value(weight)):
+            return None
+    return _Found(RmsNorm(input, weight, dims, eps), last)
+
+
+def _mean_and_eps(program: ExportedProgram, node: Node) -> tuple[MeanDim[Node] | None, float]:
+    """The operands of a sum of a mean and a number."""
+    add = AddTensor.of(node) or AddScalar.of(node)
+    for mean_node, eps in ((add.input, add.other), (add.other, add.input)) if add and add.alpha == 1 else ():
+        number, mean = graphs.number(program, eps), MeanDim.of(mean_node)
+        if number is not None and mean is not None:
+            return mean, number
+    return None, 0.0
+
+
+def _squared(node: Node) -> Node | None:
+    """What a call squares."""
+    power, product = PowTensorScalar.of(node), MulTensor.of(node)
+    if power and power.exponent == 2:
+        return power.input
+    return product.input if product and product.input is product.other else None
+
+
+def _last_dims(mean: MeanDim[Node]) -> int:
+    """How many of the last dimensions a mean is of; 0 if it is of others, or does not keep them."""
+    x = graphs.value(mean.input)
+    dims = mean.dim or range(x.dim())
+    if not mean.keepdim or mean.dtype not in (None, x.dtype):
+        return 0
+    return len(dims) if set(dims) == set(range(x.dim() - len(dims), x.dim())) else 0
+
+
+def _result(product: Node, dtype: torch.dtype, sizes: Sequence[int | torch.SymInt]) -> tuple[Node, Node | None]:
+    """The last call of a norm whose input has a dtype, and its weight, which has some sizes."""
+    node, weight = product, None
+    while len(node.users) == 1:
+        (user,) = node.users
+        other = _other_operand(user, node)
+        if _cast(user) and graphs.value(user).dtype == dtype != graphs.value(node).dtype:
+            node = user
+        elif weight is None and other is not None and graphs.same_sizes(graphs.value(other).shape, sizes):
+            node, weight = user, other
+        else:
+            break
+    return node, weight
+
+
+def _other_operand(node: Node, one: Node) -> Node | None:
+    """The tensor that a product is of besides one of them; None for any other call."""
+    product = MulTensor.of(node)
+    others = [operand for operand in (product.input, product.other) if operand is not one] if product else []
+    return others[0] if len(others) == 1 and isinstance(others[0], Node) else None
+
+
+def _cast(node: Node) -> ToDimOrderCopy[Node] | None:
+    """A call that gives the elements of a tensor in another dtype, in the order in which they are."""
+    copy = ToDimOrderCopy.of(node)
+    return copy if copy and graphs.same_layouts(graphs.value(node), graphs.value(copy.input)) else None
+
+
+def _before_cast(node: Node) -> Node:
+    """A tensor before it was made one of more bits; the tensor itself if it was not."""
+    cast = _cast(node)
+    if cast is None:
+        return node
+    wide, narrow = graphs.value(node).dtype, graphs.value(cast.input).dtype
+    return cast.input if narrow.is_floating_point and torch.promote_types(wide, narrow) == wide else node
+
+
+PASS = GraphPass(
+    "rms_norm",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "makes an RMS norm one call, `rules_executorch::rms_norm.out`: PyTorch's `rms_norm`, and one written out as "
+        "in transformers, with its weight and its casts between half precision and float32. The mean is of the last "
+        "dimensions"
+    ),
+    after=("constants",),
+)

@@ -1,0 +1,40 @@
+"""Has convolutions pad what a call before them pads with zeros, also where both ends of a dimension differ."""
+
+from __future__ import annotations
+
+from torch.export import ExportedProgram
+
+from export.graph_passes import fused_convolutions, graphs, zero_padding
+from export.graph_passes.calls import ConstantPadNd, Convolution
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node, _ in Convolution.each(sites):
+        convolution = fused_convolutions.of(node)  # A transposed convolution's padding takes away.
+        pad = ConstantPadNd.of(convolution.input) if convolution else None
+        widths = zero_padding.widths(pad, len(convolution.stride)) if convolution and pad else None
+        if convolution is None or pad is None or widths is None:
+            continue
+        changes.append(Change.of(convolution.input, "zeros that a convolution pads itself"))
+        before, behind = widths
+        layer = convolution.replace(
+            input=pad.input,
+            padding=tuple(own + more for own, more in zip(convolution.padding, before, strict=True)),
+            end_padding=tuple(own + more for own, more in zip(convolution.end_padding, behind, strict=True)),
+        )
+        graphs.replace(node, layer.insert(node, graphs.value(node)))
+    return changes
+
+
+PASS = GraphPass(
+    "uneven_padding",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "has a convolution pad what `constant_pad_nd` before it pads with zeros, as "
+        "`rules_executorch::fused_convolution.out`, which pads the ends of a dimension by different widths"
+    ),
+    after=("padding", "quantized_layers"),
+)

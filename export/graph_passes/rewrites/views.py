@@ -1,0 +1,79 @@
+"""Says by view_copy what only gives elements other indices: ExecuTorch's memory planning has views cost nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
+
+from export.graph_passes import graphs
+from export.graph_passes.aliases import Aliases
+from export.graph_passes.calls import (
+    ExpandCopy,
+    PermuteCopy,
+    SelectCopyInt,
+    SliceCopyTensor,
+    SqueezeCopyDim,
+    SqueezeCopyDims,
+    UnsqueezeCopy,
+    ViewCopy,
+)
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+
+_OPERATORS = (ExpandCopy, PermuteCopy, SelectCopyInt, SliceCopyTensor, SqueezeCopyDim, SqueezeCopyDims, UnsqueezeCopy)
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    aliases = Aliases(program)
+    for node in sites:
+        call = next((call for call in (one.of(node) for one in _OPERATORS) if call), None)
+        # ExecuTorch copies what is an output.
+        if call is None or graphs.is_output(node):
+            continue
+        sizes = _sizes(call.input, node, call.dims if isinstance(call, PermuteCopy) else ())
+        if sizes is None or not aliases.can_view(node, call.input):
+            continue
+        changes.append(Change.of(node, f"{graphs.name_of(node)} made a view"))
+        ViewCopy(call.input, sizes).write(node)
+        aliases.join(node, call.input)
+    return changes
+
+
+def _sizes(before: Node, after: Node, order: Sequence[int]) -> tuple[int, ...] | None:
+    """The sizes to view a tensor with; None where a call moves, repeats or leaves out elements.
+
+    Args:
+        before: the tensor.
+        after: the call.
+        order: which of the tensor's dimensions each dimension of the result is, in a permutation.
+    """
+    source, result = graphs.value(before), graphs.value(after)
+    if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
+        return None
+    if not (graphs.is_contiguous(source) and graphs.is_contiguous(result)):
+        return None
+    if not statically_known_true(source.numel() == result.numel()):
+        return None
+    moved = [dim for dim in order if not statically_known_true(source.shape[dim] == 1)]
+    if moved != sorted(moved):
+        return None
+    # A view has one size that it finds out when the program runs.
+    sizes = tuple(size if isinstance(size, int) else -1 for size in result.shape)
+    return sizes if sizes.count(-1) < 2 else None
+
+
+PASS = GraphPass(
+    "views",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "makes views of what only renumbers elements (`unsqueeze`, `squeeze`, `select` of the only one, permutations "
+        "of dimensions of size 1): ExecuTorch's memory planning has them cost nothing"
+    ),
+    is_default=True,
+    after=("in_place",),
+)

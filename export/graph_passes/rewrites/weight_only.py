@@ -1,0 +1,85 @@
+"""Keeps weights of linear layers quantized, to 8 bits or to 4, two in a byte: a layer reads no more of them than that.
+
+torchao's quantize_() dequantizes such weights with `torchao::dequantize_affine`, for which programs have no kernel, or
+makes floats of all of them in each call.
+"""
+
+from __future__ import annotations
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import affine, graphs, packing
+from export.graph_passes.calls import Linear, Mm, WeightOnlyLinear
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.operators.weight_only_linear import GROUP_MULTIPLE
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for node in sites:
+        call = Linear.of(node) or Mm.of(node)
+        if call is None or not _is_taken(graphs.value(call.input)):
+            continue
+        found = _of_linear(program, node, call) if isinstance(call, Linear) else _of_product(program, node, call)
+        packed = _packed(found[0]) if found else None
+        if found is None or packed is None:
+            continue
+        weight, last = found
+        changes.append(
+            Change.of(last, f"a linear layer with weights of {4 if packed.dtype == torch.uint8 else 8} bits")
+        )
+        layer = WeightOnlyLinear(
+            call.input,
+            graphs.add_constant(program, f"{node.name}_weight_of_bytes", packed),
+            graphs.add_constant(program, f"{node.name}_scale_of_groups", weight.scale),
+            call.bias if isinstance(call, Linear) else affine.take_bias(last),
+        )
+        graphs.replace(last, layer.insert(last, graphs.value(last)))
+    return changes
+
+
+def _is_taken(x: torch.Tensor) -> bool:
+    return x.dtype in affine.FLOATS and graphs.is_contiguous(x)
+
+
+def _of_linear(program: ExportedProgram, node: Node, linear: Linear[Node]) -> tuple[affine.Weight, Node] | None:
+    """The weight of a layer that is dequantized before it is multiplied, and the call that gives the result."""
+    weight = affine.Weight.of(program, linear.weight)
+    return (weight, node) if weight is not None else None
+
+
+def _of_product(program: ExportedProgram, node: Node, product: Mm[Node]) -> tuple[affine.Weight, Node] | None:
+    """The same of one whose columns have their scales once they are multiplied."""
+    integers = affine.constant(program, affine.without_casts(product.mat2))
+    scaled = affine.scaled_columns(program, node)
+    if integers is None or integers.dtype != torch.int8 or scaled is None:
+        return None
+    last, scale = scaled
+    if graphs.value(last).dtype != graphs.value(node).dtype:
+        return None
+    return affine.Weight(integers.t().contiguous(), scale[:, None], 8), last
+
+
+def _packed(weight: affine.Weight) -> torch.Tensor | None:
+    """The weight as the operator takes it; None for one that the operator does not take."""
+    if weight.bits == 4 and weight.group_size % packing.BLOCK_OF_HALVES == 0:
+        return packing.pack_halves(weight.integers)
+    is_taken = weight.scale.shape[1] == 1 or weight.group_size % GROUP_MULTIPLE == 0
+    return weight.integers if is_taken else None
+
+
+PASS = GraphPass(
+    "weight_only",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "keeps the weights of linear layers quantized that torchao's `quantize_()` quantized (`IntxWeightOnlyConfig`, "
+        "symmetric; `Int8WeightOnlyConfig`): `rules_executorch::weight_only_linear.out`. Inputs are float32, half or "
+        "bfloat16. Weights of up to 4 bits are stored two in a byte where groups are multiples of 32, all others one "
+        "in a byte"
+    ),
+    after=("dynamic_linear",),
+    preserved=(torch.ops.aten.linear.default,),
+)

@@ -1,0 +1,36 @@
+"""A method's graph as it was at some time, with all that belongs to the graph."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ExportGraphSignature
+
+
+class Snapshot:
+    """What a graph pass may change of a method, but for the elements of tensors, which no pass changes."""
+
+    def __init__(self, program: ExportedProgram) -> None:
+        self._program = program
+        self._graph = copy.deepcopy(program.graph)
+        self._signature = _copy(program.graph_signature)
+        self._state_dict = dict(program.state_dict)
+        self._constants = dict(program.constants)
+
+    def restore(self) -> None:
+        """Gives the method back what it had, as often as needed. Its nodes are others then, of the same names."""
+        program = self._program
+        program.graph_module.graph = copy.deepcopy(self._graph)
+        program._graph_signature = _copy(self._signature)
+        for now, before in ((program.state_dict, self._state_dict), (program.constants, self._constants)):
+            now.clear()
+            now.update(before)
+
+
+def _copy(signature: ExportGraphSignature) -> ExportGraphSignature:
+    return ExportGraphSignature(
+        [dataclasses.replace(spec, arg=copy.copy(spec.arg)) for spec in signature.input_specs],
+        [dataclasses.replace(spec, arg=copy.copy(spec.arg)) for spec in signature.output_specs],
+    )

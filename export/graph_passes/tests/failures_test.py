@@ -1,0 +1,181 @@
+"""Tests of passes that raise, or behind which ExecuTorch fails: the export goes on without what they were about."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest import mock
+
+import torch
+from absl.testing import absltest
+from torch.export import ExportedProgram
+
+from diagnostics.errors import InputError, Location
+from export.exporter import Exported
+from export.graph_passes import graphs, normal_form, passes, report
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.tests.pass_test_case import PassTestCase, model_file
+
+_MUL = graphs.EDGE.aten.mul.Tensor
+_NEG = graphs.EDGE.aten.neg.default
+
+
+class FailuresTest(PassTestCase):
+    # Line 12 multiplies by 2, line 13 by 3, line 14 by 4.
+    _SOURCE = model_file(
+        "y = x * 2.0\ny = y.exp() * 3.0\nreturn y * 4.0 + z", "torch.rand(2), torch.rand(2)", takes="x, z"
+    )
+
+    @contextlib.contextmanager
+    def _passes(self, *named: tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]]) -> Iterator[None]:
+        found = [GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named]
+        with (
+            mock.patch.object(passes, "PASSES", found),
+            mock.patch.object(passes, "_GROUPS", {"all": frozenset(one.name for one in found)}),
+        ):
+            yield
+
+    def _lines(self, exported: Exported) -> list[tuple[str, int]]:
+        """The messages of warnings, and their lines."""
+        places = [(one.found, one.where) for one in exported.warnings]
+        return [(found, where.line) for found, where in places if isinstance(where, Location)]
+
+    def test_one_call_stays_as_it_was(self) -> None:
+        def negated_twice(program: ExportedProgram, sites: Sites) -> list[Change]:
+            """Writes products as those of the negated, and fails in the middle of one."""
+            changes = []
+            for call in sites.calls(_MUL):
+                source, factor = call.args
+                # Each of the two steps alone makes the program wrong.
+                call.args = (graphs.insert_call(call, _NEG, (source,), graphs.value(source)), factor)
+                if graphs.number(program, factor) == 3:
+                    raise IndexError("of threes")
+                negated = graphs.insert_call(call.next, _NEG, (call,), graphs.value(call))
+                call.replace_all_uses_with(negated, lambda user, negated=negated: user is not negated)
+                changes.append(Change.of(call, "negated twice"))
+            return changes
+
+        with self._passes(("negated_twice", negated_twice)):
+            exported = self.export(self._SOURCE, ["all"], strict=False)
+        self.check_values(exported)
+        self.assertIn("aten::neg.out", self.calls(exported))
+        self.assertEqual(self.changes(exported, "negated_twice"), ["negated twice"] * 2)
+        found = "the graph pass negated_twice raised IndexError at aten::mul.Tensor in forward(): of threes"
+        self.assertEqual(self._lines(exported), [(found, 13)])
+        (warning,) = exported.warnings
+        self.assertEqual((warning.id, warning.severity), ("graph-pass-failed", "warning"))
+        self.assertIn("a fault of rules_executorch", warning.cause)
+        self.assertIn("report", warning.fix)
+        self.assertIn('graph_passes = [..., "-negated_twice"]', warning.fix)
+        text = report.as_text(exported.graph_passes)
+        self.assertIn(f"negated_twice: 2 changes\n    2: negated twice; {self.folder}/model.py:12:1", text)
+        self.assertIn(f"left as it was: {self.folder}/model.py:13:1: {found}", text)
+        (of_pass,) = json.loads(report.as_json(exported.graph_passes))["methods"]["forward"]
+        self.assertEqual(of_pass["failures"], [{"at": f"{self.folder}/model.py:13:1", "found": found}])
+
+    def test_without_a_call(self) -> None:
+        def lost(program: ExportedProgram, sites: Sites) -> list[Change]:
+            for call in sites.calls(_MUL):
+                call.args = call.args[::-1]
+            raise KeyError("nothing")
+
+        def counts(program: ExportedProgram, sites: Sites) -> list[Change]:
+            return [Change.of(call, "counted") for call in sites.calls(_MUL)]
+
+        with self._passes(("counts", counts), ("lost", lost)):
+            exported = self.export(self._SOURCE, ["all"], strict=False)
+        self.check_values(exported)
+        self.assertEqual(self.changes(exported, "counts"), ["counted"] * 3)
+        self.assertEqual(
+            self._lines(exported), [("the graph pass lost raised KeyError in forward(): 'nothing'", mock.ANY)]
+        )
+        self.assertIn("lost: left out: it raised KeyError", report.as_text(exported.graph_passes))
+
+    def test_everywhere(self) -> None:
+        """A pass that fails at more calls than one may is left out."""
+
+        def fails(program: ExportedProgram, sites: Sites) -> list[Change]:
+            for call in sites.calls(_MUL):
+                raise ValueError(f"no {call.name}")
+            return []
+
+        with self._passes(("fails", fails)):
+            self.assertLen(self.export(self._SOURCE, ["all"], strict=False).warnings, 3)
+            with mock.patch.object(passes, "_MOST_FAILURES", 2):
+                exported = self.export(self._SOURCE, ["all"], strict=False)
+        self.assertLen(exported.warnings, 3)
+        self.assertIn("fails: left out: it raised ValueError", report.as_text(exported.graph_passes))
+
+    def test_broken_graph(self) -> None:
+        """A pass that leaves a graph that is none has raised."""
+
+        def out_of_order(program: ExportedProgram, sites: Sites) -> list[Change]:
+            first, *_, last = graphs.calls(program, _MUL)
+            first.args = (last, first.args[1])
+            return [Change.of(first, "broken")]
+
+        with self._passes(("out_of_order", out_of_order)):
+            exported = self.export(self._SOURCE, ["all"], strict=False)
+        self.check_values(exported)
+        self.assertIn("out_of_order: left out: it raised", report.as_text(exported.graph_passes))
+
+    def test_executorch_fails_behind_a_pass(self) -> None:
+        def good(program: ExportedProgram, sites: Sites) -> list[Change]:
+            changes = []
+            for call in sites.calls(graphs.EDGE.aten.exp.default):
+                call.args = (graphs.insert_call(call, _NEG, call.args, graphs.value(call)),)
+                call.args = (graphs.insert_call(call, _NEG, call.args, graphs.value(call)),)
+                changes.append(Change.of(call, "negated twice"))
+            return changes
+
+        def bad(program: ExportedProgram, sites: Sites) -> list[Change]:
+            changes = []
+            for call in sites.calls(_MUL):
+                call.args = (*call.args, 1, 2, 3)
+                changes.append(Change.of(call, "arguments that there are not"))
+            return changes
+
+        with self._passes(("a_good", good), ("b_bad", bad), ("c_good", good)):
+            exported = self.export(self._SOURCE, ["all"], strict=False)
+            with self.assertRaises(InputError):
+                self.export(self._SOURCE, ["all"], strict=True)
+        self.check_values(exported)
+        self.assertIn("aten::neg.out", self.calls(exported))
+        self.assertEqual([self.changes(exported, name) for name in ("a_good", "c_good")], [["negated twice"]] * 2)
+        (of_bad,) = (one for one in exported.graph_passes["forward"] if one.name == "b_bad")
+        self.assertRegex(of_bad.left_out, "ExecuTorch raised .* behind it")
+        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
+
+    def test_no_normal_form(self) -> None:
+        with mock.patch.object(normal_form, "normalize", side_effect=KeyError("no view")):
+            exported = self.export(self._SOURCE, ["default"], strict=False)
+        self.check_values(exported)
+        self.assertLen(exported.warnings, 7)
+
+    def test_strict(self) -> None:
+        for stage, target in (
+            (Stage.EXPORTED, torch.ops.aten.mul.Tensor),
+            (Stage.LOWERED, _MUL),
+        ):
+
+            def run(program: ExportedProgram, sites: Sites, target: Any = target) -> list[Change]:
+                for call in sites.calls(target):
+                    raise ValueError(f"no {call.name}")
+                return []
+
+            failing = GraphPass("views", stage, run, reference="")
+            with mock.patch.object(passes, "PASSES", (failing,)), self.assertRaises(InputError) as caught:
+                self.export(self._SOURCE, ["views"])
+            (finding,) = caught.exception.findings
+            self.assertEqual((finding.id, finding.severity), ("graph-pass-failed", "error"))
+            self.assertRegex(
+                finding.found, r"^the graph pass views raised ValueError at aten::mul.* in forward\(\): no "
+            )
+            self.assertEqual(finding.where, Location(f"{self.folder}/model.py", 12, 1))
+            self.assertIn("y = x * 2.0", "".join(finding.details))
+
+
+if __name__ == "__main__":
+    absltest.main()

@@ -1,0 +1,88 @@
+"""Tests of what passes share: new constants."""
+
+from __future__ import annotations
+
+import torch
+from absl.testing import absltest
+from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+from torch import nn
+from torch.export import ExportedProgram
+
+from export.graph_passes import graphs
+
+
+def _lowered(module: nn.Module, *inputs: object) -> ExportedProgram:
+    edge = to_edge_transform_and_lower(
+        torch.export.export(module, inputs), compile_config=EdgeCompileConfig(_check_ir_validity=False)
+    )
+    program: ExportedProgram = edge.exported_program()
+    return program
+
+
+class _Scaled(nn.Module):
+    """A module with a parameter, a buffer and a constant of each kind."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.rand(3))
+        self.mean: torch.Tensor
+        self.scale: torch.Tensor
+        self.register_buffer("mean", torch.rand(3))
+        self.register_buffer("scale", torch.rand(3), persistent=False)
+        self.shift = torch.rand(3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x * self.weight * self.scale + self.mean + self.shift
+
+
+class AddConstantTest(absltest.TestCase):
+    def test_each_holds_what_it_was_given(self) -> None:
+        module, x = _Scaled(), torch.rand(3)
+        program = _lowered(module, x)
+        taken = [*program.state_dict, *program.constants, *(node.name for node in program.graph.nodes)]
+        given = {}
+        for name in (*taken, "new", "new", "new_1", "new"):
+            tensor = torch.rand(2, 5)
+            given[graphs.add_constant(program, name, tensor)] = tensor
+        self.assertLen(given, len(taken) + 4)
+        for node, tensor in given.items():
+            torch.testing.assert_close(graphs.constant(program, node), tensor)
+            self.assertEqual(graphs.value(node).shape, tensor.shape)
+        # What the program had, it has.
+        torch.testing.assert_close(program.module()(x), module(x))
+        graphs.finish(program)
+        torch.testing.assert_close(program.module()(x), module(x))
+        self.assertFalse({node.name for node in given} & {node.name for node in program.graph.nodes})
+
+    def test_names_of_constants_that_are_gone(self) -> None:
+        program = _lowered(_Scaled(), torch.rand(3))
+        for _ in range(3):
+            tensor = torch.rand(4)
+            torch.testing.assert_close(graphs.constant(program, graphs.add_constant(program, "new", tensor)), tensor)
+            graphs.finish(program)
+
+    def test_takes_views(self) -> None:
+        program = _lowered(_Scaled(), torch.rand(3))
+        weight = nn.Parameter(torch.rand(4, 2))
+        node = graphs.add_constant(program, "new", weight.t())
+        self.assertTrue(graphs.value(node).is_contiguous())
+        torch.testing.assert_close(graphs.constant(program, node), weight.detach().t())
+
+    def test_methods_whose_first_input_is_no_tensor(self) -> None:
+        class Sum(nn.Module):
+            def forward(self, number: int, x: torch.Tensor) -> torch.Tensor:
+                return x * x
+
+        class Nothing(nn.Module):
+            def forward(self) -> torch.Tensor:
+                return torch.ones(3) + 1.0
+
+        for module, inputs in ((Sum(), (2, torch.rand(3))), (Nothing(), ())):
+            program = _lowered(module, *inputs)
+            tensor = torch.rand(4)
+            torch.testing.assert_close(graphs.constant(program, graphs.add_constant(program, "new", tensor)), tensor)
+            torch.testing.assert_close(program.module()(*inputs), module(*inputs))
+
+
+if __name__ == "__main__":
+    absltest.main()

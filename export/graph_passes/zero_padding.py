@@ -1,0 +1,20 @@
+"""Reads calls that pad with zeros."""
+
+from __future__ import annotations
+
+from torch.fx import Node
+
+from export.graph_passes.calls import ConstantPadNd
+
+
+def widths(pad: ConstantPadNd[Node], dimensions: int) -> tuple[list[int], list[int]] | None:
+    """The zeros that a call adds before and behind each of the last dimensions; None where it adds anything else."""
+    given = [width for width in pad.pad if isinstance(width, int) and width >= 0]
+    if pad.value != 0 or len(given) != len(pad.pad):
+        return None
+    # From the last dimension on: before, behind.
+    before, behind = given[::2], given[1::2]
+    if any(before[dimensions:]) or any(behind[dimensions:]):
+        return None
+    missing = [0] * (dimensions - len(before))
+    return (before[:dimensions] + missing)[::-1], (behind[:dimensions] + missing)[::-1]
