@@ -1,0 +1,266 @@
+"""Checks one module: its programs, after each pass and after groups of passes, give what it gives in PyTorch."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import traceback
+import warnings
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import perf_counter
+
+from torch.export import ExportedProgram
+
+from diagnostics.errors import InputError
+from export.fuzz.draft import Draft
+from export.fuzz.judge import Reference
+from export.fuzz.kernels import Kernels
+from export.fuzz.programs import SPREADS_NAN, Programs, has_call
+from export.graph_passes import passes
+from export.graph_passes.graph_pass import GraphPass
+
+# The folder of the tool.
+_OURS = Path(__file__).parents[1]
+_GROUPS = ("default", "all")
+# Samples of other sizes, where these may vary: by how much they are larger than the smallest.
+_MORE = (1, 3)
+
+
+class RefusedError(Exception):
+    """PyTorch or ExecuTorch takes no such module, or gives something else itself, whatever the passes."""
+
+
+@dataclass(frozen=True)
+class Failure:
+    """What is wrong with a program.
+
+    Attributes:
+        names: the passes that were chosen.
+        at: the pass behind which it is wrong, `emit` or `kernels`.
+        kind: the kind of failure there; of kernels, the instruction set.
+        said: what is wrong.
+        source: the model file that shows it.
+    """
+
+    names: tuple[str, ...]
+    at: str
+    kind: str
+    said: str
+    source: str
+
+    @property
+    def of_class(self) -> str:
+        """One fault has one class, mostly."""
+        chosen = "" if self.names == (self.at,) else f" with {' '.join(self.names) or 'no passes'}"
+        return f"{self.at}{chosen}: {self.kind}"
+
+
+class FailedError(Exception):
+    """Carries a failure."""
+
+    def __init__(self, failure: Failure) -> None:
+        super().__init__(failure.said)
+        self.failure = failure
+
+
+@dataclass
+class Counts:
+    """What became of modules.
+
+    Attributes:
+        modules: how many.
+        refused: by the message of who refused.
+        acted: how many modules a pass changed, by its name.
+        failed: by class.
+        seconds: by part of the work.
+    """
+
+    modules: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+    acted: Counter[str] = field(default_factory=Counter)
+    failed: Counter[str] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+
+    @contextlib.contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Adds to the seconds of a part."""
+        start = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[part] += perf_counter() - start  # type: ignore[assignment]  # A Counter takes floats.
+
+    def __str__(self) -> str:
+        parts = " ".join(f"{part} {seconds / max(self.modules, 1):.2f}" for part, seconds in self.seconds.items())
+        refused, failed = sum(self.refused.values()), sum(self.failed.values())
+        return f"{self.modules} modules, {refused} refused, {failed} failed; s each: {parts}"
+
+
+class Check:
+    """Checks modules.
+
+    Args:
+        folder: where model files are written; the last one stays there.
+        counts: what becomes of modules is counted here.
+        kernels: what runs programs, too; None for no such runs.
+    """
+
+    def __init__(self, folder: Path, counts: Counts, kernels: Kernels | None = None) -> None:
+        self._path = folder / "model.py"
+        self._kernels = kernels
+        self._counts = counts
+
+    def __call__(self, draft: Draft, only: Sequence[tuple[str, ...]] = ()) -> list[Failure]:
+        """Checks a module; says which programs are wrong.
+
+        Args:
+            draft: the module.
+            only: the choices of passes to try; empty for all.
+        Raises:
+            RefusedError: there is no program, or nothing to compare it with.
+        """
+        failures = []
+        with quiet():
+            programs, reference = self._begin(draft)
+            for names in only or [*((one.name,) for one in passes.PASSES), (), *((one,) for one in _GROUPS)]:
+                try:
+                    if names:
+                        self._check(programs, reference, names)
+                    if self._kernels is not None and (not names or names[0] in _GROUPS):
+                        self._run(self._kernels, programs, reference, names)
+                except FailedError as error:
+                    failures.append(error.failure)
+        return failures
+
+    def _begin(self, draft: Draft) -> tuple[Programs, Reference]:
+        """The programs of a module, and what they are compared with."""
+        self._path.write_text(draft.source())
+        with self._counts.timed("export"), _refusing("torch.export"):
+            programs = Programs(self._path)
+        if draft.wants_dynamic and (sizes := _other_sizes(programs)):
+            self._path.write_text(draft.source(sizes))
+            with _refusing("other sizes"):
+                programs.read_samples(self._path)
+        with self._counts.timed("eager"), _refusing("eager PyTorch"):
+            reference = programs.reference(is_of_bytes=draft.quantization is not None)
+        if reference.is_ill():
+            raise RefusedError("ill-conditioned: roundings change its results very much")
+        with self._counts.timed("to_edge"), _refusing("ExecuTorch"):
+            plain = programs.lower([]).exported_program()
+        with self._counts.timed("run"), _refusing("the program without passes"):
+            results = programs.results(plain)
+        if wrong := reference.difference(results):
+            raise RefusedError(f"the program without passes: {wrong}")
+        return programs, reference.with_other(results)
+
+    def _check(self, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
+        """Runs the graph behind each of some passes that changes it, and emits what groups of passes leave.
+
+        Raises:
+            FailedError: a pass raised, or its graph is wrong.
+        """
+        at = ""
+
+        def fail(kind: str, said: str) -> FailedError:
+            return FailedError(Failure(names, at or names[0], kind, said, self._path.read_text()))
+
+        def observe(one: GraphPass, program: ExportedProgram) -> None:
+            nonlocal at
+            at = one.name
+            if names == (at,):
+                self._counts.acted[at] += 1
+            with self._counts.timed("run"):
+                try:
+                    results = programs.results(program)
+                except Exception as error:
+                    raise fail(f"does not run: {_class_of(error)}", _said(error)) from error
+            if wrong := reference.difference(results, spreads_nan=has_call(program, SPREADS_NAN)):
+                raise fail("wrong", wrong)
+
+        try:
+            with self._counts.timed("passes"):
+                edge = programs.lower(names, observe)
+            if at and names[0] in _GROUPS:
+                at = "emit"
+                with self._counts.timed("emit"):
+                    edge.to_executorch()
+        except FailedError:
+            raise
+        except Exception as error:
+            if at == "emit" and not programs.is_emitted:
+                return
+            if of_pass := re.match(r".*the graph pass (\w+) raised", str(error), re.S):
+                at = of_pass[1]
+            cause = error.__cause__ if isinstance(error, InputError) and error.__cause__ else error
+            raise fail(f"raises {_class_of(cause)}", _said(cause)) from error
+
+    def _run(self, kernels: Kernels, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
+        """Runs a program with the kernels.
+
+        Raises:
+            FailedError: there is no such program, or its results are wrong.
+        """
+        try:
+            with self._counts.timed("kernels"):
+                on, wrong = kernels.wrong(programs, reference, names)
+        except Exception as error:
+            on, wrong = (_class_of(error), _said(error)) if programs.is_emitted else ("", "")
+        if wrong:
+            raise FailedError(Failure(names, "kernels", on, wrong, self._path.read_text()))
+
+
+def _other_sizes(programs: Programs) -> list[list[tuple[int, ...]]]:
+    """Sizes of all inputs that the module takes besides those of the example."""
+    shapes, limits = programs.sizes()
+    found = []
+    for more in _MORE if limits else ():
+        values = {
+            symbol: int(min(max(least, 2) + more + index, most))
+            for index, (symbol, (least, most)) in enumerate(limits.items())
+        }
+        sizes = [
+            tuple(int(one.subs(values)) if hasattr(one, "subs") else int(one) for one in shape) for shape in shapes
+        ]
+        if programs.takes(sizes):
+            found.append(sizes)
+    return found
+
+
+@contextlib.contextmanager
+def _refusing(who: str) -> Iterator[None]:
+    try:
+        yield
+    except Exception as error:
+        while error.__cause__ is not None and isinstance(error.__cause__, Exception):
+            error = error.__cause__
+        raise RefusedError(f"{who}: {type(error).__name__}: {_said(error)}") from error
+
+
+def _said(error: BaseException) -> str:
+    """The first line of what an exception says, without what differs from module to module."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+    return " ".join([type(error).__name__, *lines[:1]])[:300]
+
+
+def _class_of(error: BaseException) -> str:
+    """What an exception is, and which function of ours it passed last."""
+    frames = traceback.extract_tb(error.__traceback__)
+    ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_OURS)]
+    frame = (ours or frames)[-1]
+    return f"{type(error).__name__} in {Path(frame.filename).name}:{frame.name}"
+
+
+@contextlib.contextmanager
+def quiet() -> Iterator[None]:
+    """Nothing that PyTorch and ExecuTorch say is shown."""
+    with contextlib.ExitStack() as stack:
+        null = stack.enter_context(open(os.devnull, "w"))
+        stack.enter_context(contextlib.redirect_stderr(null))
+        stack.enter_context(contextlib.redirect_stdout(null))
+        stack.enter_context(warnings.catch_warnings())
+        warnings.simplefilter("ignore")
+        yield

@@ -1,0 +1,245 @@
+"""What a module's results are compared with, and how far they may be from that.
+
+Results are compared with those of the module in float64. How far they may be from these depends on the module: with
+inputs and weights that are rounded otherwise, its results show by how much.
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+from torch.utils import _pytree as pytree
+
+# Of the largest number of a result: the difference that is fine whatever the module.
+_FRACTIONS = {torch.float64: 1e-5, torch.float32: 2e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
+# Where bytes stand for floats: some steps of 255.
+_FRACTION_OF_BYTES = 0.08
+# How many times as large as that of rounding otherwise a difference may be.
+_TIMES = 16
+# A module whose roundings become this fraction of its results says nothing.
+_ILL = 0.25
+# In decibels, of results as a whole.
+_LOWEST_SNR, _HIGHEST_SNR = 3.0, 70.0
+
+
+@dataclass(frozen=True)
+class Result:
+    """A tensor or a number that comes out of the runs of a module.
+
+    Attributes:
+        place: what it is: `result 0 of sample 1`.
+        value: the tensor or number.
+    """
+
+    place: str
+    value: Any
+
+
+def run(
+    module: Callable[..., Any], samples: Sequence[Sequence[Any]], state: Callable[[], dict[str, torch.Tensor]]
+) -> list[Result]:
+    """Runs samples one after another: what the module gives, what it leaves of its inputs, and in the end its state.
+
+    Args:
+        module: takes the tensors of a sample.
+        samples: what it takes.
+        state: what the module holds.
+    """
+    results = []
+    with torch.no_grad():
+        for number, sample in enumerate(samples):
+            given = [one.clone() if isinstance(one, torch.Tensor) else one for one in sample]
+            outputs = pytree.tree_leaves(module(*given))
+            # What is given out may be the state, to which the next sample writes.
+            outputs = [one.clone() if isinstance(one, torch.Tensor) else one for one in outputs]
+            results += [Result(f"result {index} of sample {number}", one) for index, one in enumerate(outputs)]
+            results += [Result(f"input {index} after sample {number}", one) for index, one in enumerate(given)]
+        results += [Result(f"buffer {name} in the end", one) for name, one in sorted(state().items())]
+    return results
+
+
+@dataclass(frozen=True)
+class Reference:
+    """The results that are right.
+
+    Attributes:
+        eager: what the module gives.
+        exact: what the module gives in float64; again what it gives, where it does not run in float64.
+        others: what it gives where inputs and weights are rounded otherwise, or by another program that is right.
+        is_of_bytes: whether bytes stand for some of the floats in between.
+    """
+
+    eager: list[Result]
+    exact: list[Any]
+    others: tuple[list[Any], ...]
+    is_of_bytes: bool
+
+    def is_ill(self) -> bool:
+        """Whether roundings alone change some result very much."""
+        noises = [self._noise(index) for index in self._floats()]
+        return not self.is_of_bytes and any(noise * _TIMES > _ILL * scale for noise, scale in noises)
+
+    def is_finite(self) -> bool:
+        """Whether all floats are numbers."""
+        return all(bool(self.exact[index].isfinite().all()) for index in self._floats())
+
+    def is_sure(self) -> bool:
+        """Whether roundings change no integer, and turn no number into an infinity or NaN, or the reverse."""
+        for index, result in enumerate(self.eager):
+            if isinstance(result.value, torch.Tensor):
+                kinds = _kinds if result.value.is_floating_point() else torch.as_tensor
+                others = [result.value, *(other[index] for other in self.others)]
+                if any(not torch.equal(kinds(one), kinds(self.exact[index])) for one in others):
+                    return False
+        return True
+
+    def least_snr(self) -> float:
+        """How many decibels each result has to be stronger than the differences."""
+        least = _HIGHEST_SNR
+        for index in self._floats():
+            exact = self.exact[index].double()
+            numbers = exact[exact.isfinite()]
+            if numbers.numel() and numbers.any():
+                ratio = float(numbers.square().mean().sqrt()) / self._allowed(index)
+                least = min(least, 20 * math.log10(ratio))
+        return max(least, _LOWEST_SNR)
+
+    def _floats(self) -> Iterator[int]:
+        for index, result in enumerate(self.eager):
+            if isinstance(result.value, torch.Tensor) and result.value.is_floating_point():
+                yield index
+
+    def with_other(self, results: Sequence[Result]) -> Reference:
+        """The same, with the results of another program that is right."""
+        return replace(self, others=(*self.others, [one.value for one in results]))
+
+    def difference(self, results: Sequence[Result], *, spreads_nan: bool = False) -> str:
+        """How results are wrong; empty if they are right.
+
+        Args:
+            results: what a program gives.
+            spreads_nan: whether it may give NaN where the module gives numbers, of inputs that have some.
+        """
+        if [one.place for one in results] != [one.place for one in self.eager]:
+            return f"{len(results)} results, not {len(self.eager)}"
+        for index, (result, eager) in enumerate(zip(results, self.eager, strict=True)):
+            if wrong := self._wrong(index, result.value, eager.value, spreads_nan):
+                return f"{result.place}: {wrong}"
+        return ""
+
+    def _wrong(self, index: int, actual: Any, eager: Any, spreads_nan: bool) -> str:
+        if not isinstance(eager, torch.Tensor) or not isinstance(actual, torch.Tensor):
+            return "" if type(actual) is type(eager) and actual == eager else f"{actual}, not {eager}"
+        if (actual.dtype, actual.shape) != (eager.dtype, eager.shape):
+            return f"{actual.dtype} {list(actual.shape)}, not {eager.dtype} {list(eager.shape)}"
+        others = [eager, *(other[index] for other in self.others)]
+        if not actual.is_floating_point():
+            is_sure = torch.stack([one == self.exact[index] for one in others]).all(0)
+            wrong = is_sure & (actual != eager)
+            return f"{int(wrong.sum())} of {wrong.numel()} are not as they should be" if wrong.any() else ""
+        exact = self.exact[index].double()
+        kinds = _kinds(exact)
+        is_sure = torch.stack([_kinds(one) == kinds for one in others]).all(0)
+        if spreads_nan:
+            is_sure &= ~actual.isnan()
+        wrong = is_sure & (_kinds(actual) != kinds)
+        said = ""
+        if not wrong.any():
+            allowed = self._allowed(index)
+            far = (actual.double() - exact).abs()
+            wrong = is_sure & exact.isfinite() & (far > allowed)
+            said = f"; {far[wrong].max():.2g} is more than {allowed:.2g}" if wrong.any() else ""
+        if not wrong.any():
+            return ""
+        at = int(wrong.flatten().to(torch.int8).argmax())
+        one, other = float(actual.flatten()[at]), float(exact.flatten()[at])
+        return f"element {at} is {one:.6g}, not {other:.6g}; {int(wrong.sum())} of {wrong.numel()} are wrong{said}"
+
+    def _allowed(self, index: int) -> float:
+        """How far a result may be from the exact one."""
+        noise, scale = self._noise(index)
+        fraction = _FRACTION_OF_BYTES if self.is_of_bytes else _FRACTIONS[self.eager[index].value.dtype]
+        return _TIMES * noise + fraction * scale
+
+    def _noise(self, index: int) -> tuple[float, float]:
+        """How much roundings change a result, and its largest number."""
+        exact = self.exact[index].double()
+        finite = exact.isfinite()
+        largest = 0.0
+        for other in [self.eager[index].value, *(one[index] for one in self.others)]:
+            far = (other.double() - exact).abs()[finite & other.isfinite()]
+            largest = max(largest, float(far.max()) if far.numel() else 0.0)
+        numbers = exact[finite]
+        return largest, float(numbers.abs().max()) if numbers.numel() else 0.0
+
+
+def _kinds(tensor: torch.Tensor) -> torch.Tensor:
+    """0 for numbers, 1 and -1 for infinities, 2 for NaN."""
+    kinds = tensor.isposinf().int() - tensor.isneginf().int()
+    return torch.where(tensor.isnan(), 2, kinds)
+
+
+def judge(
+    module: torch.nn.Module, samples: Sequence[Sequence[Any]], written: Sequence[str], *, is_of_bytes: bool
+) -> Reference:
+    """Runs a module as it is, in float64 and with roundings.
+
+    Args:
+        module: the module, which stays as it is.
+        samples: what it runs on.
+        written: the buffers that it writes to.
+        is_of_bytes: whether bytes stand for some of the floats in between; such a module has no other roundings.
+    """
+    eager = _of_copy(module, samples, written)
+    if is_of_bytes:
+        return Reference(eager, [one.value for one in eager], (), True)
+    exact: Sequence[Result] = eager
+    others = []
+    try:
+        exact = _of_copy(module, samples, written, torch.float64)
+        others = [_of_copy(module, samples, written, torch.float64, seed) for seed in (1, 2)]
+    except Exception:  # Layers that take one dtype only.
+        others = [_of_copy(module, samples, written, None, seed) for seed in (1, 2)]
+    return Reference(eager, *_values(exact), tuple(values for other in others for values in _values(other)), False)
+
+
+def _values(results: Sequence[Result]) -> tuple[list[Any]]:
+    return ([one.value for one in results],)
+
+
+def _of_copy(
+    module: torch.nn.Module,
+    samples: Sequence[Sequence[Any]],
+    written: Sequence[str],
+    dtype: torch.dtype | None = None,
+    seed: int | None = None,
+) -> list[Result]:
+    """The results of a module in a dtype, whose weights and inputs are rounded by the dtype that they had."""
+    module = copy.deepcopy(module)
+    generator = torch.Generator().manual_seed(seed or 0)
+
+    def changed(tensor: Any) -> Any:
+        if not isinstance(tensor, torch.Tensor) or type(tensor) not in (torch.Tensor, torch.nn.Parameter):
+            return tensor
+        if not tensor.is_floating_point():
+            return tensor
+        result = tensor if dtype is None else tensor.to(dtype)
+        if seed is not None:
+            error = torch.rand(tensor.shape, generator=generator, dtype=torch.float64) - 0.5
+            result = result + (result * error * 4 * torch.finfo(tensor.dtype).eps).to(result.dtype)
+        return result
+
+    with torch.no_grad():
+        for part in module.modules():
+            for parameter in part._parameters.values():
+                if parameter is not None:
+                    parameter.data = changed(parameter.data)
+            for name, buffer in part._buffers.items():
+                part._buffers[name] = changed(buffer)
+        samples = [[changed(one) for one in sample] for sample in samples]
+    return run(module, samples, lambda: {name: module.get_buffer(name) for name in written})

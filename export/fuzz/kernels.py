@@ -1,0 +1,81 @@
+"""Runs programs with the kernels, by a runner that has all of them, on each instruction set and several threads."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from executorch.exir import EdgeCompileConfig
+
+from export import program, samples
+from export.fuzz.judge import Reference
+from export.fuzz.programs import SPREADS_NAN, Programs
+from export.graph_passes import passes
+from export.lowering import Lowering
+from kernels.testing import processor
+
+_THREADS = (1, 2, 3)
+# Seconds for a run.
+_TIMEOUT = 60
+
+
+@dataclass(frozen=True)
+class Kernels:
+    """All kernels.
+
+    Attributes:
+        runner: an executorch_binary with the kernels and without a program.
+    """
+
+    runner: Path
+
+    def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
+        """On which instruction set a program differs, and how; empty where it is right on each.
+
+        Args:
+            programs: the method.
+            reference: what the samples give.
+            names: the passes.
+        """
+        if not reference.is_sure():
+            return "", ""
+        method = programs.as_exported()
+        recorded = samples.record(method)
+        built = program.build(
+            [method],
+            {method.name: recorded},
+            {method.name: Lowering()},
+            EdgeCompileConfig(_check_ir_validity=False),
+            passes.select(names),
+            strict_passes=True,
+        )
+        if SPREADS_NAN.encode() in built.pte and not reference.is_finite():
+            return "", ""
+        stored = [one.with_written(built.written[method.name]) for one in recorded]
+        with tempfile.TemporaryDirectory() as folder:
+            pte, ptd = Path(folder, "model.pte"), Path(folder, "model.ptd")
+            pte.write_bytes(built.pte)
+            ptd.write_bytes(samples.serialize({method.name: stored}))
+            command = [str(self.runner), f"--program={pte}", f"--samples={ptd}", "--check"]
+            command.append(f"--min_snr={reference.least_snr()}")
+            for instruction_set, threads in itertools.product(processor.instruction_sets(), _THREADS):
+                if said := _run([*command, f"--threads={threads}"], instruction_set):
+                    return instruction_set, f"{threads} threads: {said}"
+        return "", ""
+
+
+def _run(command: Sequence[str], instruction_set: str) -> str:
+    """What a run that fails says, from the end; empty for one that does not."""
+    environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
+    try:
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return f"does not end in {_TIMEOUT} seconds"
+    if done.returncode == 0:
+        return ""
+    return f"status {done.returncode}: " + (done.stdout + done.stderr)[-2000:]

@@ -1,0 +1,157 @@
+"""Fuzzes the graph passes with random modules: each program gives what the module gives in PyTorch.
+
+    tools/bazel run //export/fuzz -- --count=20000 --seed=1
+
+Shows each class of failures once, by the smallest model file that Hypothesis finds of it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import logging
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NoReturn
+
+import hypothesis
+import torch
+import torch._export.utils
+from absl import flags
+
+from export.fuzz import specs
+from export.fuzz.check import Check, Counts, FailedError, Failure, RefusedError, quiet
+from export.fuzz.draft import Draft, draft
+from export.fuzz.kernels import Kernels
+from export.fuzz.spec import Spec, parse
+
+_COUNT = flags.DEFINE_integer("count", 40, "How many modules.")
+_SEED = flags.DEFINE_integer("seed", 1, "The same seed makes the same modules.")
+_SPEC = flags.DEFINE_string("spec", "", "Checks this module only, given as a failure prints it.")
+_FOLDER = flags.DEFINE_string("folder", "", "Where the model files of failures are written, if anywhere.")
+_REPORT = flags.DEFINE_integer("report", 100, "A line of counts each so many modules.")
+_RUNNER = flags.DEFINE_string(
+    "runner", "", "Runs programs with the kernels, too, by this executorch_binary of all of them."
+)
+
+# So many modules of one seed of Hypothesis: what is left of them is lost where one fails.
+_BATCH = 100
+
+
+class Fuzzer:
+    """Draws modules and checks them.
+
+    Args:
+        check: checks one.
+        counts: what became of the modules.
+        folder: where to write model files that fail; None for nowhere.
+    """
+
+    def __init__(self, check: Check, counts: Counts, folder: Path | None) -> None:
+        self._check = check
+        self._counts = counts
+        self._folder = folder
+        self._failure: Failure | None = None
+        self._shown: set[str] = set()
+        self._start = time.monotonic()
+
+    def run(self, count: int, seed: int) -> None:
+        """Checks so many modules."""
+        batch = 0
+        while self._counts.modules < count:
+            self._failure = None
+            settings = hypothesis.settings(
+                max_examples=min(_BATCH, count - self._counts.modules),
+                database=None,
+                deadline=None,
+                phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+                report_multiple_bugs=False,
+                suppress_health_check=[*hypothesis.HealthCheck],
+                verbosity=hypothesis.Verbosity.quiet,
+            )
+            test = hypothesis.given(specs.SPECS)(self._try)
+            try:
+                hypothesis.seed(f"{seed} {batch}")(settings(test))()
+            except FailedError as error:
+                self._show(error.failure)
+            batch += 1
+
+    def _try(self, spec: Spec) -> None:
+        """Checks a module; once one has failed, only whether this one fails alike, which Hypothesis wants to know."""
+        if self._failure is not None:
+            with contextlib.suppress(RefusedError):
+                for failure in self._check(_drafted(spec), [self._failure.names]):
+                    if failure.of_class == self._failure.of_class:
+                        _fail(failure)
+            return
+        self._counts.modules += 1
+        new = []
+        try:
+            for failure in self._check(_drafted(spec)):
+                self._counts.failed[failure.of_class] += 1
+                if failure.of_class not in self._shown:
+                    new.append(failure)
+        except RefusedError as error:
+            self._counts.refused[str(error)[:120]] += 1
+        if self._counts.modules % _REPORT.value == 0:
+            self.report()
+        if new:
+            self._shown.add(new[0].of_class)
+            self._failure = new[0]
+            _fail(new[0])
+
+    def report(self) -> None:
+        """Prints counts."""
+        print(f"{time.monotonic() - self._start:.0f} s: {self._counts}", flush=True)
+
+    def _show(self, failure: Failure) -> None:
+        names = " ".join(failure.names)
+        print(f"\n{failure.of_class}\n# graph_passes: {names}. {failure.said}\n{failure.source}", flush=True)
+        if self._folder is not None:
+            name = "_".join("".join(one if one.isalnum() else " " for one in failure.of_class).split())
+            (self._folder / f"{name}.py").write_text(
+                f"# {failure.of_class}\n# {names}: {failure.said}\n{failure.source}"
+            )
+
+
+def _fail(failure: Failure) -> NoReturn:
+    """Raises a failure, always on one line: Hypothesis tells failures apart by theirs."""
+    raise FailedError(failure)
+
+
+def _drafted(spec: Spec) -> Draft:
+    with quiet():  # Of layers without elements PyTorch warns.
+        return draft(spec)
+
+
+def main() -> None:
+    flags.FLAGS(sys.argv)
+    torch.set_num_threads(1)
+    logging.disable(logging.ERROR)
+    # To collect these takes a quarter of the time, and no operator is registered meanwhile that is among them.
+    utils = torch._export.utils
+    utils._collect_all_valid_cia_ops_for_namespace = functools.cache(utils._collect_all_valid_cia_ops_for_namespace)
+    counts = Counts()
+    with tempfile.TemporaryDirectory() as temporary:
+        kernels = Kernels(Path(_RUNNER.value)) if _RUNNER.value else None
+        check = Check(Path(temporary), counts, kernels)
+        if _SPEC.value:
+            for failure in check(_drafted(parse(_SPEC.value))):
+                print(f"{failure.of_class}: {failure.said}")
+            return
+        folder = Path(_FOLDER.value) if _FOLDER.value else None
+        fuzzer = Fuzzer(check, counts, folder)
+        fuzzer.run(_COUNT.value, _SEED.value)
+    fuzzer.report()
+    for title, counter in (("refused", counts.refused), ("changed by", counts.acted), ("failed", counts.failed)):
+        print(f"{title}:")
+        for what, number in counter.most_common():
+            print(f"  {number}: {what}")
+    if counts.failed:
+        sys.exit(f"{len(counts.failed)} classes of failures")
+
+
+if __name__ == "__main__":
+    main()

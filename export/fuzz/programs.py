@@ -1,0 +1,177 @@
+"""A model file's method, exported once, and lowered once for each set of operators that graph passes keep whole."""
+
+from __future__ import annotations
+
+import copy
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind
+
+from export import dense_tensors, lowering, model_file, mutable_operators, tracing
+from export.fuzz import judge
+from export.fuzz.judge import Result
+from export.graph_passes import graphs, passes
+from export.graph_passes.graph_pass import GraphPass, Stage
+from export.graph_passes.tests import rewriting
+from export.model_file import Method
+
+# The operator that gives NaN where PyTorch gives numbers, around infinities and NaN (docs/optimized_kernels.md).
+SPREADS_NAN = "rules_executorch::winograd_convolution"
+# Is told of a pass that changed a program, behind the pass.
+Observer = Callable[[GraphPass, ExportedProgram], None]
+
+# The passes that changed what torch.export gave, and the operators that the lowering keeps whole.
+_Key = tuple[tuple[str, ...], frozenset[torch._ops.OpOverload]]
+
+
+class Programs:
+    """The programs of a model file with one method.
+
+    Args:
+        path: the model file.
+    Raises:
+        InputError: PyTorch or a quantizer refuses the module.
+    """
+
+    def __init__(self, path: Path) -> None:
+        model = _load(path)
+        (self.method,) = model.methods
+        quantization = lowering.read(model)["forward"].quantization
+        self.exported = tracing.trace(self.method, ())
+        mutable_operators.check(self.method, self.exported)
+        module = copy.deepcopy(self.method.module)
+        if quantization is not None:
+            from export.quantization import quantize  # Registers operators that other programs have no need of.
+
+            self.exported = quantize(self.method, self.exported, (), quantization)
+            module = self.exported.module()
+        self._module: torch.nn.Module = module
+        dense_tensors.lay_out(self.exported)
+        self._edges: dict[_Key, EdgeProgramManager] = {}
+        self._copies: dict[_Key, EdgeProgramManager] = {}
+
+    def read_samples(self, path: Path) -> None:
+        """Takes the samples of another model file with the same module."""
+        (method,) = _load(path).methods
+        self.method = replace(self.method, samples=method.samples)
+
+    def as_exported(self) -> Method:
+        """The method, exported and quantized already, for who makes a program of it."""
+        return replace(self.method, exported=copy.deepcopy(self.exported), module=self._module)
+
+    def takes(self, sizes: Sequence[Sequence[int]]) -> bool:
+        """Whether the module, and what torch.export made of it, take inputs of other sizes."""
+        inputs = [
+            torch.zeros(one, dtype=given.dtype) for one, given in zip(sizes, self.method.example.args, strict=True)
+        ]
+        try:
+            with torch.no_grad():
+                copy.deepcopy(self._module)(*(one.clone() for one in inputs))
+                self.exported.module()(*inputs)
+        except Exception:  # Whatever they say of sizes.
+            return False
+        return True
+
+    def reference(self, *, is_of_bytes: bool) -> judge.Reference:
+        """What the module gives on the samples."""
+        return judge.judge(self._module, self._samples(), self._written(), is_of_bytes=is_of_bytes)
+
+    def results(self, program: ExportedProgram) -> list[Result]:
+        """What a program gives on the samples."""
+        state = rewriting.initial_state(program)
+        written = self._written()
+
+        def call(*inputs: Any) -> list[Any]:
+            return rewriting.run_program(program, inputs, state)
+
+        return judge.run(call, self._samples(), lambda: {name: state[name] for name in written})
+
+    def _samples(self) -> list[list[Any]]:
+        """The inputs of each sample, flat."""
+        return [sample.flatten()[0] for sample in self.method.samples]
+
+    def _written(self) -> list[str]:
+        """The buffers that the method writes to."""
+        return sorted(set(self.exported.graph_signature.buffers_to_mutate.values()))
+
+    def lower(self, names: Sequence[str], observer: Observer | None = None) -> EdgeProgramManager:
+        """The program after some passes.
+
+        Args:
+            names: the passes.
+            observer: called behind each pass that changed the program.
+        Raises:
+            InputError: a pass raised.
+        """
+        selected = passes.select(names)
+        exported = self.exported
+        changed: tuple[str, ...] = ()
+        if any(one.stage is Stage.EXPORTED for one in selected):
+            exported = copy.deepcopy(self.exported)
+            changed = self._run(selected, Stage.EXPORTED, exported, observer)
+        called = {graphs.operator_of(node) for node in exported.graph.nodes}
+        preserved = {one for of_pass in selected for one in of_pass.preserved} & called
+        key = (changed, frozenset(preserved))
+        if key not in self._edges:
+            config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=sorted(preserved, key=str))
+            self._edges[key] = to_edge_transform_and_lower(copy.deepcopy(exported), compile_config=config)
+        # A copy that no pass has changed serves the next passes, too.
+        edge = self._copies.pop(key, None) or copy.deepcopy(self._edges[key])
+        if not self._run(selected, Stage.LOWERED, edge.exported_program(), observer):
+            self._copies[key] = edge
+        return edge
+
+    @functools.cached_property
+    def is_emitted(self) -> bool:
+        """Whether ExecuTorch makes a file of the program without passes, of whose operators it may lack some."""
+        try:
+            copy.deepcopy(self.lower([])).to_executorch()
+        except Exception:  # Whatever ExecuTorch says.
+            return False
+        return True
+
+    def _run(
+        self, selected: Sequence[GraphPass], stage: Stage, program: ExportedProgram, observer: Observer | None
+    ) -> tuple[str, ...]:
+        """Runs the passes of a stage; gives the names of those that changed something."""
+        changed = []
+        known = rewriting.known_of_sizes(program)
+
+        def after_each(one: GraphPass) -> None:
+            nonlocal known
+            changed.append(one.name)
+            before, known = known, rewriting.known_of_sizes(program)
+            if observer is not None:
+                observer(one, program)
+                assert before == known, f"it assumes something of sizes: {before} became {known}"
+
+        passes.run(selected, stage, self.method, program, is_partitioned=False, strict=True, after_each=after_each)
+        return tuple(changed)
+
+    def sizes(self) -> tuple[list[tuple[Any, ...]], dict[Any, tuple[int, Any]]]:
+        """The sizes of each input, as numbers and expressions, and the least and largest value of each symbol."""
+        specs, nodes = self.exported.graph_signature.input_specs, self.exported.graph.find_nodes(op="placeholder")
+        shapes = [
+            tuple(getattr(getattr(size, "node", None), "expr", size) for size in node.meta["val"].shape)
+            for spec, node in zip(specs, nodes, strict=True)
+            if spec.kind is InputKind.USER_INPUT
+        ]
+        symbols = {symbol for shape in shapes for size in shape for symbol in getattr(size, "free_symbols", ())}
+        limits = self.exported.range_constraints
+        return shapes, {symbol: (int(limits[symbol].lower), limits[symbol].upper) for symbol in symbols & limits.keys()}
+
+
+def _load(path: Path) -> model_file.ModelFile:
+    return model_file.load(path, "get_model", (), rule="executorch_program")
+
+
+def has_call(program: ExportedProgram, name: str) -> bool:
+    """Whether a program calls an operator."""
+    return any(graphs.name_of(node) == name for node in program.graph.nodes)

@@ -1,0 +1,119 @@
+"""Steps on tokens: embeddings, attention of all kinds."""
+
+from __future__ import annotations
+
+from export.fuzz.spec import Pick
+from export.fuzz.writer import Writer
+
+
+def embedding(w: Writer, pick: Pick) -> None:
+    """Looks up further ids; the module begins with it, or adds it."""
+    features = pick(16, 48, 32, w.x.shape[-1] if w.x.dim() else 8)
+    layer = w.layer(f"nn.Embedding({(bound := pick(8, 48, 96))}, {features})", "embedding")
+    ids = w.input("ids", pick(2, 1), pick(5, 3, 1), bound=bound)
+    w.value(f"{layer}({ids})")
+    w.tied.append(layer)
+
+
+def tied_linear(w: Writer, pick: Pick) -> None:
+    """A linear layer with the weight of an embedding or of another linear layer."""
+    tied = pick(*w.tied[::-1])
+    w.value(f"F.linear({w.latest}, {tied}.weight)")
+
+
+def _heads(w: Writer, pick: Pick, x: str, heads: int, size: int) -> str:
+    """Queries, keys or values of tokens: a layer and its heads."""
+    layer = w.layer(f"nn.Linear({w.values[x].shape[-1]}, {heads * size}, bias={pick(True, False)})")
+    name = w.value(f"{layer}({x})")
+    if pick(False, True):
+        b, t = w.values[x].shape[:2]
+        return w.value(f"{name}.view({b}, {t}, {heads}, {size}).transpose(1, 2)")
+    return w.value(f"{name}.unflatten(-1, ({heads}, {size})).transpose(1, 2)")
+
+
+def _mask(w: Writer, pick: Pick, weights: tuple[int, int, int, int]) -> str:
+    """A mask for weights [batch, heads, queries, keys]."""
+    batch, heads, queries, keys = weights
+    sizes = (*pick((), (1, 1), (batch, 1), (batch, heads), (1, heads)), pick(queries, queries, 1), keys)
+    kind = pick("buffer", "bools", "floats", "written", "row", "triangle")
+    if kind == "buffer":
+        return w.buffer(f"torch.randn({sizes})", "mask")
+    if kind == "bools":
+        return w.input("bools", *sizes)
+    if kind == "floats":
+        return w.input("floats", *sizes)
+    if kind == "row":  # Rows that see nothing, but for padding.
+        return w.buffer(f"(torch.arange({keys}) < {max(1, keys - 1)}).expand({sizes}).clone()", "mask")
+    if kind == "triangle":
+        return w.buffer(f"torch.full(({queries}, {keys}), float('-inf')).triu(1)", "mask")
+    return f"torch.ones({queries}, {keys}, dtype=torch.bool).tril({pick(0, 1)})"
+
+
+def attention(w: Writer, pick: Pick) -> None:
+    """Of tokens [batch, length, features] with themselves or with fewer of them, by heads that may share keys."""
+    if w.x.dim() != 3:
+        raise ValueError("no tokens")
+    x = w.latest
+    batch, length, _ = w.x.shape
+    heads = pick(2, 1, 4)
+    size = pick(8, 4, 16, 1)
+    shared = pick(1, 2) if heads > 1 else 1
+    source = x
+    if pick(False, True) and length > 1:
+        source = w.value(pick(f"{x}[:, 1:]", f"{x}[:, :-1]", f"torch.cat([{x}, {x}], 1)"))
+    query = _heads(w, pick, x, heads, size)
+    key, value = (_heads(w, pick, source, heads // shared, size) for _ in range(2))
+    more = ""
+    if shared > 1:
+        way = pick("repeat_interleave", "expand", "enable_gqa")
+        if way == "enable_gqa":
+            more += ", enable_gqa=True"
+        else:
+            keys = w.values[source].shape[1]
+            given, all_heads = heads // shared, (batch, heads, keys, size)
+            for_all = f"[:, :, None].expand({batch}, {given}, {shared}, {keys}, {size}).reshape({all_heads})"
+            for_all = for_all if way == "expand" else f".repeat_interleave({shared}, 1)"
+            key, value = w.value(key + for_all), w.value(value + for_all)
+    if pick(True, False):
+        more += pick("", f", scale={pick(0.5, 0.125)}")
+    keys = w.values[key].shape[2]
+    kind = pick("none", "mask", "causal", "written")
+    if kind == "written":
+        weights = w.value(f"{query} @ {key}.transpose(-2, -1) * {size**-0.5}")
+        if pick(False, True):
+            weights = w.value(f"{weights} + {_mask(w, Pick(()), (batch, heads, length, keys))}")
+        weights = w.value(f"torch.softmax({weights}, dim=-1{pick('', ', dtype=torch.float32')}).to({x}.dtype)")
+        result = w.value(f"{weights} @ {value}")
+    else:
+        if kind == "mask":
+            more += f", attn_mask={_mask(w, pick, (batch, heads, length, keys))}"
+        if kind == "causal":
+            more += ", is_causal=True"
+        result = w.value(f"F.scaled_dot_product_attention({query}, {key}, {value}{more})")
+    if pick(True, True, False):
+        w.value(f"{result}.transpose(1, 2).flatten(2)")
+
+
+def bare_attention(w: Writer, pick: Pick) -> None:
+    """Of inputs and values as they are, whose leading dimensions broadcast."""
+    x = w.latest
+    rank = w.x.dim()
+    if rank < 2:
+        raise ValueError("no tokens")
+    features = w.x.shape[-1]
+    keys = pick(w.x.shape[-2], 3, 7)
+    leading = tuple(size if pick(True, False) else 1 for size in w.x.shape[:-2])[pick(0, 0, max(0, rank - 2)) :]
+    key = w.input("floats", *leading, keys, features)
+    value = w.input("floats", *leading, keys, pick(features, 4)) if pick(False, True) else key
+    more = pick("", ", is_causal=True", ", scale=0.3", ", attn_mask=")
+    if more.endswith("="):
+        more += w.input("bools", w.x.shape[-2], keys)
+    w.value(f"F.scaled_dot_product_attention({x}, {key}, {value}{more})")
+
+
+KINDS = {
+    "embedding": embedding,
+    "tied_linear": tied_linear,
+    "attention": attention,
+    "bare_attention": bare_attention,
+}

@@ -1,0 +1,142 @@
+"""Steps on images of 1 to 3 dimensions, with a batch or without: convolutions, padding, pooling, sizes."""
+
+from __future__ import annotations
+
+from export.fuzz.spec import Pick
+from export.fuzz.writer import Writer
+
+_CHANNELS = (8, 1, 3, 16, 32, 48, 5)
+
+
+def _dimensions(w: Writer, pick: Pick) -> int:
+    """Of the latest value, taken as an image.
+
+    Raises:
+        ValueError: it is none.
+    """
+    options = [count for count in (w.x.dim() - 2, w.x.dim() - 1) if 1 <= count <= 3]
+    if not options:
+        raise ValueError("no image")
+    return pick(*options)
+
+
+def _per_dimension(pick: Pick, count: int, *options: int) -> int | tuple[int, ...]:
+    """A number for all dimensions, or one for each."""
+    first = pick(*options)
+    return first if pick(True, True, False) else (first, *(pick(*options) for _ in range(count - 1)))
+
+
+def _groups(pick: Pick, inputs: int, outputs: int) -> int:
+    return pick(1, 1, *(one for one in range(2, inputs + 1) if inputs % one == outputs % one == 0))
+
+
+def convolution(w: Writer, pick: Pick) -> None:
+    count = _dimensions(w, pick)
+    channels = w.x.shape[-count - 1]
+    size = _per_dimension(pick, count, 3, 1, 2, 5, 4)
+    outputs = pick(channels, *_CHANNELS)
+    padding = pick(0, 1, 2, "same", "valid", tuple(pick(0, 1, 2) for _ in range(count)))
+    stride = 1 if padding == "same" else _per_dimension(pick, count, 1, 1, 2, 3)
+    dilation = _per_dimension(pick, count, 1, 1, 1, 2)
+    mode = pick("zeros", "zeros", "zeros", "zeros", "reflect", "replicate", "circular")
+    layer = w.layer(
+        f"nn.Conv{count}d({channels}, {outputs}, {size}, stride={stride}, padding={padding!r}, dilation={dilation},"
+        f" groups={_groups(pick, channels, outputs)}, bias={pick(True, False)}, padding_mode={mode!r})"
+    )
+    w.value(f"{layer}({w.latest})")
+    w.layers.append(layer)
+
+
+def written_convolution(w: Writer, pick: Pick) -> None:
+    """By the function, whose weight may be computed, and whose bias may be any tensor."""
+    count = _dimensions(w, pick)
+    channels = w.x.shape[-count - 1]
+    outputs = pick(*_CHANNELS)
+    weight = w.layer(f"nn.Parameter(torch.randn({(outputs, channels, *[pick(3, 1, 2)] * count)}) / 8)", "weight")
+    weight = pick(
+        weight, f"{weight} * 0.5", f"{weight} / {weight}.flatten(1).norm(dim=1).reshape{(-1, *[1] * (count + 1))}"
+    )
+    bias = pick("None", f"torch.ones({outputs}, dtype={w.dtype})", "given")
+    if bias == "given":
+        bias = w.layer(f"nn.Parameter(torch.randn({outputs}))", "bias")
+    w.value(f"F.conv{count}d({w.latest}, {weight}, {bias}, padding={pick(0, 1, repr('same'))})")
+
+
+def transposed_convolution(w: Writer, pick: Pick) -> None:
+    count = _dimensions(w, pick)
+    channels = w.x.shape[-count - 1]
+    outputs = pick(channels, *_CHANNELS)
+    stride = _per_dimension(pick, count, 1, 2)
+    layer = w.layer(
+        f"nn.ConvTranspose{count}d({channels}, {outputs}, {_per_dimension(pick, count, 3, 2, 1)}, stride={stride},"
+        f" padding={_per_dimension(pick, count, 0, 1)}, output_padding={0 if stride == 1 else pick(0, 1)},"
+        f" groups={_groups(pick, channels, outputs)}, bias={pick(True, False)}, dilation={pick(1, 1, 2)})"
+    )
+    w.value(f"{layer}({w.latest})")
+    w.layers.append(layer)
+
+
+def pad(w: Writer, pick: Pick) -> None:
+    """At the ends of some dimensions; less than nothing cuts off."""
+    count = pick(*range(1, w.x.dim() + 1)) if w.x.dim() < 3 else pick(w.x.dim() - 2, 1, 2, w.x.dim())
+    widths = [pick(0, 1, 2, 1, -1) for _ in range(2 * count)]
+    mode = pick("constant", "constant", "constant", "reflect", "replicate", "circular")
+    value = f", value={pick(0.0, 0.0, 1.5, -1.0)}" if mode == "constant" else ""
+    w.value(f"F.pad({w.latest}, {widths}, mode={mode!r}{value})")
+
+
+def pad_and_convolve(w: Writer, pick: Pick) -> None:
+    """What the passes for padding look for."""
+    count = _dimensions(w, pick)
+    channels = w.x.shape[-count - 1]
+    widths = [pick(0, 1, 2) for _ in range(2 * count)]
+    outputs = pick(*_CHANNELS)
+    layer = w.layer(
+        f"nn.Conv{count}d({channels}, {outputs}, 3, padding={pick(0, 1, repr('valid'))}, stride={pick(1, 2)},"
+        f" groups={_groups(pick, channels, outputs)})"
+    )
+    w.value(f"F.pad({w.latest}, {widths}, value={pick(0.0, 0.0, 0.5)})")
+    w.value(f"{layer}({w.latest})")
+
+
+def pool(w: Writer, pick: Pick) -> None:
+    count = _dimensions(w, pick)
+    size = _per_dimension(pick, count, 2, 3)
+    stride = pick("None", "1", "2")
+    padding, ceil = pick(0, 1), pick(False, True)
+    if pick(True, False):
+        call = f"max_pool{count}d({{}}, {size}, {stride}, {padding}, {pick(1, 1, 2)}, ceil_mode={ceil})"
+    else:
+        call = f"avg_pool{count}d({{}}, {size}, {stride}, {padding}, {ceil}, {pick(True, False)})"
+    w.value("F." + call.format(w.latest))
+
+
+def adaptive_pool(w: Writer, pick: Pick) -> None:
+    count = _dimensions(w, pick)
+    w.value(f"F.adaptive_{pick('avg', 'max')}_pool{count}d({w.latest}, {pick(1, 2, 3)})")
+
+
+def upsample(w: Writer, pick: Pick) -> None:
+    count = _dimensions(w, pick)
+    smooth = ("linear", "bilinear", "trilinear")[count - 1]
+    mode = pick("nearest", smooth, "nearest-exact", "bicubic" if count == 2 else "nearest")
+    size = pick("scale_factor=2", "scale_factor=1.5", f"size={pick(5, 8, 1)}")
+    corners = "" if mode.startswith("nearest") else f", align_corners={pick(False, True)}"
+    w.value(f"F.interpolate({w.latest}, {size}, mode={mode!r}{corners})")
+
+
+def shuffle(w: Writer, pick: Pick) -> None:
+    w.value(f"F.{pick('pixel_shuffle', 'pixel_unshuffle')}({w.latest}, {pick(2, 1)})")
+
+
+KINDS = {
+    "convolution": convolution,
+    "written_convolution": written_convolution,
+    "transposed_convolution": transposed_convolution,
+    "pad": pad,
+    "pad_and_convolve": pad_and_convolve,
+    "pool": pool,
+    "adaptive_pool": adaptive_pool,
+    "upsample": upsample,
+    "shuffle": shuffle,
+}

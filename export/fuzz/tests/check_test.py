@@ -1,0 +1,69 @@
+"""Tests that a pass which goes wrong is found, and named."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from unittest import mock
+
+from absl.testing import absltest
+from torch.export import ExportedProgram
+
+from export.fuzz.check import Check, Counts, Failure, RefusedError
+from export.fuzz.draft import draft
+from export.fuzz.spec import Spec, Step
+from export.graph_passes import graphs, passes
+from export.graph_passes.graph_pass import Change, Sites
+
+_ATEN = graphs.EDGE.aten
+_MODULE = draft(Spec(steps=(Step("linear"), Step("activation", (3,)))))
+
+
+def _made_tanh(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
+    changes = []
+    for call in sites.calls(_ATEN.sigmoid.default):
+        call.target = _ATEN.tanh.default
+        changes.append(Change.of(call, "a sigmoid made another function"))
+    return changes
+
+
+def _raises(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
+    for _ in sites.calls(_ATEN.sigmoid.default):
+        raise ValueError("no sigmoid")
+    return []
+
+
+class CheckTest(absltest.TestCase):
+    def _failures(self, run: Callable[[ExportedProgram, Sites], Sequence[Change]] | None) -> list[Failure]:
+        known = [
+            dataclasses.replace(one, run=run) if run is not None and one.name == "no_ops" else one
+            for one in passes.PASSES
+        ]
+        check = Check(Path(self.create_tempdir().full_path), Counts())
+        with mock.patch.object(passes, "PASSES", tuple(known)):
+            return check(_MODULE)
+
+    def test_passes_are_right(self) -> None:
+        self.assertEmpty(self._failures(None))
+
+    def test_wrong_pass(self) -> None:
+        failures = self._failures(_made_tanh)
+        said = ["no_ops: wrong", "no_ops with default: wrong", "no_ops with all: wrong"]
+        self.assertEqual([one.of_class for one in failures], said)
+        self.assertIn("torch.sigmoid(", failures[0].source)
+
+    def test_pass_that_raises(self) -> None:
+        alone = self._failures(_raises)[0]
+        self.assertEqual(alone.of_class, "no_ops: raises ValueError in check_test.py:_raises")
+        self.assertEqual(alone.said, "ValueError no sigmoid")
+
+    def test_modules_that_pytorch_refuses(self) -> None:
+        refused = dataclasses.replace(_MODULE, forward=("y0 = x0.nonzero().tolist()",), gives=("y0",))
+        check = Check(Path(self.create_tempdir().full_path), Counts())
+        with self.assertRaisesRegex(RefusedError, "torch.export: "):
+            check(refused)
+
+
+if __name__ == "__main__":
+    absltest.main()
