@@ -1,0 +1,161 @@
+"""The page docs/zoo.md, made of what was found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from enum import Enum
+from importlib import metadata
+from pathlib import Path
+
+from tools.bench import report
+from tools.zoo.results import PASSES, Lowered, Results, Row
+
+_PACKAGES = ("transformers", "torch", "executorch")
+_SETS = ("avx512_bf16", "avx512f", "avx2")
+
+
+class Verdict(Enum):
+    """What became of a model; the value is what the page says."""
+
+    NOT_MADE = "transformers does not make the model or does not run it here"
+    NOT_EXPORTED = "`torch.export` refuses"
+    NOT_LOWERED = "ExecuTorch's lowering refuses, without graph passes too"
+    NO_TIME = "time ran out"
+    LOWERED = "lowered"
+
+
+def verdict(row: Row) -> Verdict:
+    """How far a model comes."""
+    problems = [row.problem, *(one.problem for one in row.lowered.values())]
+    if any(problem and problem.message.startswith("took more than") for problem in problems):
+        return Verdict.NO_TIME
+    if row.problem:
+        return Verdict.NOT_EXPORTED if row.problem.step == "torch.export" else Verdict.NOT_MADE
+    without = row.lowered.get("none")
+    return Verdict.NOT_LOWERED if without and without.problem else Verdict.LOWERED
+
+
+def is_ours(row: Row, name: str) -> bool:
+    """Whether graph passes make a model fail or give other outputs, which come out without them."""
+    one, without = row.lowered[name], row.lowered.get("none")
+    if verdict(row) is not Verdict.LOWERED or one.is_equal:
+        return False
+    return without is None or without.is_equal
+
+
+def summary(row: Row) -> str:
+    """A row in one line."""
+    if row.problem:
+        return f"{row.problem.step}: {row.problem.message}"
+    return f"{row.parameters / 1e6:.1f}M, " + "; ".join(f"{name}: {_said(one)}" for name, one in row.lowered.items())
+
+
+def _said(one: Lowered) -> str:
+    parts = [f"{one.problem.step}: {one.problem.message}" if one.problem else _equality(one)]
+    parts += [f"without kernels: {' '.join(one.missing)}"] if one.missing else []
+    parts += [f"left out: {what}" for what in one.left_out]
+    parts += [f"the runner: {one.runner}"] if one.runner else []
+    return ", ".join(parts)
+
+
+def _equality(one: Lowered) -> str:
+    if one.snr is None:
+        return "equal"
+    return f"equal, {one.snr:.0f} dB" if one.is_equal else f"**differs, {one.snr:.0f} dB**"
+
+
+def counts(found: Results) -> Mapping[str, int]:
+    """How many models come how far."""
+    rows = list(found.values())
+    lowered = [row for row in rows if verdict(row) is Verdict.LOWERED]
+
+    equal = {name: [row for row in lowered if row.lowered[name].is_equal] for name in PASSES}
+    refused = [row for row in lowered if "none" in row.lowered and not row.lowered["none"].is_equal]
+    left_out = [row for row in lowered if any(one.left_out for one in row.lowered.values())]
+    missing = [row for row in lowered if any(one.missing for one in row.lowered.values())]
+    return {
+        "models": len(rows),
+        **{one.value: sum(verdict(row) is one for row in rows) for one in Verdict if one is not Verdict.LOWERED},
+        "lowered": len(lowered),
+        **{f"equal to eager, `{name}` passes": len(those) for name, those in equal.items()},
+        "not equal without graph passes either": len(refused),
+        "a graph pass left something out": len(left_out),
+        "operators without a kernel": len(missing),
+    }
+
+
+def text(found: Results, known: int) -> str:
+    """The page.
+
+    Args:
+        found: the rows.
+        known: how many models there are to go through.
+    """
+    parts = [
+        "# Architectures of transformers",
+        "Every architecture of transformers whose config and weights can be made on a CPU, shrunk to a few layers, few"
+        " words, narrow widths and small images, with random weights by a seed: exported, lowered with the graph passes"
+        " `default` and with `all` of them, and compared with eager PyTorch. `+cache` decodes one word with a static"
+        " cache, as transformers exports decoders for ExecuTorch.",
+        "    tools/bazel run //tools/zoo",
+        f"Made with {', '.join(f'{name} {metadata.version(name)}' for name in _PACKAGES)}, on {_machine()}.",
+        f"It went through {len(found)} of {known} models.",
+        "The command keeps what it found; `-- --models=PATTERN --again` goes through some models once more.",
+        report.table(["", "models"], [list(one) for one in counts(found).items()]),
+        "## Lowered",
+        "Two outputs are equal if they are 80 dB stronger than what differs, which is a relative difference of 1e-4 in"
+        " the root mean square; integers are the same. The graphs are run by PyTorch, with the operators' definitions"
+        " in place of kernels, and by the runner with the kernels where there are times, of one thread.",
+        *_sections(found),
+        *_refused(found),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _machine() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    flags = cpuinfo.read_text() if cpuinfo.exists() else ""
+    widest = next((one for one in _SETS if f" {one} " in flags), "")
+    return f"{os.cpu_count()} processors ({', '.join(filter(None, (report.processor(), widest)))})"
+
+
+def _sections(found: Results) -> Iterator[str]:
+    lowered = {name: row for name, row in found.items() if verdict(row) is Verdict.LOWERED}
+    for kind in sorted({row.kind for row in lowered.values()}):
+        yield f"### {kind.capitalize()}"
+        yield report.table(
+            ["architecture", "class", "inputs", "parameters", *(f"`{name}`" for name in PASSES), "eager, ms"]
+            + [f"`{name}`, ms" for name in PASSES],
+            [_cells(name, row) for name, row in sorted(lowered.items()) if row.kind == kind],
+        )
+
+
+def _cells(name: str, row: Row) -> Sequence[object]:
+    return [
+        f"`{name}`",
+        f"`{row.model}`",
+        row.inputs,
+        f"{row.parameters:,}",
+        *(_said(row.lowered[one]) for one in PASSES),
+        _milliseconds(row.eager),
+        *(_milliseconds(row.lowered[one].seconds) for one in PASSES),
+    ]
+
+
+def _milliseconds(seconds: float | None) -> str:
+    return "" if seconds is None else f"{1e3 * seconds:.3g}"
+
+
+def _refused(found: Results) -> Iterator[str]:
+    for one in Verdict:
+        rows = {name: row for name, row in sorted(found.items()) if verdict(row) is one}
+        if rows and one is not Verdict.LOWERED:
+            yield f"## {one.value[0].upper()}{one.value[1:]}"
+            table = [[f"`{name}`", f"`{row.model}`", f"`{_message(row)}`"] for name, row in rows.items()]
+            yield report.table(["architecture", "class", "message"], table)
+
+
+def _message(row: Row) -> str:
+    problems = [row.problem, *(one.problem for one in row.lowered.values())]
+    return next(problem.message for problem in problems if problem).replace("`", "'")
