@@ -14,14 +14,19 @@ from typing import Any
 _MEASURED = """\
 <!DOCTYPE html>
 <meta charset="utf-8">
-<iframe style="width: {width}px; height: 800px; border: 0" srcdoc="{page}"></iframe>
+<iframe style="width: {width}px; height: 800px; border: 0" src="page.html"></iframe>
 <pre id="measured"></pre>
 <script>
 const frame = document.querySelector("iframe");
-frame.onload = () => {{
+frame.onload = async () => {{
   const page = frame.contentDocument, measured = {{}};
   const style = (element) => frame.contentWindow.getComputedStyle(element);
+  const settled = () => new Promise((resolve) => setTimeout(resolve, 100));
+  try {{
 {script}
+  }} catch (error) {{
+    measured.error = error.stack;
+  }}
   document.getElementById("measured").textContent = JSON.stringify(measured);
 }};
 </script>
@@ -35,11 +40,13 @@ def measure(page: str, width: int, folder: Path, script: str, *, is_dark: bool) 
         page: the HTML.
         width: of the screen, in CSS pixels.
         folder: an empty one to write to.
-        script: JavaScript that fills an object `measured`; it has the document `page`, and `style(element)`.
+        script: JavaScript that fills an object `measured`; it has the document `page`, `style(element)`,
+            and `await settled()` for what the browser does on its own time.
         is_dark: whether the browser asks for dark pages.
     """
+    (folder / "page.html").write_text(page)
     shown = folder / "measured.html"
-    shown.write_text(_MEASURED.format(width=width, page=html.escape(page), script=script))
+    shown.write_text(_MEASURED.format(width=width, script=script))
     finished = subprocess.run(
         [
             Path(os.environ["CHROMIUM"]).absolute(),
@@ -47,6 +54,7 @@ def measure(page: str, width: int, folder: Path, script: str, *, is_dark: bool) 
             "--no-sandbox",  # The test runs in a sandbox.
             "--disable-gpu",
             "--disable-dev-shm-usage",
+            "--allow-file-access-from-files",  # The page is another file than what measures it.
             f"--window-size={width + 100},1000",
             f"--user-data-dir={folder}/profile",
             f"--blink-settings=preferredColorScheme={0 if is_dark else 1}",
@@ -63,6 +71,7 @@ def measure(page: str, width: int, folder: Path, script: str, *, is_dark: bool) 
     found = re.search(r'<pre id="measured">(.+?)</pre>', finished.stdout, re.DOTALL)
     assert found, finished.stderr
     measured: dict[str, Any] = json.loads(html.unescape(found[1]))
+    assert "error" not in measured, measured["error"]
     return measured
 
 

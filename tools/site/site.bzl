@@ -5,13 +5,16 @@ def _documentation_site_impl(ctx):
     args = ctx.actions.args()
     for file in ctx.files.srcs:
         args.add("--file={}={}".format(file.short_path, file.path))
+    for file in ctx.files.sources:
+        args.add("--source={}={}".format(file.short_path, file.path))
     for title, pages in ctx.attr.sections.items():
         args.add("--section={}={}".format(title, ",".join(pages)))
+    args.add("--version=" + ctx.attr.version)
     args.add("--output=" + output.path)
     ctx.actions.run(
         executable = ctx.executable._builder,
         arguments = [args],
-        inputs = ctx.files.srcs,
+        inputs = ctx.files.srcs + ctx.files.sources,
         outputs = [output],
         mnemonic = "DocumentationSite",
         progress_message = "Building the pages of %{label}",
@@ -26,10 +29,17 @@ documentation_site = rule(
             doc = "The contents: pages by title of the section, as paths in the repository.",
             mandatory = True,
         ),
+        "sources": attr.label_list(
+            doc = "Other files that pages link to, shown as they are.",
+            allow_files = True,
+        ),
         "srcs": attr.label_list(
             doc = "Pages and images.",
             allow_files = [".md", ".svg"],
             mandatory = True,
+        ),
+        "version": attr.string(
+            doc = "The version that the pages are of. Default: none, as in a WORKSPACE, which has no version.",
         ),
         "_builder": attr.label(
             cfg = "exec",
