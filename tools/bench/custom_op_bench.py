@@ -1,17 +1,21 @@
-"""What a call from Python of an operator with a lean kernel costs, next to one of PyTorch's own.
+"""Measures what a call from Python of an operator with a lean kernel costs, and writes docs/benchmarks.md.
 
 tools/bazel run //tools/bench:custom_op_bench
 """
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import examples.custom_ops.custom_ops_mul4_lib  # noqa: F401  (defines my_ops::mul4)
 import torch
 from absl import app
+
+from tools.bench import report
 
 _CALLS = 2000
 _ROUNDS = 25
@@ -28,6 +32,20 @@ def _microseconds(call: Callable[[], object]) -> float:
     return statistics.median(rounds)
 
 
+def section(rows: Sequence[tuple[str, str]]) -> str:
+    """The section with the time of each call."""
+    return "\n\n".join(
+        [
+            "## Custom operators in PyTorch",
+            "What a call from Python of an operator costs whose lean kernel PyTorch calls"
+            " ([how](pytorch_operators.md)), next to one of PyTorch's own. The tensors have ten elements, so that the"
+            f" kernels have next to nothing to do; one thread, the median of {_ROUNDS} rounds ({report.processor()}).",
+            "    tools/bazel run //tools/bench:custom_op_bench",
+            report.table(("operator", "µs a call"), rows),
+        ]
+    )
+
+
 def main(argv: Sequence[str]) -> None:
     del argv
     torch.set_num_threads(1)
@@ -40,9 +58,10 @@ def main(argv: Sequence[str]) -> None:
         ("`aten::mul.Tensor`", lambda: torch.ops.aten.mul.Tensor(x, x)),
         ("`aten::mul.out`", lambda: torch.ops.aten.mul.out(x, x, out=out)),
     ]
-    print("| operator | us a call |\n|---|---|")
-    for name, call in rows:
-        print(f"| {name} | {_microseconds(call):.1f} |")
+    text = section([(name, f"{_microseconds(call):.1f}") for name, call in rows])
+    print(text)
+    root = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"])
+    report.replace_section(root / "docs" / "benchmarks.md", "custom_operators", text)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
-"""How large binaries are."""
+"""How large binaries are, and what compiled them."""
 
 from __future__ import annotations
 
+import re
 import struct
 from pathlib import Path
 
@@ -21,3 +22,9 @@ def loaded_bytes(path: Path) -> int:
     size, count = struct.unpack_from("<HH", data, 54)
     segments = [struct.unpack_from("<IIQQQQQQ", data, offset + i * size) for i in range(count)]
     return sum(segment[5] for segment in segments if segment[0] == _PT_LOAD)
+
+
+def compiler(path: Path) -> str:
+    """The compiler that an ELF file names, such as `GCC 12.2.0`."""
+    found = re.search(rb"GCC: \([^)]*\) (?P<GCC>[\d.]+)|clang version (?P<Clang>[\d.]+)", path.read_bytes())
+    return f"{found.lastgroup} {found[found.lastgroup or 0].decode()}" if found else "unknown compiler"

@@ -219,6 +219,19 @@ def _analyze(tree: Tree, targets: int) -> Analyzed:
     return Analyzed(targets, seconds, tree.heap() - before)
 
 
+def _shows(generated: Rows, selected: Rows, built: Sequence[Built], analyzed: Sequence[Analyzed]) -> str:
+    """What the plot shows, for those who do not see it."""
+    (least, _, served_least), (most, _, served_most) = generated[0], generated[-1]
+    (fewest, _, select_least), (calls, _, select_most) = selected[0], selected[-1]
+    return (
+        f"Time and memory by size: in a worker, generate takes {served_least * 1e3:.1f} to {served_most * 1e3:.1f} ms"
+        f" for {least} to {most} operators, select {select_least * 1e3:.1f} to {select_most * 1e3:.1f} ms for"
+        f" {fewest} to {calls:,} calls; {built[-1].libraries:,} libraries build in {built[-1].served:.1f} s with a"
+        f" worker and in {built[-1].once:.1f} s with a process each; {analyzed[-1].targets:,} targets are analyzed in"
+        f" {analyzed[-1].seconds:.1f} s and keep {analyzed[-1].heap_bytes / 1e6:.0f} MB."
+    )
+
+
 def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unknown argument: {argv[1]}")
@@ -231,13 +244,14 @@ def main(argv: Sequence[str]) -> None:
     def milliseconds(rows: Rows) -> list[tuple[str, str, str]]:
         return [(str(n), f"{once * 1e3:.0f} ms", f"{served * 1e3:.1f} ms") for n, once, served in rows]
 
+    shows = _shows(generated, selected, built, analyzed)
     text = "\n\n".join(
         [
             "## Time, and how it grows",
             "Made by `tools/bazel run //tools/bench:growth_bench`; the least of some runs, on a machine with "
             f"{os.cpu_count()} CPUs. A process's time is CPU time, the launcher's included; a warm worker's is from "
             "the request to the response.",
-            "![growth](growth.svg)",
+            report.image("growth.svg", shows),
             "`generate`, by the operators selected out of ExecuTorch's portable `functions.yaml`:",
             report.table(("operators", "process", "worker"), milliseconds(generated)),
             "`select`, by the calls of a model:",
@@ -288,7 +302,7 @@ def main(argv: Sequence[str]) -> None:
         "analysis": ("targets", "s", {"analysis": [(each.targets, each.seconds) for each in analyzed]}),
         "memory": ("targets", "MB", {"memory": [(each.targets, each.heap_bytes / 1e6) for each in analyzed]}),
     }
-    (docs / "growth.svg").write_text(report.plot(charts))
+    (docs / "growth.svg").write_text(report.plot(charts, shows))
     print(text)
 
 

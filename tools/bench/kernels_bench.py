@@ -237,9 +237,7 @@ def _above_limit(layouts: Mapping[str, Mapping[str, float]]) -> list[str]:
 
 def _cpu() -> str:
     """The processor's name and its widest vectors, on which a ratio to eager depends."""
-    text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
-    name = re.search(r"model name\s*: (.*)", text)
-    return f"{name[1] if name else 'unknown processor'}, PyTorch with {torch.backends.cpu.get_cpu_capability()}"
+    return f"{report.processor()}, PyTorch with {torch.backends.cpu.get_cpu_capability()}"
 
 
 def main(argv: Sequence[str]) -> None:

@@ -56,7 +56,11 @@ class GoalsTest(absltest.TestCase):
         self.assertEqual(
             Goal("Speed", 1.0, 0.75, "bert").text(), "Speed, at least 1.00: **missed by 25%**, 0.75 (`bert`)"
         )
-        self.assertEqual(Goal("Speed", 1.0, 1.25).text(), "Speed, at least 1.00: met, 1.25")
+        self.assertEqual(Goal("Speed", 1.0, 1.25, waits_for="x").text(), "Speed, at least 1.00: met, 1.25")
+        self.assertEqual(
+            Goal("Speed", 1.0, 0.75, waits_for="memory").text(),
+            "Speed, at least 1.00: **missed by 25%**, 0.75: memory",
+        )
         self.assertEqual(Goal("Share", 0.75, 0.8, percent=True).text(), "Share, at least 75%: met, 80%")
         self.assertEqual(Goal("Speed", 1.0, None).text(), "Speed, at least 1.00: not measured")
         self.assertFalse(Goal("Speed", 1.0, None).met)

@@ -259,8 +259,10 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         " `torch.compile` finds its cache full. Peak memory is up to there, for a runner in C++ up to its end;"
         " code is what the process loads of the runner and of libraries, without the system's and Python's. int8:"
         " ours and XNNPACK by the recipe `xnnpack_int8`, `torch.compile` by torchao's quantizer for x86, ONNX"
-        " Runtime and OpenVINO by ONNX Runtime's static quantization; PyTorch eager runs the model in float32.",
-        "![speed](peers.svg)",
+        " Runtime and OpenVINO by ONNX Runtime's static quantization; PyTorch eager runs the model in float32."
+        " `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`, or of another model, shows where ours spends"
+        " its time ([profiles](profiles.md)).",
+        report.image("peers.svg", tables.shows(found, models, bench.columns, ours)),
         tables.models(of_models, models, bench.columns, ours),
         tables.notes(found, titles, bench.columns),
         "### Operators",
@@ -289,9 +291,8 @@ def _command() -> str:
 
 def _processor() -> str:
     text = Path("/proc/cpuinfo").read_text()
-    name = re.search(r"^model name\s*: (.*)$", text, re.M)
     widest = next((isa for isa in ("avx512_bf16", "avx512f", "avx2") if f" {isa} " in text), "")
-    return f"{os.cpu_count()} processors ({name[1] if name else 'unknown'}{', ' + widest if widest else ''})"
+    return f"{os.cpu_count()} processors ({report.processor()}{', ' + widest if widest else ''})"
 
 
 def main(argv: Sequence[str]) -> None:
@@ -314,7 +315,7 @@ def main(argv: Sequence[str]) -> None:
         docs = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs"
         report.replace_section(docs / "benchmarks.md", "peers", text)
         titles = {name: model["title"] for name, model in bench.models.items() if not bench.is_operator(name)}
-        (docs / "peers.svg").write_text(tables.plot(found, titles, bench.columns))
+        (docs / "peers.svg").write_text(tables.plot(found, titles, bench.columns, bench.kernels[0]))
     if _CHECK.value and not all(goal.met for goal in judged):
         raise SystemExit(1)
 

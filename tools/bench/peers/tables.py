@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from tools.bench import report
 from tools.bench.peers.goals import Goal, ratios
-from tools.bench.peers.results import Cell, Results
+from tools.bench.peers.results import Cell, Cost, Results
 
 _NONE = "-"
 
@@ -61,13 +62,13 @@ def _times(row: Mapping[str, Cell], columns: Sequence[str], threads: int) -> lis
     return cells
 
 
-def _costs(row: Mapping[str, Cell], columns: Sequence[str], write: Callable[[Any], str]) -> list[str]:
+def _costs(row: Mapping[str, Cell], columns: Sequence[str], write: Callable[[Cost], str]) -> list[str]:
     costs = [row[name].cost if name in row else None for name in columns]
     return [write(cost) if cost else _NONE for cost in costs]
 
 
 def models(results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str) -> str:
-    """The table of the whole models: for each, times and costs in every column.
+    """The tables of the whole models, one for each time and cost: a row a model, a column a contestant.
 
     Args:
         results: of the models alone.
@@ -76,22 +77,24 @@ def models(results: Results, titles: Mapping[str, str], columns: Mapping[str, st
         ours: the column that the goals are for.
     """
     peers = [name for name in columns if name not in (ours, "wheel")]
-    best = {threads: ratios(results, ours, peers, threads) for threads in (1, 2)}
-    rows: list[list[str]] = []
-    for model in titles:
-        if model not in results:
-            continue
-        row = results[model]
-        for threads, title in ((1, "1 thread, ms"), (2, "2 threads, ms")):
-            ratio = best[threads].get(model)
-            rows.append([title, *_times(row, list(columns), threads), f"{ratio:.2f}" if ratio else _NONE])
-        rows.append(["load and first, ms", *_costs(row, list(columns), lambda cost: _milliseconds(cost.start)), ""])
-        rows.append(["peak memory, MB", *_costs(row, list(columns), lambda cost: f"{cost.peak / 1e6:,.0f}"), ""])
-        rows.append(["code, KB", *_costs(row, list(columns), lambda cost: f"{cost.code / 1e3:,.0f}"), ""])
-        rows[-5].insert(0, titles[model])
-        for other in rows[-4:]:
-            other.insert(0, "")
-    return report.table(["model", "", *columns.values(), f"best peer / {columns[ours]}"], rows)
+    rows = {title: results[model] for model, title in titles.items() if model in results}
+    tables = []
+    for threads, heading in ((1, "One thread, ms"), (2, "Two threads, ms")):
+        best = ratios(results, ours, peers, threads)
+        ratio_of = {titles[model]: f"{ratio:.2f}" for model, ratio in best.items()}
+        times = [
+            [title, *_times(row, list(columns), threads), ratio_of.get(title, _NONE)] for title, row in rows.items()
+        ]
+        tables.append((heading, ["model", *columns.values(), f"best peer / {columns[ours]}"], times))
+    costs: dict[str, Callable[[Cost], str]] = {
+        "Load and first inference, ms": lambda cost: _milliseconds(cost.start),
+        "Peak memory, MB": lambda cost: f"{cost.peak / 1e6:,.0f}",
+        "Code, KB": lambda cost: f"{cost.code / 1e3:,.0f}",
+    }
+    for heading, write in costs.items():
+        cells = [[title, *_costs(row, list(columns), write)] for title, row in rows.items()]
+        tables.append((heading, ["model", *columns.values()], cells))
+    return "\n\n".join(f"### {heading}\n\n{report.table(header, cells)}" for heading, header, cells in tables)
 
 
 def operators(
@@ -129,7 +132,23 @@ def goals(found: Sequence[Goal]) -> str:
     return "\n".join(f"- {goal.text()}" for goal in found)
 
 
-def plot(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]) -> str:
+def shows(results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str) -> str:
+    """What the plot shows, for those who do not see it."""
+    of_models = {model: results[model] for model in titles if model in results}
+    peers = [name for name in columns if name not in (ours, "wheel")]
+    best, eager = ratios(of_models, ours, peers, 1), ratios(of_models, ours, ["eager"], 1)
+    if not best or not eager:
+        return "Speed on one thread, by model."
+    slower = [f"{titles[model]} ({ratio:.2f})" for model, ratio in best.items() if ratio < 1]
+    return (
+        f"Speed on one thread, by model: {columns[ours]} is the fastest in {len(best) - len(slower)} of {len(best)}"
+        f" models{', not in ' + ' and '.join(slower) if slower else ''}; in geometric mean the best peer takes"
+        f" {statistics.geometric_mean(best.values()):.2f} of its time, PyTorch eager"
+        f" {statistics.geometric_mean(eager.values()):.2f}."
+    )
+
+
+def plot(results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str) -> str:
     """An SVG: by model, how many times as fast as PyTorch eager each column is, on one thread."""
     groups: dict[str, dict[str, float]] = {}
     for model, title in titles.items():
@@ -139,4 +158,4 @@ def plot(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]
             continue
         times = {column: row[name].median(1) for name, column in columns.items() if name in row}
         groups[title] = {column.replace("`", ""): eager / time for column, time in times.items() if time is not None}
-    return report.dots("Speed on one thread; PyTorch eager is 1", groups)
+    return report.dots("Speed on one thread; PyTorch eager is 1", groups, shows(results, titles, columns, ours))

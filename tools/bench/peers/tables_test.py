@@ -20,18 +20,31 @@ _RESULTS = {
 
 class TablesTest(absltest.TestCase):
     def test_models(self) -> None:
-        lines = tables.models(_RESULTS, {"bert": "BERT", "vit": "ViT"}, _COLUMNS, "ours").splitlines()
+        text = tables.models(_RESULTS, {"bert": "BERT", "vit": "ViT"}, _COLUMNS, "ours")
         self.assertEqual(
-            lines,
+            [section.splitlines() for section in text.split("### ")[1:3]],
             [
-                "| model |  | ours | PyTorch eager | Other | best peer / ours |",
-                "|---|--:|--:|--:|--:|--:|",
-                "| BERT | 1 thread, ms | **4** | 10.5 | - | 2.62 |",
-                "|  | 2 threads, ms | **2** | - | - | - |",
-                "|  | load and first, ms | 12 | 1,500 | - |  |",
-                "|  | peak memory, MB | 3 | 400 | - |  |",
-                "|  | code, KB | 250 | 90,000 | - |  |",
+                [
+                    "One thread, ms",
+                    "",
+                    "| model | ours | PyTorch eager | Other | best peer / ours |",
+                    "|---|--:|--:|--:|--:|",
+                    "| BERT | **4** | 10.5 | - | 2.62 |",
+                    "",
+                ],
+                [
+                    "Two threads, ms",
+                    "",
+                    "| model | ours | PyTorch eager | Other | best peer / ours |",
+                    "|---|--:|--:|--:|--:|",
+                    "| BERT | **2** | - | - | - |",
+                    "",
+                ],
             ],
+        )
+        rows = [line for line in text.splitlines() if line.startswith("| BERT")]
+        self.assertEqual(
+            rows[2:], ["| BERT | 12 | 1,500 | - |", "| BERT | 3 | 400 | - |", "| BERT | 250 | 90,000 | - |"]
         )
 
     def test_share(self) -> None:
@@ -66,9 +79,20 @@ copy of   16 MB              40.0 GB/s read and written
         )
 
     def test_plot(self) -> None:
-        svg = tables.plot(_RESULTS, {"bert": "BERT"}, _COLUMNS)
-        circles = ElementTree.fromstring(svg).iter("{http://www.w3.org/2000/svg}circle")
-        self.assertEqual(len(list(circles)), 4)  # Two of the legend, two of the model.
+        root = ElementTree.fromstring(tables.plot(_RESULTS, {"bert": "BERT"}, _COLUMNS, "ours"))
+        marks = [path for path in root.iter("{http://www.w3.org/2000/svg}path") if len(path)]
+        self.assertLen(marks, 4)  # Two of the legend, two of the model.
+
+    def test_what_the_plot_shows(self) -> None:
+        results = {
+            "a": {"ours": Cell(seconds={1: (2,)}), "eager": Cell(seconds={1: (8,)}), "other": Cell(seconds={1: (4,)})},
+            "b": {"ours": Cell(seconds={1: (2,)}), "eager": Cell(seconds={1: (2,)}), "other": Cell(seconds={1: (1,)})},
+        }
+        self.assertEqual(
+            tables.shows(results, {"a": "A", "b": "B"}, _COLUMNS, "ours"),
+            "Speed on one thread, by model: ours is the fastest in 1 of 2 models, not in B (0.50); in geometric mean"
+            " the best peer takes 1.00 of its time, PyTorch eager 2.00.",
+        )
 
 
 if __name__ == "__main__":

@@ -1,0 +1,42 @@
+"""Measures what a call of PyTorch's operators costs in a program, and writes docs/benchmarks.md.
+
+tools/bazel run //tools/bench:aten_bridge_bench
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import app
+
+from tools.bench import report
+
+_BRIDGE = Path(__file__).parent / "aten_bridge"
+
+
+def section(table: str) -> str:
+    """The section with a table that the binary printed."""
+    return "\n\n".join(
+        [
+            "## ATen mode",
+            "What a call of an operator costs in a program, with PyTorch's own kernel, beyond the same call in PyTorch."
+            f" The tensors have eight elements, so that the kernel has next to nothing to do ({report.processor()}).",
+            "    tools/bazel run //tools/bench:aten_bridge_bench",
+            table,
+        ]
+    )
+
+
+def main(argv: Sequence[str]) -> None:
+    del argv
+    printed = subprocess.run([_BRIDGE], check=True, stdout=subprocess.PIPE, text=True).stdout
+    text = section(printed.strip())
+    print(text)
+    report.replace_section(Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md"), "aten_mode", text)
+
+
+if __name__ == "__main__":
+    app.run(main)
