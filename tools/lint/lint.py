@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Sequence
 
 import clang_format
@@ -14,6 +16,9 @@ from absl import app, flags
 from tools.lint import spelling
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
+_GENERATED = flags.DEFINE_multi_string(
+    "generated", [], "A module that the build writes, for mypy. May be given several times."
+)
 _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend, instead of only checking.")
 
 _STARLARK = (".bazel", ".bzl", "WORKSPACE")
@@ -55,11 +60,17 @@ def main(argv: Sequence[str]) -> None:
     if not tree:
         raise SystemExit("lint: not run by Bazel; run it with: tools/bazel run //tools/lint")
     failed = []
-    for name, command in _commands(pathlib.Path(tree), _FIX.value).items():
-        result = subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL)
-        print(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'}", flush=True)
-        if result.returncode != 0:
-            failed.append(name)
+    with tempfile.TemporaryDirectory() as generated:
+        for path in _GENERATED.value:
+            module = pathlib.Path(generated, path)
+            module.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, module)
+        for name, command in _commands(pathlib.Path(tree), _FIX.value).items():
+            environment = {**os.environ, "MYPYPATH": generated}
+            result = subprocess.run(command, cwd=tree, stdin=subprocess.DEVNULL, env=environment)
+            print(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'}", flush=True)
+            if result.returncode != 0:
+                failed.append(name)
     british = list(spelling.check(pathlib.Path(tree), _tracked(pathlib.Path(tree), ("",))))
     print("\n".join([*british, f"American spelling: {'FAILED' if british else 'ok'}"]), flush=True)
     if british:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import os
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -31,8 +31,10 @@ _TYPES = {
 }
 _NO_VALUE = ("", "None", '""', "[]", "{}", "False")
 
-# What a macro passes on to the rule of its name.
+# What a macro passes on to the rule of its name. All other attributes of the rule are the macro's to give, and say so.
 _PASSED_ON = re.compile(r"(?P<names>(?:\w+, )*\w+) and the common attributes\.")
+
+_GIVEN_BY_MACRO = "The macro gives it."
 
 _HEAD = """# Rules, providers and repositories
 
@@ -104,22 +106,27 @@ def function(macro: Message, rule: Message | None) -> Symbol:
     """A macro's parameters, with the attributes of the rule of its name that the macro passes on."""
     name = macro.text("function_name")
     items: list[str] = []
+    own = {parameter.text("name") for parameter in macro.inner("parameter")}
     for parameter in macro.inner("parameter"):
         doc = parameter.text("doc_string")
         if parameter.text("name") == "kwargs":
-            items += _passed_on(name, doc, rule)
+            items += _passed_on(name, doc, own, rule)
         elif parameter.text("name") != "name":
             default, mandatory = parameter.text("default_value"), parameter.text("mandatory") == "true"
             items.append(_item(parameter.text("name"), "", doc, default, mandatory))
     return _symbol(name, macro.text("doc_string"), ("Parameters", items))
 
 
-def _passed_on(macro: str, doc: str, rule: Message | None) -> Iterator[str]:
+def _passed_on(macro: str, doc: str, own: Collection[str], rule: Message | None) -> Iterator[str]:
     match = _PASSED_ON.fullmatch(_line(doc))
     if match is None or rule is None:
         raise DocstringError(f"{macro}: **kwargs is not of the form `a, b and the common attributes.`: {doc}")
     attributes = {attribute.text("name"): attribute for attribute in rule.inner("attribute")}
-    for name in match["names"].split(", "):
+    names = match["names"].split(", ")
+    for name, attribute in attributes.items():
+        if name not in (*own, *names) and not _line(attribute.text("doc_string")).endswith(_GIVEN_BY_MACRO):
+            raise DocstringError(f"{macro}: **kwargs does not name {name}, an attribute of the rule behind the macro")
+    for name in names:
         if name not in attributes:
             raise DocstringError(f"{macro}: **kwargs names {name}, which is no attribute of the rule behind the macro")
         yield _attribute(attributes[name])

@@ -53,7 +53,7 @@ class ReferenceTest(absltest.TestCase):
                 self.assertRegex(symbol.text, r"\A\w|\A`", symbol.name)
                 self.assertNotRegex(symbol.text, r"(?m): $", symbol.name)
 
-    def test_kwargs_that_the_rule_does_not_have(self) -> None:
+    def test_kwargs_are_the_attributes_of_the_rule(self) -> None:
         function = textproto.parse(
             'function_name: "f"\nparameter {\n  name: "kwargs"\n  doc_string: "a, b and the common attributes."\n}\n'
         )
@@ -63,6 +63,16 @@ class ReferenceTest(absltest.TestCase):
         self.assertEqual(symbol.text, "Parameters:\n\n- `a` (string): Is a.\n- `b` (bool, default `True`): Is b.")
         with self.assertRaisesRegex(reference.DocstringError, r"f: \*\*kwargs names b"):
             reference.function(function, textproto.parse(a))
+        c = 'attribute {\n  name: "c"\n  type: STRING\n  doc_string: "Is c."\n}\n'
+        with self.assertRaisesRegex(reference.DocstringError, r"f: \*\*kwargs does not name c"):
+            reference.function(function, textproto.parse(a + b + c))
+        given = c.replace("Is c.", "Is c. The macro\\ngives it.")
+        self.assertEqual(reference.function(function, textproto.parse(a + b + given)), symbol)
+        own = textproto.parse(
+            'function_name: "f"\nparameter {\n  name: "c"\n  doc_string: "Own."\n}\n'
+            'parameter {\n  name: "kwargs"\n  doc_string: "a, b and the common attributes."\n}\n'
+        )
+        self.assertIn("- `c`: Own.", reference.function(own, textproto.parse(a + b + c)).text)
 
 
 if __name__ == "__main__":
