@@ -54,6 +54,11 @@ class AllPassesTest(absltest.TestCase):
             self._check(model, padded=52, clamp=35)
             self._check_convolutions(model, layers=52, copies=1, addends=10)
 
+    def test_efficientnet(self) -> None:
+        # Copies are for means: each of the 16 blocks weighs its channels by theirs, and the last layer takes them.
+        self._check("efficientnet_b0", padded=5, silu=49, sigmoid=16)
+        self._check_convolutions("efficientnet_b0", layers=81, copies=17, addends=9)
+
     def test_resnet(self) -> None:
         for model in ("resnet18", "resnet18_half"):
             self._check(model, clamp=15)

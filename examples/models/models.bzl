@@ -60,6 +60,7 @@ WITH_ALL_PASSES = {
     "bert_base": "bert_base.py",
     "clip_half": "clip_half.py",
     "convnext_tiny": "convnext_tiny.py",
+    "efficientnet_b0": "efficientnet_b0.py",
     "gemma3_bfloat16": "gemma3_bfloat16.py",
     "gpt2_small": "gpt2_small.py",
     "minilm_weights": "minilm_weights.py",
@@ -129,6 +130,7 @@ MODELS = {
 
 # Models whose programs are here with all graph passes only.
 ONLY_WITH_ALL_PASSES = {
+    "efficientnet_b0": _model(),
     "minilm_weights": _model(
         deps = [
             "//examples/models:minilm_py",
