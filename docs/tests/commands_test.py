@@ -53,20 +53,24 @@ _ELSEWHERE = {
     "tools/bazel run //codegen/fuzz:program_fuzz -- *": "//codegen/fuzz:program_fuzz",
     "tools/bazel run //diagnostics:update_errors": "//diagnostics/tests:error_list_test",
     "tools/bazel run //examples/qnn_op_package:example_op_package.skeleton": "//qnn/skeleton/tests:skeleton_test",
-    "tools/bazel run //examples/mobilenet_v2:runner.profile": "//profiles/tests:profile_test",
+    "tools/bazel run //examples/mobilenet_v2:runner.profile*": "//profiles/tests:profile_test",
     "tools/bazel run //export -- *": "//export/tests:export_test",
+    "tools/bazel run //export:graph_passes_reference": "//export/graph_passes/tests:selection_test",
+    "tools/bazel run //export/fuzz -- *": "//export/fuzz:fuzz_test",
     "tools/bazel run //kernels/testing/sweep": "//kernels/testing/sweep/tests:sweep_test",
     "tools/bazel run //tools/compile_commands": "//tools/compile_commands/tests:compile_commands_test",
     "tools/bazel run //tools/floors": "//tools/floors:floors_test",
     "tools/bazel run //tools/from_buck -- TARGETS": "//tools/from_buck/tests:from_buck_test",
     "tools/bazel run //tools/models:matrix": "//tools/models:matrix_test",
     "tools/bazel run //tools/reference": "//tools/reference:reference_test",
+    "tools/bazel run //tools/reference:own_operators": "//tools/reference:own_operators_test",
+    "tools/bazel run //tools/zoo*": "//tools/zoo/tests:zoo_test",
 }
 _SDK = "needs Qualcomm's SDKs"
 # Commands that no test runs, and why. Their targets exist.
 _BY_HAND = {
     ".ci/run": "runs all tests",
-    "HEXAGON_ARCH=v75 bazel-bin/examples/qnn_op_package/*": "needs a phone",
+    "bazel-bin/examples/qnn_op_package/*": "needs a phone",
     "export *": _SDK,
     "tools/bazel --bazelrc=... *": "needs the servers of //tools/remote",
     "tools/bazel run * //tools/bench:*": "measures for minutes",
@@ -193,6 +197,14 @@ class CommandsTest(absltest.TestCase):
         for test in _ELSEWHERE.values():
             self.assertRegex(test, "_(tests?|fuzz)$")
             self._assert_exists(test)
+
+    def test_tests_of_documents(self) -> None:
+        """docs/documents.md names tests that exist."""
+        tests = re.findall(r"`(//[\w/]+:\w+_tests?)`", Path("docs/documents.md").read_text())
+        self.assertNotEmpty(tests)
+        for test in tests:
+            with self.subTest(test):
+                self._assert_exists(test)
 
     def test_links(self) -> None:
         """To files that are no pages; //tools/site looks at the others."""

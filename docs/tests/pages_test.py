@@ -57,6 +57,37 @@ class MovingTest(absltest.TestCase):
         self.assertIn("\n".join(conversion.notes), (_DOCS / "moving.md").read_text())
 
 
+class PlatformsTest(absltest.TestCase):
+    def test_instruction_sets_of_arm64(self) -> None:
+        """The page names each set that kernels are compiled for."""
+        rule = Path("rules/private/actions/instruction_sets.bzl").read_text()
+        sets = re.findall(r'^    "(\w+)": \[', rule.partition("_ARM64 = {")[2].partition("\n}")[0], re.MULTILINE)
+        self.assertLen(sets, 2)
+        for page in ("platforms.md", "optimized_kernels.md"):
+            for name in sets:
+                self.assertIn(f"`{name}`", (_DOCS / page).read_text())
+
+
+class ReadmeTest(absltest.TestCase):
+    def test_archives_of_workspace(self) -> None:
+        """The README's WORKSPACE has the versions of this repository's own, with which its tests pass."""
+        shown, own = (
+            re.findall(r"^http_archive\(\n.*?^\)$", Path(file).read_text(), re.DOTALL | re.MULTILINE)
+            for file in ("README.md", "WORKSPACE")
+        )
+        self.assertLen(shown, 4)
+        self.assertEqual(shown, own)
+
+
+class RunnerTest(absltest.TestCase):
+    def test_every_flag_is_on_the_page(self) -> None:
+        command = [str(_QUICKSTART / "runner"), "--help"]
+        printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+        flags = set(re.findall(r"--\w+", printed))
+        self.assertIn("--threads", flags)
+        self.assertContainsSubset(flags, re.findall(r"--\w+", (_DOCS / "runner.md").read_text()))
+
+
 class WritingAKernelTest(absltest.TestCase):
     def test_types_are_those_of_the_code_generator(self) -> None:
         rows = re.findall(
