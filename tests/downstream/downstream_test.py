@@ -16,8 +16,9 @@ from tests.downstream import nested_bazel
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 _MODES = {
     "bzlmod": ["--enable_bzlmod", "--noenable_workspace"],
-    # In this compilation mode, what an executable links is not position-independent, as all that the outer build makes.
-    "workspace": ["--noenable_bzlmod", "--enable_workspace", "--compilation_mode=opt"],
+    # The other flags are in workspace.bazelrc, out of the README. In this compilation mode, what an executable
+    # links is not position-independent, as all that the outer build makes.
+    "workspace": ["--compilation_mode=opt"],
 }
 _MODE = sys.argv.pop(1)
 
@@ -27,7 +28,11 @@ class DownstreamTest(absltest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.workspace = nested_bazel.Workspace(nested_bazel.make_app(_TMP), _TMP / "o", *_MODES[_MODE])
+        app = nested_bazel.make_app(_TMP)
+        if _MODE == "workspace":
+            (app / "workspace.bazelrc").rename(app / ".bazelrc")
+            (app / "MODULE.bazel").unlink()
+        cls.workspace = nested_bazel.Workspace(app, _TMP / "o", *_MODES[_MODE])
         cls.addClassCleanup(cls.workspace.__exit__)
 
     def bazel(self, *arguments: str) -> subprocess.CompletedProcess[str]:

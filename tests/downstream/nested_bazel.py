@@ -67,7 +67,7 @@ class Workspace:
 def _readme_fence(marker: str) -> str:
     """The code that the README prints and that contains a text."""
     readme = (_RUNFILES / "_main/README.md").read_text()
-    fences: list[str] = re.findall(r"^```starlark\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+    fences: list[str] = re.findall(r"^```(?:starlark|bazelrc)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
     (fence,) = [fence for fence in fences if marker in fence]
     return fence
 
@@ -125,8 +125,12 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
 
 
 def make_app(place: pathlib.Path) -> pathlib.Path:
-    """A copy of the workspace `app`, with the package `readme`: the README's BUILD file, and the quickstart's files."""
+    """A copy of the workspace `app`, with the package `readme`: the README's BUILD file, and the quickstart's files.
+
+    `workspace.bazelrc` is what the README has for WORKSPACE.
+    """
     app = make("app", place)
+    (app / "workspace.bazelrc").write_text(_readme_fence("--enable_workspace"))
     shutil.copytree(_RUNFILES / "_main/examples/quickstart", app / "readme")
     (app / "readme/BUILD.bazel").write_text(_readme_fence("executorch_binary("))
     return app

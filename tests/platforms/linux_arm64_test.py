@@ -52,7 +52,7 @@ class LinuxArm64Test(absltest.TestCase):
                     done = _run(processor, "LEVELS", EXECUTORCH_INSTRUCTION_SET=instruction_set)
                     ran = min(level, widest)
                     # As rules/tests/instruction_sets has it.
-                    self.assertEqual(done.stdout, f"{ran} {ran} {ran} 2 0\n", done.stderr)
+                    self.assertEqual(done.stdout, f"{ran} {ran} {ran} 2 0\n{ran} {ran} {ran} 3\n", done.stderr)
 
     def test_the_guide(self) -> None:
         guide = Path("docs/platforms.md").read_text()

@@ -24,7 +24,7 @@ _MEASURE = """\
   measured.maps = [...page.querySelectorAll(".map")].filter((map) => map.offsetWidth).map((map) => {
     const area = map.getBoundingClientRect();
     return {
-      shape: map.className, width: area.width, height: area.height,
+      shape: map.closest(".wide, .tall").className, width: area.width, height: area.height,
       boxes: [...map.querySelectorAll(".box")].map((box) => {
         const at = box.getBoundingClientRect(), label = box.querySelector("span");
         return {
@@ -37,16 +37,60 @@ _MEASURE = """\
   });
 """
 
+# Follows every box of the map that is shown, into maps of several names and to lines.
+_FOLLOW = """\
+  const number = (text) => Number(text.replaceAll(",", ""));
+  const shown = () => [...page.querySelectorAll(".map")].filter((map) => map.offsetWidth);
+  const of = (map) => [...map.querySelectorAll(".box")];
+  const bytes = (box) => number(/([0-9,]+) bytes?, [0-9.]+%$/.exec(box.title)[1]);
+  measured.maps = [];
+  measured.lines = [];
+  const pending = [null];
+  while (pending.length) {
+    const box = pending.pop();
+    if (box) {
+      page.querySelector(`.${measured.shape} [href="${box.link}"]`).click();
+      await settled();
+    } else {
+      measured.shape = shown()[0].closest(".wide, .tall").className;
+    }
+    const boxes = of(shown()[0]);
+    measured.maps.push({
+      count: shown().length, expected: box && box.bytes, names: box && box.names,
+      bytes: boxes.reduce((sum, each) => sum + bytes(each), 0),
+      boxes: boxes.reduce((sum, each) => sum + (each.title.match(/: ([0-9]+) more, /)?.[1] ?? 1) * 1, 0),
+      top: shown()[0].getBoundingClientRect().top,
+      focus: (boxes[0].focus(), page.activeElement === boxes[0]),
+    });
+    for (const each of boxes.filter((each) => each.matches(".several"))) {
+      pending.push({link: each.hash, bytes: bytes(each), names: number(/: ([0-9]+) more, /.exec(each.title)[1])});
+    }
+    for (const each of boxes.filter((each) => !each.matches(".several"))) {
+      const row = page.querySelector(`${each.hash} .row`);
+      measured.lines.push({title: each.title, bytes: bytes(each), text: row && row.textContent});
+    }
+  }
+  shown()[0].parentElement.querySelector("p a").click();
+  await settled();
+  measured.overview = shown()[0].parentElement.className;
+  const last = [...page.querySelectorAll(`.${measured.shape} .box:not(.several)`)].at(-1);
+  last.click();
+  await settled();
+  const line = page.querySelector(":target");
+  measured.last = {top: line.getBoundingClientRect().top, height: line.offsetHeight};
+  measured.width = page.documentElement.scrollWidth;
+"""
+
 
 class PageTest(absltest.TestCase):
     def test_light_phone(self) -> None:
-        self._check(390, "map tall", is_dark=False)
+        self._check(390, "tall", is_dark=False)
 
     def test_dark_small_phone(self) -> None:
-        self._check(320, "map tall", is_dark=True)
+        self._check(320, "tall", is_dark=True)
 
     def test_dark_wide_screen(self) -> None:
-        self._check(1280, "map wide", is_dark=True)
+        self._check(1280, "wide", is_dark=True)
 
     def test_what_if(self) -> None:
         page = _PAGE.read_text()
@@ -54,7 +98,46 @@ class PageTest(absltest.TestCase):
         self.assertIn("<li>my_ops::squareplus.out</li>", page)
 
     def test_nothing_is_loaded(self) -> None:
-        self.assertNotRegex(_PAGE.read_text(), r"<script|<link|<img|@import|url\(|https?:")
+        self.assertNotRegex(_PAGE.read_text(), r"\bsrc=|<link|<img|@import|url\(|https?:|fetch|import\(")
+
+    def test_boxes_open(self) -> None:
+        for width, shape in ((360, "tall"), (1280, "wide")):
+            folder = Path(self.create_tempdir().full_path)
+            measured = browser.measure(_PAGE.read_text(), width, folder, _FOLLOW, is_dark=False)
+            self.assertEqual(measured["shape"], shape)
+            whole, *inner = measured["maps"]
+            self.assertEqual(whole["bytes"], json.loads(_PAGE.with_suffix(".json").read_text())["bytes"])
+            self.assertGreater(len(inner), 0)
+            for each in measured["maps"]:
+                self.assertEqual(each["count"], 1)
+                self.assertTrue(each["focus"])
+            for each in inner:
+                self.assertEqual(each["bytes"], each["expected"])
+                self.assertEqual(each["boxes"], each["names"])
+                self.assertTrue(0 <= each["top"] <= 800, each["top"])
+            self.assertEqual(measured["overview"], "overview")
+            # In the end, each name has a box, and the box leads to its line.
+            parts = json.loads(_PAGE.with_suffix(".json").read_text())["parts"]
+            self.assertEqual(len(measured["lines"]), len({(part["group"], part["name"]) for part in parts}))
+            for line in measured["lines"]:
+                name = line["title"].partition(": ")[2].rpartition(f", {line['bytes']:,} byte")[0]
+                self.assertTrue(line["text"].startswith(name), line)
+                self.assertIn(f"{line['bytes']:,}", line["text"])
+            self.assertGreater(measured["last"]["height"], 20)
+            self.assertTrue(0 <= measured["last"]["top"] <= 800, measured["last"]["top"])
+            self.assertLessEqual(measured["width"], width)
+
+    def test_changes(self) -> None:
+        page = _PAGE.read_text()
+        changes = page[page.index("<h2>Changes</h2>") : page.index("<h2>Operators</h2>")]
+        self.assertRegex(changes, r"<details>\n<summary>\d+ parts changed: \+[\d,]+ and -[\d,]+ bytes</summary>")
+        report, baseline = (
+            {(part["group"], part["name"]) for part in json.loads(file.read_text())["parts"]}
+            for file in (_PAGE.with_suffix(".json"), _PAGE.with_name("quickstart.json"))
+        )
+        self.assertEqual(len(re.findall(r"\+[\d,]+ <small>new</small>", changes)), len(report - baseline))
+        self.assertEqual(len(re.findall(r"-[\d,]+ <small>gone</small>", changes)), len(baseline - report))
+        self.assertNotIn("of 0", changes)
 
     def _check(self, width: int, shape: str, *, is_dark: bool) -> None:
         folder = Path(self.create_tempdir().full_path)

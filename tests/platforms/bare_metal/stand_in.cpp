@@ -1,12 +1,14 @@
 // Stands in for the runtime, of whose sources the wheel has headers only: tensors of a fixed shape, and a registry of a
 // few kernels. A program that loads .pte files needs ExecuTorch's own.
 
+#include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/abort.h>
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "tests/platforms/bare_metal/board.h"
 
@@ -38,6 +40,12 @@ Result<OpFunction> get_op_function_from_registry(const char* name, Span<const Te
     }
   }
   return Error::OperatorMissing;
+}
+
+// The image's operators take no such lists.
+template <>
+aten::ArrayRef<std::optional<aten::Tensor>> BoxedEvalueList<std::optional<aten::Tensor>>::get() const {
+  runtime_abort();
 }
 
 namespace etensor {
