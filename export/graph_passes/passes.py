@@ -116,7 +116,7 @@ def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequenc
 def emit(
     passes: Sequence[GraphPass], attempt: Callable[[Sequence[GraphPass]], _Emitted], *, strict: bool = False
 ) -> tuple[_Emitted, Mapping[str, Exception]]:
-    """What becomes of methods with passes, less the passes behind which ExecuTorch fails, and how it failed.
+    """What becomes of methods with passes, less the passes behind which ExecuTorch fails, and how ExecuTorch failed.
 
     Args:
         passes: those that `select` gave.
@@ -180,10 +180,21 @@ def run(
     if stage is Stage.EXPORTED and is_partitioned:
         reason = "the method has partitioners, which look for operators of their own choice"
         return tuple(PassReport(one.name, reason) for one in chosen)
-    if chosen:
+    if not chosen:
+        return ()
+    saved: Snapshot | None = Snapshot(program)
+    try:
         _prepare(stage, program)
-    reports = []
+    except Exception as error:
+        failure = _failure_of_normal_form(method, error)
+        if strict:
+            raise InputError(failure) from error
+        saved.restore()
+        warning = dataclasses.replace(failure, severity="warning")
+        left_out = [PassReport(one.name, "there is no normal form of the graph") for one in chosen]
+        return (dataclasses.replace(left_out[0], failures=(warning,)), *left_out[1:])
     saved = None
+    reports = []
     for one in chosen:
         saved = saved or Snapshot(program)
         of_pass = _run(one, method, program, saved, strict=strict)
@@ -240,7 +251,14 @@ def blamed(name: str, method: Method, error: Exception) -> PassReport:
     """The report of a pass that was left out since ExecuTorch raised an error behind it."""
     raised = f"ExecuTorch raised {type(error).__name__} behind"
     found = f"{raised} the graph pass {name}: {first_lines(text_of(error))}"
-    return PassReport(name, f"{raised} it", failures=(_finding(name, method.at, found, (), severity="warning"),))
+    warning = _finding(method.at, found, _leaving_out(name), severity="warning")
+    return PassReport(name, f"{raised} it", failures=(warning,))
+
+
+def _failure_of_normal_form(method: Method, error: Exception) -> Finding:
+    message = first_lines(text_of(error))
+    found = f"what prepares {method.name}() for graph passes raised {type(error).__name__}"
+    return _finding(method.at, found + (f": {message}" if message else ""), "graph_passes = [] runs none of the passes")
 
 
 def _failure(one: GraphPass, method: Method, error: Exception, call: torch.fx.Node | None) -> Finding:
@@ -252,21 +270,25 @@ def _failure(one: GraphPass, method: Method, error: Exception, call: torch.fx.No
     where = f" at {graphs.name_of(call)}" if call is not None and call.op == "call_function" else ""
     message = first_lines(text_of(error))
     found = f"the graph pass {one.name} raised {type(error).__name__}{where} in {method.name}()"
-    return _finding(one.name, at, found + (f": {message}" if message else ""), details)
+    return _finding(at, found + (f": {message}" if message else ""), _leaving_out(one.name), details)
+
+
+def _leaving_out(name: str) -> str:
+    return f'graph_passes = [..., "-{name}"] leaves the pass out'
 
 
 def _finding(
-    name: str,
     at: Location,
     found: str,
-    details: tuple[str, ...],
+    workaround: str,
+    details: tuple[str, ...] = (),
     severity: Literal["error", "warning"] = "error",
 ) -> Finding:
     return Finding(
         at,
         found,
-        "a fault of rules_executorch, whose pass this is; the model is not at fault.",
-        f'please report this with what --traceback shows; graph_passes = [..., "-{name}"] leaves the pass out.',
+        "a fault of rules_executorch, whose graph passes these are; the model is not at fault.",
+        f"please report this with what --traceback shows; {workaround}.",
         details,
         id="graph-pass-failed",
         severity=severity,

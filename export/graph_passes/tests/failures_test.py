@@ -29,8 +29,15 @@ class FailuresTest(PassTestCase):
     )
 
     @contextlib.contextmanager
-    def _passes(self, *named: tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]]) -> Iterator[None]:
-        found = [GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named]
+    def _passes(
+        self,
+        *named: tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]],
+        exported: Sequence[tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]]] = (),
+    ) -> Iterator[None]:
+        found = [
+            *(GraphPass(name, Stage.EXPORTED, run, reference="") for name, run in exported),
+            *(GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named),
+        ]
         with (
             mock.patch.object(passes, "PASSES", found),
             mock.patch.object(passes, "_GROUPS", {"all": frozenset(one.name for one in found)}),
@@ -148,11 +155,58 @@ class FailuresTest(PassTestCase):
         self.assertRegex(of_bad.left_out, "ExecuTorch raised .* behind it")
         self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
 
+    def test_executorch_fails_behind_a_pass_before_its_lowering(self) -> None:
+        def good(program: ExportedProgram, sites: Sites) -> list[Change]:
+            changes = []
+            for call in sites.calls(torch.ops.aten.mul.Tensor):
+                # Another operator of the same results, which shows in the program.
+                call.target = torch.ops.aten.div.Tensor
+                call.args = (call.args[0], 1 / call.args[1])
+                changes.append(Change.of(call, "divides"))
+            return changes
+
+        def bad(program: ExportedProgram, sites: Sites) -> list[Change]:
+            changes = []
+            for call in sites.calls(torch.ops.aten.exp.default):
+                call.args = (*call.args, 1, 2, 3)
+                changes.append(Change.of(call, "arguments that there are not"))
+            return changes
+
+        def lowered(program: ExportedProgram, sites: Sites) -> list[Change]:
+            return [Change.of(call, "seen") for call in sites.calls(graphs.EDGE.aten.div.Tensor)]
+
+        with self._passes(("lowered", lowered), exported=[("a_good", good), ("b_bad", bad), ("c_good", good)]):
+            exported = self.export(self._SOURCE, ["all"], strict=False)
+            with self.assertRaises(InputError):
+                self.export(self._SOURCE, ["all"], strict=True)
+        self.check_values(exported)
+        self.assertIn("aten::div.out", self.calls(exported))
+        self.assertEqual(self.changes(exported, "a_good"), ["divides"] * 3)
+        self.assertEqual(self.changes(exported, "lowered"), ["seen"] * 3)
+        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
+
+    def test_executorch_fails_without_passes(self) -> None:
+        """What no pass is to blame for is reported as before, once."""
+
+        def counts(program: ExportedProgram, sites: Sites) -> list[Change]:
+            return [Change.of(call, "counted") for call in sites.calls(_MUL)]
+
+        refused = model_file("return None", "torch.rand(2)", takes="x")
+        with self._passes(("counts", counts)), self.assertRaises(InputError) as caught:
+            self.export(refused, ["all"], strict=False)
+        self.assertNotIn("graph pass", str(caught.exception))
+
     def test_no_normal_form(self) -> None:
         with mock.patch.object(normal_form, "normalize", side_effect=KeyError("no view")):
             exported = self.export(self._SOURCE, ["default"], strict=False)
+            with self.assertRaises(InputError) as caught:
+                self.export(self._SOURCE, ["default"], strict=True)
         self.check_values(exported)
-        self.assertLen(exported.warnings, 7)
+        (warning,) = exported.warnings
+        self.assertEqual(warning.found, "what prepares forward() for graph passes raised KeyError: 'no view'")
+        self.assertIn("graph_passes = [] runs none of the passes", warning.fix)
+        self.assertEqual(caught.exception.findings[0].found, warning.found)
+        self.assertIn("views: left out: there is no normal form", report.as_text(exported.graph_passes))
 
     def test_strict(self) -> None:
         for stage, target in (
