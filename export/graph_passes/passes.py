@@ -182,14 +182,14 @@ def run(
         return tuple(PassReport(one.name, reason) for one in chosen)
     if not chosen:
         return ()
-    saved: Snapshot | None = Snapshot(program)
+    before = Snapshot(program)
     try:
         _prepare(stage, program)
     except Exception as error:
         failure = _failure_of_normal_form(method, error)
         if strict:
             raise InputError(failure) from error
-        saved.restore()
+        before.restore()
         warning = dataclasses.replace(failure, severity="warning")
         left_out = [PassReport(one.name, "there is no normal form of the graph") for one in chosen]
         return (dataclasses.replace(left_out[0], failures=(warning,)), *left_out[1:])
