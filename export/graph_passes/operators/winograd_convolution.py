@@ -13,6 +13,8 @@ from export.graph_passes.operators.registration import fakes, implements
 KERNEL_SIZE = layouts.WINOGRAD_KERNEL_SIZE
 # The points at which polynomials are evaluated, besides infinity, by the outputs of a tile in each dimension.
 _POINTS = {2: layouts.WINOGRAD_POINTS_OF_2, 4: layouts.WINOGRAD_POINTS_OF_4}
+# The outputs of the tiles that there are, in each dimension.
+TILES = tuple(_POINTS)
 
 
 def places(tile: int) -> int:

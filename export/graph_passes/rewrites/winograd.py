@@ -19,6 +19,7 @@ _TRANSFORM = 12
 _READ = 32
 # Faster by less than that is not worth larger weights.
 _MOST_SHARE = 0.85
+_KERNEL = (winograd_convolution.KERNEL_SIZE, winograd_convolution.KERNEL_SIZE)
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
@@ -31,7 +32,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 def _transform(program: ExportedProgram, node: Node, convolution: PackedConvolution[Node]) -> list[Change]:
     steps = (*convolution.stride, *convolution.dilation, convolution.groups)
     packed = graphs.constant(program, convolution.weight)
-    if convolution.kernel_size != (3, 3) or set(steps) != {1} or packed is None or packed.dtype != torch.float32:
+    if convolution.kernel_size != _KERNEL or set(steps) != {1} or packed is None or packed.dtype != torch.float32:
         return []
     image = graphs.value(convolution.input)
     if not graphs.is_channels_last(image):
@@ -39,7 +40,7 @@ def _transform(program: ExportedProgram, node: Node, convolution: PackedConvolut
     tile = _tile(graphs.value(node).shape, image.shape[1])
     if tile is None:
         return []
-    weight = packed_convolution.unpack(packed, (3, 3), convolution.out_channels, groups=1)
+    weight = packed_convolution.unpack(packed, _KERNEL, convolution.out_channels, groups=1)
     transformed = WinogradConvolution(
         convolution.input,
         graphs.add_constant(program, f"{node.name}_weight_winograd", winograd_convolution.pack(weight, tile)),
@@ -70,10 +71,11 @@ def _tile(shape: torch.Size, channels: int) -> int | None:
     def cost(products: int, weights: int) -> int:
         return channels * out_channels * (products + _READ * weights)
 
-    costs: dict[int | None, float] = {None: _MOST_SHARE * cost(9 * images * height * width, 9)}
-    for tile in (2, 4):
+    weights = math.prod(_KERNEL)
+    costs: dict[int | None, float] = {None: _MOST_SHARE * cost(weights * images * height * width, weights)}
+    for tile in winograd_convolution.TILES:
         tiles = images * math.ceil(height / tile) * math.ceil(width / tile)
-        places = (tile + 2) ** 2
+        places = winograd_convolution.places(tile)
         costs[tile] = cost(places * tiles, places) + _TRANSFORM * places * tiles * (channels + out_channels)
     return min(costs, key=costs.__getitem__)
 
