@@ -27,8 +27,8 @@ SPREADS_NAN = "rules_executorch::winograd_convolution"
 # Is told of a pass that changed a program, behind the pass.
 Observer = Callable[[GraphPass, ExportedProgram], None]
 
-# The passes that changed what torch.export gave, and the operators that the lowering keeps whole.
-_Key = tuple[tuple[str, ...], frozenset[torch._ops.OpOverload]]
+# The code of the graph that is lowered, and the operators that the lowering keeps whole.
+_Key = tuple[str, frozenset[torch._ops.OpOverload]]
 
 
 class Programs:
@@ -112,13 +112,12 @@ class Programs:
         """
         selected = passes.select(names)
         exported = self.exported
-        changed: tuple[str, ...] = ()
         if any(one.stage is Stage.EXPORTED for one in selected):
             exported = copy.deepcopy(self.exported)
-            changed = self._run(selected, Stage.EXPORTED, exported, observer)
+            self._run(selected, Stage.EXPORTED, exported, observer)
         called = {graphs.operator_of(node) for node in exported.graph.nodes}
         preserved = {one for of_pass in selected for one in of_pass.preserved} & called
-        key = (changed, frozenset(preserved))
+        key = (str(exported.graph), frozenset(preserved))
         if key not in self._edges:
             config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=sorted(preserved, key=str))
             self._edges[key] = to_edge_transform_and_lower(copy.deepcopy(exported), compile_config=config)
@@ -139,21 +138,21 @@ class Programs:
 
     def _run(
         self, selected: Sequence[GraphPass], stage: Stage, program: ExportedProgram, observer: Observer | None
-    ) -> tuple[str, ...]:
-        """Runs the passes of a stage; gives the names of those that changed something."""
-        changed = []
+    ) -> bool:
+        """Runs the passes of a stage; whether one changed something."""
+        is_changed = False
         known = rewriting.known_of_sizes(program)
 
         def after_each(one: GraphPass) -> None:
-            nonlocal known
-            changed.append(one.name)
+            nonlocal is_changed, known
+            is_changed = True
             before, known = known, rewriting.known_of_sizes(program)
             if observer is not None:
                 observer(one, program)
                 assert before == known, f"it assumes something of sizes: {before} became {known}"
 
         passes.run(selected, stage, self.method, program, is_partitioned=False, strict=True, after_each=after_each)
-        return tuple(changed)
+        return is_changed
 
     def sizes(self) -> tuple[list[tuple[Any, ...]], dict[Any, tuple[int, Any]]]:
         """The sizes of each input, as numbers and expressions, and the least and largest value of each symbol."""

@@ -16,6 +16,7 @@ import torch
 from absl.testing import absltest
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+from torchao.quantization.pt2e import qat_utils
 
 from codegen.inputs import program_reader
 from codegen.model.program import Program
@@ -314,6 +315,20 @@ def get_edge_compile_config():
         linear, multiplication = exported.delegations["forward"].delegates
         self.assertIn("quantized_decomposed::quantize_per_tensor", linear.operators)
         self.assertEqual(multiplication.operators, {"aten::mul.Tensor": 1})
+
+    def test_batch_norms_that_stay(self) -> None:
+        """A batch norm in front of a layer stays, and torchao exports no patterns of training to search for."""
+        source = """
+import torch
+
+def get_model():
+    layers = torch.nn.Sequential(torch.nn.BatchNorm2d(3), torch.nn.Conv2d(3, 4, 3)).eval()
+    return layers, (torch.rand(1, 3, 8, 8),)
+"""
+        with mock.patch.object(qat_utils, "_get_aten_graph_module_for_pattern") as exported_pattern:
+            exported = self.export(source, quantize="xnnpack_int8")
+        exported_pattern.assert_not_called()
+        self.assertIn(b"_native_batch_norm_legit_no_training", exported.pte)
 
 
 class ErrorsTest(_Files):
