@@ -4,6 +4,7 @@
 
 #include "kernels/common/convert.h"
 #include "kernels/common/loop_nest.h"
+#include "kernels/common/offset_copy.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -17,9 +18,9 @@ int64_t offset_of(const StridedShape& view, const int64_t* position) {
   return offset * view.element_size();
 }
 
-/// Moves `position` on in the shape of `view`, the last dimension first. False at the end.
-bool advance(const StridedShape& view, int64_t* position) {
-  for (int64_t d = view.rank - 1; d >= 0; --d) {
+/// Moves `position` on in the first `rank` dimensions of `view`, the last one first. False at the end.
+bool advance(const StridedShape& view, int64_t rank, int64_t* position) {
+  for (int64_t d = rank - 1; d >= 0; --d) {
     if (++position[d] < view.sizes[d]) {
       return true;
     }
@@ -38,6 +39,22 @@ void drop_dimension(StridedShape& shape, int64_t d) {
 int64_t load_position(ScalarType type, const char* pointer) {
   return type == ScalarType::Long ? *reinterpret_cast<const int64_t*>(pointer)
                                   : *reinterpret_cast<const int32_t*>(pointer);
+}
+
+/// Steps whose offsets are found together.
+constexpr int64_t kMostSteps = 256;
+/// Rows of fewer elements than that are copied an element of all rows at a time.
+constexpr int64_t kShortRow = 8;
+
+/// Adds to `offsets` those of `n` positions, `values_stride` elements apart, in a dimension of `size` positions that
+/// are `stride` bytes apart.
+template <typename T>
+void add_position_offsets(const T* values, int64_t values_stride, int64_t n, int64_t size, int64_t stride,
+                          int64_t* offsets) {
+  for (int64_t k = 0; k < n; ++k) {
+    const int64_t position = values[k * values_stride];
+    offsets[k] += (position < 0 ? position + size : position) * stride;
+  }
 }
 
 }  // namespace
@@ -162,30 +179,42 @@ bool IndexedView::positions_exist() const {
   return true;
 }
 
-void IndexedView::locate(const Index& index, const int64_t* step, int64_t* position) const {
-  int64_t* const located = position + index.dimension;
-  if (index.mask_count < 0) {
-    const int64_t value = load_position(index.values.dtype, index.values.data + offset_of(index.values, step));
-    *located = value < 0 ? value + tensor_.sizes[index.dimension] : value;
-    return;
-  }
-  // Steps come in order, so that a mask's next position follows from its last one.
-  const ConstStridedView& mask = index.values;
-  const int64_t last_step = step[steps_.rank - 1];
-  if (last_step > 0 && index.mask_count == 1) {
-    return;
-  }
-  if (last_step > 0) {
-    advance(mask, located);
+void IndexedView::add_offsets(const Index& index, const int64_t* step, int64_t n, int64_t* offsets) const {
+  const ConstStridedView& values = index.values;
+  const char* const first = values.data + offset_of(values, step);
+  const int64_t values_stride = values.rank == 0 ? 0 : values.strides[values.rank - 1];
+  const int64_t size = tensor_.sizes[index.dimension];
+  const int64_t stride = tensor_.strides[index.dimension] * tensor_.element_size();
+  if (values.dtype == ScalarType::Long) {
+    add_position_offsets(reinterpret_cast<const int64_t*>(first), values_stride, n, size, stride, offsets);
   } else {
-    std::fill_n(located, mask.rank, 0);
-  }
-  while (mask.data[offset_of(mask, located)] == 0) {
-    advance(mask, located);
+    add_position_offsets(reinterpret_cast<const int32_t*>(first), values_stride, n, size, stride, offsets);
   }
 }
 
-void IndexedView::for_each_row(const StridedShape& other, Visit visit) const {
+void IndexedView::add_mask_offsets(const Index& index, int64_t first, int64_t n, int64_t* position,
+                                   int64_t* offsets) const {
+  // Steps come in order, so that a mask's next position follows from its last one.
+  const ConstStridedView& mask = index.values;
+  for (int64_t k = 0; k < n; ++k) {
+    // The one position of a mask is that of all steps.
+    if (first + k == 0 || index.mask_count != 1) {
+      if (first + k > 0) {
+        advance(mask, mask.rank, position);
+      } else {
+        std::fill_n(position, mask.rank, 0);
+      }
+      while (mask.data[offset_of(mask, position)] == 0) {
+        advance(mask, mask.rank, position);
+      }
+    }
+    for (int64_t d = 0; d < mask.rank; ++d) {
+      offsets[k] += position[d] * tensor_.strides[index.dimension + d] * tensor_.element_size();
+    }
+  }
+}
+
+void IndexedView::for_each_rows(const StridedShape& other, Visit visit) const {
   if (shape_.numel() == 0) {
     return;
   }
@@ -198,32 +227,61 @@ void IndexedView::for_each_row(const StridedShape& other, Visit visit) const {
   }
   const LoopNest nest = LoopNest::over(rest_, other_rest);
 
+  // Without dimensions, there is one step.
+  const int64_t last = std::max<int64_t>(steps_.rank - 1, 0);
+  const int64_t steps = steps_.rank == 0 ? 1 : steps_.sizes[last];
+  const int64_t other_step = steps_.rank == 0 ? 0 : other_steps.strides[last] * other.element_size();
   int64_t step[kTensorDimensionLimit] = {};
-  int64_t position[kTensorDimensionLimit] = {};  // in the tensor; 0 in the dimensions that have no index
+  int64_t positions[kTensorDimensionLimit][kTensorDimensionLimit];  // of each mask
   do {
-    for (int64_t i = 0; i < index_count_; ++i) {
-      locate(indices_[i], step, position);
+    for (int64_t begin = 0; begin < steps; begin += kMostSteps) {
+      const int64_t count = std::min(kMostSteps, steps - begin);
+      int64_t offsets[kMostSteps] = {};
+      step[last] = begin;
+      for (int64_t i = 0; i < index_count_; ++i) {
+        if (indices_[i].mask_count < 0) {
+          add_offsets(indices_[i], step, count, offsets);
+        } else {
+          add_mask_offsets(indices_[i], begin, count, positions[i], offsets);
+        }
+      }
+      const int64_t other_offset = offset_of(other_steps, step);
+      nest.for_each_row(0, nest.numel(), [&](const int64_t* row, int64_t n) {
+        visit({row[0], offsets, nest.row_stride(0), other_offset + row[1], other_step, nest.row_stride(1),
+               tensor_.element_size(), count, n});
+      });
     }
-    const int64_t chosen_offset = offset_of(tensor_, position);
-    const int64_t other_offset = offset_of(other_steps, step);
-    nest.for_each_row(0, nest.numel(), [&](const int64_t* offsets, int64_t n) {
-      visit({chosen_offset + offsets[0], nest.row_stride(0), other_offset + offsets[1], nest.row_stride(1),
-             tensor_.element_size(), n});
-    });
-  } while (advance(steps_, step));
+    step[last] = 0;
+  } while (advance(steps_, last, step));
 }
 
 void gather(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
-  chosen.for_each_row(target, [&](const IndexedView::Row& row) {
-    copy_elements(source.data + row.chosen_offset, row.chosen_stride, target.data + row.other_offset, row.other_stride,
-                  row.element_size, row.n);
+  chosen.for_each_rows(target, [&](const IndexedView::Rows& rows) {
+    const char* const from = source.data + rows.chosen_offset;
+    char* const to = target.data + rows.other_offset;
+    for (int64_t i = 0; rows.n < kShortRow && i < rows.n; ++i) {
+      gather_elements(from + i * rows.chosen_stride, rows.chosen_offsets, to + i * rows.other_stride, rows.other_step,
+                      rows.element_size, rows.count);
+    }
+    for (int64_t k = 0; rows.n >= kShortRow && k < rows.count; ++k) {
+      copy_elements(from + rows.chosen_offsets[k], rows.chosen_stride, to + k * rows.other_step, rows.other_stride,
+                    rows.element_size, rows.n);
+    }
   });
 }
 
 void scatter(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
-  chosen.for_each_row(source, [&](const IndexedView::Row& row) {
-    copy_elements(source.data + row.other_offset, row.other_stride, target.data + row.chosen_offset, row.chosen_stride,
-                  row.element_size, row.n);
+  chosen.for_each_rows(source, [&](const IndexedView::Rows& rows) {
+    const char* const from = source.data + rows.other_offset;
+    char* const to = target.data + rows.chosen_offset;
+    for (int64_t i = 0; rows.n < kShortRow && i < rows.n; ++i) {
+      scatter_elements(from + i * rows.other_stride, rows.other_step, to + i * rows.chosen_stride, rows.chosen_offsets,
+                       rows.element_size, rows.count);
+    }
+    for (int64_t k = 0; rows.n >= kShortRow && k < rows.count; ++k) {
+      copy_elements(from + k * rows.other_step, rows.other_stride, to + rows.chosen_offsets[k], rows.chosen_stride,
+                    rows.element_size, rows.n);
+    }
   });
 }
 

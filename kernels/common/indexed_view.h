@@ -16,17 +16,20 @@ namespace rules_executorch::kernels {
 /// dimensions of the indices stand where those are that they index, or first if these lie apart.
 class IndexedView {
  public:
-  /// Some of the chosen elements and those of another view that belong to them. Offsets are from a view's first
-  /// element; they and strides are in bytes.
-  struct Row {
+  /// Rows of chosen elements, as many for each step of the indices, and the rows of another view that belong to them.
+  /// Offsets are from a view's first element; they and strides are in bytes.
+  struct Rows {
     int64_t chosen_offset;
-    int64_t chosen_stride;
+    const int64_t* chosen_offsets;  // of each row, from chosen_offset on
+    int64_t chosen_stride;          // from one element of a row to the next
     int64_t other_offset;
+    int64_t other_step;  // from one row to the next
     int64_t other_stride;
     int64_t element_size;
-    int64_t n;
+    int64_t count;
+    int64_t n;  // elements of each row
   };
-  using Visit = ::executorch::runtime::FunctionRef<void(const Row& row)>;
+  using Visit = ::executorch::runtime::FunctionRef<void(const Rows& rows)>;
 
   /// Chooses from `tensor`. False where the indices do not fit it or choose what does not exist. Called first, once.
   bool init(const StridedShape& tensor, const ArrayRef<std::optional<Tensor>>& indices);
@@ -39,7 +42,7 @@ class IndexedView {
 
   /// Calls `visit` until all chosen elements have been visited with those of `other`, which has their shape and dtype.
   /// What is chosen repeatedly is visited in the order of the indices.
-  void for_each_row(const StridedShape& other, Visit visit) const;
+  void for_each_rows(const StridedShape& other, Visit visit) const;
 
  private:
   struct Index {
@@ -51,7 +54,8 @@ class IndexedView {
   bool add_index(const Tensor& index, int64_t dimension);
   bool make_shape();
   bool positions_exist() const;
-  void locate(const Index& index, const int64_t* step, int64_t* position) const;
+  void add_offsets(const Index& index, const int64_t* step, int64_t n, int64_t* offsets) const;
+  void add_mask_offsets(const Index& index, int64_t first, int64_t n, int64_t* position, int64_t* offsets) const;
 
   StridedShape tensor_;
   Index indices_[kTensorDimensionLimit];

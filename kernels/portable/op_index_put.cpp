@@ -11,12 +11,14 @@ namespace {
 /// Adds `source` to what `chosen` chooses of `target`.
 template <typename T>
 void scatter_add(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
-  chosen.for_each_row(source, [&](const IndexedView::Row& row) {
-    char* const to = target.data + row.chosen_offset;
-    const char* const from = source.data + row.other_offset;
-    for (int64_t i = 0; i < row.n; ++i) {
-      T& sum = *reinterpret_cast<T*>(to + i * row.chosen_stride);
-      sum = static_cast<T>(sum + *reinterpret_cast<const T*>(from + i * row.other_stride));
+  chosen.for_each_rows(source, [&](const IndexedView::Rows& rows) {
+    for (int64_t k = 0; k < rows.count; ++k) {
+      char* const to = target.data + rows.chosen_offset + rows.chosen_offsets[k];
+      const char* const from = source.data + rows.other_offset + k * rows.other_step;
+      for (int64_t i = 0; i < rows.n; ++i) {
+        T& sum = *reinterpret_cast<T*>(to + i * rows.chosen_stride);
+        sum = static_cast<T>(sum + *reinterpret_cast<const T*>(from + i * rows.other_stride));
+      }
     }
   });
 }
