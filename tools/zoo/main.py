@@ -60,6 +60,8 @@ def measure_all(file: Path) -> tuple[results.Results, int]:
     wanted = [name for name in names if re.fullmatch(_MODELS.value or ".*", name)]
     provided = frozenset(name for path in _KERNELS.value.split() for name in functions_yaml.names(path))
     kernels = Kernels(provided, Path(_RUNNER.value).absolute() if _RUNNER.value else None)
+    if kernels.runner and not kernels.runner.exists():
+        raise app.UsageError(f"--runner={_RUNNER.value}: no such file; build //kernels/testing:runner")
     end = time.monotonic() + 60 * _MINUTES.value if _MINUTES.value else float("inf")
     for name in wanted:
         if (name not in found or _AGAIN.value) and time.monotonic() < end:

@@ -58,6 +58,10 @@ class Lowered:
         return self.problem is None and not self.runner and (self.snr is None or self.snr >= EQUAL)
 
 
+# Of passes that a process never came to, which ended before.
+NOT_REACHED = Lowered(Problem("lowering", "not reached"))
+
+
 @dataclass(frozen=True)
 class Row:
     """A model.

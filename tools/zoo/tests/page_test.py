@@ -57,6 +57,13 @@ class PageTest(absltest.TestCase):
         self.assertEqual(1, counts["a graph pass left something out"])
         self.assertEqual(1, counts["operators without a kernel"])
 
+    def test_a_process_that_ended(self) -> None:
+        """A row whose process ended while it was lowered first has no more sets of passes."""
+        row = Row("decoder", "Some", lowered={"default": Lowered(Problem("lowering", "the process ended with -11"))})
+        self.assertEqual(page.counts({"one": row})["equal to eager, `all` passes"], 0)
+        self.assertTrue(page.is_ours(row, "default"))
+        self.assertIn("| lowering: the process ended with -11 | lowering: not reached |", page.text({"one": row}, 1))
+
     def test_table(self) -> None:
         text = page.text(_ROWS, 9)
         for line in (
