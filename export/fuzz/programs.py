@@ -19,6 +19,7 @@ from export.fuzz import judge
 from export.fuzz.judge import Result
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import GraphPass, Stage
+from export.graph_passes.snapshot import forget_pending_symbols
 from export.graph_passes.tests import rewriting
 from export.model_file import Method
 
@@ -120,6 +121,7 @@ class Programs:
         key = (str(exported.graph), frozenset(preserved))
         if key not in self._edges:
             config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=sorted(preserved, key=str))
+            forget_pending_symbols(exported)
             self._edges[key] = to_edge_transform_and_lower(copy.deepcopy(exported), compile_config=config)
         # A copy that no pass has changed serves the next passes, too.
         edge = self._copies.pop(key, None) or copy.deepcopy(self._edges[key])

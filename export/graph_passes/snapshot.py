@@ -27,6 +27,19 @@ class Snapshot:
         for now, before in ((program.state_dict, self._state_dict), (program.constants, self._constants)):
             now.clear()
             now.update(before)
+        forget_pending_symbols(program)
+
+
+def forget_pending_symbols(program: ExportedProgram) -> None:
+    """Has PyTorch lower a graph again, or a copy of one that was lowered.
+
+    A lowering leaves symbols of sizes that depend on data behind, in what all copies share, and PyTorch takes these for
+    a fault of the next operator that gives such sizes (PendingUnbackedSymbolNotFound).
+    """
+    for value in (node.meta.get("val") for node in program.graph.nodes):
+        mode = getattr(value, "fake_mode", None)
+        if mode is not None and mode.shape_env is not None:
+            mode.shape_env.pending_fresh_unbacked_symbols.clear()
 
 
 def _copy(signature: ExportGraphSignature) -> ExportGraphSignature:

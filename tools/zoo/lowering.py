@@ -20,6 +20,7 @@ from diagnostics.errors import Location
 from export import dense_tensors, model_file, samples, tracing
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import Stage
+from export.graph_passes.snapshot import forget_pending_symbols
 from export.graph_passes.tests import rewriting
 from export.user_file import Inputs, UserFile
 from tools.zoo.messages import first_line, one_line
@@ -112,6 +113,7 @@ def lower(of: model_file.Method, exported: ExportedProgram, names: Sequence[str]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # Of torch's own copying.
         program = copy.deepcopy(exported)
+    forget_pending_symbols(program)
     selected = passes.select(names)
     reports = list(passes.run(selected, Stage.EXPORTED, of, program, is_partitioned=False))
     preserved = [operator for one in selected for operator in one.preserved]

@@ -185,6 +185,35 @@ class FailuresTest(PassTestCase):
         self.assertEqual(self.changes(exported, "lowered"), ["seen"] * 3)
         self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
 
+    def test_sizes_that_depend_on_data(self) -> None:
+        """PyTorch lowers a method again, whose sizes depend on data."""
+
+        def good(program: ExportedProgram, sites: Sites) -> list[Change]:
+            return [Change.of(call, "seen") for call in sites.calls(torch.ops.aten.exp.default)]
+
+        def bad(program: ExportedProgram, sites: Sites) -> list[Change]:
+            changes = []
+            for call in sites.calls(graphs.EDGE.aten.exp.default):
+                call.args = (*call.args, 1, 2, 3)
+                changes.append(Change.of(call, "arguments that there are not"))
+            return changes
+
+        source = model_file(
+            """
+            count, factor = counts.tolist()
+            torch._check(0 <= count)
+            torch._check(count <= 6)
+            return x.exp()[:count].sum(0) * factor
+            """,
+            "torch.rand(6, 8)",
+            "torch.tensor([2, 3])",
+            takes="x, counts",
+        )
+        with self._passes(("bad", bad), exported=[("good", good)]):
+            exported = self.export(source, ["all"], strict=False)
+        self.check_values(exported)
+        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass bad: ")
+
     def test_executorch_fails_without_passes(self) -> None:
         """What no pass is to blame for is reported as before, once."""
 
