@@ -110,27 +110,39 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& we
   ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, weight, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, !bias.has_value() || tensors_have_same_dtype(*bias, out), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, in.dim() >= 1 && tensor_is_rank(weight, 2), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_size_at_dims(in, in.dim() - 1, weight, 1), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, in.dim() >= 1 && (weight.dim() == 1 || weight.dim() == 2), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, tensors_have_same_size_at_dims(in, in.dim() - 1, weight, weight.dim() - 1), InvalidArgument,
+                  out);
 
-  // Resize
+  // Resize. A weight of one dimension leaves no dimension of features.
+  const bool has_features = weight.dim() == 2;
+  const int64_t out_dim = in.dim() - (has_features ? 0 : 1);
   Tensor::SizesType sizes[kTensorDimensionLimit];
   std::copy_n(in.sizes().data(), in.dim(), sizes);
-  sizes[in.dim() - 1] = weight.sizes()[0];
-  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
-
-  // A vector is a row.
-  ConstStridedView in_view(in);
-  StridedView out_view(out);
-  if (in.dim() == 1) {
-    in_view = in_view.unsqueeze(0);
-    out_view = out_view.unsqueeze(0);
+  if (has_features) {
+    sizes[out_dim - 1] = weight.sizes()[0];
   }
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(out_dim)}), InvalidArgument, out);
+
+  // A vector is a row, and a weight of one dimension that of one feature.
+  ConstStridedView in_view(in);
+  ConstStridedView weight_view(weight);
+  StridedView out_view(out);
   ConstStridedView bias_view;
   if (bias.has_value()) {
     bias_view = ConstStridedView(*bias);
-    ET_KERNEL_CHECK(ctx, bias->dim() <= out.dim() && broadcasts_to(bias_view, out_view), InvalidArgument, out);
+    ET_KERNEL_CHECK(ctx, bias->dim() <= out_dim && broadcasts_to(bias_view, out_view), InvalidArgument, out);
     bias_view = bias_view.broadcast_to(out_view);
+  }
+  if (!has_features) {
+    weight_view = weight_view.unsqueeze(0);
+    out_view = out_view.unsqueeze(out_dim);
+    bias_view = bias.has_value() ? bias_view.unsqueeze(out_dim) : bias_view;
+  }
+  if (in.dim() == 1) {
+    in_view = in_view.unsqueeze(0);
+    out_view = out_view.unsqueeze(0);
+    bias_view = bias.has_value() ? bias_view.unsqueeze(0) : bias_view;
   }
 
   // Compute
@@ -142,7 +154,7 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& we
   });
   if (loops != nullptr) {  // The switch has not failed.
     constexpr int64_t kTransposed[] = {1, 0};
-    LinearLayer(ctx, *loops, add, ConstStridedView(weight).permute(kTransposed))
+    LinearLayer(ctx, *loops, add, weight_view.permute(kTransposed))
         .compute(in_view, bias.has_value() ? &bias_view : nullptr, out_view);
   }
   return out;

@@ -66,6 +66,7 @@ def product(w: Writer, pick: Pick) -> None:
             f"torch.addmm({bias}, {x}.reshape(-1, {inputs}), {weight})",
             f"torch.einsum('...i,ij->...j', {x}, {weight})",
             f"F.linear({x}, {weight}.t() * 2)",
+            f"F.linear({x}, {weight}[:, 0])",
             f"torch.mm({x}.flatten(0, -2), {weight})",
             f"torch.addmm({bias}, {x}.reshape(-1, {inputs}), {weight}, beta={pick(1, 2)}, alpha={pick(0.5, 1)})",
         )

@@ -82,8 +82,8 @@ def _folded(
     if isinstance(layer, Convolution):
         if is_transposed and layer.groups != 1:
             return None
-    # The features of a batch norm are its dimension 1, those of a linear layer the last.
-    elif graphs.value(node).dim() != 2 or (bias is not None and bias.dim() != 1):
+    # The features of a batch norm are its dimension 1, those of a linear layer the last, if its weight has rows.
+    elif graphs.value(node).dim() != 2 or weight.dim() != 2 or (bias is not None and bias.dim() != 1):
         return None
     # The first dimension, or of a transposed convolution the second, is that of the features.
     factors = norm.factor.reshape([1] * is_transposed + [-1] + [1] * (weight.dim() - 1 - is_transposed))

@@ -47,7 +47,8 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     for node in sites:
         layer = _Layer.of(node)
         weight = graphs.weight(program, layer.weight) if layer else None
-        if layer is None or weight is None or not _is_only_weight(layer.weight):
+        # A weight of one dimension gives no features.
+        if layer is None or weight is None or weight.dim() != 2 or not _is_only_weight(layer.weight):
             continue
         rows = weight if layer.is_transposed else weight.t()
         features, inputs = rows.shape

@@ -28,6 +28,7 @@ from export.graph_passes.calls import (
     WinogradConvolution,
 )
 from export.graph_passes.operators import packed_convolution, packed_linear, winograd_convolution
+from export.graph_passes.tests import rewriting
 from export.graph_passes.tests.pass_test_case import (
     ATTENTION_OUT,
     CONVOLUTION_OUT,
@@ -381,6 +382,22 @@ class LinearTest(PassTestCase):
         self.assertEqual(dict(exported.delegations["forward"].delegates[0].operators), {"aten::linear": 1})
         left_out = {one.name for one in exported.graph_passes["forward"] if one.left_out}
         self.assertEqual(left_out, {"attention", "linear"})
+
+    def test_weights_of_one_dimension(self) -> None:
+        """PyTorch's linear takes them, and gives no features: a batch norm behind it has those of the rows."""
+        init = """
+        self.weight, self.bias = (torch.nn.Parameter(torch.rand(sizes)) for sizes in ((6,), ()))
+        self.norm = torch.nn.BatchNorm1d(6)
+        """
+        for forward in (
+            "return torch.nn.functional.linear(x, self.weight)",
+            "return torch.nn.functional.linear(x, self.weight, self.bias)",
+            "return self.norm(torch.nn.functional.linear(x, self.weight))",
+        ):
+            source: dict[str, Any] = {}
+            exec(model_file(forward, "torch.rand(3, 6, 6)", init=init), source)
+            module, inputs = source["get_model"]()
+            rewriting.compare(module.eval(), rewriting.rewrite(module.eval(), inputs), inputs)
 
 
 class PackedLinearTest(PassTestCase):

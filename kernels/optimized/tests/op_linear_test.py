@@ -47,6 +47,20 @@ class OpLinearTest(op_tester.OpTest):
             for wrong in ((5,), (2,), (0,), (1, 1, 1, 4)):
                 linear.check_rejected(x, weight, torch.ones(wrong))
 
+    def test_weights_of_one_dimension(self) -> None:
+        linear = self.op("aten::linear.out")
+        # The biases are those that PyTorch takes with such weights.
+        cases = (((), 5, [()]), ((3,), 70, []), ((2, 3), 7, [(), (2, 3)]), ((0,), 3, []), ((2,), 0, []))
+        for dtype, (rows, k, biases) in itertools.product((torch.float32, torch.bfloat16, torch.int64), cases):
+            x = op_tester.make_tensor((*rows, k), dtype, low=0, high=3)
+            weight = op_tester.make_tensor((k,), dtype, low=0, high=3)
+            linear.check(x, weight)
+            for bias in biases:
+                linear.check(x, weight, op_tester.make_tensor(bias, dtype, low=0, high=3), atol=0.5)
+        linear.check_rejected(torch.ones(3, 5), torch.ones(4))
+        linear.check_rejected(torch.ones(3, 5), torch.ones(5), torch.ones(2))
+        linear.check_rejected(torch.ones(3, 5), torch.tensor(1.0))
+
     def test_dim_orders(self) -> None:
         linear = self.op("aten::linear.out")
         weight_orders = op_tester.dim_orders(2)
