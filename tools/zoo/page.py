@@ -9,7 +9,7 @@ from importlib import metadata
 from pathlib import Path
 
 from tools.bench import report
-from tools.zoo.results import NOT_REACHED, PASSES, Lowered, Results, Row
+from tools.zoo.results import EQUAL, NOT_REACHED, PASSES, Lowered, Results, Row
 
 _PACKAGES = ("transformers", "torch", "executorch")
 _SETS = ("avx512_bf16", "avx512f", "avx2")
@@ -62,7 +62,7 @@ def _said(one: Lowered) -> str:
 def _equality(one: Lowered) -> str:
     if one.snr is None:
         return "equal"
-    return f"equal, {one.snr:.0f} dB" if one.is_equal else f"**differs, {one.snr:.0f} dB**"
+    return f"equal, {one.snr:.0f} dB" if one.snr >= EQUAL else f"**differs, {one.snr:.0f} dB**"
 
 
 def counts(found: Results) -> Mapping[str, int]:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest import mock
 
 import torch
 from absl import flags
 from absl.testing import absltest, flagsaver
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
-from tools.bench.peers import peers_bench, results, tables
+from tools.bench.peers import contestants, peers_bench, results, tables
 
 _NAME = "op_linear"
 
@@ -66,20 +67,22 @@ class PeersBenchTest(absltest.TestCase):
         self.assertEqual(peers_bench.measure_all(self.bench, [_NAME], self.file, end=0), before)
 
     def test_wrong_outputs_are_not_timed(self) -> None:
-        folder = Path(self.create_tempdir().full_path)
-        for file in self.bench.folder.iterdir():
-            (folder / file.name).symlink_to(file.absolute())
-        samples = folder / f"{_NAME}.ptd"
-        payload = FlatTensorSerializer().deserialize(samples.read_bytes())
+        payload = FlatTensorSerializer().deserialize((self.bench.folder / f"{_NAME}.ptd").read_bytes())
         for key, entry in payload.named_data.items():
             if "/output/" in key:
                 wrong = 2 * torch.frombuffer(bytearray(payload.buffers[entry.buffer_index]), dtype=torch.float32)
                 payload.buffers[entry.buffer_index] = wrong.numpy().tobytes()
-        samples.unlink()
+        samples = self.bench.state / "wrong.ptd"
         samples.write_bytes(bytes(FlatTensorSerializer().serialize(payload)))
-        self.bench.folder = folder
+
+        def contestant(column: str, name: str, prepared: Path) -> contestants.Contestant:
+            runner = self.bench.folder / f"{column}_{name}"
+            return contestants.Runner(runner, [f"--samples={samples}"], self.bench.models[name], self.bench.cpus)
+
+        self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "^ours$")))
+        self.enter_context(mock.patch.object(self.bench, "contestant", contestant))
         row = peers_bench.measure(self.bench, _NAME, 0, 0.01)
-        self.assertIn("SNR", row["ours"].missing)
+        self.assertIn("DIFFERS", row["ours"].missing)
         self.assertEqual(row["ours"].seconds, {})
 
     def test_every_row_has_its_model(self) -> None:
