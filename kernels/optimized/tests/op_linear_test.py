@@ -25,6 +25,15 @@ SIZES = (
     ((3, 0, 2), 4, 5),
 )
 
+# Leading sizes and inner dimension, for weights of one dimension, and the shapes of the biases that PyTorch takes then.
+OF_VECTORS: tuple[tuple[tuple[int, ...], int, tuple[tuple[int, ...], ...]], ...] = (
+    ((), 5, ((),)),
+    ((3,), 70, ()),
+    ((2, 3), 7, ((), (2, 3))),
+    ((0,), 3, ()),
+    ((2,), 0, ()),
+)
+
 
 class OpLinearTest(op_tester.OpTest):
     def test_sizes(self) -> None:
@@ -49,9 +58,8 @@ class OpLinearTest(op_tester.OpTest):
 
     def test_weights_of_one_dimension(self) -> None:
         linear = self.op("aten::linear.out")
-        # The biases are those that PyTorch takes with such weights.
-        cases = (((), 5, [()]), ((3,), 70, []), ((2, 3), 7, [(), (2, 3)]), ((0,), 3, []), ((2,), 0, []))
-        for dtype, (rows, k, biases) in itertools.product((torch.float32, torch.bfloat16, torch.int64), cases):
+        dtypes = (torch.float32, torch.bfloat16, torch.int64)
+        for dtype, (rows, k, biases) in itertools.product(dtypes, OF_VECTORS):
             x = op_tester.make_tensor((*rows, k), dtype, low=0, high=3)
             weight = op_tester.make_tensor((k,), dtype, low=0, high=3)
             linear.check(x, weight)
