@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import gc
 import importlib
 import logging
 import os
@@ -74,7 +75,11 @@ def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
     if not _VERBOSE.value:
         warnings.simplefilter("ignore")
     try:
+        # PyTorch's modules stay: the collector need not look at them, neither while they load nor during the export.
+        gc.disable()
         export = load()
+        gc.freeze()
+        gc.enable()
         if not _VERBOSE.value:
             # What PyTorch prints while it is imported is not about the model.
             printed.seek(0)
