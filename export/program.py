@@ -133,7 +133,10 @@ def build(
         reports = {
             method.name: [
                 *emitted.graph_passes[method.name],
-                *(passes.blamed(name, method, error) for name, error in failures.items()),
+                *(
+                    passes.blamed(attempts.latest.get((method.name, name), PassReport(name)), method, error)
+                    for name, error in failures.items()
+                ),
             ]
             for method in methods
         }
@@ -162,6 +165,9 @@ class _Attempts:
         lowerings: how each is lowered.
         to_edge: lowers the graphs, with some operators kept whole.
         strict: whether a pass that raises ends the export.
+
+    Attributes:
+        latest: what a pass did to a method in the latest attempt that had the pass, by the names of both.
     """
 
     def __init__(
@@ -180,6 +186,7 @@ class _Attempts:
         self._strict = strict
         self._snapshots: Sequence[Snapshot] = []
         self._lowered: _Lowered | None = None
+        self.latest: dict[tuple[str, str], PassReport] = {}
 
     def __call__(self, graph_passes: Sequence[GraphPass]) -> _Emitted:
         """A program with these passes."""
@@ -222,7 +229,7 @@ class _Attempts:
     def _run(
         self, stage: Stage, programs: Mapping[str, ExportedProgram], graph_passes: Sequence[GraphPass]
     ) -> dict[str, Sequence[PassReport]]:
-        return {
+        reports: dict[str, Sequence[PassReport]] = {
             method.name: passes.run(
                 graph_passes,
                 stage,
@@ -233,6 +240,8 @@ class _Attempts:
             )
             for method in self._methods
         }
+        self.latest |= {(name, one.name): one for name, of_method in reports.items() for one in of_method}
+        return reports
 
 
 def _restore(snapshots: Sequence[Snapshot]) -> None:

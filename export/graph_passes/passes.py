@@ -147,6 +147,8 @@ def _fails(attempt: Callable[[Sequence[GraphPass]], object], passes: Sequence[Gr
     return False
 
 
+# Changes of a pass that a warning lists.
+_MOST_DETAILS = 20
 # Calls of a method that a pass may fail at before the pass is left out as a whole.
 _MOST_FAILURES = 20
 
@@ -247,12 +249,19 @@ def _run(one: GraphPass, method: Method, program: ExportedProgram, saved: Snapsh
             return report.of_pass(method, one.name, changes, tuple(failures.values()))
 
 
-def blamed(name: str, method: Method, error: Exception) -> PassReport:
-    """The report of a pass that was left out since ExecuTorch raised an error behind it."""
+def blamed(done: PassReport, method: Method, error: Exception) -> PassReport:
+    """The report of a pass that was left out since ExecuTorch raised an error behind it.
+
+    Args:
+        done: what the pass did to the method.
+        method: the method.
+        error: what ExecuTorch raised.
+    """
     raised = f"ExecuTorch raised {type(error).__name__} behind"
-    found = f"{raised} the graph pass {name}: {first_lines(text_of(error))}"
-    warning = _finding(method.at, found, _leaving_out(name), severity="warning")
-    return PassReport(name, f"{raised} it", failures=(warning,))
+    found = f"{raised} the graph pass {done.name}: {first_lines(text_of(error))}"
+    details = dict.fromkeys(f"{one.at or one.node}: {one.what}" for one in done.changes)
+    warning = _finding(method.at, found, _leaving_out(done.name), tuple(details)[:_MOST_DETAILS], severity="warning")
+    return PassReport(done.name, f"{raised} it", failures=(warning,))
 
 
 def _failure_of_normal_form(method: Method, error: Exception) -> Finding:

@@ -22,6 +22,19 @@ _MUL = graphs.EDGE.aten.mul.Tensor
 _NEG = graphs.EDGE.aten.neg.default
 
 
+def _with_unknown_arguments(target: Any) -> Callable[[ExportedProgram, Sites], Sequence[Change]]:
+    """A pass behind which ExecuTorch fails: gives calls of an operator arguments that the operator does not have."""
+
+    def run(program: ExportedProgram, sites: Sites) -> list[Change]:
+        changes = []
+        for call in sites.calls(target):
+            call.args = (*call.args, 1, 2, 3)
+            changes.append(Change.of(call, "arguments that there are not"))
+        return changes
+
+    return run
+
+
 class FailuresTest(PassTestCase):
     # Line 12 multiplies by 2, line 13 by 3, line 14 by 4.
     _SOURCE = model_file(
@@ -33,7 +46,9 @@ class FailuresTest(PassTestCase):
         self,
         *named: tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]],
         exported: Sequence[tuple[str, Callable[[ExportedProgram, Sites], Sequence[Change]]]] = (),
+        is_run: bool = True,
     ) -> Iterator[None]:
+        """Has these passes only, behind each of which the graph is run if it can be."""
         found = [
             *(GraphPass(name, Stage.EXPORTED, run, reference="") for name, run in exported),
             *(GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named),
@@ -41,6 +56,7 @@ class FailuresTest(PassTestCase):
         with (
             mock.patch.object(passes, "PASSES", found),
             mock.patch.object(passes, "_GROUPS", {"all": frozenset(one.name for one in found)}),
+            contextlib.nullcontext() if is_run else mock.patch.object(passes, "run", self._run_passes),
         ):
             yield
 
@@ -137,14 +153,8 @@ class FailuresTest(PassTestCase):
                 changes.append(Change.of(call, "negated twice"))
             return changes
 
-        def bad(program: ExportedProgram, sites: Sites) -> list[Change]:
-            changes = []
-            for call in sites.calls(_MUL):
-                call.args = (*call.args, 1, 2, 3)
-                changes.append(Change.of(call, "arguments that there are not"))
-            return changes
-
-        with self._passes(("a_good", good), ("b_bad", bad), ("c_good", good)):
+        bad = _with_unknown_arguments(_MUL)
+        with self._passes(("a_good", good), ("b_bad", bad), ("c_good", good), is_run=False):
             exported = self.export(self._SOURCE, ["all"], strict=False)
             with self.assertRaises(InputError):
                 self.export(self._SOURCE, ["all"], strict=True)
@@ -154,6 +164,8 @@ class FailuresTest(PassTestCase):
         (of_bad,) = (one for one in exported.graph_passes["forward"] if one.name == "b_bad")
         self.assertRegex(of_bad.left_out, "ExecuTorch raised .* behind it")
         self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
+        places = [f"{self.folder}/model.py:{line}:1: arguments that there are not" for line in (12, 13, 14)]
+        self.assertSequenceEqual(exported.warnings[0].details, places)
 
     def test_executorch_fails_behind_a_pass_before_its_lowering(self) -> None:
         def good(program: ExportedProgram, sites: Sites) -> list[Change]:
@@ -165,17 +177,13 @@ class FailuresTest(PassTestCase):
                 changes.append(Change.of(call, "divides"))
             return changes
 
-        def bad(program: ExportedProgram, sites: Sites) -> list[Change]:
-            changes = []
-            for call in sites.calls(torch.ops.aten.exp.default):
-                call.args = (*call.args, 1, 2, 3)
-                changes.append(Change.of(call, "arguments that there are not"))
-            return changes
+        bad = _with_unknown_arguments(torch.ops.aten.exp.default)
 
         def lowered(program: ExportedProgram, sites: Sites) -> list[Change]:
             return [Change.of(call, "seen") for call in sites.calls(graphs.EDGE.aten.div.Tensor)]
 
-        with self._passes(("lowered", lowered), exported=[("a_good", good), ("b_bad", bad), ("c_good", good)]):
+        before = [("a_good", good), ("b_bad", bad), ("c_good", good)]
+        with self._passes(("lowered", lowered), exported=before, is_run=False):
             exported = self.export(self._SOURCE, ["all"], strict=False)
             with self.assertRaises(InputError):
                 self.export(self._SOURCE, ["all"], strict=True)
@@ -183,6 +191,8 @@ class FailuresTest(PassTestCase):
         self.assertIn("aten::div.out", self.calls(exported))
         self.assertEqual(self.changes(exported, "a_good"), ["divides"] * 3)
         self.assertEqual(self.changes(exported, "lowered"), ["seen"] * 3)
+        place = f"{self.folder}/model.py:13:1: arguments that there are not"
+        self.assertSequenceEqual(exported.warnings[0].details, [place])
         self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
 
     def test_sizes_that_depend_on_data(self) -> None:
@@ -191,13 +201,7 @@ class FailuresTest(PassTestCase):
         def good(program: ExportedProgram, sites: Sites) -> list[Change]:
             return [Change.of(call, "seen") for call in sites.calls(torch.ops.aten.exp.default)]
 
-        def bad(program: ExportedProgram, sites: Sites) -> list[Change]:
-            changes = []
-            for call in sites.calls(graphs.EDGE.aten.exp.default):
-                call.args = (*call.args, 1, 2, 3)
-                changes.append(Change.of(call, "arguments that there are not"))
-            return changes
-
+        bad = _with_unknown_arguments(graphs.EDGE.aten.exp.default)
         source = model_file(
             """
             count, factor = counts.tolist()
@@ -209,7 +213,7 @@ class FailuresTest(PassTestCase):
             "torch.tensor([2, 3])",
             takes="x, counts",
         )
-        with self._passes(("bad", bad), exported=[("good", good)]):
+        with self._passes(("bad", bad), exported=[("good", good)], is_run=False):
             exported = self.export(source, ["all"], strict=False)
         self.check_values(exported)
         self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass bad: ")
