@@ -50,18 +50,27 @@ def main(argv: Sequence[str]) -> None:
 
 
 def measure_all(file: Path) -> tuple[results.Results, int]:
-    """Goes through the models that a file of results has not; all that it has then, and how many there are."""
+    """Goes through the models that a file of results has not; all that it has then, and how many there are.
+
+    Raises:
+        app.UsageError: a flag has a value that cannot be.
+    """
+    runner = Path(_RUNNER.value).absolute() if _RUNNER.value else None
+    if runner and not runner.is_file():
+        raise app.UsageError(f"--runner={_RUNNER.value}: no such file; build //kernels/testing:runner")
+    try:
+        asked = re.compile(_MODELS.value or ".*")
+    except re.error as error:
+        raise app.UsageError(f"--models={_MODELS.value}: no regular expression: {error}") from error
     transformers.logging.set_verbosity_error()
     torch.set_num_threads(1)
     found = results.load(file)
     measuring.prepare()
     known = architectures.find()
     names = [*known, *(name + WITH_CACHE for name, one in known.items() if one.kind == "decoder")]
-    wanted = [name for name in names if re.fullmatch(_MODELS.value or ".*", name)]
+    wanted = [name for name in names if asked.fullmatch(name)]
     provided = frozenset(name for path in _KERNELS.value.split() for name in functions_yaml.names(path))
-    kernels = Kernels(provided, Path(_RUNNER.value).absolute() if _RUNNER.value else None)
-    if kernels.runner and not kernels.runner.exists():
-        raise app.UsageError(f"--runner={_RUNNER.value}: no such file; build //kernels/testing:runner")
+    kernels = Kernels(provided, runner)
     end = time.monotonic() + 60 * _MINUTES.value if _MINUTES.value else float("inf")
     for name in wanted:
         if (name not in found or _AGAIN.value) and time.monotonic() < end:

@@ -6,12 +6,14 @@ import functools
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import torch
-from absl.testing import absltest
+from absl import app
+from absl.testing import absltest, flagsaver
 
-from tools.zoo import architectures, limited, measuring, page, results
+from tools.zoo import architectures, limited, main, measuring, page, results
 from tools.zoo.measuring import Kernels
 from tools.zoo.results import Row
 
@@ -51,6 +53,16 @@ class ZooTest(absltest.TestCase):
 
     def test_sound(self) -> None:
         self._check("data2vec-audio", "audio")
+
+    def test_flags(self) -> None:
+        state = Path(self.create_tempdir().full_path) / "state.json"
+        for flag, value, found in (
+            ("runner", "nowhere", "^--runner=nowhere: no such file; build //kernels/testing:runner$"),
+            ("models", "bert(", r"^--models=bert\(: no regular expression: "),
+        ):
+            with flagsaver.flagsaver(**{flag: value}), self.assertRaisesRegex(app.UsageError, found):
+                main.measure_all(state)
+        self.assertFalse(state.exists())
 
     def test_not_made(self) -> None:
         row = _row("dinat")  # Needs a package that no lock has.
