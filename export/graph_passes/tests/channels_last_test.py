@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import torch
 from absl.testing import absltest, parameterized
@@ -86,7 +86,7 @@ _OTHERS: tuple[_Function, ...] = (
 class _Between(nn.Module):
     """Functions of a convolution's result, and the next convolution of theirs."""
 
-    def __init__(self, channels: int, functions: tuple[_Function, ...], *, is_followed: bool = False) -> None:
+    def __init__(self, channels: int, functions: Sequence[_Function], *, is_followed: bool = False) -> None:
         super().__init__()
         # The first layer pays for copies behind the second.
         self.first = nn.Sequential(nn.Conv2d(48, 48, 3, padding=1), nn.Conv2d(48, channels, 3, padding=1))
@@ -125,17 +125,18 @@ _SHAPES = ((8, 6, 6), (1, 6, 6), (8, 1, 1), (1, 1, 1), (8, 1, 5), (8, 5, 1), (1,
 
 
 class OrdersTest(parameterized.TestCase):
-    @parameterized.parameters(*_SHAPES)
-    def test_carriers(self, channels: int, height: int, width: int) -> None:
-        self._check(channels, height, width, tuple(one for functions in _CARRIERS.values() for one in functions))
+    @parameterized.parameters(*enumerate(_SHAPES))
+    def test_carriers(self, number: int, shape: tuple[int, int, int]) -> None:
+        self._check(number, shape, tuple(one for functions in _CARRIERS.values() for one in functions))
 
-    @parameterized.parameters(*_SHAPES)
-    def test_other_calls(self, channels: int, height: int, width: int) -> None:
+    @parameterized.parameters(*enumerate(_SHAPES))
+    def test_other_calls(self, number: int, shape: tuple[int, int, int]) -> None:
         transposed = (lambda y, other=other: other(y).transpose(1, -1) for other in _OTHERS)
-        self._check(channels, height, width, (*_OTHERS, *transposed))
+        self._check(number, shape, (*_OTHERS, *transposed))
 
-    def _check(self, channels: int, height: int, width: int, functions: tuple[_Function, ...]) -> None:
-        module, inputs = _Between(channels, functions).eval(), _image(height, width)
+    def _check(self, number: int, shape: tuple[int, int, int], functions: Sequence[_Function]) -> None:
+        channels, height, width = shape
+        module, inputs = _Between(channels, rewriting.sampled(functions, 3, number)).eval(), _image(height, width)
         rewritten = rewriting.rewrite(module, inputs, ["channels_last"])
         self.assertNotEmpty(rewritten.changes["channels_last"])
         rewriting.compare(module, rewritten, inputs)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from absl.testing import absltest, parameterized
 
+from export.graph_passes.tests import rewriting
 from export.graph_passes.tests.pass_test_case import PassTestCase, model_file
 
 _QUANTIZER = """
@@ -41,17 +42,28 @@ _OF_OPERATORS = (
 )
 
 
-def _model(dimensions: int, pad: str = "", kernels: Sequence[int] = (3, 2)) -> str:
-    """A model that writes convolutions in every way, each between what passes have convolutions do."""
+def _sampled(kernels: Sequence[int], arguments: Sequence[str], number: int) -> Sequence[tuple[int, str]]:
+    return rewriting.sampled(list(itertools.product(kernels, arguments)), 3, number)
+
+
+def _model(dimensions: int, number: int, pad: str = "", kernels: Sequence[int] = (3, 2)) -> str:
+    """A model that writes convolutions in many ways, each between what passes have convolutions do.
+
+    Args:
+        dimensions: of the convolutions.
+        number: of the sample of ways.
+        pad: what the input is padded by, as for torch.nn.functional.pad.
+        kernels: the sizes of the kernels.
+    """
     each = str([1, 2, 1][:dimensions])
     channels = {"groups=32": 1, "groups=4": 8}
     layers: list[str] = []
     calls: list[str] = []
-    for kernel, arguments in itertools.product(kernels, _ARGUMENTS + _OF_LAYERS):
+    for kernel, arguments in _sampled(kernels, _ARGUMENTS + _OF_LAYERS, number):
         calls.append(f"self.layers[{len(layers)}](x)")
         layers.append(f"torch.nn.Conv{dimensions}d(32, 32, {kernel}, {arguments})")
     init = [f"self.layers = torch.nn.ModuleList([{', '.join(layers)}])"]
-    for kernel, arguments in itertools.product(kernels, _ARGUMENTS + _OF_FUNCTIONS):
+    for kernel, arguments in _sampled(kernels, _ARGUMENTS + _OF_FUNCTIONS, number):
         sizes = [32, channels.get(arguments.rpartition(" ")[2], 32)] + [kernel] * dimensions
         init.append(f"self.weight_{len(calls)} = torch.nn.Parameter(torch.rand({sizes}))")
         calls.append(f"torch.nn.functional.conv{dimensions}d(x, self.weight_{len(calls)}, {arguments})")
@@ -73,7 +85,8 @@ class SpellingsTest(PassTestCase, parameterized.TestCase):
     @parameterized.parameters(*itertools.product((1, 2, 3), ("", "EVEN", "UNEVEN")))
     def test_values(self, dimensions: int, pad: str) -> None:
         widths = {"": "", "EVEN": str([1, 1] * dimensions), "UNEVEN": str([1, 0, 2, 1, 0, 0][: 2 * dimensions])}
-        source = _model(dimensions, widths[pad])
+        # Each way of writing is in a sample of each pad and of each number of dimensions.
+        source = _model(dimensions, dimensions + list(widths).index(pad), widths[pad])
         exported = self.export(source, ["default"])
         if dimensions < 3:  # ExecuTorch's kernels have no more.
             self.check_values(exported)
@@ -85,7 +98,7 @@ class SpellingsTest(PassTestCase, parameterized.TestCase):
 
     @parameterized.parameters(1, 2)
     def test_values_of_bytes(self, dimensions: int) -> None:
-        exported = self.export(_model(dimensions, kernels=(3,)) + _QUANTIZER, ["all"])
+        exported = self.export(_model(dimensions, dimensions, kernels=(3,)) + _QUANTIZER, ["all"])
         self.assertNotEmpty(self.changes(exported, "quantized_layers"))
 
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import torch
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
@@ -18,6 +20,24 @@ from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 
 Inputs = tuple[Any, ...]
+
+_T = TypeVar("_T")
+# Set by --test_env=GRAPH_PASS_CASES=all.
+_WITH_ALL_CASES = os.environ.get("GRAPH_PASS_CASES") == "all"
+
+# PyTorch's modules stay: the collector need not look at them behind every export.
+gc.freeze()
+
+
+def sampled(cases: Sequence[_T], one_in: int, number: int) -> Sequence[_T]:
+    """A sample of the cases of a product; all of them with --test_env=GRAPH_PASS_CASES=all.
+
+    Args:
+        cases: the product.
+        one_in: how many samples have all cases together.
+        number: of the sample.
+    """
+    return cases if _WITH_ALL_CASES else cases[number % one_in :: one_in]
 
 
 @dataclass
