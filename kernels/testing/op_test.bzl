@@ -2,6 +2,19 @@
 
 load("@rules_python//python:defs.bzl", "py_test")
 
+def compatible_with(instruction_set):
+    """Where a test runs that is of an instruction set which is not the processor's widest.
+
+    Args:
+      instruction_set: str, as EXECUTORCH_INSTRUCTION_SET names it.
+    Returns:
+      the value of target_compatible_with
+    """
+    return ["@platforms//cpu:x86_64"] + (select({
+        "//conditions:default": ["@platforms//:incompatible"],
+        "//kernels/testing:all_instruction_sets": [],
+    }) if instruction_set == "avx512" else [])
+
 def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size = "medium", data = [], env = {}, deps = [], **kwargs):
     """A test of one file of kernels, in Python, on top of `kernels/testing/op_tester.py`.
 

@@ -30,7 +30,10 @@ def _all_test_impl(ctx):
     ], kept)
     return analysistest.end(env)
 
-_all_test = analysistest.make(_all_test_impl, config_settings = {"//command_line_option:force_pic": True})
+_all_test = analysistest.make(
+    _all_test_impl,
+    config_settings = {_FLAG: ["all"], "//command_line_option:force_pic": True},
+)
 
 def _one_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -69,7 +72,10 @@ def _arm64_test_impl(ctx):
     asserts.equals(env, ["i8mm_bf16", "dotprod", "baseline"], values_of(generate, "--instruction_set"))
     return analysistest.end(env)
 
-_arm64_test = analysistest.make(_arm64_test_impl, config_settings = {"//command_line_option:platforms": _LINUX_ARM64})
+_arm64_test = analysistest.make(
+    _arm64_test_impl,
+    config_settings = {_FLAG: ["all"], "//command_line_option:platforms": _LINUX_ARM64},
+)
 
 def _unknown_of_arm64_test_impl(ctx):
     env = analysistest.begin(ctx)

@@ -1,11 +1,13 @@
 """Rule for_platform."""
 
 _PLATFORMS = "//command_line_option:platforms"
+_INSTRUCTION_SETS = "//rules:instruction_sets"
 
+# The instruction sets of a build are those of its own processor.
 _platform_transition = transition(
-    implementation = lambda _, attr: {_PLATFORMS: [str(attr.platform)]},
+    implementation = lambda _, attr: {_INSTRUCTION_SETS: ["all"], _PLATFORMS: [str(attr.platform)]},
     inputs = [],
-    outputs = [_PLATFORMS],
+    outputs = [_INSTRUCTION_SETS, _PLATFORMS],
 )
 
 def _for_platform_impl(ctx):
