@@ -7,7 +7,7 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -107,9 +107,12 @@ class _Page(HTMLParser):
 
 
 class SiteTest(absltest.TestCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.pages = {file: _Page(file) for file in sorted(_SITE.rglob("*.html"))}
+    pages: Mapping[Path, _Page]
+
+    @classmethod
+    def setUpClass(cls) -> None:
+        super().setUpClass()
+        cls.pages = {file: _Page(file) for file in sorted(_SITE.rglob("*.html"))}
 
     def _browse(self, page: str) -> str:
         """What a browser makes of a page."""
