@@ -158,6 +158,8 @@ def add_constant(program: ExportedProgram, name: str, tensor: torch.Tensor) -> N
     node.target = node.name  # Names of nodes that are gone are not given again.
     fakes = (one.fake_mode for one in map(value, graph.nodes) if isinstance(one, FakeTensor))
     elements = tensor.detach().contiguous()
+    # ExecuTorch takes the dim order from the strides, which may be any where sizes are 1.
+    elements = elements.as_strided(elements.shape, torch.empty(elements.shape, device="meta").stride())
     node.meta["val"] = next(fakes).from_tensor(elements, static_shapes=True)
     program.constants[key] = elements
     spec = InputSpec(InputKind.CONSTANT_TENSOR, TensorArgument(node.name), key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from absl.testing import absltest
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+from executorch.exir.tensor import dim_order_from_stride
 from torch import nn
 from torch.export import ExportedProgram
 
@@ -67,6 +68,14 @@ class AddConstantTest(absltest.TestCase):
         node = graphs.add_constant(program, "new", weight.t())
         self.assertTrue(graphs.value(node).is_contiguous())
         torch.testing.assert_close(graphs.constant(program, node), weight.detach().t())
+
+    def test_dim_order_where_sizes_are_1(self) -> None:
+        program = _lowered(_Scaled(), torch.rand(3))
+        tensor = torch.rand(3, 4, 1).permute(2, 0, 1)
+        self.assertNotEqual(dim_order_from_stride(tensor.stride()), (0, 1, 2))
+        node = graphs.add_constant(program, "new", tensor)
+        self.assertEqual(dim_order_from_stride(graphs.value(node).stride()), (0, 1, 2))
+        torch.testing.assert_close(graphs.constant(program, node), tensor)
 
     def test_methods_whose_first_input_is_no_tensor(self) -> None:
         class Sum(nn.Module):
