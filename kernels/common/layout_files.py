@@ -112,9 +112,8 @@ def module(layouts: Sequence[Layout]) -> str:
 
 def _element(fields: Mapping[str, Any]) -> str:
     """What a line says of an element."""
-    where = ", ".join(f"{name} = {value}" for name, value in fields.get("where", {}).items())
     half = f", half {fields['half']}" if "half" in fields else ""
-    return f"{fields['of']}: [{fields['at']}]{half} of [{fields['shape']}]{where and f', where {where}'}"
+    return f"{fields['of']}: [{fields['at']}]{half} of [{fields['shape']}]"
 
 
 def _value(value: object) -> int | tuple[float, ...]:

@@ -27,7 +27,7 @@ namespace rules_executorch::kernels {
 
 /// Bytes of a row of a tile, the part of a product that stays in registers while its sums grow: three quarters of the
 /// registers hold sums.
-inline constexpr int64_t kTileBytes = kVectorRegisters == 32 ? 3 * kVectorBytes : 64;
+inline constexpr int64_t kTileBytes = kVectorBytes == 64 ? 3 * kVectorBytes : 64;
 
 /// The product of rows of the first operand and a panel of the second one, which is as wide as a tile:
 /// `totals[i][j] += sum over p < k of a[i][p] * b[p][j]`, or `=`. Elements that lie next to each other are contiguous;
@@ -43,6 +43,9 @@ struct PanelProduct {
   int64_t columns;  // of a tile at most; rows of `b` have those of a whole one
   int64_t k;
   bool replaces_totals;
+  /// Elements from one vector of a row of `b` to the next one; 0 where they are neighbors. Others only of floats in
+  /// vectors of 64 bytes.
+  int64_t vector_stride = 0;
 };
 
 /// The innermost loops of products with few rows.
@@ -328,21 +331,31 @@ inline void add_vector(T* target, const Vector<T>& vector) {
   store_vector(target, load_vector(target) + vector);
 }
 
+/// The elements between the vectors of a row, which are known where they are neighbors always.
+template <typename T>
+constexpr int64_t stride_of([[maybe_unused]] int64_t vector_stride) {
+  if constexpr (std::is_same_v<T, float> && kVectorBytes == 64) {
+    return vector_stride;
+  }
+  return kLanes<T>;
+}
+
 /// A tile in vectors of kVectorBytes.
 struct BaseTile {
   static constexpr int kVectors = kTileBytes / kVectorBytes;
   static constexpr int kRows = kVectorRegisters * 3 / 4 / kVectors;
-  /// Narrower panels have tiles of fewer vectors, but not where WideTile does most of the work.
-  static constexpr int kLeastVectors = kVectors > 3 ? kVectors : 1;
+  /// Narrower panels have tiles of fewer vectors, but not where WideTile does most of the work, or where code is to be
+  /// small.
+  static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
 
   /// A PanelProduct of as many rows and vectors; I goes through both in row-major order.
   template <typename T, int kVectors, int... I>
-  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals,
-                  int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
+  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, [[maybe_unused]] int64_t vector_stride,
+                  int64_t k, T* totals, int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     for (int64_t p = 0; p < k; ++p, b += b_stride) {
-      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * kLanes<T>)...};
+      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * stride_of<T>(vector_stride))...};
       ((sums[I] += rows[I][p] * row_of_b[I]), ...);
     }
     T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
@@ -377,12 +390,12 @@ inline Vector<float> add_pairs(Vector<float> sums, float pair, Vector<float> pai
 /// A tile whose elements are pairs, behind which floats stand here.
 struct PairTile : BaseTile {
   template <typename T, int kVectors, int... I>
-  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals,
-                  int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
+  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, [[maybe_unused]] int64_t vector_stride,
+                  int64_t k, T* totals, int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     for (int64_t p = 0; p < k; ++p, b += b_stride) {
-      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * kLanes<T>)...};
+      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * stride_of<T>(vector_stride))...};
       ((sums[I] = add_pairs(sums[I], load_float(rows[I] + p), row_of_b[I])), ...);
     }
     T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
@@ -413,9 +426,9 @@ struct WideTile {
   static constexpr int kLeastVectors = 1;
 
   template <typename T, int kVectors, int... I>
-  [[gnu::target("avx")]] static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k,
-                                         T* totals, int64_t totals_stride, bool replaces_totals,
-                                         std::integer_sequence<int, I...>) {
+  [[gnu::target("avx")]] static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride,
+                                         int64_t /*vector_stride*/, int64_t k, T* totals, int64_t totals_stride,
+                                         bool replaces_totals, std::integer_sequence<int, I...>) {
     using Wide = typename WideVectorOf<T>::type;
     constexpr int64_t kWideLanes = 2 * kLanes<T>;
     const T* const rows[] = {a + I / kVectors * a_stride...};
@@ -464,13 +477,13 @@ void add_products(T* totals, const T* a, const B* b, int64_t b_stride, int64_t n
 }
 
 template <typename T>
-using AddTile = void (*)(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals,
-                         int64_t totals_stride, bool replaces_totals);
+using AddTile = void (*)(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t vector_stride, int64_t k,
+                         T* totals, int64_t totals_stride, bool replaces_totals);
 
 template <typename Tile, typename T, int kRows, int kVectors>
-void add_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t k, T* totals, int64_t totals_stride,
-              bool replaces_totals) {
-  Tile::template add<T, kVectors>(a, a_stride, b, b_stride, k, totals, totals_stride, replaces_totals,
+void add_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t vector_stride, int64_t k, T* totals,
+              int64_t totals_stride, bool replaces_totals) {
+  Tile::template add<T, kVectors>(a, a_stride, b, b_stride, vector_stride, k, totals, totals_stride, replaces_totals,
                                   std::make_integer_sequence<int, kRows * kVectors>());
 }
 
@@ -523,6 +536,7 @@ void add_panel(const PanelProduct& product) {
     const int64_t vectors =
         std::max<int64_t>((product.columns + kVectorColumns - 1) / kVectorColumns, Tile::kLeastVectors);
     const bool is_whole = product.columns == vectors * kVectorColumns;
+    const int64_t vector_stride = product.vector_stride != 0 ? product.vector_stride : kLanes<T>;
     int64_t rows = Tile::kRows;
     for (int64_t i = 0; i < product.rows; i += rows) {
       while (rows > product.rows - i) {
@@ -530,11 +544,12 @@ void add_panel(const PanelProduct& product) {
       }
       const auto add = tile_of<Tile, T>(rows, vectors);
       if (is_whole) {
-        add(a, product.a_stride, b, product.b_stride, product.k, totals, product.totals_stride,
+        add(a, product.a_stride, b, product.b_stride, vector_stride, product.k, totals, product.totals_stride,
             product.replaces_totals);
       } else {
         T tile[Tile::kRows * kColumns];
-        add(a, product.a_stride, b, product.b_stride, product.k, tile, kColumns, /*replaces_totals=*/true);
+        add(a, product.a_stride, b, product.b_stride, vector_stride, product.k, tile, kColumns,
+            /*replaces_totals=*/true);
         for (int64_t row = 0; row < rows; ++row) {
           for (int64_t j = 0; j < product.columns; ++j) {
             T& total = totals[row * product.totals_stride + j];

@@ -34,14 +34,13 @@ namespace vectors = ::rules_executorch::kernels::internal;
 using Floats = vectors::Vector<float>;
 constexpr int64_t kFloats = vectors::kLanes<float>;
 
-/// Output channels of a panel of weights, and what the count of a group's is filled up to a multiple of.
-constexpr int64_t kPanelChannels = kFloatPanelColumns;
-constexpr int64_t kChannelStep = kFloatPanelColumnStep;
 /// A tile of sums in registers: vectors of output channels, and pixels.
 constexpr int kTileVectors = kVectorBytes == 64 ? 3 : 4 * 16 / kVectorBytes;
 constexpr int kTilePixels = kVectorRegisters * 3 / 4 / kTileVectors;
 constexpr int64_t kTileChannels = kTileVectors * kFloats;
-static_assert(kPanelChannels % kTileChannels == 0 && (kTileChannels == kChannelStep || kTileVectors == 3));
+/// Where vectors are as wide as a panel, those of a tile are of as many panels.
+constexpr bool kSpansPanels = kFloats == kFloatPanelColumns;
+static_assert(kStripColumns % kTileChannels == 0 && (kSpansPanels || kTileChannels == kFloatPanelColumns));
 /// Pixels of a tile of a depthwise convolution, and channels at most that are computed of all pixels of a row, before
 /// the others are.
 constexpr int kDepthwisePixels = 4;
@@ -49,7 +48,7 @@ constexpr int64_t kDepthwiseChannels = 192;
 /// Places of inputs that are found at a time, for all pixels of a block; pixels at most.
 constexpr int64_t kPlaces = 4096;
 constexpr int64_t kBlockPixels = 512;
-/// Inputs that are summed up before a tile is written: their weights in a panel stay in the first cache.
+/// Inputs that are summed up before a tile is written: their weights in the tile's panels stay in the first cache.
 constexpr int64_t kDepth = 256;
 /// Inputs of a block that become floats: they stay in the second cache.
 constexpr int64_t kConverted = 65536;
@@ -153,6 +152,7 @@ struct Tile {
   int64_t first;        // of them
   const float* weight;  // a row for each input
   int64_t weight_stride;
+  int64_t panel_stride;
   const float* next_weight;  // what is read later; a part of it comes from memory with each row
   int64_t next_stride;
   const float* bias;
@@ -219,14 +219,15 @@ KERNELS_ALWAYS_INLINE inline Floats add_products(Floats sums, float in, Floats r
 template <bool kPairs, int kVectors, int... I>
 inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
   Floats sums[] = {((void)I, Floats{})...};
+  const int64_t vector_stride = kSpansPanels ? tile.panel_stride : kFloats;
   const float* weight = tile.weight;
   const float* next = tile.next_weight;
   for (int64_t place = 0; place < tile.places; ++place) {
     const float* const* const pixels = tile.pixels + place * tile.place_stride;
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
-    for (int64_t p = 0; p < tile.depth; ++p, weight += tile.weight_stride, next += tile.next_stride) {
+    for (int64_t p = 0; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
       fetch(next);
-      const Floats row[] = {vectors::load_vector(weight + I % kVectors * kFloats)...};
+      const Floats row[] = {vectors::load_vector(weight + I % kVectors * vector_stride)...};
       ((sums[I] = add_products<kPairs>(sums[I], vectors::load_float(in[I] + p), row[I])), ...);
     }
   }
@@ -249,11 +250,11 @@ SumTile tile_of_pixels(int64_t pixels) {
                         : &sum_tile<kPairs, 1, kVectors>;
 }
 
-/// The same for a panel of `vectors` vectors at least.
+/// The same for `vectors` vectors at least.
 template <bool kPairs, int kVectors = kTileVectors>
 SumTile tile_of(int64_t pixels, int64_t vectors) {
-  // Only the last panel of 512-bit vectors is narrower than a tile.
-  if constexpr (kTileVectors == 3 && kVectors > 1) {
+  // Only where a tile spans panels, a strip may have fewer of them.
+  if constexpr (kSpansPanels && kVectors > 1) {
     if (vectors < kVectors) {
       return tile_of<kPairs, kVectors - 1>(pixels, vectors);
     }
@@ -424,11 +425,11 @@ struct PackedConvolution : ConvolutionShape {
     }
     place_stride = block_pixels + kTilePixels;
     filled_channels = filled_columns(out_channels / groups);
-    panels = is_depthwise ? 1 : divide_up(filled_channels, kPanelChannels);
+    strips = is_depthwise ? 1 : divide_up(filled_channels, kStripColumns);
     tiles = divide_up(block_pixels, tile_pixels());
     if constexpr (!kIsFloat) {
-      weights_size = is_depthwise ? (places + 1) * out_channels : converts() ? kDepth * kPanelChannels : 0;
-      sums_size = is_depthwise ? 2 * kDepthwisePixels * out_channels : block_pixels * kPanelChannels;
+      weights_size = is_depthwise ? (places + 1) * out_channels : converts() ? kDepth * kStripColumns : 0;
+      sums_size = is_depthwise ? 2 * kDepthwisePixels * out_channels : block_pixels * kStripColumns;
     }
   }
 
@@ -466,14 +467,14 @@ struct PackedConvolution : ConvolutionShape {
   int64_t sums_size = 0;     // of those that are no results
   int64_t place_stride;
   int64_t filled_channels;
-  int64_t panels;  // of a group
+  int64_t strips;  // of a group
   int64_t tiles;   // of a block
 
  private:
-  /// A place in the work, in its order: of each block, each panel of each group, of each panel, the tiles.
+  /// A place in the work, in its order: of each block, each strip of each group, of each strip, the tiles.
   struct Place {
     int64_t block;
-    int64_t panel;  // counted through the groups
+    int64_t strip;  // counted through the groups
     int64_t tile;
   };
 
@@ -505,21 +506,21 @@ struct PackedConvolution : ConvolutionShape {
     return divide_up(divide_up(all, divide_up(all, most)), step) * step;
   }
 
-  int64_t groups_of_panels() const { return is_depthwise ? 1 : groups; }
+  int64_t groups_of_strips() const { return is_depthwise ? 1 : groups; }
 
   int64_t tile_pixels() const { return is_depthwise ? kDepthwisePixels : kTilePixels; }
 
   /// Units are what takes the same time: a tile for some channels.
-  int64_t group_units() const { return tiles * (is_depthwise ? 1 : filled_channels / kChannelStep); }
-  int64_t block_units() const { return groups_of_panels() * group_units(); }
+  int64_t group_units() const { return tiles * (is_depthwise ? 1 : filled_channels / kFloatPanelColumns); }
+  int64_t block_units() const { return groups_of_strips() * group_units(); }
 
   Place place_at(int64_t unit) const {
-    Place place{unit / block_units(), unit % block_units() / group_units() * panels, 0};
+    Place place{unit / block_units(), unit % block_units() / group_units() * strips, 0};
     unit %= group_units();
-    const int64_t panel_units = tiles * (is_depthwise ? 1 : kPanelChannels / kChannelStep);
-    const int64_t panel = unit / panel_units;
-    place.panel += panel;
-    place.tile = unit % panel_units / (is_depthwise ? 1 : panel_width(filled_channels, panel) / kChannelStep);
+    const int64_t strip_units = tiles * (is_depthwise ? 1 : kStripColumns / kFloatPanelColumns);
+    const int64_t strip = unit / strip_units;
+    place.strip += strip;
+    place.tile = unit % strip_units / (is_depthwise ? 1 : strip_width(filled_channels, strip) / kFloatPanelColumns);
     return place;
   }
 
@@ -553,19 +554,19 @@ struct PackedConvolution : ConvolutionShape {
         }
       }
     }
-    const int64_t of_block = groups_of_panels() * panels;
+    const int64_t of_block = groups_of_strips() * strips;
     for (int64_t index = first.block; index <= last.block && index < blocks; ++index) {
       const Place begin = index == first.block ? first : Place{index, 0, 0};
       const Place end = index == last.block ? last : Place{index, of_block, 0};
       Block block = block_at(index);
-      // The pixels from the first panel's first tile to the last panel's last one.
+      // The pixels from the first strip's first tile to the last strip's last one.
       int64_t from = begin.tile * tile_pixels();
       int64_t to = end.tile > 0 ? std::min(end.tile * tile_pixels(), block.count) : block.count;
-      const int64_t end_panel = end.panel + (end.tile > 0 ? 1 : 0);
-      if (begin.panel >= end_panel) {
+      const int64_t end_strip = end.strip + (end.tile > 0 ? 1 : 0);
+      if (begin.strip >= end_strip) {
         continue;
       }
-      const bool is_one = begin.panel + 1 == end_panel;
+      const bool is_one = begin.strip + 1 == end_strip;
       if (is_one && from >= to) {
         continue;
       }
@@ -580,9 +581,9 @@ struct PackedConvolution : ConvolutionShape {
         compute_depthwise(block, from, to, scratch);
         continue;
       }
-      for (int64_t panel = begin.panel; panel < end_panel; ++panel) {
-        compute_panel(block, panel == begin.panel ? from : 0, panel + 1 == end_panel ? to : block.count, scratch,
-                      panel / panels, panel % panels);
+      for (int64_t strip = begin.strip; strip < end_strip; ++strip) {
+        compute_strip(block, strip == begin.strip ? from : 0, strip + 1 == end_strip ? to : block.count, scratch,
+                      strip / strips, strip % strips);
       }
     }
   }
@@ -689,23 +690,24 @@ struct PackedConvolution : ConvolutionShape {
   }
 
   /// Makes floats of rows of a panel's weights, from the `first` one on.
-  void convert_weights([[maybe_unused]] const E* panel, [[maybe_unused]] int64_t rows, [[maybe_unused]] int64_t width,
+  void convert_weights([[maybe_unused]] const E* panel, [[maybe_unused]] int64_t rows,
                        [[maybe_unused]] float* to) const {
+    constexpr int64_t kWidth = kFloatPanelColumns;
     if constexpr (std::is_same_v<E, BFloat16>) {
       if (has_pairs) {
-        for (int64_t i = 0; i < rows; i += 2, panel += 2 * width, to += 2 * width) {
-          vectorized_for(width, [=](int64_t j) {
+        for (int64_t i = 0; i < rows; i += 2, panel += 2 * kWidth, to += 2 * kWidth) {
+          vectorized_for(kWidth, [=](int64_t j) {
             uint32_t pair;
             std::memcpy(&pair, panel + 2 * j, sizeof(pair));
             to[j] = float_of(pair << 16);
-            to[width + j] = float_of(pair & 0xffff0000u);
+            to[kWidth + j] = float_of(pair & 0xffff0000u);
           });
         }
         return;
       }
     }
     if constexpr (!kIsFloat) {
-      load_row(panel, to, rows * width);
+      load_row(panel, to, rows * kWidth);
     }
   }
 
@@ -899,18 +901,19 @@ struct PackedConvolution : ConvolutionShape {
     }
   }
 
-  void compute_panel(const Block& block, int64_t from, int64_t to, const Scratch& scratch, int64_t group,
-                     int64_t panel) const {
+  void compute_strip(const Block& block, int64_t from, int64_t to, const Scratch& scratch, int64_t group,
+                     int64_t strip) const {
     const int64_t k = places * depth;
     const int64_t of_group = out_channels / groups;
-    const int64_t width = panel_width(filled_channels, panel);
-    const int64_t stored = std::min(width, of_group - panel * kPanelChannels);
-    const int64_t channel = group * of_group + panel * kPanelChannels;
-    const int64_t start_of_panel = panel_start(filled_channels, group, panel, k);
+    const int64_t width = strip_width(filled_channels, strip);
+    const int64_t stored = std::min(width, of_group - strip * kStripColumns);
+    const int64_t channel = group * of_group + strip * kStripColumns;
+    const int64_t panel_count = width / kFloatPanelColumns;
+    const int64_t start_of_strip = strip_start(filled_channels, group, strip, k);
     const int64_t depth_step = depth > kDepth ? even_size(depth, kDepth, has_pairs ? 2 : 1) : depth;
     const int64_t place_step = std::max<int64_t>(kDepth / depth, 1);
-    alignas(64) float biases[kPanelChannels] = {};
-    alignas(64) float no_biases[kPanelChannels] = {};
+    alignas(64) float biases[kStripColumns] = {};
+    alignas(64) float no_biases[kStripColumns] = {};
     // Where the tiles write: results, or sums that become such.
     float* const sums = scratch.sums;
     E* const results = out + (block.first + from) * out_channels + channel;
@@ -927,8 +930,8 @@ struct PackedConvolution : ConvolutionShape {
       if (addend != nullptr) {
         addends = sums;
         for (int64_t i = 0; i < to - from; ++i) {
-          load_row(addend + (results - out) + i * out_channels, sums + i * kPanelChannels, stored);
-          std::fill_n(sums + i * kPanelChannels + stored, width - stored, 0.0f);
+          load_row(addend + (results - out) + i * out_channels, sums + i * kStripColumns, stored);
+          std::fill_n(sums + i * kStripColumns + stored, width - stored, 0.0f);
         }
       }
     }
@@ -939,26 +942,33 @@ struct PackedConvolution : ConvolutionShape {
         tile.places = std::min(place_step, places - place);
         tile.depth = std::min(depth_step, depth - first);
         tile.first = group * depth + first;
-        tile.weight_stride = width;
-        tile.out_stride = kIsFloat ? out_channels : kPanelChannels;
+        tile.out_stride = kIsFloat ? out_channels : kStripColumns;
         tile.addend_stride = tile.out_stride;
         const int64_t rows = tile.places * tile.depth;
-        const int64_t start = start_of_panel + (place * depth + first) * width;
-        const float* slice = scratch.weights;
-        if (converts()) {
-          convert_weights(weight + start, rows, width, scratch.weights);
-        } else {
-          slice = floats(weight) + start;
-          // The weights behind these are those that the next tiles read. Each tile of these brings a part of them.
-          tile.next_stride = divide_up(width, std::max<int64_t>(divide_up(to - from, kTilePixels), 1));
-        }
-        const float* next_weight = slice + rows * width;
         const bool is_first = place == 0 && first == 0;
         const bool is_last = place + tile.places == places && first + tile.depth == depth;
+        const int64_t start = start_of_strip + (place * depth + first) * kFloatPanelColumns;
+        const float* slice = scratch.weights;
+        const float* next_slice = slice;
+        if (converts()) {
+          tile.panel_stride = rows * kFloatPanelColumns;
+          for (int64_t panel = 0; panel < panel_count; ++panel) {
+            convert_weights(weight + start + panel * k * kFloatPanelColumns, rows,
+                            scratch.weights + panel * tile.panel_stride);
+          }
+        } else {
+          slice = floats(weight) + start;
+          tile.panel_stride = k * kFloatPanelColumns;
+          // The weights behind these, or those of the next strip, are those that the next tiles read. Each tile of
+          // these brings a part of one of their panels.
+          next_slice = is_last ? floats(weight) + start_of_strip + width * k : slice + rows * kFloatPanelColumns;
+          const int64_t of_panel = divide_up(to - from, kTilePixels * panel_count);
+          tile.next_stride = divide_up(kFloatPanelColumns, std::max<int64_t>(of_panel, 1));
+        }
         tile.bias = is_first ? biases : no_biases;
         tile.minimum = is_last ? minimum : -std::numeric_limits<float>::infinity();
         tile.maximum = is_last ? maximum : std::numeric_limits<float>::infinity();
-        for (int64_t i = from; i < to; i += kTilePixels) {
+        for (int64_t i = from, count = 0; i < to; i += kTilePixels, ++count) {
           tile.pixel_count = std::min<int64_t>(kTilePixels, to - i);
           tile.pixels = scratch.pixels + place * place_stride + i;
           if constexpr (kIsFloat) {
@@ -968,8 +978,8 @@ struct PackedConvolution : ConvolutionShape {
           }
           tile.addend = !is_first ? tile.out : addends != nullptr ? addends + (i - from) * tile.out_stride : nullptr;
           tile.weight = slice;
-          tile.next_weight = next_weight;
-          next_weight += rows * tile.next_stride;
+          tile.next_weight =
+              next_slice + count % panel_count * tile.panel_stride + count / panel_count * rows * tile.next_stride;
           for (int64_t j = 0; j < width; j += kTileChannels) {
             const int64_t channels_left = std::min(stored - j, kTileChannels);
             if (channels_left <= 0) {
@@ -978,7 +988,7 @@ struct PackedConvolution : ConvolutionShape {
             const int64_t vectors_left = (width - j) / kFloats;
             const SumTile sum = counts_pairs ? tile_of<kMultipliesPairs<E>>(tile.pixel_count, vectors_left)
                                              : tile_of<false>(tile.pixel_count, vectors_left);
-            if (!kIsFloat || (channels_left % kFloats == 0 && (kTileVectors == 3 || channels_left == kTileChannels))) {
+            if (!kIsFloat || (channels_left % kFloats == 0 && (kSpansPanels || channels_left == kTileChannels))) {
               sum(tile);
             } else {
               sum_part(sum, tile, channels_left);
@@ -986,7 +996,7 @@ struct PackedConvolution : ConvolutionShape {
             tile.out += kTileChannels;
             tile.addend += tile.addend != nullptr ? kTileChannels : 0;
             tile.bias += kTileChannels;
-            tile.weight += kTileChannels;
+            tile.weight += kTileChannels / kFloatPanelColumns * tile.panel_stride;
           }
           tile.bias = is_first ? biases : no_biases;
         }
@@ -994,7 +1004,7 @@ struct PackedConvolution : ConvolutionShape {
     }
     if (!kIsFloat || activation.apply != nullptr) {
       for (int64_t i = 0; i < to - from; ++i) {
-        store(sums + i * kPanelChannels, results + i * out_channels, stored);
+        store(sums + i * kStripColumns, results + i * out_channels, stored);
       }
     }
   }
@@ -1063,14 +1073,15 @@ bool read_shape(const Tensor& in, const Tensor& weight, ArrayRef<int64_t> kernel
   convolution.channels = packed * groups;
   const int64_t positions = kernel_size[0] * kernel_size[1];
   const int64_t of_group = out_channels / groups;
-  const bool has_shape = convolution.is_depthwise
-                             ? weight.dim() == 2 && weight.size(0) == positions && weight.size(1) == groups
-                             : weight.dim() == 3 && weight.size(0) == groups &&
-                                   weight.size(1) == filled_columns(of_group) && weight.size(2) == positions * packed;
-  ET_CHECK_OR_RETURN_FALSE(
-      has_shape && ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim()),
-      "weights are not packed for this convolution: the program was exported by another version of "
-      "rules_executorch; export the program again");
+  const bool has_pairs = in.scalar_type() == ScalarType::BFloat16 && packed % 2 == 0;
+  const bool is_packed =
+      convolution.is_depthwise
+          ? weight.dim() == 2 && weight.size(0) == positions && weight.size(1) == groups &&
+                ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), 2)
+          : has_panels(weight, 1, of_group, positions * packed, has_pairs) && weight.size(0) == groups;
+  ET_CHECK_OR_RETURN_FALSE(is_packed,
+                           "weights are not packed for this convolution: the program was exported by another version "
+                           "of rules_executorch; export the program again");
   return true;
 }
 

@@ -8,6 +8,7 @@
 #include "kernels/common/bits.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/copy.h"
+#include "kernels/common/float_panels.h"
 #include "kernels/common/layouts.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/parallel_for.h"
@@ -20,11 +21,9 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Columns of a panel of weights: a multiple of those of the tiles of all instruction sets.
-constexpr int64_t kPanelColumns = kFloatPanelColumns;
-/// Rows of the input that meet a panel together, and products that are added up before they are added to a sum: the
-/// part of a panel that a tile meets stays in the first cache, or where tiles are wide in the second one, as the sums
-/// do. Fewer products would read and write these more often.
+/// Rows of the input that meet a strip of panels together, and products that are added up before they are added to a
+/// sum: the part of the panels that a tile meets stays in the first cache, or where tiles are wide in the second one,
+/// as the sums do. Fewer products would read and write these more often.
 constexpr int64_t kRows = 512;
 constexpr int64_t kDepth = 384;
 /// The same of elements of fewer bits than a float has, which are converted a part of a panel at a time.
@@ -45,7 +44,7 @@ struct PackedLinear {
 
   const ProductLoops& loops;
   const void* in;   // of type E where that is T, or pairs are multiplied; otherwise of type T
-  const E* weight;  // panels, one after the other, each with kPanelColumns elements for each one of a row of `in`
+  const E* weight;  // panels, one after the other
   const E* bias;    // null for none
   E* out;
   int64_t rows;
@@ -59,13 +58,13 @@ struct PackedLinear {
   }
 
   void compute() const {
-    const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
+    const int64_t strips = (columns + kStripColumns - 1) / kStripColumns;
     const int64_t parts = (rows + kRows - 1) / kRows;
-    const int64_t products = std::max<int64_t>(std::min(rows, kRows) * kPanelColumns * k, 1);
-    parallel_for(0, parts * panels, std::max<int64_t>(kPartProducts / products, 1), [&](int64_t begin, int64_t end) {
+    const int64_t products = std::max<int64_t>(std::min(rows, kRows) * kStripColumns * k, 1);
+    parallel_for(0, parts * strips, std::max<int64_t>(kPartProducts / products, 1), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = i / panels * kRows;
-        compute_panel(row, std::min(kRows, rows - row), i % panels);
+        const int64_t row = i / strips * kRows;
+        compute_strip(row, std::min(kRows, rows - row), i % strips * kStripColumns);
       }
     });
   }
@@ -73,56 +72,61 @@ struct PackedLinear {
  private:
   static constexpr ScalarType kType = CppTypeToScalarType<E>::value;
 
-  void compute_panel(int64_t row, int64_t count, int64_t panel) const {
-    const int64_t width = std::min(kPanelColumns, columns - panel * kPanelColumns);
-    const E* const b = weight + panel * k * kPanelColumns;
-    E* const results = out + row * columns + panel * kPanelColumns;
+  /// Computes the columns of a strip, from `column` on, in some rows.
+  void compute_strip(int64_t row, int64_t count, int64_t column) const {
+    const int64_t width = std::min(kStripColumns, columns - column);
+    const E* const b = weight + column * k;
+    E* const results = out + row * columns + column;
     if constexpr (std::is_same_v<E, T>) {
+      PanelProduct product = {results, columns, nullptr, k, nullptr, 0, count, width, 0, true};
       const T* const a = static_cast<const T*>(in) + row * k;
-      for (int64_t start = 0; start < k; start += kDepth) {
-        add_products(loops.add_panel, {results, columns, a + start, k, b + start * kPanelColumns, kPanelColumns, count,
-                                       width, std::min(kDepth, k - start), /*replaces_totals=*/start == 0});
+      for (int64_t start = 0; start < k; start += kDepth, product.replaces_totals = false) {
+        product.a = a + start;
+        product.b = b + start * kFloatPanelColumns;
+        product.k = std::min(kDepth, k - start);
+        add_panels<T>(loops.add_panel, product, k * kFloatPanelColumns);
       }
       for (int64_t i = 0; i < count; ++i) {
-        finish(results + i * columns, panel * kPanelColumns, width);
+        finish(results + i * columns, column, width);
       }
     } else {
       for (int64_t i = 0; i < count; i += kReducedRows) {
-        compute_reduced(row + i, b, std::min(kReducedRows, count - i), panel * kPanelColumns, width,
-                        results + i * columns);
+        compute_reduced(row + i, b, std::min(kReducedRows, count - i), column, width, results + i * columns);
       }
     }
   }
 
   /// Computes some rows in sums that are no results.
   void compute_reduced(int64_t row, const E* b, int64_t count, int64_t column, int64_t width, E* results) const {
-    alignas(64) T sums[kReducedRows * kPanelColumns];
-    PanelProduct product = {sums, kPanelColumns, nullptr, 0, nullptr, kPanelColumns, count, width, 0, true};
+    alignas(64) T sums[kReducedRows * kStripColumns];
+    PanelProduct product = {sums, kStripColumns, nullptr, 0, nullptr, 0, count, width, 0, true};
     if (multiplies_pairs()) {
       const E* const a = static_cast<const E*>(in) + row * k;
       const int64_t pairs = k / 2;
       product.a_stride = pairs;
       for (int64_t start = 0; start < pairs; start += kDepth, product.replaces_totals = false) {
         product.a = a + 2 * start;
-        product.b = b + 2 * start * kPanelColumns;
+        product.b = b + 2 * start * kFloatPanelColumns;
         product.k = std::min(kDepth, pairs - start);
-        add_products(loops.add_panel_of_pairs, product);
+        add_panels<T>(loops.add_panel_of_pairs, product, pairs * kFloatPanelColumns);
       }
     } else {
-      alignas(64) T rows_of_b[kReducedDepth * kPanelColumns];
+      alignas(64) T rows_of_b[kReducedDepth * kStripColumns];
       const T* const a = static_cast<const T*>(in) + row * k;
       product.a_stride = k;
       product.b = rows_of_b;
       for (int64_t start = 0; start < k; start += kReducedDepth, product.replaces_totals = false) {
         product.a = a + start;
         product.k = std::min(kReducedDepth, k - start);
-        load_rows(b + start * kPanelColumns, product.k, rows_of_b);
-        add_products(loops.add_panel, product);
+        for (int64_t j = 0; j < width; j += kFloatPanelColumns) {
+          load_rows(b + j * k + start * kFloatPanelColumns, product.k, rows_of_b + j * kReducedDepth);
+        }
+        add_panels<T>(loops.add_panel, product, kReducedDepth * kFloatPanelColumns);
       }
     }
     for (int64_t i = 0; i < count; ++i) {
-      finish(sums + i * kPanelColumns, column, width);
-      store_block(CppTypeToScalarType<T>::value, sums + i * kPanelColumns, kType, results + i * columns, sizeof(E),
+      finish(sums + i * kStripColumns, column, width);
+      store_block(CppTypeToScalarType<T>::value, sums + i * kStripColumns, kType, results + i * columns, sizeof(E),
                   width);
     }
   }
@@ -130,31 +134,16 @@ struct PackedLinear {
   /// Reads some rows of a panel. Two elements of BFloat16 are of two rows.
   static void load_rows(const E* panel, int64_t count, T* target) {
     if constexpr (std::is_same_v<E, BFloat16>) {
-      for (int64_t i = 0; i < count; i += 2, panel += 2 * kPanelColumns, target += 2 * kPanelColumns) {
-        vectorized_for(kPanelColumns, [=](int64_t j) {
+      for (int64_t i = 0; i < count; i += 2, panel += 2 * kFloatPanelColumns, target += 2 * kFloatPanelColumns) {
+        vectorized_for(kFloatPanelColumns, [=](int64_t j) {
           uint32_t pair;
           std::memcpy(&pair, panel + 2 * j, sizeof(pair));
           target[j] = float_of(pair << 16);
-          target[kPanelColumns + j] = float_of(pair & 0xffff0000u);
+          target[kFloatPanelColumns + j] = float_of(pair & 0xffff0000u);
         });
       }
     } else {
-      convert_elements(kType, panel, CppTypeToScalarType<T>::value, target, count * kPanelColumns);
-    }
-  }
-
-  /// Adds a product of a panel, a tile's columns at a time.
-  void add_products(void (*add_panel)(const PanelProduct& product), PanelProduct product) const {
-    constexpr int64_t kTileColumns = kTileBytes / static_cast<int64_t>(sizeof(T));
-    static_assert(kPanelColumns % kTileColumns == 0);
-    T* const totals = static_cast<T*>(product.totals);
-    const T* const b = static_cast<const T*>(product.b);
-    const int64_t width = product.columns;
-    for (int64_t j = 0; j < width; j += kTileColumns) {
-      product.totals = totals + j;
-      product.b = b + j;
-      product.columns = std::min(kTileColumns, width - j);
-      add_panel(product);
+      convert_elements(kType, panel, CppTypeToScalarType<T>::value, target, count * kFloatPanelColumns);
     }
   }
 
@@ -163,7 +152,7 @@ struct PackedLinear {
       std::fill_n(sums, n, T(0));
     }
     if (bias != nullptr) {
-      T block[kPanelColumns];
+      T block[kStripColumns];
       const T* addend = block;
       if constexpr (std::is_same_v<E, T>) {
         addend = bias + column;
@@ -183,15 +172,15 @@ bool is_contiguous(const Tensor& tensor) {
 /// Whether `weight` has the panels of a layer: rows of them, or pairs of rows, one behind the other.
 bool check_panels(const Tensor& in, const Tensor& weight, int64_t out_features) {
   const bool has_pairs = weight.scalar_type() == ScalarType::BFloat16;
-  ET_CHECK_OR_RETURN_FALSE(weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kPanelColumns &&
+  ET_CHECK_OR_RETURN_FALSE(weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kFloatPanelColumns &&
                                (!has_pairs || weight.size(3) == 2) && is_contiguous(weight),
                            "weights are no panels of %d columns: the program was exported by another version of "
                            "rules_executorch; export the program again",
-                           int(kPanelColumns));
+                           int(kFloatPanelColumns));
   const int64_t k = weight.size(1) * (has_pairs ? 2 : 1);
   ET_CHECK_OR_RETURN_FALSE(in.dim() >= 1 && in.size(in.dim() - 1) == k,
                            "weights are for %d input features, the input has others", int(k));
-  const int64_t panels = (out_features + kPanelColumns - 1) / kPanelColumns;
+  const int64_t panels = (out_features + kFloatPanelColumns - 1) / kFloatPanelColumns;
   ET_CHECK_OR_RETURN_FALSE(out_features >= 0 && weight.size(0) == panels, "%d panels are not those of %d features",
                            int(weight.size(0)), int(out_features));
   return true;

@@ -23,13 +23,9 @@ namespace vectors = ::rules_executorch::kernels::internal;
 using Floats = vectors::Vector<float>;
 constexpr int64_t kFloats = vectors::kLanes<float>;
 
-/// Output channels of a panel of weights.
-constexpr int64_t kPanelChannels = kFloatPanelColumns;
-/// About how many bytes a block of tiles takes, transformed, with a panel's sums for them: they stay in the second
+/// About how many bytes a block of tiles takes, transformed, with a strip's sums for them: they stay in the second
 /// cache.
 constexpr int64_t kBlockBytes = 1024 * 1024;
-/// Columns of a matrix product at a time.
-constexpr int64_t kColumns = kTileBytes / sizeof(float);
 /// Tiles of a block are a multiple of this, so that the product's rows come in whole tiles of its own.
 constexpr int64_t kTileStep = 8;
 /// Multiplications that a thread takes at least.
@@ -104,7 +100,7 @@ struct WinogradConvolution {
   void plan() {
     const int64_t cost = tiles() * places() * channels * out_channels;
     parts = std::max<int64_t>(1, std::min({divide_up(tiles(), kTileStep), cost / kPartProducts, thread_count()}));
-    const int64_t tile_bytes = places() * (filled_channels() + kPanelChannels) * sizeof(float);
+    const int64_t tile_bytes = places() * (filled_channels() + kStripColumns) * sizeof(float);
     const int64_t most = divide_up(kBlockBytes, tile_bytes * kTileStep) * kTileStep;
     const int64_t of_part = divide_up(tiles(), parts);
     block_tiles = divide_up(divide_up(of_part, divide_up(of_part, most)), kTileStep) * kTileStep;
@@ -113,7 +109,7 @@ struct WinogradConvolution {
   /// Floats between the tiles of one place and those of the next. The odd line keeps places in different sets of a
   /// cache.
   int64_t place_stride() const { return block_tiles * filled_channels() + 16; }
-  int64_t sums_stride() const { return block_tiles * kPanelChannels + 16; }
+  int64_t sums_stride() const { return block_tiles * kStripColumns + 16; }
 
   /// Floats of memory for a part of the work.
   int64_t scratch_size() const { return divide_up(places() * (place_stride() + sums_stride()) + channels, 16) * 16; }
@@ -159,8 +155,8 @@ struct WinogradConvolution {
     for (int64_t i = 0; i < count; ++i) {
       transform_inputs<kOutputs>(corner(first + i), zeros, inputs + i * filled_channels());
     }
-    for (int64_t channel = 0; channel < out_channels; channel += kPanelChannels) {
-      const int64_t width = std::min(kPanelChannels, filled_out_channels() - channel);
+    for (int64_t channel = 0; channel < out_channels; channel += kStripColumns) {
+      const int64_t width = std::min(kStripColumns, filled_out_channels() - channel);
       multiply(inputs, count, channel, width, sums);
       for (int64_t i = 0; i < count; ++i) {
         transform_sums<kOutputs>(sums + i * width, channel, std::min(width, out_channels - channel), corner(first + i));
@@ -210,25 +206,22 @@ struct WinogradConvolution {
     }
   }
 
-  /// Multiplies the inputs of some tiles by the weights of a panel, at each place.
+  /// Multiplies the inputs of some tiles by the weights of a strip, at each place.
   void multiply(const float* inputs, int64_t count, int64_t channel, int64_t width, float* sums) const {
     const ProductLoops& loops = product_loops<float>();
-    const float* panel = weight + channel * places() * channels;
-    for (int64_t place = 0; place < places(); ++place, panel += channels * width) {
-      for (int64_t j = 0; j < width; j += kColumns) {
-        PanelProduct product{};
-        product.totals = sums + place * sums_stride() + j;
-        product.totals_stride = width;
-        product.a = inputs + place * place_stride();
-        product.a_stride = filled_channels();
-        product.b = panel + j;
-        product.b_stride = width;
-        product.rows = count;
-        product.columns = std::min(kColumns, width - j);
-        product.k = channels;
-        product.replaces_totals = true;
-        loops.add_panel(product);
-      }
+    const int64_t k = places() * channels;
+    PanelProduct product{};
+    product.totals_stride = width;
+    product.a_stride = filled_channels();
+    product.rows = count;
+    product.columns = width;
+    product.k = channels;
+    product.replaces_totals = true;
+    for (int64_t place = 0; place < places(); ++place) {
+      product.totals = sums + place * sums_stride();
+      product.a = inputs + place * place_stride();
+      product.b = weight + channel * k + place * channels * kFloatPanelColumns;
+      add_panels<float>(loops.add_panel, product, k * kFloatPanelColumns);
     }
   }
 
@@ -322,9 +315,7 @@ bool read_shape(const Tensor& in, const Tensor& weight, int64_t out_channels, Ar
   convolution.left = padding[1];
   for (const int64_t outputs : {2, 4}) {
     convolution.tile_outputs = outputs;
-    if (weight.dim() == 2 && ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), 2) &&
-        weight.size(0) == convolution.filled_out_channels() &&
-        weight.size(1) == convolution.places() * convolution.channels) {
+    if (has_panels(weight, 0, out_channels, convolution.places() * convolution.channels, /*has_pairs=*/false)) {
       return true;
     }
   }

@@ -29,8 +29,7 @@ def pack(weight: torch.Tensor, tile: int) -> torch.Tensor:
         weight: (output channels, input channels, 3, 3).
         tile: 2 or 4.
     Returns:
-        (output channels, filled up with zeros as panels are, places * input channels), in float32: panels of output
-        channels, the last one of what is left. A panel has a row for each place and input channel.
+        (panels, places * input channels, output channels of a panel), in float32; zeros fill up the last panel.
     """
     matrix = _kernel_transform(tile)
     transformed = torch.einsum("ai,ocij,bj->ocab", matrix, weight.detach().double(), matrix)

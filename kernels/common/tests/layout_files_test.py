@@ -9,9 +9,7 @@ _LAYOUTS = """
   text: Weights in panels.
   elements:
     - of: linear
-      where:
-        filled: up(N, columns) * columns
-      shape: filled, K
+      shape: up(N, columns) * columns, K
       at: n, k
       half: k % 2
   constants:
@@ -34,7 +32,7 @@ class LayoutFilesTest(absltest.TestCase):
                 "namespace rules_executorch::kernels {",
                 "",
                 "// byte_panel: Weights in panels.",
-                "// linear: [n, k], half k % 2 of [filled, K], where filled = up(N, columns) * columns",
+                "// linear: [n, k], half k % 2 of [up(N, columns) * columns, K]",
                 "",
                 "/// Columns of a panel.",
                 "inline constexpr int64_t kBytePanelColumns = 16;",

@@ -26,6 +26,9 @@ from export.graph_passes.operators import packed_convolution, packed_linear, win
 
 _CASES = 16
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
+# What layouts.yaml calls float panels.
+_OF_FLOATS = "packed_linear, packed_embedding; a group of packed_convolution; winograd_convolution"
+_OF_BFLOAT16 = "packed_linear, packed_embedding; a group of packed_convolution; of BFloat16"
 
 
 class LayoutsTest(absltest.TestCase):
@@ -97,7 +100,7 @@ class LayoutsTest(absltest.TestCase):
             packed = packed_linear.pack(weight)
             unpack = functools.partial(packed_linear.unpack, features=outputs)
             self.check("copy_linear", weight, packed, unpack, dtype.itemsize, outputs, inputs, has_pairs)
-            of = "packed_linear, packed_embedding" + (", of BFloat16" if has_pairs else "")
+            of = _OF_BFLOAT16 if has_pairs else _OF_FLOATS
             self.check_described("float_panel", of, weight, packed)
 
     def test_convolution(self) -> None:
@@ -114,7 +117,7 @@ class LayoutsTest(absltest.TestCase):
             )
             sizes = (dtype.itemsize, groups, outputs, channels, positions, has_pairs)
             self.check("copy_convolution", weight, packed, unpack, *sizes)
-            of = "a group of packed_convolution" + (", of BFloat16" if has_pairs else "; winograd_convolution")
+            of = _OF_BFLOAT16 if has_pairs else _OF_FLOATS
             for group, panels in zip(weight.chunk(groups), packed, strict=True):
                 self.check_described("float_panel", of, group.permute(0, 2, 3, 1).flatten(1), panels)
 
@@ -212,9 +215,7 @@ class LayoutsTest(absltest.TestCase):
 
 def _numbers(line: Mapping[str, Any], field: str, names: Mapping[str, int]) -> tuple[int, ...]:
     """The numbers that a field of a line has, where names have some values."""
-    known: dict[str, Any] = {"min": min, "up": lambda a, b: -(-a // b), **names}
-    for name, value in line.get("where", {}).items():
-        known[name] = eval(_compiled(value), known)
+    known: dict[str, Any] = {"up": lambda a, b: -(-a // b), **names}
     return tuple(eval(_compiled(f"[{line[field]}]"), known))
 
 

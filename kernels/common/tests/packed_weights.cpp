@@ -54,11 +54,11 @@ struct Weight {
   }
 };
 
-/// The place of element [n, k] of float panels, whose rows are pairs of inputs if `has_pairs`. `start` and `width` are
-/// those of the panel.
-int64_t in_float_panel(int64_t start, int64_t width, int64_t n, int64_t k, bool has_pairs) {
+/// The place of element [n, k] of float panels of `inputs` inputs, whose rows are pairs of these if `has_pairs`.
+int64_t in_float_panel(int64_t inputs, int64_t n, int64_t k, bool has_pairs) {
+  const int64_t panel = n / kFloatPanelColumns * inputs * kFloatPanelColumns;
   const int64_t column = n % kFloatPanelColumns;
-  return start + (has_pairs ? k / 2 * 2 * width + 2 * column + k % 2 : k * width + column);
+  return panel + (has_pairs ? k / 2 * 2 * kFloatPanelColumns + 2 * column + k % 2 : k * kFloatPanelColumns + column);
 }
 
 /// The same of byte panels of `blocks` blocks each.
@@ -111,18 +111,15 @@ void copy_winograd(bool packs, float* packed, float* weight, int64_t outputs, in
       }
     }
   }
-  const int64_t filled = filled_columns(outputs);
   const int64_t k = kInputs * kInputs * channels;
   for (int64_t n = 0; n < outputs; ++n) {
-    const int64_t panel = n / kFloatPanelColumns;
     for (int64_t channel = 0; channel < channels; ++channel) {
       float* const kernel = weight + (n * channels + channel) * kSize * kSize;
       for (int i = 0; i < kInputs * kInputs * kSize * kSize; ++i) {
         const int place = i / (kSize * kSize);
         const int element = i % (kSize * kSize);
         const double factor = factors[place / kInputs][element / kSize] * factors[place % kInputs][element % kSize];
-        float& stored = packed[in_float_panel(panel_start(filled, 0, panel, k), panel_width(filled, panel), n,
-                                              place * channels + channel, false)];
+        float& stored = packed[in_float_panel(k, n, place * channels + channel, false)];
         if (packs) {
           stored += static_cast<float>(factor * kernel[element]);
         } else {
@@ -140,10 +137,8 @@ extern "C" {
 /// packed_linear: element size 2 or 4.
 void copy_linear(bool packs, char* packed, char* weight, int64_t size, int64_t outputs, int64_t inputs,
                  bool has_pairs) {
-  Weight{packs, packed, weight, size, outputs, inputs}.copy([=](int64_t n, int64_t k) {
-    const int64_t start = n / kFloatPanelColumns * inputs * kFloatPanelColumns;
-    return in_float_panel(start, kFloatPanelColumns, n, k, has_pairs);
-  });
+  Weight{packs, packed, weight, size, outputs, inputs}.copy(
+      [=](int64_t n, int64_t k) { return in_float_panel(inputs, n, k, has_pairs); });
 }
 
 /// packed_convolution: a weight of (groups * outputs, channels, positions of the kernel).
@@ -152,10 +147,8 @@ void copy_convolution(bool packs, char* packed, char* weight, int64_t size, int6
   const int64_t k = channels * positions;
   const int64_t filled = filled_columns(outputs);
   Weight{packs, packed, weight, size, groups * outputs, k}.copy([=](int64_t row, int64_t i) {
-    const int64_t n = row % outputs;
-    const int64_t panel = n / kFloatPanelColumns;
-    return in_float_panel(panel_start(filled, row / outputs, panel, k), panel_width(filled, panel), n,
-                          i % positions * channels + i / positions, has_pairs);
+    const int64_t start = strip_start(filled, row / outputs, 0, k);
+    return start + in_float_panel(k, row % outputs, i % positions * channels + i / positions, has_pairs);
   });
 }
 

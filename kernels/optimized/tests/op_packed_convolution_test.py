@@ -15,7 +15,7 @@ from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
 # Of panels of weights.
-_COLUMNS, _STEP = layouts.FLOAT_PANEL_COLUMNS, layouts.FLOAT_PANEL_COLUMN_STEP
+_COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 
@@ -64,40 +64,30 @@ def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
     if channels == weight.shape[1] == 1 and groups > 1:
         return torch.stack([one.flatten() for one in weight], dim=1)
     rows = []
+    step = 2 if weight.dtype == torch.bfloat16 and weight.shape[1] % 2 == 0 else 1
     for group in weight.split(channels):
         for first in range(0, channels, _COLUMNS):
             panel = group[first : first + _COLUMNS]
-            filled = -(-len(panel) // _STEP) * _STEP
-            step = 2 if weight.dtype == torch.bfloat16 and weight.shape[1] % 2 == 0 else 1
             for y, x, c in itertools.product(*(range(weight.shape[dim]) for dim in (2, 3, 1))):
                 if c % step == 0:
-                    row = functional.pad(panel[:, c : c + step, y, x], (0, 0, 0, filled - len(panel)))
+                    row = functional.pad(panel[:, c : c + step, y, x], (0, 0, 0, _COLUMNS - len(panel)))
                     rows.append(row.flatten())
-    return torch.cat(rows).reshape(groups, -(-channels // _STEP) * _STEP, -1)
+    pair = (2,) if step == 2 else ()
+    return torch.cat(rows).reshape(groups, -(-channels // _COLUMNS), -1, _COLUMNS, *pair)
 
 
 def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
-    has_pairs = packed.dtype == torch.bfloat16
     packed = packed.double()
     height, width = kernel_size
     if packed.dim() == 2:
         return packed.t().reshape(groups, 1, height, width)
-    channels = out_channels // groups
-    weight = torch.zeros(out_channels, packed.shape[2] // (height * width), height, width, dtype=torch.float64)
-    for group, elements in enumerate(packed.flatten(1)):
-        start = 0
-        for first in range(0, channels, _COLUMNS):
-            filled = min(_COLUMNS, packed.shape[1] - first)
-            panel = elements[start : start + packed.shape[2] * filled]
-            start += panel.numel()
-            inputs = packed.shape[2] // (height * width)
-            if has_pairs and inputs % 2 == 0:
-                panel = panel.reshape(-1, filled, 2).transpose(1, 2)
-            panel = panel.reshape(height, width, inputs, filled)
-            count = min(_COLUMNS, channels - first)
-            target = weight[group * channels + first : group * channels + first + count]
-            target.copy_(panel[..., :count].permute(3, 2, 0, 1))
-    return weight
+    if packed.dim() == 5:
+        packed = packed.transpose(3, 4).flatten(2, 3)
+    weights = []
+    for group in packed:
+        of_group = torch.cat([panel.t() for panel in group])[: out_channels // groups]
+        weights.append(of_group.reshape(-1, height, width, packed.shape[2] // (height * width)))
+    return torch.cat(weights).permute(0, 3, 1, 2)
 
 
 def _reference(  # noqa: PLR0917  # The operator's.
@@ -253,7 +243,7 @@ class OpPackedConvolutionTest(op_tester.OpTest):
         ) -> None:
             self.convolution.check_rejected(*arguments, outs=list(outs), out_dim_order=order, static=True)
 
-        for wrong in (torch.ones(20, 8, 2, 2), weight[:, :16].clone(), weight.flatten(1), torch.ones(4, 20)):
+        for wrong in (torch.ones(20, 8, 2, 2), weight[:, :1].clone(), weight.flatten(1, 2), torch.ones(4, 20)):
             check_rejected(x, wrong, None, None, [2, 2], 20, *lists, 1)
         for kernel_size, channels, groups in (([2, 3], 20, 1), ([2, 2], 40, 1), ([2, 2], 20, 3), ([2, 2], 20, 0)):
             check_rejected(x, weight, None, None, kernel_size, channels, *lists, groups)

@@ -15,7 +15,7 @@ from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
 # Of panels of weights.
-_COLUMNS, _STEP = layouts.FLOAT_PANEL_COLUMNS, layouts.FLOAT_PANEL_COLUMN_STEP
+_COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 # What a kernel's rows and columns are multiplied by, by the outputs of a tile. The points are 0, 1 and -1, and 0, 5/8,
@@ -62,26 +62,22 @@ def _packed(weight: torch.Tensor, tile: int) -> torch.Tensor:
     """The transformed weights' panels, row by row."""
     transform = _KERNEL_TRANSFORMS[tile]
     transformed = (transform @ weight.double() @ transform.t()).float()
-    filled = -(-len(weight) // _STEP) * _STEP
+    filled = -(-len(weight) // _COLUMNS) * _COLUMNS
     rows = []
     for first in range(0, filled, _COLUMNS):
         panel = transformed[first : first + _COLUMNS]
-        width = min(_COLUMNS, filled - first)
         for y, x, c in itertools.product(range(tile + 2), range(tile + 2), range(weight.shape[1])):
-            rows.append(functional.pad(panel[:, c, y, x], (0, width - len(panel))))
-    return torch.cat(rows).reshape(filled, -1)
+            rows.append(functional.pad(panel[:, c, y, x], (0, _COLUMNS - len(panel))))
+    return torch.cat(rows).reshape(filled // _COLUMNS, -1, _COLUMNS)
 
 
 def _unpacked(packed: torch.Tensor, out_channels: int, channels: int) -> torch.Tensor:
     tile = {16: 2, 36: 4}[packed.shape[1] // channels]
     transformed = torch.zeros(out_channels, channels, tile + 2, tile + 2, dtype=torch.float64)
-    elements = packed.double().flatten()
-    for first in range(0, out_channels, _COLUMNS):
-        width = min(_COLUMNS, packed.shape[0] - first)
-        panel, elements = elements[: packed.shape[1] * width], elements[packed.shape[1] * width :]
-        count = min(_COLUMNS, out_channels - first)
-        rows = panel.reshape(tile + 2, tile + 2, channels, width)
-        transformed[first : first + count] = rows[..., :count].permute(3, 2, 0, 1)
+    for number, panel in enumerate(packed.double()):
+        of_panel = transformed[number * _COLUMNS : (number + 1) * _COLUMNS]
+        rows = panel.reshape(tile + 2, tile + 2, channels, _COLUMNS)
+        of_panel.copy_(rows[..., : len(of_panel)].permute(3, 2, 0, 1))
     inverse = torch.linalg.pinv(_KERNEL_TRANSFORMS[tile])
     return inverse @ transformed @ inverse.t()
 
@@ -183,9 +179,9 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
         ) -> None:
             self.convolution.check_rejected(*arguments, outs=list(outs), out_dim_order=order, static=True)
 
-        for wrong in (torch.ones(20, 8, 3, 3), weight[:16], weight[:, : 25 * 8].clone(), weight.flatten()):
+        for wrong in (torch.ones(20, 8, 3, 3), weight[:1], weight[:, : 25 * 8].clone(), weight.flatten(0, 1)):
             check_rejected(x, wrong, None, None, 20, *lists)
-        check_rejected(x, weight.t().contiguous().t(), None, None, 20, *lists)
+        check_rejected(x, weight.mT.contiguous().mT, None, None, 20, *lists)
         check_rejected(x, weight, None, None, 40, *lists)
         check_rejected(x, weight, None, None, 0, *lists)
         for wrong_lists in (([1], [1, 1]), ([1, 1], [1, 1, 1]), ([1, -1], [1, 1]), ([-1, 0], [0, 0])):

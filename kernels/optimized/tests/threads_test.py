@@ -35,7 +35,7 @@ _PRODUCTS = 5 << 19
 _ELEMENTS = 5 << 15
 _HALF = (torch.float16, torch.bfloat16)
 # Of panels of weights: of floats, and of bytes.
-_COLUMNS, _STEP = layouts.FLOAT_PANEL_COLUMNS, layouts.FLOAT_PANEL_COLUMN_STEP
+_COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _BLOCK = (layouts.BYTE_PANEL_COLUMNS, layouts.BYTE_PANEL_DEPTH)
 
 
@@ -181,7 +181,9 @@ def _packed_convolution(kind: str, dim_order: Sequence[int], dtype: torch.dtype)
             channels = images.channels // images.groups
             # Pairs of channels.
             channels += channels % 2 if dtype == torch.bfloat16 and images.groups == 1 else 0
-            weight = draw.tensor((images.groups, _divide_up(of_group, _STEP) * _STEP, height * width * channels), dtype)
+            inputs = height * width * channels
+            shape = (inputs // 2, _COLUMNS, 2) if dtype == torch.bfloat16 and channels % 2 == 0 else (inputs, _COLUMNS)
+            weight = draw.tensor((images.groups, _divide_up(of_group, _COLUMNS), *shape), dtype)
         return _Call(
             (
                 draw.tensor(images.in_shape, dtype, dim_order),
@@ -211,7 +213,7 @@ def _winograd_convolution(tile: int) -> Callable[[_Draw], _Call]:
         return _Call(
             (
                 draw.tensor((batch, channels, *in_size), dim_order=_LAST),
-                draw.tensor((_divide_up(out_channels, _STEP) * _STEP, channels * (tile + 2) ** 2)),
+                draw.tensor((_divide_up(out_channels, _COLUMNS), channels * (tile + 2) ** 2, _COLUMNS)),
                 draw.tensor([out_channels]) if draw.flip() else None,
                 draw.tensor(out_shape, dim_order=_LAST) if draw.flip() else None,
                 out_channels,
