@@ -689,7 +689,7 @@ struct PackedConvolution : ConvolutionShape {
     }
   }
 
-  /// Makes floats of rows of a panel's weights, from the `first` one on.
+  /// Makes floats of some rows of a panel's weights.
   void convert_weights([[maybe_unused]] const E* panel, [[maybe_unused]] int64_t rows,
                        [[maybe_unused]] float* to) const {
     constexpr int64_t kWidth = kFloatPanelColumns;
