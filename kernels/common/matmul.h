@@ -340,13 +340,24 @@ constexpr int64_t stride_of([[maybe_unused]] int64_t vector_stride) {
   return kLanes<T>;
 }
 
-/// A tile in vectors of kVectorBytes.
-struct BaseTile {
+/// Asks for a line of memory, which is read soon.
+inline void fetch([[maybe_unused]] const void* from) {
+#if defined(__GNUC__)
+  __builtin_prefetch(from);
+#endif
+}
+
+/// A tile in vectors of kVectorBytes. `Products` says how an element and a vector become sums.
+template <typename Products>
+struct TileOf {
   static constexpr int kVectors = kTileBytes / kVectorBytes;
   static constexpr int kRows = kVectorRegisters * 3 / 4 / kVectors;
   /// Narrower panels have tiles of fewer vectors, but not where WideTile does most of the work, or where code is to be
   /// small.
   static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
+  /// Rows of `b` that are asked for ahead of their products, about a hundred cycles: from memory, weights come at up to
+  /// 1.2 times the speed then.
+  static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
 
   /// A PanelProduct of as many rows and vectors; I goes through both in row-major order.
   template <typename T, int kVectors, int... I>
@@ -355,8 +366,9 @@ struct BaseTile {
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     for (int64_t p = 0; p < k; ++p, b += b_stride) {
+      ((I < kVectors ? fetch(b + kRowsAhead * b_stride + I % kVectors * stride_of<T>(vector_stride)) : void()), ...);
       const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * stride_of<T>(vector_stride))...};
-      ((sums[I] += rows[I][p] * row_of_b[I]), ...);
+      ((sums[I] = Products::add(sums[I], rows[I] + p, row_of_b[I])), ...);
     }
     T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
     if (!replaces_totals) {
@@ -365,6 +377,16 @@ struct BaseTile {
     (store_vector(at[I], sums[I]), ...);
   }
 };
+
+/// Products of the elements themselves.
+struct Elements {
+  template <typename T>
+  static Vector<T> add(Vector<T> sums, const T* a, Vector<T> b) {
+    return sums + *a * b;
+  }
+};
+
+using BaseTile = TileOf<Elements>;
 
 /// A float, or the bits of a pair of BFloat16: what was written there are elements of BFloat16, of which compilers
 /// assume that no float is read.
@@ -387,24 +409,14 @@ inline Vector<float> add_pairs(Vector<float> sums, float pair, Vector<float> pai
 #endif
 }
 
-/// A tile whose elements are pairs, behind which floats stand here.
-struct PairTile : BaseTile {
-  template <typename T, int kVectors, int... I>
-  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, [[maybe_unused]] int64_t vector_stride,
-                  int64_t k, T* totals, int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
-    const T* const rows[] = {a + I / kVectors * a_stride...};
-    Vector<T> sums[] = {((void)I, Vector<T>{})...};
-    for (int64_t p = 0; p < k; ++p, b += b_stride) {
-      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * stride_of<T>(vector_stride))...};
-      ((sums[I] = add_pairs(sums[I], load_float(rows[I] + p), row_of_b[I])), ...);
-    }
-    T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
-    if (!replaces_totals) {
-      ((sums[I] += load_vector(at[I])), ...);
-    }
-    (store_vector(at[I], sums[I]), ...);
+/// Products of pairs, behind which floats stand here.
+struct Pairs {
+  static Vector<float> add(Vector<float> sums, const float* a, Vector<float> b) {
+    return add_pairs(sums, load_float(a), b);
   }
 };
+
+using PairTile = TileOf<Pairs>;
 
 #endif
 
