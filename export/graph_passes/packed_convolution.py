@@ -22,19 +22,26 @@ _DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
 _MOST_SHARE = 2
 
 
+def is_packed(weight: torch.Tensor, groups: int) -> bool:
+    """Whether the kernel has convolutions with weights of this dtype, and groups of this width."""
+    out_channels = weight.shape[0]
+    if weight.dtype not in _DTYPES:
+        return False
+    if operator.is_depthwise(weight.shape[1] * groups, out_channels, groups) or groups == 1:
+        return True
+    of_group = out_channels // groups
+    return operator.filled_channels(of_group) <= _MOST_SHARE * of_group
+
+
 def layer(program: ExportedProgram, node: Node) -> Layer | None:
     """How a call convolves channels-last tensors; None if it is no convolution that the kernel has."""
     convolution = fused_convolutions.of(node)
     if convolution is None:
         return None
     weight, groups = graphs.weight(program, convolution.weight), convolution.groups
-    if weight is None or weight.dtype not in _DTYPES or weight.dim() != 4:
+    if weight is None or weight.dim() != 4 or not is_packed(weight, groups):
         return None
-    channels, out_channels = weight.shape[1] * groups, weight.shape[0]
-    if not operator.is_depthwise(channels, out_channels, groups) and groups > 1:
-        share = operator.filled_channels(out_channels // groups) / (out_channels // groups)
-        if share > _MOST_SHARE:
-            return None
+    channels = weight.shape[1] * groups
 
     def insert(inputs: Sequence[Node]) -> Node:
         height, width = weight.shape[2:]
@@ -44,7 +51,7 @@ def layer(program: ExportedProgram, node: Node) -> Layer | None:
             convolution.bias,
             addend=None,
             kernel_size=(height, width),
-            out_channels=out_channels,
+            out_channels=weight.shape[0],
             stride=convolution.stride,
             padding=convolution.padding,
             end_padding=convolution.end_padding,

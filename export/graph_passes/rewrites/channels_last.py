@@ -19,24 +19,19 @@ from torch.export import ExportedProgram
 from torch.fx import Node
 
 from export.graph_passes import graphs, packed_convolution
-from export.graph_passes.calls import ToDimOrderCopy
+from export.graph_passes.calls import PermuteCopy, ToDimOrderCopy
 from export.graph_passes.channels_last_layer import Layer
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
 # Multiplications of layers that pay for the copy of an element.
 _PRODUCTS_OF_COPY = 64
-# Operators whose kernels are as fast with channels-last tensors as with others, and calculate the same. Which format
-# they give, PyTorch says. Before averages, ExecuTorch itself puts copies of what is channels-last.
-_CARRIERS = frozenset(
+# Elementwise operators whose kernels are as fast with channels-last tensors as with others, and calculate the same.
+ELEMENTWISE = frozenset(
     {
-        "aten::_native_batch_norm_legit_no_training",
         "aten::abs",
         "aten::add.Scalar",
         "aten::add.Tensor",
-        "aten::amax",
-        "aten::cat",
         "aten::clamp",
-        "aten::constant_pad_nd",
         "aten::div.Scalar",
         "aten::div.Tensor",
         "aten::elu",
@@ -44,23 +39,31 @@ _CARRIERS = frozenset(
         "aten::gelu",
         "aten::hardtanh",
         "aten::leaky_relu",
-        "aten::max_pool2d_with_indices",
         "aten::maximum",
         "aten::minimum",
         "aten::mul.Scalar",
         "aten::mul.Tensor",
         "aten::neg",
-        "aten::permute_copy",
         "aten::relu",
         "aten::sigmoid",
         "aten::sqrt",
         "aten::sub.Scalar",
         "aten::sub.Tensor",
         "aten::tanh",
-        "aten::upsample_bilinear2d.vec",
-        "aten::upsample_nearest2d.vec",
     }
 )
+# Other operators of that kind. Which format they give, PyTorch says. Before averages, ExecuTorch itself puts copies of
+# what is channels-last.
+_CARRIERS = ELEMENTWISE | {
+    "aten::_native_batch_norm_legit_no_training",
+    "aten::amax",
+    "aten::cat",
+    "aten::constant_pad_nd",
+    "aten::max_pool2d_with_indices",
+    "aten::permute_copy",
+    "aten::upsample_bilinear2d.vec",
+    "aten::upsample_nearest2d.vec",
+}
 
 
 # Says how a call works on channels-last tensors; None if it is no such layer.
@@ -159,11 +162,22 @@ class _Plan:
     def _add_layer(self, node: Node) -> None:
         layer = self.layers[node]
         for source in layer.inputs:
-            if not layer.takes_contiguous and not graphs.is_channels_last(self.value(source)):
+            if layer.takes_contiguous or graphs.is_channels_last(self.value(source)):
+                continue
+            if self._can_give_last(source):
+                self.values[source] = self.carriers[source] = graphs.channels_last(self.value(source))
+            else:
                 self.to_last[source].add(node)
         result = graphs.channels_last(graphs.value(node))
         if graphs.dim_order(result) != graphs.dim_order(graphs.value(node)):
             self.values[node] = result
+
+    def _can_give_last(self, node: Node) -> bool:
+        """Whether a call may write what it gives channels-last: a permutation that only layers read."""
+        readers = [self.layers.get(user) for user in node.users]
+        return PermuteCopy.of(node) is not None and all(
+            layer is not None and node in layer.inputs and not layer.takes_contiguous for layer in readers
+        )
 
     def _carry(self, node: graphs.Call) -> bool:
         """Plans a call of channels-last tensors; False where the call needs the tensors as they were."""
@@ -276,5 +290,5 @@ PASS = GraphPass(
         "other call, and the caller, gets a copy in the order that the tensor had. What the convolutions between "
         "copies gain has to be worth these: 64 multiplications for each element that is copied"
     ),
-    after=("channels_of_bytes", "uneven_padding"),
+    after=("channels_of_bytes", "convolution_1d"),
 )

@@ -203,6 +203,9 @@ class _Described(torch.fx.Interpreter):
         if not isinstance(node.target, EdgeOpOverload):
             return given  # Before the lowering, views share memory.
         order = graphs.dim_order(described)
+        if graphs.name_of(node) == "aten::permute_copy":
+            # The kernel writes in the order of its result, which `channels_last` may choose.
+            given = torch.empty_permuted(given.shape, order, dtype=given.dtype).copy_(given)
         is_ordered = given.permute(order).is_contiguous()
         assert is_ordered, f"{node.format_node()}: in the order {order}, not with the strides {given.stride()}"
         usual = torch.empty_permuted(given.shape, order, dtype=given.dtype)

@@ -1,0 +1,150 @@
+"""Has convolutions of one dimension be those of images with one row, for which there are channels-last kernels."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.fx import Node
+
+from export.graph_passes import fused_convolutions, graphs, packed_convolution
+from export.graph_passes.calls import Cat, ConstantPadNd, FusedConvolution, PermuteCopy, ViewCopy
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.rewrites import channels_last
+
+# The order of an image's dimensions that puts its channels behind its only row, and the one that undoes that.
+_CHANNELS_BEHIND = (0, 2, 3, 1)
+_CHANNELS_AHEAD = (0, 3, 1, 2)
+# What swaps the channels and the positions of a line.
+_SWAP = (0, 2, 1)
+
+
+def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
+    rewrite = _Rewrite(program)
+    return [change for node in sites for change in rewrite.of(node)]
+
+
+@dataclass
+class _Rewrite:
+    """Gives calls images in place of lines: tensors [batch, channels, positions].
+
+    Attributes:
+        program: the method.
+        images: for views that are lines, the images that they are of: [batch, channels, 1, positions].
+        widened: for other operands, their views with a row.
+    """
+
+    program: ExportedProgram
+    images: dict[Node, Node] = field(default_factory=dict)
+    widened: dict[Node, Node] = field(default_factory=dict)
+
+    def of(self, node: Node) -> Iterator[Change]:
+        """Rewrites a call, if it is a convolution, or one that takes what a convolution gives."""
+        convolution = fused_convolutions.of(node)
+        weight = graphs.weight(self.program, convolution.weight) if convolution else None
+        if convolution is not None and weight is not None and self._is_layer(node, convolution, weight):
+            yield Change.of(node, "a convolution of one dimension made one of an image with one row")
+            widened = convolution.replace(
+                input=self._image(convolution.input, node),
+                weight=graphs.add_constant(self.program, f"{node.name}_weight_2d", weight.unsqueeze(2)),
+                stride=(1, *convolution.stride),
+                padding=(0, *convolution.padding),
+                end_padding=(0, *convolution.end_padding),
+                dilation=(1, *convolution.dilation),
+            )
+            self._replace(node, widened.insert(node, _with_row(graphs.value(node))))
+        elif any(source in self.images for source in node.all_input_nodes):
+            image = self._carried(node)
+            if image is not None:
+                self._replace(node, image)
+
+    def _is_layer(self, node: Node, convolution: FusedConvolution[Node], weight: torch.Tensor) -> bool:
+        return (
+            weight.dim() == 3
+            and packed_convolution.is_packed(weight, convolution.groups)
+            and _is_line(graphs.value(node))
+            and (convolution.input in self.images or _is_line(graphs.value(convolution.input)))
+        )
+
+    def _image(self, line: Node, before: Node) -> Node:
+        """The image that has a line's elements."""
+        if line in self.images:
+            return self.images[line]
+        if line not in self.widened:
+            self.widened[line] = self._widened(line, before)
+        return self.widened[line]
+
+    def _widened(self, line: Node, before: Node) -> Node:
+        swapped = PermuteCopy.of(line)
+        source = graphs.value(swapped.input) if swapped else None
+        if swapped is None or swapped.dims != _SWAP or not _is_line(source):
+            return _view(before, line, _with_row(graphs.value(line)))
+        # The row comes before the positions, too: what is permuted is channels-last, with its elements where they were.
+        rows = _view(before, swapped.input, source.unsqueeze(1))
+        return PermuteCopy(rows, _CHANNELS_AHEAD).insert(before, _with_row(graphs.value(line)))
+
+    def _carried(self, node: graphs.Call) -> Node | None:
+        """The call of images in place of lines; None if it is none that images carry on."""
+        line = graphs.value(node)
+        if not isinstance(line, torch.Tensor) or not _is_line(line):
+            return None
+        swapped, cat, pad = PermuteCopy.of(node), Cat.of(node), ConstantPadNd.of(node)
+        if swapped is not None and swapped.dims == _SWAP:
+            rows = PermuteCopy(self.images[swapped.input], _CHANNELS_BEHIND).insert(node, line.unsqueeze(1))
+            graphs.replace(node, _view(node, rows, line))
+            return None
+        values = [graphs.value(source) for source in node.all_input_nodes]
+        if not all(isinstance(value, torch.Tensor) and (value.dim() < 2 or _can_widen(value)) for value in values):
+            return None
+        if cat is not None and all(value.dim() == 3 for value in values):
+            images = tuple(self._image(one, node) for one in cat.tensors)
+            return Cat(images, cat.dim + cat.dim // 2).insert(node, _with_row(line))
+        if graphs.name_of(node) not in channels_last.ELEMENTWISE and (pad is None or len(pad.pad) != 2):
+            return None
+        args, kwargs = torch.fx.node.map_arg(
+            (node.args, dict(node.kwargs)),
+            lambda source: self._image(source, node) if graphs.value(source).dim() >= 2 else source,
+        )
+        image = graphs.insert_call(node, node.target, args, _with_row(line))
+        image.kwargs = kwargs
+        return image
+
+    def _replace(self, line: Node, image: Node) -> None:
+        """Has a view of an image stand for a line."""
+        view = _view(line, image, graphs.value(line))
+        self.images[view] = image
+        graphs.replace(line, view)
+
+
+def _is_line(value: Any) -> bool:
+    return value.dim() == 3 and _can_widen(value)
+
+
+def _can_widen(value: torch.Tensor) -> bool:
+    """Whether a view can give a tensor a row: the view finds out one size at most."""
+    return graphs.is_contiguous(value) and sum(not isinstance(size, int) for size in value.shape) < 2
+
+
+def _with_row(value: torch.Tensor) -> torch.Tensor:
+    return value.unsqueeze(-2)
+
+
+def _view(before: Node, source: Node, value: torch.Tensor) -> Node:
+    """A view of a tensor with other sizes."""
+    return ViewCopy(source, tuple(size if isinstance(size, int) else -1 for size in value.shape)).insert(before, value)
+
+
+PASS = GraphPass(
+    "convolution_1d",
+    Stage.LOWERED,
+    _run,
+    reference=(
+        "has convolutions of one dimension, [batch, channels, positions], be those of images with one row, and calls "
+        "between them take such images, so that `channels_last` and the passes behind it find them. Not transposed "
+        "ones; one size of the input may vary"
+    ),
+    after=("uneven_padding",),
+)
