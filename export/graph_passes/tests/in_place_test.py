@@ -258,5 +258,21 @@ class DynamicShapesTest(PassTestCase, parameterized.TestCase):
         self.assertEqual(after, known)
 
 
+class _ForcedLate(torch.nn.Module):
+    """Only its last call says how long its input is."""
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return x.unsqueeze(0).relu() + torch.ones(1, 12)
+
+
+class LateSizesTest(absltest.TestCase):
+    def test_emits(self) -> None:
+        """ExecuTorch makes no view with sizes that are known of a tensor whose sizes it takes for ones that vary."""
+        shapes = ({0: torch.export.Dim.AUTO(max=64)},)
+        rewritten = rewriting.rewrite(_ForcedLate(), (torch.rand(12),), ["views"], shapes)
+        rewriting.compare(_ForcedLate(), rewritten, (torch.rand(12),))
+        rewritten.emit()
+
+
 if __name__ == "__main__":
     absltest.main()
