@@ -165,11 +165,30 @@ struct Tile {
   float maximum;
 };
 
-inline Floats clamp(Floats sums, float minimum, float maximum) {
+#if defined(__GNUC__)
+/// Half of the columns of a panel, in one vector or two: groups may have no more channels.
+constexpr int64_t kNarrowChannels = kFloatPanelColumns / 2;
+constexpr int64_t kNarrowFloats = std::min(kNarrowChannels, kFloats);
+typedef float NarrowFloats __attribute__((vector_size(kNarrowFloats * sizeof(float))));
+#else
+constexpr int64_t kNarrowChannels = 0;
+constexpr int64_t kNarrowFloats = kFloats;
+using NarrowFloats = Floats;
+#endif
+
+template <typename V>
+inline V load(const float* from) {
+  V vector;
+  std::memcpy(&vector, from, sizeof(vector));
+  return vector;
+}
+
+template <typename V>
+inline V clamp(V sums, float minimum, float maximum) {
   // NaN is neither less nor greater, and stays.
 #if defined(__GNUC__)
-  const Floats low = Floats{} + minimum;
-  const Floats high = Floats{} + maximum;
+  const V low = V{} + minimum;
+  const V high = V{} + maximum;
   sums = sums < low ? low : sums;
   return sums > high ? high : sums;
 #else
@@ -182,20 +201,21 @@ inline Floats clamp(Floats sums, float minimum, float maximum) {
 
 /// Writes the sums of a tile; I goes through its pixels and their vectors in row-major order. Inlined, so that the sums
 /// are in registers before, too.
-template <int kVectors, int... I>
-KERNELS_ALWAYS_INLINE inline void finish(const Tile& tile, int64_t channel, Floats* sums,
-                                         std::integer_sequence<int, I...>) {
+template <int kVectors, typename V, int... I>
+KERNELS_ALWAYS_INLINE inline void finish(const Tile& tile, int64_t channel, V* sums, std::integer_sequence<int, I...>) {
+  constexpr int64_t kLanes = sizeof(V) / sizeof(float);
   const int64_t last = tile.pixel_count - 1;
-  const Floats biases[] = {vectors::load_vector(tile.bias + channel + I % kVectors * kFloats)...};
+  const V biases[] = {load<V>(tile.bias + channel + I % kVectors * kLanes)...};
   ((sums[I] += biases[I]), ...);
   if (tile.addend != nullptr) {
     const float* const rows[] = {tile.addend + std::min<int64_t>(I / kVectors, last) * tile.addend_stride + channel...};
-    ((sums[I] += vectors::load_vector(rows[I] + I % kVectors * kFloats)), ...);
+    ((sums[I] += load<V>(rows[I] + I % kVectors * kLanes)), ...);
   }
   float* const rows[] = {tile.out + std::min<int64_t>(I / kVectors, last) * tile.out_stride + channel...};
   const float minimum = tile.minimum;
   const float maximum = tile.maximum;
-  (vectors::store_vector(rows[I] + I % kVectors * kFloats, clamp(sums[I], minimum, maximum)), ...);
+  ((sums[I] = clamp(sums[I], minimum, maximum), std::memcpy(rows[I] + I % kVectors * kLanes, &sums[I], sizeof(V))),
+   ...);
 }
 
 /// Brings a line of memory into the second cache, if there is one.
@@ -206,8 +226,8 @@ inline void fetch([[maybe_unused]] const float* from) {
 }
 
 /// Adds the products of an input and a row of weights: pairs of BFloat16 where `kPairs`, which floats have the bits of.
-template <bool kPairs>
-KERNELS_ALWAYS_INLINE inline Floats add_products(Floats sums, float in, Floats row) {
+template <bool kPairs, typename V>
+KERNELS_ALWAYS_INLINE inline V add_products(V sums, float in, V row) {
 #if defined(KERNELS_MULTIPLIES_PAIRS)
   if constexpr (kPairs) {
     return vectors::add_pairs(sums, in, row);
@@ -216,10 +236,11 @@ KERNELS_ALWAYS_INLINE inline Floats add_products(Floats sums, float in, Floats r
   return sums + in * row;
 }
 
-template <bool kPairs, int kVectors, int... I>
+template <bool kPairs, typename V, int kVectors, int... I>
 inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
-  Floats sums[] = {((void)I, Floats{})...};
-  const int64_t vector_stride = kSpansPanels ? tile.panel_stride : kFloats;
+  constexpr int64_t kLanes = sizeof(V) / sizeof(float);
+  V sums[] = {((void)I, V{})...};
+  const int64_t vector_stride = kLanes == kFloatPanelColumns ? tile.panel_stride : kLanes;
   const float* weight = tile.weight;
   const float* next = tile.next_weight;
   for (int64_t place = 0; place < tile.places; ++place) {
@@ -227,27 +248,27 @@ inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
     for (int64_t p = 0; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
       fetch(next);
-      const Floats row[] = {vectors::load_vector(weight + I % kVectors * vector_stride)...};
+      const V row[] = {load<V>(weight + I % kVectors * vector_stride)...};
       ((sums[I] = add_products<kPairs>(sums[I], vectors::load_float(in[I] + p), row[I])), ...);
     }
   }
   finish<kVectors>(tile, 0, sums, all);
 }
 
-template <bool kPairs, int kPixels, int kVectors>
+template <bool kPairs, typename V, int kPixels, int kVectors>
 void sum_tile(const Tile& tile) {
-  sum_pixels<kPairs, kVectors>(tile, std::make_integer_sequence<int, kPixels * kVectors>());
+  sum_pixels<kPairs, V, kVectors>(tile, std::make_integer_sequence<int, kPixels * kVectors>());
 }
 
 using SumTile = void (*)(const Tile& tile);
 
 /// The function for tiles of `pixels` pixels at least.
-template <bool kPairs, int kVectors>
+template <bool kPairs, typename V, int kVectors>
 SumTile tile_of_pixels(int64_t pixels) {
   constexpr int kHalf = (kTilePixels + 1) / 2;
-  return pixels > kHalf ? &sum_tile<kPairs, kTilePixels, kVectors>
-         : pixels > 1   ? &sum_tile<kPairs, kHalf, kVectors>
-                        : &sum_tile<kPairs, 1, kVectors>;
+  return pixels > kHalf ? &sum_tile<kPairs, V, kTilePixels, kVectors>
+         : pixels > 1   ? &sum_tile<kPairs, V, kHalf, kVectors>
+                        : &sum_tile<kPairs, V, 1, kVectors>;
 }
 
 /// The same for `vectors` vectors at least.
@@ -259,7 +280,12 @@ SumTile tile_of(int64_t pixels, int64_t vectors) {
       return tile_of<kPairs, kVectors - 1>(pixels, vectors);
     }
   }
-  return tile_of_pixels<kPairs, kVectors>(pixels);
+  return tile_of_pixels<kPairs, Floats, kVectors>(pixels);
+}
+
+/// The same for half a panel.
+SumTile narrow_tile_of(int64_t pixels) {
+  return tile_of_pixels<false, NarrowFloats, std::max<int64_t>(kNarrowChannels / kNarrowFloats, 1)>(pixels);
 }
 
 /// The sums of a depthwise convolution in some channels from `channel` on, of pixels of elements of type P.
@@ -986,9 +1012,14 @@ struct PackedConvolution : ConvolutionShape {
               break;
             }
             const int64_t vectors_left = (width - j) / kFloats;
-            const SumTile sum = counts_pairs ? tile_of<kMultipliesPairs<E>>(tile.pixel_count, vectors_left)
-                                             : tile_of<false>(tile.pixel_count, vectors_left);
-            if (!kIsFloat || (channels_left % kFloats == 0 && (kSpansPanels || channels_left == kTileChannels))) {
+            const bool is_narrow = !counts_pairs && channels_left <= kNarrowChannels;
+            const SumTile sum = is_narrow      ? narrow_tile_of(tile.pixel_count)
+                                : counts_pairs ? tile_of<kMultipliesPairs<E>>(tile.pixel_count, vectors_left)
+                                               : tile_of<false>(tile.pixel_count, vectors_left);
+            const bool is_whole = is_narrow      ? channels_left == kNarrowChannels
+                                  : kSpansPanels ? channels_left % kFloats == 0
+                                                 : channels_left == kTileChannels;
+            if (!kIsFloat || is_whole) {
               sum(tile);
             } else {
               sum_part(sum, tile, channels_left);
