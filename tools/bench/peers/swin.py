@@ -1,4 +1,4 @@
-"""Swin-T, with random weights: an image; its attention is within windows of 7x7 patches, which move every other layer."""
+"""Swin-T, with random weights: an image; attention is within windows of 7x7 patches, which every other layer shifts."""
 
 import torch
 from transformers import SwinConfig, SwinForImageClassification
