@@ -94,7 +94,14 @@ def _last_line(text: str) -> str:
 class Runner:
     """A runner of this repository: ours, XNNPACK's, the wheel's, AOTInductor's."""
 
-    def __init__(self, binary: Path, flags: Sequence[str], model: Mapping[str, Any], cpus: Sequence[int]) -> None:
+    def __init__(
+        self,
+        binary: Path,
+        flags: Sequence[str],
+        model: Mapping[str, Any],
+        cpus: Sequence[int],
+        environment: Mapping[str, str],
+    ) -> None:
         """Takes what the runner needs.
 
         Args:
@@ -102,12 +109,13 @@ class Runner:
             flags: its program and samples, if these are not its own.
             model: the row of models.json.
             cpus: the processors that it may use, one a thread.
+            environment: variables that it gets beside those of this process.
         """
         self._command = [str(binary), *flags, "--print=0"]
         self._judge = [f"--atol={model['tolerance']}", f"--rtol={model['tolerance']}"]
         if model["min_snr"]:
             self._judge = [f"--min_snr={model['min_snr']}"]
-        self._cpus = cpus
+        self._cpus, self._environment = cpus, os.environ | environment
         self._seconds = 0.0
 
     def _run(self, threads: int, *flags: str, watch: bool = False) -> tuple[re.Match[str], int]:
@@ -121,7 +129,7 @@ class Runner:
             f"--threads={threads}",
         ]
         with tempfile.TemporaryFile("w+") as output:
-            process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT)
+            process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT, env=self._environment)
             # What wait4() says of a process begins with the memory of this one, which it was forked from.
             peak = 0
             while watch and process.poll() is None:
@@ -158,7 +166,9 @@ class Runner:
 class Worker:
     """A process of worker.py, which sleeps while others have their turn."""
 
-    def __init__(self, column: str, folder: Path, model: Mapping[str, Any], cpus: Sequence[int], caches: Path) -> None:
+    def __init__(
+        self, column: str, folder: Path, model: Mapping[str, Any], cpus: Sequence[int], environment: Mapping[str, str]
+    ) -> None:
         """Takes what the process needs.
 
         Args:
@@ -166,9 +176,10 @@ class Worker:
             folder: what prepare.py made.
             model: the row of models.json.
             cpus: the processors that it may use, one a thread.
-            caches: a folder for what torch.compile keeps.
+            environment: its variables.
         """
-        self._column, self._folder, self._model, self._cpus, self._caches = column, folder, model, cpus, caches
+        self._column, self._folder, self._model, self._cpus = column, folder, model, cpus
+        self._environment = environment
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Started:
@@ -189,7 +200,7 @@ class Worker:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=python_environment(self._caches),
+                env=self._environment,
             )
         first = self._answer()
         peak = _peak_bytes(self._process.pid)

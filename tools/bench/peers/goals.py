@@ -10,6 +10,12 @@ from tools.bench.peers.results import Results
 
 # A model takes longer than this, in seconds, for its second thread to matter.
 _LONG = 0.02
+# The best peer's time by ours, for each instruction set: the geometric mean, and that of every model.
+_BEST_PEER = {
+    "avx2": (1.0, 0.85),
+    "avx512": (1.05, 0.95),
+    "avx512_bf16": (1.05, 0.95),
+}
 # Why operators are below the peak.
 _WAITS_FOR = {
     "op_add": "the runner copies the inputs in and the output away around each run, so little of them is in the caches",
@@ -73,12 +79,26 @@ def _mean_and_least(name: str, found: Mapping[str, float], mean: float, least: f
     return goals
 
 
-def of_models(results: Results, ours: str, peers: Sequence[str]) -> list[Goal]:
-    """The goals of whole models; `peers` has all columns but ours and `wheel`."""
+def of_models(results: Results, ours: str, peers: Sequence[str], instruction_set: str) -> list[Goal]:
+    """The goals of whole models.
+
+    Args:
+        results: of the models alone.
+        ours: the column that the goals are for.
+        peers: the columns of other projects' kernels; those that are not there have no goals.
+        instruction_set: what all were measured with.
+    """
     goals = []
     for threads, title in ((1, "one thread"), (2, "two threads")):
-        goals += _mean_and_least(f"The best peer / ours, {title}", ratios(results, ours, peers, threads), 1.0, 0.8)
-        goals += _mean_and_least(f"PyTorch eager / ours, {title}", ratios(results, ours, ["eager"], threads), 1.5, 1.0)
+        if peers and instruction_set in _BEST_PEER:
+            best = ratios(results, ours, peers, threads)
+            goals += _mean_and_least(f"The best peer / ours, {title}", best, *_BEST_PEER[instruction_set])
+        if "eager" in peers:
+            eager = ratios(results, ours, ["eager"], threads)
+            goals += _mean_and_least(f"PyTorch eager / ours, {title}", eager, 1.5, 1.0)
+    if "eager" in peers:
+        eager = ratios(results, "portable", ["eager"], 1)
+        goals += _mean_and_least("PyTorch eager / our portable kernels, one thread", eager, 1.0, None)
     goals += _mean_and_least("The wheel's kernels / ours, one thread", ratios(results, ours, ["wheel"], 1), 40, None)
     speedups = {}
     for model, row in results.items():

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from absl.testing import absltest
 
 from tools.bench.peers import goals
@@ -12,15 +14,21 @@ def _cell(one: float, two: float | None = None) -> Cell:
 
 
 _RESULTS = {
-    "small": {"ours": _cell(0.010, 0.009), "eager": _cell(0.020), "fast": _cell(0.005), "wheel": _cell(0.8)},
+    "small": {
+        "ours": _cell(0.010, 0.009),
+        "eager": _cell(0.020),
+        "fast": _cell(0.005),
+        "portable": _cell(0.040),
+        "wheel": _cell(0.8),
+    },
     "large": {"ours": _cell(0.100, 0.050), "eager": _cell(0.090), "fast": _cell(0.200), "wheel": _cell(1.25)},
     "lost": {"ours": Cell(missing="no"), "eager": _cell(1.0)},
 }
 
 
 class GoalsTest(absltest.TestCase):
-    def goals(self) -> dict[str, Goal]:
-        return {goal.name: goal for goal in goals.of_models(_RESULTS, "ours", ["eager", "fast"])}
+    def goals(self, peers: Sequence[str] = ("eager", "fast"), instruction_set: str = "avx2") -> dict[str, Goal]:
+        return {goal.name: goal for goal in goals.of_models(_RESULTS, "ours", peers, instruction_set)}
 
     def test_ratio_is_to_the_fastest(self) -> None:
         found = goals.ratios(_RESULTS, "ours", ["eager", "fast"], 1)
@@ -33,13 +41,36 @@ class GoalsTest(absltest.TestCase):
         self.assertAlmostEqual(mean.value or 0, (0.5 * 0.9) ** 0.5)
         self.assertFalse(mean.met)
         every = self.goals()["The best peer / ours, one thread: every model"]
-        self.assertEqual((every.at, every.least), ("small", 0.8))
+        self.assertEqual(every.at, "small")
         eager = self.goals()["PyTorch eager / ours, one thread: every model"]
         self.assertEqual(eager.at, "large")
         self.assertAlmostEqual(eager.value or 0, 0.9)
         wheel = self.goals()["The wheel's kernels / ours, one thread: geometric mean"]
         self.assertAlmostEqual(wheel.value or 0, (80 * 12.5) ** 0.5)
         self.assertFalse(wheel.met)
+
+    def test_goals_of_each_instruction_set(self) -> None:
+        for instruction_set, mean, every in (("avx2", 1.0, 0.85), ("avx512", 1.05, 0.95), ("avx512_bf16", 1.05, 0.95)):
+            found = self.goals(instruction_set=instruction_set)
+            for threads in ("one thread", "two threads"):
+                self.assertEqual(found[f"The best peer / ours, {threads}: geometric mean"].least, mean)
+                self.assertEqual(found[f"The best peer / ours, {threads}: every model"].least, every)
+                self.assertEqual(found[f"PyTorch eager / ours, {threads}: geometric mean"].least, 1.5)
+                self.assertEqual(found[f"PyTorch eager / ours, {threads}: every model"].least, 1.0)
+
+    def test_portable_kernels_beside_eager(self) -> None:
+        goal = self.goals()["PyTorch eager / our portable kernels, one thread: geometric mean"]
+        self.assertEqual((goal.value, goal.least, goal.met), (0.5, 1.0, False))
+
+    def test_no_goals_without_peers(self) -> None:
+        self.assertEqual(
+            list(self.goals(peers=[], instruction_set="baseline")),
+            [
+                "The wheel's kernels / ours, one thread: geometric mean",
+                "Ours, one thread / two threads: every model above 20 ms",
+            ],
+        )
+        self.assertNotIn("The best peer / ours, one thread: every model", self.goals(instruction_set="baseline"))
 
     def test_two_threads_count_for_long_models_only(self) -> None:
         goal = self.goals()["Ours, one thread / two threads: every model above 20 ms"]
@@ -48,7 +79,7 @@ class GoalsTest(absltest.TestCase):
         self.assertTrue(goal.met)
 
     def test_without_two_threads_there_is_no_gain(self) -> None:
-        found = goals.of_models({"large": {"ours": _cell(0.1)}}, "ours", [])
+        found = goals.of_models({"large": {"ours": _cell(0.1)}}, "ours", [], "avx2")
         self.assertEqual(found[-1].value, 1.0)
         self.assertFalse(found[-1].met)
 

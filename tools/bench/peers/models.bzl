@@ -95,6 +95,32 @@ MODELS = {
         entry_point = "get_prompt_model",
         model = "//tools/bench/peers:llama.py",
     ),
+    "regnet": _model(
+        "RegNetY-400MF, 224, groups of 8",
+        model = "//tools/bench/peers:regnet.py",
+    ),
+    "swin_t": _model(
+        "Swin-T, 224",
+        model = "//tools/bench/peers:swin.py",
+    ),
+    "wav2vec2": _model(
+        "wav2vec2-base, 1 s",
+        entry_point = "get_wav2vec2_model",
+        model = "//tools/bench/peers:sound.py",
+    ),
+    "encodec": _model(
+        "EnCodec's encoder, 24 kHz, 1 s",
+        entry_point = "get_encodec_model",
+        model = "//tools/bench/peers:sound.py",
+    ),
+    "bart": _model(
+        "BART-base, 32 tokens to 16",
+        model = "//tools/bench/peers:bart.py",
+    ),
+    "distilbert": _model(
+        "DistilBERT, 96 of 128 tokens",
+        model = "//tools/bench/peers:distilbert.py",
+    ),
     "mobilenet_v2_int8": _model(
         "MobileNetV2 1.0, 224, int8",
         # Random weights: each layer makes the noise of 8 bits louder.

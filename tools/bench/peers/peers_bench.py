@@ -1,12 +1,16 @@
-"""Measures models beside the fastest that others run them with; writes docs/benchmarks.md and docs/peers.svg.
+"""Measures models beside the fastest that others run them with; writes docs/benchmarks.md and a plot.
 
-    tools/bazel run //tools/bench:peers_bench -- --prepare   # what the peers read, once: minutes, and 5 GB
+    tools/bazel run //tools/bench:peers_bench -- --prepare   # what the peers read, once: minutes, and 8 GB
     tools/bazel run //tools/bench:peers_bench                # measures everything in --minutes
+    tools/bazel run //tools/bench:peers_bench -- --set=avx2  # what a processor without AVX-512 would show
+
+The document has a section for each instruction set. With one that is not the processor's widest, ours and the peers
+that can be are held to it, and the other peers are left out; torch.compile needs a --prepare of its own.
 
 For each model, all columns load the program, run it once and compare with PyTorch's outputs; then they take turns,
 on one thread and on two, until the model's part of --minutes is over. The time of a column is the median of its
 turns, that of a turn the median of its runs. The results of each model are kept in --state as soon as they are
-complete: --resume goes on from there.
+complete, by instruction set: --resume goes on from there.
 """
 
 from __future__ import annotations
@@ -25,12 +29,16 @@ from typing import Any
 from absl import app, flags
 
 from tools.bench import report
-from tools.bench.peers import goals, results, tables
+from tools.bench.peers import goals, instruction_set, results, tables
 from tools.bench.peers.contestants import Contestant, Runner, UnavailableError, Worker, python_environment
+from tools.bench.peers.instruction_set import InstructionSet
 from tools.bench.peers.results import Cell, Results
 
 _MODELS = flags.DEFINE_string("models", "", "A regular expression: which rows. Not all: no document is written.")
 _COLUMNS = flags.DEFINE_string("columns", "", "A regular expression: which columns. Not all: no document is written.")
+_SET = flags.DEFINE_string(
+    "set", "", "The instruction set, e.g. avx2. Default: the widest that the processor has and the kernels are for."
+)
 _MINUTES = flags.DEFINE_float("minutes", 10, "How long all may take, without the preparation.", lower_bound=0)
 _TURN = flags.DEFINE_float("turn", 0.25, "How many seconds a turn takes, at least one run.", lower_bound=0)
 _CPUS = flags.DEFINE_list(
@@ -48,8 +56,12 @@ _STATE = flags.DEFINE_string(
 )
 
 HERE = Path(__file__).parent
-_PEERS = {
+# Kernels for every processor, which are no peers.
+_FOR_EVERY_PROCESSOR = {
+    "portable": "our portable kernels",
     "wheel": "the wheel's kernels",
+}
+_PEERS = {
     "eager": "PyTorch eager",
     "compile": "`torch.compile`",
     "aoti": "AOTInductor",
@@ -66,18 +78,20 @@ _OPERATOR_PART = 0.15
 class Bench:
     """All rows and columns, and where their files are."""
 
-    def __init__(self, folder: Path, state: Path) -> None:
+    def __init__(self, folder: Path, state: Path, chosen: InstructionSet) -> None:
         """Reads models.json.
 
         Args:
             folder: where Bazel built the runners.
             state: for what is kept between runs.
+            chosen: what to measure with.
         """
         content = json.loads((folder / "models.json").read_text())
-        self.folder, self.state = folder, state
+        self.folder, self.state, self.instruction_set = folder, state, chosen
         self.kernels: list[str] = content["kernels"]
         self.models: dict[str, dict[str, Any]] = content["models"]
-        self.columns = {name: name for name in self.kernels} | _PEERS
+        self.peers = {name: title for name, title in _PEERS.items() if name not in chosen.left_out}
+        self.columns = {name: name for name in self.kernels} | _FOR_EVERY_PROCESSOR | self.peers
         self.cpus = [int(cpu) for cpu in _CPUS.value]
         state.mkdir(parents=True, exist_ok=True)
 
@@ -110,20 +124,25 @@ class Bench:
 
     @property
     def caches(self) -> Path:
-        return self.state / "inductor"
+        """A folder for what torch.compile keeps, whose keys do not hold all variables of the instruction set."""
+        return self.state / f"inductor_{self.instruction_set.name}"
+
+    @property
+    def results(self) -> Path:
+        return self.state / f"results_{self.instruction_set.name}.json"
 
     def contestant(self, column: str, name: str, prepared: Path) -> Contestant:
         """What runs a model in a column."""
-        model = self.models[name]
+        model, environment = self.models[name], self.instruction_set.environment
         if column in ("eager", "compile", "onnxruntime", "openvino"):
-            return Worker(column, prepared, model, self.cpus, self.caches)
+            return Worker(column, prepared, model, self.cpus, {**python_environment(self.caches), **environment})
         if column == "aoti":
             flags_of = [f"--program={self.folder / name}_aoti.pt2", f"--samples={self.folder / name}_aoti.ptd"]
-            return Runner(self.folder / "aoti_runner", flags_of, model, self.cpus)
+            return Runner(self.folder / "aoti_runner", flags_of, model, self.cpus, environment)
         if column == "wheel":
             flags_of = [f"--program={self.folder / name}_plain.pte", f"--samples={self.folder / name}_plain.ptd"]
-            return Runner(self.folder / "wheel_runner", flags_of, model, self.cpus)
-        return Runner(self.folder / f"{column}_{name}", [], model, self.cpus)
+            return Runner(self.folder / "wheel_runner", flags_of, model, self.cpus, environment)
+        return Runner(self.folder / f"{column}_{name}", [], model, self.cpus, environment)
 
     def columns_of(self, name: str) -> list[str]:
         """The columns of a row: an operator is compared with PyTorch alone."""
@@ -187,9 +206,9 @@ def _print(name: str, row: Mapping[str, Cell]) -> None:
     print(f"{name}, {turns} turns, ms: " + ", ".join(cells), flush=True)
 
 
-def measure_all(bench: Bench, names: Sequence[str], file: Path, end: float) -> Results:
-    """Measures the rows that a file of results has not, and adds them to it; until about `end` of time.monotonic()."""
-    found = results.load(file)
+def measure_all(bench: Bench, names: Sequence[str], end: float) -> Results:
+    """Measures the rows that the results so far do not have, and keeps them; until about `end` of time.monotonic()."""
+    found = results.load(bench.results)
     left = [name for name in names if name not in found]
     while left:
         name = left[0]
@@ -197,7 +216,7 @@ def measure_all(bench: Bench, names: Sequence[str], file: Path, end: float) -> R
         bench.prepared(name)
         seconds = max(0.0, end - time.monotonic()) * parts[name] / sum(parts.values())
         found[name] = measure(bench, name, seconds, _TURN.value)
-        results.save(found, file)
+        results.save(found, bench.results)
         _print(name, found[name])
         left.pop(0)
     return found
@@ -208,7 +227,7 @@ def prepare(bench: Bench, names: Sequence[str]) -> None:
     for name in names:
         start = time.monotonic()
         folder = bench.prepared(name)
-        if not bench.is_operator(name):
+        if "compile" in bench.columns_of(name):
             contestant = bench.contestant("compile", name, folder)
             try:
                 contestant.start()
@@ -227,30 +246,34 @@ def measured_peak(bench: Bench) -> tables.Peak | None:
     if not program.exists():
         return None
     command = ["taskset", "-c", str(bench.cpus[0]), str(program)]
-    return tables.read_peak(subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout)
+    printed = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    return tables.read_peak(printed, bench.instruction_set.name)
 
 
 def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str, list[goals.Goal]]:
     """The text for docs/benchmarks.md, and the goals in it."""
+    chosen = bench.instruction_set
     titles = {name: model["title"] for name, model in bench.models.items()}
     models = {name: title for name, title in titles.items() if not bench.is_operator(name)}
     operators = {name: title for name, title in titles.items() if bench.is_operator(name)}
     ours = bench.kernels[0]
     of_models = {name: found[name] for name in models if name in found}
-    peers = [column for column in _PEERS if column != "wheel"]
     work = {name: bench.models[name]["work"] for name in operators}
     shares: dict[str, float | None] = {}
     for name in operators:
         time_of = found[name][ours].median(1) if name in found and ours in found[name] else None
         shares[name] = tables.share(work[name], time_of, peak) if time_of and peak else None
-    judged = goals.of_models(of_models, ours, peers)
+    judged = goals.of_models(of_models, ours, list(bench.peers), chosen.name)
     judged += goals.of_operators(shares, {name: work[name]["goal"] for name in operators}, operators)
-    columns_of_operators = {name: bench.columns[name] for name in (*bench.kernels, "eager")}
+    columns_of_operators = {name: bench.columns[name] for name in (*bench.kernels, "eager") if name in bench.columns}
+    shown = tables.shows(found, models, bench.columns, ours, list(bench.peers))
     parts = [
-        "## Beside the peers",
-        f"Made by `{_command()}`: float32 where a row does not say int8, on a machine"
-        f" with {_processor()}. A binary of ours is an `executorch_binary` with the kernels of its model's"
-        " operators, compiled for the model's dtypes (`dtype_selective_build`). The peers run the same weights on"
+        f"## Beside the peers, {chosen.name}",
+        f"Made by `{_command(chosen)}`: float32 where a row does not say int8, with the instruction set"
+        f" `{chosen.name}`, on a machine with {os.cpu_count()} processors ({report.processor()}, which has"
+        f" `{chosen.widest}`).{_held(chosen)} A binary of ours is an `executorch_binary` with the kernels of its"
+        " model's operators, compiled for the model's dtypes (`dtype_selective_build`); our portable kernels, for every"
+        " processor, run the program without graph passes, as the wheel's do. The peers run the same weights on"
         " the same inputs; before anything is timed, the outputs are compared with PyTorch's. The columns take"
         " turns, pinned to one processor and to two; a time is the median of the turns, and that of a turn the"
         " median of its runs; inputs are copied to where the model reads them before each run, and outputs away, which"
@@ -262,9 +285,10 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         " Runtime and OpenVINO by ONNX Runtime's static quantization; PyTorch eager runs the model in float32."
         " `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`, or of another model, shows where ours spends"
         " its time ([profiles](profiles.md)).",
-        report.image("peers.svg", tables.shows(found, models, bench.columns, ours)),
-        tables.models(of_models, models, bench.columns, ours),
+        report.image(_plot(chosen), shown),
+        tables.models(of_models, models, bench.columns, ours, list(bench.peers)),
         tables.notes(found, titles, bench.columns),
+        _left_out(chosen),
         "### Operators",
         "One thread, as programs of one operator.",
         f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32. A convolution counts with the operations of its"
@@ -281,41 +305,66 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
     return "\n\n".join(filter(None, parts)), judged
 
 
-def _command() -> str:
+def write(bench: Bench, found: Results, text: str, docs: Path) -> None:
+    """Writes the section of the instruction set, and its plot."""
+    report.replace_section(docs / "benchmarks.md", f"peers_{bench.instruction_set.name}", text)
+    titles = {name: model["title"] for name, model in bench.models.items() if not bench.is_operator(name)}
+    plot = tables.plot(found, titles, bench.columns, bench.kernels[0], list(bench.peers))
+    (docs / _plot(bench.instruction_set)).write_text(plot)
+
+
+def _command(chosen: InstructionSet) -> str:
     """What measures this again, with kernels for the same instruction sets."""
-    sets = (HERE / "instruction_sets").read_text()
-    kernels = "" if sets == "all" else f" --//rules:instruction_sets={sets}"
-    minutes = "" if _MINUTES.value == _MINUTES.default else f" -- --minutes={_MINUTES.value:g}"
-    return f"tools/bazel run{kernels} //tools/bench:peers_bench{minutes}"
+    built = _built()
+    kernels = "" if built == "all" else f" --//rules:instruction_sets={built}"
+    minutes = "" if _MINUTES.value == _MINUTES.default else f" --minutes={_MINUTES.value:g}"
+    return f"tools/bazel run{kernels} //tools/bench:peers_bench -- --set={chosen.name}{minutes}"
 
 
-def _processor() -> str:
-    text = Path("/proc/cpuinfo").read_text()
-    widest = next((isa for isa in ("avx512_bf16", "avx512f", "avx2") if f" {isa} " in text), "")
-    return f"{os.cpu_count()} processors ({report.processor()}{', ' + widest if widest else ''})"
+def _built() -> str:
+    """The instruction sets that the kernels are compiled for."""
+    return (HERE / "instruction_sets").read_text()
+
+
+def _held(chosen: InstructionSet) -> str:
+    """How columns are held to an instruction set that is not the processor's widest."""
+    variables = ", ".join(f"`{name}={value}`" for name, value in chosen.environment.items())
+    return "" if chosen.name == chosen.widest else f" The environment holds the columns to it: {variables}."
+
+
+def _left_out(chosen: InstructionSet) -> str:
+    """The peers that nothing holds to the instruction set."""
+    lines = [f"- {_PEERS[column]}: {reason}" for column, reason in chosen.left_out.items()]
+    return "\n".join([f"Left out, as nothing holds them to `{chosen.name}`:", "", *lines]) if lines else ""
+
+
+def _plot(chosen: InstructionSet) -> str:
+    """The name of the plot."""
+    return f"peers_{chosen.name}.svg"
 
 
 def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unknown argument: {argv[1]}")
-    bench = Bench(HERE, Path(_STATE.value))
+    try:
+        chosen = instruction_set.choose(_SET.value, _built())
+    except ValueError as error:
+        raise app.UsageError(f"--set: {error}") from error
+    bench = Bench(HERE, Path(_STATE.value), chosen)
     names = bench.rows(_MODELS.value)
     if _PREPARE.value:
         prepare(bench, names)
         return
-    file = bench.state / "results.json"
     if not _RESUME.value:
-        file.unlink(missing_ok=True)
+        bench.results.unlink(missing_ok=True)
     end = time.monotonic() + 60 * _MINUTES.value
     peak = measured_peak(bench)
-    found = measure_all(bench, names, file, end)
+    found = measure_all(bench, names, end)
     text, judged = section(bench, found, peak)
     print(text)
     if set(found) == set(bench.models) and not _COLUMNS.value:
         docs = Path(os.environ["BUILD_WORKSPACE_DIRECTORY"]) / "docs"
-        report.replace_section(docs / "benchmarks.md", "peers", text)
-        titles = {name: model["title"] for name, model in bench.models.items() if not bench.is_operator(name)}
-        (docs / "peers.svg").write_text(tables.plot(found, titles, bench.columns, bench.kernels[0]))
+        write(bench, found, text, docs)
     if _CHECK.value and not all(goal.met for goal in judged):
         raise SystemExit(1)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import json
+import importlib
+import re
 from pathlib import Path
 from unittest import mock
 
@@ -11,7 +12,8 @@ from absl import flags
 from absl.testing import absltest, flagsaver
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 
-from tools.bench.peers import contestants, peers_bench, results, tables
+from tools.bench.peers import contestants, instruction_set, peers_bench, results, tables
+from tools.bench.peers.instruction_set import InstructionSet
 
 _NAME = "op_linear"
 
@@ -27,12 +29,17 @@ class PeersBenchTest(absltest.TestCase):
                 (peers_bench._CPUS, flags.FLAGS.cpus[:1]),
             )
         )
-        self.bench = peers_bench.Bench(peers_bench.HERE, Path(self.create_tempdir().full_path))
-        del self.bench.models[_NAME]["work"]  # As a model, which all columns have.
-        self.file = self.bench.state / "results.json"
+        self.bench = self._bench(instruction_set.choose("", peers_bench._built()))
+
+    def _bench(self, chosen: InstructionSet) -> peers_bench.Bench:
+        bench = peers_bench.Bench(peers_bench.HERE, Path(self.create_tempdir().full_path), chosen)
+        self.models = dict(bench.models)
+        # As a model, which all columns have.
+        bench.models[_NAME] = {key: value for key, value in self.models[_NAME].items() if key != "work"}
+        return bench
 
     def test_a_model(self) -> None:
-        found = peers_bench.measure_all(self.bench, [_NAME], self.file, end=0)
+        found = peers_bench.measure_all(self.bench, [_NAME], end=0)
         row = found[_NAME]
         self.assertEqual(row["onnxruntime"].missing, "onnxruntime is not installed")
         self.assertEqual(row["xnnpack"].missing, "not built")
@@ -50,21 +57,58 @@ class PeersBenchTest(absltest.TestCase):
         self.assertTrue(100e3 < ours.code < 5e6, ours.code)
         self.assertGreater(eager.code, 50e6)
         self.assertLess(ours.peak, eager.peak)
-        self.assertEqual(results.load(self.file), found)
+        self.assertEqual(results.load(self.bench.results), found)
         text, judged = peers_bench.section(self.bench, found, tables.Peak(100, {32: 10}))
-        sets = (peers_bench.HERE / "instruction_sets").read_text()
+        sets, name = peers_bench._built(), self.bench.instruction_set.name
         kernels = "" if sets == "all" else f" --//rules:instruction_sets={sets}"
-        self.assertIn(f"`tools/bazel run{kernels} //tools/bench:peers_bench -- --minutes=5`", text)
+        self.assertIn(f"`tools/bazel run{kernels} //tools/bench:peers_bench -- --set={name} --minutes=5`", text)
+        self.assertRegex(text, rf"^## Beside the peers, {name}\n")
+        self.assertIn(f"with the instruction set `{name}`, on a machine", text)
+        self.assertIn(f"](peers_{name}.svg)", text)
         times, two_threads = text.split("### One thread, ms")[1].split("### Two threads, ms")
-        self.assertRegex(times, r"(?m)^\| linear 32x384x1536 \| \**[0-9.]+\** \| - \| \**[0-9.]+\** \|")
+        self.assertRegex(times, r"(?m)^\| linear 32x384x1536 \| \**[0-9.]+\** \| - \| - \| \**[0-9.]+\** \|")
         self.assertIn("\n| linear 32x384x1536 | - |", two_threads)
         self.assertIn("- XNNPACK, everything: not built", text)
         self.assertIn("PyTorch eager / ours, one thread: geometric mean", [goal.name for goal in judged])
 
     def test_a_row_that_is_there_is_not_measured_again(self) -> None:
         before = {_NAME: {"ours": results.Cell(missing="kept")}}
-        results.save(before, self.file)
-        self.assertEqual(peers_bench.measure_all(self.bench, [_NAME], self.file, end=0), before)
+        results.save(before, self.bench.results)
+        self.assertEqual(peers_bench.measure_all(self.bench, [_NAME], end=0), before)
+        other = peers_bench.Bench(peers_bench.HERE, self.bench.state, InstructionSet("avx", "avx512"))
+        self.assertEqual(peers_bench.measure_all(other, [], end=0), {})
+        self.assertNotEqual(self.bench.caches, other.caches)
+
+    def test_contestants_get_the_instruction_set(self) -> None:
+        none = {"ATEN_CPU_CAPABILITY": "none", "EXECUTORCH_INSTRUCTION_SET": "none"}
+        self.enter_context(mock.patch.object(InstructionSet, "environment", none))
+        row = peers_bench.measure_all(self.bench, [_NAME], end=0)[_NAME]
+        self.assertIn('EXECUTORCH_INSTRUCTION_SET is "none"', row["ours"].missing)
+        self.assertRegex(row["eager"].missing, r"PyTorch's kernels are those for \w+, not for none")
+
+    def test_peers_that_nothing_holds_are_left_out(self) -> None:
+        self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "")))
+        bench = self._bench(InstructionSet("avx2", "avx512"))
+        self.assertEqual(list(bench.columns), ["ours", "portable", "wheel", "eager", "compile"])
+        self.assertEqual(bench.columns_of(_NAME), list(bench.columns))
+        text, _ = peers_bench.section(bench, {}, None)
+        self.assertIn("`avx2`, on a machine", text)
+        self.assertIn(", which has `avx512`)", text)
+        self.assertIn("`ATEN_CPU_CAPABILITY=avx2`", text)
+        self.assertRegex(text, r"Left out, as nothing holds them to `avx2`:\n\n- AOTInductor: .*\n- XNNPACK: ")
+        header = next(line for line in text.splitlines() if line.startswith("| model |"))
+        for title in ("AOTInductor", "XNNPACK", "ONNX Runtime", "OpenVINO"):
+            self.assertNotIn(title, header)
+            self.assertIn(f"- {title}: ", text)
+
+    def test_sections_of_other_sets_stay(self) -> None:
+        docs = Path(self.create_tempdir().full_path)
+        for name, text in (("avx2", "old"), ("avx512", "kept"), ("avx2", "new")):
+            peers_bench.write(self._bench(InstructionSet(name, "avx512")), {}, text, docs)
+        page = (docs / "benchmarks.md").read_text()
+        sections = re.findall(r"<!-- (\w+): begin -->\n\n(.*)\n\n<!-- (\w+): end -->", page)
+        self.assertEqual(sections, [("peers_avx2", "new", "peers_avx2"), ("peers_avx512", "kept", "peers_avx512")])
+        self.assertEqual({plot.name for plot in docs.glob("*.svg")}, {"peers_avx2.svg", "peers_avx512.svg"})
 
     def test_wrong_outputs_are_not_timed(self) -> None:
         payload = FlatTensorSerializer().deserialize((self.bench.folder / f"{_NAME}.ptd").read_bytes())
@@ -77,7 +121,8 @@ class PeersBenchTest(absltest.TestCase):
 
         def contestant(column: str, name: str, prepared: Path) -> contestants.Contestant:
             runner = self.bench.folder / f"{column}_{name}"
-            return contestants.Runner(runner, [f"--samples={samples}"], self.bench.models[name], self.bench.cpus)
+            flags_of = [f"--samples={samples}"]
+            return contestants.Runner(runner, flags_of, self.bench.models[name], self.bench.cpus, {})
 
         self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "^ours$")))
         self.enter_context(mock.patch.object(self.bench, "contestant", contestant))
@@ -86,8 +131,10 @@ class PeersBenchTest(absltest.TestCase):
         self.assertEqual(row["ours"].seconds, {})
 
     def test_every_row_has_its_model(self) -> None:
-        content = json.loads((peers_bench.HERE / "models.json").read_text())
-        self.assertEqual(sum("work" not in model for model in content["models"].values()), 10)
+        self.assertEqual(sum("work" not in model for model in self.models.values()), 16)
+        for name, model in self.models.items():
+            file = importlib.import_module(model["file"].removesuffix(".py").replace("/", "."))
+            self.assertTrue(callable(getattr(file, model["entry_point"], None)), name)
 
 
 if __name__ == "__main__":

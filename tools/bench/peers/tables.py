@@ -33,11 +33,18 @@ class Peak:
         return self.copies[min(self.copies, key=lambda size: abs(size - megabytes))]
 
 
-def read_peak(printed: str) -> Peak:
-    """What machine_peak printed: the widest instructions, and the copies."""
-    gflops = [float(number) for number in re.findall(r"([\d.]+) GFLOP/s$", printed, re.M)]
+# How machine_peak names what it computes with.
+_INSTRUCTIONS = {"avx2": "AVX2 and FMA", "avx512": "AVX-512", "avx512_bf16": "AVX-512"}
+
+
+def read_peak(printed: str, instruction_set: str) -> Peak:
+    """What machine_peak printed: the instructions of a set, and the copies."""
+    gflops = dict(re.findall(r"^(.*?) +([\d.]+) GFLOP/s$", printed, re.M))
     copies = re.findall(r"^copy of +(\d+) MB +([\d.]+) GB/s", printed, re.M)
-    return Peak(max(gflops), {2 * int(megabytes): float(rate) for megabytes, rate in copies})
+    return Peak(
+        float(gflops[_INSTRUCTIONS.get(instruction_set, "baseline")]),
+        {2 * int(megabytes): float(rate) for megabytes, rate in copies},
+    )
 
 
 def share(work: Mapping[str, float], seconds: float, peak: Peak) -> float:
@@ -67,7 +74,9 @@ def _costs(row: Mapping[str, Cell], columns: Sequence[str], write: Callable[[Cos
     return [write(cost) if cost else _NONE for cost in costs]
 
 
-def models(results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str) -> str:
+def models(
+    results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str, peers: Sequence[str]
+) -> str:
     """The tables of the whole models, one for each time and cost: a row a model, a column a contestant.
 
     Args:
@@ -75,8 +84,8 @@ def models(results: Results, titles: Mapping[str, str], columns: Mapping[str, st
         titles: of the models, in order.
         columns: the title of each column.
         ours: the column that the goals are for.
+        peers: the columns that ours is compared with.
     """
-    peers = [name for name in columns if name not in (ours, "wheel")]
     rows = {title: results[model] for model, title in titles.items() if model in results}
     tables = []
     for threads, heading in ((1, "One thread, ms"), (2, "Two threads, ms")):
@@ -132,10 +141,11 @@ def goals(found: Sequence[Goal]) -> str:
     return "\n".join(f"- {goal.text()}" for goal in found)
 
 
-def shows(results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str) -> str:
+def shows(
+    results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str, peers: Sequence[str]
+) -> str:
     """What the plot shows, for those who do not see it."""
     of_models = {model: results[model] for model in titles if model in results}
-    peers = [name for name in columns if name not in (ours, "wheel")]
     best, eager = ratios(of_models, ours, peers, 1), ratios(of_models, ours, ["eager"], 1)
     if not best or not eager:
         return "Speed on one thread, by model."
@@ -148,7 +158,9 @@ def shows(results: Results, titles: Mapping[str, str], columns: Mapping[str, str
     )
 
 
-def plot(results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str) -> str:
+def plot(
+    results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str, peers: Sequence[str]
+) -> str:
     """An SVG: by model, how many times as fast as PyTorch eager each column is, on one thread."""
     groups: dict[str, dict[str, float]] = {}
     for model, title in titles.items():
@@ -158,4 +170,4 @@ def plot(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]
             continue
         times = {column: row[name].median(1) for name, column in columns.items() if name in row}
         groups[title] = {column.replace("`", ""): eager / time for column, time in times.items() if time is not None}
-    return report.dots("Speed on one thread; PyTorch eager is 1", groups, shows(results, titles, columns, ours))
+    return report.dots("Speed on one thread; PyTorch eager is 1", groups, shows(results, titles, columns, ours, peers))

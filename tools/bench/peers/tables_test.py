@@ -9,6 +9,7 @@ from tools.bench.peers.results import Cell, Cost
 from tools.bench.peers.tables import Peak
 
 _COLUMNS = {"ours": "ours", "eager": "PyTorch eager", "other": "Other"}
+_PEERS = ["eager", "other"]
 _RESULTS = {
     "bert": {
         "ours": Cell(Cost(0.012, 3_000_000, 250_000), {1: (0.004, 0.005, 0.003), 2: (0.002,)}),
@@ -20,7 +21,7 @@ _RESULTS = {
 
 class TablesTest(absltest.TestCase):
     def test_models(self) -> None:
-        text = tables.models(_RESULTS, {"bert": "BERT", "vit": "ViT"}, _COLUMNS, "ours")
+        text = tables.models(_RESULTS, {"bert": "BERT", "vit": "ViT"}, _COLUMNS, "ours", _PEERS)
         self.assertEqual(
             [section.splitlines() for section in text.split("### ")[1:3]],
             [
@@ -47,6 +48,11 @@ class TablesTest(absltest.TestCase):
             rows[2:], ["| BERT | 12 | 1,500 | - |", "| BERT | 3 | 400 | - |", "| BERT | 250 | 90,000 | - |"]
         )
 
+    def test_the_best_peer_is_one_of_the_peers(self) -> None:
+        row = {name: Cell(seconds={1: (time,)}) for name, time in (("ours", 2.0), ("eager", 8.0), ("other", 1.0))}
+        text = tables.models({"bert": row}, {"bert": "BERT"}, _COLUMNS, "ours", ["eager"])
+        self.assertIn("| BERT | 2,000 | 8,000 | **1,000** | 4.00 |", text)
+
     def test_share(self) -> None:
         peak = Peak(gflops=100, copies={32: 50, 96: 20, 512: 10})
         self.assertAlmostEqual(tables.share({"gflop": 0.5}, 0.01, peak), 0.5)
@@ -61,7 +67,8 @@ copy of    8 MB              50.0 GB/s read and written
 read of    8 MB              70.0 GB/s
 copy of   16 MB              40.0 GB/s read and written
 """
-        self.assertEqual(tables.read_peak(printed), Peak(160.5, {16: 50, 32: 40}))
+        for instruction_set, gflops in (("avx512_bf16", 160.5), ("avx512", 160.5), ("avx2", 82.0), ("baseline", 20.5)):
+            self.assertEqual(tables.read_peak(printed, instruction_set), Peak(gflops, {16: 50, 32: 40}))
 
     def test_operators(self) -> None:
         work = {"mm": {"gflop": 0.4, "goal": 0.75}, "add": {"gigabytes": 0.05, "goal": 0.8}}
@@ -79,7 +86,7 @@ copy of   16 MB              40.0 GB/s read and written
         )
 
     def test_plot(self) -> None:
-        root = ElementTree.fromstring(tables.plot(_RESULTS, {"bert": "BERT"}, _COLUMNS, "ours"))
+        root = ElementTree.fromstring(tables.plot(_RESULTS, {"bert": "BERT"}, _COLUMNS, "ours", _PEERS))
         marks = [path for path in root.iter("{http://www.w3.org/2000/svg}path") if len(path)]
         self.assertLen(marks, 4)  # Two of the legend, two of the model.
 
@@ -89,7 +96,7 @@ copy of   16 MB              40.0 GB/s read and written
             "b": {"ours": Cell(seconds={1: (2,)}), "eager": Cell(seconds={1: (2,)}), "other": Cell(seconds={1: (1,)})},
         }
         self.assertEqual(
-            tables.shows(results, {"a": "A", "b": "B"}, _COLUMNS, "ours"),
+            tables.shows(results, {"a": "A", "b": "B"}, _COLUMNS, "ours", _PEERS),
             "Speed on one thread, by model: ours is the fastest in 1 of 2 models, not in B (0.50); in geometric mean"
             " the best peer takes 1.00 of its time, PyTorch eager 2.00.",
         )

@@ -67,6 +67,11 @@ class Eager(Session):
         super().__init__(folder, model)
         import torch
 
+        # A PyTorch that takes no notice would be faster than the set allows.
+        set_for_pytorch = os.environ.get("ATEN_CPU_CAPABILITY")
+        found = torch.backends.cpu.get_cpu_capability().lower()
+        if set_for_pytorch not in (None, found):
+            raise RuntimeError(f"PyTorch's kernels are those for {found}, not for {set_for_pytorch}")
         self.torch = torch
         self.tensors = [[torch.from_numpy(array) for array in sample] for sample in self.inputs]
         self.module = self.load()

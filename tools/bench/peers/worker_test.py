@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import os
 import time
+from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy
 from absl.testing import absltest
@@ -39,6 +42,15 @@ class DifferenceTest(absltest.TestCase):
         self.assertEqual(
             self.difference([3, 4], [3, 4.5], min_snr=21), "output 0 has an SNR of 20.0 dB, at least 21 are asked for"
         )
+
+
+class EagerTest(absltest.TestCase):
+    def test_pytorch_that_is_not_held(self) -> None:
+        folder = Path(self.create_tempdir().full_path)
+        numpy.savez(folder / "samples.npz", count=0)
+        self.enter_context(mock.patch.dict(os.environ, {"ATEN_CPU_CAPABILITY": "narrow"}))
+        with self.assertRaisesRegex(RuntimeError, r"^PyTorch's kernels are those for \w+, not for narrow$"):
+            worker.Eager(folder, {})
 
 
 class MedianSecondsTest(absltest.TestCase):

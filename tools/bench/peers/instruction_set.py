@@ -1,0 +1,80 @@
+"""The instruction set of a run: what there is to choose from, what holds a contestant to it, and whom nothing holds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kernels.testing import processor
+
+# What holds PyTorch to a set: its own kernels, MKL's on Intel's processors, oneDNN's, and what torch.compile compiles.
+_PYTORCH = {
+    "avx2": {
+        "ATEN_CPU_CAPABILITY": "avx2",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX2",
+        "ONEDNN_MAX_CPU_ISA": "AVX2",
+        "TORCHINDUCTOR_CPP_MARCH": "x86-64-v3",
+    },
+    "avx512": {
+        "ATEN_CPU_CAPABILITY": "avx512",
+        "MKL_ENABLE_INSTRUCTIONS": "AVX512",
+        "ONEDNN_MAX_CPU_ISA": "AVX512_CORE",
+        "TORCHINDUCTOR_CPP_MARCH": "x86-64-v4",
+    },
+}
+_WITHOUT_PYTORCH = {column: "oneDNN begins at SSE4.1" for column in ("eager", "compile")}
+# The columns that use the widest set of the processor, and why nothing keeps them from it.
+_NOT_HELD = {
+    "aoti": "its packages are compiled for the processor of the machine that builds them",
+    "xnnpack": "it asks the processor, and has no switch",
+    "onnxruntime": "it asks the processor, and has no switch",
+    "openvino": "`ONEDNN_MAX_CPU_ISA` holds its convolutions, but not its normalizations, nor linear layers by MLAS",
+}
+
+
+@dataclass(frozen=True)
+class InstructionSet:
+    """What a run is measured with.
+
+    Attributes:
+        name: of runtime/kernel_api/instruction_set.h.
+        widest: what the processor has. If this is another one, contestants are held to `name`.
+    """
+
+    name: str
+    widest: str
+
+    @property
+    def of_pytorch(self) -> Mapping[str, str]:
+        """The variables that hold PyTorch."""
+        return {} if self.name == self.widest else _PYTORCH.get(self.name, {})
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What every contestant's process gets."""
+        return {"EXECUTORCH_INSTRUCTION_SET": self.name, **self.of_pytorch}
+
+    @property
+    def left_out(self) -> Mapping[str, str]:
+        """The columns that cannot be held to the set, with reasons."""
+        if self.name == self.widest:
+            return {}
+        return ({} if self.of_pytorch else _WITHOUT_PYTORCH) | _NOT_HELD
+
+
+def choose(name: str, built: str) -> InstructionSet:
+    """Chooses the instruction set of a run.
+
+    Args:
+        name: the user's choice; empty for the widest.
+        built: the value of //rules:instruction_sets, which the kernels are compiled for.
+    Raises:
+        ValueError: the processor or the build has no such set.
+    """
+    widest, *_ = of_processor = processor.instruction_sets()
+    names = [one for one in of_processor if built == "all" or one in built.split(",")]
+    if not names:
+        raise ValueError(f"the kernels are compiled for {built}, and this processor has {', '.join(of_processor)}")
+    if name and name not in names:
+        raise ValueError(f"{name} is none of the sets of this build and this processor: {', '.join(names)}")
+    return InstructionSet(name or names[0], widest)
