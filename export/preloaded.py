@@ -17,9 +17,6 @@ from collections.abc import Callable, Iterable, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-# Entry points that are programs. All others are plugins, which PyTorch may look for.
-_PROGRAMS = frozenset({"console_scripts", "gui_scripts"})
-
 
 class Preloaded:
     """What a function imported, and what it looked for in vain."""
@@ -27,12 +24,21 @@ class Preloaded:
     def __init__(self, load: Callable[[], object]) -> None:
         before = set(sys.modules)
         sought = _Sought()
+        groups: set[str] = set()
+        entry_points = importlib.metadata.entry_points
+
+        def noting_groups(**selection: str) -> object:
+            groups.add(selection.get("group", ""))
+            return entry_points(**selection)
+
         sys.meta_path.append(sought)
+        importlib.metadata.entry_points = noting_groups  # type: ignore[assignment]
         # Modules stay: the collector need not look at them. In a forked process, its marks would copy their memory.
         gc.disable()
         load()
         gc.freeze()
         gc.enable()
+        importlib.metadata.entry_points = entry_points
         sys.meta_path.remove(sought)
         self._files = {
             name: os.path.realpath(getattr(module, "__file__", None) or "")
@@ -41,6 +47,7 @@ class Preloaded:
         }
         self._missing = {name for name in sought.modules if name not in sys.modules and _is_of_search_path(name)}
         self._distributions = sought.distributions
+        self._groups = groups
         self._packages = {
             str(distribution.locate_file("")) for distribution in importlib.metadata.distributions()
         }
@@ -63,9 +70,10 @@ class Preloaded:
 
     def _is_used(self, distribution: importlib.metadata.Distribution) -> bool:
         name = distribution.metadata["Name"] or ""
-        return _normalized(name) in self._distributions or any(
-            entry_point.group not in _PROGRAMS for entry_point in distribution.entry_points
-        )
+        groups = {entry_point.group for entry_point in distribution.entry_points}
+        # Who names no group asks for all plugins.
+        asked_for = groups if "" in self._groups else groups & self._groups
+        return bool(asked_for) or _normalized(name) in self._distributions
 
 
 class _Sought(importlib.abc.MetaPathFinder):
