@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 from absl import flags
 
+from bazel_worker import protocol
 from codegen import worker
 from codegen.commands import command_line
 from diagnostics.errors import InputError, shown
 
 _HELP = ("help", "-h", "-help", "--help", "-?")
-_WORKER = "--persistent_worker"
 
 
 def _usage() -> str:
@@ -60,22 +59,14 @@ def _problem(error: OSError) -> str:
 
 
 def main(arguments: Sequence[str]) -> int:
-    if _WORKER in arguments:
+    if protocol.FLAG in arguments:
         worker.serve(run)
         return 0
     try:
-        expanded = [line for argument in arguments for line in _expanded(argument)]
+        expanded = protocol.expanded(arguments)
     except OSError as error:
         return _fail(shown(f"codegen: cannot read the arguments in {_problem(error)}"))
     return run(expanded)
-
-
-def _expanded(argument: str) -> Sequence[str]:
-    """The lines of the file that an argument such as `@file` names, or the argument itself."""
-    if not argument.startswith("@"):
-        return [argument]
-    # As Bazel reads it: a line ends at a line feed alone, and a path may be in any encoding.
-    return Path(argument[1:]).read_bytes().decode(errors="surrogateescape").removesuffix("\n").split("\n")
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from absl import app, flags
 
 from diagnostics.errors import Finding, InputError, Location
 from export import own_process
+from export.preloaded import Preloaded
 from export.pytorch_message import SHOW_MORE
 
 _MODEL = flags.DEFINE_string("model", None, "Python file that has the entry point.", required=True)
@@ -68,12 +69,20 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
     return 1 if error else 0
 
 
+def may_use(preloaded: Preloaded) -> bool:
+    """Whether the export comes out the same with modules that a worker imported before."""
+    # With --verbose, it also shows what PyTorch prints while it is imported.
+    return not _VERBOSE.value and not preloaded.would_differ(_import_folders())
+
+
+def _import_folders() -> list[str]:
+    return [os.path.abspath(path) for path in _IMPORT_PATHS.value]
+
+
 def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
     """Exports; returns what to show: warnings, or `_FAILED` and the error."""
     sys.dont_write_bytecode = True  # The model's folder is not ours to write to.
-    sys.path[:0] = [os.path.abspath(path) for path in _IMPORT_PATHS.value]
-    if not _VERBOSE.value:
-        warnings.simplefilter("ignore")
+    sys.path[:0] = _import_folders()
     try:
         # PyTorch's modules stay: the collector need not look at them, neither while they load nor during the export.
         gc.disable()
@@ -84,6 +93,7 @@ def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
             # What PyTorch prints while it is imported is not about the model.
             printed.seek(0)
             printed.truncate()
+            warnings.simplefilter("ignore")
             # PyTorch's warnings are also logged; the model's own loggers are left alone.
             importlib.import_module("torch._logging").set_logs(all=logging.ERROR)
         warned = export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])

@@ -1,18 +1,23 @@
 """Exports a PyTorch model to an ExecuTorch program, with sample inputs and eager outputs to test it against.
 
 The model is a Python file with an entry point; README.md beside this file has the contract. Success prints nothing; bad
-input prints one error and exits with status 1.
+input prints one error and exits with status 1. `@<file>` takes flags from a file, one a line.
 """
 
 from __future__ import annotations
 
+import functools
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from absl import app, flags
+from absl import app, flags, logging
 
+from bazel_worker import protocol
 from diagnostics.errors import Finding
-from export import command
+from export import command, worker
+from export.preloaded import Preloaded
 
 _PROGRAM = flags.DEFINE_string("program", None, "Where to write the program (.pte).")
 _SAMPLES = flags.DEFINE_string("samples", None, "Where to write sample inputs and eager outputs (.ptd).")
@@ -39,17 +44,19 @@ _ORIGINS = flags.DEFINE_string(
 _ETRECORD = flags.DEFINE_string(
     "etrecord", None, "Where to write an ETRecord, with which ExecuTorch's Inspector reads profiles. Needs pandas."
 )
+_OUTPUT_FOLDER = flags.DEFINE_string("output_folder", "", "Where the paths of all these files begin.")
+
+_OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD)
 
 
-def _load() -> command.Export:
+def _load(outputs: Sequence[Path | None]) -> command.Export:
+    """Imports what exports.
+
+    Args:
+        outputs: where to write what each of `_OUTPUTS` names.
+    """
     from export import delegation, exporter
     from export.graph_passes import report as passes_report
-
-    # The model file may change the working directory.
-    program, samples, report, report_json, passes, passes_json, origins, etrecord = (
-        Path(flag.value).absolute() if flag.value else None
-        for flag in (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD)
-    )
 
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
         done = exporter.export(
@@ -60,18 +67,19 @@ def _load() -> command.Export:
             quantize=_QUANTIZE.value,
             graph_passes=[] if _GRAPH_PASSES.value == [""] else _GRAPH_PASSES.value,
             strict_passes=_STRICT_PASSES.value,
-            with_etrecord=etrecord is not None,
+            with_etrecord=bool(_ETRECORD.value),
         )
-        for file, content in (
-            (program, done.pte),
-            (samples, done.ptd),
-            (report, delegation.as_text(done.delegations).encode()),
-            (report_json, delegation.as_json(done.delegations).encode()),
-            (passes, passes_report.as_text(done.graph_passes).encode()),
-            (passes_json, passes_report.as_json(done.graph_passes).encode()),
-            (origins, done.origins),
-            (etrecord, done.etrecord),
-        ):
+        contents = (
+            done.pte,
+            done.ptd,
+            delegation.as_text(done.delegations).encode(),
+            delegation.as_json(done.delegations).encode(),
+            passes_report.as_text(done.graph_passes).encode(),
+            passes_report.as_json(done.graph_passes).encode(),
+            done.origins,
+            done.etrecord,
+        )
+        for file, content in zip(outputs, contents, strict=True):
             if file and content:
                 file.write_bytes(content)
         return done.warnings
@@ -80,8 +88,40 @@ def _load() -> command.Export:
 
 
 def main(argv: Sequence[str]) -> int:
-    return command.run(argv, _load)
+    # The model file may change the working directory.
+    outputs = [Path(_OUTPUT_FOLDER.value, flag.value).absolute() if flag.value else None for flag in _OUTPUTS]
+    return command.run(argv, functools.partial(_load, outputs))
+
+
+def _start() -> worker.Run:
+    """Imports what exports; returns what exports in a process forked off this one."""
+    # How to run a process that shares nothing with this one. PyTorch changes the environment.
+    alone = [sys.executable, *sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]]
+    environment = dict(os.environ)
+    sys.dont_write_bytecode = True
+    logging.use_absl_handler()  # As app.run does before the imports, some of which look for handlers.
+    preloaded = Preloaded(lambda: _load(()))
+
+    def run(arguments: Sequence[str]) -> int:
+        sys.argv[1:] = arguments
+
+        def export(argv: Sequence[str]) -> int:
+            if not command.may_use(preloaded):
+                os.execve(alone[0], [*alone, *arguments], environment | {"TMPDIR": os.environ["TMPDIR"]})
+            return main(argv)
+
+        app.run(export)
+        return 0
+
+    return run
 
 
 if __name__ == "__main__":
-    app.run(main)
+    if protocol.FLAG in sys.argv:
+        worker.serve(
+            _start,
+            flags=lambda folder: [f"--{_OUTPUT_FOLDER.name}={folder}"],
+            outputs=[f"--{flag.name}=" for flag in (_PROGRAM, _ETRECORD)],
+        )
+    else:
+        app.run(main, argv=[sys.argv[0], *protocol.expanded(sys.argv[1:])])

@@ -155,6 +155,12 @@ def executorch_program_test_suite(name):
         tags = ["manual"],
     )
     executorch_program(
+        name = "program_of_two_lines",
+        entry_point = "get_model\n--verbose",
+        model = "model.py",
+        tags = ["manual"],
+    )
+    executorch_program(
         name = "program_not_python",
         model = "weights.bin",
         tags = ["manual"],
@@ -169,6 +175,12 @@ def executorch_program_test_suite(name):
         size = "small",
         expected = ["'//rules/tests:weights.bin' does not produce any executorch_program model files (expected .py)"],
         target_under_test = ":program_not_python",
+    )
+    failure_test(
+        name = "program_of_two_lines_test",
+        size = "small",
+        expected = ["//rules/tests:program_of_two_lines: attribute entry_point has a line break in ", "docs/errors.md#line-break"],
+        target_under_test = ":program_of_two_lines",
     )
     _sdk_test(
         name = "program_with_sdk_test",
@@ -190,6 +202,7 @@ def executorch_program_test_suite(name):
         tests = [
             ":program_export_test",
             ":program_not_python_test",
+            ":program_of_two_lines_test",
             ":program_verbose_test",
             ":program_with_sdk_test",
             ":program_without_qnn_test",

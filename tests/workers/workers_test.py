@@ -1,4 +1,4 @@
-"""The code generator in workers, without, and with mapped paths: the same bytes, and errors where they belong."""
+"""The code generator and the export in workers and without: the same bytes, and errors where they belong."""
 
 from __future__ import annotations
 
@@ -20,8 +20,32 @@ _OUTPUTS = (
     "registered.json",
     "selected_operators.yaml",
 )
+_PROGRAM_OUTPUTS = ("model.pte", "model.ptd", "model.delegation.json", "model.passes.json", "model.origins.json")
 _BUILD = """
-load("@rules_executorch//rules:defs.bzl", "et_operator_library", "executorch_generated_lib")
+load("@rules_executorch//rules:defs.bzl", "et_operator_library", "executorch_generated_lib", "executorch_program")
+load("@rules_python//python:defs.bzl", "py_library")
+
+py_library(
+    name = "scale_op",
+    srcs = ["scale_op.py"],
+)
+
+executorch_program(
+    name = "model",
+    model = "model.py",
+    deps = [":scale_op"],
+)
+
+executorch_program(
+    name = "raising",
+    model = "raising_model.py",
+)
+
+# What the model imports is a file of the workspace, and no input of the export.
+executorch_program(
+    name = "undeclared",
+    model = "model.py",
+)
 
 [
     et_operator_library(
@@ -44,7 +68,7 @@ _GOOD = ("//:lib_0", "//:lib_1")
 _MNEMONICS = ("EtSelect", "EtGenerate")
 _SANDBOXED_WORKERS = ("--worker_sandboxing", "--experimental_worker_multiplex_sandboxing")
 # One flag: a second one would take the place of the first.
-_UNCACHED = ("--modify_execution_info=Et(Select|Generate)=+no-cache",)
+_UNCACHED = ("--modify_execution_info=Et(Select|Generate|Export)=+no-cache",)
 _PATH_MAPPING = ("--experimental_output_paths=strip", "--@rules_executorch//rules:path_mapping")
 
 
@@ -75,26 +99,28 @@ class WorkersTest(absltest.TestCase):
         return result.stderr
 
     def _runners(self, log: pathlib.Path) -> dict[str, set[str]]:
-        """How each of the code generator's actions ran, by mnemonic, out of an execution log."""
+        """How each of the tools' actions ran, by mnemonic, out of an execution log."""
         runners: dict[str, set[str]] = {}
         for text in log.read_text().replace("}{", "}\0{").split("\0"):
             spawn = json.loads(text)
-            if spawn["mnemonic"] in _MNEMONICS:
+            if spawn["mnemonic"] in (*_MNEMONICS, "EtExport"):
                 runners.setdefault(spawn["mnemonic"], set()).add(spawn["runner"])
         return runners
 
-    def _fresh(self, *options: str) -> tuple[dict[str, str], dict[str, set[str]]]:
-        """Runs the code generator's actions; returns the outputs' digests, and how the actions ran."""
+    def _fresh(
+        self, *options: str, targets: tuple[str, ...] = _GOOD, outputs: tuple[str, ...] = _OUTPUTS
+    ) -> tuple[dict[str, str], dict[str, set[str]]]:
+        """Runs the tools' actions; returns the outputs' digests, and how the actions ran."""
         self._workspace.bazel("clean")
         log = self._place / "log.json"
-        self._build(f"--execution_log_json_file={log}", *_UNCACHED, *options)
+        self._build(f"--execution_log_json_file={log}", *_UNCACHED, *options, targets=targets)
         root = (self._place / "app/bazel-bin").resolve()
         digests = {
             str(file.relative_to(root)): hashlib.sha256(file.read_bytes()).hexdigest()
             for file in sorted(root.rglob("*"))
-            if file.name in _OUTPUTS
+            if file.name in outputs
         }
-        self.assertEqual(len(digests), 2 * len(_OUTPUTS))
+        self.assertEqual(len(digests), len(targets) * len(outputs))
         return digests, self._runners(log)
 
     def test_same_bytes_however_it_runs(self) -> None:
@@ -115,6 +141,28 @@ class WorkersTest(absltest.TestCase):
             digests, runners = self._fresh(*_PATH_MAPPING)
             self.assertEqual(digests, expected)
             self.assertEqual(runners, {mnemonic: {"linux-sandbox"} for mnemonic in _MNEMONICS})
+
+    def test_exports(self) -> None:
+        expected, runners = self._fresh(
+            "--strategy=EtExport=sandboxed", "--output_groups=samples", targets=("//:model",), outputs=_PROGRAM_OUTPUTS
+        )
+        self.assertEqual(runners, {"EtExport": {"linux-sandbox"}})
+        for options in (
+            (),
+            _SANDBOXED_WORKERS,
+            ("--noworker_multiplex", "--worker_sandboxing"),
+        ):
+            with self.subTest(options):
+                digests, runners = self._fresh(
+                    *options, "--output_groups=samples", targets=("//:model",), outputs=_PROGRAM_OUTPUTS
+                )
+                self.assertEqual(digests, expected)
+                self.assertEqual(runners, {"EtExport": {"worker"}})
+                failing = ("//:model", "//:raising", "//:undeclared")
+                stderr = self._build(*options, "--output_groups=default", targets=failing, code=1)
+                self.assertIn("//:raising: cannot export\nraising_model.py:", stderr)
+                self.assertIn("No module named 'scale_op'", stderr)
+                self.assertNotIn("did not return a WorkResponse", stderr)
 
     def test_an_error_appears_with_its_action_and_the_worker_goes_on(self) -> None:
         self._workspace.bazel("clean")

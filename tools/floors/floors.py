@@ -23,6 +23,7 @@ from absl import app
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("runtime/kernel_api",),
     (
+        "bazel_worker",
         "codegen/cache",
         "diagnostics",
         "kernels/common",

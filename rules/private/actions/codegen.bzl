@@ -2,6 +2,7 @@
 
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/toolchains:toolchain_types.bzl", "CODEGEN_TOOLCHAIN_TYPE")
+load(":param_file.bzl", "param_file_args")
 
 visibility(["//rules/..."])
 
@@ -9,37 +10,8 @@ visibility(["//rules/..."])
 CODEGEN_EXEC_GROUPS = {"codegen": exec_group(toolchains = [CODEGEN_TOOLCHAIN_TYPE])}
 SYMBOLS_EXEC_GROUPS = {"symbols": exec_group(toolchains = [CODEGEN_TOOLCHAIN_TYPE] + use_cc_toolchain(mandatory = True))}
 
-LINE_BREAK_ERR = """{label}: attribute {attribute} has a line break in {value}.
-
-Likely cause: several values were given as one text, or were read from a file with its line ends.
-Fix: give each value as a text of its own, without line breaks.
-See: docs/errors.md#line-break"""
-
-def one_line_each(ctx, attribute):
-    """The value of an attribute whose texts become lines of codegen_args; fails where one would become several.
-
-    Args:
-      ctx: the rule's context.
-      attribute: str, the name of an attribute with a text, with texts, or with lists of texts by texts.
-    Returns:
-      the value
-    """
-    value = getattr(ctx.attr, attribute)
-    texts = [value] if type(value) == "string" else list(value)
-    if type(value) == "dict":
-        for several in value.values():
-            texts += several
-    for text in texts:
-        if "\n" in text or "\r" in text:
-            fail(LINE_BREAK_ERR.format(label = ctx.label, attribute = attribute, value = json.encode(text)))
-    return value
-
 def codegen_args(ctx, command):
-    """The beginning of a command line for run_codegen, which passes the command line in a file, as a worker needs.
-
-    Add files as File, never as text, so that Bazel can map their paths. What a user wrote goes in one line with its
-    flag (`format_each = "--ops=%s"`): a line of its own that begins with "@" would name a file. Labels and files have no
-    line breaks, JSON escapes them, and `one_line_each` refuses them in all else.
+    """The beginning of a command line for run_codegen, as `param_file_args` has it.
 
     Args:
       ctx: the rule's context.
@@ -47,10 +19,8 @@ def codegen_args(ctx, command):
     Returns:
       Args
     """
-    args = ctx.actions.args()
+    args = param_file_args(ctx)
     args.add(command)
-    args.use_param_file("@%s", use_always = True)
-    args.set_param_file_format("multiline")
     return args
 
 def run_codegen(ctx, args, exec_group = "codegen", **kwargs):

@@ -4,6 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 load("@rules_python//python:defs.bzl", "PyInfo")
 load("//rules/private/toolchains:import_paths.bzl", "import_paths")
 load(":label_text.bzl", "label_text", "refuse_odd_name")
+load(":param_file.bzl", "one_line_each")
 
 visibility(["//rules/..."])
 
@@ -35,24 +36,21 @@ MODEL_FILE_ATTRS = {
     ),
 }
 
-def model_file_args(ctx):
-    """The flags that name the model file to the tool.
+def add_model_file(ctx, args):
+    """Adds the flags that name the model file to the tool.
 
     Args:
       ctx: the rule's context, with MODEL_FILE_ATTRS.
-    Returns:
-      Args
+      args: Args.
     """
     refuse_odd_name(ctx.label)
-    args = ctx.actions.args()
-    args.add("--label", label_text(ctx.label))
-    args.add("--model", ctx.file.model)
-    args.add("--entry_point", ctx.attr.entry_point)
-    args.add_all(import_paths(ctx, ctx.attr.deps), before_each = "--import_path")
+    args.add(label_text(ctx.label), format = "--label=%s")
+    args.add(ctx.file.model, format = "--model=%s")
+    args.add(one_line_each(ctx, "entry_point"), format = "--entry_point=%s")
+    args.add_all(import_paths(ctx, ctx.attr.deps), format_each = "--import_path=%s")
     for flag in ["verbose", "traceback"]:
         if getattr(ctx.attr, "_" + flag)[BuildSettingInfo].value:
             args.add("--" + flag)
-    return args
 
 def model_file_inputs(ctx, tool):
     """The model's code and what it needs, less what the tool brings along itself, such as torch.

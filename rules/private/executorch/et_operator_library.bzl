@@ -1,7 +1,8 @@
 """Rule behind et_operator_library."""
 
-load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "one_line_each", "run_codegen")
+load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:param_file.bzl", "one_line_each")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/providers:et_program_info.bzl", "program_of")
 

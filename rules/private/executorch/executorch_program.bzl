@@ -1,7 +1,8 @@
 """Rule executorch_program."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "model_file_args", "model_file_inputs")
+load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "add_model_file", "model_file_inputs")
+load("//rules/private/actions:param_file.bzl", "one_line_each", "param_file_args")
 load("//rules/private/actions:qnn_environment.bzl", "qnn_environment")
 load("//rules/private/providers:et_program_info.bzl", "EtProgramInfo")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
@@ -18,26 +19,40 @@ _host_platform = transition(
     outputs = ["//command_line_option:platforms"],
 )
 
+# One worker serves all exports, several at a time. It has no runfiles in a multiplex sandbox, and links each export's inputs
+# into a folder itself (export/worker.py).
+_WORKER = {
+    "requires-worker-protocol": "json",
+    "supports-multiplex-workers": "1",
+    "supports-worker-cancellation": "1",
+    "supports-workers": "1",
+    "worker-key-mnemonic": "EtExport",
+}
+
 def _export(ctx, outputs, **kwargs):
     """Runs the export, with a flag for each file that comes out."""
-    args = model_file_args(ctx)
+    args = param_file_args(ctx)
+    add_model_file(ctx, args)
     for flag, file in outputs.items():
-        args.add(flag, file)
-    args.add_all(ctx.attr.backends, before_each = "--backend")
-    args.add_all(ctx.attr.graph_passes or [""], before_each = "--graph_passes")
+        args.add(file, format = flag + "=%s")
+    args.add_all(one_line_each(ctx, "backends"), format_each = "--backend=%s")
+    args.add_all(one_line_each(ctx, "graph_passes") or [""], format_each = "--graph_passes=%s")
     if ctx.attr._strict_passes[BuildSettingInfo].value:
         args.add("--strict_passes")
     if ctx.attr.quantize:
-        args.add("--quantize", ctx.attr.quantize)
+        args.add(one_line_each(ctx, "quantize"), format = "--quantize=%s")
     op_packages = [package[QnnOpPackageLibraryInfo].folder for package in ctx.attr.qnn_op_packages]
 
     # Other programs stay the same action wherever the SDK lies.
-    qnn_sdk = ctx.attr._qnn_sdk[QnnSdkInfo].root if ctx.attr.qnn_sdk or op_packages else ""
+    needs_qnn = ctx.attr.qnn_sdk or op_packages
+    qnn_sdk = ctx.attr._qnn_sdk[QnnSdkInfo].root if needs_qnn else ""
     ctx.actions.run(
         executable = ctx.executable._export,
         arguments = [args],
         inputs = model_file_inputs(ctx, ctx.attr._export) + op_packages,
         outputs = outputs.values(),
+        # A worker has one environment: each set of op packages would have a worker of its own.
+        execution_requirements = {} if needs_qnn else _WORKER,
         env = qnn_environment(qnn_sdk, [folder.path for folder in op_packages]) | {"PYTHONHASHSEED": "0"},
         **kwargs
     )

@@ -212,7 +212,7 @@ _PROGRAM = "@rules_executorch//rules/private/toolchains:python_environment.py"
 _ENVIRONMENT = """
 py_library(
     name = "site_packages",
-    data = [":packages"],
+    data = {data},
     imports = ["site-packages"],
 )
 """
@@ -301,12 +301,18 @@ def _python_repository_impl(rctx):
     if message:
         fail(message)
     build = _HEADER
+    data = [":packages"]
     if rctx.attr.is_small and not rctx.attr.site_packages:
         build += _FILES
     else:
         python = find_python(rctx)
-        build += _DIRECTORY.format(fingerprint = _fingerprint(rctx, python), python = "3.{}".format(python.minor))
-    build += _ENVIRONMENT
+        fingerprint = _fingerprint(rctx, python)
+        build += _DIRECTORY.format(fingerprint = fingerprint, python = "3.{}".format(python.minor))
+
+        # Bazel starts a worker anew when a file of its tool changes, and takes no account of directories.
+        rctx.file("fingerprint", fingerprint + "\n")
+        data.append("fingerprint")
+    build += _ENVIRONMENT.format(data = data)
     for package in sorted(installed):
         build += _ALIAS.format(name = package, actual = ":site_packages")
     rctx.file("BUILD.bazel", build)

@@ -4,7 +4,7 @@ load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNA
 load("@rules_cc//cc:defs.bzl", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:cc.bzl", "configure_cc")
-load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "model_file_args", "model_file_inputs")
+load("//rules/private/actions:model_file.bzl", "MODEL_FILE_ATTRS", "add_model_file", "model_file_inputs")
 load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageInfo")
 
 visibility(["//rules/..."])
@@ -51,7 +51,8 @@ def _torch_aoti_package_impl(ctx):
     # AOTInductor's own flags say how to optimize and what to warn of.
     cc = configure_cc(ctx, unsupported_features = ["layering_check", "module_maps"])
     compiler = _compiler(cc)
-    args = model_file_args(ctx)
+    args = ctx.actions.args()
+    add_model_file(ctx, args)
     args.add("--package", package)
     args.add("--samples", samples)
     args.add("--operators", operators)

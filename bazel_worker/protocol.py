@@ -1,0 +1,125 @@
+"""Bazel's JSON worker protocol: requests on stdin, one a line, and their responses on stdout, in any number.
+
+Where Bazel ends a multiplex worker, since its tool changed or `--worker_quit_after_build`, it takes the closed stdout
+for a response and prints "Could not parse json work request correctly" (bazelbuild/bazel#21972). That is all.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+# The flag that Bazel starts a tool with to have a worker.
+FLAG = "--persistent_worker"
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request, as Bazel's worker_protocol.proto describes it.
+
+    Attributes:
+        id: which request of several the response is to.
+        arguments: the command line.
+        digests: of the inputs, by their paths.
+        directory: where to work; empty for the worker's own.
+        cancel: whether Bazel has no use for the response to the request with this id anymore.
+    """
+
+    id: int
+    arguments: Sequence[str]
+    digests: Mapping[str, str]
+    directory: str
+    cancel: bool
+
+
+class BadRequestError(Exception):
+    """A line is not a request. `id` is the request's, if it has any."""
+
+    def __init__(self, problem: str, request_id: int = 0) -> None:
+        super().__init__(f"not a work request of Bazel's: {problem}")
+        self.id = request_id
+
+
+@contextlib.contextmanager
+def streams() -> Iterator[tuple[TextIO, TextIO]]:
+    """This process's stdin and stdout, for requests and responses alone.
+
+    Whatever else writes to this process's stdout or reads its stdin, also in a process it starts, is kept off them.
+    """
+    # A path may be in any encoding.
+    with (
+        os.fdopen(os.dup(0), encoding="utf-8", errors="surrogateescape") as requests,
+        os.fdopen(os.dup(1), "w", encoding="utf-8") as responses,
+    ):
+        with open(os.devnull, "rb") as nothing:
+            os.dup2(nothing.fileno(), 0)
+        os.dup2(2, 1)
+        yield requests, responses
+
+
+def read(line: str) -> Request:
+    """The request in a line.
+
+    Raises:
+        BadRequestError: there is none in it.
+    """
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadRequestError(f"it is no JSON: {error or 'nested too deep'}") from error
+    if not isinstance(fields, dict):
+        raise BadRequestError(f"it is a {type(fields).__name__}, not an object")
+    id_ = fields.get("requestId", 0)
+    if not isinstance(id_, int) or isinstance(id_, bool):
+        raise BadRequestError(f"requestId is {id_!r}, not a number")
+    arguments, inputs, directory = (fields.get(key, ()) for key in ("arguments", "inputs", "sandboxDir"))
+    if not _are(str, arguments):
+        raise BadRequestError("arguments is not a list of text", id_)
+    if not _are(dict, inputs) or not all(_are(str, [file.get("path"), file.get("digest", "")]) for file in inputs):
+        raise BadRequestError("inputs is not a list of objects with path and digest", id_)
+    if directory and not isinstance(directory, str):
+        raise BadRequestError("sandboxDir is not text", id_)
+    digests = {file["path"]: file.get("digest", "") for file in inputs}
+    return Request(id_, arguments, digests, directory or "", fields.get("cancel") is True)
+
+
+def respond(responses: TextIO, request_id: int, exit_code: int, output: str, *, cancelled: bool = False) -> None:
+    """Writes the response to a request.
+
+    Args:
+        responses: what `streams` gave.
+        request_id: that of the request.
+        exit_code: as a process of its own would have.
+        output: what the user should know.
+        cancelled: whether the request was given up since Bazel asked for that.
+    """
+    text = output.encode(errors="backslashreplace").decode()
+    fields = {"exitCode": exit_code, "output": text, "requestId": request_id}
+    json.dump(fields | ({"wasCancelled": True} if cancelled else {}), responses)
+    responses.write("\n")
+    responses.flush()
+
+
+def expanded(arguments: Sequence[str]) -> list[str]:
+    """A command line, with the lines of a file in place of each `@file`, as Bazel does for a worker.
+
+    Raises:
+        OSError: a file cannot be read.
+    """
+    return [line for argument in arguments for line in _expanded(argument)]
+
+
+def _expanded(argument: str) -> Sequence[str]:
+    if not argument.startswith("@"):
+        return [argument]
+    # As Bazel reads it: a line ends at a line feed alone, and a path may be in any encoding.
+    return Path(argument[1:]).read_bytes().decode(errors="surrogateescape").removesuffix("\n").split("\n")
+
+
+def _are(type_: type, values: object) -> bool:
+    return isinstance(values, list | tuple) and all(isinstance(value, type_) for value in values)

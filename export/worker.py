@@ -1,0 +1,215 @@
+"""The export tool as a worker: answers requests by the protocol of bazel_worker/protocol.py.
+
+The worker imports PyTorch once, which takes longer than most exports. A process is forked off for each request. It does
+what a process that Bazel starts for one export would do, and nothing of it is left afterwards. The worker itself runs
+nothing of a model's. It has one thread, so that no lock is taken when it forks. (OpenBLAS, which numpy brings, ends its
+threads before and starts them again when it multiplies.)
+
+A worker that Bazel does not put into a sandbox sees the whole execution root. Models import what they find, so each
+request's process gets a folder with links to the request's inputs to work in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import select
+import shutil
+import signal
+import sys
+import tempfile
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, NoReturn, TextIO
+
+from bazel_worker import protocol
+from diagnostics.errors import shown
+
+# Runs one command line; returns the exit code, or raises SystemExit with it.
+Run = Callable[[Sequence[str]], int]
+
+_CHUNK = 1 << 16
+
+
+@dataclass(slots=True)
+class _Export:
+    """A request in work.
+
+    Attributes:
+        request: the request.
+        folder: where its process works, and writes what are no outputs.
+        output: what it prints.
+        cancelled: whether Bazel asked to give it up.
+    """
+
+    request: protocol.Request
+    folder: Path
+    output: IO[bytes]
+    cancelled: bool = False
+
+
+def serve(start: Callable[[], Run], flags: Callable[[Path], Sequence[str]], outputs: Sequence[str]) -> None:
+    """Answers the requests on this process's stdin until it ends.
+
+    Args:
+        start: imports what requests have in common; returns what a request's process runs.
+        flags: of the folder that outputs are relative to, flags to add to a request's command line.
+        outputs: how arguments begin that name outputs.
+    """
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with tempfile.TemporaryDirectory(prefix="export_") as folder, protocol.streams() as (requests, responses):
+        os.environ["TMPDIR"] = tempfile.tempdir = folder
+        worker = _Worker(requests, responses, start(), flags, tuple(outputs), Path(folder))
+        worker.answer_all()
+
+
+class _Worker:
+    def __init__(
+        self,
+        requests: TextIO,
+        responses: TextIO,
+        run: Run,
+        flags: Callable[[Path], Sequence[str]],
+        outputs: tuple[str, ...],
+        folder: Path,
+    ) -> None:
+        self._requests = requests
+        self._responses = responses
+        self._run = run
+        self._flags = flags
+        self._outputs = outputs
+        self._folder = folder
+        self._exports: dict[int, _Export] = {}  # By the ids of their processes.
+        # When a process ends, Python writes to the latter, which wakes up who reads the former.
+        self._ended, self._wakeup = os.pipe()
+        os.set_blocking(self._wakeup, False)
+
+    def answer_all(self) -> None:
+        """Answers requests until there are no more; those still in work, Bazel has given up."""
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
+        unread = b""
+        try:
+            while True:
+                ready, _, _ = select.select([self._requests, self._ended], (), ())
+                if self._ended in ready:
+                    os.read(self._ended, _CHUNK)
+                    self._answer_ended()
+                if self._requests in ready:
+                    chunk = os.read(self._requests.fileno(), _CHUNK)
+                    if not chunk:
+                        break
+                    *lines, unread = (unread + chunk).split(b"\n")
+                    for line in lines:
+                        if line.strip():
+                            self._take(line.decode(errors="surrogateescape"))
+        finally:
+            for process in self._exports:
+                _kill(process)
+                os.waitpid(process, 0)
+
+    def _take(self, line: str) -> None:
+        try:
+            request = protocol.read(line)
+        except protocol.BadRequestError as error:
+            protocol.respond(self._responses, error.id, 1, shown(f"export: {error}") + "\n")
+            return
+        written = self._written(request)
+        for process, export in self._exports.items():
+            if request.cancel and export.request.id == request.id:
+                export.cancelled = True
+                _kill(process)
+            elif not request.cancel and written & self._written(export.request):
+                # Bazel asks anew after a build was broken off. Only the latter process may write the outputs.
+                _kill(process)
+        if not request.cancel:
+            self._start(request)
+
+    def _written(self, request: protocol.Request) -> set[tuple[str, str]]:
+        return {
+            (request.directory, argument) for argument in request.arguments if argument.startswith(self._outputs)
+        }
+
+    def _start(self, request: protocol.Request) -> None:
+        export = _Export(request, Path(tempfile.mkdtemp()), tempfile.TemporaryFile())
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()  # Or the process would print it again.
+        process = os.fork()
+        if not process:
+            self._work(export)
+        self._exports[process] = export
+
+    def _work(self, export: _Export) -> NoReturn:
+        """Does a request's work, in its process, and ends the process in any case."""
+        code = 1
+        try:
+            os.setsid()  # So that whatever the model starts can be ended with it.
+            signal.set_wakeup_fd(-1)
+            for number in (signal.SIGCHLD, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            for descriptor in (1, 2):
+                os.dup2(export.output.fileno(), descriptor)
+            for own in (self._requests, self._responses, *(other.output for other in self._exports.values())):
+                os.close(own.fileno())
+            for descriptor in (self._ended, self._wakeup):
+                os.close(descriptor)
+            base = Path(export.request.directory).absolute()
+            _link(export.request.digests, base, export.folder / "inputs")
+            self._use_temporary_folder(export.folder / "tmp")
+            os.chdir(export.folder / "inputs")
+            code = self._run([*self._flags(base), *export.request.arguments])
+        except SystemExit as end:
+            if isinstance(end.code, str):
+                print(end.code, file=sys.stderr)
+            code = end.code if isinstance(end.code, int) else int(end.code is not None)
+        except BaseException:
+            traceback.print_exc()
+        finally:
+            with contextlib.suppress(BaseException):
+                sys.stdout.flush()
+                sys.stderr.flush()
+            os._exit(code)
+
+    def _use_temporary_folder(self, folder: Path) -> None:
+        """Has a request's process put temporary files there, and caches, of which PyTorch sets a variable at import."""
+        folder.mkdir()
+        tempfile.tempdir = str(folder)
+        for name, value in os.environ.items():
+            if Path(value).is_relative_to(self._folder):
+                os.environ[name] = str(folder / Path(value).relative_to(self._folder))
+
+    def _answer_ended(self) -> None:
+        for process, export in list(self._exports.items()):
+            if not os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                continue
+            _kill(process)  # Processes that the model left behind.
+            status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+            export.output.seek(0)
+            output = export.output.read().decode(errors="replace")
+            if status < 0:
+                output += f"export: the process was ended by signal {-status}\n"
+                status = 128 - status
+            del self._exports[process]
+            export.output.close()
+            shutil.rmtree(export.folder, ignore_errors=True)
+            protocol.respond(self._responses, export.request.id, status, output, cancelled=export.cancelled)
+
+
+def _link(inputs: Mapping[str, str], base: Path, folder: Path) -> None:
+    """Makes a folder that has all inputs, and no other file of those beside them."""
+    folder.mkdir()
+    for path in sorted(inputs):
+        link = folder / path
+        with contextlib.suppress(FileExistsError):  # The folder that an input is in may be an input itself.
+            link.parent.mkdir(parents=True, exist_ok=True)
+            link.symlink_to(base / path)
+
+
+def _kill(process: int) -> None:
+    """Ends a request's process and all that it started."""
+    # Until it has a group of its own, there is the process alone.
+    for kill in (os.killpg, os.kill):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            kill(process, signal.SIGKILL)

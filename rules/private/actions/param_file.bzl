@@ -1,0 +1,45 @@
+"""Command lines in files, which workers need."""
+
+visibility(["//rules/..."])
+
+LINE_BREAK_ERR = """{label}: attribute {attribute} has a line break in {value}.
+
+Likely cause: several values were given as one text, or were read from a file with its line ends.
+Fix: give each value as a text of its own, without line breaks.
+See: docs/errors.md#line-break"""
+
+def one_line_each(ctx, attribute):
+    """The value of an attribute whose texts become lines of a file; fails where one would become several.
+
+    Args:
+      ctx: the rule's context.
+      attribute: str, the name of an attribute with a text, with texts, or with lists of texts by texts.
+    Returns:
+      the value
+    """
+    value = getattr(ctx.attr, attribute)
+    texts = [value] if type(value) == "string" else list(value)
+    if type(value) == "dict":
+        for several in value.values():
+            texts += several
+    for text in texts:
+        if "\n" in text or "\r" in text:
+            fail(LINE_BREAK_ERR.format(label = ctx.label, attribute = attribute, value = json.encode(text)))
+    return value
+
+def param_file_args(ctx):
+    """The beginning of a command line that an action passes in a file, as a worker needs.
+
+    Add files as File, never as text, so that Bazel can map their paths. What a user wrote goes in one line with its
+    flag (`format_each = "--ops=%s"`): a line of its own that begins with "@" would name a file. Labels and files have no
+    line breaks, JSON escapes them, and `one_line_each` refuses them in all else.
+
+    Args:
+      ctx: the rule's context.
+    Returns:
+      Args
+    """
+    args = ctx.actions.args()
+    args.use_param_file("@%s", use_always = True)
+    args.set_param_file_format("multiline")
+    return args
