@@ -88,7 +88,7 @@ def read(line: str) -> Request:
     return Request(id_, arguments, digests, directory or "", fields.get("cancel") is True)
 
 
-def respond(responses: TextIO, request_id: int, exit_code: int, output: str, *, cancelled: bool = False) -> None:
+def respond(responses: TextIO, request_id: int, exit_code: int, output: str, *, canceled: bool = False) -> None:
     """Writes the response to a request.
 
     Args:
@@ -96,11 +96,11 @@ def respond(responses: TextIO, request_id: int, exit_code: int, output: str, *, 
         request_id: that of the request.
         exit_code: as a process of its own would have.
         output: what the user should know.
-        cancelled: whether the request was given up since Bazel asked for that.
+        canceled: whether the request was given up since Bazel asked for that.
     """
     text = output.encode(errors="backslashreplace").decode()
     fields = {"exitCode": exit_code, "output": text, "requestId": request_id}
-    json.dump(fields | ({"wasCancelled": True} if cancelled else {}), responses)
+    json.dump(fields | ({"wasCancelled": True} if canceled else {}), responses)
     responses.write("\n")
     responses.flush()
 

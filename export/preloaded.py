@@ -48,9 +48,7 @@ class Preloaded:
         self._missing = {name for name in sought.modules if name not in sys.modules and _is_of_search_path(name)}
         self._distributions = sought.distributions
         self._groups = groups
-        self._packages = {
-            str(distribution.locate_file("")) for distribution in importlib.metadata.distributions()
-        }
+        self._packages = {str(distribution.locate_file("")) for distribution in importlib.metadata.distributions()}
         self._versions = _versions(self._packages)
 
     def would_differ(self, folders: Sequence[str]) -> bool:

@@ -41,13 +41,13 @@ class _Export:
         request: the request.
         folder: where its process works, and writes what are no outputs.
         output: what it prints.
-        cancelled: whether Bazel asked to give it up.
+        canceled: whether Bazel asked to give it up.
     """
 
     request: protocol.Request
     folder: Path
     output: IO[bytes]
-    cancelled: bool = False
+    canceled: bool = False
 
 
 def serve(start: Callable[[], Run], flags: Callable[[Path], Sequence[str]], outputs: Sequence[str]) -> None:
@@ -59,24 +59,22 @@ def serve(start: Callable[[], Run], flags: Callable[[Path], Sequence[str]], outp
         outputs: how arguments begin that name outputs.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with tempfile.TemporaryDirectory(prefix="export_") as folder, protocol.streams() as (requests, responses):
+    with tempfile.TemporaryDirectory(prefix="export_") as folder, protocol.streams() as streams:
         os.environ["TMPDIR"] = tempfile.tempdir = folder
-        worker = _Worker(requests, responses, start(), flags, tuple(outputs), Path(folder))
+        worker = _Worker(streams, start(), flags, tuple(outputs), Path(folder))
         worker.answer_all()
 
 
 class _Worker:
     def __init__(
         self,
-        requests: TextIO,
-        responses: TextIO,
+        streams: tuple[TextIO, TextIO],
         run: Run,
         flags: Callable[[Path], Sequence[str]],
         outputs: tuple[str, ...],
         folder: Path,
     ) -> None:
-        self._requests = requests
-        self._responses = responses
+        self._requests, self._responses = streams
         self._run = run
         self._flags = flags
         self._outputs = outputs
@@ -93,11 +91,11 @@ class _Worker:
         unread = b""
         try:
             while True:
-                ready, _, _ = select.select([self._requests, self._ended], (), ())
+                ready, _, _ = select.select([self._requests.fileno(), self._ended], (), ())
                 if self._ended in ready:
                     os.read(self._ended, _CHUNK)
                     self._answer_ended()
-                if self._requests in ready:
+                if self._requests.fileno() in ready:
                     chunk = os.read(self._requests.fileno(), _CHUNK)
                     if not chunk:
                         break
@@ -119,7 +117,7 @@ class _Worker:
         written = self._written(request)
         for process, export in self._exports.items():
             if request.cancel and export.request.id == request.id:
-                export.cancelled = True
+                export.canceled = True
                 _kill(process)
             elif not request.cancel and written & self._written(export.request):
                 # Bazel asks anew after a build was broken off. Only the latter process may write the outputs.
@@ -128,12 +126,10 @@ class _Worker:
             self._start(request)
 
     def _written(self, request: protocol.Request) -> set[tuple[str, str]]:
-        return {
-            (request.directory, argument) for argument in request.arguments if argument.startswith(self._outputs)
-        }
+        return {(request.directory, argument) for argument in request.arguments if argument.startswith(self._outputs)}
 
     def _start(self, request: protocol.Request) -> None:
-        export = _Export(request, Path(tempfile.mkdtemp()), tempfile.TemporaryFile())
+        export = _Export(request, Path(tempfile.mkdtemp()), tempfile.TemporaryFile())  # noqa: SIM115  # Closed when the request is answered.
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # Or the process would print it again.
         process = os.fork()
@@ -151,9 +147,9 @@ class _Worker:
                 signal.signal(number, signal.SIG_DFL)
             for descriptor in (1, 2):
                 os.dup2(export.output.fileno(), descriptor)
-            for own in (self._requests, self._responses, *(other.output for other in self._exports.values())):
-                os.close(own.fileno())
-            for descriptor in (self._ended, self._wakeup):
+            of_exports = (other.output.fileno() for other in self._exports.values())
+            own = (self._requests.fileno(), self._responses.fileno(), self._ended, self._wakeup)
+            for descriptor in (*own, *of_exports):
                 os.close(descriptor)
             base = Path(export.request.directory).absolute()
             _link(export.request.digests, base, export.folder / "inputs")
@@ -194,7 +190,7 @@ class _Worker:
             del self._exports[process]
             export.output.close()
             shutil.rmtree(export.folder, ignore_errors=True)
-            protocol.respond(self._responses, export.request.id, status, output, cancelled=export.cancelled)
+            protocol.respond(self._responses, export.request.id, status, output, canceled=export.canceled)
 
 
 def _link(inputs: Mapping[str, str], base: Path, folder: Path) -> None:

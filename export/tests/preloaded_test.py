@@ -57,7 +57,9 @@ class PreloadedTest(absltest.TestCase):
         self._write(self._model, "preloaded_tool/notes.txt")  # A folder hides no module.
         self._write(self._model, "other-1.dist-info/METADATA", "Name: other\n")
         self._write(self._model, "other-1.dist-info/entry_points.txt", "[console_scripts]\nother = a:b\n")
-        os.symlink(self._tool / "preloaded_tool.py", self._model / "preloaded_tool.py")  # The same file by another name.
+        os.symlink(
+            self._tool / "preloaded_tool.py", self._model / "preloaded_tool.py"
+        )  # The same file by another name.
         self.assertFalse(self._would_differ())
 
     def test_what_makes_one(self) -> None:

@@ -47,9 +47,7 @@ _LOOKS_ABOUT = (
     "raise ValueError(f'found {found}')\n"
 )
 _LEAVES_PROCESS = (
-    "import os, subprocess\n"
-    "process = subprocess.Popen(['sleep', '1000'])\n"
-    "raise ValueError(f'process {process.pid}')\n"
+    "import os, subprocess\nprocess = subprocess.Popen(['sleep', '1000'])\nraise ValueError(f'process {process.pid}')\n"
 )
 # torch imports opt_einsum where it is installed.
 _ASKS_TORCH = "import torch\nraise ValueError(f'opt_einsum is {torch.backends.opt_einsum.is_available()}')\n"

@@ -18,7 +18,7 @@ _WORDS = (
     "arbour",
     "artefact",
     "behaviour",
-    "cancell(?:ed|ing)",
+    "(?<!was)cancell(?:ed|ing)",  # wasCancelled is a field of Bazel's worker protocol.
     r"\bcentre",
     "colour",
     r"\bdefence",

@@ -79,11 +79,10 @@ class _Rewrite:
 
     def _widened(self, line: Node, before: Node) -> Node:
         swapped = PermuteCopy.of(line)
-        source = graphs.value(swapped.input) if swapped else None
-        if swapped is None or swapped.dims != _SWAP or not _is_line(source):
+        if swapped is None or swapped.dims != _SWAP or not _is_line(graphs.value(swapped.input)):
             return _view(before, line, _with_row(graphs.value(line)))
         # The row comes before the positions, too: what is permuted is channels-last, with its elements where they were.
-        rows = _view(before, swapped.input, source.unsqueeze(1))
+        rows = _view(before, swapped.input, graphs.value(swapped.input).unsqueeze(1))
         return PermuteCopy(rows, _CHANNELS_AHEAD).insert(before, _with_row(graphs.value(line)))
 
     def _carried(self, node: graphs.Call) -> Node | None:
