@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import operator
 from collections.abc import Iterator, Sequence
@@ -93,7 +94,17 @@ def channels_last(tensor: torch.Tensor) -> torch.Tensor:
         return tensor
     _, channels, height, width = tensor.shape
     strides = (channels * height * width, 1, channels * width, channels)
-    return tensor.new_empty_strided(tensor.shape, strides)
+    return like(tensor, tensor.shape, strides)
+
+
+def like(tensor: torch.Tensor, sizes: Sequence[Any], strides: Sequence[Any]) -> torch.Tensor:
+    """A tensor without elements, of a tensor's dtype.
+
+    PyTorch asks on the way whether sizes are 1, which is not noted: nothing is assumed of sizes that vary.
+    """
+    shapes = getattr(getattr(tensor, "fake_mode", None), "shape_env", None)
+    with contextlib.nullcontext() if shapes is None else shapes.suppress_guards():
+        return tensor.new_empty_strided(sizes, strides)
 
 
 def dim_order(tensor: torch.Tensor) -> tuple[int, ...]:

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 from torch.fx import Node
+from torch.fx.experimental.symbolic_shapes import statically_known_true
 
+from export.graph_passes import graphs
 from export.graph_passes.calls import ConstantPadNd
 
 
 def widths(pad: ConstantPadNd[Node], dimensions: int) -> tuple[list[int], list[int]] | None:
-    """The zeros that a call adds before and behind each of the last dimensions; None where it adds anything else."""
+    """The zeros that a call adds before and behind each of the last dimensions.
+
+    None where it adds anything else, and where there is nothing to add zeros to.
+    """
+    if any(statically_known_true(size == 0) for size in graphs.value(pad.input).shape):
+        return None  # PyTorch's convolutions take no such images.
     given = [width for width in pad.pad if isinstance(width, int) and width >= 0]
     if pad.value != 0 or len(given) != len(pad.pad):
         return None

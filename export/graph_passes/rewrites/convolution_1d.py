@@ -82,7 +82,7 @@ class _Rewrite:
         if swapped is None or swapped.dims != _SWAP or not _is_line(graphs.value(swapped.input)):
             return _view(before, line, _with_row(graphs.value(line)))
         # The row comes before the positions, too: what is permuted is channels-last, with its elements where they were.
-        rows = _view(before, swapped.input, graphs.value(swapped.input).unsqueeze(1))
+        rows = _view(before, swapped.input, _with_row(graphs.value(swapped.input), 1))
         return PermuteCopy(rows, _CHANNELS_AHEAD).insert(before, _with_row(graphs.value(line)))
 
     def _carried(self, node: graphs.Call) -> Node | None:
@@ -92,7 +92,7 @@ class _Rewrite:
             return None
         swapped, cat, pad = PermuteCopy.of(node), Cat.of(node), ConstantPadNd.of(node)
         if swapped is not None and swapped.dims == _SWAP:
-            rows = PermuteCopy(self.images[swapped.input], _CHANNELS_BEHIND).insert(node, line.unsqueeze(1))
+            rows = PermuteCopy(self.images[swapped.input], _CHANNELS_BEHIND).insert(node, _with_row(line, 1))
             graphs.replace(node, _view(node, rows, line))
             return None
         values = [graphs.value(source) for source in node.all_input_nodes]
@@ -127,8 +127,12 @@ def _can_widen(value: torch.Tensor) -> bool:
     return graphs.is_contiguous(value) and sum(not isinstance(size, int) for size in value.shape) < 2
 
 
-def _with_row(value: torch.Tensor) -> torch.Tensor:
-    return value.unsqueeze(-2)
+def _with_row(value: torch.Tensor, dim: int = -1) -> torch.Tensor:
+    """A contiguous tensor with a dimension of one row before another."""
+    sizes, strides = list(value.shape), list(value.stride())
+    sizes.insert(dim, 1)
+    strides.insert(dim, strides[dim - 1])
+    return graphs.like(value, sizes, strides)
 
 
 def _view(before: Node, source: Node, value: torch.Tensor) -> Node:
