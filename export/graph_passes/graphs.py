@@ -72,6 +72,23 @@ def is_contiguous(tensor: torch.Tensor) -> bool:
     return _lies_in(tensor, range(tensor.dim()))
 
 
+def has_late_sizes(tensor: torch.Tensor) -> bool:
+    """Whether a size is known, but written as one that varies, as where a later call told it.
+
+    ExecuTorch takes the size for one that varies, and refuses views of the tensor whose own sizes are numbers.
+    """
+    return any(not isinstance(size, int) and size.node.expr.is_number for size in tensor.shape)
+
+
+def view_sizes(tensor: torch.Tensor) -> tuple[int, ...] | None:
+    """The sizes that a call of `view_copy` gives a tensor; None where they are not known when the program is made.
+
+    A view finds out one size when the program runs, -1, but not of a tensor without elements.
+    """
+    sizes = tuple(size if isinstance(size, int) else -1 for size in tensor.shape)
+    return None if sizes.count(-1) > 1 or (-1 in sizes and 0 in sizes) else sizes
+
+
 def is_channels_last(tensor: torch.Tensor) -> bool:
     """Whether the channels of a pixel are neighbors in memory, and so are pixels and rows."""
     return tensor.dim() == 4 and _lies_in(tensor, CHANNELS_LAST)

@@ -67,6 +67,8 @@ class _Rewrite:
             and packed_convolution.is_packed(weight, convolution.groups)
             and _is_line(graphs.value(node))
             and (convolution.input in self.images or _is_line(graphs.value(convolution.input)))
+            # Sizes that vary and are channels are those of the weight: ExecuTorch knows that of some calls only.
+            and isinstance(graphs.value(convolution.input).shape[1], int)
         )
 
     def _image(self, line: Node, before: Node) -> Node:
@@ -123,8 +125,9 @@ def _is_line(value: Any) -> bool:
 
 
 def _can_widen(value: torch.Tensor) -> bool:
-    """Whether a view can give a tensor a row: the view finds out one size at most."""
-    return graphs.is_contiguous(value) and sum(not isinstance(size, int) for size in value.shape) < 2
+    """Whether a view can give a tensor a row."""
+    is_known = graphs.view_sizes(value) is not None and not graphs.has_late_sizes(value)
+    return is_known and graphs.is_contiguous(value)
 
 
 def _with_row(value: torch.Tensor, dim: int = -1) -> torch.Tensor:
@@ -137,7 +140,9 @@ def _with_row(value: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 def _view(before: Node, source: Node, value: torch.Tensor) -> Node:
     """A view of a tensor with other sizes."""
-    return ViewCopy(source, tuple(size if isinstance(size, int) else -1 for size in value.shape)).insert(before, value)
+    sizes = graphs.view_sizes(value)
+    assert sizes is not None
+    return ViewCopy(source, sizes).insert(before, value)
 
 
 PASS = GraphPass(

@@ -56,22 +56,12 @@ def _sizes(before: Node, after: Node, order: Sequence[int]) -> tuple[int, ...] |
         return None
     if not (graphs.is_contiguous(source) and graphs.is_contiguous(result)):
         return None
-    if not statically_known_true(source.numel() == result.numel()) or _may_vary(source) != _may_vary(result):
+    if not statically_known_true(source.numel() == result.numel()) or graphs.has_late_sizes(source):
         return None
     moved = [dim for dim in order if not statically_known_true(source.shape[dim] == 1)]
     if moved != sorted(moved):
         return None
-    # A view has one size that it finds out when the program runs.
-    sizes = tuple(size if isinstance(size, int) else -1 for size in result.shape)
-    return sizes if sizes.count(-1) < 2 else None
-
-
-def _may_vary(tensor: torch.Tensor) -> bool:
-    """Whether ExecuTorch takes a tensor's sizes for ones that vary, as it does where torch.export found them out late.
-
-    It makes no view of such a tensor whose own sizes are numbers.
-    """
-    return any(not isinstance(size, int) for size in tensor.shape)
+    return graphs.view_sizes(result)
 
 
 PASS = GraphPass(

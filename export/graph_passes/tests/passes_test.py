@@ -1321,6 +1321,7 @@ class SelectionTest(PassTestCase):
             "weight_only",
             "rms_norm",
             "uneven_padding",
+            "convolution_1d",
             "packed_linear",
             "channels_last",
             "addends",
