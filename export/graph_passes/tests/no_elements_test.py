@@ -55,6 +55,8 @@ _MODULES: Mapping[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "half_precision": lambda: (nn.Linear(4, 0).bfloat16(), torch.rand(3, 4).bfloat16()),
     "images": lambda: (nn.Sequential(nn.Conv2d(8, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3)), torch.rand(_IMAGES)),
     "input_channels": lambda: (nn.Conv2d(0, 8, 3), torch.rand(1, 0, 16, 16)),
+    "padded_rows": lambda: (nn.Sequential(nn.ZeroPad2d(2), nn.Conv2d(2, 1, 3, padding=1)), torch.rand(4, 2, 0, 4)),
+    "padded_lines": lambda: (nn.Sequential(nn.ZeroPad1d(2), nn.Conv1d(8, 32, 3)), torch.rand(4, 8, 0)),
     "images_of_norms": lambda: (nn.Sequential(nn.Conv2d(8, 32, 3), nn.BatchNorm2d(32)), torch.rand(_IMAGES)),
     "rows_of_norms": lambda: (nn.RMSNorm(8), torch.rand(0, 8)),
     "features_of_norms": lambda: (nn.RMSNorm(0), torch.rand(3, 0)),
@@ -72,8 +74,10 @@ class NoElementsTest(parameterized.TestCase):
         module, x = make()
         if not isinstance(module, torch.fx.GraphModule):
             module.eval()
-        rewritten = rewriting.rewrite(module, (x,))
-        rewriting.compare(module, rewritten, (x,))
+        rewritten = rewriting.Rewritten(torch.export.export(module, (x,)))
+        for one in rewriting.steps(rewritten, ["all"]):
+            rewriting.run(rewritten, one)
+            rewriting.compare(module, rewritten, (x,))
         rewritten.emit()
 
 

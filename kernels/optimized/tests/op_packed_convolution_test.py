@@ -20,7 +20,7 @@ _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 
 # Input, weight and groups: images of few channels, with rows of more pixels than a block; one position; sums of several
-# parts; panels that are not full; groups; depthwise with channels fewer and more than a vector, and more than are
+# parts; panels that are not full; groups, of whole panels, of half a panel and of less; depthwise with channels fewer and more than a vector, and more than are
 # computed at a time; blocks of pixels that begin within a row, and in one image and end in the next; one pixel.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((2, 3, 17, 19), (20, 3, 3, 3), 1),
@@ -31,6 +31,8 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((1, 300, 5, 6), (96, 300, 3, 2), 1),
     ((2, 12, 8, 8), (30, 6, 3, 3), 2),
     ((1, 64, 7, 7), (64, 16, 3, 3), 4),
+    ((2, 32, 7, 9), (32, 8, 3, 3), 4),
+    ((1, 24, 9, 8), (40, 3, 3, 2), 8),
     ((2, 40, 9, 11), (40, 1, 3, 3), 40),
     ((2, 200, 4, 5), (200, 1, 3, 3), 200),
     ((1, 5, 9, 11), (5, 1, 3, 3), 5),
