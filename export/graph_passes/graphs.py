@@ -73,11 +73,17 @@ def is_contiguous(tensor: torch.Tensor) -> bool:
 
 
 def has_late_sizes(tensor: torch.Tensor) -> bool:
-    """Whether a size is known, but written as one that varies, as where a later call told it.
+    """Whether a size is known, but written as one that varies, as where a later call told the size.
 
     ExecuTorch takes the size for one that varies, and refuses views of the tensor whose own sizes are numbers.
     """
-    return any(not isinstance(size, int) and size.node.expr.is_number for size in tensor.shape)
+    return any(not isinstance(size, int) and _is_known(size) for size in tensor.shape)
+
+
+def _is_known(size: torch.SymInt) -> bool:
+    """Whether a size is the same for all inputs: it is a number, or what is assumed of sizes leaves one only."""
+    node = size.node
+    return bool(node.expr.is_number or (node.has_hint() and statically_known_true(size == node.hint)))
 
 
 def view_sizes(tensor: torch.Tensor) -> tuple[int, ...] | None:

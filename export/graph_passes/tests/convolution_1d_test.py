@@ -95,6 +95,22 @@ class _Normalized(nn.Module):
         return x
 
 
+class _Late(nn.Module):
+    """A module whose last layer leaves one length, which the other calls write as one that varies."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.short = nn.Conv1d(7, 1, 5, stride=2, padding=2)
+        self.wide = nn.Conv1d(1, 16, 4)
+        self.image = nn.Conv2d(8, 8, 3)
+        self.last = nn.Conv1d(1, 3, 3)
+
+    def forward(self, x: torch.Tensor, y: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        lines = self.wide(self.short(x) + y)
+        padded = functional.pad(lines + lines, (2, 0, 0, 0))
+        return self.last(self.image(padded).transpose(2, 1)), padded
+
+
 def _convolutions(rewritten: rewriting.Rewritten) -> list[graphs.Call]:
     return [node for node in rewritten.program.graph.nodes if "convolution" in graphs.name_of(node).partition("::")[2]]
 
@@ -139,6 +155,15 @@ class LinesTest(parameterized.TestCase):
         rewriting.compare(module, rewritten, inputs, *((one,) for one in others), tolerance=1e-3)
         rewritten.emit()
         return rewritten
+
+    def test_length_that_the_last_layer_tells(self) -> None:
+        """ExecuTorch refuses views whose sizes are numbers of tensors whose sizes are not."""
+        module = _Late().eval()
+        inputs = (torch.randn(8, 7, 7), torch.randn(8, 1, 4))
+        varying = {dim: torch.export.Dim.AUTO(max=128) for dim in range(3)}
+        rewritten = rewriting.rewrite(module, inputs, ["all"], (varying, varying))
+        rewriting.compare(module, rewritten, inputs, tolerance=1e-3)
+        rewritten.emit()
 
     def test_no_copies_around_a_norm(self) -> None:
         """What a norm of the channels takes and gives lies as the convolutions around it have it."""
