@@ -52,7 +52,7 @@ def executorch_model(
         target_compatible_with = None):
     """A model from its Python file to a runner, fast by default: all graph passes, optimized kernels, the selected dtypes alone.
 
-    Each target is one of another rule, which [a guide](model.md) writes out:
+    Each target is one of another rule ([the same, written out](model.md)):
 
     - `<name>`, an `executorch_binary`: `bazel run :<name> -- --check` compares the model's outputs with PyTorch's.
     - `<name>.pte`, an `executorch_program`: the file `<name>.pte`.
@@ -81,7 +81,7 @@ def executorch_model(
       functions_yaml: YAML that binds operators of PyTorch to `kernels`, in place of those of `//kernels/optimized`.
       models: other programs whose operators `<name>_lib` has, too: `executorch_program`, such as `:<other>.pte` of another model, or
         .pte files.
-      dtype_selective_build (default `True`): whether `<name>_lib` has its kernels for the dtypes alone that the programs call them with.
+      dtype_selective_build: whether `<name>_lib` has its kernels for the dtypes alone that the programs call them with.
       library: the `<name>_lib` of another model, or any `executorch_generated_lib`, which the runner and the test link. Then
         `<name>_lib` and `<name>_operators` are not there.
       cc_deps: C++ libraries that the runner and the test link besides, such as an `executorch_backend`.

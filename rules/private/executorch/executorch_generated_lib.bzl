@@ -339,7 +339,9 @@ operators' dtypes only. The kernels become smaller unless built for a debugger (
         allow_single_file = [".yaml", ".yml"],
     ),
     "kernel_deps": attr.label_list(
-        doc = "Libraries that define the kernels: `et_kernel_library`, or any `cc_library`.",
+        doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. Operators that no YAML attribute binds are those of
+the YAMLs that an `et_kernel_library` brings along (`yamls`), as `//kernels/portable:operators`, `//kernels/optimized:operators` and
+`//kernels/quantized:operators` do; not so in ATen mode.""",
         providers = [CcInfo],
     ),
     "manual_registration": attr.bool(
