@@ -6,7 +6,7 @@ load(
     _executorch_binary = "executorch_binary",
 )
 
-def executorch_binary(name, profile = False, tags = [], **kwargs):
+def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr = None, tags = [], **kwargs):
     """A runner for a program, as `<name>`, and what profiles the program, as `<name>.profile`.
 
     The runner loads the program, runs it, and prints shapes, dtypes, values and times; `--help` says all. The build fails if two
@@ -23,12 +23,18 @@ def executorch_binary(name, profile = False, tags = [], **kwargs):
       name: name of the binary.
       profile: whether the binary itself takes `--profile`, which prints the time by operator and by node, and
         `--profile=FILE`, which writes an ETDump. Such a binary links ETDump. Default: False.
+      atol: absolute tolerance of `--check`, a decimal number. Default: 1e-5.
+      rtol: relative tolerance of `--check`, a decimal number. Default: 1e-5.
+      min_snr: lowest signal-to-noise ratio of `--check` in decibels, as of `executorch_program_test`. Default: 0.
       tags: tags of all targets.
       **kwargs: program, deps, data, linkopts and the common attributes.
     """
     _executorch_binary(
         name = name,
+        atol = atol,
+        min_snr = min_snr,
         profile = profile,
+        rtol = rtol,
         tags = tags,
         **kwargs
     )

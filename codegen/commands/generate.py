@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 
 from absl import flags
@@ -72,6 +72,12 @@ _DECLARED_OPERATORS = flags.DEFINE_multi_string(
 )
 _FALLBACK_YAML = flags.DEFINE_string(
     "fallback_yaml", None, "The kernels of the operators that --functions_yaml does not have.", flag_values=FLAGS
+)
+_KERNEL_YAMLS = flags.DEFINE_multi_string(
+    "kernel_yaml",
+    [],
+    "As --fallback_yaml, of a library of kernels. A selection of all operators has those of the file where no other YAML is given.",
+    flag_values=FLAGS,
 )
 _ATEN_FALLBACK_YAML = flags.DEFINE_string(
     "aten_fallback_yaml",
@@ -162,19 +168,19 @@ _OF_TARGET: Mapping[str, Sequence[flags.FlagHolder[str | None]]] = {
 def run() -> None:
     _check_flags()
     given = _read_operators()
-    files = [
-        Path(path).name
-        for path in (_FUNCTIONS_YAML.value, _FALLBACK_YAML.value, _CUSTOM_OPS_YAML.value, _ATEN_CUSTOM_OPS_YAML.value)
-        if path is not None
-    ] + [Path(path).name for path in _DECLARED_OPERATORS.value]
+    files = [Path(path).name for path in (*_named_yamls(), *_DECLARED_OPERATORS.value)]
+    kernel_files = {path: Path(path).name for path in _kernel_yamls()}
+    wanted = selection.unite([selected_operators.read(path) for path in _SELECTIONS.value])
+    if files and wanted.include_all:
+        given = _without_unnamed(given, wanted, kernel_files)
     if _ATEN_KERNELS.value:
         given = aten_kernels.WithAtenKernels(given)
         files.append(aten_kernels.PROVIDER)
     if _SELECTIONS.value:
-        wanted = selection.unite([selected_operators.read(path) for path in _SELECTIONS.value])
         if _TARGET.value == _TORCH:
             wanted = _among(wanted, given)
-        operators = provided.select(wanted, given, " or ".join(files), _LABEL.value)
+        providers = dict.fromkeys([*files, *kernel_files.values()])
+        operators = provided.select(wanted, given, " or ".join(providers), _LABEL.value)
         if _ATEN_KERNELS.value and wanted.include_all:
             sys.stderr.write(_unbound_note(given))
     else:
@@ -191,6 +197,8 @@ def run() -> None:
         if _REGISTRATION_HEADER.value is None:
             _check_registry_size(operators)
 
+    used = {operator.location.path for operator in operators}
+    files += dict.fromkeys(name for path, name in kernel_files.items() if path in used)
     source = Source(_LABEL.value, tuple(files))
     kernels = [] if _STUBS.value else boxed_kernels(operators)
     taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
@@ -209,9 +217,9 @@ def run() -> None:
 
 def _is_idle_fallback(operators: Sequence[Operator]) -> bool:
     """Whether PyTorch's kernels are there beside others, and no operator takes one."""
-    others = (_FUNCTIONS_YAML.value, _CUSTOM_OPS_YAML.value, _FALLBACK_YAML.value, *_DECLARED_OPERATORS.value)
+    others = (*_named_yamls(), *_kernel_yamls(), *_DECLARED_OPERATORS.value)
     taken = any(kernel.is_aten for operator in operators for kernel in operator.kernels)
-    return _ATEN_KERNELS.value and any(others) and not taken
+    return _ATEN_KERNELS.value and bool(others) and not taken
 
 
 def _check_flags() -> None:
@@ -235,9 +243,31 @@ def _path(flag: flags.FlagHolder[str | None]) -> Path:
     return Path(flag.value)
 
 
-def _read_operators() -> Mapping[str, Operator]:
+def _named_yamls() -> list[str]:
+    """The YAMLs that the target itself names."""
     yamls = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML, _ATEN_CUSTOM_OPS_YAML)
-    has_any = any(yaml.value is not None for yaml in yamls) or _DECLARED_OPERATORS.value
+    return [yaml.value for yaml in yamls if yaml.value is not None]
+
+
+def _kernel_yamls() -> list[str]:
+    """Those that only the target's libraries of kernels name."""
+    return [path for path in _KERNEL_YAMLS.value if path not in _named_yamls()]
+
+
+def _without_unnamed(
+    given: Mapping[str, Operator], wanted: selection.Selection, kernel_yamls: Collection[str]
+) -> Mapping[str, Operator]:
+    """What all operators are of a target that names YAMLs: theirs, and of its libraries' YAMLs those that it names."""
+    named = wanted.operators
+    return {
+        name: operator
+        for name, operator in given.items()
+        if operator.location.path not in kernel_yamls or name in named or name.partition(".")[0] in named
+    }
+
+
+def _read_operators() -> Mapping[str, Operator]:
+    has_any = _named_yamls() or _KERNEL_YAMLS.value or _DECLARED_OPERATORS.value
     if _TARGET.value == _EXECUTORCH and not has_any and not _ATEN_KERNELS.value:
         raise InputError(
             Finding(
@@ -255,6 +285,7 @@ def _read_operators() -> Mapping[str, Operator]:
         aten_custom_ops_yaml=_ATEN_CUSTOM_OPS_YAML.value,
         aten_fallback_yaml=_ATEN_FALLBACK_YAML.value,
         declarations=_DECLARED_OPERATORS.value,
+        kernel_yamls=_kernel_yamls(),
         max_kernels=_MAX_KERNELS.value,
     )
 

@@ -71,6 +71,7 @@ def read(
     aten_custom_ops_yaml: str | None = None,
     aten_fallback_yaml: str | None = None,
     declarations: Sequence[str] = (),
+    kernel_yamls: Sequence[str] = (),
     max_kernels: int,
 ) -> Mapping[str, Operator]:
     """Reads the operators of YAML files, by their full names, in the files' order.
@@ -82,6 +83,7 @@ def read(
         aten_custom_ops_yaml: as custom_ops_yaml, of kernels that take `at::Tensor`.
         aten_fallback_yaml: as aten_custom_ops_yaml, for the operators that no other file has.
         declarations: files of 'codegen collect', with the custom operators that C++ declares.
+        kernel_yamls: as fallback_yaml, those that libraries of kernels bring along. No two have an operator in common.
         max_kernels: how many kernels the runtime's registry holds.
 
     Raises:
@@ -92,23 +94,25 @@ def read(
     for file in declarations:
         found, wrong = _operators_of_declarations(file)
         findings += [*wrong, *_added(found, operators)]
-    for path, allow_op, is_aten in (
-        (functions_yaml, True, False),
-        (custom_ops_yaml, False, False),
-        (aten_custom_ops_yaml, False, True),
-        (fallback_yaml, True, False),
-        (aten_fallback_yaml, False, True),
-    ):
-        if path is None:
-            continue
-        try:
-            found, wrong = _operators(path, allow_op, is_aten, max_kernels)
-        except InputError as error:
-            findings += error.findings
-            continue
-        findings += wrong
-        overridden = frozenset(operators) if path in (fallback_yaml, aten_fallback_yaml) else frozenset()
-        findings += _added((operator for operator in found if operator.name not in overridden), operators)
+    # A layer has no operator that one before it has.
+    layers = (
+        ((functions_yaml, True, False), (custom_ops_yaml, False, False), (aten_custom_ops_yaml, False, True)),
+        ((fallback_yaml, True, False),),
+        tuple((path, True, False) for path in kernel_yamls),
+        ((aten_fallback_yaml, False, True),),
+    )
+    for depth, layer in enumerate(layers):
+        overridden = frozenset(operators) if depth else frozenset()
+        for path, allow_op, is_aten in layer:
+            if path is None:
+                continue
+            try:
+                found, wrong = _operators(path, allow_op, is_aten, max_kernels)
+            except InputError as error:
+                findings += error.findings
+                continue
+            findings += wrong
+            findings += _added((operator for operator in found if operator.name not in overridden), operators)
     findings += _conflicting_kernels(operators.values())
     findings += _kernels_that_are_namespaces(operators.values())
     if findings:

@@ -153,12 +153,12 @@ my_ops::mul3.out: //ops:mine
             {"f": [["quantized_decomposed::quantize_per_tensor.out", "quantized_decomposed::add.out"]]}
         )
         for finding in self.findings(lambda: self._check(program, self._manifest("//ops:aten", "aten::mul.out"))):
-            self.assertIn('fallback_yaml_target = "@rules_executorch//kernels/quantized:quantized.yaml"', finding)
-        # A library that has kernels of the namespace has that YAML already.
+            self.assertIn("add @rules_executorch//kernels/quantized:operators to kernel_deps", finding)
+        # A library that has kernels of the namespace has that one already.
         program = programs.build({"f": [["quantized_decomposed::quantize_per_tensor.out"]]})
         there = self._manifest("//ops:q", "quantized_decomposed::add.out")
         finding = self.finding(lambda: self._check(program, there))
-        self.assertNotIn("fallback_yaml_target", finding)
+        self.assertNotIn("kernels/quantized:operators", finding)
 
     def test_operators_that_run_with_pytorchs_kernels(self) -> None:
         program = programs.build({"f": [[_call(f"aten::{name}.out") for name in ("add", "mul", "sub")]]})

@@ -281,13 +281,12 @@ class GenerateCommandTest(case.TestCase):
         for name, fix in (
             (
                 "quantized_decomposed::quantize_per_tensor.out",
-                'give the library fallback_yaml_target = "@rules_executorch//kernels/quantized:quantized.yaml", and'
-                " @rules_executorch//kernels/quantized:operators in kernel_deps",
+                "add @rules_executorch//kernels/quantized:operators to kernel_deps of the library",
             ),
             (
                 "rules_executorch::packed_linear.out",
-                "give the library functions.yaml, custom_ops.yaml and operators of @rules_executorch//kernels/optimized"
-                " in place of those of kernels/portable",
+                "give the library @rules_executorch//kernels/optimized:operators in kernel_deps, in place of those of"
+                " kernels/portable",
             ),
         ):
             finding = self.finding(lambda name=name: self._generate(self._select("a.yaml", f"--ops={name}")))  # type: ignore[misc]
@@ -412,6 +411,54 @@ class GenerateCommandTest(case.TestCase):
             [operator["kernels"][0]["function"] for operator in manifest["operators"]],
             ["torch::executor::native::add_out", "portable::native::k"],
         )
+
+    def _functions(self, outputs: dict[str, str]) -> list[str]:
+        """The kernel of each operator."""
+        operators = json.loads(outputs["registered.json"])["operators"]
+        return [operator["kernels"][0]["function"] for operator in operators]
+
+    def test_yamls_of_kernel_libraries(self) -> None:
+        flags = [
+            "--kernel_yaml="
+            + self.write(
+                f"{library}.yaml",
+                "".join(f"- op: {name}.out\n  kernels: [{{kernel_name: {library}::k}}]\n" for name in names),
+            )
+            for library, names in {"near": ("add", "sub"), "far": ("mul",)}.items()
+        ]
+        outputs = self._generate(self._select("a.yaml", "--ops=aten::add.out", "--ops=aten::sub.out"), flags=flags)
+        self.assertEqual(self._functions(outputs), ["torch::executor::native::add_out", "near::native::k"])
+        sources = "// Generated from functions.yaml and custom_ops.yaml and near.yaml; do not edit."
+        self.assertIn(sources, outputs["RegisterKernels.cpp"])
+        finding = self.finding(lambda: self._generate(self._select("a.yaml", "--ops=aten::div.out"), flags=flags))
+        self.assertIn(" is not provided by functions.yaml or custom_ops.yaml or near.yaml or far.yaml", finding)
+        # What the library itself names is all of its operators, and what it asks for by name.
+        outputs = self._generate(
+            self._select("all.yaml", "--include_all_operators"), self._select("b.yaml", "--ops=aten::mul.out"), flags=flags
+        )
+        self.assertIn("far::native::k", self._functions(outputs))
+        self.assertNotIn("near::native::k", self._functions(outputs))
+
+    def test_yamls_of_kernel_libraries_alone(self) -> None:
+        yaml = self.write("functions.yaml", _FUNCTIONS)
+        selection = self._select("all.yaml", "--include_all_operators")
+        boxed_kernels = f"--boxed_kernels={self.directory / 'boxed_kernels'}"
+        outputs = [f"--{flag}={self.directory / name}" for flag, name in _OUTPUTS.items()]
+        common = ["generate", "--max_kernels=2000", "--label=//ops:lib", f"--selection={selection}", boxed_kernels]
+        written = []
+        for flags in (["--kernel_yaml"], ["--functions_yaml"], ["--functions_yaml", "--kernel_yaml"]):
+            self.run_command(*common, *outputs, *(f"{flag}={yaml}" for flag in flags))
+            written.append((self.directory / "registered.json").read_text())
+        self.assertEqual(written, [written[0]] * 3)
+
+    def test_operator_of_two_kernel_libraries(self) -> None:
+        flags = [
+            f"--kernel_yaml={self.write(name, '- op: sub.out' + chr(10) + '  kernels: [{kernel_name: k}]' + chr(10))}"
+            for name in ("a.yaml", "b.yaml")
+        ]
+        finding = self.finding(lambda: self._generate(self._select("s.yaml", "--ops=aten::sub.out"), flags=flags))
+        self.assertIn("duplicate operator aten::sub.out", finding)
+        self.assert_id(finding, "duplicate-operator")
 
     def test_manual_registration(self) -> None:
         header = self.directory / "RegisterKernels.h"

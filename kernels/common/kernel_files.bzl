@@ -38,6 +38,7 @@ def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instru
     et_kernel_library(
         name = "operators",
         for_instruction_sets = for_instruction_sets,
+        yamls = yamls,
         deps = deps + [":" + name for name in operator_files] + [
             # Not through its users, which are plain libraries: its conversions are selected as well.
             "//kernels/common:convert",

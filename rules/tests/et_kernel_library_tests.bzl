@@ -59,6 +59,21 @@ def _declared_test_impl(ctx):
 
 _declared_test = analysistest.make(_declared_test_impl)
 
+def _yamls_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    generate = action_with_mnemonic(env, "EtGenerate")
+    brought = values_of(generate.argv, "--kernel_yaml")
+    assert_ends(env, ctx.attr.yamls, sorted(brought))
+    inputs = [f.path for f in generate.inputs.to_list()]
+    for path in brought:
+        asserts.true(env, path in inputs, path + " is an input")
+    return analysistest.end(env)
+
+_yamls_test = analysistest.make(
+    _yamls_test_impl,
+    attrs = {"yamls": attr.string_list()},
+)
+
 def et_kernel_library_test_suite(name):
     """Tests of et_kernel_library.
 
@@ -99,6 +114,41 @@ def et_kernel_library_test_suite(name):
         size = "small",
         target_under_test = ":kernels_a",
     )
+    et_kernel_library(
+        name = "kernels_with_yaml",
+        tags = ["manual"],
+        yamls = ["functions.yaml"],
+        deps = [":kernels_a"],
+    )
+    et_kernel_library(
+        name = "kernels_around_yaml",
+        tags = ["manual"],
+        yamls = ["custom_ops.yaml"],
+        deps = [":kernels_with_yaml"],
+    )
+    executorch_generated_lib(
+        name = "generated_of_yamls",
+        kernel_deps = [":kernels_around_yaml"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    executorch_generated_lib(
+        name = "generated_of_yamls_in_aten_mode",
+        aten_mode = True,
+        kernel_deps = [":kernels_around_yaml"],
+        tags = ["manual"],
+        deps = [":selection_all"],
+    )
+    for library, yamls in {
+        "generated_of_yamls": ["custom_ops.yaml", "functions.yaml"],
+        "generated_of_yamls_in_aten_mode": [],
+    }.items():
+        _yamls_test(
+            name = library + "_test",
+            size = "small",
+            target_under_test = ":" + library,
+            yamls = yamls,
+        )
     et_kernel_library(
         name = "kernels_declaring",
         srcs = ["op_a.cpp"],
@@ -152,6 +202,8 @@ def et_kernel_library_test_suite(name):
         name = name,
         tests = [
             ":generated_of_declared_test",
+            ":generated_of_yamls_in_aten_mode_test",
+            ":generated_of_yamls_test",
             ":kernels_declaring_test",
             ":kernels_misnamed_test",
             ":kernels_of_two_lines_test",

@@ -380,8 +380,8 @@ def executorch_generated_lib_test_suite(name):
         name = "generated_without_yaml_test",
         size = "small",
         expected = [
-            "//rules/tests:generated_without_yaml has neither functions_yaml_target nor custom_ops_yaml_target",
-            "Fix: give functions_yaml_target",
+            "//rules/tests:generated_without_yaml has neither functions_yaml_target nor custom_ops_yaml_target, and no library",
+            "Fix: add kernels that have their YAMLs to kernel_deps",
             "See: docs/errors.md#no-yaml",
         ],
         target_under_test = ":generated_without_yaml",

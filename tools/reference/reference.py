@@ -117,6 +117,14 @@ def function(macro: Message, rule: Message | None) -> Symbol:
     return _symbol(name, macro.text("doc_string"), ("Parameters", items))
 
 
+def _behind(macro: Message) -> Message | None:
+    """The rule of a macro's name; None if the macro passes on nothing unnamed."""
+    if all(parameter.text("name") != "kwargs" for parameter in macro.inner("parameter")):
+        return None
+    name = macro.text("function_name")
+    return next(rule for rule in read(name).inner("rule_info") if rule.text("rule_name") == name)
+
+
 def _passed_on(macro: str, doc: str, own: Collection[str], rule: Message | None) -> Iterator[str]:
     match = _PASSED_ON.fullmatch(_line(doc))
     if match is None or rule is None:
@@ -156,9 +164,7 @@ def sections() -> dict[str, list[Symbol]]:
     )
     rules = [_rule(rule) for rule in defs.inner("rule_info")]
     for macro in defs.inner("func_info"):
-        name = macro.text("function_name")
-        behind = {rule.text("rule_name"): rule for rule in read(name).inner("rule_info")}
-        rules.append(function(macro, behind[name]))
+        rules.append(function(macro, _behind(macro)))
     rules.append(_symbol("ScalarType", read("scalar_type").text("module_docstring")))
     return {
         "Rules": sorted(rules, key=lambda symbol: symbol.name.lower()),

@@ -7,7 +7,7 @@ load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
 
-def generate(ctx, inputs, outputs, flags, declared, progress_message, selections = []):
+def generate(ctx, inputs, outputs, flags, declared, progress_message, kernel_yamls = [], selections = []):
     """Runs `codegen generate`.
 
     Args:
@@ -17,6 +17,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, selections
       flags: list[str], what else is asked for.
       declared: list[File], the operators that kernel libraries declare in C++.
       progress_message: str.
+      kernel_yamls: list[File], those that kernel libraries bring along.
       selections: list[File].
     """
     inputs = [(flag, file) for flag, file in inputs if file]
@@ -28,6 +29,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, selections
     for flag, file in inputs:
         args.add(flag, file)
     args.add_all(declared, format_each = "--declared_operators=%s")
+    args.add_all(kernel_yamls, format_each = "--kernel_yaml=%s")
     args.add_all(selections, before_each = "--selection")
     for flag, file in outputs.items():
         # A directory is not expanded, since it has nothing in it yet.
@@ -35,7 +37,7 @@ def generate(ctx, inputs, outputs, flags, declared, progress_message, selections
     run_codegen(
         ctx,
         args,
-        inputs = [file for _, file in inputs] + declared + selections,
+        inputs = [file for _, file in inputs] + declared + kernel_yamls + selections,
         outputs = outputs.values(),
         mnemonic = "EtGenerate",
         progress_message = progress_message,

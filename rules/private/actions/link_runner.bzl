@@ -60,7 +60,7 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
     """Links a runner.
 
     Args:
-      ctx: the rule's context, with attributes deps, linkopts and _runner, and with `check` TOLERANCE_ATTRS.
+      ctx: the rule's context, with attributes deps, linkopts and _runner; with TOLERANCE_ATTRS if it compares outputs.
       header: str, the header that declares the runner's main function.
       function: str, its name.
       program: File or None, what it runs by default.
@@ -71,7 +71,8 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
     Returns:
       (File, list[File]): the executable, and the shared libraries that it needs.
     """
-    if check:
+    has_tolerances = hasattr(ctx.attr, "rtol")
+    if has_tolerances:
         _check_tolerances(ctx)
     main = ctx.actions.declare_file(ctx.label.name + ".main.cpp")
     ctx.actions.write(main, _MAIN.format(
@@ -81,9 +82,9 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
         program = _runfile_text(ctx, program),
         samples = _runfile_text(ctx, samples),
         check = "true" if check else "false",
-        rtol = ctx.attr.rtol if check else _DEFAULT_TOLERANCE,
-        atol = ctx.attr.atol if check else _DEFAULT_TOLERANCE,
-        min_snr = ctx.attr.min_snr if check else "0",
+        rtol = ctx.attr.rtol if has_tolerances else _DEFAULT_TOLERANCE,
+        atol = ctx.attr.atol if has_tolerances else _DEFAULT_TOLERANCE,
+        min_snr = ctx.attr.min_snr if has_tolerances else "0",
         methods = ", ".join([json.encode(method) for method in methods]),
     ))
     runner = ctx.attr._runner[CcInfo]

@@ -103,6 +103,10 @@ def _et_kernel_library_impl(ctx):
                 own,
                 transitive = [dep[EtKernelInfo].sources for dep in ctx.attr.deps if EtKernelInfo in dep],
             ),
+            yamls = depset(
+                ctx.files.yamls,
+                transitive = [dep[EtKernelInfo].yamls for dep in ctx.attr.deps if EtKernelInfo in dep],
+            ),
         ),
     ]
 
@@ -145,6 +149,12 @@ and that leaves out dtypes by `should_include_dtype`, has an empty list.""",
         "srcs": attr.label_list(
             doc = "Kernel sources.",
             allow_files = [".cpp", ".cc"],
+        ),
+        "yamls": attr.label_list(
+            doc = """YAMLs that bind operators to kernels of this library and of its `deps`: PyTorch's operators by name (`op:`), custom
+ones by schema (`func:`). An `executorch_generated_lib` that has this library in its `kernel_deps` needs no YAML attribute for these
+operators. An operator that a YAML attribute of the generated library binds has that kernel.""",
+            allow_files = [".yaml", ".yml"],
         ),
         "_operator": attr.label(
             default = "//runtime:operator",

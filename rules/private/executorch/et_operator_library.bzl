@@ -101,7 +101,7 @@ et_operator_library = rule(
             providers = [EtOperatorInfo],
         ),
         "include_all_operators": attr.bool(
-            doc = "Select whatever the library's YAMLs provide. Default: False.",
+            doc = "Select whatever the library's YAMLs provide, and those of its kernels where it names no YAML and declares no operators. Default: False.",
         ),
         "include_all_ops": attr.bool(
             doc = "The same as `include_all_operators`, under the name that ExecuTorch's guides use.",

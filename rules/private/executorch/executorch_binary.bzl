@@ -114,7 +114,7 @@ def _runner(profile):
 executorch_binary = rule(
     doc = "A runner for a program.",
     implementation = lambda ctx: _executable(ctx, check = False, profile = ctx.attr.profile),
-    attrs = _ATTRS | _PROGRAM_ATTRS | {
+    attrs = _ATTRS | _PROGRAM_ATTRS | TOLERANCE_ATTRS | {
         "profile": attr.bool(
             doc = "Whether the binary takes `--profile`, which prints the time by operator and by node, and `--profile=FILE`, " +
                   "which writes an ETDump. Such a binary links ETDump.",

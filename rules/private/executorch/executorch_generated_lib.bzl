@@ -12,18 +12,18 @@ load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels
 load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function", "typed_table_function")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
-load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "declared_operators")
+load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "declared_operators", "kernel_yamls")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
 
-NO_YAML_ERR = """{label} has neither functions_yaml_target nor custom_ops_yaml_target.
+NO_YAML_ERR = """{label} has neither functions_yaml_target nor custom_ops_yaml_target, and no library of its kernel_deps brings a YAML.
 
-Likely cause: the YAML that binds operators to kernels was left out.
-Fix: give functions_yaml_target for ATen operators (e.g. "//kernels/portable:functions.yaml"),
-custom_ops_yaml_target for your own; or declare these in C++, in an et_kernel_library with declares_operators = True.
+Likely cause: the kernels, or the YAML that binds operators to kernels, were left out.
+Fix: add kernels that have their YAMLs to kernel_deps, for PyTorch's operators e.g. "//kernels/portable:operators";
+give custom_ops_yaml_target for your own operators; or declare these in C++, in an et_kernel_library with declares_operators = True.
 See: docs/errors.md#no-yaml"""
 
 FUNCTIONS_YAML_IN_ATEN_MODE_ERR = """{label} has aten_mode = True and {attribute}.
@@ -62,8 +62,11 @@ def _executorch_generated_lib_impl(ctx):
                 fail(FUNCTIONS_YAML_IN_ATEN_MODE_ERR.format(label = ctx.label, attribute = attribute))
     kernel_targets = kernel_libraries(ctx.attr.kernel_deps, ctx.attr.deps)
     declared = declared_operators(kernel_targets)
+
+    # In ATen mode, kernels take at::Tensor, and those with YAMLs do not.
+    yamls = [] if ctx.attr.aten_mode else kernel_yamls(kernel_targets)
     if not (ctx.attr.aten_mode or ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or
-            ctx.file.fallback_yaml_target or ctx.attr.aten_bridge or declared):
+            ctx.file.fallback_yaml_target or ctx.attr.aten_bridge or declared or yamls):
         fail(NO_YAML_ERR.format(label = ctx.label))
     selections = [dep[EtOperatorInfo].selected_operators for dep in ctx.attr.deps if EtOperatorInfo in dep]
     if not selections:
@@ -76,7 +79,7 @@ def _executorch_generated_lib_impl(ctx):
     wide_targets = [target for target in kernel_targets if EtKernelInfo in target and target[EtKernelInfo].for_instruction_sets]
     sets = instruction_sets(ctx, with_wide = bool(wide_targets))
     wide = struct(kernels = wide_targets, selections = selections, sets = sets) if sets.wide else None
-    generated = _generate(ctx, selections, declared, aten, sets if wide else None)
+    generated = _generate(ctx, selections, declared, yamls, aten, sets if wide else None)
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
         return _declared(ctx, generated, kernels + libraries)
@@ -125,7 +128,7 @@ def _executorch_generated_lib_impl(ctx):
         ),
     ]
 
-def _generate(ctx, selections, declared, aten, sets):
+def _generate(ctx, selections, declared, yamls, aten, sets):
     """Registration source, headers and manifest, from YAMLs and selections alone."""
     directory = ctx.label.name + "/"
     outputs = struct(
@@ -162,6 +165,7 @@ def _generate(ctx, selections, declared, aten, sets):
                 (["--aten_kernels"] if aten else []) +
                 (["--instruction_set=" + name for name in sets.wide.keys() + [sets.plain]] if sets else []),
         declared = declared,
+        kernel_yamls = yamls,
         progress_message = "Generating kernel registration for %{label}",
         selections = selections,
     )
@@ -335,7 +339,9 @@ operators' dtypes only. The kernels become smaller unless built for a debugger (
         allow_single_file = [".yaml", ".yml"],
     ),
     "kernel_deps": attr.label_list(
-        doc = "Libraries that define the kernels: `et_kernel_library`, or any `cc_library`.",
+        doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. Operators that no YAML attribute binds are those of
+the YAMLs that an `et_kernel_library` brings along (`yamls`), as `//kernels/portable:operators`, `//kernels/optimized:operators` and
+`//kernels/quantized:operators` do; not so in ATen mode.""",
         providers = [CcInfo],
     ),
     "manual_registration": attr.bool(

@@ -58,8 +58,9 @@ def _export(ctx, outputs, **kwargs):
     )
 
 def _executorch_program_impl(ctx):
+    name = ctx.label.name.removesuffix(".pte")
     program, samples, report, report_json, passes, passes_json, origins, etrecord = [
-        ctx.actions.declare_file(ctx.label.name + extension)
+        ctx.actions.declare_file(name + extension)
         for extension in [
             ".pte",
             ".ptd",
@@ -112,7 +113,8 @@ def _executorch_program_impl(ctx):
     ]
 
 executorch_program = rule(
-    doc = """Exports a PyTorch model in a build action: `<name>.pte`, with `<name>.ptd` beside it.
+    doc = """Exports a PyTorch model in a build action: `<name>.pte`, with `<name>.ptd` beside it. A target may have the name of its
+file: `model.pte`, too, writes `model.pte` and `model.ptd`.
 
 `model` is a Python file whose entry point returns the module and its example inputs; export/README.md has the whole
 contract. The .ptd holds sample inputs with PyTorch's eager outputs, against which `executorch_program_test` judges.

@@ -2,8 +2,8 @@
 
 visibility(["//rules/..."])
 
-def _init(*, sources, shared, for_instruction_sets, declared_operators = depset()):
-    depsets = {"declared_operators": declared_operators, "shared": shared, "sources": sources}
+def _init(*, sources, shared, for_instruction_sets, declared_operators = depset(), yamls = depset()):
+    depsets = {"declared_operators": declared_operators, "shared": shared, "sources": sources, "yamls": yamls}
     for name, value in depsets.items():
         if type(value) != "depset":
             fail("EtKernelInfo.{}: expected a depset, got a {}".format(name, type(value)))
@@ -18,9 +18,20 @@ EtKernelInfo, _new_et_kernel_info = provider(
         "sources": """depset[struct(file: File, operators: tuple[str], compilation_context: CompilationContext, copts: tuple[str],
 defines: tuple[str])]: e.g. op_add.cpp and ("aten::add.out", "aten::add.Scalar_out"), with the library's headers, options and
 definitions. No operators: what operators share.""",
+        "yamls": "depset[File]: the YAMLs that bind operators to the kernels.",
     },
     init = _init,
 )
+
+def kernel_yamls(deps):
+    """The YAMLs that kernel libraries bring along.
+
+    Args:
+      deps: list[Target].
+    Returns:
+      list[File]
+    """
+    return depset(transitive = [dep[EtKernelInfo].yamls for dep in deps if EtKernelInfo in dep]).to_list()
 
 def declared_operators(deps):
     """The operators that kernel libraries declare in C++.

@@ -1,0 +1,175 @@
+"""executorch_model: all targets of one model, from its Python file to a runner and a test."""
+
+load("//rules/private/executorch:library_conflict.bzl", "library_conflict")
+load(":et_operator_library.bzl", "et_operator_library")
+load(":et_size_report.bzl", "et_size_report")
+load(":executorch_binary.bzl", "executorch_binary")
+load(":executorch_generated_lib.bzl", "executorch_generated_lib")
+load(":executorch_program.bzl", "executorch_program")
+load(":executorch_program_test.bzl", "executorch_program_test")
+
+# Kernels of all operators that a program may call, other than the model's own. They bring their YAMLs along.
+_KERNELS = [
+    Label("//kernels/optimized:operators"),
+    Label("//kernels/quantized:operators"),
+]
+
+# What a binary links for a recipe of executorch_program.
+_BACKENDS = {"xnnpack": Label("//runtime:backend_xnnpack")}
+
+# Single elements of a quantized program's outputs may be far off.
+_QUANTIZED_SNR = "20"
+
+def executorch_model(
+        name,
+        model,
+        deps = [],
+        data = [],
+        entry_point = None,
+        graph_passes = ["all"],
+        backends = [],
+        quantize = None,
+        qnn_op_packages = [],
+        qnn_sdk = False,
+        kernels = [],
+        custom_ops_yaml = None,
+        functions_yaml = None,
+        models = [],
+        dtype_selective_build = True,
+        library = None,
+        cc_deps = [],
+        linkopts = [],
+        atol = None,
+        rtol = None,
+        min_snr = None,
+        methods = [],
+        size = "medium",
+        env = {},
+        visibility = None,
+        testonly = None,
+        tags = [],
+        compatible_with = None,
+        target_compatible_with = None):
+    """A model from its Python file to a runner, fast by default: all graph passes, optimized kernels, the selected dtypes alone.
+
+    Each target is one of another rule ([the same, written out](model.md)):
+
+    - `<name>`, an `executorch_binary`: `bazel run :<name> -- --check` compares the model's outputs with PyTorch's.
+    - `<name>.pte`, an `executorch_program`: the file `<name>.pte`.
+    - `<name>_lib`, an `executorch_generated_lib` with the kernels that the program calls: those of `kernels`,
+      `//kernels/optimized:operators` and `//kernels/quantized:operators`. A binary of your own links `<name>_lib`.
+    - `<name>_operators`, an `et_operator_library`: the program's operators.
+    - `<name>_test`, an `executorch_program_test`.
+    - `<name>_size`, an `et_size_report`, and `<name>_profile`, which [profiles](profiles.md) the program. Bazel builds these two only
+      if asked to.
+
+    Args:
+      name: name of the runner.
+      model: the [Python file](../export/README.md) with the model.
+      deps: Python libraries that the model's code imports. torch and executorch are there.
+      data: files that the model's code reads, e.g. a checkpoint.
+      entry_point: function in the model file that returns the module and its example inputs. Default: `get_model`.
+      graph_passes: as of `executorch_program`. Default: `["all"]`.
+      backends: as of `executorch_program`. The runner and the test link the library of each backend that is named here.
+      quantize: as of `executorch_program`.
+      qnn_op_packages: as of `executorch_program`.
+      qnn_sdk: as of `executorch_program`.
+      kernels: libraries that define kernels of your own: `et_kernel_library`, or any `cc_library`.
+      custom_ops_yaml: YAML that binds custom operators to `kernels`. Not needed for those that an `et_kernel_library` brings along
+        (`yamls`) or declares in C++ (`declares_operators`). With this YAML, there is also `custom_ops_<name>_lib_py`, a py_library
+        that defines the operators in PyTorch with the same kernels; `deps` may have it.
+      functions_yaml: YAML that binds operators of PyTorch to `kernels`, in place of those of `//kernels/optimized`.
+      models: other programs whose operators `<name>_lib` has, too: `executorch_program`, such as `:<other>.pte` of another model, or
+        .pte files.
+      dtype_selective_build: whether `<name>_lib` has its kernels for the dtypes alone that the programs call them with.
+      library: the `<name>_lib` of another model, or any `executorch_generated_lib`, which the runner and the test link. Then
+        `<name>_lib` and `<name>_operators` are not there.
+      cc_deps: C++ libraries that the runner and the test link besides, such as an `executorch_backend`.
+      linkopts: options for the linker of the runner and the test.
+      atol: absolute tolerance of the test and of `--check`, a decimal number. Default: 1e-5.
+      rtol: relative tolerance of the test and of `--check`, a decimal number. Default: 1e-5.
+      min_snr: lowest signal-to-noise ratio in decibels, as of `executorch_program_test`. Default: 20 with `quantize` and without
+        `atol` and `rtol`, else 0.
+      methods: methods of the program that are tested. Default: all of them.
+      size: size of the test, which sets its timeout. Default: medium.
+      env: environment variables of the test.
+      visibility: visibility of all targets.
+      testonly: whether only tests may use the targets.
+      tags: tags of all targets.
+      compatible_with: environments of all targets.
+      target_compatible_with: constraints of all targets.
+    """
+    conflict = library_conflict("//{}:{}".format(native.package_name(), name), library, {
+        "custom_ops_yaml": custom_ops_yaml,
+        "functions_yaml": functions_yaml,
+        "kernels": kernels,
+        "models": models,
+    })
+    if conflict:
+        fail(conflict)
+    common = dict(
+        visibility = visibility,
+        testonly = testonly,
+        tags = tags,
+        compatible_with = compatible_with,
+        target_compatible_with = target_compatible_with,
+    )
+    on_request = common | {"tags": tags + [tag for tag in ["manual"] if tag not in tags]}
+    program = ":{}.pte".format(name)
+    executorch_program(
+        name = name + ".pte",
+        backends = backends,
+        data = data,
+        entry_point = entry_point,
+        graph_passes = graph_passes,
+        model = model,
+        qnn_op_packages = qnn_op_packages,
+        qnn_sdk = qnn_sdk,
+        quantize = quantize,
+        deps = deps,
+        **common
+    )
+    if not library:
+        library = ":{}_lib".format(name)
+        et_operator_library(
+            name = name + "_operators",
+            models = [program] + models,
+            **common
+        )
+        executorch_generated_lib(
+            name = name + "_lib",
+            custom_ops_yaml_target = custom_ops_yaml,
+            dtype_selective_build = dtype_selective_build,
+            functions_yaml_target = functions_yaml,
+            kernel_deps = kernels + _KERNELS,
+            deps = [":{}_operators".format(name)],
+            **common
+        )
+    if min_snr == None and quantize and not (atol or rtol):
+        min_snr = _QUANTIZED_SNR
+    checked = dict(
+        program = program,
+        atol = atol,
+        rtol = rtol,
+        min_snr = min_snr,
+        linkopts = linkopts,
+        deps = [library] + [_BACKENDS[backend] for backend in backends if backend in _BACKENDS] + cc_deps,
+    )
+    executorch_binary(name = name, **(checked | common))
+    executorch_program_test(
+        name = name + "_test",
+        size = size,
+        env = env,
+        methods = methods,
+        **(checked | common)
+    )
+    et_size_report(
+        name = name + "_size",
+        binary = ":" + name,
+        **on_request
+    )
+    native.alias(
+        name = name + "_profile",
+        actual = ":{}.profile".format(name),
+        **on_request
+    )
