@@ -79,7 +79,7 @@ class GuidesTest(absltest.TestCase):
         for block in guide.blocks(text):
             if block.language in _LANGUAGES:
                 self.assertTrue(any(block.text in file for file in files.values()), f"{page}:{block.line}: of no file")
-        self._write({"BUILD.bazel": nested_bazel._readme_fence("executorch_binary(")} | files)
+        self._write({"BUILD.bazel": nested_bazel._readme_fence("custom_ops_yaml = ")} | files)
         commands = [command for block in guide.blocks(text) for command in guide.of_block(block)]
         self.assertTrue(commands)
         for command in commands:

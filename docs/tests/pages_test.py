@@ -40,9 +40,19 @@ class FirstOperatorTest(absltest.TestCase):
             self.assertTrue(any(fence in text for text in texts), fence)
 
     def test_operators_of_the_binary(self) -> None:
-        command = [str(_QUICKSTART / "runner"), "--list_operators"]
+        command = [str(_DOCS / "tests" / "model" / "perceptron"), "--list_operators"]
         listed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         self.assertIn(f"--list_operators\n{listed}$ ", (_DOCS / "first_operator.md").read_text())
+
+
+class ModelTest(absltest.TestCase):
+    def test_examples_are_built(self) -> None:
+        built = (_DOCS / "tests" / "model" / "BUILD.bazel").read_text()
+        first, written_out, *others = _fences("model.md", "starlark")
+        self.assertIn(first.replace('"classifier"', '"in_one"'), built)
+        # Behind what is loaded.
+        for fence in (written_out.partition("\n)\n")[2], *others):
+            self.assertIn(fence, built)
 
 
 class MovingTest(absltest.TestCase):

@@ -11,15 +11,8 @@ def kernels_library(name, quantized, kernels = "portable", **kwargs):
       kernels: str, the folder of the others: portable or optimized.
       **kwargs: as executorch_generated_lib takes them.
     """
-    quantized_yaml = "//kernels/quantized:quantized.yaml" if quantized else None
-    own_yaml = "//kernels/optimized:custom_ops.yaml" if kernels == "optimized" else None
     executorch_generated_lib(
         name = name,
-        # ExecuTorch's wheel and //export define the operators in PyTorch.
-        custom_ops_requires_aot_registration = False,
-        custom_ops_yaml_target = own_yaml or quantized_yaml,
-        fallback_yaml_target = quantized_yaml if own_yaml else None,
-        functions_yaml_target = "//kernels/{}:functions.yaml".format(kernels),
         kernel_deps = ["//kernels/{}:operators".format(kernels)] + (["//kernels/quantized:operators"] if quantized else []),
         **kwargs
     )

@@ -55,9 +55,24 @@ class DownstreamTest(absltest.TestCase):
 
     @absltest.skipUnless(_MODE == "bzlmod", "compiles a second program, which is the same in either mode")
     def test_readme(self) -> None:
-        run = self.bazel("run", "//readme:runner", "--", "--check")
-        self.assertNotIn("WARNING", run.stderr)
-        self.assertIn("PASSED: 1 samples", run.stdout)
+        for model in ("//plain:classifier", "//readme:perceptron"):
+            run = self.bazel("run", model, "--", "--check")
+            self.assertNotIn("WARNING", run.stderr)
+            self.assertIn("PASSED: 1 samples", run.stdout)
+
+    @absltest.skipUnless(_MODE == "bzlmod", "errors are the same in either mode")
+    def test_model_whose_attributes_do_not_go_together(self) -> None:
+        good = 'load("@rules_executorch//rules:defs.bzl", "executorch_model")\nexecutorch_model(name = "m", model = "m.py"'
+        for attributes, found in (
+            ('library = ":l", kernels = [":k"])', '//wrong:m has library = ":l", and kernels besides'),
+            ("quantise = 1)", "executorch_model() got unexpected keyword argument: quantise (did you mean 'quantize'?)"),
+            (')\nexecutorch_model(name = "m", model = "m.py")', "'m.pte' in package 'wrong' conflicts with existing"),
+            (')\nfilegroup(name = "m_lib")', "'m_lib' in package 'wrong' conflicts with existing"),
+        ):
+            with self.subTest(attributes):
+                (self.workspace.root / "wrong").mkdir(exist_ok=True)
+                (self.workspace.root / "wrong/BUILD.bazel").write_text(f"{good}, {attributes}\n")
+                self.assert_does_not_build("//wrong:m", found)
 
     @absltest.skipUnless(_MODE == "bzlmod", "the tool is the same in either mode")
     def test_from_buck(self) -> None:

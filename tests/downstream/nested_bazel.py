@@ -10,7 +10,11 @@ import subprocess
 import tarfile
 
 # What the models of the workspaces call. The outer build compiles all kernels, which takes minutes.
-_PORTABLE_KERNELS = ("op_add", "op_addmm")
+_KERNELS = {
+    "optimized": ("op_linear", "op_packed_linear"),
+    "portable": ("op_add", "op_addmm"),
+    "quantized": ("op_dequantize_per_tensor",),
+}
 _RUNFILES = pathlib.Path(os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.environ["TEST_SRCDIR"])
 
 
@@ -76,11 +80,12 @@ def _copy_rules(to: pathlib.Path) -> pathlib.Path:
     """The archive of this repository, unpacked, with some of the kernels; returns its path."""
     with tarfile.open(_RUNFILES / "_main/tools/release/rules_executorch.tar.gz") as archive:
         archive.extractall(to, filter="data")
-    operators = to / "kernels/portable/operators.bzl"
-    operators.write_text(
-        operators.read_text().replace("\nOPERATOR_FILES = ", "\n_ALL_FILES = ")
-        + f"\nOPERATOR_FILES = {{name: _ALL_FILES[name] for name in {_PORTABLE_KERNELS}}}\n"
-    )
+    for folder, names in _KERNELS.items():
+        operators = to / "kernels" / folder / "operators.bzl"
+        operators.write_text(
+            operators.read_text().replace("\nOPERATOR_FILES = ", "\n_ALL_FILES = ")
+            + f"\nOPERATOR_FILES = {{name: _ALL_FILES[name] for name in {names}}}\n"
+        )
     return to
 
 
@@ -125,14 +130,17 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
 
 
 def make_app(place: pathlib.Path) -> pathlib.Path:
-    """A copy of the workspace `app`, with the package `readme`: the README's BUILD file, and the quickstart's files.
+    """A copy of the workspace `app`, with packages of the README's BUILD files: `readme`, the custom operator's, with the
+    quickstart's files, and `plain`, the plain model's.
 
     `workspace.bazelrc` is what the README has for WORKSPACE.
     """
     app = make("app", place)
     (app / "workspace.bazelrc").write_text(_readme_fence("--enable_workspace"))
     shutil.copytree(_RUNFILES / "_main/examples/quickstart", app / "readme")
-    (app / "readme/BUILD.bazel").write_text(_readme_fence("executorch_binary("))
+    (app / "readme/BUILD.bazel").write_text(_readme_fence("custom_ops_yaml = "))
+    shutil.copytree(_RUNFILES / "_main/examples/plain_model", app / "plain")
+    (app / "plain/BUILD.bazel").write_text(_readme_fence('name = "classifier"'))
     return app
 
 
