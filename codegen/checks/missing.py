@@ -16,8 +16,8 @@ _PREBUILT = {
 # How a library of portable kernels gets this repository's others, by the namespace of their operators.
 _OWN = {
     "quantized_decomposed": "add @rules_executorch//kernels/quantized:operators to kernel_deps of the library",
-    "rules_executorch": "give the library @rules_executorch//kernels/optimized:operators in kernel_deps, in place of those of"
-    " kernels/portable",
+    "rules_executorch": "give the library @rules_executorch//kernels/optimized:operators in kernel_deps, in place of "
+    "those of kernels/portable",
 }
 # How many declared kernels an error lists.
 _MAX_DECLARED = 8

@@ -76,7 +76,8 @@ _FALLBACK_YAML = flags.DEFINE_string(
 _KERNEL_YAMLS = flags.DEFINE_multi_string(
     "kernel_yaml",
     [],
-    "As --fallback_yaml, of a library of kernels. A selection of all operators has those of the file where no other YAML is given.",
+    "As --fallback_yaml, of a library of kernels. A selection of all operators has those of the file where no other "
+    "YAML is given.",
     flag_values=FLAGS,
 )
 _ATEN_FALLBACK_YAML = flags.DEFINE_string(

@@ -434,7 +434,9 @@ class GenerateCommandTest(case.TestCase):
         self.assertIn(" is not provided by functions.yaml or custom_ops.yaml or near.yaml or far.yaml", finding)
         # What the library itself names is all of its operators, and what it asks for by name.
         outputs = self._generate(
-            self._select("all.yaml", "--include_all_operators"), self._select("b.yaml", "--ops=aten::mul.out"), flags=flags
+            self._select("all.yaml", "--include_all_operators"),
+            self._select("b.yaml", "--ops=aten::mul.out"),
+            flags=flags,
         )
         self.assertIn("far::native::k", self._functions(outputs))
         self.assertNotIn("near::native::k", self._functions(outputs))

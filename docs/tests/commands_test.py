@@ -36,6 +36,7 @@ _ELSEWHERE = {
     "bazel build --output_groups=etrecord :model": "//export/tests:etrecord_test",
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
     "bazel build :size*": "//tests/size:size_test",
+    "bazel run :<name> -- --check": "//tests/downstream:bzlmod_test",
     "bazel run :<name>.profile": "//profiles/tests:profile_test",
     "bazel run :<name>.skeleton": "//qnn/skeleton/tests:skeleton_test",
     "bazel run :classifier -- --check": "//tests/downstream:bzlmod_test",
@@ -133,7 +134,7 @@ class CommandsTest(absltest.TestCase):
     def _assert_exists(self, target: str) -> None:
         """That a target is run or built here, or that its BUILD file has its name.
 
-        Lists add `_test` to a name, and macros more behind a dot.
+        Lists and executorch_model add endings to a name, and macros more behind a dot.
         """
         label = _label(target)
         if target == "//..." or label in (*self.run_targets, *_BUILT.value):
@@ -143,7 +144,7 @@ class CommandsTest(absltest.TestCase):
         if name and name != "all":
             names = re.findall(r'"([^"\n]+)"', self.build_files[package])
             pattern = "|".join(re.escape(one).replace(r"\{\}", r"\w+") for one in names if one != "{}")
-            candidates = (name.partition(".")[0], name.removesuffix("_test"))
+            candidates = (name.partition(".")[0], re.sub(r"_(lib|operators|profile|size|test)$", "", name))
             self.assertTrue(any(re.fullmatch(pattern, one) for one in candidates), f"no target {target}")
 
     def _bazel(self, page: str, command: guide.Command) -> None:

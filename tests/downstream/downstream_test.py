@@ -62,10 +62,11 @@ class DownstreamTest(absltest.TestCase):
 
     @absltest.skipUnless(_MODE == "bzlmod", "errors are the same in either mode")
     def test_model_whose_attributes_do_not_go_together(self) -> None:
-        good = 'load("@rules_executorch//rules:defs.bzl", "executorch_model")\nexecutorch_model(name = "m", model = "m.py"'
+        load = 'load("@rules_executorch//rules:defs.bzl", "executorch_model")'
+        good = f'{load}\nexecutorch_model(name = "m", model = "m.py"'
         for attributes, found in (
             ('library = ":l", kernels = [":k"])', '//wrong:m has library = ":l", and kernels besides'),
-            ("quantise = 1)", "executorch_model() got unexpected keyword argument: quantise (did you mean 'quantize'?)"),
+            ("quantized = 1)", "got unexpected keyword argument: quantized (did you mean 'quantize'?)"),
             (')\nexecutorch_model(name = "m", model = "m.py")', "'m.pte' in package 'wrong' conflicts with existing"),
             (')\nfilegroup(name = "m_lib")', "'m_lib' in package 'wrong' conflicts with existing"),
         ):

@@ -130,10 +130,10 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
 
 
 def make_app(place: pathlib.Path) -> pathlib.Path:
-    """A copy of the workspace `app`, with packages of the README's BUILD files: `readme`, the custom operator's, with the
-    quickstart's files, and `plain`, the plain model's.
+    """A copy of the workspace `app`, with packages of the README's BUILD files.
 
-    `workspace.bazelrc` is what the README has for WORKSPACE.
+    `readme` is the custom operator's, with the quickstart's files, and `plain` the plain model's. `workspace.bazelrc`
+    is what the README has for WORKSPACE.
     """
     app = make("app", place)
     (app / "workspace.bazelrc").write_text(_readme_fence("--enable_workspace"))

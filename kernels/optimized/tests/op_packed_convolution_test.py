@@ -20,8 +20,9 @@ _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 
 # Input, weight and groups: images of few channels, with rows of more pixels than a block; one position; sums of several
-# parts; panels that are not full; groups, of whole panels, of half a panel and of less; depthwise with channels fewer and more than a vector, and more than are
-# computed at a time; blocks of pixels that begin within a row, and in one image and end in the next; one pixel.
+# parts; panels that are not full; groups, of whole panels, of half a panel and of less; depthwise with channels fewer
+# and more than a vector, and more than are computed at a time; blocks of pixels that begin within a row, and in one
+# image and end in the next; one pixel.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((2, 3, 17, 19), (20, 3, 3, 3), 1),
     ((1, 3, 9, 1100), (33, 3, 3, 5), 1),
