@@ -5,12 +5,9 @@
 #include <cstring>
 #include <type_traits>
 
-#if defined(__x86_64__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
-
 #include "kernels/common/reduced_float.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/run_time.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -63,38 +60,13 @@ struct Element<BFloat16> {
   }
 };
 
-#if defined(__x86_64__) && defined(__GNUC__)
-
-// Nearly every x86-64 processor converts Half itself, but the architecture's baseline does not have it.
-bool has_half_conversions() { return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c"); }
-
-/// Converts 8 elements at a time, and returns how many.
-[[maybe_unused, gnu::target("avx,f16c")]] int64_t convert_eights(const uint16_t* from, float* to, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-  }
-  return i;
-}
-
-[[maybe_unused, gnu::target("avx,f16c")]] int64_t convert_eights(const float* from, uint16_t* to, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
-  }
-  return i;
-}
-
-#endif
-
 /// Converts elements with what only some processors have, from the first on, and returns how many.
 template <typename To, typename From>
 int64_t convert_some(const typename Element<From>::Stored* from, typename Element<To>::Stored* to, int64_t n) {
-#if defined(__x86_64__) && defined(__GNUC__)
+#if defined(KERNELS_MAY_CONVERT_HALF)
   if constexpr ((std::is_same_v<From, Half> && std::is_same_v<To, float>) ||
                 (std::is_same_v<From, float> && std::is_same_v<To, Half>)) {
-    return has_half_conversions() ? convert_eights(from, to, n) : 0;
+    return simd::has_half_conversions() ? simd::convert_eights(from, to, n) : 0;
   }
 #endif
   (void)from;

@@ -7,8 +7,10 @@
 
 #include "kernels/common/dtype.h"
 #include "kernels/common/matmul.h"
-#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/vector.h"
+#include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {
 
@@ -85,7 +87,7 @@ void add_bias(void* totals, const void* bias, int64_t n) {
 
 template <typename T, int kBytes, int kChannels, int kVectors>
 KERNELS_ALWAYS_INLINE inline void sum_tile_of(const ConvolutionTile& tile) {
-  typedef T Vector __attribute__((vector_size(kBytes)));
+  using Vector = simd::Vector<T, kBytes>;
   constexpr int64_t kLanes = kBytes / sizeof(T);
   const T* weights[kChannels];
   Vector sums[kChannels][kVectors];
@@ -129,7 +131,7 @@ KERNELS_ALWAYS_INLINE inline void sum_tile_of(const ConvolutionTile& tile) {
 /// Sums for a vector of channels each, kVectors at a time.
 template <typename T, int kBytes, int kVectors>
 KERNELS_ALWAYS_INLINE inline void sum_vectors(const ConvolutionPixel& pixel, int64_t& i) {
-  typedef T Vector __attribute__((vector_size(kBytes)));
+  using Vector = simd::Vector<T, kBytes>;
   constexpr int64_t kLanes = kBytes / sizeof(T);
   for (; i + kVectors * kLanes <= pixel.n; i += kVectors * kLanes) {
     const int64_t channel = pixel.first + i;
@@ -176,27 +178,24 @@ void sum_tile(const ConvolutionTile& tile) {
   sum_tile_of<T, kVectorBytes, kChannels, kVectors>(tile);
 }
 
-#if defined(__x86_64__) && !defined(__AVX__)
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
 /// For processors that have vectors of twice the size of the architecture's least ones. The sums are the same.
 template <typename T, int kChannels, int kVectors>
-[[gnu::target("avx")]] void sum_wide_tile(const ConvolutionTile& tile) {
+KERNELS_WIDE_VECTORS void sum_wide_tile(const ConvolutionTile& tile) {
   sum_tile_of<T, 2 * kVectorBytes, kChannels, kVectors>(tile);
 }
 
 template <typename T>
-[[gnu::target("avx")]] void sum_wide_pixel(const ConvolutionPixel& pixel) {
+KERNELS_WIDE_VECTORS void sum_wide_pixel(const ConvolutionPixel& pixel) {
   sum_pixel_of<T, 2 * kVectorBytes>(pixel);
 }
-
-/// Whether the processor has such vectors. Nearly every one does, but the architecture's baseline does not.
-bool has_wide_convolution_vectors();
 
 #endif
 
 template <typename T, bool kIsWide, int kChannels, int kVectors>
 constexpr ConvolutionLoops::SumTile choose_tile() {
-#if defined(__x86_64__) && !defined(__AVX__)
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
   if constexpr (kIsWide) {
     return &sum_wide_tile<T, kChannels, kVectors>;
   }
@@ -206,7 +205,7 @@ constexpr ConvolutionLoops::SumTile choose_tile() {
 
 template <typename T, bool kIsWide>
 constexpr ConvolutionLoops::SumPixel choose_pixel() {
-#if defined(__x86_64__) && !defined(__AVX__)
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
   if constexpr (kIsWide) {
     return &sum_wide_pixel<T>;
   }
@@ -234,8 +233,8 @@ ConvolutionLoops convolution_loops() {
 #if defined(__GNUC__)
   if constexpr (std::is_floating_point_v<T>) {
     using Vectors = std::make_integer_sequence<int, kTileVectors>;
-#if defined(__x86_64__) && !defined(__AVX__)
-    if (internal::has_wide_convolution_vectors()) {
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
+    if (simd::has_wide_vectors()) {
       return internal::convolution_loops<T, /*kIsWide=*/true>(Vectors());
     }
 #endif

@@ -12,12 +12,6 @@
 
 namespace rules_executorch::kernels {
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
-
-bool internal::has_wide_convolution_vectors() { return __builtin_cpu_supports("avx"); }
-
-#endif
-
 namespace {
 
 /// Bytes of the copies of a part of a convolution, which stay in a processor's second cache.

@@ -10,8 +10,10 @@
 #include "kernels/common/copy.h"
 #include "kernels/common/extremes.h"
 #include "kernels/common/vector_math.h"
-#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/vector.h"
+#include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -69,7 +71,7 @@ void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count,
 /// Adds the squares of the differences of `n` elements, a multiple of kLanes, to the lanes of kPairs pairs of rows.
 template <typename T, int kPairs, int kBytes>
 KERNELS_ALWAYS_INLINE inline void add_squares_of(const T* const* x, const T* const* y, int64_t n, T* lanes) {
-  typedef T Vector __attribute__((vector_size(kBytes)));
+  using Vector = simd::Vector<T, kBytes>;
   constexpr int64_t kLanes = LaneReduction<T>::kLanes;
   constexpr int kVectors = kLanes * sizeof(T) / kBytes;
   Vector sums[kPairs][kVectors];
@@ -96,11 +98,11 @@ void add_squares(const T* const* x, const T* const* y, int64_t n, T* lanes) {
   add_squares_of<T, kPairs, kVectorBytes>(x, y, n, lanes);
 }
 
-#if defined(__x86_64__) && !defined(__AVX__)
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
 /// The same with vectors of twice the size, for processors that have them.
 template <typename T, int kPairs>
-[[gnu::target("avx")]] void add_squares_wide(const T* const* x, const T* const* y, int64_t n, T* lanes) {
+KERNELS_WIDE_VECTORS void add_squares_wide(const T* const* x, const T* const* y, int64_t n, T* lanes) {
   add_squares_of<T, kPairs, 2 * kVectorBytes>(x, y, n, lanes);
 }
 
@@ -112,8 +114,8 @@ void euclidean_distances(const Rows& a, const Rows& b, int64_t n, int64_t count,
   constexpr int64_t kLanes = LaneReduction<T>::kLanes;
   constexpr int kPairs = 16 / sizeof(T);
   auto add = &add_squares<T, kPairs>;
-#if defined(__x86_64__) && !defined(__AVX__)
-  if (__builtin_cpu_supports("avx")) {
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
+  if (simd::has_wide_vectors()) {
     add = &add_squares_wide<T, kPairs>;
   }
 #endif

@@ -5,6 +5,7 @@
 
 #include "kernels/common/layouts.h"
 #include "kernels/common/matmul.h"
+#include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {
 

@@ -6,10 +6,7 @@
 #include "kernels/common/exponentials.h"
 #include "kernels/common/vector_math.h"
 #include "kernels/common/vectorize.h"
-
-#if defined(__AVX512F__)
-#include <immintrin.h>
-#endif
+#include "kernels/simd/simd.h"
 
 namespace rules_executorch::kernels::math {
 
@@ -57,7 +54,7 @@ inline double gelu_tanh(double x) {
   return 0.5 * x * (1 + std::tanh(0.797884560802865355880 * (x + 0.044715 * x * x * x)));
 }
 
-#if defined(__AVX512F__)
+#if defined(KERNELS_HAVE_FLOAT_TABLES)
 
 namespace internal {
 
@@ -107,24 +104,18 @@ inline constexpr float kGeluTanhTails[6][16] = {
      0x1.c6a556p-26f, 0x1.7cd302p-30f, 0},
 };
 
-KERNELS_ALWAYS_INLINE inline __m512 vector_gelu(const float (&table)[6][16], __m512 x) {
-  const __m512 magnitude = _mm512_abs_ps(x);
-  const __m512 bounded = _mm512_maskz_min_ps(kAllLanes, magnitude, _mm512_set1_ps(15 * kGeluInterval));
-  const __m512 round = _mm512_set1_ps(kRound);
-  const __m512 shifted = _mm512_fmadd_ps(bounded, _mm512_set1_ps(1 / kGeluInterval), round);
-  const __m512 n = _mm512_sub_ps(shifted, round);
-  const __m512 r = _mm512_fnmadd_ps(n, _mm512_set1_ps(kGeluInterval), bounded);
-  const auto coefficients = [&](int degree) KERNELS_ALWAYS_INLINE {
-    return _mm512_maskz_permutexvar_ps(kAllLanes, _mm512_castps_si512(shifted), _mm512_loadu_ps(table[5 - degree]));
-  };
-  __m512 p = coefficients(5);
-  p = _mm512_fmadd_ps(p, r, coefficients(4));
-  p = _mm512_fmadd_ps(p, r, coefficients(3));
-  p = _mm512_fmadd_ps(p, r, coefficients(2));
-  p = _mm512_fmadd_ps(p, r, coefficients(1));
-  p = _mm512_fmadd_ps(p, r, coefficients(0));
-  const __mmask16 is_positive = _mm512_cmp_ps_mask(x, _mm512_setzero_ps(), _CMP_NLT_UQ);
-  return _mm512_mul_ps(x, _mm512_mask_sub_ps(p, is_positive, _mm512_set1_ps(1), p));
+KERNELS_ALWAYS_INLINE inline Floats vector_gelu(const float (&table)[6][16], Floats x) {
+  const auto all = [](float value) KERNELS_ALWAYS_INLINE { return simd::broadcast<Floats>(value); };
+  const Floats bounded = simd::min(simd::abs(x), all(15 * kGeluInterval));
+  const Floats shifted = simd::fma(bounded, all(1 / kGeluInterval), all(kRound));
+  const Floats n = shifted - kRound;
+  const Floats r = simd::fma(n, all(-kGeluInterval), bounded);
+  Floats p = simd::look_up(table[0], shifted);
+#pragma GCC unroll 5
+  for (int i = 1; i < 6; ++i) {
+    p = simd::fma(p, r, simd::look_up(table[i], shifted));
+  }
+  return x * simd::one_less_unless_negative(p, x);
 }
 
 }  // namespace internal
@@ -132,13 +123,13 @@ KERNELS_ALWAYS_INLINE inline __m512 vector_gelu(const float (&table)[6][16], __m
 /// out[i] = gelu(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void gelu(int64_t n, float* out, const float* in) {
   internal::for_each_vector(
-      n, out, in, [](__m512 x) KERNELS_ALWAYS_INLINE { return internal::vector_gelu(internal::kGeluTails, x); });
+      n, out, in, [](internal::Floats x) KERNELS_ALWAYS_INLINE { return internal::vector_gelu(internal::kGeluTails, x); });
 }
 
 /// The same of gelu_tanh.
 inline void gelu_tanh(int64_t n, float* out, const float* in) {
   internal::for_each_vector(
-      n, out, in, [](__m512 x) KERNELS_ALWAYS_INLINE { return internal::vector_gelu(internal::kGeluTanhTails, x); });
+      n, out, in, [](internal::Floats x) KERNELS_ALWAYS_INLINE { return internal::vector_gelu(internal::kGeluTanhTails, x); });
 }
 
 #endif

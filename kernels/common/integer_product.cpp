@@ -4,8 +4,10 @@
 #include <cstring>
 
 #include "kernels/common/byte_table.h"
-#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {
 
@@ -51,7 +53,7 @@ KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n
 
 constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
 /// Vectors of a panel.
-constexpr int kPanelVectors = static_cast<int>(kPanelBytes / kByteLanes);
+constexpr int kPanelVectors = static_cast<int>(kPanelBytes / simd::kByteLanes);
 /// Vectors of sums that a tile keeps in registers.
 #if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
 constexpr int kTileVectors = 24;
@@ -66,20 +68,20 @@ constexpr int kTileRows = 12;
 constexpr int tile_rows(int panels) { return std::clamp(kTileVectors / (panels * kPanelVectors), 1, kTileRows); }
 
 template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, Bytes bits,
-                                            Ints (&totals)[kRows][kVectors]) {
-  Bytes panels[kVectors];
+KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
+                                            simd::Ints (&totals)[kRows][kVectors]) {
+  simd::Bytes panels[kVectors];
 #pragma GCC unroll 4
   for (int j = 0; j < kVectors; ++j) {
-    panels[j] = load_bytes(tile.panels + j / kPanelVectors * tile.panel_stride + p * kPanelColumns +
-                           j % kPanelVectors * kByteLanes);
+    panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride + p * kPanelColumns +
+                           j % kPanelVectors * simd::kByteLanes);
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    const Bytes row = flip_bits(repeat_group(load_group(tile.rows_data + i * tile.row_stride + p, n)), bits);
+    const simd::Bytes row = simd::repeat_group(load_group(tile.rows_data + i * tile.row_stride + p, n)) ^ bits;
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      totals[i][j] = add_products(totals[i][j], row, panels[j]);
+      totals[i][j] = simd::add_products(totals[i][j], row, panels[j]);
     }
   }
 }
@@ -91,13 +93,13 @@ void store_floats_of_row(const Tile& tile, const int32_t* sums, float* out) {
 }
 
 template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void store_floats(const Tile& tile, const Ints (&totals)[kRows][kVectors]) {
+KERNELS_ALWAYS_INLINE inline void store_floats(const Tile& tile, const simd::Ints (&totals)[kRows][kVectors]) {
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
-    int32_t sums[kVectors * kIntLanes];
+    int32_t sums[kVectors * simd::kIntLanes];
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      store_ints(sums + j * kIntLanes, totals[i][j]);
+      simd::store(sums + j * simd::kIntLanes, totals[i][j]);
     }
     store_floats_of_row(tile, sums, reinterpret_cast<float*>(tile.out + i * tile.out_row_stride));
   }
@@ -105,41 +107,41 @@ KERNELS_ALWAYS_INLINE inline void store_floats(const Tile& tile, const Ints (&to
 
 /// Stores rows of bytes, as many rows at a time as fill a vector, after `convert` has converted these.
 template <int kRows, int kVectors, typename Convert>
-KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, Ints (&totals)[kRows][kVectors],
+KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&totals)[kRows][kVectors],
                                              const Convert& convert) {
   constexpr int kTogether = 4 / kVectors;
-  constexpr int64_t kRowBytes = kVectors * kIntLanes;
+  constexpr int64_t kRowBytes = kVectors * simd::kIntLanes;
   // A column of vectors at a time, which share factors.
 #pragma GCC unroll 4
   for (int j = 0; j < kVectors; ++j) {
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
       totals[i][j] =
-          rounded(totals[i][j], tile.scales + j * kIntLanes, tile.offsets + j * kIntLanes, tile.conversion.range);
+          simd::rounded(totals[i][j], tile.scales + j * simd::kIntLanes, tile.offsets + j * simd::kIntLanes, tile.conversion.range);
     }
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; i += kTogether) {
-    Ints x[4];
+    simd::Ints x[4];
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       const int row = i + j / kVectors;
-      x[j] = j < kTogether * kVectors && row < kRows ? totals[row][j % kVectors] : zero_ints();
+      x[j] = j < kTogether * kVectors && row < kRows ? totals[row][j % kVectors] : simd::Ints{};
     }
-    const Bytes bytes = convert(in_order(narrow(x)));
+    const simd::Bytes bytes = convert(simd::in_order(simd::narrow(x)));
     char* const out = tile.out + i * tile.out_row_stride;
-    if (kTogether == 1 && tile.columns == kByteLanes) {
-      store_bytes(out, bytes);
+    if (kTogether == 1 && tile.columns == simd::kByteLanes) {
+      simd::store(out, bytes);
       continue;
     }
-    alignas(kByteLanes) char rows[kByteLanes];
-    store_bytes(rows, bytes);
+    alignas(simd::kByteLanes) char rows[simd::kByteLanes];
+    simd::store(rows, bytes);
     for (int j = 0; j < kTogether && i + j < kRows; ++j) {
       if (tile.columns == kRowBytes) {
         // A copy of a fixed size is the fastest.
         std::memcpy(out + j * tile.out_row_stride, rows + j * kRowBytes, kRowBytes);
       } else {
-        copy_few_bytes(out + j * tile.out_row_stride, rows + j * kRowBytes, tile.columns);
+        simd::copy_few_bytes(out + j * tile.out_row_stride, rows + j * kRowBytes, tile.columns);
       }
     }
   }
@@ -149,15 +151,15 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, Ints (&totals)[kR
 template <int kRows, int kPanelCount, typename Convert>
 inline void compute_tile(const Tile& tile, const Convert& convert) {
   constexpr int kVectors = kPanelCount * kPanelVectors;
-  Ints totals[kRows][kVectors];
+  simd::Ints totals[kRows][kVectors];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int j = 0; j < kVectors; ++j) {
-      totals[i][j] = zero_ints();
+      totals[i][j] = simd::Ints{};
     }
   }
-  const Bytes bits = repeat_group(tile.row_bits * 0x01010101u);
+  const simd::Bytes bits = simd::repeat_group(tile.row_bits * 0x01010101u);
   int64_t p = 0;
   for (; p + kPanelDepth <= tile.k; p += kPanelDepth) {
     add_group(tile, p, kPanelDepth, bits, totals);
@@ -174,14 +176,14 @@ inline void compute_tile(const Tile& tile, const Convert& convert) {
 
 template <int kRows, int kPanelCount>
 void compute_plain_tile(const Tile& tile) {
-  compute_tile<kRows, kPanelCount>(tile, [](Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
+  compute_tile<kRows, kPanelCount>(tile, [](simd::Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
 }
 
 #if KERNELS_HAVE_VECTOR_TABLES
 
 template <int kRows, int kPanelCount>
 KERNELS_VECTOR_TABLES void compute_table_tile(const Tile& tile) {
-  compute_tile<kRows, kPanelCount>(tile, VectorTable{tile.conversion.table});
+  compute_tile<kRows, kPanelCount>(tile, simd::VectorTable{tile.conversion.table});
 }
 
 #endif
@@ -195,7 +197,7 @@ int64_t compute_some_rows(const Tile& tile, int64_t rows) {
     }
   }
 #if KERNELS_HAVE_VECTOR_TABLES
-  if (tile.conversion.table != nullptr && has_vector_tables()) {
+  if (tile.conversion.table != nullptr && simd::has_vector_tables()) {
     compute_table_tile<kRows, kPanelCount>(tile);
     return kRows;
   }
@@ -239,7 +241,7 @@ void multiply_panels(const IntegerProduct& product, int64_t channel, int64_t col
                        product.out_row_stride};
     row += compute_some_rows<kPanelCount, tile_rows(kPanelCount)>(tile, product.rows - row);
   }
-  if (product.conversion.table != nullptr && !has_vector_tables()) {
+  if (product.conversion.table != nullptr && !simd::has_vector_tables()) {
     look_up_rows(product.conversion.table, product.rows, columns, product.out_row_stride,
                  reinterpret_cast<uint8_t*>(product.out + column * size));
   }

@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "kernels/common/byte_vectors.h"
 #include "kernels/common/dtype.h"
 #include "kernels/common/layouts.h"
+#include "kernels/simd/simd.h"
 
 namespace rules_executorch::kernels {
 
@@ -12,7 +12,7 @@ namespace rules_executorch::kernels {
 /// which kPanelDepth elements follow each other; then the next ones of all columns.
 inline constexpr int64_t kPanelColumns = kBytePanelColumns;
 inline constexpr int64_t kPanelDepth = kBytePanelDepth;
-static_assert(kPanelDepth == kGroupBytes);
+static_assert(kPanelDepth == simd::kGroupBytes);
 
 /// Panels that are computed together at most, and their columns.
 inline constexpr int64_t kPanels = 4;
@@ -26,7 +26,7 @@ inline uint8_t bits_to_byte(ScalarType type) { return type == ScalarType::Char ?
 struct SumConversion {
   const float* scale;
   const float* offset;
-  ByteRange range;
+  simd::ByteRange range;
   /// The results of 0 to 255, in which those of Char are the bits of a Byte; null if these stay as they are.
   const uint8_t* table;
   /// Byte, Char or Float.

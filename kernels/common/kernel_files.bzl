@@ -31,7 +31,7 @@ def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instru
             srcs = [name + ".cpp"],
             copts = KERNEL_COPTS,
             operators = {name + ".cpp": file.operators},
-            deps = ["//kernels/common:" + helper for helper in file.common],
+            deps = ["//kernels/common:" + helper for helper in file.common] + ["//kernels/simd"],
         )
 
     # All of them. A binary that links this library carries only the kernels that are registered in it.

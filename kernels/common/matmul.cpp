@@ -3,14 +3,10 @@
 #include "kernels/common/convert.h"
 #include "kernels/common/panels.h"
 #include "kernels/common/parallel_for.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
-
-bool internal::has_wide_vectors() { return __builtin_cpu_supports("avx"); }
-
-#endif
 
 namespace {
 
@@ -48,7 +44,7 @@ void pack_rows(const char* rows, int64_t stride, int64_t count, int64_t row_byte
     int64_t j = 0;
     for (; j + kTileBytes <= row_bytes; j += kTileBytes, panel += panel_stride) {
       for (int64_t k = 0; k < kTileBytes; k += kVectorBytes) {
-        internal::store_vector(panel + k, internal::load_vector(rows + j + k));
+        simd::store(panel + k, simd::load(rows + j + k));
       }
     }
     if (j < row_bytes) {
@@ -58,41 +54,16 @@ void pack_rows(const char* rows, int64_t stride, int64_t count, int64_t row_byte
   }
 }
 
-// GCC has it from version 12 on.
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define KERNELS_HAS_SHUFFLEVECTOR
-#endif
-#endif
-
-#ifdef KERNELS_HAS_SHUFFLEVECTOR
-
-/// The elements of both vectors in turns, from element kFirst on.
-template <typename T, int kFirst, int... I>
-internal::Vector<T> interleave(const internal::Vector<T>& a, const internal::Vector<T>& b,
-                               std::integer_sequence<int, I...>) {
-  return __builtin_shufflevector(a, b, (I % 2 * int{sizeof...(I)} + kFirst + I / 2)...);
-}
-
-/// Transposes as many rows as a vector has elements. Each step interleaves row i with row i + n / 2.
-template <typename T, int kSteps, int... I>
-void transpose_vectors(internal::Vector<T> (&rows)[sizeof...(I)], std::integer_sequence<int, I...> sequence) {
-  constexpr int kHalf = sizeof...(I) / 2;
-  internal::Vector<T> next[] = {interleave<T, I % 2 * kHalf>(rows[I / 2], rows[I / 2 + kHalf], sequence)...};
-  if constexpr (kSteps > 2) {
-    transpose_vectors<T, kSteps / 2>(next, sequence);
-  }
-  ((rows[I] = next[I]), ...);
-}
+#ifdef KERNELS_HAVE_SHUFFLES
 
 template <typename T, int... I>
 void transpose_square(const char* source, int64_t source_stride, char* target, int64_t target_stride,
-                      std::integer_sequence<int, I...> sequence) {
-  internal::Vector<T> rows[] = {internal::load_vector(reinterpret_cast<const T*>(source + I * source_stride))...};
+                      std::integer_sequence<int, I...>) {
+  simd::Vector<T> rows[] = {simd::load(reinterpret_cast<const T*>(source + I * source_stride))...};
   // Large matrices come from memory: the rows below, which are likely to be the next ones, are fetched meanwhile.
-  (__builtin_prefetch(source + (int{sizeof...(I)} + I) * source_stride), ...);
-  transpose_vectors<T, sizeof...(I)>(rows, sequence);
-  (internal::store_vector(reinterpret_cast<T*>(target + I * target_stride), rows[I]), ...);
+  (simd::prefetch(source + (int{sizeof...(I)} + I) * source_stride), ...);
+  simd::transpose(rows);
+  (simd::store(reinterpret_cast<T*>(target + I * target_stride), rows[I]), ...);
 }
 
 #endif
@@ -104,8 +75,8 @@ void transpose(const char* source, int64_t source_stride, int64_t rows, int64_t 
   constexpr int64_t kSize = sizeof(T);
   int64_t whole_rows = 0;
   int64_t whole_columns = 0;
-#ifdef KERNELS_HAS_SHUFFLEVECTOR
-  constexpr int64_t kLanes = internal::kLanes<T>;
+#ifdef KERNELS_HAVE_SHUFFLES
+  constexpr int64_t kLanes = simd::kLanes<T>;
   whole_rows = rows / kLanes * kLanes;
   whole_columns = columns / kLanes * kLanes;
   for (int64_t i = 0; i < whole_rows; i += kLanes) {

@@ -6,22 +6,13 @@
 #include <type_traits>
 #include <utility>
 
-#if defined(__F16C__) && defined(__GNUC__)
-#include <immintrin.h>
-#elif defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)
-#include <arm_neon.h>
-#endif
-
-#if (defined(__AVX512BF16__) || defined(__ARM_FEATURE_BF16_VECTOR_ARITHMETIC)) && defined(__GNUC__)
-/// One instruction multiplies pairs of BFloat16, and adds both products to a float.
-#define KERNELS_MULTIPLIES_PAIRS
-#endif
-
 #include "kernels/common/block.h"
-#include "kernels/common/reduced_float.h"
+#include "kernels/common/loaded_elements.h"
 #include "kernels/common/strided_view.h"
-#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {
 
@@ -231,104 +222,12 @@ class ViewProduct : public MatrixProduct {
 
 namespace internal {
 
-#if defined(__GNUC__)
-template <typename T>
-struct VectorOf {
-  typedef T type __attribute__((vector_size(kVectorBytes)));
-};
-template <typename T>
-using Vector = typename VectorOf<T>::type;
-#else
-template <typename T>
-struct Vector {
-  T lanes[kVectorBytes / sizeof(T)];
-
-  friend Vector operator*(T factor, Vector vector) {
-    for (T& lane : vector.lanes) {
-      lane *= factor;
-    }
-    return vector;
-  }
-  friend Vector operator*(Vector a, const Vector& b) {
-    for (size_t i = 0; i < kVectorBytes / sizeof(T); ++i) {
-      a.lanes[i] *= b.lanes[i];
-    }
-    return a;
-  }
-  friend Vector operator+(Vector a, const Vector& b) { return a += b; }
-  Vector& operator+=(const Vector& other) {
-    for (size_t i = 0; i < kVectorBytes / sizeof(T); ++i) {
-      lanes[i] += other.lanes[i];
-    }
-    return *this;
-  }
-};
-#endif
-
-template <typename T>
-inline constexpr int64_t kLanes = kVectorBytes / sizeof(T);
-
-/// Whether elements of type `T` are floats once they are loaded.
-template <typename T>
-inline constexpr bool kIsReduced = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
-
-template <typename T>
-using Loaded = std::conditional_t<kIsReduced<T>, float, T>;
-
-template <typename T>
-inline Loaded<T> load_element(const T* source) {
-  if constexpr (kIsReduced<T>) {
-    // Zeros may have been written as floats.
-    uint16_t bits;
-    std::memcpy(&bits, source, sizeof(bits));
-    return std::is_same_v<T, Half> ? half_to_float(bits) : bfloat16_to_float(bits);
-  } else {
-    return *source;
-  }
-}
-
-template <typename T>
-inline Vector<Loaded<T>> load_vector(const T* source) {
-  if constexpr (!kIsReduced<T>) {
-    Vector<T> vector;
-    std::memcpy(&vector, source, sizeof(vector));
-    return vector;
-  } else {
-#if defined(__AVX512F__) && defined(__GNUC__)
-    if constexpr (std::is_same_v<T, Half>) {
-      // Without a mask, GCC warns of what the intrinsic itself leaves open.
-      return _mm512_maskz_cvtph_ps(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(source)));
-    }
-#elif defined(__F16C__) && defined(__GNUC__)
-    if constexpr (std::is_same_v<T, Half>) {
-      return _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(source)));
-    }
-#endif
-#if defined(__GNUC__)
-    if constexpr (std::is_same_v<T, BFloat16>) {
-      typedef uint16_t Stored __attribute__((vector_size(kVectorBytes / 2)));
-      Stored stored;
-      std::memcpy(&stored, source, sizeof(stored));
-      return reinterpret_cast<Vector<float>>(__builtin_convertvector(stored, Vector<uint32_t>) << 16);
-    }
-#endif
-    float lanes[kLanes<float>];
-    KERNELS_INDEPENDENT_ITERATIONS
-    for (int64_t i = 0; i < kLanes<float>; ++i) {
-      lanes[i] = load_element(source + i);
-    }
-    return load_vector(lanes);
-  }
-}
-
-template <typename T>
-inline void store_vector(T* target, const Vector<T>& vector) {
-  std::memcpy(target, &vector, sizeof(vector));
-}
+using simd::kLanes;
+using simd::Vector;
 
 template <typename T>
 inline void add_vector(T* target, const Vector<T>& vector) {
-  store_vector(target, load_vector(target) + vector);
+  simd::store(target, simd::load(target) + vector);
 }
 
 /// The elements between the vectors of a row, which are known where they are neighbors always.
@@ -338,13 +237,6 @@ constexpr int64_t stride_of([[maybe_unused]] int64_t vector_stride) {
     return vector_stride;
   }
   return kLanes<T>;
-}
-
-/// Asks for a line of memory, which is read soon.
-inline void fetch([[maybe_unused]] const void* from) {
-#if defined(__GNUC__)
-  __builtin_prefetch(from);
-#endif
 }
 
 /// A tile in vectors of kVectorBytes. `Products` says how an element and a vector become sums.
@@ -366,15 +258,15 @@ struct TileOf {
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     for (int64_t p = 0; p < k; ++p, b += b_stride) {
-      ((I < kVectors ? fetch(b + kRowsAhead * b_stride + I % kVectors * stride_of<T>(vector_stride)) : void()), ...);
-      const Vector<T> row_of_b[] = {load_vector(b + I % kVectors * stride_of<T>(vector_stride))...};
+      ((I < kVectors ? simd::prefetch(b + kRowsAhead * b_stride + I % kVectors * stride_of<T>(vector_stride)) : void()), ...);
+      const Vector<T> row_of_b[] = {load_elements(b + I % kVectors * stride_of<T>(vector_stride))...};
       ((sums[I] = Products::add(sums[I], rows[I] + p, row_of_b[I])), ...);
     }
     T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
     if (!replaces_totals) {
-      ((sums[I] += load_vector(at[I])), ...);
+      ((sums[I] += load_elements(at[I])), ...);
     }
-    (store_vector(at[I], sums[I]), ...);
+    (simd::store(at[I], sums[I]), ...);
   }
 };
 
@@ -388,31 +280,12 @@ struct Elements {
 
 using BaseTile = TileOf<Elements>;
 
-/// A float, or the bits of a pair of BFloat16: what was written there are elements of BFloat16, of which compilers
-/// assume that no float is read.
-inline float load_float(const float* from) {
-  float value;
-  std::memcpy(&value, from, sizeof(value));
-  return value;
-}
-
 #if defined(KERNELS_MULTIPLIES_PAIRS)
-
-/// Adds the products of a pair of BFloat16 and of the pairs of a vector; floats have the bits of the pairs.
-inline Vector<float> add_pairs(Vector<float> sums, float pair, Vector<float> pairs) {
-#if defined(__AVX512BF16__)
-  return _mm512_dpbf16_ps(sums, reinterpret_cast<__m512bh>(_mm512_set1_ps(pair)), reinterpret_cast<__m512bh>(pairs));
-#else
-  return reinterpret_cast<Vector<float>>(vbfdotq_f32(reinterpret_cast<float32x4_t>(sums),
-                                                     reinterpret_cast<bfloat16x8_t>(vdupq_n_f32(pair)),
-                                                     reinterpret_cast<bfloat16x8_t>(pairs)));
-#endif
-}
 
 /// Products of pairs, behind which floats stand here.
 struct Pairs {
   static Vector<float> add(Vector<float> sums, const float* a, Vector<float> b) {
-    return add_pairs(sums, load_float(a), b);
+    return simd::add_pairs(sums, load_float(a), b);
   }
 };
 
@@ -420,16 +293,7 @@ using PairTile = TileOf<Pairs>;
 
 #endif
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
-
-/// Whether the processor has vectors of twice the size. Nearly every x86-64 one does, but the architecture's baseline
-/// does not.
-bool has_wide_vectors();
-
-template <typename T>
-struct WideVectorOf {
-  typedef T type __attribute__((vector_size(2 * kVectorBytes)));
-};
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
 /// A tile in vectors of twice the size, with the same results: each element's products are added in the same order.
 struct WideTile {
@@ -438,10 +302,10 @@ struct WideTile {
   static constexpr int kLeastVectors = 1;
 
   template <typename T, int kVectors, int... I>
-  [[gnu::target("avx")]] static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride,
+  KERNELS_WIDE_VECTORS static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride,
                                          int64_t /*vector_stride*/, int64_t k, T* totals, int64_t totals_stride,
                                          bool replaces_totals, std::integer_sequence<int, I...>) {
-    using Wide = typename WideVectorOf<T>::type;
+    using Wide = Vector<T, 2 * kVectorBytes>;
     constexpr int64_t kWideLanes = 2 * kLanes<T>;
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Wide sums[] = {((void)I, Wide{})...};
@@ -481,7 +345,7 @@ void add_products(T* totals, const T* a, const B* b, int64_t b_stride, int64_t n
   const B* const rows[] = {b + P * b_stride...};
   int64_t j = 0;
   for (; j + kLanes<T> <= n; j += kLanes<T>) {
-    add_vector(totals + j, (... + (factors[P] * load_vector(rows[P] + j))));
+    add_vector(totals + j, (... + (factors[P] * load_elements(rows[P] + j))));
   }
   for (; j < n; ++j) {
     totals[j] += (... + (factors[P] * load_element(rows[P] + j)));
@@ -613,14 +477,6 @@ T sum_of_products(const T* a, const B* b, int64_t k) {
   return sum;
 }
 
-template <typename T>
-T sum_of_lanes(const Vector<T>& vector) {
-  T lanes[kLanes<T>];
-  std::memcpy(lanes, &vector, sizeof(lanes));
-  merge_lanes<kLanes<T> / 2>(lanes, [](T& into, T other) { into += other; });
-  return lanes[0];
-}
-
 /// Some dot products at a time, each the same sum as alone.
 template <typename T, typename B, int... J>
 void add_dots(T* totals, const T* a, const B* b, int64_t b_stride, int64_t k, std::integer_sequence<int, J...>) {
@@ -628,13 +484,13 @@ void add_dots(T* totals, const T* a, const B* b, int64_t b_stride, int64_t k, st
   Vector<T> odd[] = {((void)J, Vector<T>{})...};
   int64_t p = 0;
   for (; p + 2 * kLanes<T> <= k; p += 2 * kLanes<T>) {
-    const Vector<T> a_even = load_vector(a + p);
-    const Vector<T> a_odd = load_vector(a + p + kLanes<T>);
-    ((even[J] += a_even * load_vector(b + J * b_stride + p),
-      odd[J] += a_odd * load_vector(b + J * b_stride + p + kLanes<T>)),
+    const Vector<T> a_even = load_elements(a + p);
+    const Vector<T> a_odd = load_elements(a + p + kLanes<T>);
+    ((even[J] += a_even * load_elements(b + J * b_stride + p),
+      odd[J] += a_odd * load_elements(b + J * b_stride + p + kLanes<T>)),
      ...);
   }
-  ((totals[J] += sum_of_lanes<T>(even[J] + odd[J]) + sum_of_products(a + p, b + J * b_stride + p, k - p)), ...);
+  ((totals[J] += simd::sum<T>(even[J] + odd[J]) + sum_of_products(a + p, b + J * b_stride + p, k - p)), ...);
 }
 
 template <typename T, typename B>
@@ -670,7 +526,7 @@ constexpr bool is_met(ScalarType) { return true; }
 template <typename Tile, typename T>
 constexpr ProductLoops make_product_loops() {
   ProductLoops loops{CppTypeToScalarType<T>::value, &add_panel<Tile, T>, kRowLoops<T, T>};
-#if defined(__F16C__) && defined(__GNUC__)
+#if defined(KERNELS_LOADS_HALF)
   if constexpr (std::is_same_v<T, float> && is_met(ScalarType::Half)) {
     loops.rows_of_half = kRowLoops<float, Half>;
   }
@@ -690,10 +546,10 @@ template <typename T>
 const ProductLoops& product_loops() {
   static_assert(std::is_same_v<T, ProductType<T>>);
   static constexpr ProductLoops loops = internal::make_product_loops<internal::BaseTile, T>();
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
   if constexpr (!std::is_integral_v<T>) {
     static constexpr ProductLoops wide_loops = internal::make_product_loops<internal::WideTile, T>();
-    if (internal::has_wide_vectors()) {
+    if (simd::has_wide_vectors()) {
       return wide_loops;
     }
   }

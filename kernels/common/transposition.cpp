@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/vector.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -19,12 +20,6 @@ void copy_rows_of(const Transposition& matrix, const char* source, char* target,
     std::memcpy(target + i * matrix.target_stride, row, sizeof(row));
   }
 }
-
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define KERNELS_HAVE_SHUFFLES
-#endif
-#endif
 
 #ifdef KERNELS_HAVE_SHUFFLES
 
@@ -44,9 +39,9 @@ KERNELS_ALWAYS_INLINE inline void store_pixels(const Vector& a, const Vector& b,
                                                std::integer_sequence<int, I...>) {
   constexpr int kSide = sizeof...(I);
   constexpr int kFirst = kIndex * kSide;
-  const Vector two = __builtin_shufflevector(a, b, ((kFirst + I) / 3 + ((kFirst + I) % 3 == 1 ? kSide : 0))...);
-  const Vector pixels = __builtin_shufflevector(two, c, ((kFirst + I) % 3 == 2 ? kSide + (kFirst + I) / 3 : I)...);
-  std::memcpy(target + kIndex * sizeof(Vector), &pixels, sizeof(Vector));
+  const Vector two = simd::shuffle<((kFirst + I) / 3 + ((kFirst + I) % 3 == 1 ? kSide : 0))...>(a, b);
+  simd::store(target + kIndex * sizeof(Vector),
+              simd::shuffle<((kFirst + I) % 3 == 2 ? kSide + (kFirst + I) / 3 : I)...>(two, c));
 }
 
 /// Copies as many pixels of three colors as a vector has elements.
@@ -54,7 +49,7 @@ template <typename T>
 KERNELS_ALWAYS_INLINE inline void copy_colors(const Transposition& matrix, const char* source, char* target) {
   constexpr int kSide = 16 / sizeof(T);
   constexpr auto kAll = std::make_integer_sequence<int, kSide>();
-  using Vector [[gnu::vector_size(16)]] = T;
+  using Vector = simd::Vector<T, 16>;
   Vector colors[3];
   KERNELS_LANES
   for (int k = 0; k < 3; ++k) {
@@ -96,35 +91,19 @@ void copy_each(const Transposition& matrix, const char* source, char* target, in
 
 #ifdef KERNELS_HAVE_SHUFFLES
 
-/// Copies a square of as many rows and columns as a vector has elements, one for each of `I`.
-template <typename T, int... I>
-KERNELS_ALWAYS_INLINE inline void copy_square(const Transposition& matrix, const char* source, char* target,
-                                              std::integer_sequence<int, I...>) {
-  using Vector [[gnu::vector_size(sizeof...(I) * sizeof(T))]] = T;
-  constexpr int kSide = sizeof...(I);
-  Vector lines[kSide];
+/// Copies a square of as many rows and columns as a vector has elements.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline void copy_square(const Transposition& matrix, const char* source, char* target) {
+  constexpr int kSide = 16 / sizeof(T);
+  simd::Vector<T, 16> lines[kSide];
   KERNELS_LANES
   for (int k = 0; k < kSide; ++k) {
-    std::memcpy(&lines[k], source + k * matrix.source_stride, sizeof(Vector));
+    lines[k] = simd::load_as<simd::Vector<T, 16>>(source + k * matrix.source_stride);
   }
-  // Each step doubles how many elements of one row lie side by side.
-  KERNELS_LANES
-  for (int step = 1; step < kSide; step *= 2) {
-    Vector mixed[kSide];
-    KERNELS_LANES
-    for (int k = 0; k < kSide / 2; ++k) {
-      mixed[2 * k] = __builtin_shufflevector(lines[k], lines[k + kSide / 2], (I / 2 + I % 2 * kSide)...);
-      mixed[2 * k + 1] =
-          __builtin_shufflevector(lines[k], lines[k + kSide / 2], (kSide / 2 + I / 2 + I % 2 * kSide)...);
-    }
-    KERNELS_LANES
-    for (int k = 0; k < kSide; ++k) {
-      lines[k] = mixed[k];
-    }
-  }
+  simd::transpose(lines);
   KERNELS_LANES
   for (int k = 0; k < kSide; ++k) {
-    std::memcpy(target + k * matrix.target_stride, &lines[k], sizeof(Vector));
+    simd::store(target + k * matrix.target_stride, lines[k]);
   }
 }
 
@@ -140,7 +119,7 @@ void copy_tile(const Transposition& matrix, const char* source, char* target, in
     for (int64_t j = 0; j < square_columns; j += kSide) {
       for (int64_t k = i; k < i + kRows; k += kSide) {
         copy_square<T>(matrix, source + k * kSize + j * matrix.source_stride,
-                       target + k * matrix.target_stride + j * kSize, std::make_integer_sequence<int, kSide>());
+                       target + k * matrix.target_stride + j * kSize);
       }
     }
     copy_each<T>(matrix, source + i * kSize + square_columns * matrix.source_stride,

@@ -2,6 +2,9 @@
 
 #include <cstdint>
 
+#include "kernels/simd/inline.h"
+#include "kernels/simd/lanes.h"
+
 /// Before a `for` loop: its iterations do not depend on each other, even if its pointers alias.
 #if defined(__clang__)
 #define KERNELS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
@@ -17,14 +20,6 @@
 #define KERNELS_LANES _Pragma("GCC unroll 8")
 #else
 #define KERNELS_LANES
-#endif
-
-/// Before a function's `inline`, or behind the parameters of a lambda: calls of a function that is too large for the
-/// compiler's taste are inlined as well, without which loops over it are not vectorized.
-#if defined(__GNUC__)
-#define KERNELS_ALWAYS_INLINE __attribute__((always_inline))
-#else
-#define KERNELS_ALWAYS_INLINE
 #endif
 
 namespace rules_executorch::kernels {
@@ -79,17 +74,6 @@ inline void wide_vectorized_for(int64_t n, const Body& body) {
   }
 #endif
   vectorized_for(n, body);
-}
-
-/// Merges 2 * kHalf values, a power of two, into the first one.
-template <int64_t kHalf, typename T, typename Merge>
-inline void merge_lanes(T* lanes, const Merge& merge) {
-  for (int64_t k = 0; k < kHalf; ++k) {
-    merge(lanes[k], lanes[k + kHalf]);
-  }
-  if constexpr (kHalf > 1) {
-    merge_lanes<kHalf / 2>(lanes, merge);
-  }
 }
 
 /// Combines values that come in blocks. Compilers do not reorder floating-point operations; here the order is one of

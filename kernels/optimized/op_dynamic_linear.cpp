@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "kernels/common/block.h"
-#include "kernels/common/byte_vectors.h"
 #include "kernels/common/convert.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/layouts.h"
@@ -11,6 +10,7 @@
 #include "kernels/common/resize.h"
 #include "kernels/common/vector_math.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/simd.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -22,47 +22,15 @@ namespace {
 constexpr int64_t kPanelColumns = kBytePanelColumns;
 constexpr int64_t kPanelDepth = kBytePanelDepth;
 constexpr int64_t kBlock = kPanelColumns * kPanelDepth;
-constexpr int kPanelVectors = static_cast<int>(kBlock / kByteLanes);
+constexpr int kPanelVectors = static_cast<int>(kBlock / simd::kByteLanes);
 /// Rows and panels that are multiplied together: half the registers of most processors hold sums.
 constexpr int kTileRows = 4;
 constexpr int kTilePanels = kPanelVectors == 1 ? 4 : 1;
 /// Elements of a row of the input are filled up to a multiple of this.
 constexpr int64_t kRowMultiple = kBytePanelRowMultiple;
-static_assert(kPanelDepth == kGroupBytes && kRowMultiple == 2 * kPanelDepth);
+static_assert(kPanelDepth == simd::kGroupBytes && kRowMultiple == 2 * kPanelDepth);
 /// Rows that meet a panel before the next one.
 constexpr int64_t kRows = 64;
-
-/// 16 times the integers that bytes have in their lower halves, and in their higher ones: signed numbers of 4 bits.
-struct Halves {
-  Bytes lower;
-  Bytes higher;
-};
-
-KERNELS_ALWAYS_INLINE inline Halves halves_of(Bytes x) {
-  constexpr uint64_t kHigher = 0xF0F0F0F0F0F0F0F0u;
-#if defined(__GNUC__)
-  typedef uint64_t Words __attribute__((vector_size(kByteLanes)));
-  Words words;
-  std::memcpy(&words, &x, sizeof(words));
-  const Words lower = (words << 4) & kHigher;
-  const Words higher = words & kHigher;
-#else
-  struct Words {
-    uint64_t lanes[kByteLanes / sizeof(uint64_t)];
-  };
-  Words lower;
-  Words higher;
-  std::memcpy(&higher, &x, sizeof(higher));
-  for (size_t i = 0; i < kByteLanes / sizeof(uint64_t); ++i) {
-    lower.lanes[i] = (higher.lanes[i] << 4) & kHigher;
-    higher.lanes[i] &= kHigher;
-  }
-#endif
-  Halves halves;
-  std::memcpy(&halves.lower, &lower, sizeof(lower));
-  std::memcpy(&halves.higher, &higher, sizeof(higher));
-  return halves;
-}
 
 /// How the bytes of a row of the input stand for its values: `(byte - zero_point) * scale`.
 struct RowParameters {
@@ -141,22 +109,22 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
   }
   const char* block = layer.panels + panel * layer.panel_stride;
   for (int64_t g = 0; g < layer.groups; ++g) {
-    Ints sums[kRowCount][kVectors];
+    simd::Ints sums[kRowCount][kVectors];
 #pragma GCC unroll 4
     for (int i = 0; i < kRowCount; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        sums[i][j] = zero_ints();
+        sums[i][j] = simd::Ints{};
       }
     }
     const int64_t end = (g + 1) * layer.group_size;
     for (int64_t p = g * layer.group_size; p < end; p += kDepth, block += kBlock) {
-      Bytes weights[kBits == 4 ? 2 : 1][kVectors];
+      simd::Bytes weights[kBits == 4 ? 2 : 1][kVectors];
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        const Bytes bytes = load_bytes(block + j / kPanelVectors * layer.panel_stride + j % kPanelVectors * kByteLanes);
+        const simd::Bytes bytes = simd::load_as<simd::Bytes>(block + j / kPanelVectors * layer.panel_stride + j % kPanelVectors * simd::kByteLanes);
         if constexpr (kBits == 4) {
-          const Halves halves = halves_of(bytes);
+          const simd::Halves halves = simd::halves_of(bytes);
           weights[0][j] = halves.lower;
           weights[1][j] = halves.higher;
         } else {
@@ -169,10 +137,10 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
         for (int half = 0; half < (kBits == 4 ? 2 : 1); ++half) {
           uint32_t group;
           std::memcpy(&group, rows[i] + p + half * kPanelDepth, sizeof(group));
-          const Bytes x = repeat_group(group);
+          const simd::Bytes x = simd::repeat_group(group);
 #pragma GCC unroll 4
           for (int j = 0; j < kVectors; ++j) {
-            sums[i][j] = add_products(sums[i][j], x, weights[half][j]);
+            sums[i][j] = simd::add_products(sums[i][j], x, weights[half][j]);
           }
         }
       }
@@ -181,7 +149,7 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
       alignas(64) int32_t integers[kColumns];
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        store_ints(integers + j * kIntLanes, sums[i][j]);
+        simd::store(integers + j * simd::kIntLanes, sums[i][j]);
       }
       for (int q = 0; q < kPanelCount; ++q) {
         const float* const scales = layer.scales + ((panel + q) * layer.groups + g) * kPanelColumns;

@@ -18,21 +18,17 @@
 #include "kernels/common/resize.h"
 #include "kernels/common/strided_view.h"
 #include "kernels/common/transposition.h"
-#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
-
-#if defined(__F16C__) && defined(__GNUC__)
-#include <immintrin.h>
-#endif
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 namespace {
 
-namespace vectors = ::rules_executorch::kernels::internal;
-using Floats = vectors::Vector<float>;
-constexpr int64_t kFloats = vectors::kLanes<float>;
+using Floats = simd::Vector<float>;
+constexpr int64_t kFloats = simd::kLanes<float>;
 
 /// A tile of sums in registers: vectors of output channels, and pixels.
 constexpr int kTileVectors = kVectorBytes == 64 ? 3 : 4 * 16 / kVectorBytes;
@@ -82,7 +78,7 @@ constexpr bool kMultipliesPairs = false;
 #endif
 
 /// Whether loads of vectors make floats of elements as fast as they are multiplied.
-#if defined(__F16C__)
+#if defined(KERNELS_LOADS_HALF)
 template <typename E>
 constexpr bool kLoadsFloats = true;
 #else
@@ -90,33 +86,15 @@ template <typename E>
 constexpr bool kLoadsFloats = !std::is_same_v<E, Half>;
 #endif
 
-/// Makes a vector of floats. Of bfloat16, GCC 12 itself converts halves of vectors.
-template <typename P>
-inline Floats load_floats(const P* from) {
-  if constexpr (std::is_same_v<P, BFloat16>) {
-#if defined(__AVX512F__) && defined(__GNUC__)
-    // GCC warns of intrinsics without masks, which leave something open themselves.
-    constexpr __mmask16 kAll = 0xffff;
-    const __m256i stored = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
-    const __m512i wide = _mm512_maskz_cvtepu16_epi32(kAll, stored);
-    return reinterpret_cast<Floats>(_mm512_maskz_slli_epi32(kAll, wide, 16));
-#elif defined(__AVX2__) && defined(__GNUC__)
-    const __m128i stored = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-    return reinterpret_cast<Floats>(_mm256_slli_epi32(_mm256_cvtepu16_epi32(stored), 16));
-#endif
-  }
-  return vectors::load_vector(from);
-}
-
 /// Makes floats of elements of fewer bits.
 template <typename E>
 void load_row(const E* from, float* to, int64_t n) {
   int64_t i = 0;
   for (; i + kFloats <= n; i += kFloats) {
-    vectors::store_vector(to + i, load_floats(from + i));
+    simd::store(to + i, load_elements(from + i));
   }
   for (; i < n; ++i) {
-    to[i] = vectors::load_element(from + i);
+    to[i] = load_element(from + i);
   }
 }
 
@@ -125,18 +103,16 @@ template <typename E>
 void store_row(const float* from, E* to, int64_t n) {
   int64_t i = 0;
   if constexpr (std::is_same_v<E, BFloat16>) {
-#if defined(__AVX512BF16__) && defined(__GNUC__)
-    for (; i + 16 <= n; i += 16) {
-      const __m256bh rounded = _mm512_cvtneps_pbh(_mm512_loadu_ps(from + i));
-      std::memcpy(to + i, &rounded, sizeof(rounded));
+#if defined(KERNELS_STORES_BFLOAT16)
+    for (; i + kFloats <= n; i += kFloats) {
+      simd::store_bfloat16(to + i, simd::load(from + i));
     }
 #endif
     vectorized_for(n - i, [=](int64_t j) { to[i + j].x = float_to_bfloat16(from[i + j]); });
   } else {
-#if defined(__F16C__) && defined(__GNUC__)
-    for (; i + 8 <= n; i += 8) {
-      _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
-                       _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+#if defined(KERNELS_LOADS_HALF)
+    for (; i + kFloats <= n; i += kFloats) {
+      simd::store_half(to + i, simd::load(from + i));
     }
 #endif
     vectorized_for(n - i, [=](int64_t j) { to[i + j].x = float_to_half(from[i + j]); });
@@ -169,35 +145,12 @@ struct Tile {
 /// Half of the columns of a panel, in one vector or two: groups may have no more channels.
 constexpr int64_t kNarrowChannels = kFloatPanelColumns / 2;
 constexpr int64_t kNarrowFloats = std::min(kNarrowChannels, kFloats);
-typedef float NarrowFloats __attribute__((vector_size(kNarrowFloats * sizeof(float))));
+using NarrowFloats = simd::Vector<float, kNarrowFloats * sizeof(float)>;
 #else
 constexpr int64_t kNarrowChannels = 0;
 constexpr int64_t kNarrowFloats = kFloats;
 using NarrowFloats = Floats;
 #endif
-
-template <typename V>
-inline V load(const float* from) {
-  V vector;
-  std::memcpy(&vector, from, sizeof(vector));
-  return vector;
-}
-
-template <typename V>
-inline V clamp(V sums, float minimum, float maximum) {
-  // NaN is neither less nor greater, and stays.
-#if defined(__GNUC__)
-  const V low = V{} + minimum;
-  const V high = V{} + maximum;
-  sums = sums < low ? low : sums;
-  return sums > high ? high : sums;
-#else
-  for (float& sum : sums.lanes) {
-    sum = sum < minimum ? minimum : sum > maximum ? maximum : sum;
-  }
-  return sums;
-#endif
-}
 
 /// Writes the sums of a tile; I goes through its pixels and their vectors in row-major order. Inlined, so that the sums
 /// are in registers before, too.
@@ -205,24 +158,17 @@ template <int kVectors, typename V, int... I>
 KERNELS_ALWAYS_INLINE inline void finish(const Tile& tile, int64_t channel, V* sums, std::integer_sequence<int, I...>) {
   constexpr int64_t kLanes = sizeof(V) / sizeof(float);
   const int64_t last = tile.pixel_count - 1;
-  const V biases[] = {load<V>(tile.bias + channel + I % kVectors * kLanes)...};
+  const V biases[] = {simd::load_as<V>(tile.bias + channel + I % kVectors * kLanes)...};
   ((sums[I] += biases[I]), ...);
   if (tile.addend != nullptr) {
     const float* const rows[] = {tile.addend + std::min<int64_t>(I / kVectors, last) * tile.addend_stride + channel...};
-    ((sums[I] += load<V>(rows[I] + I % kVectors * kLanes)), ...);
+    ((sums[I] += simd::load_as<V>(rows[I] + I % kVectors * kLanes)), ...);
   }
   float* const rows[] = {tile.out + std::min<int64_t>(I / kVectors, last) * tile.out_stride + channel...};
   const float minimum = tile.minimum;
   const float maximum = tile.maximum;
-  ((sums[I] = clamp(sums[I], minimum, maximum), std::memcpy(rows[I] + I % kVectors * kLanes, &sums[I], sizeof(V))),
+  ((sums[I] = simd::clamp(sums[I], minimum, maximum), simd::store(rows[I] + I % kVectors * kLanes, sums[I])),
    ...);
-}
-
-/// Brings a line of memory into the second cache, if there is one.
-inline void fetch([[maybe_unused]] const float* from) {
-#if defined(__GNUC__)
-  __builtin_prefetch(from, /*rw=*/0, /*locality=*/2);
-#endif
 }
 
 /// Adds the products of an input and a row of weights: pairs of BFloat16 where `kPairs`, which floats have the bits of.
@@ -230,7 +176,7 @@ template <bool kPairs, typename V>
 KERNELS_ALWAYS_INLINE inline V add_products(V sums, float in, V row) {
 #if defined(KERNELS_MULTIPLIES_PAIRS)
   if constexpr (kPairs) {
-    return vectors::add_pairs(sums, in, row);
+    return simd::add_pairs(sums, in, row);
   }
 #endif
   return sums + in * row;
@@ -247,9 +193,9 @@ inline void sum_pixels(const Tile& tile, std::integer_sequence<int, I...> all) {
     const float* const* const pixels = tile.pixels + place * tile.place_stride;
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
     for (int64_t p = 0; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
-      fetch(next);
-      const V row[] = {load<V>(weight + I % kVectors * vector_stride)...};
-      ((sums[I] = add_products<kPairs>(sums[I], vectors::load_float(in[I] + p), row[I])), ...);
+      simd::prefetch<2>(next);  // into the second cache
+      const V row[] = {simd::load_as<V>(weight + I % kVectors * vector_stride)...};
+      ((sums[I] = add_products<kPairs>(sums[I], load_float(in[I] + p), row[I])), ...);
     }
   }
   finish<kVectors>(tile, 0, sums, all);
@@ -295,9 +241,9 @@ inline void sum_channels(const Tile& tile, int64_t channel, std::integer_sequenc
   for (int64_t place = 0; place < tile.places; ++place) {
     const float* const* const pixels = tile.pixels + place * tile.place_stride;
     const float* const weight = tile.weight + place * tile.weight_stride + channel;
-    const Floats row[] = {vectors::load_vector(weight + I % kVectors * kFloats)...};
+    const Floats row[] = {simd::load(weight + I % kVectors * kFloats)...};
     const P* const in[] = {reinterpret_cast<const P*>(pixels[I / kVectors]) + channel...};
-    ((sums[I] += load_floats(in[I] + I % kVectors * kFloats) * row[I]), ...);
+    ((sums[I] += load_elements(in[I] + I % kVectors * kFloats) * row[I]), ...);
   }
   finish<kVectors>(tile, channel, sums, all);
 }
@@ -320,7 +266,7 @@ void sum_depthwise(const Tile& tile) {
       float sum = tile.bias[channel] + (tile.addend != nullptr ? tile.addend[i * tile.addend_stride + channel] : 0);
       for (int64_t place = 0; place < tile.places; ++place) {
         const auto* const in = reinterpret_cast<const P*>(tile.pixels[place * tile.place_stride + i]);
-        sum += vectors::load_element(in + channel) * tile.weight[place * tile.weight_stride + channel];
+        sum += load_element(in + channel) * tile.weight[place * tile.weight_stride + channel];
       }
       const float raised = sum < tile.minimum ? tile.minimum : sum;
       tile.out[i * tile.out_stride + channel] = raised > tile.maximum ? tile.maximum : raised;
@@ -343,7 +289,7 @@ void sum_neighbors(const Tile (&tiles)[kRows], int64_t row_pixels, int64_t chann
     Floats weights[kKernel * kKernel];
 #pragma GCC unroll 9
     for (int i = 0; i < kKernel * kKernel; ++i) {
-      weights[i] = vectors::load_vector(tile.weight + i * tile.weight_stride + channel);
+      weights[i] = simd::load(tile.weight + i * tile.weight_stride + channel);
     }
     Floats sums[kRows][kDepthwisePixels] = {};
 #pragma GCC unroll 5
@@ -356,7 +302,7 @@ void sum_neighbors(const Tile (&tiles)[kRows], int64_t row_pixels, int64_t chann
       for (int column = 0; column < kColumns; ++column) {
         const int first_x = std::min(column / kStride, kDepthwisePixels - 1);
         const Floats in =
-            vectors::load_vector(pixels[(column - first_x * kStride) * tile.place_stride + first_x] + channel);
+            simd::load(pixels[(column - first_x * kStride) * tile.place_stride + first_x] + channel);
 #pragma GCC unroll 2
         for (int y = 0; y < kRows; ++y) {
           const int kernel_y = row - y * kStride;
@@ -704,7 +650,7 @@ struct PackedConvolution : ConvolutionShape {
             load_row(elements, some, n);
           } else {
             for (int64_t j = 0; j < n; ++j) {
-              some[j] = vectors::load_element(elements + j * x.in_stride);
+              some[j] = load_element(elements + j * x.in_stride);
             }
           }
           for (int64_t j = 0; j < n; ++j) {

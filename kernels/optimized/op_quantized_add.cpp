@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/common/byte_vectors.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/quantization.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/vector_math.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/simd.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -19,7 +19,7 @@ struct Sum {
   float a_scale;
   float b_scale;
   float offset;
-  ByteRange range;
+  simd::ByteRange range;
 };
 
 template <typename A, typename B>
@@ -31,15 +31,15 @@ void add(const Sum& sum, const void* a, const void* b, int64_t begin, int64_t en
     const float x = static_cast<float>(a_bytes[i]) * sum.a_scale;
     float result = x + static_cast<float>(b_bytes[i]) * sum.b_scale + sum.offset;
     result = result > sum.range.min ? result : sum.range.min;
-    result = (result < sum.range.max ? result : sum.range.max) + kRoundingShift;
+    result = (result < sum.range.max ? result : sum.range.max) + simd::kRoundingShift;
     uint32_t bits;
     std::memcpy(&bits, &result, sizeof(bits));
     bytes[i] = static_cast<uint8_t>(bits);
   };
   int64_t i = 0;
-  for (; i + kByteLanes <= end - begin; i += kByteLanes) {
+  for (; i + simd::kByteLanes <= end - begin; i += simd::kByteLanes) {
     KERNELS_INDEPENDENT_ITERATIONS
-    for (int64_t j = i; j < i + kByteLanes; ++j) {
+    for (int64_t j = i; j < i + simd::kByteLanes; ++j) {
       add_at(j);
     }
   }

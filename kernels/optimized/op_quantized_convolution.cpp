@@ -2,15 +2,16 @@
 #include <cstring>
 
 #include "kernels/common/byte_table.h"
-#include "kernels/common/byte_vectors.h"
 #include "kernels/common/dim_order.h"
 #include "kernels/common/grain.h"
 #include "kernels/common/integer_product.h"
 #include "kernels/common/matmul.h"
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
-#include "kernels/common/vector_width.h"
 #include "kernels/common/vectorize.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -113,7 +114,7 @@ class DepthwiseConvolution {
       rows_ = std::min<int64_t>(kTileRows, call_.y.out);
     }
     const int64_t vectors = call_.x.stride == 1 ? kVectorsOfRows : kVectorsOfRow;
-    while (most_parts_ < kMostParts && call_.x.out >= vectors * most_parts_ * 2) {
+    while (most_parts_ < simd::kMostParts && call_.x.out >= vectors * most_parts_ * 2) {
       most_parts_ *= 2;
     }
   }
@@ -132,8 +133,8 @@ class DepthwiseConvolution {
     for (int64_t channel = 0, i = 0; channel < call_.groups; channel = block_from(channel).end(), ++i) {
       arrange(block_from(channel), weight_bytes, factors_ + i * block_bytes_);
     }
-    std::fill_n(zeros_, kByteLanes, call_.padding);
-    const int64_t work = rows_ * call_.x.out * (call_.groups + kByteLanes) * call_.taps() * kDepthwiseCost;
+    std::fill_n(zeros_, simd::kByteLanes, call_.padding);
+    const int64_t work = rows_ * call_.x.out * (call_.groups + simd::kByteLanes) * call_.taps() * kDepthwiseCost;
     const int64_t steps = divide_up(call_.y.out, rows_);
     parallel_for(0, call_.batch * steps, std::max<int64_t>(kPartProducts / work, 1), [&](int64_t begin, int64_t end) {
       for (int64_t step = begin; step < end; ++step) {
@@ -149,8 +150,8 @@ class DepthwiseConvolution {
   }
 
  private:
-  static constexpr int64_t kFactorBytes = kByteLanes * static_cast<int64_t>(sizeof(float));
-  static constexpr int64_t kGroupVectorBytes = kGroupBytes * kByteLanes;
+  static constexpr int64_t kFactorBytes = simd::kByteLanes * static_cast<int64_t>(sizeof(float));
+  static constexpr int64_t kGroupVectorBytes = simd::kGroupBytes * simd::kByteLanes;
   /// Output rows that share the groups of a column: a group has the rows of the input that both of them meet.
   static constexpr int kTileRows = 2;
   /// Vectors of output pixels that are computed together, of each of these rows, or of one row.
@@ -171,22 +172,22 @@ class DepthwiseConvolution {
   Block block_from(int64_t channel) const {
     int64_t parts = 1;
     const auto fits = [&] {
-      const int64_t width = kByteLanes / parts;
+      const int64_t width = simd::kByteLanes / parts;
       return width <= call_.groups && width < 2 * (call_.groups - channel);
     };
     while (parts < most_parts_ && !fits()) {
       parts *= 2;
     }
-    if (kByteLanes / parts > call_.groups) {
+    if (simd::kByteLanes / parts > call_.groups) {
       return {0, call_.groups, 1};
     }
-    const int64_t width = kByteLanes / parts;
+    const int64_t width = simd::kByteLanes / parts;
     return {std::min(channel, call_.groups - width), width, parts};
   }
 
   /// Whether the kernel has three columns next to each other, each of one group, and one byte of a group is left.
   bool has_tiles() const {
-    return call_.conversion.type != ScalarType::Float && call_.y.kernel < kGroupBytes && call_.y.dilation == 1 &&
+    return call_.conversion.type != ScalarType::Float && call_.y.kernel < simd::kGroupBytes && call_.y.dilation == 1 &&
            call_.x.kernel == 3 && call_.x.dilation == 1 &&
            ((call_.x.stride == 1 && call_.y.stride == 1) || call_.x.stride == 2);
   }
@@ -194,7 +195,7 @@ class DepthwiseConvolution {
   /// Where the factors of a block's channel lie, which are in interleaved order.
   static int64_t position(int64_t channel) {
     const int64_t lane = channel / 16;
-    return channel % 16 / 4 * kIntLanes + lane * 4 + channel % 4;
+    return channel % 16 / 4 * simd::kIntLanes + lane * 4 + channel % 4;
   }
 
   /// Copies the factors and weights of a block's channels as the loops read them.
@@ -203,7 +204,7 @@ class DepthwiseConvolution {
     const int64_t groups = call_.weight_groups();
     std::memset(target, 0, static_cast<size_t>(block_bytes_));
     float* const scales = reinterpret_cast<float*>(target);
-    float* const offsets = scales + kByteLanes;
+    float* const offsets = scales + simd::kByteLanes;
     char* const weights = target + 2 * kFactorBytes;
     for (int64_t i = 0, n = 0; i < channels; i += n) {
       const int64_t channel = block.first + i % block.channels;
@@ -217,7 +218,7 @@ class DepthwiseConvolution {
       const char* const panel = call_.weight + channel / kPanelColumns * groups * kPanelColumns * kPanelDepth;
       for (int64_t group = 0; group < groups; ++group) {
         copy(panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth,
-             weights + group * kGroupVectorBytes + position(i) * kGroupBytes, kGroupBytes);
+             weights + group * kGroupVectorBytes + position(i) * simd::kGroupBytes, simd::kGroupBytes);
       }
     }
     if (rows_ > 1) {
@@ -238,8 +239,8 @@ class DepthwiseConvolution {
 
   /// Rows of the input whose elements make groups. Of a row outside of the input, all columns are at the same place.
   struct GroupRows {
-    const uint8_t* rows[kGroupBytes];
-    int64_t steps[kGroupBytes];
+    const uint8_t* rows[simd::kGroupBytes];
+    int64_t steps[simd::kGroupBytes];
   };
 
   int64_t out_row_bytes() const { return call_.x.out * call_.groups * call_.out_size; }
@@ -253,12 +254,12 @@ class DepthwiseConvolution {
                      std::min(rows_, call_.y.out - out_y),
                      block};
 #if KERNELS_HAVE_VECTOR_TABLES
-    if (call_.conversion.table != nullptr && has_vector_tables()) {
+    if (call_.conversion.table != nullptr && simd::has_vector_tables()) {
       look_up_pixels(row);
       return;
     }
 #endif
-    compute_pixels(row, [](Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
+    compute_pixels(row, [](simd::Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
     if (call_.conversion.table != nullptr) {
       for (int64_t i = 0; i < row.rows; ++i) {
         look_up_rows(call_.conversion.table, call_.x.out, block.channels, call_.groups,
@@ -270,7 +271,7 @@ class DepthwiseConvolution {
 #if KERNELS_HAVE_VECTOR_TABLES
 
   KERNELS_VECTOR_TABLES void look_up_pixels(const Row& row) const {
-    compute_pixels(row, VectorTable{call_.conversion.table});
+    compute_pixels(row, simd::VectorTable{call_.conversion.table});
   }
 
 #endif
@@ -280,7 +281,7 @@ class DepthwiseConvolution {
   template <typename Convert>
   void compute_pixels(const Row& row, const Convert& convert) const {
     int64_t x = 0;
-    if (has_tiles() && row.block.channels * row.block.parts == kByteLanes) {
+    if (has_tiles() && row.block.channels * row.block.parts == simd::kByteLanes) {
       x = call_.x.stride == 1 ? compute_tiles<kTileRows, kVectorsOfRows, 1>(row, convert)
                               : compute_tiles<1, kVectorsOfRow, 2>(row, convert);
     }
@@ -294,7 +295,7 @@ class DepthwiseConvolution {
   /// The rows from `tap` of the kernel on, and behind them those that the next output rows meet.
   GroupRows group_rows(const Row& row, int64_t first, int64_t tap, int64_t count) const {
     GroupRows result;
-    for (int64_t i = 0; i < kGroupBytes; ++i) {
+    for (int64_t i = 0; i < simd::kGroupBytes; ++i) {
       const int64_t y = row.y + first * call_.y.stride + (tap + i) * call_.y.dilation;
       const bool is_inside = tap + i < count && y >= 0 && y < call_.y.in;
       result.rows[i] = is_inside ? row.in + y * call_.x.in * call_.groups : zeros_;
@@ -307,12 +308,12 @@ class DepthwiseConvolution {
   /// is wider than a row. The first columns of two pixels are kStep columns apart.
   template <int kRows, int kVectors, int kStep, typename Convert>
   int64_t compute_tiles(const Row& row, const Convert& convert) const {
-    if constexpr (kMostParts >= 4) {
+    if constexpr (simd::kMostParts >= 4) {
       if (row.block.parts == 4) {
         return compute_tiles_of<kRows, kVectors, kStep, 4>(row, convert);
       }
     }
-    if constexpr (kMostParts >= 2) {
+    if constexpr (simd::kMostParts >= 2) {
       if (row.block.parts == 2) {
         return compute_tiles_of<kRows, kVectors, kStep, 2>(row, convert);
       }
@@ -340,14 +341,14 @@ class DepthwiseConvolution {
   void compute_tile(const Row& row, const GroupRows& rows, int64_t x, const Convert& convert) const {
     constexpr int kKernel = 3;
     constexpr int kVectorStep = kStep * kParts;
-    const Bytes bits = repeat_group(call_.bits * 0x01010101u);
+    const simd::Bytes bits = simd::repeat_group(call_.bits * 0x01010101u);
     const char* const weights = row.factors + 2 * kFactorBytes;
-    Ints sums[kRows * kVectors][4];
+    simd::Ints sums[kRows * kVectors][4];
 #pragma GCC unroll 8
     for (int i = 0; i < kRows * kVectors; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) {
-        sums[i][j] = zero_ints();
+        sums[i][j] = simd::Ints{};
       }
     }
 #pragma GCC unroll 32
@@ -357,8 +358,8 @@ class DepthwiseConvolution {
       }
       const int64_t first = x * kStep - call_.x.before + k;
       // The last row of a group is one that the next output row meets, or has weights of zero.
-      constexpr int kMet = kGroupBytes - kTileRows + kRows;
-      Bytes loaded[kGroupBytes];
+      constexpr int kMet = simd::kGroupBytes - kTileRows + kRows;
+      simd::Bytes loaded[simd::kGroupBytes];
 #pragma GCC unroll 4
       for (int i = 0; i < kMet; ++i) {
         const uint8_t* from[kParts];
@@ -367,13 +368,13 @@ class DepthwiseConvolution {
           const int64_t column = first + part * kStep;
           from[part] = column >= 0 && column < call_.x.in ? rows.rows[i] + column * rows.steps[i] : zeros_;
         }
-        loaded[i] = flip_bits(load_parts(from), bits);
+        loaded[i] = simd::load_parts(from) ^ bits;
       }
-      if (kMet < kGroupBytes) {
-        loaded[kGroupBytes - 1] = loaded[0];
+      if (kMet < simd::kGroupBytes) {
+        loaded[simd::kGroupBytes - 1] = loaded[0];
       }
-      Bytes column[4];
-      interleave(loaded, column);
+      simd::Bytes column[4];
+      simd::interleave(loaded, column);
 #pragma GCC unroll 4
       for (int i = 0; i < kVectors; ++i) {
         if (k >= i * kVectorStep && k < i * kVectorStep + kKernel) {
@@ -392,7 +393,7 @@ class DepthwiseConvolution {
 #pragma GCC unroll 8
       for (int i = 0; i < kRows * kVectors; ++i) {
         sums[i][j] =
-            rounded(sums[i][j], scales + j * kIntLanes, scales + kByteLanes + j * kIntLanes, call_.conversion.range);
+            simd::rounded(sums[i][j], scales + j * simd::kIntLanes, scales + simd::kByteLanes + j * simd::kIntLanes, call_.conversion.range);
       }
     }
 #pragma GCC unroll 2
@@ -403,13 +404,13 @@ class DepthwiseConvolution {
       char* const out = row.out + y * out_row_bytes() + x * call_.groups;
 #pragma GCC unroll 4
       for (int i = 0; i < kVectors; ++i) {
-        const Bytes bytes = convert(narrow(sums[y * kVectors + i]));
+        const simd::Bytes bytes = convert(simd::narrow(sums[y * kVectors + i]));
         if constexpr (kParts == 1) {
-          store_bytes(out + i * call_.groups, bytes);
+          simd::store(out + i * call_.groups, bytes);
         } else {
-          constexpr int64_t kPartBytes = kByteLanes / kParts;
-          alignas(kByteLanes) char parts[kByteLanes];
-          store_bytes(parts, bytes);
+          constexpr int64_t kPartBytes = simd::kByteLanes / kParts;
+          alignas(simd::kByteLanes) char parts[simd::kByteLanes];
+          simd::store(parts, bytes);
 #pragma GCC unroll 4
           for (int part = 0; part < kParts; ++part) {
             std::memcpy(out + (i * kParts + part) * call_.groups, parts + part * kPartBytes, kPartBytes);
@@ -422,55 +423,55 @@ class DepthwiseConvolution {
   /// Computes one pixel of a row.
   template <typename Convert>
   void compute_pixel(const Row& row, int64_t out_row, int64_t out_x, const Convert& convert) const {
-    const Bytes bits = repeat_group(call_.bits * 0x01010101u);
+    const simd::Bytes bits = simd::repeat_group(call_.bits * 0x01010101u);
     const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
     const char* weights = row.factors + 2 * kFactorBytes;
-    Ints sums[4] = {zero_ints(), zero_ints(), zero_ints(), zero_ints()};
-    for (int64_t tap = 0; tap < call_.y.kernel; tap += kGroupBytes) {
+    simd::Ints sums[4] = {simd::Ints{}, simd::Ints{}, simd::Ints{}, simd::Ints{}};
+    for (int64_t tap = 0; tap < call_.y.kernel; tap += simd::kGroupBytes) {
       const GroupRows rows = group_rows(row, out_row, tap, call_.y.kernel);
       for (int64_t k = 0; k < call_.x.kernel; ++k, weights += kGroupVectorBytes) {
         const int64_t x = out_x * call_.x.stride - call_.x.before + k * call_.x.dilation;
         const GroupRows& met = x >= 0 && x < call_.x.in ? rows : outside;
-        Bytes loaded[kGroupBytes];
-        for (int i = 0; i < kGroupBytes; ++i) {
-          loaded[i] = flip_bits(load_some_bytes(met.rows[i] + x * met.steps[i], row.block.channels), bits);
+        simd::Bytes loaded[simd::kGroupBytes];
+        for (int i = 0; i < simd::kGroupBytes; ++i) {
+          loaded[i] = simd::load_some_bytes(met.rows[i] + x * met.steps[i], row.block.channels) ^ bits;
         }
-        Bytes column[4];
-        interleave(loaded, column);
+        simd::Bytes column[4];
+        simd::interleave(loaded, column);
         add_column(column, weights, sums);
       }
     }
     store(row, sums, row.out + out_row * out_row_bytes() + out_x * call_.groups * call_.out_size, convert);
   }
 
-  KERNELS_ALWAYS_INLINE static void add_column(const Bytes (&column)[4], const char* weights, Ints (&sums)[4]) {
+  KERNELS_ALWAYS_INLINE static void add_column(const simd::Bytes (&column)[4], const char* weights, simd::Ints (&sums)[4]) {
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
-      sums[j] = add_products(sums[j], column[j], load_bytes(weights + j * kByteLanes));
+      sums[j] = simd::add_products(sums[j], column[j], simd::load_as<simd::Bytes>(weights + j * simd::kByteLanes));
     }
   }
 
   template <typename Convert>
-  void store(const Row& row, const Ints (&sums)[4], char* out, const Convert& convert) const {
+  void store(const Row& row, const simd::Ints (&sums)[4], char* out, const Convert& convert) const {
     const float* const scales = reinterpret_cast<const float*>(row.factors);
     if (call_.conversion.type == ScalarType::Float) {
-      int32_t values[kByteLanes];
+      int32_t values[simd::kByteLanes];
       for (int i = 0; i < 4; ++i) {
-        store_ints(values + i * kIntLanes, sums[i]);
+        simd::store(values + i * simd::kIntLanes, sums[i]);
       }
       store_floats(row, values, out);
       return;
     }
-    char stored[kByteLanes];
-    store_bytes(stored, convert(narrow_sums(sums, scales, scales + kByteLanes, call_.conversion.range)));
-    copy_few_bytes(out, stored, row.block.channels);
+    char stored[simd::kByteLanes];
+    simd::store(stored, convert(simd::narrow_sums(sums, scales, scales + simd::kByteLanes, call_.conversion.range)));
+    simd::copy_few_bytes(out, stored, row.block.channels);
   }
 
   static void store_floats(const Row& row, const int32_t* values, char* out) {
     const float* const scales = reinterpret_cast<const float*>(row.factors);
     for (int64_t i = 0; i < row.block.channels; ++i) {
       const int64_t at = position(i);
-      const float value = static_cast<float>(values[at]) * scales[at] + scales[kByteLanes + at];
+      const float value = static_cast<float>(values[at]) * scales[at] + scales[simd::kByteLanes + at];
       std::memcpy(out + i * static_cast<int64_t>(sizeof(float)), &value, sizeof(value));
     }
   }
@@ -481,7 +482,7 @@ class DepthwiseConvolution {
   int64_t most_parts_ = 1;
   char* factors_ = nullptr;
   int64_t block_bytes_ = 0;
-  uint8_t zeros_[kByteLanes];  // The input's zero points.
+  uint8_t zeros_[simd::kByteLanes];  // The input's zero points.
 };
 
 /// A group at a time: rows of what the kernel meets at some pixels times weights. Where that is a pixel, the input has

@@ -9,10 +9,7 @@
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/vectorize.h"
-
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+#include "kernels/simd/simd.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -25,106 +22,38 @@ template <int kBits>
 constexpr int64_t kBlock = kQuantizedRowBlockBytes * 8 / kBits;
 static_assert(kQuantizedRowBlockBytes == 16, "the loads below are of 16 bytes");
 
-/// As many floats as weights are made of at a time, for sums of products that are added at the end.
-#if defined(__AVX512F__)
-
+/// As many floats as weights are made of at a time, for sums of products that are added at the end: short vectors are
+/// taken together.
 struct Floats {
-  static constexpr int64_t kLanes = 16;
-  __m512 lanes;
+  static constexpr int kVectors = simd::kLanes<float> < 8 ? 16 / simd::kLanes<float> : 1;
+  static constexpr int64_t kLanes = kVectors * simd::kLanes<float>;
+  simd::Vector<float> vectors[kVectors];
 
-  static KERNELS_ALWAYS_INLINE Floats zero() { return {_mm512_setzero_ps()}; }
-  static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return {_mm512_loadu_ps(from)}; }
-  KERNELS_ALWAYS_INLINE void add_product(Floats a, Floats b) { lanes = _mm512_fmadd_ps(a.lanes, b.lanes, lanes); }
-  KERNELS_ALWAYS_INLINE void add_product(Floats a, float b) { add_product(a, Floats{_mm512_set1_ps(b)}); }
-};
-
-template <int kBits>
-KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
-  const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(from));
-  constexpr __mmask16 kAll = 0xFFFF;
-  if constexpr (kBits == 8) {
-    weights[0].lanes = _mm512_maskz_cvtepi32_ps(kAll, _mm512_maskz_cvtepi8_epi32(kAll, bytes));
-  } else {
-    const __m512 values = _mm512_setr_ps(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7);
-    const __m512i indices = _mm512_maskz_cvtepu8_epi32(kAll, bytes);
-    weights[0].lanes = _mm512_maskz_permutexvar_ps(kAll, indices, values);
-    weights[1].lanes = _mm512_maskz_permutexvar_ps(kAll, _mm512_maskz_srli_epi32(kAll, indices, 4), values);
-  }
-}
-
-#elif defined(__AVX2__)
-
-struct Floats {
-  static constexpr int64_t kLanes = 8;
-  __m256 lanes;
-
-  static KERNELS_ALWAYS_INLINE Floats zero() { return {_mm256_setzero_ps()}; }
-  static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return {_mm256_loadu_ps(from)}; }
-  KERNELS_ALWAYS_INLINE void add_product(Floats a, Floats b) { lanes = _mm256_fmadd_ps(a.lanes, b.lanes, lanes); }
-  KERNELS_ALWAYS_INLINE void add_product(Floats a, float b) { add_product(a, Floats{_mm256_set1_ps(b)}); }
-};
-
-template <int kBits>
-KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
-#pragma GCC unroll 2
-  for (int half = 0; half < 2; ++half) {
-    const __m128i bytes = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(from + half * 8));
-    if constexpr (kBits == 8) {
-      weights[half].lanes = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(bytes));
-    } else {
-      const __m256i both = _mm256_cvtepu8_epi32(bytes);
-      const __m256i zero = _mm256_set1_epi32(8);
-      const __m256i low = _mm256_sub_epi32(_mm256_and_si256(both, _mm256_set1_epi32(15)), zero);
-      const __m256i high = _mm256_sub_epi32(_mm256_srli_epi32(both, 4), zero);
-      weights[half].lanes = _mm256_cvtepi32_ps(low);
-      weights[2 + half].lanes = _mm256_cvtepi32_ps(high);
+  static KERNELS_ALWAYS_INLINE Floats zero() { return {}; }
+  static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return simd::load_as<Floats>(from); }
+  KERNELS_ALWAYS_INLINE void add_product(const Floats& a, const Floats& b) {
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) {
+      vectors[i] += a.vectors[i] * b.vectors[i];
     }
   }
-}
-
-#else
-
-struct Floats {
-  static constexpr int64_t kLanes = 16;
-  float lanes[kLanes];
-
-  static KERNELS_ALWAYS_INLINE Floats zero() { return {{}}; }
-  static KERNELS_ALWAYS_INLINE Floats load(const float* from) {
-    Floats result;
-    std::copy_n(from, kLanes, result.lanes);
-    return result;
-  }
-  KERNELS_ALWAYS_INLINE void add_product(const Floats& a, const Floats& b) {
-    vectorized_for(kLanes, [&](int64_t i) { lanes[i] += a.lanes[i] * b.lanes[i]; });
-  }
   KERNELS_ALWAYS_INLINE void add_product(const Floats& a, float b) {
-    vectorized_for(kLanes, [&](int64_t i) { lanes[i] += a.lanes[i] * b; });
+#pragma GCC unroll 4
+    for (int i = 0; i < kVectors; ++i) {
+      vectors[i] += b * a.vectors[i];
+    }
   }
 };
 
 template <int kBits>
 KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
+  simd::Vector<float> loaded[kBlock<kBits> / simd::kLanes<float>];
   if constexpr (kBits == 8) {
-    const auto* const bytes = reinterpret_cast<const int8_t*>(from);
-    vectorized_for(Floats::kLanes, [&](int64_t i) { weights[0].lanes[i] = static_cast<float>(bytes[i]); });
+    simd::load_chars(from, loaded);
   } else {
-    const auto* const bytes = reinterpret_cast<const uint8_t*>(from);
-    vectorized_for(Floats::kLanes, [&](int64_t i) {
-      weights[0].lanes[i] = static_cast<float>((bytes[i] & 15) - 8);
-      weights[1].lanes[i] = static_cast<float>((bytes[i] >> 4) - 8);
-    });
+    simd::load_halves(from, loaded);
   }
-}
-
-#endif
-
-/// Asks for bytes that are read later. Rows of weights are often pages, at whose ends processors stop to read ahead.
-KERNELS_ALWAYS_INLINE inline void prefetch(const char* bytes) {
-#if defined(__GNUC__)
-  __builtin_prefetch(bytes);
-#else
-  (void)bytes;
-#endif
+  std::memcpy(weights, loaded, sizeof(loaded));
 }
 
 /// Rows whose products with a weight are computed together.
@@ -177,7 +106,8 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
 #pragma GCC unroll 4
       for (int c = 0; c < kColumns; ++c) {
         Floats weights[kVectors];
-        prefetch(weight + (kColumns + c) * row_bytes + byte);
+        // Rows are often pages, at whose ends processors stop to read ahead.
+        simd::prefetch(weight + (kColumns + c) * row_bytes + byte);
         load_weights<kBits>(weight + c * row_bytes + byte, weights);
 #pragma GCC unroll 4
         for (int i = 0; i < kRows; ++i) {
@@ -199,7 +129,7 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
   for (int i = 0; i < kRows; ++i) {
     for (int c = 0; c < kColumns; ++c) {
       float lanes[Floats::kLanes];
-      std::memcpy(lanes, &totals[i][c].lanes, sizeof(lanes));
+      simd::store(lanes, totals[i][c]);
       merge_lanes<Floats::kLanes / 2>(lanes, [](float& into, float other) { into += other; });
       if constexpr (kBits == 8) {
         const auto* const bytes = reinterpret_cast<const int8_t*>(weight + c * row_bytes);

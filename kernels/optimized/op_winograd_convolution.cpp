@@ -13,15 +13,15 @@
 #include "kernels/common/parallel_for.h"
 #include "kernels/common/resize.h"
 #include "kernels/common/winograd_transforms.h"
+#include "kernels/simd/simd.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 namespace {
 
-namespace vectors = ::rules_executorch::kernels::internal;
-using Floats = vectors::Vector<float>;
-constexpr int64_t kFloats = vectors::kLanes<float>;
+using Floats = simd::Vector<float>;
+constexpr int64_t kFloats = simd::kLanes<float>;
 
 /// About how many bytes a block of tiles takes, transformed, with a strip's sums for them: they stay in the second
 /// cache.
@@ -30,39 +30,6 @@ constexpr int64_t kBlockBytes = 1024 * 1024;
 constexpr int64_t kTileStep = 8;
 /// Multiplications that a thread takes at least.
 constexpr int64_t kPartProducts = 8 * kGrain;
-
-/// Loads the first `n` elements of a vector; others are 0.
-inline Floats load_first(const float* from, int64_t n) {
-  if (n >= kFloats) {
-    return vectors::load_vector(from);
-  }
-  float lanes[kFloats] = {};
-  std::memcpy(lanes, from, n * sizeof(float));
-  return vectors::load_vector(lanes);
-}
-
-inline void store_first(float* to, Floats vector, int64_t n) {
-  if (n >= kFloats) {
-    vectors::store_vector(to, vector);
-  } else {
-    std::memcpy(to, &vector, n * sizeof(float));
-  }
-}
-
-inline Floats clamp(Floats values, float minimum, float maximum) {
-  // NaN is neither less nor greater, and stays.
-#if defined(__GNUC__)
-  const Floats low = Floats{} + minimum;
-  const Floats high = Floats{} + maximum;
-  values = values < low ? low : values;
-  return values > high ? high : values;
-#else
-  for (float& value : values.lanes) {
-    value = value < minimum ? minimum : value > maximum ? maximum : value;
-  }
-  return values;
-#endif
-}
 
 constexpr int64_t divide_up(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -185,7 +152,7 @@ struct WinogradConvolution {
         Floats values[kInputs];
 #pragma GCC unroll 6
         for (int i = 0; i < kInputs; ++i) {
-          values[i] = load_first(pixels[i][j] + channel, n);
+          values[i] = simd::load_first(pixels[i][j] + channel, n);
         }
         WinogradTransform<kOutputs>::of_inputs(values, columns[j]);
       }
@@ -200,7 +167,7 @@ struct WinogradConvolution {
         WinogradTransform<kOutputs>::of_inputs(values, transformed);
 #pragma GCC unroll 6
         for (int j = 0; j < kInputs; ++j) {
-          vectors::store_vector(target + (i * kInputs + j) * place_stride() + channel, transformed[j]);
+          simd::store(target + (i * kInputs + j) * place_stride() + channel, transformed[j]);
         }
       }
     }
@@ -240,11 +207,11 @@ struct WinogradConvolution {
         Floats values[kInputs];
 #pragma GCC unroll 6
         for (int i = 0; i < kInputs; ++i) {
-          values[i] = vectors::load_vector(sums + (i * kInputs + j) * sums_stride() + c);
+          values[i] = simd::load(sums + (i * kInputs + j) * sums_stride() + c);
         }
         WinogradTransform<kOutputs>::of_sums(values, transformed[j]);
       }
-      const Floats biases = bias != nullptr ? load_first(bias + channel + c, lanes) : Floats{};
+      const Floats biases = bias != nullptr ? simd::load_first(bias + channel + c, lanes) : Floats{};
 #pragma GCC unroll 4
       for (int i = 0; i < kOutputs; ++i) {
         Floats values[kInputs];
@@ -265,9 +232,9 @@ struct WinogradConvolution {
           const int64_t pixel = at + (i * out_width + j) * out_channels + c;
           Floats total = outputs[j] + biases;
           if (addend != nullptr) {
-            total += load_first(addend + pixel, lanes);
+            total += simd::load_first(addend + pixel, lanes);
           }
-          store_first(out + pixel, clamp(total, minimum, maximum), lanes);
+          simd::store_first(out + pixel, simd::clamp(total, minimum, maximum), lanes);
         }
       }
     }

@@ -21,7 +21,7 @@ from absl import app
 
 # From the ground up. A folder that is not listed belongs to the nearest listed one above it.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("runtime/kernel_api",),
+    ("kernels/simd", "runtime/kernel_api"),
     (
         "bazel_worker",
         "codegen/cache",

@@ -1,4 +1,4 @@
-"""Checks the whole tree: buildifier, ruff, mypy --strict, clang-format, spelling; with --fix, mends what it can."""
+"""Checks the whole tree: buildifier, ruff, mypy --strict, clang-format, spelling, intrinsics; with --fix, mends what it can."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import clang_format
 from absl import app, flags
 
-from tools.lint import spelling
+from tools.lint import intrinsics, spelling
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _GENERATED = flags.DEFINE_multi_string(
@@ -71,10 +71,15 @@ def main(argv: Sequence[str]) -> None:
             print(f"{name}: {'ok' if result.returncode == 0 else 'FAILED'}", flush=True)
             if result.returncode != 0:
                 failed.append(name)
-    british = list(spelling.check(pathlib.Path(tree), _tracked(pathlib.Path(tree), ("",))))
-    print("\n".join([*british, f"American spelling: {'FAILED' if british else 'ok'}"]), flush=True)
-    if british:
-        failed.append("American spelling")
+    root = pathlib.Path(tree)
+    for name, places in (
+        ("American spelling", spelling.check(root, _tracked(root, ("",)))),
+        ("intrinsics", intrinsics.check(root, _tracked(root, _CPP))),
+    ):
+        found = list(places)
+        print("\n".join([*found, f"{name}: {'FAILED' if found else 'ok'}"]), flush=True)
+        if found:
+            failed.append(name)
     if failed:
         sys.exit(f"lint: {', '.join(failed)} found something; tools/bazel run //tools/lint -- --fix mends what it can")
 

@@ -207,7 +207,7 @@ TYPED_TEST(MatmulTest, Threads) {
   }
 }
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
 template <typename T>
 void test_wide_tile() {
@@ -233,7 +233,7 @@ void test_wide_tile() {
 }
 
 TEST(WideTileTest, GivesWhatTheOtherGives) {
-  if (!internal::has_wide_vectors()) {
+  if (!simd::has_wide_vectors()) {
     GTEST_SKIP() << "the processor has no AVX";
   }
   test_wide_tile<float>();

@@ -25,11 +25,16 @@ namespace {
 using Exact = long double;
 using Limits = std::numeric_limits<float>;
 
-#if defined(__AVX512F__)
+#if defined(__AVX512F__) || defined(__AVX2__)
 class HasInstructionSet : public ::testing::Environment {
   void SetUp() override {
-    if (!__builtin_cpu_supports("avx512f")) {
-      GTEST_SKIP() << "this processor has no AVX-512";
+#if defined(__AVX512F__)
+    const bool has_it = __builtin_cpu_supports("x86-64-v4");
+#else
+    const bool has_it = __builtin_cpu_supports("x86-64-v3");
+#endif
+    if (!has_it) {
+      GTEST_SKIP() << "this processor lacks the instructions of the test";
     }
   }
 };

@@ -5,7 +5,7 @@
 namespace rules_executorch::kernels {
 
 /// Vectors of the instruction set that a file is compiled for: bytes of one, and how many the registers hold.
-#if defined(__AVX512F__)
+#if defined(__AVX512BW__)
 inline constexpr int64_t kVectorBytes = 64;
 inline constexpr int kVectorRegisters = 32;
 #elif defined(__AVX__)

@@ -1,0 +1,127 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "kernels/simd/byte_range.h"
+#include "kernels/simd/vector.h"
+
+namespace rules_executorch::kernels::simd {
+
+using Bytes = __m256i;
+using Ints = __m256i;
+inline constexpr int64_t kByteLanes = 32;
+
+inline constexpr int kMostParts = 2;
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_as<Bytes>(from[0]); }
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[2]) {
+  const auto load = [](const uint8_t* p)
+                        KERNELS_ALWAYS_INLINE { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(load(from[0])), load(from[1]), 1);
+}
+
+KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
+  const __m256i low = _mm256_and_si256(x, _mm256_set1_epi16(0xFF));
+  const __m256i high = _mm256_srli_epi16(x, 8);
+  const __m256i low_weights = _mm256_srai_epi16(_mm256_slli_epi16(weights, 8), 8);
+  const __m256i high_weights = _mm256_srai_epi16(weights, 8);
+  return _mm256_add_epi32(sums,
+                          _mm256_add_epi32(_mm256_madd_epi16(low, low_weights), _mm256_madd_epi16(high, high_weights)));
+}
+
+KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
+  const __m256i low[] = {_mm256_unpacklo_epi8(rows[0], rows[1]), _mm256_unpacklo_epi8(rows[2], rows[3])};
+  const __m256i high[] = {_mm256_unpackhi_epi8(rows[0], rows[1]), _mm256_unpackhi_epi8(rows[2], rows[3])};
+  groups[0] = _mm256_unpacklo_epi16(low[0], low[1]);
+  groups[1] = _mm256_unpackhi_epi16(low[0], low[1]);
+  groups[2] = _mm256_unpacklo_epi16(high[0], high[1]);
+  groups[3] = _mm256_unpackhi_epi16(high[0], high[1]);
+}
+
+KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const float* offsets, const ByteRange& to) {
+  const __m256 x = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(scales), _mm256_loadu_ps(offsets));
+  return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(to.min)), _mm256_set1_ps(to.max)));
+}
+
+KERNELS_ALWAYS_INLINE inline Bytes narrow(const Ints (&x)[4]) {
+  const __m256i low = _mm256_packs_epi32(x[0], x[1]);
+  const __m256i high = _mm256_packs_epi32(x[2], x[3]);
+  const __m256i bits = _mm256_set1_epi16(0xFF);
+  return _mm256_packus_epi16(_mm256_and_si256(low, bits), _mm256_and_si256(high, bits));
+}
+
+KERNELS_ALWAYS_INLINE inline Bytes in_order(Bytes x) {
+  return _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
+}
+
+#define KERNELS_HAVE_FMA
+KERNELS_ALWAYS_INLINE inline Vector<float> fma(Vector<float> a, Vector<float> b, Vector<float> c) {
+  return _mm256_fmadd_ps(a, b, c);
+}
+
+// Where one is NaN, the second operand is the result.
+KERNELS_ALWAYS_INLINE inline Vector<float> min(Vector<float> a, Vector<float> b) { return _mm256_min_ps(a, b); }
+KERNELS_ALWAYS_INLINE inline Vector<float> max(Vector<float> a, Vector<float> b) { return _mm256_max_ps(a, b); }
+
+KERNELS_ALWAYS_INLINE inline Vector<float> keep_first(Vector<float> vector, int64_t n) {
+  const __m256i lanes = _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7);
+  const __m256i is_kept = _mm256_cmpgt_epi32(_mm256_set1_epi32(static_cast<int>(n < 8 ? n : 8)), lanes);
+  return _mm256_and_ps(vector, _mm256_castsi256_ps(is_kept));
+}
+
+/// 2^n for -126 <= n <= 127.
+KERNELS_ALWAYS_INLINE inline __m256 power_of_two(__m256i n) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+}
+
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
+  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
+  const __m256i exponent = _mm256_cvtps_epi32(n);
+  const __m256i half = _mm256_srai_epi32(exponent, 1);
+  return x * power_of_two(half) * power_of_two(_mm256_sub_epi32(exponent, half));
+}
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
+                                                                         Vector<float> y, Vector<float> bound) {
+  const __m256 scaled = x * power_of_two(_mm256_cvtps_epi32(n));
+  return _mm256_andnot_ps(_mm256_cmp_ps(y, bound, _CMP_LT_OQ), scaled);
+}
+
+#if defined(__F16C__)
+#define KERNELS_LOADS_HALF
+KERNELS_ALWAYS_INLINE inline Vector<float> load_half(const void* from) {
+  return _mm256_cvtph_ps(load_as<__m128i>(from));
+}
+KERNELS_ALWAYS_INLINE inline void store_half(void* to, Vector<float> x) {
+  store(to, _mm256_cvtps_ph(x, _MM_FROUND_TO_NEAREST_INT));
+}
+#endif
+
+KERNELS_ALWAYS_INLINE inline Vector<float> load_bfloat16(const void* from) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_cvtepu16_epi32(load_as<__m128i>(from)), 16));
+}
+
+KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&to)[2]) {
+  const auto* const bytes = static_cast<const char*>(from);
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes + i * 8));
+    to[i] = _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(eight));
+  }
+}
+
+KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[4]) {
+  const auto* const bytes = static_cast<const char*>(from);
+  const __m256i zero = _mm256_set1_epi32(8);
+#pragma GCC unroll 2
+  for (int i = 0; i < 2; ++i) {
+    const __m128i eight = _mm_loadl_epi64(reinterpret_cast<const __m128i*>(bytes + i * 8));
+    const __m256i both = _mm256_cvtepu8_epi32(eight);
+    to[i] = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_and_si256(both, _mm256_set1_epi32(15)), zero));
+    to[2 + i] = _mm256_cvtepi32_ps(_mm256_sub_epi32(_mm256_srli_epi32(both, 4), zero));
+  }
+}
+
+}  // namespace rules_executorch::kernels::simd

@@ -1,0 +1,184 @@
+#pragma once
+
+#include <immintrin.h>
+
+#include <cstdint>
+
+#include "kernels/simd/byte_range.h"
+#include "kernels/simd/vector.h"
+
+namespace rules_executorch::kernels::simd {
+
+// With masks wherever there is a choice: GCC warns that the others read what is not initialized.
+inline constexpr __mmask16 kAllLanes = 0xFFFF;
+
+/// Lanes of the first `n` elements.
+inline __mmask16 first_lanes(int64_t n) { return n >= 16 ? kAllLanes : static_cast<__mmask16>((1 << n) - 1); }
+
+using Bytes = __m512i;
+using Ints = __m512i;
+inline constexpr int64_t kByteLanes = 64;
+
+/// The first `n` bytes; what is behind them is not read.
+KERNELS_ALWAYS_INLINE inline Bytes load_some_bytes(const void* p, int64_t n) {
+  return _mm512_maskz_loadu_epi8(n >= kByteLanes ? ~__mmask64{0} : (__mmask64{1} << n) - 1, p);
+}
+
+inline constexpr int kMostParts = 4;
+
+/// Loads the parts of a vector, each from a place of its own.
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_as<Bytes>(from[0]); }
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[2]) {
+  const auto load = [](const uint8_t* p)
+                        KERNELS_ALWAYS_INLINE { return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)); };
+  return _mm512_maskz_inserti64x4(0xFF, _mm512_castsi256_si512(load(from[0])), load(from[1]), 1);
+}
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[4]) {
+  const auto load = [](const uint8_t* p)
+                        KERNELS_ALWAYS_INLINE { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)); };
+  const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(load(from[0])), load(from[1]), 1);
+  const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(load(from[2])), load(from[3]), 1);
+  return _mm512_maskz_inserti64x4(0xFF, _mm512_castsi256_si512(low), high, 1);
+}
+
+/// Adds to each sum the products of a group: the bytes of `x` are unsigned, those of `weights` signed.
+KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
+#if defined(__AVX512VNNI__)
+  return _mm512_dpbusd_epi32(sums, x, weights);
+#else
+  const __m512i low = _mm512_and_si512(x, _mm512_set1_epi16(0xFF));
+  const __m512i high = _mm512_srli_epi16(x, 8);
+  const __m512i low_weights = _mm512_srai_epi16(_mm512_slli_epi16(weights, 8), 8);
+  const __m512i high_weights = _mm512_srai_epi16(weights, 8);
+  return _mm512_add_epi32(sums,
+                          _mm512_add_epi32(_mm512_madd_epi16(low, low_weights), _mm512_madd_epi16(high, high_weights)));
+#endif
+}
+
+/// Makes groups of the bytes of four rows. The groups of 16 bytes are in four vectors, next to each other in none but
+/// their own 16 bytes: interleaved order, which narrow() takes back.
+KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
+  const __m512i low[] = {_mm512_unpacklo_epi8(rows[0], rows[1]), _mm512_unpacklo_epi8(rows[2], rows[3])};
+  const __m512i high[] = {_mm512_unpackhi_epi8(rows[0], rows[1]), _mm512_unpackhi_epi8(rows[2], rows[3])};
+  groups[0] = _mm512_unpacklo_epi16(low[0], low[1]);
+  groups[1] = _mm512_unpackhi_epi16(low[0], low[1]);
+  groups[2] = _mm512_unpacklo_epi16(high[0], high[1]);
+  groups[3] = _mm512_unpackhi_epi16(high[0], high[1]);
+}
+
+KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const float* offsets, const ByteRange& to) {
+  const __m512 x =
+      _mm512_fmadd_ps(_mm512_maskz_cvtepi32_ps(kAllLanes, sums), _mm512_loadu_ps(scales), _mm512_loadu_ps(offsets));
+  const __m512 clamped =
+      _mm512_maskz_min_ps(kAllLanes, _mm512_maskz_max_ps(kAllLanes, x, _mm512_set1_ps(to.min)), _mm512_set1_ps(to.max));
+  return _mm512_maskz_cvtps_epi32(kAllLanes, clamped);
+}
+
+KERNELS_ALWAYS_INLINE inline Bytes narrow(const Ints (&x)[4]) {
+  const __m512i low = _mm512_packs_epi32(x[0], x[1]);
+  const __m512i high = _mm512_packs_epi32(x[2], x[3]);
+  // Integers of 0 to 255, or of -128 to 127: of either, the last 8 bits are the byte.
+  const __m512i bits = _mm512_set1_epi16(0xFF);
+  return _mm512_packus_epi16(_mm512_and_si512(low, bits), _mm512_and_si512(high, bits));
+}
+
+/// What narrow() gives of vectors that are not in interleaved order.
+KERNELS_ALWAYS_INLINE inline Bytes in_order(Bytes x) {
+  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  return _mm512_maskz_permutexvar_epi32(kAllLanes, order, x);
+}
+
+/// a * b + c, rounded once.
+#define KERNELS_HAVE_FMA
+KERNELS_ALWAYS_INLINE inline Vector<float> fma(Vector<float> a, Vector<float> b, Vector<float> c) {
+  return _mm512_fmadd_ps(a, b, c);
+}
+
+// Where one is NaN, the second operand is the result.
+KERNELS_ALWAYS_INLINE inline Vector<float> min(Vector<float> a, Vector<float> b) {
+  return _mm512_maskz_min_ps(kAllLanes, a, b);
+}
+KERNELS_ALWAYS_INLINE inline Vector<float> max(Vector<float> a, Vector<float> b) {
+  return _mm512_maskz_max_ps(kAllLanes, a, b);
+}
+
+/// The first `n` elements, and zeros: what is behind them is not read.
+KERNELS_ALWAYS_INLINE inline Vector<float> load_first(const float* from, int64_t n) {
+  return _mm512_maskz_loadu_ps(first_lanes(n), from);
+}
+KERNELS_ALWAYS_INLINE inline void store_first(float* to, Vector<float> vector, int64_t n) {
+  _mm512_mask_storeu_ps(to, first_lanes(n), vector);
+}
+/// Zeros behind the first `n` elements.
+KERNELS_ALWAYS_INLINE inline Vector<float> keep_first(Vector<float> vector, int64_t n) {
+  return _mm512_maskz_mov_ps(first_lanes(n), vector);
+}
+
+/// x * 2^n for an integer n; where one is NaN, NaN.
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
+  return _mm512_maskz_scalef_ps(kAllLanes, x, n);
+}
+/// The same, but 0 where y < bound; elsewhere, the result is neither infinite nor denormal.
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
+                                                                         Vector<float> y, Vector<float> bound) {
+  return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(y, bound, _CMP_NLT_UQ), x, n);
+}
+
+/// One instruction finds the elements of a table of 16 that all lanes ask for.
+#define KERNELS_HAVE_FLOAT_TABLES
+/// `table[i]`, where i are the last four bits of a lane of `indices`.
+KERNELS_ALWAYS_INLINE inline Vector<float> look_up(const float (&table)[16], Vector<float> indices) {
+  return _mm512_maskz_permutexvar_ps(kAllLanes, _mm512_castps_si512(indices), _mm512_loadu_ps(table));
+}
+KERNELS_ALWAYS_INLINE inline Vector<float> abs(Vector<float> x) { return _mm512_abs_ps(x); }
+/// `x` where `y` is negative, 1 - x where it is not, or NaN.
+KERNELS_ALWAYS_INLINE inline Vector<float> one_less_unless_negative(Vector<float> x, Vector<float> y) {
+  const __mmask16 is_positive = _mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLT_UQ);
+  return _mm512_mask_sub_ps(x, is_positive, _mm512_set1_ps(1), x);
+}
+
+#define KERNELS_LOADS_HALF
+/// Makes floats of the bits of half; store_half() rounds to them.
+KERNELS_ALWAYS_INLINE inline Vector<float> load_half(const void* from) {
+  return _mm512_maskz_cvtph_ps(kAllLanes, load_as<__m256i>(from));
+}
+KERNELS_ALWAYS_INLINE inline void store_half(void* to, Vector<float> x) {
+  store(to, _mm512_maskz_cvtps_ph(kAllLanes, x, _MM_FROUND_TO_NEAREST_INT));
+}
+
+/// Makes floats of the bits of bfloat16.
+KERNELS_ALWAYS_INLINE inline Vector<float> load_bfloat16(const void* from) {
+  const __m512i wide = _mm512_maskz_cvtepu16_epi32(kAllLanes, load_as<__m256i>(from));
+  return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(kAllLanes, wide, 16));
+}
+
+#if defined(__AVX512BF16__)
+#define KERNELS_STORES_BFLOAT16
+/// Rounds floats to the bits of bfloat16.
+KERNELS_ALWAYS_INLINE inline void store_bfloat16(void* to, Vector<float> x) { store(to, _mm512_cvtneps_pbh(x)); }
+
+#define KERNELS_MULTIPLIES_PAIRS
+/// Adds the products of a pair of bfloat16 and of the pairs of a vector; floats have the bits of the pairs.
+KERNELS_ALWAYS_INLINE inline Vector<float> add_pairs(Vector<float> sums, float pair, Vector<float> pairs) {
+  return _mm512_dpbf16_ps(sums, reinterpret_cast<__m512bh>(_mm512_set1_ps(pair)), reinterpret_cast<__m512bh>(pairs));
+}
+#endif
+
+/// Makes floats of 16 signed bytes.
+KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&to)[1]) {
+  to[0] = _mm512_maskz_cvtepi32_ps(kAllLanes, _mm512_maskz_cvtepi8_epi32(kAllLanes, load_as<__m128i>(from)));
+}
+
+/// The same of the numbers of 4 bits, 8 more than they stand for, in the lower halves of 16 bytes, and behind them in
+/// the higher ones.
+KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[2]) {
+  constexpr float kValues[] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
+  const __m512 values = _mm512_loadu_ps(kValues);
+  const __m512i indices = _mm512_maskz_cvtepu8_epi32(kAllLanes, load_as<__m128i>(from));
+  to[0] = _mm512_maskz_permutexvar_ps(kAllLanes, indices, values);
+  to[1] = _mm512_maskz_permutexvar_ps(kAllLanes, _mm512_maskz_srli_epi32(kAllLanes, indices, 4), values);
+}
+
+}  // namespace rules_executorch::kernels::simd

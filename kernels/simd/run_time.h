@@ -1,0 +1,77 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/simd/simd.h"
+
+/// Instructions that a processor may have beyond those that a file is compiled for: chosen when the program runs.
+namespace rules_executorch::kernels::simd {
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
+
+/// The file is compiled for vectors of 16 bytes. Nearly every processor has those of twice the size.
+#define KERNELS_MAY_HAVE_WIDE_VECTORS
+#define KERNELS_WIDE_VECTORS [[gnu::target("avx")]]
+inline bool has_wide_vectors() { return __builtin_cpu_supports("avx"); }
+
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__)
+
+/// Nearly every processor converts half itself.
+#define KERNELS_MAY_CONVERT_HALF
+inline bool has_half_conversions() { return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c"); }
+
+/// Converts 8 elements at a time, and returns how many, where has_half_conversions().
+[[maybe_unused, gnu::target("avx,f16c")]] inline int64_t convert_eights(const uint16_t* from, float* to, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
+  }
+  return i;
+}
+[[maybe_unused, gnu::target("avx,f16c")]] inline int64_t convert_eights(const float* from, uint16_t* to, int64_t n) {
+  int64_t i = 0;
+  for (; i + 8 <= n; i += 8) {
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
+                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
+  }
+  return i;
+}
+
+#endif
+
+#if defined(__AVX512BW__) && defined(__GNUC__)
+#define KERNELS_HAVE_VECTOR_TABLES 1
+/// Before a function that looks up vectors of bytes in a table, where has_vector_tables(): all that the function calls
+/// becomes a part of it, which is compiled for processors with instructions that choose among the bytes of two vectors.
+#define KERNELS_VECTOR_TABLES [[gnu::target("avx512vbmi"), gnu::flatten]]
+
+/// A table of 256 bytes. Its vectors are loaded once: behind a store, the compiler would load them again.
+class VectorTable {
+ public:
+  explicit VectorTable(const uint8_t* bytes)
+      : parts_{load_as<Bytes>(bytes), load_as<Bytes>(bytes + kByteLanes), load_as<Bytes>(bytes + 2 * kByteLanes),
+               load_as<Bytes>(bytes + 3 * kByteLanes)} {}
+
+  [[gnu::target("avx512vbmi")]] inline Bytes operator()(Bytes index) const {
+    const __m512i lower = _mm512_permutex2var_epi8(parts_[0], index, parts_[1]);
+    const __m512i upper = _mm512_permutex2var_epi8(parts_[2], index, parts_[3]);
+    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(index), lower, upper);
+  }
+
+ private:
+  Bytes parts_[4];
+};
+
+/// Not all processors of the instruction set have these.
+inline bool has_vector_tables() { return __builtin_cpu_supports("avx512vbmi"); }
+
+#else
+#define KERNELS_HAVE_VECTOR_TABLES 0
+
+inline bool has_vector_tables() { return false; }
+
+#endif
+
+}  // namespace rules_executorch::kernels::simd

@@ -1,0 +1,188 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/simd/byte_range.h"
+#include "kernels/simd/vector.h"
+
+// The widest instruction set that the file is compiled for.
+#if !defined(__GNUC__)
+#include "kernels/simd/scalar.h"
+#elif defined(__AVX512BW__)
+#include "kernels/simd/avx512.h"
+#elif defined(__AVX2__)
+#include "kernels/simd/avx2.h"
+#elif defined(__SSE2__)
+#include "kernels/simd/sse2.h"
+#elif defined(__aarch64__)
+#include "kernels/simd/neon.h"
+#else
+#include "kernels/simd/scalar.h"
+#endif
+
+// What is the same on all sets, or on those without instructions for it.
+namespace rules_executorch::kernels::simd {
+
+/// The smaller or the larger of each two lanes; the second one where either is NaN.
+template <typename V>
+KERNELS_ALWAYS_INLINE inline V min(V a, V b) {
+#if defined(__GNUC__)
+  return a < b ? a : b;
+#else
+  for (size_t i = 0; i < sizeof(V) / sizeof(*a.lanes); ++i) {
+    a.lanes[i] = a.lanes[i] < b.lanes[i] ? a.lanes[i] : b.lanes[i];
+  }
+  return a;
+#endif
+}
+
+template <typename V>
+KERNELS_ALWAYS_INLINE inline V max(V a, V b) {
+#if defined(__GNUC__)
+  return a > b ? a : b;
+#else
+  for (size_t i = 0; i < sizeof(V) / sizeof(*a.lanes); ++i) {
+    a.lanes[i] = a.lanes[i] > b.lanes[i] ? a.lanes[i] : b.lanes[i];
+  }
+  return a;
+#endif
+}
+
+/// NaN stays.
+template <typename V>
+KERNELS_ALWAYS_INLINE inline V clamp(V x, float minimum, float maximum) {
+  return min(broadcast<V>(maximum), max(broadcast<V>(minimum), x));
+}
+
+#if !defined(__AVX512BW__) || !defined(__GNUC__)
+
+/// The first `n` elements, and zeros: what is behind them is not read.
+KERNELS_ALWAYS_INLINE inline Vector<float> load_first(const float* from, int64_t n) {
+  if (n >= kLanes<float>) {
+    return load(from);
+  }
+  float lanes[kLanes<float>] = {};
+  std::memcpy(lanes, from, n * sizeof(float));
+  return load(lanes);
+}
+
+KERNELS_ALWAYS_INLINE inline void store_first(float* to, Vector<float> vector, int64_t n) {
+  if (n >= kLanes<float>) {
+    store(to, vector);
+  } else {
+    std::memcpy(to, &vector, n * sizeof(float));
+  }
+}
+
+KERNELS_ALWAYS_INLINE inline Bytes load_some_bytes(const void* from, int64_t n) {
+  uint8_t bytes[kByteLanes] = {};
+  std::memcpy(bytes, from, static_cast<size_t>(std::min(n, kByteLanes)));
+  return load_as<Bytes>(bytes);
+}
+
+#endif
+
+#if defined(__GNUC__) && !defined(__AVX2__)
+
+/// Makes floats of the bits of bfloat16.
+KERNELS_ALWAYS_INLINE inline Vector<float> load_bfloat16(const void* from) {
+  const auto stored = load_as<Vector<uint16_t, kVectorBytes / 2>>(from);
+  return reinterpret_cast<Vector<float>>(__builtin_convertvector(stored, Vector<uint32_t>) << 16);
+}
+
+#endif
+
+#if !defined(__AVX2__) || !defined(__GNUC__)
+
+inline constexpr int kMostParts = 1;
+
+KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_as<Bytes>(from[0]); }
+
+/// Makes floats of 16 signed bytes.
+KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&to)[16 / kLanes<float>]) {
+  float floats[16];
+  const auto* const bytes = static_cast<const int8_t*>(from);
+  for (int i = 0; i < 16; ++i) {
+    floats[i] = static_cast<float>(bytes[i]);
+  }
+  std::memcpy(to, floats, sizeof(floats));
+}
+
+/// The same of the numbers of 4 bits, 8 more than they stand for, in the lower halves of 16 bytes, and behind them in
+/// the higher ones.
+KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[32 / kLanes<float>]) {
+  float floats[32];
+  const auto* const bytes = static_cast<const uint8_t*>(from);
+  for (int i = 0; i < 16; ++i) {
+    floats[i] = static_cast<float>((bytes[i] & 15) - 8);
+    floats[16 + i] = static_cast<float>((bytes[i] >> 4) - 8);
+  }
+  std::memcpy(to, floats, sizeof(floats));
+}
+
+#endif
+
+/// Bytes whose products make one sum: a group.
+inline constexpr int64_t kGroupBytes = 4;
+
+/// Integers of a vector.
+inline constexpr int64_t kIntLanes = kByteLanes / kGroupBytes;
+
+KERNELS_ALWAYS_INLINE inline Bytes repeat_group(uint32_t group) {
+  const auto groups = broadcast<Vector<uint32_t, kByteLanes>>(group);
+  return load_as<Bytes>(&groups);
+}
+
+/// 16 times the integers that bytes have in their lower halves, and in their higher ones: signed numbers of 4 bits.
+struct Halves {
+  Bytes lower;
+  Bytes higher;
+};
+
+KERNELS_ALWAYS_INLINE inline Halves halves_of(Bytes x) {
+  constexpr uint64_t kHigher = 0xF0F0F0F0F0F0F0F0u;
+  using Words = Vector<uint64_t, kByteLanes>;
+  Words lower = load_as<Words>(&x);
+  Words higher = lower;
+#if defined(__GNUC__)
+  lower = (lower << 4) & kHigher;
+  higher = higher & kHigher;
+#else
+  for (size_t i = 0; i < kByteLanes / sizeof(uint64_t); ++i) {
+    lower.lanes[i] = (lower.lanes[i] << 4) & kHigher;
+    higher.lanes[i] &= kHigher;
+  }
+#endif
+  return {load_as<Bytes>(&lower), load_as<Bytes>(&higher)};
+}
+
+/// Copies `n` bytes, few of them: a call of memcpy takes longer.
+KERNELS_ALWAYS_INLINE inline void copy_few_bytes(void* to, const void* from, int64_t n) {
+  auto* target = static_cast<char*>(to);
+  const auto* source = static_cast<const char*>(from);
+  for (; n >= 16; n -= 16, target += 16, source += 16) {
+    std::memcpy(target, source, 16);
+  }
+  if (n >= 8) {
+    std::memcpy(target, source, 8);
+    n -= 8, target += 8, source += 8;
+  }
+  for (; n > 0; --n) {
+    *target++ = *source++;
+  }
+}
+
+/// The bytes that four vectors of sums become.
+KERNELS_ALWAYS_INLINE inline Bytes narrow_sums(const Ints (&sums)[4], const float* scales, const float* offsets,
+                                               const ByteRange& to) {
+  Ints x[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) {
+    x[i] = rounded(sums[i], scales + i * kIntLanes, offsets + i * kIntLanes, to);
+  }
+  return narrow(x);
+}
+
+}  // namespace rules_executorch::kernels::simd
