@@ -122,14 +122,16 @@ KERNELS_ALWAYS_INLINE inline Floats vector_gelu(const float (&table)[6][16], Flo
 
 /// out[i] = gelu(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void gelu(int64_t n, float* out, const float* in) {
-  internal::for_each_vector(
-      n, out, in, [](internal::Floats x) KERNELS_ALWAYS_INLINE { return internal::vector_gelu(internal::kGeluTails, x); });
+  internal::for_each_vector(n, out, in, [](internal::Floats x) KERNELS_ALWAYS_INLINE {
+    return internal::vector_gelu(internal::kGeluTails, x);
+  });
 }
 
 /// The same of gelu_tanh.
 inline void gelu_tanh(int64_t n, float* out, const float* in) {
-  internal::for_each_vector(
-      n, out, in, [](internal::Floats x) KERNELS_ALWAYS_INLINE { return internal::vector_gelu(internal::kGeluTanhTails, x); });
+  internal::for_each_vector(n, out, in, [](internal::Floats x) KERNELS_ALWAYS_INLINE {
+    return internal::vector_gelu(internal::kGeluTanhTails, x);
+  });
 }
 
 #endif

@@ -74,7 +74,7 @@ KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t
 #pragma GCC unroll 4
   for (int j = 0; j < kVectors; ++j) {
     panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride + p * kPanelColumns +
-                           j % kPanelVectors * simd::kByteLanes);
+                                           j % kPanelVectors * simd::kByteLanes);
   }
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
@@ -116,8 +116,8 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&tota
   for (int j = 0; j < kVectors; ++j) {
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
-      totals[i][j] =
-          simd::rounded(totals[i][j], tile.scales + j * simd::kIntLanes, tile.offsets + j * simd::kIntLanes, tile.conversion.range);
+      totals[i][j] = simd::rounded(totals[i][j], tile.scales + j * simd::kIntLanes, tile.offsets + j * simd::kIntLanes,
+                                   tile.conversion.range);
     }
   }
 #pragma GCC unroll 12

@@ -258,7 +258,8 @@ struct TileOf {
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     for (int64_t p = 0; p < k; ++p, b += b_stride) {
-      ((I < kVectors ? simd::prefetch(b + kRowsAhead * b_stride + I % kVectors * stride_of<T>(vector_stride)) : void()), ...);
+      ((I < kVectors ? simd::prefetch(b + kRowsAhead * b_stride + I % kVectors * stride_of<T>(vector_stride)) : void()),
+       ...);
       const Vector<T> row_of_b[] = {load_elements(b + I % kVectors * stride_of<T>(vector_stride))...};
       ((sums[I] = Products::add(sums[I], rows[I] + p, row_of_b[I])), ...);
     }
@@ -303,8 +304,8 @@ struct WideTile {
 
   template <typename T, int kVectors, int... I>
   KERNELS_WIDE_VECTORS static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride,
-                                         int64_t /*vector_stride*/, int64_t k, T* totals, int64_t totals_stride,
-                                         bool replaces_totals, std::integer_sequence<int, I...>) {
+                                       int64_t /*vector_stride*/, int64_t k, T* totals, int64_t totals_stride,
+                                       bool replaces_totals, std::integer_sequence<int, I...>) {
     using Wide = Vector<T, 2 * kVectorBytes>;
     constexpr int64_t kWideLanes = 2 * kLanes<T>;
     const T* const rows[] = {a + I / kVectors * a_stride...};

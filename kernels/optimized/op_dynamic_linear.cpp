@@ -122,7 +122,8 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
       simd::Bytes weights[kBits == 4 ? 2 : 1][kVectors];
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        const simd::Bytes bytes = simd::load_as<simd::Bytes>(block + j / kPanelVectors * layer.panel_stride + j % kPanelVectors * simd::kByteLanes);
+        const simd::Bytes bytes = simd::load_as<simd::Bytes>(block + j / kPanelVectors * layer.panel_stride +
+                                                             j % kPanelVectors * simd::kByteLanes);
         if constexpr (kBits == 4) {
           const simd::Halves halves = simd::halves_of(bytes);
           weights[0][j] = halves.lower;

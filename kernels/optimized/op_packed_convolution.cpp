@@ -167,8 +167,7 @@ KERNELS_ALWAYS_INLINE inline void finish(const Tile& tile, int64_t channel, V* s
   float* const rows[] = {tile.out + std::min<int64_t>(I / kVectors, last) * tile.out_stride + channel...};
   const float minimum = tile.minimum;
   const float maximum = tile.maximum;
-  ((sums[I] = simd::clamp(sums[I], minimum, maximum), simd::store(rows[I] + I % kVectors * kLanes, sums[I])),
-   ...);
+  ((sums[I] = simd::clamp(sums[I], minimum, maximum), simd::store(rows[I] + I % kVectors * kLanes, sums[I])), ...);
 }
 
 /// Adds the products of an input and a row of weights: pairs of BFloat16 where `kPairs`, which floats have the bits of.
@@ -301,8 +300,7 @@ void sum_neighbors(const Tile (&tiles)[kRows], int64_t row_pixels, int64_t chann
 #pragma GCC unroll 9
       for (int column = 0; column < kColumns; ++column) {
         const int first_x = std::min(column / kStride, kDepthwisePixels - 1);
-        const Floats in =
-            simd::load(pixels[(column - first_x * kStride) * tile.place_stride + first_x] + channel);
+        const Floats in = simd::load(pixels[(column - first_x * kStride) * tile.place_stride + first_x] + channel);
 #pragma GCC unroll 2
         for (int y = 0; y < kRows; ++y) {
           const int kernel_y = row - y * kStride;

@@ -392,8 +392,8 @@ class DepthwiseConvolution {
     for (int j = 0; j < 4; ++j) {
 #pragma GCC unroll 8
       for (int i = 0; i < kRows * kVectors; ++i) {
-        sums[i][j] =
-            simd::rounded(sums[i][j], scales + j * simd::kIntLanes, scales + simd::kByteLanes + j * simd::kIntLanes, call_.conversion.range);
+        sums[i][j] = simd::rounded(sums[i][j], scales + j * simd::kIntLanes,
+                                   scales + simd::kByteLanes + j * simd::kIntLanes, call_.conversion.range);
       }
     }
 #pragma GCC unroll 2
@@ -444,7 +444,8 @@ class DepthwiseConvolution {
     store(row, sums, row.out + out_row * out_row_bytes() + out_x * call_.groups * call_.out_size, convert);
   }
 
-  KERNELS_ALWAYS_INLINE static void add_column(const simd::Bytes (&column)[4], const char* weights, simd::Ints (&sums)[4]) {
+  KERNELS_ALWAYS_INLINE static void add_column(const simd::Bytes (&column)[4], const char* weights,
+                                               simd::Ints (&sums)[4]) {
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
       sums[j] = simd::add_products(sums[j], column[j], simd::load_as<simd::Bytes>(weights + j * simd::kByteLanes));

@@ -16,12 +16,20 @@ class IntrinsicsTest(absltest.TestCase):
             ("__m128i a; __mmask16 b;", ["__m128i", "__mmask16"]),
             ("float32x4_t x = vld1q_f32(p);", ["float32x4_t", "vld1q_f32"]),
             ("typedef float V __attribute__((vector_size(16)));", ["vector_size"]),
-            ("__builtin_ia32_minps(__builtin_shufflevector(a, b))", ["__builtin_ia32_minps", "__builtin_shufflevector"]),
+            (
+                "__builtin_ia32_minps(__builtin_shufflevector(a, b))",
+                ["__builtin_ia32_minps", "__builtin_shufflevector"],
+            ),
         ):
             self.assertEqual(intrinsics.intrinsics(text), words, text)
 
     def test_others(self) -> None:
-        for text in ("simd::load(from + i)", "comm_mm_size, vector_sizes", "__builtin_cpu_supports", "int32_t, my_mm512"):
+        for text in (
+            "simd::load(from + i)",
+            "comm_mm_size, vector_sizes",
+            "__builtin_cpu_supports",
+            "int32_t, my_mm512",
+        ):
             self.assertEqual(intrinsics.intrinsics(text), [], text)
 
     def test_places(self) -> None:

@@ -1,4 +1,4 @@
-"""Checks the whole tree: buildifier, ruff, mypy --strict, clang-format, spelling, intrinsics; with --fix, mends what it can."""
+"""Checks the whole tree: buildifier, ruff, mypy, clang-format, spelling, intrinsics; with --fix, mends what it can."""
 
 from __future__ import annotations
 
