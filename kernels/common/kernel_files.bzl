@@ -1,10 +1,9 @@
 """The targets of a folder of kernels, which has a file for each operator."""
 
-load("@bazel_skylib//rules:write_file.bzl", "write_file")
 load(":copts.bzl", "KERNEL_COPTS")
 
 def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instruction_sets = False):
-    """A library for each file of kernels, `:operators` of all of them, and `:operator_files` for a test.
+    """A library for each file of kernels, and `:operators` of all of them.
 
     Args:
       et_kernel_library: the rule, which this folder does not know.
@@ -14,16 +13,6 @@ def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instru
       for_instruction_sets: whether who links `:operators` has its kernels for several instruction sets.
     """
     native.exports_files(yamls)
-
-    # For a test that the sources, the YAMLs and operator_files agree.
-    write_file(
-        name = "operator_files",
-        out = "operator_files.json",
-        content = [json.encode_indent({
-            "operators": {name + ".cpp": file.operators for name, file in operator_files.items()},
-            "sources": native.glob(["op_*.cpp"]),
-        })],
-    )
 
     for name, file in operator_files.items():
         et_kernel_library(

@@ -8,7 +8,7 @@ OPERATOR_FILES = {
     "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["block", "convert", "grain", "layouts", "min_max", "parallel_for", "resize", "vector_math", "vectorize"]),
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["activation", "convolution", "dtype", "matmul"]),
     "op_linear": operator_file(["aten::linear.out"], ["convert", "matmul", "resize", "vectorize", "view_shape"]),
-    "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["activation", "bits", "float_panels", "grain", "layouts", "loaded_elements", "matmul", "memory_format", "parallel_for", "reduced_float", "resize", "strided_view", "transposition", "vectorize"]),
+    "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["activation", "bits", "float_panels", "grain", "layouts", "matmul", "memory_format", "parallel_for", "reduced_float", "resize", "strided_view", "transposition", "vectorize"]),
     "op_packed_embedding": operator_file(["rules_executorch::packed_embedding.out"], ["copy", "dim_index", "grain", "loop_nest", "resize", "strided_view"]),
     "op_packed_linear": operator_file(["rules_executorch::packed_linear.out"], ["activation", "bits", "convert", "copy", "float_panels", "layouts", "matmul", "parallel_for", "resize", "strided_view", "vectorize"]),
     "op_quantized_add": operator_file(["rules_executorch::quantized_add.out"], ["grain", "parallel_for", "quantization", "resize", "vector_math", "vectorize"]),

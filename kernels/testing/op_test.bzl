@@ -39,19 +39,17 @@ def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size
         **kwargs
     )
 
-def operators_test(name, yamls, operator_files, tests, executorch_yamls = []):
-    """A test that the sources, YAMLs and operators.bzl of a kernel library agree, and that tests name all operators.
+def operators_test(name, yamls, tests, executorch_yamls = []):
+    """A test that a kernel library has all operators of ExecuTorch's, and that tests name all of its operators.
 
     Args:
       name: name of the test.
       yamls: the library's YAMLs.
-      operator_files: JSON of the sources, and of operators.bzl.
       tests: the library's tests.
       executorch_yamls: ExecuTorch's own YAMLs, of which the library's lack no operator.
     """
     flags = {
         "executorch_yaml": executorch_yamls,
-        "operator_files": [operator_files],
         "test_file": tests,
         "yaml": yamls,
     }
