@@ -40,13 +40,18 @@ class LauncherTest(unittest.TestCase):
         (self.folder / "bin").mkdir()
 
     def run_launcher(
-        self, *arguments: str, program: pathlib.Path | None = None, **environ: str
+        self,
+        *arguments: str,
+        program: pathlib.Path | None = None,
+        folder: pathlib.Path | None = None,
+        **environ: str,
     ) -> subprocess.CompletedProcess[str]:
         path = os.pathsep.join([str(self.folder / "bin"), "/usr/bin", "/bin"])
         return subprocess.run(
             [program or self.launcher, *arguments],
             env={"PATH": path, "HOME": str(self.folder), **environ},
             capture_output=True,
+            cwd=folder,
             text=True,
             check=False,
         )
@@ -83,6 +88,25 @@ class LauncherTest(unittest.TestCase):
         self.run_launcher()
         real = self.script("real", 'printf "real:%s" "$1"')
         self.assertEqual(self.run_launcher("version", BAZEL_REAL=str(real)).stdout, "real:version")
+
+    def test_init_in_a_folder_of_no_workspace(self) -> None:
+        self.run_launcher()
+        real = self.script("real", 'printf "%s|%s" "${EXECUTORCH_START_DIRECTORY:-}" "$(pwd -P)"')
+        root = self.tools.parent.resolve()
+        empty = self.folder / "an empty one"
+        empty.mkdir()
+        init = ("run", "@rules_executorch//tools/init", "--", "model.py")
+        for folder, arguments, expected in (
+            (empty, init, f"{empty}|{root}"),
+            (empty, ("run", "@rules_executorch//tools/lock"), f"|{empty.resolve()}"),
+        ):
+            with self.subTest(arguments):
+                done = self.run_launcher(*arguments, folder=folder, BAZEL_REAL=str(real))
+                self.assertEqual(done.stdout, expected)
+        (empty / "MODULE.bazel").touch()
+        (empty / "below").mkdir()
+        done = self.run_launcher(*init, folder=empty / "below", BAZEL_REAL=str(real))
+        self.assertEqual(done.stdout, f"|{(empty / 'below').resolve()}")
 
     def test_bazelisk_that_calls_back(self) -> None:
         self.run_launcher()

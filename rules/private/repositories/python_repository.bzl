@@ -48,20 +48,6 @@ NO_PACKAGE_ERR = """rules_executorch: @{name}: {site_packages} holds no package 
 Likely cause: site_packages names another directory than the environment's lib/python3.X/site-packages.
 Fix: give the directory that `python -c "import {package}, os; print(os.path.dirname({package}.__path__[0]))"` prints."""
 
-# Run by the interpreter that the packages were installed for. Bytecode is compiled for what an export imports, not for
-# all that was installed (a fifth of the time), without a path or a time in it, so that two machines get the same bytes.
-_COMPILE = """
-import compileall, pathlib, py_compile, sys
-root = pathlib.Path(sys.argv[1])
-for name in sys.argv[2:]:
-    __import__(name)
-files = sorted({getattr(m, "__file__", None) or "" for m in list(sys.modules.values())})
-for file in files:
-    if file.endswith(".py") and pathlib.Path(file).is_relative_to(root):
-        py_compile.compile(file, dfile=str(pathlib.Path(file).relative_to(root)), doraise=False, quiet=2,
-                           invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
-"""
-
 # torch's minor version that an ExecuTorch minor version is built and tested with.
 _TORCH_OF_EXECUTORCH = {"1.5": "2.13"}
 
@@ -87,27 +73,25 @@ def _pinned(rctx, requirements, package):
 def _minor(version):
     return ".".join(version.split(".")[:2])
 
+def _store(rctx):
+    """Where packages stay that were installed for any workspace of this user."""
+    environ = rctx.os.environ
+    cache = environ.get("XDG_CACHE_HOME") or (environ["HOME"] + "/.cache" if environ.get("HOME") else str(rctx.path(".")))
+    return cache + "/rules_executorch/packages"
+
 def _pip_install(rctx):
     python = find_python(rctx)
     requirements = _requirements(rctx)
     rctx.report_progress("Installing {}".format(rctx.attr.requirements.name))
-    result = rctx.execute(
-        pip_command(rctx, python) + [
-            "install",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-compile",
-            "--no-deps",
-            "--no-warn-conflicts",
-            "--only-binary=:all:",
-            "--require-hashes",
-            "--requirement={}".format(requirements),
-            "--root-user-action=ignore",
-            "--target=site-packages",
-        ],
-        environment = {"PYTHONDONTWRITEBYTECODE": "1"},
-        timeout = 3600,
-    )
+    install = [
+        python.path,
+        "-B",
+        rctx.path(rctx.attr._installer),
+        "--requirements={}".format(requirements),
+        "--store={}".format(_store(rctx)),
+        "--directory=site-packages",
+    ]
+    result = rctx.execute(install + ["--pip"] + pip_command(rctx, python), timeout = 3600)
     if result.return_code != 0 and rctx.attr.is_optional:
         rctx.file("site-packages/README", "pip could not install these packages:\n" + result.stderr)
     elif result.return_code != 0:
@@ -116,8 +100,8 @@ def _pip_install(rctx):
     if rctx.attr.precompile:
         rctx.report_progress("Compiling bytecode")
         rctx.execute(
-            [python.path, "-B", "-c", _COMPILE, str(rctx.path("site-packages"))] + rctx.attr.precompile,
-            environment = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(rctx.path("site-packages"))},
+            install + ["--precompile"] + rctx.attr.precompile,
+            environment = {"PYTHONHASHSEED": "0"},
             timeout = 1800,
         )
 
@@ -335,6 +319,7 @@ out of an existing environment (`site_packages`), or are aliases of a user's own
         "runtime_version": attr.label(doc = "A file that holds the version of the runtime, which the executorch package must have."),
         "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory."),
         "tag": attr.string(doc = "The module extension's tag that made this repository, for messages."),
+        "_installer": attr.label(default = "//rules/private/repositories:install_packages.py"),
         "_program": attr.label(default = "//rules/private/toolchains:python_environment.py"),
     },
     environ = PYTHON_ENVIRON,

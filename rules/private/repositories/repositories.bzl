@@ -49,7 +49,7 @@ def with_source(tag, given, default, fail = fail):
     return given if sources else dict(given, requirements = default)
 
 def declare_repositories(runtime, python, codegen_python):
-    """Declares the repositories `executorch_runtime`, `_runtime_linux_arm64`, `_python`, `_torch`, `_codegen_python`, `_host_python`, `_cuda`, `_qnn`.
+    """Declares the repositories `executorch_runtime`, `_runtime_linux_arm64`, `_python`, `_torch`, `_codegen_python`, `_host_python`, `_cuda`, `_qnn`, `_uv`.
 
     Args:
       runtime: dict of runtime_repository's attributes that were given.
@@ -88,4 +88,11 @@ def declare_repositories(runtime, python, codegen_python):
         packages = ["absl_py", "pyelftools", "pyyaml"],
         precompile = ["absl.app", "yaml"],
         **codegen_python
+    )
+    python_repository(
+        name = "executorch_uv",
+        tag = "python",
+        is_small = True,
+        packages = ["uv"],
+        requirements = Label("//requirements:uv.txt"),
     )

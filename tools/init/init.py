@@ -1,0 +1,97 @@
+"""Makes a workspace of the folder of a model: MODULE.bazel, BUILD.bazel, .bazelversion, .bazelrc and a lock.
+
+    path/to/rules_executorch/tools/bazel run @rules_executorch//tools/init -- model.py
+
+The lock has the packages that the model's file imports, with all that these need. A file that is there already stays,
+and the command prints what the file would have. The last line is the next command.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import app, flags
+
+from tools.init import imports, workspace
+from tools.lock import indexes, lock, resolver
+
+_ENTRY_POINT = flags.DEFINE_string("entry_point", "get_model", "The function that returns the module and its inputs.")
+
+_EXPORT_LOCK = Path(__file__).parents[2] / "requirements/export.txt"
+_NO_ENTRY_POINT = """\
+{model}: error: the file defines no {entry_point}()
+  Likely cause: the function has another name
+  Fix: define {entry_point}(), which returns the module and its example inputs, or name another with --entry_point"""
+
+
+def _checkout() -> Path | None:
+    """The checkout of these rules that this command was started in, if it was one."""
+    root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
+    if not root or 'name = "rules_executorch"' not in _module_line(Path(root, "MODULE.bazel")):
+        return None
+    return Path(root)
+
+
+def _module_line(file: Path) -> str:
+    found = re.search(r"^module\((.*?)\)", file.read_text(), re.DOTALL | re.MULTILINE) if file.exists() else None
+    return found[0] if found else ""
+
+
+def _to_lock(packages: tuple[str, ...]) -> list[str]:
+    """The packages that the lock of these rules lacks."""
+    known = {line.partition("==")[0] for line in _EXPORT_LOCK.read_text().splitlines() if "==" in line}
+    return [package for package in packages if re.sub(r"[-_.]+", "-", package).lower() not in known]
+
+
+def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
+    """Writes the files, and returns lines that say so.
+
+    Raises:
+        imports.ModelError: the model's file is not one.
+        resolver.LockError: there is no lock of its packages.
+        OSError: a file cannot be written.
+    """
+    found = imports.of(model)
+    if model.suffix != ".py" or not imports.defines(imports.parse(model), entry_point):
+        raise imports.ModelError(_NO_ENTRY_POINT.format(entry_point=entry_point, model=model.name))
+    folder = model.parent
+    packages = _to_lock(found.packages)
+    lines = lock.write(folder / workspace.LOCK, packages, indexes.of_machine()) if packages else []
+    for name, text in {
+        "MODULE.bazel": workspace.module(rules, bool(packages)),
+        "BUILD.bazel": workspace.build(model.name, entry_point, found),
+        ".bazelversion": workspace.BAZEL_VERSION,
+        ".bazelrc": workspace.BAZELRC,
+    }.items():
+        file = folder / name
+        if not file.exists():
+            file.write_text(text)
+            lines.append(f"{file}: written")
+        elif file.read_text() != text:
+            lines.append(f"{file}: is there, and stays; it would have\n" + re.sub(r"(?m)^(?=.)", "    ", text.rstrip()))
+    return lines
+
+
+def main(argv: Sequence[str]) -> None:
+    if len(argv) != 2:
+        raise app.UsageError("the Python file of one model is needed")
+    # tools/bazel sets the first in a folder of no workspace, where Bazel itself does not run.
+    start = os.environ.get("EXECUTORCH_START_DIRECTORY") or os.environ.get("BUILD_WORKING_DIRECTORY", ".")
+    model = Path(start, argv[1]).absolute()
+    rules = _checkout()
+    try:
+        lines = make(model, rules, _ENTRY_POINT.value)
+    except imports.ModelError as error:
+        sys.exit(str(error))
+    except (resolver.LockError, OSError) as error:
+        sys.exit(f"{argv[1]}: error: {error}")
+    bazel = f"{rules}/tools/bazel" if rules else "bazel"
+    print("\n".join([*lines, f"Next: {bazel} run :{model.stem} -- --check"]))
+
+
+if __name__ == "__main__":
+    app.run(main)

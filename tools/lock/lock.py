@@ -1,0 +1,84 @@
+"""Locks the packages that models import, with all that these need, and the hashes of their files.
+
+    bazel run @rules_executorch//tools/lock -- transformers timm
+
+The lock is requirements_lock.txt in the workspace, for this line of MODULE.bazel:
+
+    executorch.python(requirements = "//:requirements_lock.txt")
+
+The lock is for the Python that runs this command, which is the one that installs the packages. ExecuTorch and PyTorch
+stay at the versions of these rules. Without packages, the command takes those that the lock was made for. Versions of a
+lock stay where they can; --upgrade takes the newest.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from absl import app, flags
+
+from tools.lock import indexes, resolver
+
+_OUTPUT = flags.DEFINE_string("output", "requirements_lock.txt", "The lock's file, from the root of the workspace.")
+_UPGRADE = flags.DEFINE_bool("upgrade", False, "Whether to take the newest versions rather than those of the lock.")
+
+_HEADER = "# Made by: bazel run @rules_executorch//tools/lock --"
+_NO_CPU_BUILD = """\
+note: pip finds no CPU build of {pins}, which Linux on x86-64 needs
+  Fix: add PyTorch's CPU index to pip's configuration (PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS), and lock again"""
+
+
+def packages_of(lock: str) -> list[str]:
+    """The packages that a lock was made for.
+
+    Raises:
+        resolver.LockError: the lock was not made here.
+    """
+    first = lock.partition("\n")[0]
+    if not first.startswith(_HEADER):
+        raise resolver.LockError("the file was not made by this command, and stays\n  Fix: give another --output")
+    return first.removeprefix(_HEADER).split()
+
+
+def write(file: Path, packages: list[str], where: indexes.Indexes, upgrade: bool = False) -> list[str]:
+    """Writes a lock, all of it or nothing, and returns lines that say so.
+
+    Raises:
+        resolver.LockError: there are no versions that go together, or the file is no lock.
+        OSError: the file cannot be written.
+    """
+    previous = file.read_text() if file.exists() else ""
+    before = packages_of(previous) if previous else []
+    packages = packages or before
+    if not packages:
+        raise resolver.LockError("no packages\n  Fix: name the packages that models import, such as transformers")
+    lock, missing = resolver.resolve(packages, where, previous, upgrade)
+    part = file.with_name(file.name + ".part")
+    part.write_text(f"{_HEADER} {' '.join(packages)}\n{lock}")
+    part.replace(file)
+    pins = {line.split()[0] for line in lock.splitlines() if "==" in line}
+    changed = sorted(pins - set(previous.split()))
+    lines = [f"{file}: {len(pins)} packages; new or changed: {', '.join(changed) or 'none'}"]
+    if missing:
+        lines.append(_NO_CPU_BUILD.format(pins=", ".join(missing)))
+    return lines
+
+
+def main(argv: Sequence[str]) -> None:
+    root = Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", "."))
+    file = root / _OUTPUT.value
+    try:
+        lines = write(file, list(argv[1:]), indexes.of_machine(), _UPGRADE.value)
+    except (resolver.LockError, OSError) as error:
+        sys.exit(f"{_OUTPUT.value}: error: {error}")
+    module = root / "MODULE.bazel"
+    if not module.exists() or file.name not in module.read_text():
+        lines.append(f'MODULE.bazel: add executorch.python(requirements = "//:{_OUTPUT.value}")')
+    print("\n".join(lines))
+
+
+if __name__ == "__main__":
+    app.run(main)

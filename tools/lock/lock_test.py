@@ -1,0 +1,112 @@
+"""Tests of locks, against an index of a few wheels, without the network."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+from unittest import mock
+
+from absl.testing import absltest
+
+from rules.tests import wheels
+from tools.lock import indexes, lock, resolver
+
+
+class LockTest(absltest.TestCase):
+    def setUp(self) -> None:
+        super().setUp()
+        self.folder = pathlib.Path(self.create_tempdir().full_path)
+        self.index = self.folder / "index"
+        self.index.mkdir()
+        self.file = self.folder / "requirements_lock.txt"
+        wheels.write_exports(self.index)
+        wheels.write(self.index, "layers", "1.0")
+        wheels.write(self.index, "models", "2.0", "layers", "torch")
+        pip = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self.index), "PIP_CONFIG_FILE": os.devnull}
+        self.environment = {"XDG_CACHE_HOME": str(self.folder / "cache"), **pip}
+        self.enter_context(mock.patch.dict(os.environ, self.environment))
+
+    def lock(self, *packages: str, upgrade: bool = False) -> list[str]:
+        return lock.write(self.file, list(packages), indexes.of_machine(), upgrade)
+
+    def assert_fails(self, packages: list[str], *parts: str) -> None:
+        with self.assertRaises(resolver.LockError) as caught:
+            self.lock(*packages)
+        for part in parts:
+            self.assertIn(part, str(caught.exception))
+
+    def test_transitive_list_and_both_builds_of_torch(self) -> None:
+        (line,) = self.lock("models")
+        self.assertIn("layers==1.0, ", line)
+        text = self.file.read_text()
+        for pin in ("executorch==1.5.1 ", "layers==1.0", "models==2.0", "torch==2.13.0 "):
+            self.assertRegex(text, rf"(?m)^{pin}")
+        self.assertNotIn("coremltools", text)
+        self.assertNotIn("nvidia", text)
+        cpu = hashlib.sha256((self.index / "torch-2.13.0+cpu-py3-none-any.whl").read_bytes()).hexdigest()
+        torch = text.partition("\ntorch==")[2].partition("\ntorchao")[0]
+        self.assertIn(cpu, torch)
+        self.assertGreater(torch.count("--hash=sha256:"), 20)
+
+    def test_versions_stay_until_upgraded(self) -> None:
+        self.lock("models")
+        wheels.write(self.index, "layers", "1.1")
+        wheels.write(self.index, "zoo", "1.0", "models")
+        (line,) = self.lock("models", "zoo")
+        self.assertIn("; new or changed: zoo==1.0", line)
+        (line,) = self.lock()
+        self.assertIn("; new or changed: none", line)
+        (line,) = self.lock(upgrade=True)
+        self.assertIn("; new or changed: layers==1.1", line)
+
+    def test_cpu_builds_beside_torch(self) -> None:
+        wheels.write(self.index, "torchvision", "0.28.0", "torch==2.13.0")
+        self.assertIn("no CPU build of torchvision==0.28.0", self.lock("torchvision")[1])
+        wheels.write(self.index, "torchvision", "0.28.0+cpu", "torch==2.13.0")
+        for _ in range(2):
+            self.lock("torchvision")
+            text = self.file.read_text()
+            self.assertEqual(1, text.count("\ntorchvision==0.28.0+cpu ; sys_platform == "), text)
+
+    def test_errors_leave_the_lock(self) -> None:
+        self.lock("models")
+        text = self.file.read_text()
+        self.assert_fails(["modles"], "no versions found for modles", "modles was not found", "Likely cause: a typo")
+        wheels.write(self.index, "old", "1.0", "torch<2")
+        self.assert_fails(["old"], "torch<2", "executorch==1.5.1", "torch==2.13.0")
+        with mock.patch.dict(os.environ, {"PIP_NO_INDEX": "0", "PIP_INDEX_URL": "http://127.0.0.1:9/simple"}):
+            self.assert_fails(["other"], "Likely cause: no network")
+        self.assertEqual(text, self.file.read_text())
+        self.assertEqual([self.file], list(self.folder.glob("requirements_lock*")))
+
+    def test_file_that_is_no_lock(self) -> None:
+        self.file.write_text("models\n")
+        self.assert_fails(["models"], "not made by this command", "--output")
+        self.assertEqual("models\n", self.file.read_text())
+        self.file.unlink()
+        self.assert_fails([], "no packages")
+
+    def test_command(self) -> None:
+        run = subprocess.run(
+            [sys.executable, "-m", "tools.lock.lock", "models"],
+            capture_output=True,
+            check=False,
+            env=os.environ | {"BUILD_WORKSPACE_DIRECTORY": str(self.folder), "PYTHONPATH": os.pathsep.join(sys.path)},
+            text=True,
+        )
+        self.assertEqual(0, run.returncode, run.stderr)
+        self.assertIn('add executorch.python(requirements = "//:requirements_lock.txt")', run.stdout)
+
+    def test_configuration_of_pip(self) -> None:
+        found = indexes.parse(
+            "global.index-url='https://main'\nglobal.extra-index-url='a b'\n:env:.find-links='/w'\n"
+            ":env:.index-url='https://other'\nglobal.cert='/c'\n"
+        )
+        self.assertEqual(indexes.Indexes("https://other", ("a", "b"), ("/w",), False, "/c"), found)
+
+
+if __name__ == "__main__":
+    absltest.main()

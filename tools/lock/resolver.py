@@ -1,0 +1,193 @@
+"""From names of packages to a lock, by uv, and by pip for the CPU builds of PyTorch."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+import uv
+
+from tools.lock.indexes import Indexes
+
+_REQUIREMENTS = pathlib.Path(__file__).parents[2] / "requirements"
+_VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
+# An export does not import what ExecuTorch declares, and PyTorch's CPU build does without what the CUDA build needs:
+# //requirements:export.in has what both need.
+_METADATA = """\
+[[dependency-metadata]]
+name = "executorch"
+requires-dist = []
+
+[[dependency-metadata]]
+name = "torch"
+requires-dist = []
+"""
+# Builds of PyTorch's index for Linux on x86-64, which have a file of their own there.
+_CPU_BUILDS = ("torch", "torchaudio", "torchvision")
+_CPU_PLATFORM = "manylinux_2_28_x86_64"
+_CPU_MARKER = 'sys_platform == "linux" and platform_machine == "x86_64"'
+_OTHER_MARKER = 'sys_platform != "linux" or platform_machine != "x86_64"'
+_NETWORK = ("Failed to fetch", "client error", "dns error", "Request failed")
+
+
+class LockError(Exception):
+    """The message says what was found, the likely cause and the fix."""
+
+
+def _options(indexes: Indexes, every: bool) -> list[str]:
+    options = [f"--find-links={place}" for place in indexes.find_links]
+    if indexes.is_offline:
+        return [*options, "--no-index"]
+    if indexes.main:
+        options.append(f"--default-index={indexes.main}")
+    if every:
+        options += [f"--index={address}" for address in indexes.extra]
+        # As pip does: the newest version, wherever it is.
+        options.append("--index-strategy=unsafe-best-match")
+    return options
+
+
+def _compile(folder: pathlib.Path, options: list[str], certificates: str) -> subprocess.CompletedProcess[str]:
+    # Another configuration of uv would have other indexes than pip, which installs the lock.
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
+    if certificates:
+        environment.setdefault("SSL_CERT_FILE", certificates)
+    return subprocess.run(
+        [
+            uv.find_uv_bin(),
+            "pip",
+            "compile",
+            "--quiet",
+            "--color=never",
+            f"--config-file={folder / 'uv.toml'}",
+            "--generate-hashes",
+            "--no-annotate",
+            "--no-header",
+            "--only-binary=:all:",
+            f"--python={sys.executable}",
+            f"--output-file={folder / 'lock.txt'}",
+            *options,
+            str(folder / "packages.in"),
+        ],
+        capture_output=True,
+        cwd=folder,
+        env=environment,
+        text=True,
+    )
+
+
+def _error(packages: list[str], stderr: str) -> LockError:
+    lines = ["no versions found for " + ", ".join(packages), stderr.strip()]
+    if any(sign in stderr for sign in _NETWORK):
+        lines += [
+            "Likely cause: no network, or an index that does not answer",
+            "Fix: see that `pip download --no-deps " + packages[0] + "` works on this machine",
+        ]
+    elif "not found" in stderr:
+        lines += [
+            "Likely cause: a typo, or a package whose name is not that of its import",
+            "Fix: give the name that `pip install` takes",
+        ]
+    else:
+        pins = [line for line in (_REQUIREMENTS / "export.in").read_text().splitlines() if "==" in line]
+        lines += [
+            f"Likely cause: the packages do not go with {', '.join(pins)}, or have no wheel for Python {_VERSION}",
+            "Fix: give other packages or versions, such as transformers==5.23.0",
+        ]
+    return LockError("\n  ".join(lines))
+
+
+def _cpu_file(package: str, version: str) -> str:
+    """The hash of the CPU build's file for this Python on Linux x86-64; empty if pip finds none."""
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run(
+            [
+                *(sys.executable, "-m", "pip", "download", "--quiet", "--disable-pip-version-check", "--no-deps"),
+                *("--only-binary=:all:", f"--platform={_CPU_PLATFORM}", f"--python-version={_VERSION}"),
+                *(f"--dest={folder}", f"{package}=={version}+cpu"),
+            ],
+            capture_output=True,
+        )
+        for file in pathlib.Path(folder).iterdir():
+            return hashlib.sha256(file.read_bytes()).hexdigest()
+    return ""
+
+
+def _with_cpu_builds(lock: str) -> tuple[str, list[str]]:
+    """A lock with the CPU builds of PyTorch's packages, and the packages without one."""
+    missing = []
+    for package in _CPU_BUILDS:
+        pin = re.search(rf"^{package}==(\S+)", lock, re.MULTILINE)
+        if not pin or "+" in pin[1]:
+            continue
+        sha256 = _cpu_file(package, pin[1])
+        if not sha256:
+            missing.append(f"{package}=={pin[1]}")
+        elif sha256 in lock:
+            continue
+        elif package == "torch":
+            # What installs the lock writes +cpu where the CPU build is to be taken.
+            lock = lock.replace(f"{pin[0]} \\\n", f"{pin[0]} \\\n    --hash=sha256:{sha256} \\\n")
+        else:
+            build = f"{pin[0]}+cpu ; {_CPU_MARKER} \\\n    --hash=sha256:{sha256}\n"
+            lock = lock.replace(f"{pin[0]} \\\n", f"{build}{pin[0]} ; {_OTHER_MARKER} \\\n")
+    return lock, missing
+
+
+def _pinned(package: str) -> str:
+    """The version that these rules have of a package."""
+    found = re.search(rf"^{package}==(\S+)", (_REQUIREMENTS / "export.in").read_text(), re.MULTILINE)
+    assert found
+    return found[1]
+
+
+def _run(folder: pathlib.Path, packages: list[str], indexes: Indexes) -> str:
+    # An index beside the main one often has a part of a version's files, and the lock is for other machines, too.
+    run = _compile(folder, _options(indexes, every=False), indexes.certificates)
+    if run.returncode != 0 and indexes.extra and not indexes.is_offline:
+        run = _compile(folder, _options(indexes, every=True), indexes.certificates)
+    if run.returncode != 0:
+        raise _error(packages, run.stderr)
+    return (folder / "lock.txt").read_text()
+
+
+def resolve(packages: list[str], indexes: Indexes, previous: str = "", upgrade: bool = False) -> tuple[str, list[str]]:
+    """The lock of an export's packages and of these, with all that these need.
+
+    Args:
+        packages: as pip takes them, with or without versions.
+        indexes: where to look.
+        previous: a lock whose versions stay where they can.
+        upgrade: whether they do not.
+
+    Returns:
+        The lock, and the pins of PyTorch's packages for which pip finds no CPU build.
+
+    Raises:
+        LockError: there are no versions that go together.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        (folder / "uv.toml").write_text(_METADATA)
+        export = (_REQUIREMENTS / "export.in").read_text()
+        # uv keeps the versions, and the hashes, of the file that it writes.
+        kept = (_REQUIREMENTS / "export.txt").read_text()
+        if previous and not upgrade:
+            # Lines with a marker are of CPU builds, which are found anew below.
+            kept = re.sub(r"^\S+\+cpu ; .*\n(?: .*\n)*", "", previous, flags=re.MULTILINE)
+        # Where uv finds both builds, the lock has the version of both, which === is for.
+        lock, exact = "", {"torch": _pinned("torch")}
+        while exact:
+            for package, version in exact.items():
+                export = re.sub(rf"^{package}==.*\n", "", export, flags=re.MULTILINE)
+                export += f"{package}==={version}\n"
+            (folder / "packages.in").write_text(export + "".join(f"{package}\n" for package in packages))
+            (folder / "lock.txt").write_text(kept)
+            lock = _run(folder, packages, indexes)
+            exact = dict(re.findall(rf"^({'|'.join(_CPU_BUILDS)})==(\S+)\+cpu ", lock, re.MULTILINE))
+    return _with_cpu_builds(lock)
