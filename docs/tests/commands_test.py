@@ -32,6 +32,7 @@ _PAGES = sorted(str(page) for page in Path().rglob("*.md"))
 # Commands by the test that runs them in another way: in another workspace, as the tool's own test, or for a shorter
 # time. A command is a pattern as of file names.
 _ELSEWHERE = {
+    "../rules_executorch/tools/bazel run *": "//tests/downstream:start_test",
     "bazel build --@rules_executorch//rules:instruction_sets=* //app*": "//rules/tests:instruction_sets_tests",
     "bazel build --output_groups=etrecord :model": "//export/tests:etrecord_test",
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
@@ -44,6 +45,7 @@ _ELSEWHERE = {
     "bazel run :runner -- --profile*": "//profiles/tests:profile_test",
     "bazel run :runner.profile -- --etdump=/tmp/out.etdp": "//profiles/tests:profile_test",
     "bazel run @rules_executorch//tools/from_buck -- path/to/TARGETS > BUILD.bazel": "//tests/downstream:bzlmod_test",
+    "bazel run @rules_executorch//tools/lock -- *": "//tools/lock:lock_test",
     "bazel run @executorch_python//:install -- /opt/executorch": "//rules/tests:python_environment_test",
     "bazel test //...": "//tests/downstream:bzlmod_test",
     "tools/bazel build *//examples/aoti:runner_without_matmul": "//rules/tests:torch_aoti_tests",

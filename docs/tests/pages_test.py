@@ -28,6 +28,15 @@ def _keys(section: str) -> set[str]:
     return set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
 
 
+class FastTest(absltest.TestCase):
+    def test_call_is_that_of_the_example(self) -> None:
+        (call,) = _fences("fast.md", "cpp")
+        name, argument = call.strip().rstrip(")").split("(")
+        example = Path("examples/module_api/main.cpp").read_text()
+        self.assertIn(name, example)
+        self.assertIn(argument, example)
+
+
 class FirstOperatorTest(absltest.TestCase):
     def test_files_are_those_of_the_quickstart(self) -> None:
         files = [

@@ -1,10 +1,12 @@
-// Runs a program by ExecuTorch's C++ Module API, on threads of a number that the command line gives.
+// Runs a program by ExecuTorch's C++ Module API, on all processors, or on threads of a number that the command line
+// gives.
 //
 // main PROGRAM [THREADS]
 
 #include <executorch/extension/module/module.h>
 #include <executorch/extension/tensor/tensor.h>
 
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 
@@ -16,8 +18,9 @@ int main(int argc, char** argv) {
     return 2;
   }
   // Before the program is loaded: XNNPACK keeps the threads that it finds then.
-  if (argc > 2 && !rules_executorch::use_threads(std::strtoul(argv[2], nullptr, 10))) {
-    std::fprintf(stderr, "the system starts no %s threads\n", argv[2]);
+  const auto threads = argc > 2 ? std::strtoul(argv[2], nullptr, 10) : rules_executorch::kAllProcessors;
+  if (!rules_executorch::use_threads(static_cast<uint32_t>(threads))) {
+    std::fprintf(stderr, "the system starts no such number of threads\n");
     return 1;
   }
 

@@ -1,5 +1,6 @@
 """The binary's output against PyTorch's, and the threads that it runs on."""
 
+import os
 import re
 import subprocess
 from pathlib import Path
@@ -32,10 +33,16 @@ class MainTest(absltest.TestCase):
             self.assertIn(f"threads: {threads}\n", self.run_main(threads))
 
     def test_threads_by_default(self) -> None:
-        """As many as the runtime's own pool has where nobody says how many: a number of ExecuTorch's choice."""
+        """One for each processor that ExecuTorch takes for a fast one and that the process may run on."""
+        processors = os.sched_getaffinity(0)
         found = re.search(r"threads: (\d+)\n", self.run_main())
         assert found is not None
-        self.assertGreaterEqual(int(found[1]), 1)
+        self.assertIn(int(found[1]), range(min(2, len(processors)), len(processors) + 1))
+        os.sched_setaffinity(0, [min(processors)])
+        try:
+            self.assertIn("threads: 1\n", self.run_main())
+        finally:
+            os.sched_setaffinity(0, processors)
 
 
 if __name__ == "__main__":

@@ -6,6 +6,10 @@
 
 #include <executorch/extension/threadpool/threadpool_guard.h>
 #include <executorch/runtime/kernel/thread_parallel_interface.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <limits>
 
 namespace executorch::extension::threadpool {
 
@@ -24,6 +28,19 @@ namespace rules_executorch {
 namespace extension = ::executorch::extension;
 using extension::threadpool::NoThreadPoolGuard;
 
+namespace {
+
+// How many processors this process may run on. The pool does not ask, and starts a thread for each of the machine's.
+uint32_t usable_processors() {
+  cpu_set_t processors;
+  if (sched_getaffinity(0, sizeof(processors), &processors) != 0) {
+    return std::numeric_limits<uint32_t>::max();  // There are more than such a set holds.
+  }
+  return static_cast<uint32_t>(std::max(CPU_COUNT(&processors), 1));
+}
+
+}  // namespace
+
 // Where the pool is not used, without a look at the pool: the first look starts a thread for each processor.
 int64_t thread_count() { return NoThreadPoolGuard::is_enabled() ? 1 : extension::get_thread_count(); }
 
@@ -32,8 +49,12 @@ void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction fun
 }
 
 bool use_threads(uint32_t count) {
-  NoThreadPoolGuard::set_enabled(count <= 1);
-  return count <= 1 || extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(count);
+  const uint32_t most = count == kAllProcessors ? usable_processors() : count;
+  NoThreadPoolGuard::set_enabled(most == 1);
+  if (most == 1 || (count == kAllProcessors && extension::get_thread_count() <= most)) {
+    return true;
+  }
+  return extension::threadpool::get_threadpool()->_unsafe_reset_threadpool(most);
 }
 
 }  // namespace rules_executorch

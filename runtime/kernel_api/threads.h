@@ -20,7 +20,10 @@ using RangeFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t)>
 [[gnu::weak]] void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function);
 
 /// Gives the pool so many threads, for kernels and for XNNPACK. With 1, what this thread calls runs on this thread
-/// alone, and there is no pool. Whether that was possible.
+/// alone, and there is no pool. With `kAllProcessors`, there is a thread for each fast processor of the machine, but
+/// none for those that this process may not run on. Whether that was possible.
 [[gnu::weak]] bool use_threads(uint32_t count);
+
+constexpr uint32_t kAllProcessors = 0;
 
 }  // namespace rules_executorch

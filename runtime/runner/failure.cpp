@@ -11,6 +11,8 @@
 #include <cstring>
 #include <new>
 
+#include "runtime/runner/progress.h"
+
 namespace rules_executorch {
 namespace {
 
@@ -71,6 +73,7 @@ void PrepareToFail() {
 const std::vector<std::string>& LogMessages() { return Messages(); }
 
 void Fail(const std::string& found, const std::string& cause, const std::string& fix) {
+  EraseProgress();
   std::fflush(stdout);
   PrintLine("error: ", found);
   PrintLine("  Likely cause: ", cause);

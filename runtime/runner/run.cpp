@@ -10,6 +10,7 @@
 #include "runtime/runner/failure.h"
 #include "runtime/runner/file.h"
 #include "runtime/runner/input_spec.h"
+#include "runtime/runner/progress.h"
 #include "runtime/runner/samples.h"
 #include "runtime/runner/value.h"
 
@@ -126,6 +127,23 @@ double Repeat(Model* model, const std::string& method, const std::vector<Sample>
   return total;
 }
 
+// Warms up, and returns the seconds of each timed run, sorted.
+std::vector<double> TimedRuns(Model* model, const std::string& method, const std::vector<Sample>& samples,
+                              const Options& options, RunObserver* observer) {
+  ProgressBar bar(options.warmup + options.iterations);
+  for (int i = 0; i < options.warmup; ++i) {
+    Repeat(model, method, samples, RunKind::kWarmUp, observer);
+    bar.Step();
+  }
+  std::vector<double> times;
+  for (int i = 0; i < options.iterations; ++i) {
+    times.push_back(Repeat(model, method, samples, RunKind::kTimed, observer));
+    bar.Step();
+  }
+  std::sort(times.begin(), times.end());
+  return times;
+}
+
 // How many samples and outputs were compared with PyTorch's, and how many of the outputs differ.
 struct Counts {
   size_t samples = 0;
@@ -165,14 +183,7 @@ void RunMethod(Model* model, const std::string& method, const Options& options, 
   }
   std::printf("time load %.3f ms, first run %.3f ms", load_ms, first_run * 1e3);
   if (options.iterations > 0) {
-    for (int i = 0; i < options.warmup; ++i) {
-      Repeat(model, method, samples, RunKind::kWarmUp, observer);
-    }
-    std::vector<double> times;
-    for (int i = 0; i < options.iterations; ++i) {
-      times.push_back(Repeat(model, method, samples, RunKind::kTimed, observer));
-    }
-    std::sort(times.begin(), times.end());
+    const std::vector<double> times = TimedRuns(model, method, samples, options, observer);
     std::printf(", then %d times all %zu: min %.3f ms, median %.3f ms", options.iterations, samples.size(),
                 times.front() * 1e3, times[times.size() / 2] * 1e3);
   }

@@ -38,9 +38,11 @@ void ListOperators() {
   }
 }
 
+// Bazel runs as many tests at a time as there are processors.
+bool HasOneThread(const RunnerDefaults& defaults) { return use_threads == nullptr || defaults.check; }
+
 // Before the program is loaded: XNNPACK keeps the threads that it finds then.
-void UseThreads(int count) {
-  const auto threads = static_cast<uint32_t>(std::max(count, 1));
+void UseThreads(uint32_t threads) {
   if (use_threads != nullptr ? !use_threads(threads) : threads > 1) {
     Fail("--threads=" + std::to_string(threads) + ": these threads are not to be had.",
          use_threads != nullptr ? "the system starts no more threads."
@@ -53,8 +55,8 @@ void UseThreads(int count) {
 
 int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler) {
   const RunnerText text = {"an ExecuTorch program", ".pte",
-                           "Prints the operators that are linked into this binary (without the runtime's own).", "1",
-                           more_help};
+                           "Prints the operators that are linked into this binary (without the runtime's own).",
+                           HasOneThread(defaults) ? "1" : "one for each processor", more_help};
   const Options options = ParseOptions(argc, argv, defaults, text);
   if (options.action == Options::Action::kHelp) {
     std::fputs(HelpText(argv[0], defaults, text).c_str(), stdout);
@@ -64,7 +66,8 @@ int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char
     ListOperators();
     return 0;
   }
-  UseThreads(options.threads);
+  const bool has_one_thread = HasOneThread(defaults) || options.action != Options::Action::kRun;
+  UseThreads(options.threads > 0 ? static_cast<uint32_t>(options.threads) : has_one_thread ? 1 : kAllProcessors);
   const auto start = std::chrono::steady_clock::now();
   Program program(options.program, profiler == nullptr ? nullptr : profiler->MakeTracer());
   const double load_ms = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();

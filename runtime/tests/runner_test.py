@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import os
+import pty
 import re
 import resource
 import struct
 import subprocess
 import tempfile
 import time
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -154,8 +156,10 @@ def _limit_memory() -> None:
 
 class RunnerTest(absltest.TestCase):
     def run_runner(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        # A pool takes more memory the more processors there are.
+        threads = [] if any(argument.startswith("--threads") for argument in arguments) else ["--threads=1"]
         return subprocess.run(
-            [_RUNNER, *arguments],
+            [_RUNNER, *threads, *arguments],
             cwd=_FOLDER,
             capture_output=True,
             text=True,
@@ -274,17 +278,29 @@ class ResultsTest(RunnerTest):
     def test_threads(self) -> None:
         command = [str(_RUNNER), "--program=wide.pte", "--samples=wide.ptd", "--check", "--print=10000000"]
         outputs = []
-        for flags, threads in (("", 1), ("--threads=1", 1), ("--threads=2", 2), ("--threads=5", 5)):
+        for flags, threads in (("--threads=1", 1), ("--threads=2", 2), ("--threads=5", 5)):
             with self.subTest(flags):
-                # Without the limit of memory, of which a pool takes more the more processors there are.
                 result = subprocess.run([*command, *flags.split()], cwd=_FOLDER, capture_output=True, text=True)
                 self.assertIn("\nPASSED: 1 samples", result.stdout, result.stderr)
                 outputs.append(self.outputs(result.stdout))
                 self.assertEqual(outputs[-1], outputs[0])
                 self.assertEqual(self.count_threads([*command, *flags.split(), "--iterations=1000000"]), threads)
 
-    def count_threads(self, command: list[str]) -> int:
-        """How many threads a runner has that has run for a while."""
+    def test_threads_by_default(self) -> None:
+        """One for each processor that the process may run on."""
+        processors = sorted(os.sched_getaffinity(0))
+        command = [str(_RUNNER), "--program=wide.pte", "--iterations=1000000"]
+        for usable in (processors[:1], processors):
+            with self.subTest(usable):
+                # Of some processors, ExecuTorch's pool uses the fast ones alone.
+                count = self.count_threads(command, usable)
+                self.assertIn(count, range(min(2, len(usable)), len(usable) + 1))
+        self.assertIn("from 1 to 1024. Default: one for each processor.", self.succeed("--help"))
+
+    def count_threads(self, command: list[str], processors: Collection[int] = ()) -> int:
+        """How many threads a runner has that has run for a while, on all processors or on these."""
+        if processors:
+            command = ["taskset", "-c", ",".join(map(str, processors)), *command]
         with subprocess.Popen(command, cwd=_FOLDER, stdout=subprocess.DEVNULL) as process:
             time.sleep(1)
             count = len(os.listdir(f"/proc/{process.pid}/task"))
@@ -296,6 +312,45 @@ class ResultsTest(RunnerTest):
         self.assertRegex(
             text, r"time load [\d.]+ ms, first run [\d.]+ ms, then 3 times all 4: min [\d.]+ ms, median [\d.]+ ms\n"
         )
+
+    def test_bar(self) -> None:
+        shown = self.on_terminal(f"--iterations={self.iterations(seconds=8)}")
+        self.assertRegex(shown, r"\r\[#*\.+\] \d+ of \d+ runs, \d+ s left\x1b\[K")
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)  # Erased.
+
+    def test_no_bar(self) -> None:
+        self.assertEqual(self.on_terminal("--iterations=3"), "")
+        self.assertEqual(self.on_terminal(f"--iterations={self.iterations(seconds=2)}"), "")
+        long = f"--iterations={self.iterations(seconds=8)}"
+        self.assertEqual(self.on_terminal(long, TERM="dumb"), "")
+        self.succeed("--program=wide.pte", long)  # Looks that stderr is empty.
+
+    def iterations(self, seconds: float) -> int:
+        """How many take so long, about."""
+        start = time.monotonic()
+        text = self.succeed("--program=wide.pte", "--iterations=2000")
+        self.assertIn("then 2000 times", text)
+        return max(1, round(2000 * seconds / (time.monotonic() - start)))
+
+    def on_terminal(self, *arguments: str, **environment: str) -> str:
+        """What a runner writes to stderr that is a terminal."""
+        terminal, stderr = pty.openpty()
+        command = [str(_RUNNER), "--program=wide.pte", "--threads=1", *arguments]
+        with subprocess.Popen(
+            command,
+            cwd=_FOLDER,
+            stdout=subprocess.DEVNULL,
+            stderr=stderr,
+            env={**os.environ, "TERM": "xterm", **environment},
+        ) as process:
+            os.close(stderr)
+            shown = b""
+            with contextlib.suppress(OSError):  # So a terminal ends on Linux.
+                while chunk := os.read(terminal, 1 << 16):
+                    shown += chunk
+        self.assertEqual(process.returncode, 0)
+        os.close(terminal)
+        return shown.decode()
 
     def test_help(self) -> None:
         text = self.succeed("--help")

@@ -53,7 +53,7 @@ def _row(name: str, without_kernels: int) -> list[object]:
     (method,) = model_file.load(_EXAMPLES / f"{name}.py", "get_model", [_ROOT], rule="executorch_program").methods
     ours, eager = [], []
     for _ in range(_TURNS.value):
-        ours.append(_turn([str(binary)], _RUNS.value))
+        ours.append(_turn([str(binary), "--threads=1"], _RUNS.value))
         eager.append(_eager_seconds(method))
     inference = 1e3 / len(method.samples)
     ours_ms = inference * min(turn.run for turn in ours)
