@@ -1,8 +1,9 @@
 """Registers operators of ours in PyTorch: each as a function and with an out argument, as programs call it.
 
-kernels/optimized/own_custom_ops.yaml declares the operators, and has their schemas. Each file beside this one computes
-one or a few of them, for PyTorch. An operator is registered when a graph first gets a call of it: a library that
-registers the same operators in PyTorch, as one for ahead-of-time use does, may be loaded with the passes.
+kernels/optimized/own_custom_ops.yaml declares the operators, and has their schemas. The file of a pass computes the
+operators that the pass inserts (rewrites/), for PyTorch; files beside this one compute those that several passes share.
+An operator is registered when a graph first gets a call of it: a library that registers the same operators in PyTorch,
+as one for ahead-of-time use does, may be loaded with the passes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ import torch
 from export.graph_passes.call import Call, T
 
 NAMESPACE = "rules_executorch"
+# Where the functions are that compute operators.
+_FOLDERS = ("export/graph_passes/operators", "export/graph_passes/rewrites")
 
 # Operators last as long as the library that defines them.
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
@@ -77,11 +80,11 @@ def _register(operator: type[OwnCall[Any]]) -> None:
     """Registers an operator, by its class.
 
     Raises:
-        LookupError: no file of this folder computes it.
+        LookupError: no function computes it.
     """
     _import_all()
     if operator not in _implementations:
-        raise LookupError(f"no function in export/graph_passes/operators implements {operator.OPERATOR}")
+        raise LookupError(f"no function in {' or '.join(_FOLDERS)} implements {operator.OPERATOR}")
     function = _implementations[operator]
     fake = _fakes.get(operator, function)
 
@@ -103,6 +106,7 @@ def _register(operator: type[OwnCall[Any]]) -> None:
 
 @functools.cache
 def _import_all() -> None:
-    package = importlib.import_module(__name__.rpartition(".")[0])
-    for module in pkgutil.iter_modules(package.__path__):
-        importlib.import_module(f"{package.__name__}.{module.name}")
+    for folder in _FOLDERS:
+        package = importlib.import_module(folder.replace("/", "."))
+        for module in pkgutil.iter_modules(package.__path__):
+            importlib.import_module(f"{package.__name__}.{module.name}")

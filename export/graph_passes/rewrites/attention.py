@@ -2,6 +2,9 @@
 
 ExecuTorch's own lowering makes it two batched matrix products, a softmax, and copies between them. What a linear layer
 gives has tokens before heads, and the kernel takes and gives these as they are: nothing is transposed.
+
+PyTorch's own operator has no out variant, so no program can have it. In ours, heads are dimension -3, or -2 in tensors
+that are ordered by token. Keys and values may have fewer heads than queries, of which each serves as many.
 """
 
 from __future__ import annotations
@@ -26,6 +29,7 @@ from export.graph_passes.calls import (
     View,
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.operators.registration import fakes, implements
 
 _FLOATS = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
 
@@ -138,6 +142,38 @@ def _without_repetition(node: Node) -> Node | None:
         and graphs.same_sizes(result, [before[0], before[1] * after[2], before[2], before[3]])
     )
     return source if is_repetition else None
+
+
+@implements(OwnScaledDotProductAttention)
+def attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
+    query, key, value = (
+        x.transpose(-3, -2) if by_token else x
+        for x, by_token in (
+            (call.query, call.query_by_token),
+            (call.key, call.key_by_token),
+            (call.value, call.value_by_token),
+        )
+    )
+    torch._check(query.shape[:-3] == key.shape[:-3] == value.shape[:-3], lambda: "batches differ")
+    torch._check(key.shape[-3] == value.shape[-3], lambda: "each key has a value")
+    result = torch.nn.functional.scaled_dot_product_attention(
+        query,
+        key,
+        value,
+        call.attn_mask,
+        is_causal=call.is_causal,
+        scale=call.scale,
+        enable_gqa=query.shape[-3] != key.shape[-3],
+    )
+    return (result.transpose(-3, -2) if call.out_by_token else result).contiguous()
+
+
+@fakes(OwnScaledDotProductAttention)
+def fake_attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
+    sizes = [*call.query.shape[:-1], call.value.shape[-1]]
+    if call.query_by_token != call.out_by_token:
+        sizes[-3], sizes[-2] = sizes[-2], sizes[-3]
+    return call.query.new_empty(sizes)
 
 
 PASS = GraphPass(

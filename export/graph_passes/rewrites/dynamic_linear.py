@@ -3,6 +3,11 @@
 torchao's quantize_() calls operators for which programs have no kernel: `torchao::choose_qparams_affine`,
 `quantize_affine` and `dequantize_affine`. With weights of 8 bits, it may multiply Chars by `aten::_int_mm`, on
 processors that have products of bytes as Bytes 128 larger.
+
+In the operator, each row of the input becomes Chars, with a scale and a zero point of its own. A weight of Char has an
+element in each byte, one of Byte two; each output feature has a scale for each of its groups of weights, which are all
+as large, and an offset: the sum of its weights, times their scales. All is calculated in float32 and rounded once;
+scales, offsets and, if need be, biases are Float, whatever the input is. packing.py says how weights and scales lie.
 """
 
 from __future__ import annotations
@@ -12,8 +17,9 @@ from dataclasses import dataclass
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
+from torch.nn import functional
 
-from export.graph_passes import affine, graphs, packing
+from export.graph_passes import affine, graphs, layouts, packing
 from export.graph_passes.calls import (
     AddScalar,
     AddTensor,
@@ -27,10 +33,14 @@ from export.graph_passes.calls import (
     ViewCopy,
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
-from export.graph_passes.operators.dynamic_linear import GROUP_MULTIPLE
+from export.graph_passes.operators.registration import fakes, implements
 
+# Elements of a group are a multiple of this, where a row has several.
+_GROUP_MULTIPLE = layouts.BYTE_PANEL_ROW_MULTIPLE
 # What makes a Char the Byte that processors multiply.
 _SHIFT = 128
+# Between which bounds the least and the largest value of a row count: that of zero is exact.
+_SIGNS = ((None, 0.0), (0.0, None))
 
 
 @dataclass(frozen=True)
@@ -51,7 +61,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
         if layer is None:
             continue
         weight = layer.weight
-        if weight.scale.shape[1] != 1 and weight.group_size % GROUP_MULTIPLE != 0:
+        if weight.scale.shape[1] != 1 and weight.group_size % _GROUP_MULTIPLE != 0:
             continue
         changes.append(Change.of(layer.last, f"a linear layer of quantized rows and weights of {weight.bits} bits"))
         offset = (weight.integers.unflatten(1, (-1, weight.group_size)).sum(2) * weight.scale.double()).sum(1).float()
@@ -141,6 +151,28 @@ def _cast_to_floats(sums: Node) -> Node | None:
     user = affine.only_user(sums)
     is_cast = user is not None and affine.without_casts(user) is sums
     return user if user and is_cast and graphs.value(user).dtype == torch.float32 else None
+
+
+@implements(DynamicLinear)
+def dynamic_linear(call: DynamicLinear[torch.Tensor]) -> torch.Tensor:
+    floats, features = call.input.float(), call.offset.numel()
+    low, high = (
+        limit.clamp(*bounds) for limit, bounds in zip(floats.aminmax(dim=-1, keepdim=True), _SIGNS, strict=True)
+    )
+    scales = (torch.maximum(-low, high) / 127.5 if call.is_symmetric else (high - low) / 255.0).clamp(min=call.eps)
+    zero_points = torch.zeros_like(scales) if call.is_symmetric else (-128 - torch.round(low / scales)).clamp(-128, 127)
+    quantized = (torch.round(floats * (1.0 / scales)) + zero_points).clamp(-128, 127)
+    integers = packing.rows_of_dynamic_panels(call.weight, features, call.input.shape[-1])
+    groups = packing.columns_of_panels(call.scale, features)
+    values = integers * groups.repeat_interleave(integers.shape[1] // groups.shape[1], 1)
+    sums = functional.linear(quantized.double() + 128, values.double()) - (zero_points.double() + 128) * call.offset
+    result = (sums * scales).float()
+    return (result if call.bias is None else result + call.bias).to(call.input.dtype)
+
+
+@fakes(DynamicLinear)
+def fake_dynamic_linear(call: DynamicLinear[torch.Tensor]) -> torch.Tensor:
+    return call.input.new_empty((*call.input.shape[:-1], call.offset.shape[0]))
 
 
 PASS = GraphPass(

@@ -2,6 +2,9 @@
 
 Models write RMS norms as `x * rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight`, with casts to float32 and back
 where x has fewer bits. The one call rounds once, where these round before the weight as well.
+
+The operator normalizes the last `dims` dimensions. The weight has their shape, and the input's dtype or the one to
+calculate in: float32 where the input has fewer bits.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from export.graph_passes.calls import (
     ToDimOrderCopy,
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.operators.registration import fakes, implements
 
 
 @dataclass(frozen=True)
@@ -136,6 +140,19 @@ def _before_cast(node: Node) -> Node:
         return node
     wide, narrow = graphs.value(node).dtype, graphs.value(cast.input).dtype
     return cast.input if narrow.is_floating_point and torch.promote_types(wide, narrow) == wide else node
+
+
+@implements(RmsNorm)
+def rms_norm(call: RmsNorm[torch.Tensor]) -> torch.Tensor:
+    exact = torch.promote_types(call.input.dtype, torch.float32)
+    weight = None if call.weight is None else call.weight.to(exact)
+    sizes = call.input.shape[-call.dims :]
+    return torch.nn.functional.rms_norm(call.input.to(exact), sizes, weight, call.eps).to(call.input.dtype)
+
+
+@fakes(RmsNorm)
+def fake_rms_norm(call: RmsNorm[torch.Tensor]) -> torch.Tensor:
+    return torch.empty_like(call.input, memory_format=torch.contiguous_format)
 
 
 PASS = GraphPass(

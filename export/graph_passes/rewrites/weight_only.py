@@ -2,6 +2,9 @@
 
 torchao's quantize_() dequantizes such weights with `torchao::dequantize_affine`, for which programs have no kernel, or
 makes floats of all of them in each call.
+
+A weight of Char has an element in each byte, one of Byte two, as packing.py says. Each row has a scale for each of its
+groups of elements, which are all as large; scales are Float, whatever the other tensors are.
 """
 
 from __future__ import annotations
@@ -9,11 +12,15 @@ from __future__ import annotations
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
+from torch.nn import functional
 
-from export.graph_passes import affine, graphs, packing
+from export.graph_passes import affine, graphs, layouts, packing
 from export.graph_passes.calls import Linear, Mm, WeightOnlyLinear
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
-from export.graph_passes.operators.weight_only_linear import GROUP_MULTIPLE
+from export.graph_passes.operators.registration import fakes, implements
+
+# Elements of a group are a multiple of this, where a row has several.
+_GROUP_MULTIPLE = layouts.QUANTIZED_ROW_BLOCK_BYTES
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
@@ -66,8 +73,21 @@ def _packed(weight: affine.Weight) -> torch.Tensor | None:
     """The weight as the operator takes it; None for one that the operator does not take."""
     if weight.bits == 4 and weight.group_size % packing.BLOCK_OF_HALVES == 0:
         return packing.pack_halves(weight.integers)
-    is_taken = weight.scale.shape[1] == 1 or weight.group_size % GROUP_MULTIPLE == 0
+    is_taken = weight.scale.shape[1] == 1 or weight.group_size % _GROUP_MULTIPLE == 0
     return weight.integers if is_taken else None
+
+
+@implements(WeightOnlyLinear)
+def weight_only_linear(call: WeightOnlyLinear[torch.Tensor]) -> torch.Tensor:
+    integers = packing.unpack_halves(call.weight) if call.weight.dtype == torch.uint8 else call.weight
+    values = integers * call.scale.repeat_interleave(integers.shape[1] // call.scale.shape[1], 1)
+    bias = None if call.bias is None else call.bias.float()
+    return functional.linear(call.input.float(), values, bias).to(call.input.dtype)
+
+
+@fakes(WeightOnlyLinear)
+def fake_weight_only_linear(call: WeightOnlyLinear[torch.Tensor]) -> torch.Tensor:
+    return call.input.new_empty((*call.input.shape[:-1], call.weight.shape[0]))
 
 
 PASS = GraphPass(

@@ -65,6 +65,47 @@ def get_model():
     return source + textwrap.dedent(after)
 
 
+# The end of a model file that PT2E quantizes.
+QUANTIZER = """
+def get_quantizer():
+    from executorch.backends.xnnpack.quantizer import xnnpack_quantizer
+
+    config = xnnpack_quantizer.get_symmetric_quantization_config(is_per_channel=True)
+    return xnnpack_quantizer.XNNPACKQuantizer().set_global(config)
+"""
+
+
+def padded_model(pad: str, convolution: str = "Conv2d(3, 4, 3, padding=(1, 0))") -> str:
+    """A model file with a convolution behind a pad."""
+    forward = f"return self.layer(torch.nn.functional.pad(x, {pad}))"
+    return model_file(forward, "torch.rand(1, 3, 6, 5)", init=f"self.layer = torch.nn.{convolution}")
+
+
+def model_by_torchao(
+    config: str, forward: str = "return self.layer(x)", x: str = "torch.rand(1, 128)", dtype: str = "torch.float32"
+) -> str:
+    """A model file whose linear layer, of 128 features, torchao quantizes."""
+    x = f"{x}.to({dtype})"
+    return model_file(
+        forward,
+        x,
+        init="self.layer = torch.nn.Linear(128, 160)",
+        after=f"""
+        from torchao import quantization
+        from torchao.quantization.granularity import PerAxis, PerGroup
+
+        def get_model():
+            model = Model().eval().to({dtype})
+            quantization.quantize_(model, quantization.{config})
+            return model, ({x},)
+        """,
+    )
+
+
+# What differs where torchao rounds weights and the scales of rows to a dtype, too.
+ROUNDED = {"torch.float16": 0.01, "torch.bfloat16": 0.08}
+
+
 # Of the largest element. Sums of bytes are exact, those of the floats that they stand for are not: some results differ
 # by a step, one of 255.
 _TOLERANCES = {torch.float16: 4e-3, torch.bfloat16: 3e-2}

@@ -18,6 +18,8 @@ from torch.utils import _pytree as pytree
 
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
+from export.graph_passes.operators import registration
+from export.graph_passes.tests import own_operators
 
 Inputs = tuple[Any, ...]
 
@@ -181,6 +183,9 @@ class _Described(torch.fx.Interpreter):
 
     def run_node(self, n: Node) -> Any:
         result = super().run_node(n)
+        if graphs.name_of(n).startswith(f"{registration.NAMESPACE}::"):
+            operator = n.target._op if isinstance(n.target, EdgeOpOverload) else n.target
+            own_operators.check(operator, *self.fetch_args_kwargs_from_env(n))
         if graphs.name_of(n) == "aten::view_copy":
             # ExecuTorch has it share the memory of the source.
             source = n.all_input_nodes[0]

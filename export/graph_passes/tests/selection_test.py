@@ -1,16 +1,24 @@
 """Tests of which passes there are, of their order, and of those that a list of names stands for."""
 
+from __future__ import annotations
+
 import importlib
+import json
 import pkgutil
 import random
+import textwrap
 from pathlib import Path
 
 from absl.testing import absltest, parameterized
 
 import export
 from diagnostics.errors import InputError
-from export.graph_passes import passes, reference, rewrites
+from export.graph_passes import passes, reference, report, rewrites
 from export.graph_passes.graph_pass import GraphPass, Stage
+from export.graph_passes.tests.pass_test_case import (
+    PassTestCase,
+    model_file,
+)
 
 
 class SelectTest(parameterized.TestCase):
@@ -90,6 +98,87 @@ class OrderTest(absltest.TestCase):
         ):
             with self.assertRaisesRegex(ValueError, message):
                 passes.ordered(wrong)
+
+
+class SelectionTest(PassTestCase):
+    def test_groups(self) -> None:
+        every = [
+            "attention",
+            "linear",
+            "batch_norm",
+            "padding",
+            "no_ops",
+            "constants",
+            "quantized_moves",
+            "quantized_tables",
+            "quantized_layers",
+            "quantized_add",
+            "channels_of_bytes",
+            "dynamic_linear",
+            "weight_only",
+            "rms_norm",
+            "uneven_padding",
+            "convolution_1d",
+            "packed_linear",
+            "channels_last",
+            "addends",
+            "activations",
+            "winograd",
+            "in_place",
+            "views",
+        ]
+        default = ["batch_norm", "padding", "no_ops", "constants", "quantized_moves", "in_place", "views"]
+        self.assertCountEqual([one.name for one in passes.select(["all"])], every)
+        self.assertEqual([one.name for one in passes.select(["default"])], default)
+        self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
+        self.assertEqual(passes.select([]), ())
+        self.assertEqual(
+            [one.name for one in passes.select(["default", "-views", "-padding"])],
+            ["batch_norm", "no_ops", "constants", "quantized_moves", "in_place"],
+        )
+
+    def test_unknown_name(self) -> None:
+        for name in ("linaer", "-linaer"):
+            with self.assertRaises(InputError) as caught:
+                passes.select(["default", name])
+            finding = caught.exception.findings[0]
+            self.assertEqual(finding.id, "unknown-graph-pass")
+            self.assertEqual(finding.found, "there is no pass linaer; did you mean linear?")
+            self.assertIn("all, default, activations, addends, attention", finding.fix)
+
+    def test_none(self) -> None:
+        exported = self.export(model_file("return x.clone() + 1.0", "torch.rand(2)"), [])
+        self.assertIn("dim_order_ops::_clone_dim_order.out", self.calls(exported))
+        self.assertEqual(report.as_text(exported.graph_passes), "forward: no graph passes\n")
+
+    def test_reports(self) -> None:
+        exported = self.export(
+            model_file("y = x.clone() + 1.0\nreturn y.expand(2) * x.clone()", "torch.rand(2)"), ["no_ops", "views"]
+        )
+        model = f"{self.folder}/model.py"
+        self.assertEqual(
+            report.as_text(exported.graph_passes),
+            textwrap.dedent(
+                f"""\
+                forward:
+                  no_ops: 3 changes
+                    1: aten::expand_copy that changes nothing; {model}:13:1
+                    2: dim_order_ops::_clone_dim_order that changes nothing; {self.folder}/model.py:12:1, {model}:13:1
+                  views: 0 changes
+                """
+            ),
+        )
+        of_method = json.loads(report.as_json(exported.graph_passes))["methods"]["forward"]
+        self.assertEqual([one["name"] for one in of_method], ["no_ops", "views"])
+        self.assertEqual(of_method[0]["changes"][0]["at"], f"{self.folder}/model.py:12:1")
+        self.assertEqual(of_method[0]["left_out"], "")
+
+    def test_delegates_keep_what_they_want(self) -> None:
+        init = "self.layers = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU())"
+        source = model_file("return self.layers(x).cumsum(1)[:] + 1.0", "torch.rand(1, 3, 6, 6)", init=init)
+        with_passes, without = (self.export(source, names, backends=["xnnpack"]) for names in (["all"], []))
+        self.assertEqual(with_passes.delegations["forward"].delegates, without.delegations["forward"].delegates)
+        self.check_values(with_passes)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tests of the pass convolution_1d: what is between convolutions, sizes that vary, and what stays as it was."""
+"""Tests of the pass convolution_1d."""
 
 from __future__ import annotations
 

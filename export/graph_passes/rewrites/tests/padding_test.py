@@ -1,4 +1,6 @@
-"""Tests that passes take the arguments of convolutions however a model writes them."""
+"""Tests of the pass padding."""
+
+from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
@@ -6,15 +8,13 @@ from collections.abc import Sequence
 from absl.testing import absltest, parameterized
 
 from export.graph_passes.tests import rewriting
-from export.graph_passes.tests.pass_test_case import PassTestCase, model_file
+from export.graph_passes.tests.pass_test_case import (
+    QUANTIZER,
+    PassTestCase,
+    model_file,
+    padded_model,
+)
 
-_QUANTIZER = """
-def get_quantizer():
-    from executorch.backends.xnnpack.quantizer import xnnpack_quantizer
-
-    config = xnnpack_quantizer.get_symmetric_quantization_config(is_per_channel=True)
-    return xnnpack_quantizer.XNNPACKQuantizer().set_global(config)
-"""
 # Arguments of layers, of functions and of PyTorch's operators. EACH stands for numbers that differ by dimension.
 _ARGUMENTS = (
     "padding='valid'",
@@ -98,8 +98,26 @@ class SpellingsTest(PassTestCase, parameterized.TestCase):
 
     @parameterized.parameters(1, 2)
     def test_values_of_bytes(self, dimensions: int) -> None:
-        exported = self.export(_model(dimensions, dimensions, kernels=(3,)) + _QUANTIZER, ["all"])
+        exported = self.export(_model(dimensions, dimensions, kernels=(3,)) + QUANTIZER, ["all"])
         self.assertNotEmpty(self.changes(exported, "quantized_layers"))
+
+
+class PaddingTest(PassTestCase):
+    def test_acts(self) -> None:
+        for pad in ("(1, 1)", "(1, 1, 2, 2)", "(2, 2, 0, 0, 0, 0)"):
+            self.check(
+                "padding",
+                padded_model(pad),
+                changes=["zeros that a convolution pads itself"],
+                calls=["aten::convolution.out"],
+            )
+
+    def test_leaves(self) -> None:
+        calls = ["aten::constant_pad_nd.out", "aten::convolution.out"]
+        for pad in ("(0, 1, 0, 1)", "(1, 1), value=0.5"):
+            self.check("padding", padded_model(pad), changes=[], calls=calls)
+        self.check("padding", padded_model("(0, 0, 0, 0, 1, 1)", "Conv2d(5, 4, 3)"), changes=[], calls=calls)
+        self.check("padding", padded_model("(1, 1)", "ConvTranspose2d(3, 4, 3)"), changes=[], calls=calls)
 
 
 if __name__ == "__main__":

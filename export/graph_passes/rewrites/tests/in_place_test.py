@@ -1,5 +1,7 @@
 """Tests of the passes in_place and views, which decide together what shares memory and what is written over."""
 
+from __future__ import annotations
+
 import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -10,7 +12,10 @@ from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 
 from export.graph_passes import passes
 from export.graph_passes.tests import rewriting
-from export.graph_passes.tests.pass_test_case import PassTestCase, model_file
+from export.graph_passes.tests.pass_test_case import (
+    PassTestCase,
+    model_file,
+)
 
 # All that views makes views of, for tensors whose first dimensions have one element.
 _VIEWS = {
@@ -272,6 +277,39 @@ class LateSizesTest(absltest.TestCase):
         rewritten = rewriting.rewrite(_ForcedLate(), (torch.rand(12),), ["views"], shapes)
         rewriting.compare(_ForcedLate(), rewritten, (torch.rand(12),))
         rewritten.emit()
+
+
+class AloneTest(PassTestCase):
+    _CACHE = "self.register_buffer('cache', torch.zeros(8, 3))"
+    _SAMPLES = """
+    def get_sample_inputs():
+        return [(torch.rand(1, 3), torch.tensor([i])) for i in (0, 5, 2)]
+    """
+
+    def _source(self, forward: str) -> str:
+        return model_file(forward, "torch.rand(1, 3)", "torch.tensor([0])", init=self._CACHE, after=self._SAMPLES)
+
+    def test_acts(self) -> None:
+        self.check(
+            "in_place",
+            self._source("self.cache.index_copy_(0, others[0], x)\nreturn self.cache * 2.0"),
+            changes=["index_put in place"],
+            calls=["aten::index_put_", "aten::mul.out"],
+        )
+
+    def test_leaves(self) -> None:
+        for forward in (
+            # What was there before is needed afterwards.
+            "new = self.cache.index_put((others[0],), x)\nold = self.cache * 2.0\nself.cache.copy_(new)\nreturn old",
+            # A view shares the memory of what is written to.
+            "y = x.expand(8, 3) + 1.0\nreturn y.view(24).index_put((others[0],), x[0, 0]) + y.view(24)",
+            # ExecuTorch's kernel does neither in place.
+            "self.cache.index_put_((others[0],), x, accumulate=True)\nreturn self.cache * 2.0",
+            "self.cache.index_put_((others[0],), x[0, 0])\nreturn self.cache * 2.0",
+        ):
+            exported = self.export(self._source(forward), ["in_place"])
+            self.assertEqual(self.changes(exported, "in_place"), [])
+            self.check_values(exported)
 
 
 if __name__ == "__main__":

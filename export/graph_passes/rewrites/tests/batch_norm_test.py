@@ -1,4 +1,4 @@
-"""Tests of the folding of batch norms: chains of them, and layers that calls share."""
+"""Tests of the pass batch_norm."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from torch import nn
 from torch.nn import functional
 
 from export.graph_passes.tests import rewriting
+from export.graph_passes.tests.pass_test_case import (
+    PassTestCase,
+    model_file,
+)
 
 
 class _Chain(nn.Module):
@@ -108,6 +112,60 @@ class SharedTest(absltest.TestCase):
 
         module, inputs = rewriting.randomized(Product()), (torch.rand(5, 4),)
         rewriting.compare(module, rewriting.rewrite(module, inputs, ["batch_norm"]), inputs)
+
+
+class BatchNormTest(PassTestCase):
+    _FOLDED = "a batch norm folded into the layer before it"
+
+    def test_acts(self) -> None:
+        for convolution, x in (
+            ("Conv2d(4, 6, 3)", "torch.rand(2, 4, 5, 6)"),
+            ("Conv2d(4, 6, 3, groups=2, bias=False)", "torch.rand(2, 4, 5, 6)"),
+            ("ConvTranspose2d(4, 6, 3, stride=2)", "torch.rand(2, 4, 5, 6)"),
+        ):
+            init = f"self.layers = torch.nn.Sequential(torch.nn.{convolution}, torch.nn.BatchNorm2d(6))"
+            self.check(
+                "batch_norm",
+                model_file("return self.layers(x)", x, init=init),
+                changes=[self._FOLDED],
+                calls=["aten::convolution.out"],
+            )
+
+    def test_acts_on_linear_layers(self) -> None:
+        init = "self.layers = torch.nn.Sequential(torch.nn.Linear(4, 6), torch.nn.BatchNorm1d(6))"
+        source = model_file("return self.layers(x)", "torch.rand(3, 4)", init=init)
+        self.check("batch_norm", source, changes=[self._FOLDED], calls=["aten::addmm.out", "aten::permute_copy.out"])
+        kept = self.export(source, ["batch_norm", "linear"])
+        self.assertEqual(self.calls(kept), ["aten::linear.out"])
+        self.assertEqual(self.changes(kept, "batch_norm"), [self._FOLDED])
+
+    def test_leaves(self) -> None:
+        norm = "aten::_native_batch_norm_legit_no_training.out"
+        for forward, init, x, calls in (
+            # The convolution's result has another user.
+            (
+                "y = self.layer(x)\nreturn self.norm(y) + y",
+                "Conv2d(4, 6, 1)",
+                "torch.rand(2, 4, 5, 6)",
+                ["aten::add.out", "aten::convolution.out", norm],
+            ),
+            # Something lies between them.
+            (
+                "return self.norm(self.layer(x).relu())",
+                "Conv2d(4, 6, 1)",
+                "torch.rand(2, 4, 5, 6)",
+                ["aten::convolution.out", "aten::relu.out", norm],
+            ),
+            # A transposed convolution in groups, whose weights lie otherwise.
+            (
+                "return self.norm(self.layer(x))",
+                "ConvTranspose2d(4, 6, 1, groups=2)",
+                "torch.rand(2, 4, 5, 6)",
+                ["aten::convolution.out", norm],
+            ),
+        ):
+            source = model_file(forward, x, init=f"self.layer = torch.nn.{init}\nself.norm = torch.nn.BatchNorm2d(6)")
+            self.check("batch_norm", source, changes=[], calls=calls)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Tests of the pass attention: batches, heads and masks that broadcast."""
+"""Tests of the pass attention."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ from absl.testing import absltest, parameterized
 from torch import nn
 from torch.nn import functional
 
+from export.graph_passes.calls import (
+    OwnScaledDotProductAttention,
+)
 from export.graph_passes.tests import rewriting
+from export.graph_passes.tests.pass_test_case import (
+    ATTENTION_OUT,
+    PassTestCase,
+    model_file,
+)
 
 
 class _Attention(nn.Module):
@@ -55,7 +63,7 @@ def _is_taken(inputs: list[torch.Tensor]) -> bool:
     return True
 
 
-class AttentionTest(parameterized.TestCase):
+class BroadcastTest(parameterized.TestCase):
     def _check(self, inputs: list[list[torch.Tensor]], modules: list[nn.Module] | None = None) -> int:
         module = _Calls(modules or [_Attention() for _ in inputs])
         rewritten = rewriting.rewrite(module, (inputs,), ["attention"])
@@ -105,6 +113,74 @@ class AttentionTest(parameterized.TestCase):
             for batch, heads, tokens in ((2, 0, 5), (0, 4, 5), (2, 4, 0))
         ]
         self._check(inputs)
+
+
+class AttentionTest(PassTestCase):
+    _FORWARD = "return torch.nn.functional.scaled_dot_product_attention(x, *others)"
+
+    def test_acts(self) -> None:
+        shape = "torch.rand(1, 2, 3, 4)"
+        for inputs in ([shape] * 3, [shape] * 3 + ["torch.rand(3, 3) < 0.5"], ["torch.rand(2, 3, 4)"] * 3):
+            self.check(
+                "attention", model_file(self._FORWARD, *inputs), changes=["attention kept whole"], calls=[ATTENTION_OUT]
+            )
+
+    def test_acts_on_tokens_before_heads(self) -> None:
+        attention = "torch.nn.functional.scaled_dot_product_attention"
+        for forward, permuted in (
+            (f"return {attention}(*(y.transpose(1, 2) for y in (x, *others))).transpose(1, 2)", False),
+            (f"return {attention}(*(y.permute(0, 2, 1, 3) for y in (x, *others))).permute(0, 2, 1, 3)", False),
+            (f"return {attention}(x, *(y.transpose(-2, -3) for y in others)) + 1.0", False),
+            (f"return {attention}(x, *others).view(2, 3, 4, 5).transpose(1, 2) + 1.0", False),
+            # Something else than heads and tokens; a result that is needed both ways.
+            (f"return {attention}(*(y.transpose(2, 3) for y in (x, *others)))", True),
+            (f"y = {attention}(x, *others)\nreturn y.transpose(1, 2), y + 1.0", True),
+        ):
+            others = ["torch.rand(2, 4, 3, 5)" if "y.transpose(-2, -3)" in forward else "torch.rand(2, 3, 4, 5)"] * 2
+            inputs = ["torch.rand(2, 3, 4, 5)", *others]
+            with self.subTest(forward):
+                exported = self.export(model_file(forward, *inputs), ["attention"])
+                calls = self.calls(exported)
+                self.assertIn(ATTENTION_OUT, calls)
+                copies = {"aten::transpose_copy.int_out", "aten::permute_copy.out"}
+                self.assertEqual(not copies.isdisjoint(calls), permuted)
+
+    def test_acts_on_repeated_heads(self) -> None:
+        forward = """
+        key, value = (
+            y[:, :, None].expand(1, 2, 3, 5, 4).reshape(1, 6, 5, 4) for y in others
+        )
+        return torch.nn.functional.scaled_dot_product_attention(x, key, value)
+        """
+        source = model_file(forward, "torch.rand(1, 6, 3, 4)", "torch.rand(1, 2, 5, 4)", "torch.rand(1, 2, 5, 4)")
+        exported = self.check(
+            "attention",
+            source,
+            changes=["attention kept whole, with heads that share keys and values"],
+            calls=[ATTENTION_OUT],
+        )
+        self.assertNotIn("aten::expand_copy.out", self.calls(exported))
+
+    def test_leaves(self) -> None:
+        for inputs in (
+            # Keys that all of a batch share, and no heads.
+            ["torch.rand(2, 2, 3, 4)", "torch.rand(1, 2, 3, 4)", "torch.rand(1, 2, 3, 4)"],
+            ["torch.rand(3, 4)"] * 3,
+        ):
+            exported = self.export(model_file(self._FORWARD, *inputs), ["attention"])
+            self.assertEqual(self.changes(exported, "attention"), [])
+            self.assertNotIn(ATTENTION_OUT, self.calls(exported))
+            self.check_values(exported)
+
+    def test_operator(self) -> None:
+        attention = OwnScaledDotProductAttention.overload()
+        query, key = torch.rand(2, 4, 5, 6), torch.rand(2, 2, 7, 6)
+        by_token = query.transpose(1, 2).contiguous()
+        torch.testing.assert_close(
+            attention(by_token, key, key, query_by_token=True, out_by_token=True),
+            attention(query, key, key).transpose(1, 2),
+        )
+        self.assertEqual(torch.ops.rules_executorch.scaled_dot_product_attention.out._schema.name, attention.name())
 
 
 if __name__ == "__main__":

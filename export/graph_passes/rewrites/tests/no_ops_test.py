@@ -1,0 +1,80 @@
+"""Tests of the pass no_ops."""
+
+from __future__ import annotations
+
+from absl.testing import absltest
+
+from export.graph_passes.tests.pass_test_case import (
+    PassTestCase,
+    model_file,
+)
+
+
+class NoOpsTest(PassTestCase):
+    def test_acts(self) -> None:
+        for forward, dropped in (
+            ("return x.expand(2, -1, 4) + 1.0", "aten::expand_copy that changes nothing"),
+            ("return x.clone() + 1.0", "dim_order_ops::_clone_dim_order that changes nothing"),
+            ("return x.view(2, 3, 4) + 1.0", "aten::view_copy that changes nothing"),
+            ("return torch.nn.functional.pad(x, (0, 0)) + 1.0", "aten::constant_pad_nd that changes nothing"),
+        ):
+            self.check("no_ops", model_file(forward, "torch.rand(2, 3, 4)"), changes=[dropped], calls=["aten::add.out"])
+
+    def test_acts_on_permutations(self) -> None:
+        one = "two permutations made one"
+        self.check(
+            "no_ops",
+            model_file("return x.permute(2, 0, 1).permute(1, 2, 0) + 1.0", "torch.rand(2, 3, 4)"),
+            changes=[one, "aten::permute_copy that changes nothing"],
+            calls=["aten::add.out"],
+        )
+        self.check(
+            "no_ops",
+            model_file("return x.permute(2, 0, 1).permute(0, 2, 1) + 1.0", "torch.rand(2, 3, 4)"),
+            changes=[one],
+            calls=["aten::add.out", "aten::permute_copy.out"],
+        )
+
+    def test_leaves(self) -> None:
+        for forward, calls in (
+            ("return x[:, ::2] + 1.0", ["aten::add.out", "aten::slice_copy.Tensor_out"]),
+            ("return x.expand(5, -1, -1) + 1.0", ["aten::add.out", "aten::expand_copy.out"]),
+            ("return x.permute(0, 2, 1) + 1.0", ["aten::add.out", "aten::permute_copy.out"]),
+            ("return x.double().float()", ["dim_order_ops::_to_dim_order_copy.out"]),
+            ("return x.flip(0)[:, :1].clone()", ["aten::flip.out", "aten::slice_copy.Tensor_out"]),
+            # An output has memory of its own.
+            ("return x.clone()", ["dim_order_ops::_clone_dim_order.out"]),
+        ):
+            x = "torch.rand(1, 3, 4)" if "expand" in forward else "torch.rand(2, 3, 4)"
+            with self.subTest(forward):
+                exported = self.export(model_file(forward, x), ["no_ops"])
+                if "flip" not in forward:
+                    self.assertEqual(self.changes(exported, "no_ops"), [])
+                    self.assertEqual(self.calls(exported), calls)
+                self.check_values(exported)
+
+    def test_outputs_stay_apart(self) -> None:
+        exported = self.export(model_file("y = x + 1.0\nreturn y, y.clone()", "torch.rand(2, 3)"), ["no_ops"])
+        self.assertEqual(self.changes(exported, "no_ops"), [])
+        self.check_values(exported)
+
+    def test_state_is_copied_before_it_changes(self) -> None:
+        source = model_file(
+            "before = self.cache.clone()\nself.cache.add_(x)\nreturn before",
+            "torch.rand(2, 3)",
+            init="self.register_buffer('cache', torch.zeros(2, 3))",
+            after="def get_sample_inputs():\n    return [(torch.rand(2, 3),) for _ in range(3)]",
+        )
+        self.check_values(self.export(source, ["default"]))
+
+    def test_memory_formats_stay(self) -> None:
+        source = model_file(
+            "return x.to(memory_format=torch.channels_last).relu().contiguous()", "torch.rand(2, 3, 4, 5)"
+        )
+        exported = self.export(source, ["no_ops"])
+        self.assertEqual(self.changes(exported, "no_ops"), [])
+        self.check_values(exported)
+
+
+if __name__ == "__main__":
+    absltest.main()

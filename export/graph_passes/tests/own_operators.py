@@ -1,0 +1,50 @@
+"""Checks how operators of ours are registered in PyTorch, on calls that graphs have."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import torch
+from torch._subclasses import FakeTensorMode
+from torch.utils import _pytree as pytree
+
+# The kinds of calls that this process has checked.
+_checked: set[Hashable] = set()
+
+
+def check(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+    """Checks a call, the first of its kind: of an operator, some dtypes, ranks, numbers and strings.
+
+    Args:
+        operator: the overload in PyTorch, not the out variant.
+        args: of the call.
+        kwargs: of the call.
+    Raises:
+        AssertionError: the fake gives other sizes, strides or another dtype than the operator, or the out variant gives
+            other elements.
+        torch.library.OpCheckError: the call mutates what the schema does not say, or is not traced as it is run.
+    """
+    kind = (operator, tuple(map(_kind, args)), tuple((name, _kind(kwargs[name])) for name in sorted(kwargs)))
+    if kind in _checked:
+        return
+    _checked.add(kind)
+    # Weights may require gradients, which programs do not compute.
+    args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), dict(kwargs)))
+    result = operator(*args, **kwargs)
+    with FakeTensorMode() as mode:
+        fakes = pytree.tree_map_only(torch.Tensor, mode.from_tensor, (args, kwargs))
+        fake = operator(*fakes[0], **fakes[1])
+    described, given = ((one.dtype, tuple(one.shape), one.stride()) for one in (fake, result))
+    assert described == given, f"{operator}: the fake gives {described}, the operator {given}"
+    out = torch.zeros_like(result)
+    assert operator.overloadpacket.out(*args, **kwargs, out=out) is out
+    torch.testing.assert_close(out, result, rtol=0, atol=0, equal_nan=True)
+    with torch.enable_grad():
+        torch.library.opcheck(operator, args, kwargs)
+
+
+def _kind(argument: Any) -> Hashable:
+    if isinstance(argument, torch.Tensor):
+        return argument.dtype, argument.dim(), argument.is_contiguous()
+    return argument if isinstance(argument, (bool, str)) else type(argument)
