@@ -62,7 +62,9 @@ def entries(sources: Mapping[str, str], yamls: Iterable[str], targets: Mapping[s
         headers = _INCLUDE.findall(text)
         for header in headers:
             if header not in targets:
-                raise ValueError(f"{file}: no target of {_COMMON_BUILD} has {header} in hdrs; add one, or fix the #include")
+                raise ValueError(
+                    f"{file}: no target of {_COMMON_BUILD} has {header} in hdrs; add one, or fix the #include"
+                )
         common = sorted({targets[header] for header in headers})
         lines.append(f'    "{file.removesuffix(".cpp")}": operator_file({_list(names)}, {_list(common)}),\n')
     missing = [f"{', '.join(names)} ({function})" for function, names in operators.items() if function not in files]

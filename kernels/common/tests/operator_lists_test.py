@@ -49,7 +49,8 @@ cc_library(
         sources = {"op_f.cpp": _SOURCE, "op_g.cpp": "// f_out is beside.\nTensor g(const Tensor& x);"}
         self.assertEqual(
             operator_lists.entries(sources, [_YAML, _OWN], _TARGETS),
-            '    "op_f": operator_file(["aten::f.out"], ["copy", "matrix"]),\n    "op_g": operator_file(["own::g"], []),\n',
+            '    "op_f": operator_file(["aten::f.out"], ["copy", "matrix"]),\n'
+            '    "op_g": operator_file(["own::g"], []),\n',
         )
 
     @parameterized.named_parameters(

@@ -9,7 +9,10 @@ import yaml
 
 _YAML = Path(__file__).parent.parent / "own_custom_ops.yaml"
 
-# By the operators' names: `rules_executorch::rms_norm.out`.
-SCHEMAS: Mapping[str, str] = {
-    entry["func"].partition("(")[0]: entry["func"] for entry in yaml.safe_load(_YAML.read_text())
-}
+
+def read(file: Path) -> Mapping[str, str]:
+    """The schemas of a YAML of custom operators, by the operators' names: `rules_executorch::rms_norm.out`."""
+    return {entry["func"].partition("(")[0]: entry["func"] for entry in yaml.safe_load(file.read_text())}
+
+
+SCHEMAS: Mapping[str, str] = read(_YAML)
