@@ -10,22 +10,28 @@ import argparse
 import csv
 import dataclasses
 import hashlib
+import importlib
 import importlib.util
+import marshal
 import os
 import pathlib
-import py_compile
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
 import tempfile
+import types
+from importlib import machinery
+from typing import Any
 
 # A change of what the store holds.
 _FORMAT = "1"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 # Lines that name other files, from where the lock is.
 _FILES = re.compile(r"(-r|-c|-e|--requirement|--constraint|--editable)\b|\.{0,2}/")
+# The head of bytecode that Python takes without a look at the source: https://peps.python.org/pep-0552/.
+_UNCHECKED = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -187,25 +193,54 @@ def precompile(root: pathlib.Path, modules: list[str], folders: dict[str, pathli
         owners |= {str(file.relative_to(packages)): folder for file in packages.rglob("*.py")}
         _link_all(folder / "bytecode", root)
         borrowed |= {root / file.relative_to(folder / "bytecode") for file in (folder / "bytecode").rglob("*.pyc")}
-    sys.path.insert(0, str(root))
-    for module in modules:
-        __import__(module)
-    for path in sorted({getattr(module, "__file__", None) or "" for module in list(sys.modules.values())}):
-        source = pathlib.Path(path)
-        if source.suffix != ".py" or not source.is_relative_to(root):
-            continue
-        bytecode = pathlib.Path(importlib.util.cache_from_source(path))
-        if bytecode in borrowed:
-            borrowed.remove(bytecode)
-            continue
-        inside = str(source.relative_to(root))
-        mode = py_compile.PycInvalidationMode.UNCHECKED_HASH
-        py_compile.compile(path, dfile=inside, doraise=False, quiet=2, invalidation_mode=mode)
-        if inside in owners and bytecode.exists():
-            _link(bytecode, owners[inside] / "bytecode" / bytecode.relative_to(root))
+    made = _import_and_compile(root, modules)
+    for source, bytecode in made.items():
+        if source in owners:
+            _link(root / bytecode, owners[source] / "bytecode" / bytecode)
+    imported = (getattr(module, "__cached__", None) for module in list(sys.modules.values()))
+    borrowed -= {pathlib.Path(bytecode) for bytecode in imported if isinstance(bytecode, str)}
     # What is imported here decides what is there, and not what was imported elsewhere.
     for bytecode in borrowed:
         bytecode.unlink()
+
+
+def _renamed(code: types.CodeType, file: str) -> types.CodeType:
+    """Code that says to be of another file, and so do its functions."""
+    constants = (_renamed(one, file) if isinstance(one, types.CodeType) else one for one in code.co_consts)
+    return code.replace(co_filename=file, co_consts=tuple(constants))
+
+
+def _import_and_compile(root: pathlib.Path, modules: list[str]) -> dict[str, pathlib.Path]:
+    """Imports modules, and keeps the bytecode that Python makes on the way.
+
+    Args:
+        root: what the modules are in.
+        modules: their names.
+    Returns:
+        the file of each bytecode that was made, by that of its source. Both are relative to the root.
+    """
+    made: dict[str, pathlib.Path] = {}
+
+    class Loader(machinery.SourceFileLoader):
+        def source_to_code(self, data: Any, path: Any, *options: Any, **keywords: Any) -> types.CodeType:
+            code = super().source_to_code(data, path, *options, **keywords)
+            source = pathlib.Path(os.fsdecode(path))
+            if source.is_relative_to(root):
+                inside = str(source.relative_to(root))
+                bytecode = pathlib.Path(importlib.util.cache_from_source(inside))
+                (root / bytecode).parent.mkdir(exist_ok=True)
+                content = marshal.dumps(_renamed(code, inside))
+                (root / bytecode).write_bytes(_UNCHECKED + importlib.util.source_hash(data) + content)
+                made[inside] = bytecode
+            return code
+
+    loaders = (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES), (Loader, machinery.SOURCE_SUFFIXES)
+    sys.path_hooks.insert(0, machinery.FileFinder.path_hook(*loaders))
+    sys.path_importer_cache.clear()
+    sys.path.insert(0, str(root))
+    for module in modules:
+        importlib.import_module(module)
+    return made
 
 
 def _store(place: pathlib.Path, instead: pathlib.Path) -> Store:
