@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import dataclasses
+import os
 import subprocess
 import sys
 
@@ -51,3 +52,30 @@ def of_machine() -> Indexes:
     """Those of this machine; none where there is no pip."""
     listing = subprocess.run([sys.executable, "-m", "pip", "config", "list"], capture_output=True, text=True)
     return parse(listing.stdout)
+
+
+def uv_options(indexes: Indexes, with_extra: bool) -> list[str]:
+    """The options of uv for these indexes.
+
+    Args:
+        indexes: where to look.
+        with_extra: whether to look in the indexes beside the main one, too.
+    """
+    options = [f"--find-links={place}" for place in indexes.find_links]
+    if indexes.is_offline:
+        return [*options, "--no-index"]
+    if indexes.main:
+        options.append(f"--default-index={indexes.main}")
+    if with_extra:
+        options += [f"--index={address}" for address in indexes.extra]
+        # As pip does: the newest version, wherever it is.
+        options.append("--index-strategy=unsafe-best-match")
+    return options
+
+
+def uv_environment(indexes: Indexes) -> dict[str, str]:
+    """The environment of a uv that looks where pip does: another configuration of uv would have other indexes."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
+    if indexes.certificates:
+        environment.setdefault("SSL_CERT_FILE", indexes.certificates)
+    return environment
