@@ -163,7 +163,7 @@ class Attribution:
         if kernels:
             return self._operators(kernels)
         if any(_SHARED.search(text) for text in texts):
-            stem = re.sub(r"^kernels_common_|\.\w+$", "", source)
+            stem = re.sub(r"^kernels_[a-z]+_|\.\w+$", "", source)
             return Owner(sizes.SHARED_KERNEL_CODE, stem)
         if any(_RUNNER.search(text) for text in texts):
             return Owner(sizes.RUNNER, re.sub(r"\.\w+$", "", source))

@@ -16,7 +16,7 @@ _HERE = Path(__file__).parent
 class MainTest(absltest.TestCase):
     def run_main(self, *arguments: str) -> str:
         return subprocess.run(
-            [_HERE / "main", _HERE / "program.pte", *arguments], check=True, capture_output=True, text=True
+            [_HERE / "main", _HERE / "model.pte", *arguments], check=True, capture_output=True, text=True
         ).stdout
 
     def test_output(self) -> None:

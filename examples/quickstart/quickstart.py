@@ -16,20 +16,15 @@ def _output_of(binary: pathlib.Path, *flags: str) -> str:
     return result.stdout
 
 
-def _operators(binary: pathlib.Path) -> list[str]:
-    return _output_of(binary, "--list_operators").split()
-
-
 def main() -> None:
-    runner, runner_all = _HERE / "runner", _HERE / "runner_all"
-    operators, every_operator = _operators(runner), _operators(runner_all)
-    size, size_all = runner.stat().st_size, runner_all.stat().st_size
+    runner = _HERE / "runner"
+    operators = _output_of(runner, "--list_operators").split()
 
     print(f"Operators linked: {len(operators)}")
     for operator in operators:
         print(f"  {operator}")
     print()
-    print(f"Size of the binary: {size:,} bytes; with all {len(every_operator)} operators: {size_all:,} bytes")
+    print(f"Size of the binary: {runner.stat().st_size:,} bytes")
     print()
     print("The model's outputs by PyTorch and by the binary:")
     print(_output_of(runner, "--check", "--verbose"), end="")

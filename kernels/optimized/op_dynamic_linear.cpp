@@ -1,16 +1,16 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/common/block.h"
-#include "kernels/common/convert.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/layouts.h"
-#include "kernels/common/min_max.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vector_math.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/gemm/layouts.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/block.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/reduce/min_max.h"
 #include "kernels/simd/simd.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

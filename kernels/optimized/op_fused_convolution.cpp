@@ -1,10 +1,10 @@
 #include <optional>
 #include <string_view>
 
-#include "kernels/common/activation.h"
-#include "kernels/common/convolution.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/matmul.h"
+#include "kernels/convolution/convolution.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/activation.h"
+#include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "kernels/common/convert.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vectorize.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

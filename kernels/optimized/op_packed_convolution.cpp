@@ -6,21 +6,21 @@
 #include <type_traits>
 #include <utility>
 
-#include "kernels/common/activation.h"
-#include "kernels/common/bits.h"
-#include "kernels/common/float_panels.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/layouts.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/memory_format.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/reduced_float.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/transposition.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/copy/transposition.h"
+#include "kernels/gemm/float_panels.h"
+#include "kernels/gemm/layouts.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/activation.h"
+#include "kernels/math/bits.h"
+#include "kernels/math/reduced_float.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/memory_format.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,11 +1,11 @@
 #include <algorithm>
 
-#include "kernels/common/copy.h"
-#include "kernels/common/dim_index.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/loop_nest.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/copy/copy.h"
+#include "kernels/copy/dim_index.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/loop_nest.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

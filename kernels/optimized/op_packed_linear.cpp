@@ -4,17 +4,17 @@
 #include <string_view>
 #include <type_traits>
 
-#include "kernels/common/activation.h"
-#include "kernels/common/bits.h"
-#include "kernels/common/convert.h"
-#include "kernels/common/copy.h"
-#include "kernels/common/float_panels.h"
-#include "kernels/common/layouts.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/gemm/float_panels.h"
+#include "kernels/gemm/layouts.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/activation.h"
+#include "kernels/math/bits.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

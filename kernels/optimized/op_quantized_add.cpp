@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/common/grain.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/quantization.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vector_math.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/quantize/quantization.h"
 #include "kernels/simd/simd.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,17 +1,17 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/common/byte_table.h"
-#include "kernels/common/dim_order.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/integer_product.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/gemm/integer_product.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/byte_table.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
 #include "kernels/simd/run_time.h"
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/dim_order.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

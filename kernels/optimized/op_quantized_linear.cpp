@@ -1,9 +1,9 @@
 #include <algorithm>
 
-#include "kernels/common/grain.h"
-#include "kernels/common/integer_product.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
+#include "kernels/gemm/integer_product.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

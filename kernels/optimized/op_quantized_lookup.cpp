@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "kernels/common/byte_table.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
+#include "kernels/math/byte_table.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/convert.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

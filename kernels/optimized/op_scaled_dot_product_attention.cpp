@@ -5,15 +5,15 @@
 #include <numeric>
 #include <utility>
 
-#include "kernels/common/convert.h"
-#include "kernels/common/exponentials.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/panels.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vector_math.h"
-#include "kernels/common/vectorize.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/gemm/panels.h"
+#include "kernels/math/exponentials.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -4,16 +4,16 @@
 #include <optional>
 #include <string_view>
 
-#include "kernels/common/activation.h"
-#include "kernels/common/float_panels.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/layouts.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/memory_format.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/winograd_transforms.h"
+#include "kernels/convolution/winograd_transforms.h"
+#include "kernels/gemm/float_panels.h"
+#include "kernels/gemm/layouts.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/activation.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
 #include "kernels/simd/simd.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/memory_format.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

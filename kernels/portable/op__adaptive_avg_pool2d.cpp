@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "kernels/common/average_pool.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/resize.h"
+#include "kernels/images/average_pool.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

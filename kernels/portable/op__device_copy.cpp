@@ -1,8 +1,8 @@
 #include <executorch/runtime/core/device_allocator.h>
 
-#include "kernels/common/dtype.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

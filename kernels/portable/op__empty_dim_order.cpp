@@ -1,5 +1,5 @@
-#include "kernels/common/dim_order.h"
-#include "kernels/common/resize.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/dim_order.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

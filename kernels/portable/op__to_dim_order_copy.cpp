@@ -1,6 +1,6 @@
-#include "kernels/common/copy.h"
-#include "kernels/common/dim_order.h"
-#include "kernels/common/resize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/dim_order.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

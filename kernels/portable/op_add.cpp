@@ -1,7 +1,7 @@
-#include "kernels/common/binary.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/promotion.h"
-#include "kernels/common/scalar.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/promotion.h"
+#include "kernels/tensors/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

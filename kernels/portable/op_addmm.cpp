@@ -1,12 +1,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "kernels/common/convert.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/scalar.h"
-#include "kernels/common/vectorize.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/tensors/scalar.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -2,12 +2,12 @@
 #include <cmath>
 #include <type_traits>
 
-#include "kernels/common/block.h"
-#include "kernels/common/broadcast.h"
-#include "kernels/common/convert.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/loop_nest.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/parallel/block.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/views/broadcast.h"
+#include "kernels/views/loop_nest.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

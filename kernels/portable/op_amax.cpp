@@ -1,5 +1,5 @@
-#include "kernels/common/dims.h"
-#include "kernels/common/extreme_reduction.h"
+#include "kernels/reduce/extreme_reduction.h"
+#include "kernels/tensors/dims.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,4 +1,4 @@
-#include "kernels/common/reduction.h"
+#include "kernels/reduce/reduction.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

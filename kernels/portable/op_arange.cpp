@@ -1,10 +1,10 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/common/convert.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/scalar.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/tensors/scalar.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

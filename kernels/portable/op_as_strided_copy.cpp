@@ -1,6 +1,6 @@
 #include <optional>
 
-#include "kernels/common/view_copy.h"
+#include "kernels/copy/view_copy.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/common/average_pool.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/pooling.h"
+#include "kernels/images/average_pool.h"
+#include "kernels/images/pooling.h"
+#include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,7 +1,7 @@
 #include <functional>
 
-#include "kernels/common/binary.h"
-#include "kernels/common/dtype.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/common/copy.h"
-#include "kernels/common/dims.h"
-#include "kernels/common/promotion.h"
-#include "kernels/common/resize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/promotion.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

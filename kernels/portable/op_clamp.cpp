@@ -1,12 +1,12 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/common/elementwise.h"
-#include "kernels/common/extremes.h"
-#include "kernels/common/promotion.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/scalar.h"
-#include "kernels/common/select.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/math/extremes.h"
+#include "kernels/math/select.h"
+#include "kernels/tensors/promotion.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/tensors/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,8 +1,8 @@
 #include <optional>
 
-#include "kernels/common/convolution.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/matmul.h"
+#include "kernels/convolution/convolution.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

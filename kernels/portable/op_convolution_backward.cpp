@@ -1,14 +1,14 @@
 #include <optional>
 #include <tuple>
 
-#include "kernels/common/convolution.h"
-#include "kernels/common/dims.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/matmul.h"
-#include "kernels/common/mean.h"
-#include "kernels/common/reduction.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/convolution/convolution.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/reduce/mean.h"
+#include "kernels/reduce/reduction.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,8 +1,8 @@
 #include <type_traits>
 
-#include "kernels/common/dims.h"
-#include "kernels/common/lines.h"
-#include "kernels/common/resize.h"
+#include "kernels/reduce/lines.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
-#include "kernels/common/binary.h"
-#include "kernels/common/division.h"
-#include "kernels/common/promotion.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/elementwise/division.h"
+#include "kernels/tensors/promotion.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

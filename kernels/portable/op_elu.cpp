@@ -1,9 +1,9 @@
 #include <cmath>
 
-#include "kernels/common/elementwise.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/scalar.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/tensors/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

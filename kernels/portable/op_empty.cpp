@@ -1,5 +1,5 @@
-#include "kernels/common/memory_format.h"
-#include "kernels/common/resize.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/memory_format.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,5 +1,5 @@
-#include "kernels/common/exponentials.h"
-#include "kernels/common/unary_float.h"
+#include "kernels/elementwise/unary_float.h"
+#include "kernels/math/exponentials.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,5 +1,5 @@
-#include "kernels/common/view_copy.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/copy/view_copy.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

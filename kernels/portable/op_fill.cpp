@@ -1,7 +1,7 @@
-#include "kernels/common/copy.h"
-#include "kernels/common/fill.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/copy/copy.h"
+#include "kernels/copy/fill.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

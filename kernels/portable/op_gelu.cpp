@@ -1,8 +1,8 @@
 #include <cstdint>
 
-#include "kernels/common/elementwise.h"
-#include "kernels/common/gelu.h"
-#include "kernels/common/resize.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/math/gelu.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,7 +1,7 @@
-#include "kernels/common/dims.h"
-#include "kernels/common/elementwise.h"
-#include "kernels/common/vector_math.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,14 +1,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/common/block.h"
-#include "kernels/common/convert.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/planes.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/images/planes.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/parallel/block.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

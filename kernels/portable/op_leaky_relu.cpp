@@ -1,6 +1,6 @@
-#include "kernels/common/elementwise.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/scalar.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/tensors/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,11 +1,11 @@
 #include <cstdint>
 
-#include "kernels/common/block.h"
-#include "kernels/common/exponentials.h"
-#include "kernels/common/lines.h"
-#include "kernels/common/softmax.h"
-#include "kernels/common/vector_math.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/math/exponentials.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/block.h"
+#include "kernels/reduce/lines.h"
+#include "kernels/reduce/softmax.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,9 +1,9 @@
 #include <limits>
 #include <optional>
 
-#include "kernels/common/scalar.h"
-#include "kernels/common/unary_float.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/elementwise/unary_float.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/tensors/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

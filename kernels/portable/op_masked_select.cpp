@@ -1,8 +1,8 @@
-#include "kernels/common/in_order.h"
-#include "kernels/common/offset_copy.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/copy/in_order.h"
+#include "kernels/copy/offset_copy.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -3,14 +3,14 @@
 #include <limits>
 #include <tuple>
 
-#include "kernels/common/block.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/grain.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/planes.h"
-#include "kernels/common/pooling.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/images/planes.h"
+#include "kernels/images/pooling.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/block.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

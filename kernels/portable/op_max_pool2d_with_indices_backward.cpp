@@ -1,9 +1,9 @@
-#include "kernels/common/dtype.h"
-#include "kernels/common/fill.h"
-#include "kernels/common/planes.h"
-#include "kernels/common/pooling.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/copy/fill.h"
+#include "kernels/images/planes.h"
+#include "kernels/images/pooling.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,5 +1,5 @@
-#include "kernels/common/mean.h"
-#include "kernels/common/reduction.h"
+#include "kernels/reduce/mean.h"
+#include "kernels/reduce/reduction.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
-#include "kernels/common/binary.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/extremes.h"
+#include "kernels/elementwise/binary.h"
+#include "kernels/math/extremes.h"
+#include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

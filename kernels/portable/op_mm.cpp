@@ -1,5 +1,5 @@
-#include "kernels/common/matmul.h"
-#include "kernels/common/resize.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

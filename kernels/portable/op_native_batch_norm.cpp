@@ -2,10 +2,10 @@
 #include <optional>
 #include <tuple>
 
-#include "kernels/common/elementwise.h"
-#include "kernels/common/normalize.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/reduce/normalize.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,13 +1,13 @@
 #include <optional>
 #include <tuple>
 
-#include "kernels/common/copy.h"
-#include "kernels/common/elementwise.h"
-#include "kernels/common/fill.h"
-#include "kernels/common/random.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/copy/fill.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/elementwise/random.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

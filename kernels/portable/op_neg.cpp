@@ -1,4 +1,4 @@
-#include "kernels/common/unary.h"
+#include "kernels/elementwise/unary.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
-#include "kernels/common/in_order.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/copy/in_order.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

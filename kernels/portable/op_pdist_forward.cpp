@@ -1,10 +1,10 @@
 #include <algorithm>
 
-#include "kernels/common/convert.h"
-#include "kernels/common/distance.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/reduce/distance.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/common/pixel_blocks.h"
-#include "kernels/common/resize.h"
+#include "kernels/images/pixel_blocks.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

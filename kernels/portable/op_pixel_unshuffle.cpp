@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "kernels/common/copy.h"
-#include "kernels/common/pixel_blocks.h"
-#include "kernels/common/resize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/images/pixel_blocks.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,12 +1,12 @@
 #include <cmath>
 
-#include "kernels/common/copy.h"
-#include "kernels/common/elementwise.h"
-#include "kernels/common/fill.h"
-#include "kernels/common/promotion.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vector_math.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/copy/fill.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/tensors/promotion.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
-#include "kernels/common/dtype.h"
-#include "kernels/common/random.h"
-#include "kernels/common/resize.h"
+#include "kernels/elementwise/random.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

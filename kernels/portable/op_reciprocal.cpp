@@ -1,4 +1,4 @@
-#include "kernels/common/unary_float.h"
+#include "kernels/elementwise/unary_float.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

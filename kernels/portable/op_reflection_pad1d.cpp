@@ -1,4 +1,4 @@
-#include "kernels/common/padding.h"
+#include "kernels/images/padding.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

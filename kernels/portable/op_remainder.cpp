@@ -1,7 +1,7 @@
 #include <type_traits>
 
-#include "kernels/common/division.h"
-#include "kernels/common/promotion.h"
+#include "kernels/elementwise/division.h"
+#include "kernels/tensors/promotion.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

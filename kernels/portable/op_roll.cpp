@@ -1,10 +1,10 @@
 #include <cstring>
 
-#include "kernels/common/dims.h"
-#include "kernels/common/in_order.h"
-#include "kernels/common/mapped_copy.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/copy/in_order.h"
+#include "kernels/copy/mapped_copy.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "kernels/common/unary_float.h"
+#include "kernels/elementwise/unary_float.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

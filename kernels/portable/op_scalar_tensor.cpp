@@ -1,5 +1,5 @@
-#include "kernels/common/fill.h"
-#include "kernels/common/resize.h"
+#include "kernels/copy/fill.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,9 +1,9 @@
-#include "kernels/common/copy.h"
-#include "kernels/common/dim_index.h"
-#include "kernels/common/dims.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/scalar.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/copy/copy.h"
+#include "kernels/copy/dim_index.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/tensors/scalar.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

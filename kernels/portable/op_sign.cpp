@@ -1,6 +1,6 @@
-#include "kernels/common/copy.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/unary.h"
+#include "kernels/copy/copy.h"
+#include "kernels/elementwise/unary.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

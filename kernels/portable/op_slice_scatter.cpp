@@ -1,10 +1,10 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/common/copy.h"
-#include "kernels/common/dims.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/copy/copy.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,9 +1,9 @@
 #include <cstdint>
 
-#include "kernels/common/exponentials.h"
-#include "kernels/common/lines.h"
-#include "kernels/common/softmax.h"
-#include "kernels/common/vectorize.h"
+#include "kernels/math/exponentials.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/reduce/lines.h"
+#include "kernels/reduce/softmax.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,7 +1,7 @@
-#include "kernels/common/copy.h"
-#include "kernels/common/dims.h"
-#include "kernels/common/promotion.h"
-#include "kernels/common/resize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/promotion.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

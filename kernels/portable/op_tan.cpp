@@ -1,5 +1,5 @@
-#include "kernels/common/unary_float.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/elementwise/unary_float.h"
+#include "kernels/math/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
-#include "kernels/common/copy.h"
-#include "kernels/common/memory_format.h"
-#include "kernels/common/resize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/memory_format.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

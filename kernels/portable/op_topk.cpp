@@ -2,13 +2,13 @@
 #include <cstdint>
 #include <tuple>
 
-#include "kernels/common/block.h"
-#include "kernels/common/convert.h"
-#include "kernels/common/dims.h"
-#include "kernels/common/dtype.h"
-#include "kernels/common/loop_nest.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
+#include "kernels/parallel/block.h"
+#include "kernels/tensors/convert.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/dtype.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/loop_nest.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "kernels/common/copy.h"
-#include "kernels/common/fill.h"
-#include "kernels/common/resize.h"
+#include "kernels/copy/copy.h"
+#include "kernels/copy/fill.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,7 +1,7 @@
 #include <type_traits>
 
-#include "kernels/common/unary.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/elementwise/unary.h"
+#include "kernels/math/vector_math.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

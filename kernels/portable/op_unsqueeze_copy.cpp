@@ -1,5 +1,5 @@
-#include "kernels/common/dims.h"
-#include "kernels/common/view_copy.h"
+#include "kernels/copy/view_copy.h"
+#include "kernels/tensors/dims.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/common/dtype.h"
-#include "kernels/common/resampling.h"
-#include "kernels/common/upsampling.h"
+#include "kernels/images/resampling.h"
+#include "kernels/images/upsampling.h"
+#include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

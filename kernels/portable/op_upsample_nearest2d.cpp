@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <optional>
 
-#include "kernels/common/mapped_copy.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/upsampling.h"
+#include "kernels/copy/mapped_copy.h"
+#include "kernels/images/upsampling.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,7 +1,7 @@
 #include <optional>
 
-#include "kernels/common/scalar.h"
-#include "kernels/common/variance.h"
+#include "kernels/reduce/variance.h"
+#include "kernels/tensors/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

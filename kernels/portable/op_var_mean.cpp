@@ -1,10 +1,10 @@
 #include <optional>
 #include <tuple>
 
-#include "kernels/common/mean.h"
-#include "kernels/common/reduction.h"
-#include "kernels/common/scalar.h"
-#include "kernels/common/variance.h"
+#include "kernels/reduce/mean.h"
+#include "kernels/reduce/reduction.h"
+#include "kernels/reduce/variance.h"
+#include "kernels/tensors/scalar.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,5 +1,5 @@
-#include "kernels/common/reshape.h"
-#include "kernels/common/view_shape.h"
+#include "kernels/copy/reshape.h"
+#include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

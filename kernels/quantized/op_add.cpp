@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "kernels/common/quantization.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/quantize/quantization.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

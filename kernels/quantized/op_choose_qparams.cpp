@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <tuple>
 
-#include "kernels/common/extremes.h"
-#include "kernels/common/min_max.h"
-#include "kernels/common/quantization.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/math/extremes.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/quantize/quantization.h"
+#include "kernels/reduce/min_max.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

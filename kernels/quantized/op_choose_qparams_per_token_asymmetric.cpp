@@ -3,14 +3,14 @@
 #include <tuple>
 #include <type_traits>
 
-#include "kernels/common/extremes.h"
-#include "kernels/common/loop_nest.h"
-#include "kernels/common/min_max.h"
-#include "kernels/common/parallel_for.h"
-#include "kernels/common/quantization.h"
-#include "kernels/common/resize.h"
-#include "kernels/common/strided_view.h"
-#include "kernels/common/vector_math.h"
+#include "kernels/math/extremes.h"
+#include "kernels/math/vector_math.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/quantize/quantization.h"
+#include "kernels/reduce/min_max.h"
+#include "kernels/tensors/resize.h"
+#include "kernels/views/loop_nest.h"
+#include "kernels/views/strided_view.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
-#include "kernels/common/dims.h"
-#include "kernels/common/quantization.h"
-#include "kernels/common/resize.h"
+#include "kernels/quantize/quantization.h"
+#include "kernels/tensors/dims.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,6 +1,6 @@
-#include "kernels/common/elementwise.h"
-#include "kernels/common/quantization.h"
-#include "kernels/common/resize.h"
+#include "kernels/elementwise/elementwise.h"
+#include "kernels/quantize/quantization.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

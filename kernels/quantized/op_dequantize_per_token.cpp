@@ -1,5 +1,5 @@
-#include "kernels/common/quantization.h"
-#include "kernels/common/resize.h"
+#include "kernels/quantize/quantization.h"
+#include "kernels/tensors/resize.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

@@ -1,4 +1,4 @@
-#include "kernels/common/quantized_embedding.h"
+#include "kernels/quantize/quantized_embedding.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;

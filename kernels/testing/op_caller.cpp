@@ -14,9 +14,9 @@
 #include <thread>
 #include <utility>
 
-#include "kernels/common/tests/thread_provider.h"
 #include "kernels/testing/error_log.h"
 #include "kernels/testing/op_call.h"
+#include "kernels/testing/thread_provider.h"
 
 using executorch::aten::ScalarType;
 using executorch::aten::Tensor;

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
+import uv
 from absl.testing import absltest
 
 from rules.private.repositories import install_packages
+from rules.private.toolchains import python_environment
 from rules.tests import wheels
+
+_PIP = (sys.executable, "-m", "pip")
 
 
 class InstallPackagesTest(absltest.TestCase):
@@ -20,16 +26,7 @@ class InstallPackagesTest(absltest.TestCase):
         self.folder = pathlib.Path(self.create_tempdir().full_path)
         self.index = self.folder / "index"
         self.index.mkdir()
-        self.store = self.folder / "store"
-        # What pip was asked for.
-        self.log = self.folder / "log"
-        self.pip = self.folder / "pip.sh"
-        self.pip.write_text(
-            "#!/bin/sh\n"
-            f'for word; do case "$word" in --requirement=*) cat "${{word#*=}}" >> "{self.log}";; esac; done\n'
-            f'exec "{sys.executable}" -m pip "$@"\n'
-        )
-        self.pip.chmod(0o755)
+        self.cache = self.folder / "cache"
 
     def requirement(self, name: str, version: str, **modules: str) -> str:
         wheel = wheels.write(self.index, name, version, **modules)
@@ -40,7 +37,7 @@ class InstallPackagesTest(absltest.TestCase):
         return subprocess.run(
             [
                 *(sys.executable, "-B", install_packages.__file__, f"--requirements={self.folder / 'lock.txt'}"),
-                *(f"--store={self.store}", f"--directory={to}", *arguments),
+                *(f"--cache={self.cache}", f"--directory={to}", *arguments),
             ],
             capture_output=True,
             cwd=self.folder,
@@ -48,60 +45,92 @@ class InstallPackagesTest(absltest.TestCase):
             text=True,
         )
 
-    def install(self, lock: str, to: str) -> dict[str, bytes]:
+    def install(self, lock: str, to: str, *options: str) -> dict[str, bytes]:
         """The files of an environment."""
         (self.folder / "lock.txt").write_text(lock)
-        for arguments in (["--pip", str(self.pip)], ["--precompile", "app"]):
-            if arguments[0] == "--pip" or "app==" in lock:
-                run = self.run_tool(to, *arguments)
-                self.assertEqual(0, run.returncode, run.stderr)
+        run = self.run_tool(to, *(options or [f"--uv={uv.find_uv_bin()}"]), "--pip", *_PIP)
+        self.assertEqual((0, ""), (run.returncode, run.stderr))
+        if "app==" in lock:
+            run = self.run_tool(to, "--precompile", "app")
+            self.assertEqual((0, ""), (run.returncode, run.stderr))
         root = self.folder / to
         return {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
 
-    def asked(self) -> list[str]:
-        text = self.log.read_text() if self.log.exists() else ""
-        self.log.unlink(missing_ok=True)
-        return [line.partition("==")[0] for line in text.splitlines()]
-
-    def test_installs_what_changed(self) -> None:
+    def test_uv_installs_what_is_in_its_cache(self) -> None:
         app = self.requirement("app", "1.0", app="import layer\n")
-        layer = self.requirement("layer", "1.0", layer="")
-        first = self.install(app + layer, "first")
-        self.assertEqual(["app", "layer"], self.asked())
+        lock = app + self.requirement("layer", "1.0", layer="")
+        first = self.install(lock, "first")
         self.assertLessEqual({"app.py", "layer.py", "app-1.0.dist-info/RECORD"}, set(first))
-        self.assertEqual(2, sum(file.endswith(".pyc") for file in first))
-        self.assertEqual(first, self.install(app + layer, "again"))
-        self.assertEqual([], self.asked())
+        self.assertNotIn(".lock", first)
+        self.assertEqual(b"uv", first["app-1.0.dist-info/INSTALLER"])
+        self.assertGreaterEqual((self.folder / "first/layer.py").stat().st_nlink, 2)
+        self.assertEqual(first, self.install(lock, "again"))
         changed = self.install(app + self.requirement("layer", "2.0", layer="VALUE = 2\n"), "changed")
-        self.assertEqual(["layer"], self.asked())
         self.assertEqual(b"VALUE = 2\n", changed["layer.py"])
         self.assertNotIn("layer-1.0.dist-info/RECORD", changed)
+
+    def test_pip_installs_the_same(self) -> None:
+        lock = self.requirement("app", "1.0", app="import layer\n") + self.requirement("layer", "1.0", layer="")
+        by_uv = self.install(lock, "by_uv")
+        for name, options in {"without_uv": ["--cache=cache"], "broken_uv": ["--uv=/bin/false"]}.items():
+            by_pip = self.install(lock, name, *options)
+            self.assertEqual(b"pip", by_pip["app-1.0.dist-info/INSTALLER"].strip())
+            code = {file: content for file, content in by_pip.items() if ".dist-info/" not in file}
+            self.assertEqual({file: content for file, content in by_uv.items() if ".dist-info/" not in file}, code)
+            self.assertEqual(
+                python_environment.fingerprint(self.folder / "by_uv"),
+                python_environment.fingerprint(self.folder / name),
+            )
+
+    def test_bytecode_of_what_is_imported(self) -> None:
+        app = self.requirement("app", "1.0", app="import layer\n")
+        layer = self.requirement("layer", "1.0", layer="", other="")
+        tag = sys.implementation.cache_tag
+        bytecode = {f"__pycache__/{module}.{tag}.pyc" for module in ("app", "layer")}
+        first = self.install(app + layer, "first")
+        self.assertEqual(bytecode, {file for file in first if file.endswith(".pyc")})
+        # Python takes the bytecode without a look at the source, in an environment that is somewhere else.
+        (self.folder / "first").rename(self.folder / "moved")
+        (self.folder / "moved/layer.py").unlink()
+        (self.folder / "moved/layer.py").write_text("raise ValueError")
+        code = f"import sys; sys.path.insert(0, {str(self.folder / 'moved')!r}); import app"
+        subprocess.run([sys.executable, "-c", code], check=True)
         # An environment without the importing package has no bytecode of the other.
         self.assertNotIn("__pycache__", " ".join(self.install(layer, "alone")))
 
-    def test_environment_without_a_store(self) -> None:
+    def test_bytecode_is_compiled_once(self) -> None:
+        lock = self.requirement("app", "1.0", app="")
+        name = f"__pycache__/app.{sys.implementation.cache_tag}.pyc"
+        self.assertNotIn(b"VALUE", self.install(lock, "first")[name])
+        (kept,) = (file for file in (self.cache / "bytecode").rglob("*") if file.is_file())
+        kept.write_bytes(kept.read_bytes()[:16] + marshal.dumps(compile("VALUE = 2", "app.py", "exec")))
+        self.assertIn(b"VALUE", self.install(lock, "again")[name])
+
+    def test_no_cache_can_be_made(self) -> None:
         app = self.requirement("app", "1.0", app="")
         expected = self.install(app, "expected")
-        self.store = self.folder / "lock.txt/no_folder"
+        self.cache = self.folder / "lock.txt/no_folder"
         self.assertEqual(expected, self.install(app, "without"))
 
-    def test_lock_that_pip_takes_apart(self) -> None:
+    def test_lock_that_names_a_file(self) -> None:
         (self.folder / "other.txt").write_text(self.requirement("app", "1.0", app=""))
         self.assertIn("app.py", self.install("-r other.txt\n", "to"))
-        self.assertEqual([], list(self.store.iterdir()))
 
     def test_lines_for_other_machines(self) -> None:
         other = self.requirement("layer", "1.0").replace(" \\", ' ; sys_platform == "none" \\', 1)
         here = self.requirement("layer", "2.0", layer="")
         self.assertIn("layer-2.0.dist-info/RECORD", self.install(other + here, "to"))
 
-    def test_what_pip_says(self) -> None:
-        (self.folder / "lock.txt").write_text("absent==1.0 --hash=sha256:" + "0" * 64 + "\n")
-        run = self.run_tool("to", "--pip", str(self.pip))
-        self.assertEqual(1, run.returncode)
-        self.assertIn("No matching distribution found for absent==1.0", run.stderr)
-        self.assertNotIn("Traceback", run.stderr)
-        self.assertEqual([], [path for path in self.store.iterdir() if path.name.startswith("tmp")])
+    def test_errors_are_those_of_pip(self) -> None:
+        for lock, message in {
+            "absent==1.0 --hash=sha256:" + "0" * 64 + "\n": "No matching distribution found for absent==1.0",
+            re.sub("[0-9a-f]{64}", "0" * 64, self.requirement("app", "1.0", app="")): "DO NOT MATCH THE HASHES",
+        }.items():
+            (self.folder / "lock.txt").write_text(lock)
+            run = self.run_tool("to", f"--uv={uv.find_uv_bin()}", "--pip", *_PIP)
+            self.assertEqual(1, run.returncode)
+            self.assertIn(message, run.stderr)
+            self.assertNotIn("Traceback", run.stderr)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Times builds as a user meets them, in a fresh clone with caches of its own.
 
-    tools/bench/build_bench.py cold          from a fresh clone with empty caches to the quickstart's output
+    tools/bench/build_bench.py cold          from a fresh clone with empty caches to the quickstart's output, by steps
     tools/bench/build_bench.py incremental   nothing to do; one operator added to a selection
 
 The clone is of HEAD; it and the caches lie in a temporary directory, which is removed.
@@ -11,6 +11,9 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import dataclasses
+import gzip
+import json
 import os
 import pathlib
 import statistics
@@ -21,6 +24,8 @@ import time
 from collections.abc import Iterator
 
 _TARGET = "//examples/quickstart"
+# Steps of fewer seconds are left out.
+_LEAST = 0.5
 
 
 class Clone:
@@ -60,26 +65,52 @@ def _clone() -> Iterator[Clone]:
             subprocess.run(["chmod", "-R", "u+w", directory], check=False)
 
 
+@dataclasses.dataclass(frozen=True)
+class Step:
+    """A part of a command, in seconds after the command's start. Parts overlap."""
+
+    name: str
+    begin: float
+    end: float
+
+
+def steps_of(profile: pathlib.Path, start: float) -> list[Step]:
+    """Where the time of a command went: repositories, and actions by mnemonic.
+
+    Args:
+        profile: the JSON trace profile of a Bazel command.
+        start: when Bazel was started, in seconds after the command's start.
+    """
+    with gzip.open(profile, "rt") as file:
+        events = json.load(file)["traceEvents"]
+    # Times in a profile are those since the server began with the command.
+    launch = max((event["dur"] for event in events if event["name"] == "Launch Blaze"), default=0)
+    spans: dict[str, tuple[float, float]] = {"Bazel: server start": (-launch, 0)}
+    for event in events:
+        if event.get("cat") == "Fetching repository":
+            name = f"fetch {event['name'].split('~')[-1]}"
+        elif event.get("cat") == "action processing":
+            name = f"action {event['args']['mnemonic']}"
+        else:
+            continue
+        begin, end = spans.get(name, (event["ts"], 0))
+        spans[name] = min(begin, event["ts"]), max(end, event["ts"] + event["dur"])
+    start += launch / 1e6
+    return [Step(name, start + begin / 1e6, start + end / 1e6) for name, (begin, end) in spans.items()]
+
+
 def cold() -> None:
     """Prints where the time goes between `git clone` and the quickstart's output."""
-    with _clone() as clone:
-        steps = [
-            ("Bazel: private install", ["--version"]),
-            ("Bazel: server start", ["info", "release"]),
-            ("runtime wheel: download", ["query", "@executorch_runtime//:all"]),
-            ("codegen's packages: pip install", ["query", "@executorch_codegen_python//:all"]),
-            ("torch, executorch: pip install", ["query", "@executorch_python//:all"]),
-            ("analysis", ["build", "--nobuild", _TARGET]),
-            ("export", ["build", "//examples/quickstart:model"]),
-            ("select, generate, compile, link", ["build", _TARGET]),
-            ("run", ["run", _TARGET]),
-        ]
-        total, output = 0.0, ""
-        for name, arguments in steps:
-            seconds, output = clone.bazel(*arguments)
-            total += seconds
-            print(f"{name:<36} {seconds:7.1f} s", flush=True)
-        print(f"{'total':<36} {total:7.1f} s\n\n{output}", end="")
+    with _clone() as clone, tempfile.TemporaryDirectory() as folder:
+        profile = pathlib.Path(folder, "profile.gz")
+        installed, _ = clone.bazel("--version")
+        seconds, output = clone.bazel("run", f"--profile={profile}", _TARGET)
+        steps = [Step("Bazel: private install", 0, installed), *steps_of(profile, installed)]
+        print(f"{'':<44} {'from':>7} {'to':>7}")
+        for step in sorted(steps, key=lambda step: step.begin):
+            if step.end - step.begin >= _LEAST:
+                print(f"{step.name:<44} {step.begin:6.1f}s {step.end:6.1f}s")
+        print(f"{'total':<44} {'':7} {installed + seconds:6.1f}s\n\n{output}", end="")
 
 
 def incremental(runs: int) -> None:

@@ -34,7 +34,11 @@ class _Linker:
 
     def __init__(self, objects: kernel_objects.Objects) -> None:
         self._objects = objects
-        self._common = [objects.path(source) for source in kernel_objects.sources() if source.parent.name == "common"]
+        self._common = [
+            objects.path(source)
+            for source in kernel_objects.sources()
+            if source.parent.name not in kernel_objects.LIBRARIES
+        ]
 
     def text(self, operators: Sequence[kernel_objects.Operator]) -> int:
         files = sorted({self._objects.path(operator.source) for operator in operators})

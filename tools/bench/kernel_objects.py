@@ -1,6 +1,6 @@
 """Compiles the kernels as Bazel does, file by file, for benchmarks of what they cost.
 
-Sources and flags are those of the workspace: kernels/common, kernels/portable and kernels/quantized, with their
+Sources and flags are those of the workspace: kernels/portable, kernels/quantized and what both include, with
 operators.bzl and copts.bzl.
 """
 
@@ -90,8 +90,9 @@ def operators() -> list[Operator]:
 
 def sources() -> list[Path]:
     """The files with kernels, and those of their helpers."""
-    common = [path for path in (workspace() / "kernels/common").glob("*.cpp") if path.name != "threads.cpp"]
-    return sorted({*common, *(operator.source for operator in operators())})
+    libraries = {"optimized", "testing", *LIBRARIES}
+    helpers = [path for path in (workspace() / "kernels").glob("*/*.cpp") if path.parent.name not in libraries]
+    return sorted({*helpers, *(operator.source for operator in operators())})
 
 
 class Objects:
@@ -106,7 +107,7 @@ class Objects:
         self._directory = tempfile.TemporaryDirectory()
         self.directory = Path(self._directory.name)
         include = runtime.resolve().parents[1] / "include"
-        copts: list[str] = starlark(workspace() / "kernels/common/copts.bzl")["KERNEL_COPTS"]  # type: ignore[assignment]
+        copts: list[str] = starlark(workspace() / "kernels/copts.bzl")["KERNEL_COPTS"]  # type: ignore[assignment]
         self._command = [os.environ.get("CXX", "g++"), *_FLAGS, *copts, f"-I{workspace()}"]
         if float_only:
             header = self.directory / "executorch/kernels/portable/cpu/selected_op_variants.h"

@@ -21,12 +21,18 @@ from absl import app
 
 # From the ground up. A folder that is not listed belongs to the nearest listed one above it.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("kernels/simd", "runtime/kernel_api"),
+    ("kernels", "kernels/simd", "runtime/kernel_api"),
+    ("kernels/math", "kernels/parallel"),
+    ("kernels/tensors",),
+    ("kernels/views",),
+    ("kernels/copy",),
+    ("kernels/elementwise", "kernels/gemm", "kernels/images", "kernels/reduce"),
     (
         "bazel_worker",
         "codegen/cache",
         "diagnostics",
-        "kernels/common",
+        "kernels/convolution",
+        "kernels/quantize",
         "rules/private/providers",
         "rules/private/toolchains",
         "runtime/probe",

@@ -17,7 +17,7 @@ class FloorsTest(absltest.TestCase):
         used = {(floors.folder(str(each.source.parent)), floors.folder(each.target)) for each in found}
         for language, pair in (
             ("Python", ("codegen/inputs", "codegen/model")),
-            ("C++", ("kernels/portable", "kernels/common")),
+            ("C++", ("kernels/portable", "kernels/elementwise")),
             ("Starlark", ("rules", "rules/private/executorch")),
         ):
             self.assertIn(pair, used, language)

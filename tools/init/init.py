@@ -16,8 +16,9 @@ from pathlib import Path
 
 from absl import app, flags
 
+from rules.private.repositories import indexes
 from tools.init import imports, workspace
-from tools.lock import indexes, lock, resolver
+from tools.lock import lock, resolver
 
 _ENTRY_POINT = flags.DEFINE_string("entry_point", "get_model", "The function that returns the module and its inputs.")
 

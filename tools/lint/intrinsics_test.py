@@ -34,13 +34,13 @@ class IntrinsicsTest(absltest.TestCase):
 
     def test_places(self) -> None:
         tree = Path(self.create_tempdir().full_path)
-        files = ["kernels/common/a.h", "kernels/simd/b.h", "runtime/c.h"]
+        files = ["kernels/math/a.h", "kernels/simd/b.h", "runtime/c.h"]
         for file in files:
             (tree / file).parent.mkdir(parents=True)
             (tree / file).write_text("\n__m256 x;\n")
         self.assertEqual(
             list(intrinsics.check(tree, files)),
-            ["kernels/common/a.h:2: __m256, which is for kernels/simd/ only"],
+            ["kernels/math/a.h:2: __m256, which is for kernels/simd/ only"],
         )
 
 

@@ -20,7 +20,8 @@ from pathlib import Path
 
 from absl import app, flags
 
-from tools.lock import indexes, resolver
+from rules.private.repositories import indexes
+from tools.lock import resolver
 
 _OUTPUT = flags.DEFINE_string("output", "requirements_lock.txt", "The lock's file, from the root of the workspace.")
 _UPGRADE = flags.DEFINE_bool("upgrade", False, "Whether to take the newest versions rather than those of the lock.")

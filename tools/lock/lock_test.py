@@ -11,8 +11,9 @@ from unittest import mock
 
 from absl.testing import absltest
 
+from rules.private.repositories import indexes
 from rules.tests import wheels
-from tools.lock import indexes, lock, resolver
+from tools.lock import lock, resolver
 
 
 class LockTest(absltest.TestCase):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import pathlib
 import re
 import subprocess
@@ -12,7 +11,7 @@ import tempfile
 
 import uv
 
-from tools.lock.indexes import Indexes
+from rules.private.repositories import indexes
 
 _REQUIREMENTS = pathlib.Path(__file__).parents[2] / "requirements"
 _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -39,24 +38,7 @@ class LockError(Exception):
     """The message says what was found, the likely cause and the fix."""
 
 
-def _options(indexes: Indexes, every: bool) -> list[str]:
-    options = [f"--find-links={place}" for place in indexes.find_links]
-    if indexes.is_offline:
-        return [*options, "--no-index"]
-    if indexes.main:
-        options.append(f"--default-index={indexes.main}")
-    if every:
-        options += [f"--index={address}" for address in indexes.extra]
-        # As pip does: the newest version, wherever it is.
-        options.append("--index-strategy=unsafe-best-match")
-    return options
-
-
-def _compile(folder: pathlib.Path, options: list[str], certificates: str) -> subprocess.CompletedProcess[str]:
-    # Another configuration of uv would have other indexes than pip, which installs the lock.
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("UV_")}
-    if certificates:
-        environment.setdefault("SSL_CERT_FILE", certificates)
+def _compile(folder: pathlib.Path, where: indexes.Indexes, with_extra: bool) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [
             uv.find_uv_bin(),
@@ -71,12 +53,12 @@ def _compile(folder: pathlib.Path, options: list[str], certificates: str) -> sub
             "--only-binary=:all:",
             f"--python={sys.executable}",
             f"--output-file={folder / 'lock.txt'}",
-            *options,
+            *indexes.uv_options(where, with_extra),
             str(folder / "packages.in"),
         ],
         capture_output=True,
         cwd=folder,
-        env=environment,
+        env=indexes.uv_environment(where),
         text=True,
     )
 
@@ -146,22 +128,24 @@ def _pinned(package: str) -> str:
     return found[1]
 
 
-def _run(folder: pathlib.Path, packages: list[str], indexes: Indexes) -> str:
+def _run(folder: pathlib.Path, packages: list[str], where: indexes.Indexes) -> str:
     # An index beside the main one often has a part of a version's files, and the lock is for other machines, too.
-    run = _compile(folder, _options(indexes, every=False), indexes.certificates)
-    if run.returncode != 0 and indexes.extra and not indexes.is_offline:
-        run = _compile(folder, _options(indexes, every=True), indexes.certificates)
+    run = _compile(folder, where, with_extra=False)
+    if run.returncode != 0 and where.extra and not where.is_offline:
+        run = _compile(folder, where, with_extra=True)
     if run.returncode != 0:
         raise _error(packages, run.stderr)
     return (folder / "lock.txt").read_text()
 
 
-def resolve(packages: list[str], indexes: Indexes, previous: str = "", upgrade: bool = False) -> tuple[str, list[str]]:
+def resolve(
+    packages: list[str], where: indexes.Indexes, previous: str = "", upgrade: bool = False
+) -> tuple[str, list[str]]:
     """The lock of an export's packages and of these, with all that these need.
 
     Args:
         packages: as pip takes them, with or without versions.
-        indexes: where to look.
+        where: the indexes to look in.
         previous: a lock whose versions stay where they can.
         upgrade: whether they do not.
 
@@ -188,6 +172,6 @@ def resolve(packages: list[str], indexes: Indexes, previous: str = "", upgrade: 
                 export += f"{package}==={version}\n"
             (folder / "packages.in").write_text(export + "".join(f"{package}\n" for package in packages))
             (folder / "lock.txt").write_text(kept)
-            lock = _run(folder, packages, indexes)
+            lock = _run(folder, packages, where)
             exact = dict(re.findall(rf"^({'|'.join(_CPU_BUILDS)})==(\S+)\+cpu ", lock, re.MULTILINE))
     return _with_cpu_builds(lock)

@@ -1,6 +1,6 @@
 """The functions that operators of this project apply to their results: their names in programs, for PyTorch.
 
-kernels/common/activation.h has the same names.
+kernels/math/activation.h has the same names.
 """
 
 from __future__ import annotations

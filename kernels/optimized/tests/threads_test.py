@@ -633,7 +633,7 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     "rules_executorch::weight_only_linear.out": {"": _weight_only_linear},
     "rules_executorch::winograd_convolution.out": {f"tiles of {n}": _winograd_convolution(n) for n in (2, 4)},
     "aten::linear.out": {"": _linear},
-    # One operator or more for each file of kernels/common that divides work, and those of kernels/portable that do.
+    # One operator or more for each file of kernels/ that divides work, outside of kernels/optimized.
     "aten::_cdist_forward.out": {"": _cdist},
     "aten::_log_softmax.out": {"": _along_rows(-1, False)},
     "aten::_pdist_forward.out": {"": _pdist},

@@ -73,8 +73,8 @@ def _pinned(rctx, requirements, package):
 def _minor(version):
     return ".".join(version.split(".")[:2])
 
-def _store(rctx):
-    """Where packages stay that were installed for any workspace of this user."""
+def _cache(rctx):
+    """Where files of packages stay that were installed for any workspace of this user."""
     environ = rctx.os.environ
     cache = environ.get("XDG_CACHE_HOME") or (environ["HOME"] + "/.cache" if environ.get("HOME") else str(rctx.path(".")))
     return cache + "/rules_executorch/packages"
@@ -88,10 +88,15 @@ def _pip_install(rctx):
         "-B",
         rctx.path(rctx.attr._installer),
         "--requirements={}".format(requirements),
-        "--store={}".format(_store(rctx)),
+        "--cache={}".format(_cache(rctx)),
         "--directory=site-packages",
     ]
-    result = rctx.execute(install + ["--pip"] + pip_command(rctx, python), timeout = 3600)
+    uv = []
+    if not rctx.attr.needs_pip:
+        # Not an attribute: Bazel fetches the repositories of those first, also for packages that are not installed here.
+        program = rctx.path(Label("@executorch_uv//:BUILD.bazel")).dirname.get_child("site-packages", "bin", "uv")
+        uv = ["--uv={}".format(program)] if program.exists else []
+    result = rctx.execute(install + uv + ["--pip"] + pip_command(rctx, python), timeout = 3600)
     if result.return_code != 0 and rctx.attr.is_optional:
         rctx.file("site-packages/README", "pip could not install these packages:\n" + result.stderr)
     elif result.return_code != 0:
@@ -280,7 +285,9 @@ def _python_repository_impl(rctx):
     for package in rctx.attr.packages:
         if package not in installed:
             fail(NO_PACKAGE_ERR.format(name = rctx.name, site_packages = place, package = package))
-    runtime = rctx.read(rctx.attr.runtime_version) if rctx.attr.runtime_version else ""
+
+    # Not an attribute, so that Bazel fetches both at the same time.
+    runtime = rctx.read(Label("@executorch_runtime//:VERSION")) if rctx.attr.has_runtime else ""
     message = misfit(rctx.name, installed, runtime, place)
     if message:
         fail(message)
@@ -311,14 +318,16 @@ out of an existing environment (`site_packages`), or are aliases of a user's own
     attrs = {
         "allow_cuda": attr.bool(doc = "Accept a CUDA build of torch on Linux x86-64. Default: False."),
         "deps": attr.label_keyed_string_dict(doc = "py_library to its distribution's name, e.g. {\"@pypi//torch\": \"torch\"}."),
+        "has_runtime": attr.bool(doc = "Whether the executorch package must have the version of @executorch_runtime."),
         "is_optional": attr.bool(doc = "Whether packages that pip cannot install are left out. Default: False."),
         "is_small": attr.bool(doc = "Whether a lock's packages are few enough for each of their files to be an input."),
+        "needs_pip": attr.bool(doc = "Whether only pip installs the packages. Default: uv does, where there is a uv that can."),
         "packages": attr.string_list(doc = "Distributions that must be there."),
         "precompile": attr.string_list(doc = "Modules whose imports get their bytecode compiled at install."),
         "requirements": attr.label(doc = "A pip requirements file: every package with its version and hashes."),
-        "runtime_version": attr.label(doc = "A file that holds the version of the runtime, which the executorch package must have."),
         "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory."),
         "tag": attr.string(doc = "The module extension's tag that made this repository, for messages."),
+        "_indexes": attr.label(default = "//rules/private/repositories:indexes.py"),
         "_installer": attr.label(default = "//rules/private/repositories:install_packages.py"),
         "_program": attr.label(default = "//rules/private/toolchains:python_environment.py"),
     },

@@ -74,7 +74,7 @@ def declare_repositories(runtime, python, codegen_python):
         tag = "python",
         packages = ["absl_py", "executorch", "torch"],
         precompile = ["torch", "executorch.exir", "executorch.extension.flat_tensor.serialize.serialize"],
-        runtime_version = Label("@executorch_runtime//:VERSION"),
+        has_runtime = True,
         **python
     )
     torch_repository(
@@ -92,7 +92,8 @@ def declare_repositories(runtime, python, codegen_python):
     python_repository(
         name = "executorch_uv",
         tag = "python",
+        is_optional = True,
         is_small = True,
-        packages = ["uv"],
+        needs_pip = True,
         requirements = Label("//requirements:uv.txt"),
     )

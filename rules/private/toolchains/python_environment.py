@@ -6,6 +6,7 @@ import argparse
 import hashlib
 import os
 import pathlib
+import re
 import shutil
 import sys
 
@@ -28,16 +29,25 @@ Likely cause: a package was installed or removed there, by hand.
 Fix: install the environment anew."""
 
 
+# What an installer writes into a RECORD by itself.
+_INSTALLER = re.compile(rb"(\.\./|bin/|share/|[^/]+\.dist-info/)")
+
+
 class UnusableError(Exception):
     """The message says what is wrong with the machine, and how to mend that."""
 
 
 def fingerprint(directory: pathlib.Path) -> str:
-    """A name for what is installed: pip lists the files of a distribution with their hashes in its RECORD."""
+    """A name for what is installed, the same for all installers.
+
+    The RECORD of a distribution lists its files with their hashes. Those outside the distribution's own folders, such as
+    scripts, and those about the installation depend on who installed it.
+    """
     digest = hashlib.sha256(f"{sys.version_info[0]}.{sys.version_info[1]}".encode())
     for record in sorted(directory.glob("*.dist-info/RECORD"), key=lambda path: path.parts[-2]):
         digest.update(f"\n{record.parts[-2]}\n".encode())
-        digest.update(b"\n".join(sorted(record.read_bytes().splitlines())))
+        own = [line for line in record.read_bytes().splitlines() if not _INSTALLER.match(line)]
+        digest.update(b"\n".join(sorted(own)))
     return digest.hexdigest()[:32]
 
 

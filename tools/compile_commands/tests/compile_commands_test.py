@@ -45,7 +45,7 @@ class CompileCommandsTest(absltest.TestCase):
     def test_kernels_below_a_library(self) -> None:
         files = [entry["file"] for entry in self.entries]
         self.assertIn("tools/from_buck/tests/forms/op_triple.cpp", files)
-        self.assertIn("kernels/common/resize.cpp", files)
+        self.assertIn("kernels/tensors/resize.cpp", files)
         self.assertEqual(len(files), len(set(files)))
 
     def test_paths(self) -> None:

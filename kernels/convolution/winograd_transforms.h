@@ -1,0 +1,128 @@
+#pragma once
+
+#include <cstddef>
+
+#include "kernels/gemm/layouts.h"
+
+namespace rules_executorch::kernels {
+
+/// The transforms of one dimension for tiles of kOutputs outputs: Lavin and Gray, "Fast Algorithms for Convolutional
+/// Neural Networks" (2016). Inputs are multiplied by the matrix B^T there, sums by A^T. Both are of vectors of floats,
+/// or of single numbers, and may be computed while the compiler runs.
+template <int kOutputs>
+struct WinogradTransform;
+
+namespace internal {
+
+template <typename T>
+constexpr T difference(T a, T b) {
+  return a + -1.0f * b;
+}
+
+}  // namespace internal
+
+template <>
+struct WinogradTransform<2> {
+  static constexpr int kInputs = 4;
+
+  template <typename T>
+  static constexpr void of_inputs(const T* x, T* y) {
+    using internal::difference;
+    y[0] = difference(x[2], x[0]);
+    y[1] = x[2] + x[1];
+    y[2] = difference(x[2], x[1]);
+    y[3] = difference(x[3], x[1]);
+  }
+
+  template <typename T>
+  static constexpr void of_sums(const T* x, T* y) {
+    using internal::difference;
+    y[0] = x[0] + x[1] + x[2];
+    y[1] = difference(x[1], x[2]) + x[3];
+  }
+};
+
+template <>
+struct WinogradTransform<4> {
+  static constexpr int kInputs = 6;
+
+  template <typename T>
+  static constexpr void of_inputs(const T* x, T* y) {
+    using internal::difference;
+    const T even = x[4] + -kFar * kFar * x[2];
+    const T odd = kNear * (x[3] + -kFar * kFar * x[1]);
+    const T far_even = x[4] + -kNear * kNear * x[2];
+    const T far_odd = kFar * (x[3] + -kNear * kNear * x[1]);
+    y[0] = x[4] + kProduct * x[0] + -kSum * x[2];
+    y[1] = even + odd;
+    y[2] = difference(even, odd);
+    y[3] = far_even + far_odd;
+    y[4] = difference(far_even, far_odd);
+    y[5] = x[5] + kProduct * x[1] + -kSum * x[3];
+  }
+
+  template <typename T>
+  static constexpr void of_sums(const T* x, T* y) {
+    using internal::difference;
+    const T even = x[1] + x[2];
+    const T odd = difference(x[1], x[2]);
+    const T far_even = x[3] + x[4];
+    const T far_odd = difference(x[3], x[4]);
+    y[0] = x[0] + even + far_even;
+    y[1] = kNear * odd + kFar * far_odd;
+    y[2] = kNear * kNear * even + kFar * kFar * far_even;
+    y[3] = x[5] + kNear * kNear * kNear * odd + kFar * kFar * kFar * far_odd;
+  }
+
+ private:
+  // The points are 0, kNear, -kNear, kFar, -kFar and infinity.
+  static constexpr float kNear = static_cast<float>(kWinogradPointsOf4[1]);
+  static constexpr float kFar = static_cast<float>(kWinogradPointsOf4[3]);
+  static constexpr float kProduct = kNear * kNear * kFar * kFar;
+  static constexpr float kSum = kNear * kNear + kFar * kFar;
+};
+
+namespace internal {
+
+/// Whether transforms are those of some points: of an input that is 1 where all others are 0, the matrices' columns.
+template <int kOutputs, size_t kPoints>
+constexpr bool is_of(const double (&points)[kPoints]) {
+  constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
+  static_assert(kInputs == kPoints + 1 && kInputs == kOutputs + kWinogradKernelSize - 1);
+  for (int column = 0; column < kInputs; ++column) {
+    double unit[kInputs] = {};
+    double inputs[kInputs] = {};
+    double sums[kOutputs] = {};
+    unit[column] = 1;
+    WinogradTransform<kOutputs>::of_inputs(unit, inputs);
+    WinogradTransform<kOutputs>::of_sums(unit, sums);
+    for (int row = 0; row < kInputs; ++row) {
+      // The product of x - point, for all points but the row's own.
+      double coefficients[kInputs] = {1};
+      for (int i = 0; i < kInputs - 1; ++i) {
+        for (int power = i + 1; i != row && power >= 0; --power) {
+          coefficients[power] = (power > 0 ? coefficients[power - 1] : 0) - points[i] * coefficients[power];
+        }
+      }
+      if (inputs[row] != coefficients[column]) {
+        return false;
+      }
+    }
+    // Powers of the column's point; of infinity, the last one alone.
+    double power = 1;
+    for (int row = 0; row < kOutputs; ++row) {
+      const bool is_infinity = column == kInputs - 1;
+      if (sums[row] != (is_infinity ? row == kOutputs - 1 : power)) {
+        return false;
+      }
+      power *= is_infinity ? 1 : points[column];
+    }
+  }
+  return true;
+}
+
+static_assert(is_of<2>(kWinogradPointsOf2) && is_of<4>(kWinogradPointsOf4));
+
+}  // namespace internal
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,117 @@
+#include "kernels/copy/mapped_copy.h"
+
+#include <cstring>
+
+#include "kernels/math/vectorize.h"
+#include "kernels/parallel/block.h"
+
+namespace rules_executorch::kernels {
+namespace {
+
+/// Elements of a row whose sources are one step apart, in bytes from the source's row.
+struct Run {
+  int64_t offset;
+  int64_t step;
+  int64_t n;
+};
+
+/// Where the sources of a part of a target's row are, from element `start` on; the same for all rows.
+struct RowPart {
+  static constexpr int64_t kMaxRuns = kBlockSize / 4;
+
+  Run runs[kMaxRuns];
+  int64_t count;
+  int64_t start;
+};
+
+template <typename Element>
+void copy_row(const RowPart& part, const char* source, char* target, int64_t stride) {
+  char* to = target + part.start * stride;
+  for (int64_t k = 0; k < part.count; ++k) {
+    const Run& run = part.runs[k];
+    const char* from = source + run.offset;
+    constexpr int64_t kSize = sizeof(Element);
+    if (run.step == kSize && stride == kSize && run.n > 1) {
+      std::memcpy(to, from, static_cast<size_t>(run.n) * sizeof(Element));
+    } else if (run.step == -kSize && stride == kSize) {
+      vectorized_for(run.n, [=](int64_t i) { std::memcpy(to + i * kSize, from - i * kSize, sizeof(Element)); });
+    } else {
+      for (int64_t i = 0; i < run.n; ++i) {
+        std::memcpy(to + i * stride, from + i * run.step, sizeof(Element));
+      }
+    }
+    to += run.n * stride;
+  }
+}
+
+using CopyRow = void (*)(const RowPart& part, const char* source, char* target, int64_t stride);
+
+/// Adds the source of the next element. False where it needs another run and there is no room for one.
+bool append(RowPart& part, int64_t offset) {
+  if (part.count > 0) {
+    Run& last = part.runs[part.count - 1];
+    if (last.n == 1) {
+      last.step = offset - last.offset;
+    }
+    if (offset == last.offset + last.n * last.step) {
+      ++last.n;
+      return true;
+    }
+  }
+  if (part.count == RowPart::kMaxRuns) {
+    return false;
+  }
+  part.runs[part.count++] = {offset, 0, 1};
+  return true;
+}
+
+/// Copies the part of all rows, by the dimensions `order`, of which the last one is that of the rows; of the others,
+/// those from `order[level]` on, from the elements `from` and `to`.
+void copy_rows(const ConstStridedView& source, const StridedView& target, IndexMap map, const RowPart& part,
+               CopyRow copy_row, const int64_t* order, int64_t level, const char* from, char* to) {
+  const int64_t size = target.element_size();
+  const int64_t d = order[level];
+  if (level == target.rank - 1) {
+    copy_row(part, from, to, target.strides[d] * size);
+    return;
+  }
+  for (int64_t i = 0; i < target.sizes[d]; ++i) {
+    copy_rows(source, target, map, part, copy_row, order, level + 1, from + map(d, i) * source.strides[d] * size,
+              to + i * target.strides[d] * size);
+  }
+}
+
+}  // namespace
+
+void copy_mapped(const ConstStridedView& source, const StridedView& target, IndexMap map) {
+  if (target.numel() == 0) {
+    return;
+  }
+  const int64_t size = target.element_size();
+  if (target.rank == 0) {
+    std::memcpy(target.data, source.data, static_cast<size_t>(size));
+    return;
+  }
+  const CopyRow copy_row_of_size = size == 1   ? &copy_row<uint8_t>
+                                   : size == 2 ? &copy_row<uint16_t>
+                                   : size == 4 ? &copy_row<uint32_t>
+                                               : &copy_row<uint64_t>;
+  // Rows lie together in the target.
+  int64_t order[kTensorDimensionLimit];
+  target.memory_order(order);
+  const int64_t last = order[target.rank - 1];
+  RowPart part;
+  for (int64_t i = 0; i < target.sizes[last];) {
+    part.start = i;
+    part.count = 0;
+    while (i < target.sizes[last] && append(part, map(last, i) * source.strides[last] * size)) {
+      ++i;
+    }
+    // Elements of 16 bytes as their halves.
+    for (int64_t half = 0; half < size; half += sizeof(uint64_t)) {
+      copy_rows(source, target, map, part, copy_row_of_size, order, 0, source.data + half, target.data + half);
+    }
+  }
+}
+
+}  // namespace rules_executorch::kernels

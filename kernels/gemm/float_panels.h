@@ -1,0 +1,63 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/gemm/layouts.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/simd/width.h"
+
+namespace rules_executorch::kernels {
+
+/// Columns that kernels go through together: those of as many panels as the widest tile reads side by side.
+constexpr int64_t kStripColumns = 3 * kFloatPanelColumns;
+
+/// Columns with those of zeros that fill up their last panel.
+constexpr int64_t filled_columns(int64_t columns) {
+  return (columns + kFloatPanelColumns - 1) / kFloatPanelColumns * kFloatPanelColumns;
+}
+
+/// The columns of one of the strips of `filled` columns.
+constexpr int64_t strip_width(int64_t filled, int64_t strip) {
+  return std::min(kStripColumns, filled - strip * kStripColumns);
+}
+
+/// Where a strip begins of those of a group, which has `filled` columns; in elements. `k` are the inputs of a sum.
+constexpr int64_t strip_start(int64_t filled, int64_t group, int64_t strip, int64_t k) {
+  return (group * filled + strip * kStripColumns) * k;
+}
+
+/// Whether the sizes of a tensor, from dimension `first` on, are those of panels of `columns` columns: of a row for
+/// each of `k` inputs, or of rows of pairs of them.
+inline bool has_panels(const Tensor& weight, int64_t first, int64_t columns, int64_t k, bool has_pairs) {
+  return weight.dim() == first + (has_pairs ? 4 : 3) &&
+         weight.size(first) * kFloatPanelColumns == filled_columns(columns) &&
+         weight.size(first + 1) * (has_pairs ? 2 : 1) == k && weight.size(first + 2) == kFloatPanelColumns &&
+         (!has_pairs || weight.size(first + 3) == 2) &&
+         ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim());
+}
+
+/// Adds the products of panels, `panel_stride` elements apart, of which `product.b` is the first one's row to begin
+/// with: `product.columns` are those of all panels. The rows and vectors of panels have their own strides.
+template <typename T>
+void add_panels(void (*add_panel)(const PanelProduct& product), PanelProduct product, int64_t panel_stride) {
+  // A tile is one panel or more of them, or a part of one.
+  constexpr int64_t kOfRegisters = kTileBytes / static_cast<int64_t>(sizeof(T));
+  constexpr int64_t kColumns =
+      kOfRegisters < kFloatPanelColumns ? kOfRegisters : kOfRegisters / kFloatPanelColumns * kFloatPanelColumns;
+  static_assert(kColumns % kFloatPanelColumns == 0 || kFloatPanelColumns % kColumns == 0);
+  static_assert(kColumns <= kFloatPanelColumns || kVectorBytes / sizeof(T) == kFloatPanelColumns);
+  T* const totals = static_cast<T*>(product.totals);
+  const T* const b = static_cast<const T*>(product.b);
+  const int64_t width = product.columns;
+  product.b_stride = kFloatPanelColumns;
+  product.vector_stride = kColumns > kFloatPanelColumns ? panel_stride : 0;
+  for (int64_t j = 0; j < width; j += kColumns) {
+    product.totals = totals + j;
+    product.b = b + j / kFloatPanelColumns * panel_stride + j % kFloatPanelColumns;
+    product.columns = std::min(kColumns, width - j);
+    add_panel(product);
+  }
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,284 @@
+#include "kernels/gemm/integer_product.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/math/byte_table.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
+
+namespace rules_executorch::kernels {
+
+namespace {
+
+/// What a tile reads and writes: rows and panels of a product, from some element on.
+struct Tile {
+  const char* rows_data;
+  int64_t row_stride;
+  uint8_t row_bits;
+  const char* panels;
+  int64_t panel_stride;
+  int64_t k;
+  const SumConversion& conversion;
+  /// Those of the columns, with as many behind them as vectors take.
+  const float* scales;
+  const float* offsets;
+  int64_t columns;
+  char* out;
+  int64_t out_row_stride;
+};
+
+/// The last elements of a row, less than 4 of them, and zeros.
+[[gnu::noinline]] uint32_t load_last_group(const char* elements, int64_t n) {
+  uint8_t bytes[kPanelDepth] = {};
+  for (int64_t i = 0; i < n && i < kPanelDepth; ++i) {
+    bytes[i] = static_cast<uint8_t>(elements[i]);
+  }
+  uint32_t group;
+  std::memcpy(&group, bytes, sizeof(group));
+  return group;
+}
+
+/// The 4 elements of a row that are multiplied next.
+KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n) {
+  if (n < kPanelDepth) {
+    return load_last_group(elements, n);
+  }
+  uint32_t group;
+  std::memcpy(&group, elements, sizeof(group));
+  return group;
+}
+
+constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
+/// Vectors of a panel.
+constexpr int kPanelVectors = static_cast<int>(kPanelBytes / simd::kByteLanes);
+/// Vectors of sums that a tile keeps in registers.
+#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
+constexpr int kTileVectors = 24;
+#else
+// What widens bytes needs registers, too.
+constexpr int kTileVectors = kVectorRegisters / 2;
+#endif
+constexpr int kTilePanels = std::clamp(kTileVectors / kPanelVectors / 4, 1, static_cast<int>(kPanels));
+constexpr int kTileRows = 12;
+
+/// Rows of a tile of some panels.
+constexpr int tile_rows(int panels) { return std::clamp(kTileVectors / (panels * kPanelVectors), 1, kTileRows); }
+
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
+                                            simd::Ints (&totals)[kRows][kVectors]) {
+  simd::Bytes panels[kVectors];
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+    panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride + p * kPanelColumns +
+                                           j % kPanelVectors * simd::kByteLanes);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    const simd::Bytes row = simd::repeat_group(load_group(tile.rows_data + i * tile.row_stride + p, n)) ^ bits;
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      totals[i][j] = simd::add_products(totals[i][j], row, panels[j]);
+    }
+  }
+}
+
+void store_floats_of_row(const Tile& tile, const int32_t* sums, float* out) {
+  vectorized_for(tile.columns, [=, scales = tile.scales, offsets = tile.offsets](int64_t i) {
+    out[i] = static_cast<float>(sums[i]) * scales[i] + offsets[i];
+  });
+}
+
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void store_floats(const Tile& tile, const simd::Ints (&totals)[kRows][kVectors]) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    int32_t sums[kVectors * simd::kIntLanes];
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      simd::store(sums + j * simd::kIntLanes, totals[i][j]);
+    }
+    store_floats_of_row(tile, sums, reinterpret_cast<float*>(tile.out + i * tile.out_row_stride));
+  }
+}
+
+/// Stores rows of bytes, as many rows at a time as fill a vector, after `convert` has converted these.
+template <int kRows, int kVectors, typename Convert>
+KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&totals)[kRows][kVectors],
+                                             const Convert& convert) {
+  constexpr int kTogether = 4 / kVectors;
+  constexpr int64_t kRowBytes = kVectors * simd::kIntLanes;
+  // A column of vectors at a time, which share factors.
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      totals[i][j] = simd::rounded(totals[i][j], tile.scales + j * simd::kIntLanes, tile.offsets + j * simd::kIntLanes,
+                                   tile.conversion.range);
+    }
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; i += kTogether) {
+    simd::Ints x[4];
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      const int row = i + j / kVectors;
+      x[j] = j < kTogether * kVectors && row < kRows ? totals[row][j % kVectors] : simd::Ints{};
+    }
+    const simd::Bytes bytes = convert(simd::in_order(simd::narrow(x)));
+    char* const out = tile.out + i * tile.out_row_stride;
+    if (kTogether == 1 && tile.columns == simd::kByteLanes) {
+      simd::store(out, bytes);
+      continue;
+    }
+    alignas(simd::kByteLanes) char rows[simd::kByteLanes];
+    simd::store(rows, bytes);
+    for (int j = 0; j < kTogether && i + j < kRows; ++j) {
+      if (tile.columns == kRowBytes) {
+        // A copy of a fixed size is the fastest.
+        std::memcpy(out + j * tile.out_row_stride, rows + j * kRowBytes, kRowBytes);
+      } else {
+        simd::copy_few_bytes(out + j * tile.out_row_stride, rows + j * kRowBytes, tile.columns);
+      }
+    }
+  }
+}
+
+/// Not KERNELS_ALWAYS_INLINE: `convert` may be for other processors than this function, until it is a part of another.
+template <int kRows, int kPanelCount, typename Convert>
+inline void compute_tile(const Tile& tile, const Convert& convert) {
+  constexpr int kVectors = kPanelCount * kPanelVectors;
+  simd::Ints totals[kRows][kVectors];
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      totals[i][j] = simd::Ints{};
+    }
+  }
+  const simd::Bytes bits = simd::repeat_group(tile.row_bits * 0x01010101u);
+  int64_t p = 0;
+  for (; p + kPanelDepth <= tile.k; p += kPanelDepth) {
+    add_group(tile, p, kPanelDepth, bits, totals);
+  }
+  if (p < tile.k) {
+    add_group(tile, p, tile.k - p, bits, totals);
+  }
+  if (tile.conversion.type == ScalarType::Float) {
+    store_floats(tile, totals);
+  } else {
+    store_rows(tile, totals, convert);
+  }
+}
+
+template <int kRows, int kPanelCount>
+void compute_plain_tile(const Tile& tile) {
+  compute_tile<kRows, kPanelCount>(tile, [](simd::Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
+}
+
+#if KERNELS_HAVE_VECTOR_TABLES
+
+template <int kRows, int kPanelCount>
+KERNELS_VECTOR_TABLES void compute_table_tile(const Tile& tile) {
+  compute_tile<kRows, kPanelCount>(tile, simd::VectorTable{tile.conversion.table});
+}
+
+#endif
+
+/// Computes as many rows as a tile has, of those that are left.
+template <int kPanelCount, int kRows>
+int64_t compute_some_rows(const Tile& tile, int64_t rows) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) {
+      return compute_some_rows<kPanelCount, kRows / 2>(tile, rows);
+    }
+  }
+#if KERNELS_HAVE_VECTOR_TABLES
+  if (tile.conversion.table != nullptr && simd::has_vector_tables()) {
+    compute_table_tile<kRows, kPanelCount>(tile);
+    return kRows;
+  }
+#endif
+  compute_plain_tile<kRows, kPanelCount>(tile);
+  return kRows;
+}
+
+/// Multiplies some panels, at most kPanelCount of them, with all rows.
+template <int kPanelCount = kTilePanels>
+void multiply_panels(const IntegerProduct& product, int64_t channel, int64_t column, int64_t columns) {
+  if constexpr (kPanelCount > 1) {
+    if (columns <= (kPanelCount - 1) * kPanelColumns) {
+      multiply_panels<kPanelCount - 1>(product, channel, column, columns);
+      return;
+    }
+  }
+  const float* scales = product.conversion.scale + channel + column;
+  const float* offsets = product.conversion.offset + channel + column;
+  alignas(64) float copied[2][kBlockColumns];
+  if (columns < kPanelCount * kPanelColumns) {
+    for (float* const copy : copied) {
+      std::fill_n(copy, kPanelCount * kPanelColumns, 0.0f);
+    }
+    scales = std::copy_n(scales, columns, copied[0]) - columns;
+    offsets = std::copy_n(offsets, columns, copied[1]) - columns;
+  }
+  const auto size = static_cast<int64_t>(elementSize(product.conversion.type));
+  for (int64_t row = 0; row < product.rows;) {
+    const Tile tile = {product.rows_data + row * product.row_stride,
+                       product.row_stride,
+                       product.row_bits,
+                       product.panels + column / kPanelColumns * product.panel_stride,
+                       product.panel_stride,
+                       product.k,
+                       product.conversion,
+                       scales,
+                       offsets,
+                       columns,
+                       product.out + row * product.out_row_stride + column * size,
+                       product.out_row_stride};
+    row += compute_some_rows<kPanelCount, tile_rows(kPanelCount)>(tile, product.rows - row);
+  }
+  if (product.conversion.table != nullptr && !simd::has_vector_tables()) {
+    look_up_rows(product.conversion.table, product.rows, columns, product.out_row_stride,
+                 reinterpret_cast<uint8_t*>(product.out + column * size));
+  }
+}
+
+}  // namespace
+
+bool SumConversion::init(const Tensor& scales, const Tensor& offsets, const std::optional<Tensor>& values,
+                         int64_t count, int64_t quant_min, int64_t quant_max, ScalarType out_type) {
+  range = {static_cast<float>(quant_min), static_cast<float>(quant_max)};
+  table = nullptr;
+  type = out_type;
+  for (const Tensor* const parameters : {&scales, &offsets}) {
+    if (parameters->scalar_type() != ScalarType::Float || parameters->dim() != 1 || parameters->numel() != count) {
+      return false;
+    }
+  }
+  scale = scales.const_data_ptr<float>();
+  offset = offsets.const_data_ptr<float>();
+  if (type == ScalarType::Float) {
+    return !values.has_value();
+  }
+  if (values.has_value()) {
+    if (values->scalar_type() != type || values->numel() != 256) {
+      return false;
+    }
+    table = static_cast<const uint8_t*>(values->const_data_ptr());
+  }
+  const bool is_char = type == ScalarType::Char;
+  return (is_char || type == ScalarType::Byte) && quant_min <= quant_max && quant_min >= (is_char ? -128 : 0) &&
+         quant_max <= (is_char ? 127 : 255);
+}
+
+void multiply_by_weights(const IntegerProduct& product, int64_t channel) {
+  for (int64_t column = 0; column < product.columns; column += kTilePanels * kPanelColumns) {
+    multiply_panels(product, channel, column, std::min(kTilePanels * kPanelColumns, product.columns - column));
+  }
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,544 @@
+#include "kernels/gemm/matmul.h"
+
+#include "kernels/gemm/panels.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
+#include "kernels/tensors/convert.h"
+
+namespace rules_executorch::kernels {
+
+namespace {
+
+/// How many products are added up before they are added to a sum.
+constexpr int64_t kDepth = 256;
+/// The same of few rows that are loaded, where the second operand is read in place.
+constexpr int64_t kLoadedDepth = 512;
+/// Products of up to this many rows are sums of rows or dot products.
+constexpr int64_t kFewRows = 3;
+/// Rows of a block whose elements are read in place, and of one that needs memory; of the smallest blocks.
+constexpr int64_t kRowsInPlace = 512;
+constexpr int64_t kRowsPacked = 256;
+constexpr int64_t kLeastRows = 8;
+/// Bytes of a row of a block of sums, of tiles and of sums of rows; of all rows of the second operand that are loaded
+/// at a time.
+constexpr int64_t kTilesBytes = 4 * kTileBytes;
+constexpr int64_t kRowsBytes = kVectorBytes == 16 ? 2048 : 8192;
+constexpr int64_t kStagedBytes = 8192;
+/// Columns of which dot products are calculated at a time.
+constexpr int64_t kDotColumns = 8;
+/// Panels do not begin at the same place of a page, so that they do not compete for places in the cache.
+constexpr int64_t kPanelGap = 64;
+/// Multiplications that a thread takes at least.
+constexpr int64_t kPartProducts = int64_t{1} << 19;
+/// Blocks of sums for each thread, so that the threads have about as much to do.
+constexpr int64_t kPartBlocks = 4;
+
+int64_t blocks_of(int64_t size, int64_t step) { return (size + step - 1) / step; }
+
+/// Copies rows of `row_bytes` to rows of panels, `pitch` bytes apart, the last panel's filled up with zeros.
+void pack_rows(const char* rows, int64_t stride, int64_t count, int64_t row_bytes, char* panels, int64_t panel_stride,
+               int64_t pitch) {
+  for (int64_t p = 0; p < count; ++p, rows += stride, panels += pitch) {
+    char* panel = panels;
+    int64_t j = 0;
+    for (; j + kTileBytes <= row_bytes; j += kTileBytes, panel += panel_stride) {
+      for (int64_t k = 0; k < kTileBytes; k += kVectorBytes) {
+        simd::store(panel + k, simd::load(rows + j + k));
+      }
+    }
+    if (j < row_bytes) {
+      std::memcpy(panel, rows + j, row_bytes - j);
+      std::memset(panel + (row_bytes - j), 0, kTileBytes - (row_bytes - j));
+    }
+  }
+}
+
+#ifdef KERNELS_HAVE_SHUFFLES
+
+template <typename T, int... I>
+void transpose_square(const char* source, int64_t source_stride, char* target, int64_t target_stride,
+                      std::integer_sequence<int, I...>) {
+  simd::Vector<T> rows[] = {simd::load(reinterpret_cast<const T*>(source + I * source_stride))...};
+  // Large matrices come from memory: the rows below, which are likely to be the next ones, are fetched meanwhile.
+  (simd::prefetch(source + (int{sizeof...(I)} + I) * source_stride), ...);
+  simd::transpose(rows);
+  (simd::store(reinterpret_cast<T*>(target + I * target_stride), rows[I]), ...);
+}
+
+#endif
+
+/// `target[j][i] = source[i][j]`.
+template <typename T>
+void transpose(const char* source, int64_t source_stride, int64_t rows, int64_t columns, char* target,
+               int64_t target_stride) {
+  constexpr int64_t kSize = sizeof(T);
+  int64_t whole_rows = 0;
+  int64_t whole_columns = 0;
+#ifdef KERNELS_HAVE_SHUFFLES
+  constexpr int64_t kLanes = simd::kLanes<T>;
+  whole_rows = rows / kLanes * kLanes;
+  whole_columns = columns / kLanes * kLanes;
+  for (int64_t i = 0; i < whole_rows; i += kLanes) {
+    for (int64_t j = 0; j < whole_columns; j += kLanes) {
+      transpose_square<T>(source + i * source_stride + j * kSize, source_stride, target + j * target_stride + i * kSize,
+                          target_stride, std::make_integer_sequence<int, kLanes>());
+    }
+  }
+#endif
+  for (int64_t i = 0; i < rows; ++i) {
+    for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) {
+      std::memcpy(target + j * target_stride + i * kSize, source + i * source_stride + j * kSize, kSize);
+    }
+  }
+}
+
+void transpose(const char* source, int64_t source_stride, int64_t rows, int64_t columns, int64_t size, char* target,
+               int64_t target_stride) {
+  if (size == sizeof(uint32_t)) {
+    transpose<uint32_t>(source, source_stride, rows, columns, target, target_stride);
+  } else if (size == sizeof(uint64_t)) {
+    transpose<uint64_t>(source, source_stride, rows, columns, target, target_stride);
+  } else {
+    for (int64_t i = 0; i < rows; ++i) {
+      copy_elements(source + i * source_stride, size, target + i * size, target_stride, size, columns);
+    }
+  }
+}
+
+/// Writes i times the complex numbers of each row of a panel behind that row; T is the type of their parts.
+template <typename T>
+void multiply_by_i(char* panel, int64_t rows) {
+  constexpr int64_t kParts = kTileBytes / sizeof(T);
+  T* row = reinterpret_cast<T*>(panel);
+  for (int64_t p = 0; p < rows; ++p, row += 2 * kParts) {
+    for (int64_t j = 0; j < kParts; j += 2) {
+      row[kParts + j] = -row[j + 1];
+      row[kParts + j + 1] = row[j];
+    }
+  }
+}
+
+/// Reads a block of a matrix as rows of dtype `type`, `stride` bytes apart.
+void load_matrix(const ConstMatrices& matrices, int64_t batch, int64_t row, int64_t rows, int64_t column,
+                 int64_t columns, ScalarType type, char* target, int64_t stride) {
+  const int64_t size = static_cast<int64_t>(elementSize(type));
+  if (matrices.dtype == type && matrices.has_contiguous_columns() && !matrices.has_contiguous_rows()) {
+    transpose(matrices.at(batch, row, column), matrices.column_stride, columns, rows, size, target, stride);
+    return;
+  }
+  for (int64_t i = 0; i < rows; ++i, target += stride) {
+    for (int64_t j = 0; j < columns; j += kBlockSize) {
+      load_block(matrices.dtype, matrices.at(batch, row + i, column + j), matrices.column_stride, type,
+                 target + j * size, std::min(kBlockSize, columns - j));
+    }
+  }
+}
+
+}  // namespace
+
+/// How a product is computed, and where in the scratch its parts lie.
+struct MatrixProduct::Plan {
+  enum Way { kTiles, kRows, kDots };
+
+  Way way;
+  bool loads_a;
+  bool loads_b;
+  bool transposes_b;  // whose columns are contiguous
+  bool has_totals;
+  bool is_complex;
+  int64_t element_size;
+  int64_t rows;         // of a block of sums
+  int64_t row_bytes;    // of a row of such a block, a multiple of kTileBytes
+  int64_t depth;        // of the blocks of both operands
+  int64_t staged_rows;  // of the second operand, or columns where those are transposed
+
+  Plan(const MatrixProduct& product, int64_t memory);
+
+  int64_t columns() const { return row_bytes / element_size; }
+  int64_t panel_pitch() const { return is_complex ? 2 * kTileBytes : kTileBytes; }
+  int64_t panel_stride() const { return depth * panel_pitch() + kPanelGap; }
+  int64_t packed_size() const { return loads_a ? rows * depth * element_size : 0; }
+  int64_t totals_size() const { return has_totals ? rows * row_bytes : 0; }
+  int64_t staged_size() const {
+    return !loads_b ? 0 : staged_rows * (transposes_b || way == kDots ? depth * element_size : row_bytes);
+  }
+  int64_t panels_size() const { return way == kTiles ? row_bytes / kTileBytes * panel_stride() : 0; }
+  int64_t size() const { return packed_size() + totals_size() + staged_size() + panels_size(); }
+  int64_t count_blocks(const ProductShape& shape) const {
+    return shape.batch * blocks_of(shape.m, rows) * blocks_of(shape.n, columns());
+  }
+
+  /// Takes smaller blocks, so that there are `count` of them, if they do not become too small.
+  void divide(const ProductShape& shape, int64_t count);
+
+ private:
+  void shrink();
+};
+
+/// A block of sums.
+struct MatrixProduct::SumBlock {
+  int64_t batch;
+  int64_t row;
+  int64_t rows;
+  int64_t column;
+  int64_t columns;
+};
+
+MatrixProduct::Plan::Plan(const MatrixProduct& product, int64_t memory) {
+  const ProductShape& shape = product.shape_;
+  const ConstMatrices& b = product.b_;
+  const bool has_b = b.data != nullptr;
+  way = shape.m > kFewRows ? kTiles : has_b && b.has_contiguous_columns() && !b.has_contiguous_rows() ? kDots : kRows;
+  is_complex = ::executorch::runtime::isComplexType(product.type());
+  element_size = product.element_size();
+  loads_a = !product.is_in_place(product.a_);
+  transposes_b = way == kTiles && has_b && b.has_contiguous_columns() && !b.has_contiguous_rows();
+  const bool has_type = has_b && b.dtype == product.type();
+  const bool has_layout = has_b && (way == kDots || transposes_b || b.has_contiguous_rows());
+  loads_b = !(has_layout && (has_type || (way != kTiles && product.loops_.rows_of(b.dtype) != nullptr)));
+  has_totals = product.sums_.data == nullptr;
+  const bool loads_few = loads_a && !loads_b;
+  depth = std::min(shape.k, way == kTiles ? kDepth : loads_b ? kBlockSize : loads_few ? kLoadedDepth : shape.k);
+  rows = std::min(shape.m, loads_a || has_totals ? kRowsPacked : kRowsInPlace);
+  const int64_t most_bytes = way == kTiles ? kTilesBytes : loads_b ? kStagedBytes / 4 : kRowsBytes;
+  row_bytes = blocks_of(std::min(shape.n * element_size, most_bytes), kTileBytes) * kTileBytes;
+  staged_rows = way == kDots   ? 1
+                : transposes_b ? kVectorBytes / element_size
+                               : std::min(depth, std::max<int64_t>(kStagedBytes / row_bytes, 1));
+  while (size() > memory) {
+    shrink();
+  }
+}
+
+void MatrixProduct::Plan::shrink() {
+  if (staged_rows > 4) {
+    staged_rows = 4;
+  } else if (row_bytes > kTileBytes) {
+    row_bytes = blocks_of(row_bytes / kTileBytes, 2) * kTileBytes;
+  } else if (rows > kLeastRows) {
+    rows = blocks_of(rows / 2, kLeastRows) * kLeastRows;
+  } else {
+    depth /= 2;
+  }
+}
+
+void MatrixProduct::Plan::divide(const ProductShape& shape, int64_t count) {
+  // What is loaded for a block is loaded again for the blocks beside it: of the first operand, with fewer columns.
+  while (row_bytes > (loads_a ? kTilesBytes : kTileBytes) && count_blocks(shape) < count) {
+    row_bytes = blocks_of(row_bytes / kTileBytes, 2) * kTileBytes;
+  }
+  while (rows > 8 * kLeastRows && count_blocks(shape) < count) {
+    rows = blocks_of(rows / 2, kLeastRows) * kLeastRows;
+  }
+}
+
+char* ProductScratch::get(int64_t size) {
+  if (size <= kStackBytes) {
+    return stack_;
+  }
+  if (size > size_) {
+    const auto memory = ctx_.allocate_temp(size, /*alignment=*/64);
+    if (!memory.ok()) {
+      return nullptr;
+    }
+    data_ = static_cast<char*>(*memory);
+    size_ = size;
+  }
+  return data_;
+}
+
+void MatrixProduct::compute(ProductScratch& scratch) const {
+  if (shape_.batch == 0 || shape_.m == 0 || shape_.n == 0) {
+    return;
+  }
+  Plan plan(*this, INT64_MAX);
+  const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
+  int64_t parts = std::min(thread_count(), blocks_of(products, kPartProducts));
+  if (parts > 1) {
+    plan.divide(shape_, parts * kPartBlocks);
+    parts = std::min(parts, plan.count_blocks(shape_));
+  }
+  const int64_t part_size = blocks_of(plan.size(), 64) * 64;
+  char* memory = scratch.get(parts * part_size);
+  if (memory == nullptr) {
+    parts = 1;
+    plan = Plan(*this, ProductScratch::kStackBytes);
+    memory = scratch.get(plan.size());
+  }
+  const int64_t row_blocks = blocks_of(shape_.m, plan.rows);
+  const int64_t blocks = plan.count_blocks(shape_);
+  parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
+    for (int64_t part = first; part < last; ++part) {
+      for (int64_t i = part * blocks / parts; i < (part + 1) * blocks / parts; ++i) {
+        const int64_t row = i % row_blocks * plan.rows;
+        const int64_t column_blocks = blocks_of(shape_.n, plan.columns());
+        const int64_t column = i / row_blocks % column_blocks * plan.columns();
+        compute_block({i / row_blocks / column_blocks, row, std::min(plan.rows, shape_.m - row), column,
+                       std::min(plan.columns(), shape_.n - column)},
+                      plan, memory + part * part_size);
+      }
+    }
+  });
+}
+
+void MatrixProduct::compute_block(const SumBlock& block, const Plan& plan, char* scratch) const {
+  char* totals = scratch;
+  int64_t stride = plan.row_bytes;
+  if (!plan.has_totals) {
+    totals = sums_.at(block.batch, block.row, block.column);
+    stride = sums_.row_stride;
+  }
+  scratch += plan.totals_size();
+  for (int64_t i = 0; i < block.rows && (plan.way != Plan::kTiles || shape_.k == 0); ++i) {
+    std::memset(totals + i * stride, 0, block.columns * plan.element_size);
+  }
+  if (plan.way == Plan::kTiles) {
+    compute_tiles(block, plan, scratch, totals, stride);
+  } else if (plan.way == Plan::kRows) {
+    compute_rows(block, plan, scratch, totals, stride);
+  } else {
+    compute_dots(block, plan, scratch, totals, stride);
+  }
+  for (int64_t i = 0; i < block.rows; ++i) {
+    store(block.batch, block.row + i, block.column, block.columns, totals + i * stride);
+  }
+}
+
+/// `columns` columns of the block's rows of the first operand, in place or in `packed`.
+const char* MatrixProduct::block_of_a(const SumBlock& block, int64_t column, int64_t columns, char* packed,
+                                      int64_t& stride) const {
+  if (is_in_place(a_)) {
+    stride = a_.row_stride;
+    return a_.at(block.batch, block.row, column);
+  }
+  stride = columns * element_size();
+  load_a(block.batch, block.row, block.rows, column, columns, packed, stride);
+  return packed;
+}
+
+/// Rows of the second operand as panels of the block's columns.
+void MatrixProduct::pack_b(const SumBlock& block, const Plan& plan, int64_t row, int64_t rows, char* staged,
+                           char* panels) const {
+  const int64_t panel_stride = plan.panel_stride();
+  const int64_t pitch = plan.panel_pitch();
+  const int64_t size = element_size();
+  const int64_t row_bytes = block.columns * size;
+  if (plan.transposes_b) {
+    if (row_bytes % kTileBytes != 0) {
+      std::memset(panels + row_bytes / kTileBytes * panel_stride, 0, rows * pitch);
+    }
+    for (int64_t j = 0; j < block.columns; j += plan.staged_rows) {
+      const int64_t count = std::min(plan.staged_rows, block.columns - j);
+      const char* columns = staged;
+      int64_t stride = rows * size;
+      if (plan.loads_b) {
+        load_matrix(b_.transpose(), block.batch, block.column + j, count, row, rows, type(), staged, stride);
+      } else {
+        columns = b_.at(block.batch, row, block.column + j);
+        stride = b_.column_stride;
+      }
+      const int64_t offset = j * size;
+      transpose(columns, stride, count, rows, size, panels + offset / kTileBytes * panel_stride + offset % kTileBytes,
+                pitch);
+    }
+  } else if (!plan.loads_b) {
+    pack_rows(b_.at(block.batch, row, block.column), b_.row_stride, rows, row_bytes, panels, panel_stride, pitch);
+  } else {
+    for (int64_t start = 0; start < rows; start += plan.staged_rows) {
+      const int64_t count = std::min(plan.staged_rows, rows - start);
+      load_b(block.batch, row + start, count, block.column, block.columns, staged, row_bytes);
+      pack_rows(staged, row_bytes, count, row_bytes, panels + start * pitch, panel_stride, pitch);
+    }
+  }
+  for (int64_t j = 0; plan.is_complex && j < row_bytes; j += kTileBytes) {
+    char* const panel = panels + j / kTileBytes * panel_stride;
+    if (type() == ScalarType::ComplexFloat) {
+      multiply_by_i<float>(panel, rows);
+    } else {
+      multiply_by_i<double>(panel, rows);
+    }
+  }
+}
+
+void MatrixProduct::compute_tiles(const SumBlock& block, const Plan& plan, char* scratch, char* totals,
+                                  int64_t totals_stride) const {
+  const int64_t size = plan.element_size;
+  char* packed = scratch;
+  char* staged = packed + plan.packed_size();
+  char* panels = staged + plan.staged_size();
+  const auto add_panel = has_pairs_ ? loops_.add_panel_of_pairs : loops_.add_panel;
+  for (int64_t start = 0; start < shape_.k; start += plan.depth) {
+    const int64_t depth = std::min(plan.depth, shape_.k - start);
+    int64_t a_stride;
+    const char* a = block_of_a(block, start, depth, packed, a_stride);
+    pack_b(block, plan, start, depth, staged, panels);
+    const char* panel = panels;
+    const int64_t tile_columns = kTileBytes / size;
+    for (int64_t j = 0; j < block.columns; j += tile_columns, panel += plan.panel_stride()) {
+      add_panel({totals + j * size, totals_stride / size, a, a_stride / size, panel, tile_columns, block.rows,
+                 std::min(tile_columns, block.columns - j), depth, start == 0});
+    }
+  }
+}
+
+void MatrixProduct::compute_rows(const SumBlock& block, const Plan& plan, char* scratch, char* totals,
+                                 int64_t totals_stride) const {
+  const int64_t size = plan.element_size;
+  const RowLoops& loops = plan.loads_b ? loops_.rows : *loops_.rows_of(b_.dtype);
+  char* packed = scratch;
+  char* staged = packed + plan.packed_size();
+  for (int64_t start = 0; start < shape_.k; start += plan.depth) {
+    const int64_t depth = std::min(plan.depth, shape_.k - start);
+    int64_t a_stride;
+    const char* a = block_of_a(block, start, depth, packed, a_stride);
+    const int64_t step = plan.loads_b ? plan.staged_rows : depth;
+    for (int64_t p = 0; p < depth; p += step) {
+      const int64_t count = std::min(step, depth - p);
+      const char* b = staged;
+      int64_t b_stride = block.columns;
+      if (plan.loads_b) {
+        load_b(block.batch, start + p, count, block.column, block.columns, staged, b_stride * size);
+      } else {
+        b = b_.at(block.batch, start + p, block.column);
+        b_stride = b_.row_stride / b_.column_stride;
+      }
+      for (int64_t i = 0; i < block.rows; ++i) {
+        loops.add_rows(totals + i * totals_stride, a + i * a_stride + p * size, b, b_stride, count, block.columns);
+      }
+    }
+  }
+}
+
+void MatrixProduct::compute_dots(const SumBlock& block, const Plan& plan, char* scratch, char* totals,
+                                 int64_t totals_stride) const {
+  const int64_t size = plan.element_size;
+  const RowLoops& loops = plan.loads_b ? loops_.rows : *loops_.rows_of(b_.dtype);
+  const int64_t b_size = plan.loads_b ? size : b_.row_stride;
+  char* packed = scratch;
+  char* staged = packed + plan.packed_size();
+  for (int64_t start = 0; start < shape_.k; start += plan.depth) {
+    const int64_t depth = std::min(plan.depth, shape_.k - start);
+    int64_t a_stride;
+    const char* a = block_of_a(block, start, depth, packed, a_stride);
+    // Some columns at a time, which stay in the cache for all rows.
+    const int64_t step = plan.loads_b ? 1 : kDotColumns;
+    for (int64_t j = 0; j < block.columns; j += step) {
+      const char* b = b_.at(block.batch, start, block.column + j);
+      if (plan.loads_b) {
+        load_matrix(b_.transpose(), block.batch, block.column + j, 1, start, depth, type(), staged, 0);
+        b = staged;
+      }
+      for (int64_t i = 0; i < block.rows; ++i) {
+        loops.add_dots(totals + i * totals_stride + j * size, a + i * a_stride, b, b_.column_stride / b_size, depth,
+                       std::min(step, block.columns - j));
+      }
+    }
+  }
+}
+
+void MatrixProduct::load_a(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
+                           int64_t stride) const {
+  load_matrix(a_, batch, row, rows, column, columns, type(), target, stride);
+}
+
+void MatrixProduct::load_b(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
+                           int64_t stride) const {
+  if (has_pairs_) {
+    load_pairs(batch, row, rows, column, columns, target, stride);
+    return;
+  }
+  load_matrix(b_, batch, row, rows, column, columns, type(), target, stride);
+}
+
+void MatrixProduct::multiply_pairs() {
+  constexpr int64_t kSize = sizeof(BFloat16);
+  const auto has_pairs = [](const ConstMatrices& matrices) {
+    return matrices.data != nullptr && matrices.dtype == ScalarType::BFloat16;
+  };
+  if (loops_.add_panel_of_pairs == nullptr || shape_.m <= kFewRows || shape_.k % 2 != 0 || !has_pairs(a_) ||
+      !a_.has_contiguous_rows() || !has_pairs(b_) || !(b_.has_contiguous_columns() || b_.has_contiguous_rows())) {
+    return;
+  }
+  has_pairs_ = true;
+  shape_.k /= 2;
+  a_.dtype = type();
+  a_.column_stride = 2 * kSize;
+  if (b_.has_contiguous_columns()) {
+    b_.dtype = type();
+    b_.row_stride = 2 * kSize;
+  } else {
+    rows_of_pairs_ = b_;
+    b_ = {};
+  }
+}
+
+/// Reads pairs of elements of the second operand, one from each of two rows.
+void MatrixProduct::load_pairs(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
+                               int64_t stride) const {
+  for (int64_t i = 0; i < rows; ++i, target += stride) {
+    const char* const first = rows_of_pairs_.at(batch, 2 * (row + i), column);
+    const auto* const even = reinterpret_cast<const uint16_t*>(first);
+    const auto* const odd = reinterpret_cast<const uint16_t*>(first + rows_of_pairs_.row_stride);
+    vectorized_for(columns, [=](int64_t j) {
+      const uint32_t pair = even[j] | uint32_t{odd[j]} << 16;
+      std::memcpy(target + j * int64_t{sizeof(pair)}, &pair, sizeof(pair));
+    });
+  }
+}
+
+void MatrixProduct::store_row(const Matrices& out, int64_t batch, int64_t row, int64_t column, int64_t n,
+                              const char* totals) const {
+  for (int64_t j = 0; j < n; j += kBlockSize) {
+    store_block(type(), totals + j * element_size(), out.dtype, out.at(batch, row, column + j), out.column_stride,
+                std::min(kBlockSize, n - j));
+  }
+}
+
+ViewProduct::ViewProduct(const ProductLoops& loops, const ConstStridedView& a, const ConstStridedView& b,
+                         const StridedView& out)
+    : MatrixProduct(loops, {out.rank == 3 ? out.sizes[0] : 1, out.sizes[out.rank - 2], a.sizes[a.rank - 1],
+                            out.sizes[out.rank - 1]}),
+      out_(matrices_of(out)),
+      is_transposed_(shape_.n <= kFewRows && shape_.m > shape_.n) {
+  a_ = matrices_of(a);
+  b_ = matrices_of(b);
+  if (is_transposed_) {
+    std::swap(a_, b_);
+    a_ = a_.transpose();
+    b_ = b_.transpose();
+    out_ = out_.transpose();
+    std::swap(shape_.m, shape_.n);
+  }
+  if (is_in_place(out_)) {
+    sums_ = out_;
+  }
+  multiply_pairs();
+}
+
+void ViewProduct::store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const {
+  if (sums_.data == nullptr) {
+    store_row(out_, batch, row, column, n, totals);
+  }
+}
+
+void pack(const ConstStridedView& matrix, const Panels& panels) {
+  const ConstMatrices source = matrices_of(matrix);
+  const int64_t size = matrix.element_size();
+  const int64_t columns = matrix.sizes[1];
+  if (source.has_contiguous_rows()) {
+    pack_rows(source.data, source.row_stride, panels.rows, columns * size, panels.data, panels.rows * kTileBytes,
+              kTileBytes);
+    return;
+  }
+  for (int64_t j = 0; j < columns; j += Panels::columns(size)) {
+    char* const panel = panels.at(j / Panels::columns(size), 0);
+    const int64_t count = std::min(Panels::columns(size), columns - j);
+    if (count < Panels::columns(size)) {
+      std::memset(panel, 0, panels.rows * kTileBytes);
+    }
+    load_matrix(source, /*batch=*/0, /*row=*/0, panels.rows, j, count, matrix.dtype, panel, kTileBytes);
+  }
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,64 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/copy/copy.h"
+#include "kernels/views/strided_view.h"
+
+namespace rules_executorch::kernels {
+
+/// Whether a tensor's last three dimensions, channels and pixels, can be seen as blocks of `side` by `side`: it has
+/// them, its views have two more, and no square of `side` overflows.
+inline bool can_be_blocks(const Tensor& tensor, int64_t side) {
+  ET_CHECK_OR_RETURN_FALSE(tensor.dim() >= 3 && tensor.dim() + 2 <= ssize_t(kTensorDimensionLimit), "%zd dimensions",
+                           ssize_t(tensor.dim()));
+  ET_CHECK_OR_RETURN_FALSE(side > 0 && side <= 1 << 15, "%lld is out of range", static_cast<long long>(side));
+  return true;
+}
+
+/// Dimension `d` as two: the second one has `size` elements that lie together.
+template <typename View>
+View split_dim(const View& view, int64_t d, int64_t size) {
+  View result = view.unsqueeze(d + 1);
+  result.sizes[d] = view.sizes[d] / size;
+  result.sizes[d + 1] = size;
+  result.strides[d] = view.strides[d] * size;
+  result.strides[d + 1] = view.strides[d];
+  return result;
+}
+
+/// A view [..., C * side * side, H, W] as [..., C, side, side, H, W].
+template <typename View>
+View blocks_of_channels(const View& view, int64_t side) {
+  const int64_t channel = view.rank - 3;
+  return split_dim(split_dim(view, channel, side), channel, side);
+}
+
+/// A view [..., C, H * side, W * side] as [..., C, side, side, H, W].
+template <typename View>
+View blocks_of_pixels(const View& view, int64_t side) {
+  const int64_t row = view.rank - 2;
+  const View blocks = split_dim(split_dim(view, row + 1, side), row, side);
+  // From H, y, W, x to y, x, H, W.
+  int64_t order[kTensorDimensionLimit];
+  for (int64_t d = 0; d < row; ++d) {
+    order[d] = d;
+  }
+  order[row] = row + 1;
+  order[row + 1] = row + 3;
+  order[row + 2] = row;
+  order[row + 3] = row + 2;
+  return blocks.permute(order);
+}
+
+/// Copies views [..., side, side, H, W]: what all blocks have at one place together, since a block's rows are short.
+inline void copy_blocks(const ConstStridedView& source, const StridedView& target, int64_t side) {
+  const int64_t row = source.rank - 4;
+  for (int64_t y = 0; y < side; ++y) {
+    for (int64_t x = 0; x < side; ++x) {
+      copy(source.select(row, y).select(row, x), target.select(row, y).select(row, x));
+    }
+  }
+}
+
+}  // namespace rules_executorch::kernels

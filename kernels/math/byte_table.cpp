@@ -1,0 +1,59 @@
+#include "kernels/math/byte_table.h"
+
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/simd.h"
+
+namespace rules_executorch::kernels {
+
+#if KERNELS_HAVE_VECTOR_TABLES
+
+namespace {
+
+KERNELS_VECTOR_TABLES void look_up_in_vectors(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n,
+                                              int64_t stride, uint8_t* out) {
+  const simd::VectorTable look_up{table};
+  for (int64_t row = 0; row < rows; ++row, in += stride, out += stride) {
+    for (int64_t i = 0; i < n; i += simd::kByteLanes) {
+      if (n - i >= simd::kByteLanes) {
+        simd::store(out + i, look_up(simd::load_as<simd::Bytes>(in + i)));
+      } else {
+        // What is behind stays as it is: this is faster than to store some of the bytes.
+        uint8_t bytes[simd::kByteLanes];
+        simd::store(bytes, look_up(simd::load_some_bytes(in + i, n - i)));
+        simd::copy_few_bytes(out + i, bytes, n - i);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+#endif
+
+namespace {
+
+void look_up(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n, int64_t stride, uint8_t* out) {
+#if KERNELS_HAVE_VECTOR_TABLES
+  if (simd::has_vector_tables()) {
+    look_up_in_vectors(table, in, rows, n, stride, out);
+    return;
+  }
+#endif
+  for (int64_t row = 0; row < rows; ++row, in += stride, out += stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = table[in[i]];
+    }
+  }
+}
+
+}  // namespace
+
+void look_up_bytes(const uint8_t* table, const uint8_t* in, int64_t n, uint8_t* out) {
+  look_up(table, in, 1, n, 0, out);
+}
+
+void look_up_rows(const uint8_t* table, int64_t rows, int64_t n, int64_t stride, uint8_t* bytes) {
+  look_up(table, bytes, rows, n, stride, bytes);
+}
+
+}  // namespace rules_executorch::kernels

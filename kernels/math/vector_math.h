@@ -1,0 +1,627 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/math/bits.h"
+#include "kernels/math/vectorize.h"
+
+/// Elementary functions of floats for loops that compilers vectorize: no branches, no calls, no tables, the
+/// instructions of the baseline of x86-64 and AArch64. The constant beside a function bounds the error of its finite
+/// results, for every argument, in units in the last place (ulp) of the exact result; denormal results count in the ulp
+/// of denormals. NaN, infinities, signed zeros and denormals give what C's functions give. Overloads for doubles are
+/// C's.
+///
+/// A function divides its argument into a part that changes the result's exponent (or quadrant) and a small rest, and
+/// evaluates a polynomial of the rest. The polynomials are the minimax ones of the relative error over their interval:
+/// Remez' exchange in 50 digits; coefficients are rounded from the lowest degree up, and after each one the exchange
+/// fits the others anew.
+namespace rules_executorch::kernels::math {
+
+namespace internal {
+
+constexpr uint32_t kSignBit = 0x80000000;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kMaxFloat = std::numeric_limits<float>::max();
+constexpr float kMinNormal = std::numeric_limits<float>::min();
+constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
+
+/// A small number plus this one is rounded to an integer, which the sum has in its low bits.
+constexpr float kRound = 0x1.8p23f;
+constexpr double kRoundDouble = 0x1.8p52;
+
+/// log(2) in two parts. The first has few bits, so that its products with exponents are exact.
+constexpr float kLog2High = 0x1.62ep-1f;
+constexpr float kLog2Low = 0x1.0bfbe8p-15f;
+constexpr float kLog2 = kLog2High + kLog2Low;
+
+inline float abs(float x) { return float_of(to_bits(x) & ~kSignBit); }
+
+/// `magnitude`, which is not negative, with the sign of `sign`.
+inline float with_sign(float magnitude, float sign) {
+  return float_of(to_bits(magnitude) | (to_bits(sign) & kSignBit));
+}
+
+/// All bits where a < b, none otherwise, for numbers that are not negative. NaN is more than infinity.
+inline uint32_t if_less(float a, float b) {
+  return static_cast<uint32_t>(static_cast<int32_t>(to_bits(a) - to_bits(b)) >> 31);
+}
+
+/// All bits where the sign is minus, none otherwise.
+inline uint32_t if_negative(float x) { return static_cast<uint32_t>(static_cast<int32_t>(to_bits(x)) >> 31); }
+
+/// All bits where there is one, none otherwise.
+inline uint32_t if_not_zero(uint32_t bits) {
+  return static_cast<uint32_t>(static_cast<int32_t>(bits | (0 - bits)) >> 31);
+}
+
+/// `yes` where `mask` has all bits, `no` where it has none.
+inline float select(uint32_t mask, float yes, float no) {
+  return float_of((to_bits(yes) & mask) | (to_bits(no) & ~mask));
+}
+
+/// The smaller of two numbers that are not negative. NaN is more than infinity.
+inline float min_magnitude(float a, float b) { return select(if_less(a, b), a, b); }
+
+/// 2^n for -126 <= n <= 127.
+inline float power_of_two(uint32_t n) { return float_of((n + 127) << 23); }
+
+/// The polynomial p of e^r = 1 + r + r^2 p(r) for |r| <= log(2)/2, from the highest degree down.
+inline constexpr float kExpPolynomial[] = {0x1.6ac742p-10f, 0x1.123dep-7f, 0x1.555858p-5f, 0x1.55548cp-3f,
+                                           0x1.fffffcp-2f};
+
+/// 1/log(2).
+constexpr float kLog2e = 0x1.715476p+0f;
+
+/// The least argument whose e^x is not denormal.
+constexpr float kLeastNormalExp = -0x1.5d589ep6f;
+
+/// e^x = 2^n (1 + rest), with 1 + rest = e^r and |r| <= log(2)/2.
+struct ExpParts {
+  float rest;
+  uint32_t n;
+};
+
+KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
+  const float shifted = x * kLog2e + kRound;
+  const float n = shifted - kRound;
+  const float r = (x - n * kLog2High) - n * kLog2Low;
+  float p = kExpPolynomial[0];
+  p = p * r + kExpPolynomial[1];
+  p = p * r + kExpPolynomial[2];
+  p = p * r + kExpPolynomial[3];
+  p = p * r + kExpPolynomial[4];
+  return {r + r * r * p, to_bits(shifted) - to_bits(kRound)};
+}
+
+/// e^x for -104 <= x <= 89, between which its results are 0, infinity and all others, and for NaN.
+KERNELS_ALWAYS_INLINE inline float exp_of_bounded(float x) {
+  const ExpParts parts = exp_parts(x);
+  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  return (1 + parts.rest) * power_of_two(half) * power_of_two(parts.n - half);
+}
+
+/// e^x for results that are neither infinite nor denormal.
+KERNELS_ALWAYS_INLINE inline float exp_of_small(float x) {
+  const ExpParts parts = exp_parts(x);
+  return (1 + parts.rest) * power_of_two(parts.n);
+}
+
+/// Half of e^x for |x| <= 90, which is finite where sinh and cosh are.
+KERNELS_ALWAYS_INLINE inline float half_exp(float x) {
+  const ExpParts parts = exp_parts(x);
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  return (1 + parts.rest) * power_of_two(parts.n - 1 - half) * power_of_two(half);
+}
+
+/// Half of e^x - 1 for -18 <= x <= 90.
+KERNELS_ALWAYS_INLINE inline float half_expm1(float x) {
+  const ExpParts parts = exp_parts(x);
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  const float factor = power_of_two(parts.n - 1 - half);
+  return power_of_two(half) * (factor * parts.rest + (factor - power_of_two(0 - 1 - half)));
+}
+
+/// magnitude = 2^exponent * mantissa, with sqrt(1/2) <= mantissa < sqrt(2), for a finite positive magnitude.
+struct Split {
+  float mantissa;
+  int32_t exponent;
+};
+
+KERNELS_ALWAYS_INLINE inline Split split(float magnitude) {
+  constexpr uint32_t kRootOfHalf = 0x3f3504f3;
+  const uint32_t is_denormal = if_less(magnitude, kMinNormal);
+  const uint32_t bits = to_bits(select(is_denormal, magnitude * 0x1p25f, magnitude)) - kRootOfHalf;
+  const int32_t exponent = (static_cast<int32_t>(bits) >> 23) - static_cast<int32_t>(is_denormal & 25);
+  return {float_of((bits & 0x7fffff) + kRootOfHalf), exponent};
+}
+
+/// f - f^2/2 + ... = log(1 + f), for sqrt(1/2) <= 1 + f < sqrt(2); all but the first term, and `addend`.
+KERNELS_ALWAYS_INLINE inline float log_rest(float f, float addend) {
+  float p = -0x1.3a8ae6p-4f;
+  p = p * f + 0x1.05b42cp-3f;
+  p = p * f - 0x1.0d7b12p-3f;
+  p = p * f + 0x1.22d61ep-3f;
+  p = p * f - 0x1.54723cp-3f;
+  p = p * f + 0x1.99a034p-3f;
+  p = p * f - 0x1.000228p-2f;
+  p = p * f + 0x1.555554p-2f;
+  const float square = f * f;
+  return f * square * p + addend - 0.5f * square;
+}
+
+/// `result`, a logarithm of x where x is positive and finite, or what it is of any other x.
+KERNELS_ALWAYS_INLINE inline float log_of_any(float x, float result) {
+  const float of_positive = x < kInfinity ? result : x;
+  return x > 0 ? of_positive : (x == 0 ? -kInfinity : kNaN);
+}
+
+/// pi/2 in two parts.
+constexpr float kHalfPiHigh = 0x1.921fb6p+0f;
+constexpr float kHalfPiLow = -0x1.777a5cp-25f;
+
+/// atan(t) for 0 <= t <= 1.
+KERNELS_ALWAYS_INLINE inline float atan_of_ratio(float t) {
+  const float square = t * t;
+  float p = 0x1.7e654ep-9f;
+  p = p * square - 0x1.0bfbfep-6f;
+  p = p * square + 0x1.61db8p-5f;
+  p = p * square - 0x1.354a0ep-4f;
+  p = p * square + 0x1.b4dc2p-4f;
+  p = p * square - 0x1.230a58p-3f;
+  p = p * square + 0x1.9978e8p-3f;
+  p = p * square - 0x1.5554dcp-2f;
+  return t + t * square * p;
+}
+
+/// Of a magnitude above 1/2: half of acos(magnitude); of others asin(magnitude).
+KERNELS_ALWAYS_INLINE inline float asin_of_part(float magnitude) {
+  const bool is_large = magnitude > 0.5f;
+  const float square = is_large ? (1 - magnitude) * 0.5f : magnitude * magnitude;
+  const float s = is_large ? std::sqrt(square) : magnitude;
+  float p = 0x1.59c9ep-5f;
+  p = p * square + 0x1.8bb83ep-6f;
+  p = p * square + 0x1.7489e6p-5f;
+  p = p * square + 0x1.33016cp-4f;
+  p = p * square + 0x1.5555cap-3f;
+  return s + s * square * p;
+}
+
+/// Whether an angle is beyond those that vectorized loops divide into quadrants. NaN is not.
+KERNELS_ALWAYS_INLINE inline bool is_large_angle(float x) { return abs(x) > 0x1p22f; }
+
+/// x = quadrant * pi/2 + r, with the sine and the cosine of r, |r| <= pi/4.
+struct Angle {
+  float sine;
+  float cosine;
+  uint32_t quadrant;
+};
+
+/// Of an x that is not large.
+KERNELS_ALWAYS_INLINE inline Angle divide_angle(float x) {
+  constexpr double kHigh = 0x1.921fb544p+0;  // 31 bits: its products with the number of quadrants are exact
+  constexpr double kLow = 0x1.0b4611a626331p-34;
+  const double shifted = x * 0x1.45f306dc9c883p-1 + kRoundDouble;
+  const double n = shifted - kRoundDouble;
+  const float r = static_cast<float>((x - n * kHigh) - n * kLow);
+
+  const float magnitude = abs(r);
+  const float square = r * r;
+  float s = -0x1.9953f6p-13f;
+  s = s * square + 0x1.110778p-7f;
+  s = s * square - 0x1.555546p-3f;
+  float c = 0x1.99e80cp-16f;
+  c = c * square - 0x1.6c0c28p-10f;
+  c = c * square + 0x1.55554ap-5f;
+  return {with_sign(magnitude + magnitude * square * s, r), 1 - (0.5f * square - square * square * c),
+          static_cast<uint32_t>(to_bits(shifted))};
+}
+
+/// sin(x + quadrants * pi/2) for an x that is not large.
+KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
+  const Angle angle = divide_angle(x);
+  const uint32_t quadrant = angle.quadrant + quadrants;
+  const float result = (quadrant & 1) != 0 ? angle.cosine : angle.sine;
+  return float_of(to_bits(result) ^ ((quadrant & 2) << 30));
+}
+
+KERNELS_ALWAYS_INLINE inline float tan_of_small(float x) {
+  const Angle angle = divide_angle(x);
+  const bool is_odd = (angle.quadrant & 1) != 0;
+  const float quotient = (is_odd ? angle.cosine : angle.sine) / (is_odd ? angle.sine : angle.cosine);
+  return float_of(to_bits(quotient) ^ (angle.quadrant << 31));
+}
+
+}  // namespace internal
+
+/// The integer that is nearest, the even one of two: exact. A sum with 2^23 (2^52 for doubles) has no fraction.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T rint(T x) {
+  constexpr T kIntegers = std::is_same_v<T, float> ? T(0x1p23) : T(0x1p52);
+  const T magnitude = std::abs(x);
+  const T rounded = (magnitude + kIntegers) - kIntegers;
+  return std::copysign(magnitude < kIntegers ? rounded : magnitude, x);
+}
+
+/// The next integer below, above, or towards zero: exact.
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T floor(T x) {
+  const T rounded = rint(x);
+  return std::copysign(rounded > x ? rounded - 1 : rounded, x);
+}
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T ceil(T x) {
+  const T rounded = rint(x);
+  return std::copysign(rounded < x ? rounded + 1 : rounded, x);
+}
+template <typename T>
+KERNELS_ALWAYS_INLINE inline T trunc(T x) {
+  return std::copysign(floor(std::abs(x)), x);
+}
+
+/// Whether `fmod_of_near` takes these.
+KERNELS_ALWAYS_INLINE inline bool is_near_multiple(float x, float y) {
+  return internal::abs(x / y) < 0x1p24f && internal::abs(y) < internal::kInfinity;
+}
+
+/// The rest of x / y, with the sign of x: exact, because a double holds every step.
+KERNELS_ALWAYS_INLINE inline float fmod_of_near(float x, float y) {
+  const double dividend = x;
+  const double divisor = y;
+  const double quotient = static_cast<double>(static_cast<int32_t>(dividend / divisor));
+  return internal::with_sign(internal::abs(static_cast<float>(dividend - quotient * divisor)), x);
+}
+
+/// e^x.
+constexpr double kExpUlp = 1.1;
+KERNELS_ALWAYS_INLINE inline float exp(float x) {
+  x = x > 89 ? 89 : x;
+  return internal::exp_of_bounded(x < -104 ? -104 : x);
+}
+inline double exp(double x) { return std::exp(x); }
+
+/// e^x for x <= 0, in fewer instructions than `exp`: 0 where that is denormal. An `x` that is positive because it was
+/// rounded is no harm.
+KERNELS_ALWAYS_INLINE inline float exp_of_negative(float x) {
+  const float result = internal::exp_of_small(x);
+  return x < internal::kLeastNormalExp ? 0 : result;
+}
+inline double exp_of_negative(double x) { return std::exp(x); }
+
+/// e^x - 1.
+constexpr double kExpm1Ulp = 2.0;
+KERNELS_ALWAYS_INLINE inline float expm1(float x) {
+  const float bounded = x > 90 ? 90 : x;
+  return internal::with_sign(2 * internal::abs(internal::half_expm1(bounded < -18 ? -18 : bounded)), x);
+}
+inline double expm1(double x) { return std::expm1(x); }
+
+/// The natural logarithm.
+constexpr double kLogUlp = 1.0;
+KERNELS_ALWAYS_INLINE inline float log(float x) {
+  const internal::Split parts = internal::split(x);
+  const float f = parts.mantissa - 1;
+  const float exponent = static_cast<float>(parts.exponent);
+  const float rest = internal::log_rest(f, exponent * internal::kLog2Low);
+  return internal::log_of_any(x, exponent * internal::kLog2High + (f + rest));
+}
+inline double log(double x) { return std::log(x); }
+
+/// The logarithm to base 2.
+constexpr double kLog2Ulp = 1.5;
+KERNELS_ALWAYS_INLINE inline float log2(float x) {
+  constexpr float kFactor = 0x1.c551dap-2f;  // 1/log(2) - 1
+  const internal::Split parts = internal::split(x);
+  const float f = parts.mantissa - 1;
+  const float rest = internal::log_rest(f, 0);
+  return internal::log_of_any(x, static_cast<float>(parts.exponent) + (f + (rest + (rest * kFactor + f * kFactor))));
+}
+inline double log2(double x) { return std::log2(x); }
+
+/// The logarithm to base 10.
+constexpr double kLog10Ulp = 2.0;
+KERNELS_ALWAYS_INLINE inline float log10(float x) {
+  constexpr float kFactor = 0x1.bcb7b2p-2f;  // 1/log(10)
+  constexpr float kHigh = 0x1.344p-2f;       // log10(2): its products with exponents are exact
+  constexpr float kLow = 0x1.3509f8p-18f;
+  const internal::Split parts = internal::split(x);
+  const float f = parts.mantissa - 1;
+  const float exponent = static_cast<float>(parts.exponent);
+  const float rest = internal::log_rest(f, 0);
+  return internal::log_of_any(x, exponent * kHigh + (exponent * kLow + (f + rest) * kFactor));
+}
+inline double log10(double x) { return std::log10(x); }
+
+/// log(1 + x).
+constexpr double kLog1pUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float log1p(float x) {
+  const float u = 1 + x;
+  const internal::Split parts = internal::split(u);
+  const bool is_one = parts.exponent == 0;
+  const float f = is_one ? x : parts.mantissa - 1;
+  // What u lacks.
+  const float rounded_off = parts.exponent > 0 ? 1 - (u - x) : x - (u - 1);
+  const float correction = is_one ? 0 : rounded_off / u;
+  const float exponent = static_cast<float>(parts.exponent);
+  const float rest = internal::log_rest(f, exponent * internal::kLog2Low + correction);
+  const float result = exponent * internal::kLog2High + (f + rest);
+  return internal::log_of_any(u, internal::with_sign(internal::abs(result), x));
+}
+inline double log1p(double x) { return std::log1p(x); }
+
+/// The hyperbolic sine and cosine.
+constexpr double kSinhUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float sinh(float x) {
+  const float magnitude = internal::abs(x);
+  const float e = internal::half_expm1(magnitude > 90 ? 90 : magnitude);
+  const float bounded = e > 0x1p60f ? 0x1p60f : e;
+  return internal::with_sign(e + bounded / (2 * bounded + 1), x);
+}
+inline double sinh(double x) { return std::sinh(x); }
+
+constexpr double kCoshUlp = 2.0;
+KERNELS_ALWAYS_INLINE inline float cosh(float x) {
+  const float magnitude = internal::abs(x);
+  const float e = internal::half_exp(magnitude > 90 ? 90 : magnitude);
+  return e + 0.25f / e;
+}
+inline double cosh(double x) { return std::cosh(x); }
+
+/// The hyperbolic tangent.
+constexpr double kTanhUlp = 1.5;
+KERNELS_ALWAYS_INLINE inline float tanh(float x) {
+  const float magnitude = internal::abs(x);
+  // From 9.02 on, results are 1.
+  const float bounded = magnitude > 10 ? 10 : magnitude;
+  const float large = 1 - 2 / (internal::exp_of_small(2 * bounded) + 1);
+  const float square = bounded * bounded;
+  float p = -0x1.750ce2p-8f;
+  p = p * square + 0x1.51f8cep-6f;
+  p = p * square - 0x1.b835a4p-5f;
+  p = p * square + 0x1.1106f6p-3f;
+  p = p * square - 0x1.555532p-2f;
+  const float small = bounded + bounded * square * p;
+  return internal::with_sign(bounded < 0.625f ? small : large, x);
+}
+inline double tanh(double x) { return std::tanh(x); }
+
+/// The inverse hyperbolic functions.
+constexpr double kAsinhUlp = 3.5;
+KERNELS_ALWAYS_INLINE inline float asinh(float x) {
+  const float magnitude = internal::abs(x);
+  const bool is_large = magnitude > 0x1p25f;
+  const float square = is_large ? 0 : magnitude * magnitude;
+  const float result = log1p(magnitude + square / (1 + std::sqrt(1 + square)));
+  return internal::with_sign(result + (is_large ? internal::kLog2 : 0), x);
+}
+inline double asinh(double x) { return std::asinh(x); }
+
+constexpr double kAcoshUlp = 3.5;
+KERNELS_ALWAYS_INLINE inline float acosh(float x) {
+  const bool is_large = x > 0x1p25f;
+  const float d = x < 1 ? internal::kNaN : x - 1;
+  const float bounded = is_large ? 1 : d;
+  const float result = log1p(is_large ? x : d + std::sqrt(bounded * bounded + 2 * bounded));
+  return result + (is_large ? internal::kLog2 : 0);
+}
+inline double acosh(double x) { return std::acosh(x); }
+
+constexpr double kAtanhUlp = 3.0;
+KERNELS_ALWAYS_INLINE inline float atanh(float x) {
+  const float magnitude = internal::abs(x);
+  return internal::with_sign(0.5f * log1p(2 * magnitude / (1 - magnitude)), x);
+}
+inline double atanh(double x) { return std::atanh(x); }
+
+/// The inverse trigonometric functions.
+constexpr double kAtanUlp = 1.5;
+KERNELS_ALWAYS_INLINE inline float atan(float x) {
+  const float magnitude = internal::abs(x);
+  const bool is_large = magnitude > 1;
+  const float part = internal::atan_of_ratio((is_large ? 1 : magnitude) / (is_large ? magnitude : 1));
+  return internal::with_sign(is_large ? internal::kHalfPiHigh - (part - internal::kHalfPiLow) : part, x);
+}
+inline double atan(double x) { return std::atan(x); }
+
+/// The angle of the point (x, y).
+constexpr double kAtan2Ulp = 2.0;
+KERNELS_ALWAYS_INLINE inline float atan2(float y, float x) {
+  using namespace internal;
+  const float x_magnitude = abs(x);
+  const float y_magnitude = abs(y);
+  const bool is_steep = y_magnitude > x_magnitude;
+  const float high = is_steep ? y_magnitude : x_magnitude;
+  const float low = is_steep ? x_magnitude : y_magnitude;
+  // Of equal magnitudes, zeros and infinities have no quotient.
+  const float of_equal = high == 0 ? 0 : 1;
+  const float part = atan_of_ratio(high == low ? of_equal : low / high);
+  // part, pi/2 - part, pi - part or pi/2 + part
+  const uint32_t is_left = if_negative(x);
+  const float right_angles = is_steep ? 1 : select(is_left, 2, 0);
+  const uint32_t minus = (is_left & kSignBit) ^ (is_steep ? kSignBit : 0);
+  const float rest = float_of(to_bits(part) ^ minus) + right_angles * kHalfPiLow;
+  return with_sign(right_angles * kHalfPiHigh + rest, y);
+}
+inline double atan2(double y, double x) { return std::atan2(y, x); }
+
+constexpr double kAsinUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float asin(float x) {
+  const float magnitude = internal::abs(x);
+  const float part = internal::asin_of_part(magnitude);
+  return internal::with_sign(magnitude > 0.5f ? internal::kHalfPiHigh - (2 * part - internal::kHalfPiLow) : part, x);
+}
+inline double asin(double x) { return std::asin(x); }
+
+constexpr double kAcosUlp = 2.0;
+KERNELS_ALWAYS_INLINE inline float acos(float x) {
+  using namespace internal;
+  const float magnitude = abs(x);
+  const float part = asin_of_part(magnitude);
+  // 2 part, pi - 2 part or pi/2 - sign(x) part
+  const bool is_large = magnitude > 0.5f;
+  const float of_large = select(if_negative(x), 2, 0);
+  const float right_angles = is_large ? of_large : 1;
+  const uint32_t minus = is_large ? to_bits(x) & kSignBit : ~to_bits(x) & kSignBit;
+  const float rest = float_of(to_bits(is_large ? 2 * part : part) ^ minus) + right_angles * kHalfPiLow;
+  return right_angles * kHalfPiHigh + rest;
+}
+inline double acos(double x) { return std::acos(x); }
+
+/// The error function.
+constexpr double kErfUlp = 1.5;
+KERNELS_ALWAYS_INLINE inline float erf(float x) {
+  const float magnitude = internal::abs(x);
+  // From 3.92 on, results are 1.
+  const float bounded = magnitude > 4 ? 4 : magnitude;
+  // The logarithm of 1 - erf(x).
+  float q = 0x1.e31754p-14f;
+  q = q * bounded - 0x1.2fc95cp-9f;
+  q = q * bounded + 0x1.40db56p-6f;
+  q = q * bounded - 0x1.9534e8p-4f;
+  q = q * bounded - 0x1.48e5fp-1f;
+  q = q * bounded - 0x1.1ff724p+0f;
+  q = q * bounded - 0x1.ab4cbap-11f;
+  const float large = 1 - internal::exp_of_small(q);
+  const float square = bounded * bounded;
+  float p = -0x1.3ba9cep-11f;
+  p = p * square + 0x1.479c9ep-8f;
+  p = p * square - 0x1.b69b96p-6f;
+  p = p * square + 0x1.ce1b86p-4f;
+  p = p * square - 0x1.8126ecp-2f;
+  p = p * square + 0x1.06eba6p-3f;
+  const float small = bounded + bounded * p;
+  return internal::with_sign(bounded < 0.9f ? small : large, x);
+}
+inline double erf(double x) { return std::erf(x); }
+
+/// The logistic function, 1 / (1 + e^-x).
+constexpr double kSigmoidUlp = 2.5;
+KERNELS_ALWAYS_INLINE inline float sigmoid(float x) {
+  // Not e^-x, which overflows before the result is 0.
+  const float exponent = float_of(to_bits(x) | internal::kSignBit);
+  const float e = internal::exp_of_bounded(exponent < -104 ? -104 : exponent);
+  return internal::select(internal::if_negative(x), e, 1) / (1 + e);
+}
+inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+
+/// x to the power of y.
+constexpr double kPowUlp = 0.6;
+KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
+  using namespace internal;
+  // Masks of bits instead of conditions, which compilers would make branches of: there are too many.
+  const float x_magnitude = abs(x);
+  const float y_magnitude = abs(y);
+  const uint32_t is_zero = if_less(x_magnitude, kDenormal);
+  const uint32_t is_large = if_less(kMaxFloat, x_magnitude);  // infinity, NaN
+
+  // |x|^y = 2^(y log2|x|), in double: the product's absolute error becomes the relative error of the result.
+  const Split parts = split(x_magnitude);
+  const float exponent = select(is_zero, -kInfinity, select(is_large, kInfinity, static_cast<float>(parts.exponent)));
+  // log2(m) = 2/log(2) artanh(s)
+  const double s = (static_cast<double>(parts.mantissa) - 1) / (static_cast<double>(parts.mantissa) + 1);
+  const double square = s * s;
+  double l = 0x1.5ce8e958c1667p-2;
+  l = l * square + 0x1.a58d81214535dp-2;
+  l = l * square + 0x1.27777ff7edc65p-1;
+  l = l * square + 0x1.ec709d12bc3a9p-1;
+  l = l * square + 0x1.71547652bee01p+1;
+  const double log2 = static_cast<double>(exponent) + s * l;
+  // Not infinity, times which the logarithm of 1 were NaN. From 2^32 on, results are 1, 0 and infinity already.
+  const double product = with_sign(min_magnitude(y_magnitude, 0x1p32f), y) * log2;
+
+  const double shifted = product + kRoundDouble;
+  const double f = product - (shifted - kRoundDouble);
+  double p = 0x1.41cff0465bab0p-13;
+  p = p * f + 0x1.5f45ed5938893p-10;
+  p = p * f + 0x1.3b2dbab68a6c3p-7;
+  p = p * f + 0x1.c6aed447d62c8p-5;
+  p = p * f + 0x1.ebfbdadbc9267p-3;
+  p = p * f + 0x1.62e430c833332p-1;
+  p = p * f + 0x1.00000002621cfp+0;
+  // The integer is added to p's exponent.
+  const float of_small = static_cast<float>(double_of(to_bits(p) + (to_bits(shifted) << 52)));
+  const float rounded = static_cast<float>(product);
+  const float of_large = float_of(to_bits(kInfinity) & ~if_negative(rounded));
+  const float power = select(if_less(200, abs(rounded)), of_large, of_small);
+
+  // A negative x gives a negative result where y is an odd integer, and NaN where y is no integer, unless x is zero or
+  // infinite. From 2^24 on, floats are even integers.
+  const float bounded = min_magnitude(y_magnitude, 0x1p24f);
+  const int32_t integer = static_cast<int32_t>(bounded);
+  const uint32_t is_fraction = if_less(static_cast<float>(integer), bounded);
+  const uint32_t odd_sign = (static_cast<uint32_t>(integer) << 31) & ~is_fraction;
+  const uint32_t is_invalid = is_fraction & if_negative(x) & ~is_zero & ~is_large;
+  const uint32_t is_nan = if_less(kInfinity, x_magnitude) | if_less(kInfinity, y_magnitude);
+  const float result = float_of((to_bits(power) ^ (odd_sign & to_bits(x))) | is_invalid | is_nan);
+  // 1 for NaN, too.
+  const uint32_t is_one = ~if_not_zero(to_bits(x) - to_bits(1.0f)) | if_less(y_magnitude, kDenormal);
+  return select(is_one, 1, result);
+}
+inline double pow(double x, double y) { return std::pow(x, y); }
+
+/// Sine, cosine and tangent, of arrays: C's functions calculate those of large angles, one by one.
+constexpr double kSinUlp = 1.6;
+constexpr double kCosUlp = 1.6;
+constexpr double kTanUlp = 3.5;
+
+namespace internal {
+
+/// out[i] = small(in[i]) for 0 <= i < n where these are small angles, and large(in[i]) where not.
+template <typename Small>
+inline void for_angles(int64_t n, float* out, const float* in, const Small& small, double (*large)(double)) {
+  constexpr int64_t kBlock = 64;
+  for (int64_t start = 0; start < n; start += kBlock) {
+    const int64_t count = std::min(kBlock, n - start);
+    const float* const from = in + start;
+    float* const to = out + start;
+    uint32_t has_large = 0;
+    for (int64_t i = 0; i < count; ++i) {
+      has_large |= is_large_angle(from[i]) ? 1 : 0;
+    }
+    float angles[kBlock];  // which `out` may overwrite
+    if (has_large != 0) {
+      std::copy_n(from, count, angles);
+    }
+    wide_vectorized_for(count, [=](int64_t i) KERNELS_ALWAYS_INLINE { to[i] = small(from[i]); });
+    for (int64_t i = 0; has_large != 0 && i < count; ++i) {
+      if (is_large_angle(angles[i])) {
+        to[i] = static_cast<float>(large(static_cast<double>(angles[i])));
+      }
+    }
+  }
+}
+
+}  // namespace internal
+
+/// out[i] = sin(in[i]) for 0 <= i < n. `out` may be `in`.
+inline void sin(int64_t n, float* out, const float* in) {
+  internal::for_angles(
+      n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 0); }, std::sin);
+}
+inline void sin(int64_t n, double* out, const double* in) {
+  vectorized_for(n, [=](int64_t i) { out[i] = std::sin(in[i]); });
+}
+
+/// out[i] = cos(in[i]) for 0 <= i < n. `out` may be `in`.
+inline void cos(int64_t n, float* out, const float* in) {
+  internal::for_angles(
+      n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::sin_of_small(x, 1); }, std::cos);
+}
+inline void cos(int64_t n, double* out, const double* in) {
+  vectorized_for(n, [=](int64_t i) { out[i] = std::cos(in[i]); });
+}
+
+/// out[i] = tan(in[i]) for 0 <= i < n. `out` may be `in`.
+inline void tan(int64_t n, float* out, const float* in) {
+  internal::for_angles(n, out, in, [](float x) KERNELS_ALWAYS_INLINE { return internal::tan_of_small(x); }, std::tan);
+}
+inline void tan(int64_t n, double* out, const double* in) {
+  vectorized_for(n, [=](int64_t i) { out[i] = std::tan(in[i]); });
+}
+
+}  // namespace rules_executorch::kernels::math

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "kernels/tensors/dtype.h"
+
+namespace rules_executorch::kernels {
+
+/// Resizes `out` to `sizes`. False where it cannot take that shape: it is static, of another rank, or too small.
+inline bool resize_to(Tensor& out, const ArrayRef<Tensor::SizesType>& sizes) {
+  return resize_tensor(out, sizes) == Error::Ok;
+}
+
+/// Resizes `out` to the shape of `tensor`.
+inline bool resize_like(Tensor& out, const Tensor& tensor) { return resize_to(out, tensor.sizes()); }
+
+/// Resizes `out` to `size`, an argument of a program. False where there is no tensor of that size.
+bool resize_to_size(Tensor& out, const ArrayRef<int64_t>& size);
+
+/// Resizes `out` to the shape that `count` tensors broadcast to. See `resize_to_broadcast`.
+bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count);
+
+/// Resizes `out` to the shape that `inputs` broadcast to. False where they do not broadcast.
+template <typename... Inputs>
+bool resize_to_broadcast(Tensor& out, const Inputs&... inputs) {
+  const Tensor* const list[] = {&inputs...};
+  return resize_to_broadcast_of(out, list, sizeof...(inputs));
+}
+
+}  // namespace rules_executorch::kernels
