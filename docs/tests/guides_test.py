@@ -32,7 +32,7 @@ def _make_workspace() -> pathlib.Path:
     to = _TMP / "empty"
     to.mkdir()
     (to / "MODULE.bazel").write_text(
-        nested_bazel._readme_fence("bazel_dep(")
+        nested_bazel._fence("README.md", "bazel_dep(")
         + f'local_path_override(module_name = "rules_executorch", path = "{rules}")\n'
         # Without the network.
         + "".join(f'executorch.{name}(site_packages = "{path}")\n' for name, path in packages.items())
@@ -79,7 +79,7 @@ class GuidesTest(absltest.TestCase):
         for block in guide.blocks(text):
             if block.language in _LANGUAGES:
                 self.assertTrue(any(block.text in file for file in files.values()), f"{page}:{block.line}: of no file")
-        self._write({"BUILD.bazel": nested_bazel._readme_fence("custom_ops_yaml = ")} | files)
+        self._write(files)
         commands = [command for block in guide.blocks(text) for command in guide.of_block(block)]
         self.assertTrue(commands)
         for command in commands:

@@ -87,12 +87,12 @@ class PlatformsTest(absltest.TestCase):
                 self.assertIn(f"`{name}`", (_DOCS / page).read_text())
 
 
-class ReadmeTest(absltest.TestCase):
-    def test_archives_of_workspace(self) -> None:
-        """The README's WORKSPACE has the versions of this repository's own, with which its tests pass."""
+class WorkspaceTest(absltest.TestCase):
+    def test_archives(self) -> None:
+        """The page's WORKSPACE has the versions of this repository's own, with which its tests pass."""
         shown, own = (
             re.findall(r"^http_archive\(\n.*?^\)$", Path(file).read_text(), re.DOTALL | re.MULTILINE)
-            for file in ("README.md", "WORKSPACE")
+            for file in ("docs/workspace.md", "WORKSPACE")
         )
         self.assertLen(shown, 4)
         self.assertEqual(shown, own)
@@ -124,7 +124,7 @@ class WritingAKernelTest(absltest.TestCase):
         for fence in _fences("writing_a_kernel.md", "cpp"):
             self.assertIn(fence, kernel)
         (target,) = _fences("writing_a_kernel.md", "starlark")
-        self.assertIn(target, Path("README.md").read_text())
+        self.assertIn(target, (_DOCS / "first_operator.md").read_text())
 
 
 class YamlTest(absltest.TestCase):

@@ -16,8 +16,8 @@ from tests.downstream import nested_bazel
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 _MODES = {
     "bzlmod": ["--enable_bzlmod", "--noenable_workspace"],
-    # The other flags are in workspace.bazelrc, out of the README. In this compilation mode, what an executable
-    # links is not position-independent, as all that the outer build makes.
+    # The other flags are in workspace.bazelrc, the .bazelrc of docs/workspace.md. In this compilation mode, an
+    # executable links objects that are not position-independent, as the outer build does.
     "workspace": ["--compilation_mode=opt"],
 }
 _MODE = sys.argv.pop(1)
@@ -54,8 +54,8 @@ class DownstreamTest(absltest.TestCase):
         self.assertIn("3 -6 1.5", self.bazel("run", "//:runner").stdout)
 
     @absltest.skipUnless(_MODE == "bzlmod", "compiles a second program, which is the same in either mode")
-    def test_readme(self) -> None:
-        for model in ("//plain:classifier", "//readme:perceptron"):
+    def test_workspaces_of_pages(self) -> None:
+        for model in ("//plain:classifier", "//first_operator:perceptron"):
             run = self.bazel("run", model, "--", "--check")
             self.assertNotIn("WARNING", run.stderr)
             self.assertIn("PASSED: 1 samples", run.stdout)

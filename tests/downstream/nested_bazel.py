@@ -68,10 +68,10 @@ class Workspace:
         )
 
 
-def _readme_fence(marker: str) -> str:
-    """The code that the README prints and that contains a text."""
-    readme = (_RUNFILES / "_main/README.md").read_text()
-    fences: list[str] = re.findall(r"^```(?:starlark|bazelrc)\n(.*?)^```$", readme, re.DOTALL | re.MULTILINE)
+def _fence(page: str, marker: str) -> str:
+    """The code that a page shows and that contains a text."""
+    text = (_RUNFILES / "_main" / page).read_text()
+    fences: list[str] = re.findall(r"^```(?:starlark|bazelrc)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
     (fence,) = [fence for fence in fences if marker in fence]
     return fence
 
@@ -98,7 +98,7 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
     """A copy of one of the workspaces here, and of the rules that the workspace uses, below a folder; returns its path.
 
     In files that end in .in, which Bazel does not take for packages, the ending is dropped, and `{name}` is replaced in
-    what is no BUILD file. The README has what every MODULE.bazel and WORKSPACE holds.
+    what is no BUILD file. Every MODULE.bazel holds that of the README, and every WORKSPACE that of docs/workspace.md.
     """
     packages = {
         "runtime": str(runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2]),
@@ -109,8 +109,8 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
     sources = ", ".join(f'{name} = {{"site_packages": "{path}"}}' for name, path in packages.items())
     values = {
         "rules_executorch": str(_copy_rules(place / "rules_executorch")),
-        "readme_module": _readme_fence("bazel_dep("),
-        "readme_workspace": _readme_fence("executorch_repositories()").replace(
+        "shown_module": _fence("README.md", "bazel_dep("),
+        "shown_workspace": _fence("docs/workspace.md", "executorch_repositories()").replace(
             "executorch_repositories()", f"executorch_repositories({sources})"
         ),
         **packages,
@@ -130,17 +130,17 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
 
 
 def make_app(place: pathlib.Path) -> pathlib.Path:
-    """A copy of the workspace `app`, with packages of the README's BUILD files.
+    """A copy of the workspace `app`, with packages of the BUILD files that pages show.
 
-    `readme` is the custom operator's, with the quickstart's files, and `plain` the plain model's. `workspace.bazelrc`
-    is what the README has for WORKSPACE.
+    `first_operator` has the quickstart's files and the BUILD file of docs/first_operator.md, and `plain` the plain model
+    and the BUILD file of the README. `workspace.bazelrc` is that of docs/workspace.md.
     """
     app = make("app", place)
-    (app / "workspace.bazelrc").write_text(_readme_fence("--enable_workspace"))
-    shutil.copytree(_RUNFILES / "_main/examples/quickstart", app / "readme")
-    (app / "readme/BUILD.bazel").write_text(_readme_fence("custom_ops_yaml = "))
+    (app / "workspace.bazelrc").write_text(_fence("docs/workspace.md", "--enable_workspace"))
+    shutil.copytree(_RUNFILES / "_main/examples/quickstart", app / "first_operator")
+    (app / "first_operator/BUILD.bazel").write_text(_fence("docs/first_operator.md", "custom_ops_yaml = "))
     shutil.copytree(_RUNFILES / "_main/examples/plain_model", app / "plain")
-    (app / "plain/BUILD.bazel").write_text(_readme_fence('name = "classifier"'))
+    (app / "plain/BUILD.bazel").write_text(_fence("README.md", 'name = "classifier"'))
     return app
 
 

@@ -43,7 +43,7 @@ class VersionTest(absltest.TestCase):
         workspace = re.search(r'_OLDEST_BAZEL = "([^"]*)"', checked)
         assert module is not None and workspace is not None
         self.assertEqual(module[1], workspace[1])
-        self.assertIn(f"| Bazel | {module[1]} ", (_ROOT / "README.md").read_text())
+        self.assertIn(f"| Bazel | {module[1]} ", (_ROOT / "docs" / "workspace.md").read_text())
 
 
 if __name__ == "__main__":

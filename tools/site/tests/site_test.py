@@ -187,7 +187,8 @@ class SiteTest(absltest.TestCase):
 
     def test_search_finds_flags_and_attributes(self) -> None:
         """Each flag of the rules, as Bazel takes it, without slashes, and by its name alone."""
-        text = "".join(Path(page).read_text() for page in ("docs/optimized_kernels.md", "docs/remote.md", "README.md"))
+        pages = ("docs/optimized_kernels.md", "docs/remote.md", "docs/workspace.md")
+        text = "".join(Path(page).read_text() for page in pages)
         flags = sorted(set(re.findall(r"--@rules_executorch//([\w:]+)", text)))
         self.assertIn("rules:instruction_sets", flags)
         for spelling in ("--@rules_executorch//{}", "--//{}=some", "--{}"):
