@@ -7,7 +7,7 @@ OPERATOR_FILES = {
     "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["gemm:layouts", "math:vector_math", "math:vectorize", "parallel:block", "parallel:grain", "parallel:parallel_for", "reduce:min_max", "tensors:convert", "tensors:resize"]),
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["convolution", "gemm:matmul", "math:activation", "tensors:dtype"]),
     "op_linear": operator_file(["aten::linear.out"], ["gemm:matmul", "math:vectorize", "tensors:convert", "tensors:resize", "views:view_shape"]),
-    "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["copy:transposition", "gemm:float_panels", "gemm:layouts", "gemm:matmul", "math:activation", "math:bits", "math:reduced_float", "math:vectorize", "parallel:grain", "parallel:parallel_for", "tensors:resize", "views:memory_format", "views:strided_view"]),
+    "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["convolution/packed:convolution", "convolution/packed:plan", "convolution:epilogue"]),
     "op_packed_embedding": operator_file(["rules_executorch::packed_embedding.out"], ["copy", "copy:dim_index", "parallel:grain", "tensors:resize", "views:loop_nest", "views:strided_view"]),
     "op_packed_linear": operator_file(["rules_executorch::packed_linear.out"], ["copy", "gemm:float_panels", "gemm:layouts", "gemm:matmul", "math:activation", "math:bits", "math:vectorize", "parallel:parallel_for", "tensors:convert", "tensors:resize", "views:strided_view"]),
     "op_quantized_add": operator_file(["rules_executorch::quantized_add.out"], ["math:vector_math", "math:vectorize", "parallel:grain", "parallel:parallel_for", "quantize:quantization", "tensors:resize"]),
