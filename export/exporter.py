@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from diagnostics.errors import Finding
-from export import lowering, model_file, program, samples
+from export import lowering, model_file, program, repeated_work, samples
 from export.delegation import Delegation
 from export.graph_passes import passes
 from export.graph_passes.report import PassReport
@@ -74,15 +74,16 @@ def export(
     config = lowering.edge_compile_config(loaded)
     # Samples are recorded before the export, which may change the module.
     recorded = {method.name: samples.record(method) for method in loaded.methods}
-    built = program.build(
-        loaded.methods,
-        recorded,
-        lowerings,
-        config,
-        selected,
-        strict_passes=strict_passes,
-        with_etrecord=with_etrecord,
-    )
+    with repeated_work.shared_sources():
+        built = program.build(
+            loaded.methods,
+            recorded,
+            lowerings,
+            config,
+            selected,
+            strict_passes=strict_passes,
+            with_etrecord=with_etrecord,
+        )
     of_program = {
         name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
     }

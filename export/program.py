@@ -19,7 +19,16 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import InputError
-from export import delegation, dense_tensors, etrecord, lowering_failure, mutable_operators, origins, qualcomm
+from export import (
+    delegation,
+    dense_tensors,
+    etrecord,
+    lowering_failure,
+    mutable_operators,
+    origins,
+    qualcomm,
+    repeated_work,
+)
 from export.delegation import Delegation
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass, Stage
@@ -110,6 +119,7 @@ def build(
         etrecord.check(methods[0])
     exported = {method.name: _export(method, recorded[method.name], lowerings[method.name]) for method in methods}
     edge_passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
+    partitioners = {name: list(lowering.partitioners) for name, lowering in lowerings.items()}
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
         for name, specs in for_qualcomm.items():
@@ -118,11 +128,14 @@ def build(
 
         def to_edge(preserved: Sequence[torch._ops.OpOverload]) -> EdgeProgramManager:
             with delegation.reasons(), qualcomm.lowering(for_qualcomm) as said:
+                keeping = dataclasses.replace(config, preserve_ops=[*config.preserve_ops, *preserved])
+                if not edge_passes and not any(partitioners.values()) and not config._check_ir_validity:
+                    return repeated_work.to_edge(exported, keeping, generate_etrecord=with_etrecord)
                 edge = to_edge_transform_and_lower(
                     exported,
                     transform_passes=edge_passes or None,
-                    partitioner={name: list(lowering.partitioners) for name, lowering in lowerings.items()},
-                    compile_config=dataclasses.replace(config, preserve_ops=[*config.preserve_ops, *preserved]),
+                    partitioner=partitioners,
+                    compile_config=keeping,
                     generate_etrecord=with_etrecord,
                 )
             qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
