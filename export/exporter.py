@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from diagnostics.errors import Finding
-from export import lowering, model_file, program, samples
+from export import lowering, model_file, phases, program, repeated_work, samples
 from export.delegation import Delegation
 from export.graph_passes import passes
 from export.graph_passes.report import PassReport
@@ -69,26 +69,31 @@ def export(
     """
     selected = passes.select(graph_passes)
     torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
-    loaded = model_file.load(model, entry_point, import_paths, rule="executorch_program")
-    lowerings = lowering.read(loaded, backends, quantize)
-    config = lowering.edge_compile_config(loaded)
+    with phases.phase("model"):
+        loaded = model_file.load(model, entry_point, import_paths, rule="executorch_program")
+        lowerings = lowering.read(loaded, backends, quantize)
+        config = lowering.edge_compile_config(loaded)
     # Samples are recorded before the export, which may change the module.
-    recorded = {method.name: samples.record(method) for method in loaded.methods}
-    built = program.build(
-        loaded.methods,
-        recorded,
-        lowerings,
-        config,
-        selected,
-        strict_passes=strict_passes,
-        with_etrecord=with_etrecord,
-    )
+    with phases.phase("samples"):
+        recorded = {method.name: samples.record(method) for method in loaded.methods}
+    with repeated_work.shared_sources():
+        built = program.build(
+            loaded.methods,
+            recorded,
+            lowerings,
+            config,
+            selected,
+            strict_passes=strict_passes,
+            with_etrecord=with_etrecord,
+        )
     of_program = {
         name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
     }
+    with phases.phase("samples"):
+        ptd = samples.serialize(of_program)
     return Exported(
         built.pte,
-        samples.serialize(of_program),
+        ptd,
         built.delegations,
         built.graph_passes,
         built.origins,

@@ -44,9 +44,10 @@ _ORIGINS = flags.DEFINE_string(
 _ETRECORD = flags.DEFINE_string(
     "etrecord", None, "Where to write an ETRecord, with which ExecuTorch's Inspector reads profiles. Needs pandas."
 )
+_TIMES = flags.DEFINE_string("times", None, "Where to write how many seconds each phase of the export took, as text.")
 _OUTPUT_FOLDER = flags.DEFINE_string("output_folder", "", "Where the paths of all these files begin.")
 
-_OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD)
+_OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD, _TIMES)
 
 
 def _load(outputs: Sequence[Path | None]) -> command.Export:
@@ -55,7 +56,7 @@ def _load(outputs: Sequence[Path | None]) -> command.Export:
     Args:
         outputs: where to write what each of `_OUTPUTS` names.
     """
-    from export import delegation, exporter
+    from export import delegation, exporter, phases
     from export.graph_passes import report as passes_report
 
     def export(model: Path, entry_point: str, import_paths: Sequence[Path]) -> Sequence[Finding]:
@@ -78,6 +79,7 @@ def _load(outputs: Sequence[Path | None]) -> command.Export:
             passes_report.as_json(done.graph_passes).encode(),
             done.origins,
             done.etrecord,
+            phases.as_text().encode(),
         )
         for file, content in zip(outputs, contents, strict=True):
             if file and content:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from unittest import mock
 
 import torch
 from executorch.exir import (
@@ -19,7 +21,17 @@ from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import InputError
-from export import delegation, dense_tensors, etrecord, lowering_failure, mutable_operators, origins, qualcomm
+from export import (
+    delegation,
+    dense_tensors,
+    etrecord,
+    lowering_failure,
+    mutable_operators,
+    origins,
+    phases,
+    qualcomm,
+    repeated_work,
+)
 from export.delegation import Delegation
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass, Stage
@@ -110,6 +122,7 @@ def build(
         etrecord.check(methods[0])
     exported = {method.name: _export(method, recorded[method.name], lowerings[method.name]) for method in methods}
     edge_passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
+    partitioners = {name: list(lowering.partitioners) for name, lowering in lowerings.items()}
     for_qualcomm = qualcomm.compile_specs(lowerings)
     try:
         for name, specs in for_qualcomm.items():
@@ -117,12 +130,20 @@ def build(
             edge_passes[name] = [*first, *edge_passes.get(name, ())]
 
         def to_edge(preserved: Sequence[torch._ops.OpOverload]) -> EdgeProgramManager:
-            with delegation.reasons(), qualcomm.lowering(for_qualcomm) as said:
+            with (
+                phases.phase("to_edge"),
+                _timed_backends(),
+                delegation.reasons(),
+                qualcomm.lowering(for_qualcomm) as said,
+            ):
+                keeping = dataclasses.replace(config, preserve_ops=[*config.preserve_ops, *preserved])
+                if not edge_passes and not any(partitioners.values()) and not config._check_ir_validity:
+                    return repeated_work.to_edge(exported, keeping, generate_etrecord=with_etrecord)
                 edge = to_edge_transform_and_lower(
                     exported,
                     transform_passes=edge_passes or None,
-                    partitioner={name: list(lowering.partitioners) for name, lowering in lowerings.items()},
-                    compile_config=dataclasses.replace(config, preserve_ops=[*config.preserve_ops, *preserved]),
+                    partitioner=partitioners,
+                    compile_config=keeping,
                     generate_etrecord=with_etrecord,
                 )
             qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
@@ -205,7 +226,7 @@ class _Attempts:
             for method in self._methods
         }
         reports = {name: [*lowered.reports[name], *of_passes[name]] for name in of_passes}
-        with origins.recorded() as instructions:
+        with phases.phase("to_executorch"), origins.recorded() as instructions:
             executorch = lowered.edge.to_executorch()
         return _Emitted(executorch, written, delegations, reports, origins.as_json(instructions))
 
@@ -244,18 +265,33 @@ class _Attempts:
         return reports
 
 
+@contextlib.contextmanager
+def _timed_backends() -> Iterator[None]:
+    """Has the work of partitioners and backends be a phase of its own."""
+    to_backend = EdgeProgramManager.to_backend
+
+    def timed(manager: EdgeProgramManager, *args: Any) -> EdgeProgramManager:
+        with phases.phase("backends"):
+            return to_backend(manager, *args)
+
+    with mock.patch.object(EdgeProgramManager, "to_backend", timed):
+        yield
+
+
 def _restore(snapshots: Sequence[Snapshot]) -> None:
     for snapshot in snapshots:
         snapshot.restore()
 
 
 def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> ExportedProgram:
-    exported = trace(method, samples)
+    with phases.phase("torch.export"):
+        exported = trace(method, samples)
     mutable_operators.check(method, exported)
     if lowering.quantization is not None:
-        from export.quantization import quantize  # Registers operators that other programs have no need of.
+        with phases.phase("quantization"):
+            from export.quantization import quantize  # Registers operators that other programs have no need of.
 
-        exported = quantize(method, exported, samples, lowering.quantization)
+            exported = quantize(method, exported, samples, lowering.quantization)
     dense_tensors.lay_out(exported)
     for index, aten_pass in enumerate(lowering.aten_passes):
         exported = method.source.call(aten_pass, exported)

@@ -18,7 +18,7 @@ LIST = "operators.bzl"
 _BUILD = "BUILD.bazel"
 _HEAD = "OPERATOR_FILES = {\n"
 # All files of kernels may include headers of kernels/simd.
-_INCLUDE = re.compile(r'^#include "(kernels/(?!simd/)\w+/\w+\.h)"$', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "(kernels/(?!simd/)[\w/]+\.h)"$', re.MULTILINE)
 _TARGET = re.compile(r'^    name = "(\w+)",\n(?:    srcs = [^\]]*\],\n)?    hdrs = \[([^\]]*)\]', re.MULTILINE)
 
 
@@ -29,7 +29,7 @@ def libraries_of_headers(builds: Mapping[str, str]) -> dict[str, str]:
         builds: the texts of the rooms' BUILD files.
     """
     return {
-        f"kernels/{room}/{header}": room if name == room else f"{room}:{name}"
+        f"kernels/{room}/{header}": room if name == room.rpartition("/")[2] else f"{room}:{name}"
         for room, build in builds.items()
         for name, headers in _TARGET.findall(build)
         for header in re.findall(r'"(\w+\.h)"', headers)
@@ -98,7 +98,8 @@ def updated(root: Path, library: Path) -> str:
     head = (folder / LIST).read_text().partition(_HEAD)[0] + _HEAD
     sources = {path.name: path.read_text() for path in folder.glob("op_*.cpp")}
     yamls = [path.read_text() for path in sorted(folder.glob("*.yaml"))]
-    builds = {path.parent.name: path.read_text() for path in root.glob(f"kernels/*/{_BUILD}")}
+    kernels = root / "kernels"
+    builds = {path.parent.relative_to(kernels).as_posix(): path.read_text() for path in kernels.rglob(f"*/{_BUILD}")}
     return head + entries(sources, yamls, libraries_of_headers(builds)) + "}\n"
 
 

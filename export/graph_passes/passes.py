@@ -16,6 +16,7 @@ from torch.export import ExportedProgram
 
 from diagnostics.errors import Finding, InputError, Location
 from diagnostics.suggest import did_you_mean, nearest
+from export import phases
 from export.graph_passes import graphs, normal_form, report, rewrites
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.report import PassReport
@@ -198,8 +199,9 @@ def run(
     saved = None
     reports = []
     for one in chosen:
-        saved = saved or Snapshot(program)
-        of_pass = _run(one, method, program, saved, strict=strict)
+        with phases.phase(f"pass {one.name}"):
+            saved = saved or Snapshot(program)
+            of_pass = _run(one, method, program, saved, strict=strict)
         if of_pass.changes:
             saved = None
             after_each(one)

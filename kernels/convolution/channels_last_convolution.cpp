@@ -11,8 +11,6 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Parts that have memory of their own at most.
-
 /// Copies the weights: for each position of the kernel, those of all channels.
 void pack_weights(const Convolution& c, char* target) {
   const ConvolutionAxis* axes = c.axes;

@@ -1,6 +1,7 @@
 #pragma once
 
-#include "kernels/convolution/convolution.h"
+#include "kernels/convolution/convolution_tile.h"
+#include "kernels/convolution/geometry.h"
 #include "kernels/gemm/matmul.h"
 
 namespace rules_executorch::kernels {

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cstdint>
-
-#include "kernels/convolution/convolution.h"
+#include "kernels/convolution/convolution_tile.h"
+#include "kernels/convolution/geometry.h"
 #include "kernels/gemm/matmul.h"
 
 namespace rules_executorch::kernels {

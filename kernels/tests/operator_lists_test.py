@@ -43,11 +43,13 @@ cc_library(
 )
 """
         self.assertEqual(
-            operator_lists.libraries_of_headers({"copy": build}),
+            operator_lists.libraries_of_headers({"copy": build, "copy/rows": build.replace("matrix", "rows")}),
             {
                 "kernels/copy/rows.h": "copy:matrix",
                 "kernels/copy/matrix.h": "copy:matrix",
                 "kernels/copy/copy.h": "copy",
+                "kernels/copy/rows/rows.h": "copy/rows",
+                "kernels/copy/rows/copy.h": "copy/rows:copy",
             },
         )
 

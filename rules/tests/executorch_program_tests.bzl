@@ -47,6 +47,11 @@ def _export_test_impl(ctx):
     asserts.equals(env, target[OutputGroupInfo].etrecord.to_list(), record.outputs.to_list())
     assert_ends(env, ["rules/tests/program.etrecord"], values_of(record.argv, "--etrecord"))
     asserts.equals(env, ["xnnpack", "other"], values_of(record.argv, "--backend"))
+    timed = action_with_mnemonic(env, "EtExportTimes")
+    asserts.equals(env, target[OutputGroupInfo].times.to_list(), timed.outputs.to_list())
+    asserts.equals(env, ["program.times.txt"], [f.basename for f in timed.outputs.to_list()])
+    assert_ends(env, ["rules/tests/program.times.txt"], values_of(timed.argv, "--times"))
+    asserts.equals(env, ["xnnpack", "other"], values_of(timed.argv, "--backend"))
     asserts.equals(env, ["no_ops", "linear"], values_of(action.argv, "--graph_passes"))
     asserts.false(env, "--verbose" in action.argv or "--traceback" in action.argv)
     asserts.equals(

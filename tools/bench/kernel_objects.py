@@ -91,7 +91,12 @@ def operators() -> list[Operator]:
 def sources() -> list[Path]:
     """The files with kernels, and those of their helpers."""
     libraries = {"optimized", "testing", *LIBRARIES}
-    helpers = [path for path in (workspace() / "kernels").glob("*/*.cpp") if path.parent.name not in libraries]
+    kernels = workspace() / "kernels"
+    helpers = [
+        path
+        for path in kernels.rglob("*.cpp")
+        if path.relative_to(kernels).parts[0] not in libraries and path.parent.name != "tests"
+    ]
     return sorted({*helpers, *(operator.source for operator in operators())})
 
 

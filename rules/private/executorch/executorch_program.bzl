@@ -29,7 +29,7 @@ _WORKER = {
     "worker-key-mnemonic": "EtExport",
 }
 
-def _export(ctx, outputs, **kwargs):
+def _export(ctx, outputs, requirements = _WORKER, **kwargs):
     """Runs the export, with a flag for each file that comes out."""
     args = param_file_args(ctx)
     add_model_file(ctx, args)
@@ -52,14 +52,14 @@ def _export(ctx, outputs, **kwargs):
         inputs = model_file_inputs(ctx, ctx.attr._export) + op_packages,
         outputs = outputs.values(),
         # A worker has one environment: each set of op packages would have a worker of its own.
-        execution_requirements = {} if needs_qnn else _WORKER,
+        execution_requirements = {} if needs_qnn and requirements == _WORKER else requirements,
         env = qnn_environment(qnn_sdk, [folder.path for folder in op_packages]) | {"PYTHONHASHSEED": "0"},
         **kwargs
     )
 
 def _executorch_program_impl(ctx):
     name = ctx.label.name.removesuffix(".pte")
-    program, samples, report, report_json, passes, passes_json, origins, etrecord = [
+    program, samples, report, report_json, passes, passes_json, origins, etrecord, times = [
         ctx.actions.declare_file(name + extension)
         for extension in [
             ".pte",
@@ -70,6 +70,7 @@ def _executorch_program_impl(ctx):
             ".passes.json",
             ".origins.json",
             ".etrecord",
+            ".times.txt",
         ]
     ]
     _export(
@@ -94,6 +95,16 @@ def _executorch_program_impl(ctx):
         mnemonic = "EtRecord",
         progress_message = "Writing the ETRecord of %{label}",
     )
+
+    # An export of its own, as no two exports take the same times: the other files stay reproducible. A process of its own, so that
+    # the times have the imports. What other machines share in a cache would be their times.
+    _export(
+        ctx,
+        {"--times": times},
+        requirements = {"no-cache": "1"},
+        mnemonic = "EtExportTimes",
+        progress_message = "Timing the export of %{label}",
+    )
     files = depset([program, samples])
     return [
         DefaultInfo(files = depset([program]), runfiles = ctx.runfiles(transitive_files = files)),
@@ -109,6 +120,7 @@ def _executorch_program_impl(ctx):
             graph_pass_report = depset([passes, passes_json]),
             origins = depset([origins]),
             samples = depset([samples]),
+            times = depset([times]),
         ),
     ]
 
@@ -123,7 +135,7 @@ The program can be lowered to backends, by `backends` and `quantize` or by funct
 backend takes stay in the program, and `et_operator_library` selects them. The output group `delegation_report` says what
 went to which backend, what stayed and why, as text and as JSON; `graph_pass_report` what `graph_passes` did; `origins` which
 line of Python each instruction comes from; `etrecord` is what ExecuTorch's Inspector takes beside a profile, and needs pandas in
-the lock or in `deps`.""",
+the lock or in `deps`; `times` exports once more and writes `<name>.times.txt`, the seconds of each phase.""",
     implementation = _executorch_program_impl,
     cfg = _host_platform,
     attrs = MODEL_FILE_ATTRS | {

@@ -1,0 +1,78 @@
+"""How long the phases of an export take. An export has a process of its own, and so one record of phases."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+_TOTAL, _OTHER = "total", "other"
+
+
+@dataclass
+class _Recorded:
+    """The phases of an export.
+
+    Attributes:
+        is_shown: whether each phase is printed to stderr when it begins and when it ends.
+        start: when the export began.
+        seconds: of each phase, in the order in which they began first; a phase that runs several times has the sum.
+        inner: for each phase that runs now, the seconds of the phases within it.
+    """
+
+    is_shown: bool = False
+    start: float = field(default_factory=time.perf_counter)
+    seconds: dict[str, float] = field(default_factory=dict)
+    inner: list[float] = field(default_factory=list)
+
+
+_recorded = _Recorded()
+
+
+def begin(*, is_shown: bool) -> None:
+    """Forgets the phases of an export before: an export begins.
+
+    Args:
+        is_shown: whether to print each phase to stderr when it begins and when it ends.
+    """
+    _recorded.is_shown = is_shown
+    _recorded.start = time.perf_counter()
+    _recorded.seconds.clear()
+
+
+@contextlib.contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Records a phase. The seconds of phases within it are not its own."""
+    _show(name)
+    _recorded.seconds.setdefault(name, 0.0)
+    _recorded.inner.append(0.0)
+    start = time.perf_counter()
+    try:
+        yield
+    finally:
+        seconds = time.perf_counter() - start
+        own = seconds - _recorded.inner.pop()
+        _recorded.seconds[name] += own
+        if _recorded.inner:
+            _recorded.inner[-1] += seconds
+        _show(f"{name}: {own:.2f} s")
+
+
+def _show(text: str) -> None:
+    if _recorded.is_shown:
+        print(f"export: {text}", file=sys.stderr, flush=True)
+
+
+def seconds() -> Mapping[str, float]:
+    """The seconds of each phase, those between phases, and all of them."""
+    total = time.perf_counter() - _recorded.start
+    return {**_recorded.seconds, _OTHER: total - sum(_recorded.seconds.values()), _TOTAL: total}
+
+
+def as_text() -> str:
+    """A line for each phase."""
+    times = seconds()
+    width = max(map(len, times))
+    return "".join(f"{name:<{width}} {one:8.2f}\n" for name, one in times.items())

@@ -1,0 +1,117 @@
+"""Tests that programs are the same without the work that PyTorch and ExecuTorch repeat."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import functools
+from typing import Any
+from unittest import mock
+
+import torch
+from absl.testing import absltest, parameterized
+from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
+from torch.export import Dim, ExportedProgram
+from torch.fx.traceback import NodeSource
+
+from export import repeated_work
+
+
+class _InPlace(torch.nn.Module):
+    """Writes to views of values, of an input and of a buffer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.register_buffer("sums", torch.arange(6.0).reshape(2, 3))
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = x * 2 + 1
+        y[:, 0].mul_(3)
+        self.sums[1].add_(y[0])
+        x.transpose(0, 1)[2].zero_()
+        return torch.nn.functional.layer_norm(y + self.sums, (3,)).t()
+
+
+class _Attention(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.layer(x)[:, -1].to(torch.float16).softmax(-1)
+
+
+class _Branches(torch.nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return torch.cond(x.sum() > 0, lambda x: x.t().relu() + 0.5, lambda x: x.t() // 2, (x,))
+
+
+_DYNAMIC = {"x": {1: Dim("size", min=2, max=9)}}
+_MODULES: dict[str, tuple[torch.nn.Module, torch.Tensor, Any]] = {
+    "writes": (_InPlace(), torch.rand(2, 3), None),
+    "attention": (_Attention(), torch.rand(1, 4, 8), None),
+    "sizes that vary": (_Attention(), torch.rand(1, 4, 8), _DYNAMIC),
+    "branches": (_Branches(), torch.rand(2, 3), None),
+    "images": (torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4)), torch.rand(1, 3, 8, 8), None),
+}
+
+
+def _exported(name: str) -> ExportedProgram:
+    module, example, dynamic = _MODULES[name]
+    return torch.export.export(copy.deepcopy(module).eval(), (example.clone(),), dynamic_shapes=dynamic)
+
+
+def _config(*preserved: torch._ops.OpOverload) -> EdgeCompileConfig:
+    return EdgeCompileConfig(_check_ir_validity=False, preserve_ops=list(preserved))
+
+
+class RepeatedWorkTest(parameterized.TestCase):
+    @parameterized.product(name=list(_MODULES), preserved=[(), (torch.ops.aten.linear.default,)])
+    def test_same_program(self, name: str, preserved: tuple[torch._ops.OpOverload, ...]) -> None:
+        edge = to_edge_transform_and_lower({"forward": _exported(name)}, compile_config=_config(*preserved))
+        code, program = edge.exported_program().graph_module.code, edge.to_executorch().buffer
+        with repeated_work.shared_sources():
+            edge = repeated_work.to_edge({"forward": _exported(name)}, _config(*preserved))
+            self.assertEqual(code.splitlines(), edge.exported_program().graph_module.code.splitlines())
+            self.assertTrue(program == edge.to_executorch().buffer)
+
+    def test_sources_of_nodes(self) -> None:
+        def sources(*, shared: bool) -> list[list[str]]:
+            with repeated_work.shared_sources() if shared else contextlib.nullcontext():
+                edge = repeated_work.to_edge({"forward": _exported("attention")}, _config())
+            return [_names(node.meta.get("from_node", [])) for node in edge.exported_program().graph.nodes]
+
+        of_nodes = sources(shared=True)
+        self.assertGreater(max(map(len, of_nodes)), 1, "records of records")
+        self.assertEqual(sources(shared=False), of_nodes)
+        self.assertNotIn("__deepcopy__", vars(NodeSource), "PyTorch is as it was")
+
+    def test_operators_registered_between_lowerings(self) -> None:
+        collected: list[set[Any]] = []
+        collect = torch._export.utils._collect_all_valid_cia_ops_for_namespace
+
+        def noting(namespace: Any) -> set[Any]:
+            found: set[Any] = collect(namespace)
+            collected.append(found)
+            return found
+
+        def lowered() -> set[str]:
+            collected.clear()
+            with mock.patch.object(torch._export.utils, collect.__name__, functools.wraps(collect)(noting)):
+                repeated_work.to_edge({"forward": _exported("images")}, _config())
+            return {str(one) for found in collected for one in found}
+
+        self.assertNotIn("repeated_work_test.twice.default", lowered())
+        library = torch.library.Library("repeated_work_test", "DEF")
+        library.define("twice(Tensor x) -> Tensor")
+        library.impl("twice", lambda x: x * 2, "CompositeImplicitAutograd")
+        self.assertIn("repeated_work_test.twice.default", lowered())
+
+
+def _names(sources: list[NodeSource]) -> list[str]:
+    """The names of the nodes that a node comes from, from the last to the first."""
+    return [name for source in sources for name in (f"{source.name} {source.pass_name}", *_names(source.from_node))]
+
+
+if __name__ == "__main__":
+    absltest.main()

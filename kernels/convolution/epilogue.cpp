@@ -1,0 +1,42 @@
+#include "kernels/convolution/epilogue.h"
+
+#include <limits>
+
+#include "kernels/tensors/resize.h"
+#include "kernels/views/memory_format.h"
+
+namespace rules_executorch::kernels {
+
+bool prepare_images(KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Tensor>& bias,
+                    const std::optional<Tensor>& residual, int64_t out_channels, const ImageAxis& y, const ImageAxis& x,
+                    std::string_view activation, double minimum, double maximum, Tensor& out, Epilogue& epilogue) {
+  // Check
+  ET_KERNEL_CHECK(
+      ctx,
+      !bias.has_value() || (tensors_have_same_dtype(*bias, out) && bias->dim() == 1 && bias->size(0) == out_channels),
+      InvalidArgument, false);
+  ET_KERNEL_CHECK(ctx, find_activation<float>(activation, minimum, maximum, epilogue.activation), InvalidArgument,
+                  false);
+
+  // Resize
+  const Tensor::SizesType sizes[] = {
+      static_cast<Tensor::SizesType>(in.size(0)), static_cast<Tensor::SizesType>(out_channels),
+      static_cast<Tensor::SizesType>(y.out_size), static_cast<Tensor::SizesType>(x.out_size)};
+  ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, 4}), InvalidArgument, false);
+  ET_KERNEL_CHECK_MSG(ctx, is_channels_last(out), InvalidArgument, false, "the result is not channels-last");
+  ET_KERNEL_CHECK_MSG(ctx,
+                      !residual.has_value() || (tensors_have_same_dtype(*residual, out) &&
+                                                tensors_have_same_shape(*residual, out) && is_channels_last(*residual)),
+                      InvalidArgument, false, "the addend is not like the result");
+
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  const bool is_clamp = activation == "clamp";
+  epilogue.minimum = static_cast<float>(is_clamp ? minimum : -kInfinity);
+  epilogue.maximum = static_cast<float>(is_clamp ? maximum : kInfinity);
+  if (is_clamp) {
+    epilogue.activation.apply = nullptr;
+  }
+  return true;
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/tensors/dtype.h"
+
+namespace rules_executorch::kernels {
+
+/// One of the two spatial dimensions of a convolution of images.
+struct ImageAxis {
+  int64_t in_size;
+  int64_t kernel_size;
+  int64_t out_size;
+  int64_t stride;
+  int64_t dilation;
+  int64_t padding;
+  int64_t end_padding;
+
+  int64_t first_input(int64_t out) const { return out * stride - padding; }
+  /// Inputs from the first to the last one that outputs `first` to `last` meet.
+  int64_t inputs(int64_t first, int64_t last) const {
+    return (last - first) * stride + (kernel_size - 1) * dilation + 1;
+  }
+  /// Whether each output is made of the input at its own index.
+  bool is_pointwise() const { return kernel_size == 1 && stride == 1 && padding == 0 && end_padding == 0; }
+};
+
+/// An operator's arguments for the two spatial dimensions.
+struct ImageArguments {
+  ArrayRef<int64_t> kernel_size;
+  ArrayRef<int64_t> stride;
+  ArrayRef<int64_t> padding;
+  ArrayRef<int64_t> end_padding;
+  ArrayRef<int64_t> dilation;
+};
+
+/// Reads the spatial dimensions of `in`, a batch of images: no size that is computed of these overflows. False where
+/// there is no such convolution.
+bool read_image_axes(const Tensor& in, const ImageArguments& arguments, ImageAxis& y, ImageAxis& x);
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,95 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/convolution/packed/depthwise.h"
+#include "kernels/convolution/packed/float_rows.h"
+#include "kernels/convolution/packed/indirection.h"
+#include "kernels/convolution/packed/operands.h"
+#include "kernels/convolution/packed/plan.h"
+#include "kernels/convolution/packed/strip.h"
+#include "kernels/parallel/parallel_for.h"
+
+namespace rules_executorch::kernels::packed {
+
+/// Computes a convolution of elements of type E by its plan. Of elements with fewer bits than a float has, pairs are
+/// multiplied where the instruction set does that, and depthwise convolutions read the input in place. Otherwise a
+/// block's inputs and weights become floats in copies.
+template <typename E>
+class PackedConvolution {
+ public:
+  PackedConvolution(const Plan& plan, const Operands<E>& operands) : plan_(plan), operands_(operands) {}
+
+  void compute(char* scratch) const {
+    const int64_t units = plan_.blocks * plan_.block_units();
+    parallel_for(0, plan_.parts, 1, [&](int64_t first, int64_t last) {
+      for (int64_t part = first; part < last; ++part) {
+        compute_part(plan_.place_at(part * units / plan_.parts), plan_.place_at((part + 1) * units / plan_.parts),
+                     scratch + part * plan_.scratch_size);
+      }
+    });
+  }
+
+ private:
+  static constexpr bool kIsFloat = Operands<E>::kIsFloat;
+
+  void compute_part(const Place& first, const Place& last, char* memory) const {
+    const float** const pixels = reinterpret_cast<const float**>(memory);
+    float* const zeros = reinterpret_cast<float*>(pixels + plan_.place_stride * plan_.places);
+    float* const copied = zeros + plan_.channels;
+    const Scratch scratch{pixels, zeros, copied, copied + plan_.copy_size,
+                          copied + plan_.copy_size + plan_.weights_size};
+    std::fill_n(zeros, plan_.channels, 0.0f);
+    if constexpr (!kIsFloat) {
+      if (plan_.is_depthwise) {
+        float* const biases = scratch.weights + plan_.places * plan_.out_channels;
+        load_row(operands_.weight, scratch.weights, plan_.places * plan_.out_channels);
+        std::fill_n(biases, plan_.out_channels, 0.0f);
+        if (operands_.bias != nullptr) {
+          load_row(operands_.bias, biases, plan_.out_channels);
+        }
+      }
+    }
+    const Indirection<E> indirection(plan_, operands_.in);
+    const DepthwiseLoops<E> depthwise(plan_, operands_);
+    const StripLoops<E> strips(plan_, operands_);
+    const int64_t of_block = (plan_.is_depthwise ? 1 : plan_.groups) * plan_.strips;
+    for (int64_t index = first.block; index <= last.block && index < plan_.blocks; ++index) {
+      const Place begin = index == first.block ? first : Place{index, 0, 0};
+      const Place end = index == last.block ? last : Place{index, of_block, 0};
+      Block block = plan_.block_at(index);
+      // The pixels from the first strip's first tile to the last strip's last one.
+      int64_t from = begin.tile * plan_.tile_pixels;
+      int64_t to = end.tile > 0 ? std::min(end.tile * plan_.tile_pixels, block.count) : block.count;
+      const int64_t end_strip = end.strip + (end.tile > 0 ? 1 : 0);
+      if (begin.strip >= end_strip) {
+        continue;
+      }
+      const bool is_one = begin.strip + 1 == end_strip;
+      if (is_one && from >= to) {
+        continue;
+      }
+      if (is_one && !plan_.is_copied) {
+        // No others are looked for.
+        block = {block.first + from, to - from};
+        from = 0;
+        to = block.count;
+      }
+      indirection.fill_indirection(block, pixels, zeros, copied);
+      if (plan_.is_depthwise) {
+        depthwise.compute(block, from, to, scratch);
+        continue;
+      }
+      for (int64_t strip = begin.strip; strip < end_strip; ++strip) {
+        strips.compute(block, strip == begin.strip ? from : 0, strip + 1 == end_strip ? to : block.count, scratch,
+                       strip / plan_.strips, strip % plan_.strips);
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const Operands<E>& operands_;
+};
+
+}  // namespace rules_executorch::kernels::packed

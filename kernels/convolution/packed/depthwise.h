@@ -1,0 +1,173 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "kernels/convolution/image_geometry.h"
+#include "kernels/convolution/packed/depthwise_tile.h"
+#include "kernels/convolution/packed/float_rows.h"
+#include "kernels/convolution/packed/float_tile.h"
+#include "kernels/convolution/packed/operands.h"
+#include "kernels/convolution/packed/plan.h"
+#include "kernels/math/divide_up.h"
+#include "kernels/simd/width.h"
+
+namespace rules_executorch::kernels::packed {
+
+/// Channels at most that are computed of all pixels of a row, before the others are.
+inline constexpr int64_t kDepthwiseChannels = 192;
+
+/// Computes the pixels of a block of a depthwise convolution.
+template <typename E>
+class DepthwiseLoops {
+ public:
+  DepthwiseLoops(const Plan& plan, const Operands<E>& operands) : plan_(plan), operands_(operands) {}
+
+  void compute(const Block& block, int64_t from, int64_t to, const Scratch& scratch) const {
+    TileArgs tile{};
+    tile.place_stride = plan_.place_stride;
+    tile.places = plan_.places;
+    tile.depth = plan_.out_channels;
+    tile.weight_stride = plan_.out_channels;
+    tile.residual_stride = plan_.out_channels;
+    tile.out_stride = plan_.out_channels;
+    tile.minimum = operands_.epilogue.minimum;
+    tile.maximum = operands_.epilogue.maximum;
+    if constexpr (kIsFloat) {
+      tile.weight = operands_.weight;
+      tile.bias = operands_.bias != nullptr ? operands_.bias : scratch.zeros;
+    } else {
+      tile.weight = scratch.weights;
+      tile.bias = scratch.weights + plan_.places * plan_.out_channels;
+    }
+    if constexpr (kIsFloat) {
+      if (has_neighbors()) {
+        compute_rows(block, from, to, scratch.pixels, tile);
+        return;
+      }
+    }
+    for (int64_t i = from; i < to; i += kDepthwisePixels) {
+      const int64_t at = (block.first + i) * plan_.out_channels;
+      tile.pixels = scratch.pixels + i;
+      tile.pixel_count = std::min<int64_t>(kDepthwisePixels, to - i);
+      if constexpr (kIsFloat) {
+        tile.residual = operands_.residual != nullptr ? operands_.residual + at : nullptr;
+        tile.out = operands_.out + at;
+      } else {
+        tile.out = scratch.sums;
+        if (operands_.residual != nullptr) {
+          // Sums that are computed twice have the same residuals.
+          float* const residuals = scratch.sums + kDepthwisePixels * plan_.out_channels;
+          load_row(operands_.residual + at, residuals, tile.pixel_count * plan_.out_channels);
+          tile.residual = residuals;
+        }
+      }
+      if (plan_.counts_pairs) {
+        sum_depthwise<E>(tile);
+      } else {
+        sum_depthwise<float>(tile);
+      }
+      for (int64_t row = 0; row < tile.pixel_count; ++row) {
+        operands_.store(tile.out + row * plan_.out_channels, operands_.out + at + row * plan_.out_channels,
+                        plan_.out_channels);
+      }
+    }
+  }
+
+ private:
+  static constexpr bool kIsFloat = Operands<E>::kIsFloat;
+
+  /// Whether pixels that are next to each other share inputs, and registers hold what they share.
+  bool has_neighbors() const {
+    const auto is_dense = [](const ImageAxis& axis) { return axis.kernel_size == 3 && axis.dilation == 1; };
+    return kVectorRegisters == 32 && is_dense(plan_.y) && is_dense(plan_.x) && plan_.y.stride == plan_.x.stride &&
+           plan_.x.stride <= 2 && plan_.channels >= kLanes && plan_.x.out_size >= kDepthwisePixels;
+  }
+
+  /// Computes floats of a depthwise convolution with neighbors. `shape` is a tile's, but for its pixels.
+  void compute_rows(const Block& block, int64_t from, int64_t to, const float* const* pixels,
+                    const TileArgs& shape) const {
+    for (int64_t i = from; i < to;) {
+      // Of the row that the pixel is in, those that are left.
+      const int64_t row = (block.first + i) / plan_.x.out_size;
+      const int64_t count = std::min((row + 1) * plan_.x.out_size - (block.first + i), to - i);
+      if (count == plan_.x.out_size && to - i >= 2 * count && row % plan_.y.out_size + 1 < plan_.y.out_size) {
+        compute_neighbors<2>(block, i, count, pixels, shape);
+        i += count;
+      } else if (count >= kDepthwisePixels) {
+        compute_neighbors<1>(block, i, count, pixels, shape);
+      } else {
+        compute_few(block, i, count, pixels, shape);
+      }
+      i += count;
+    }
+  }
+
+  /// Computes less pixels than a tile has, the last one again in place of the others.
+  void compute_few(const Block& block, int64_t first, int64_t count, const float* const* pixels,
+                   const TileArgs& shape) const {
+    const float* met[9 * kDepthwisePixels];
+    for (int64_t place = 0; place < plan_.places; ++place) {
+      for (int64_t i = 0; i < kDepthwisePixels; ++i) {
+        met[place * kDepthwisePixels + i] = pixels[place * plan_.place_stride + first + std::min(i, count - 1)];
+      }
+    }
+    TileArgs tile = tile_at(block, first, pixels, shape);
+    tile.pixels = met;
+    tile.place_stride = kDepthwisePixels;
+    tile.pixel_count = count;
+    sum_depthwise<float>(tile);
+    activate(tile, 0, plan_.channels);
+  }
+
+  /// Computes `count` pixels of a row, kDepthwisePixels at least, or of two rows that follow each other. In some
+  /// channels at a time: what the next pixels share with these is in the first cache then.
+  template <int kRows>
+  void compute_neighbors(const Block& block, int64_t first, int64_t count, const float* const* pixels,
+                         const TileArgs& shape) const {
+    const int64_t step = even_size(plan_.channels, kDepthwiseChannels, kLanes);
+    for (int64_t channel = 0; channel < plan_.channels; channel += step) {
+      const int64_t end = std::min(channel + step, plan_.channels);
+      for (int64_t i = 0; i < count; i += kDepthwisePixels) {
+        // Some of the last pixels may be computed twice.
+        const int64_t at = first + std::min(i, count - kDepthwisePixels);
+        TileArgs tiles[kRows];
+        for (int row = 0; row < kRows; ++row) {
+          tiles[row] = tile_at(block, at + row * count, pixels, shape);
+        }
+        if (plan_.x.stride == 1) {
+          sum_neighbors<kRows, 1>(tiles, count, channel, end);
+        } else {
+          sum_neighbors<kRows, 2>(tiles, count, channel, end);
+        }
+        for (const TileArgs& tile : tiles) {
+          activate(tile, std::min(channel, end - kLanes), end);
+        }
+      }
+    }
+  }
+
+  /// The tile of a block's pixels from `i` on.
+  TileArgs tile_at(const Block& block, int64_t i, const float* const* pixels, const TileArgs& shape) const {
+    const int64_t at = (block.first + i) * plan_.channels;
+    TileArgs tile = shape;
+    tile.pixels = pixels + i;
+    tile.residual = operands_.residual != nullptr ? operands_.residual + at : nullptr;
+    tile.out = operands_.out + at;
+    tile.pixel_count = kDepthwisePixels;
+    return tile;
+  }
+
+  void activate(const TileArgs& tile, int64_t channel, int64_t end) const {
+    if (operands_.epilogue.activation.apply != nullptr) {
+      for (int64_t i = 0; i < tile.pixel_count; ++i) {
+        operands_.epilogue.activation(tile.out + i * plan_.channels + channel, end - channel);
+      }
+    }
+  }
+
+  const Plan& plan_;
+  const Operands<E>& operands_;
+};
+
+}  // namespace rules_executorch::kernels::packed

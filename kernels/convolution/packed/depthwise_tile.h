@@ -1,0 +1,106 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/convolution/packed/float_rows.h"
+#include "kernels/convolution/packed/float_tile.h"
+#include "kernels/gemm/loaded_elements.h"
+#include "kernels/simd/simd.h"
+
+namespace rules_executorch::kernels::packed {
+
+/// Pixels of a tile of a depthwise convolution.
+inline constexpr int kDepthwisePixels = 4;
+
+/// The sums of a depthwise convolution in some channels from `channel` on, of pixels of elements of type P.
+template <typename P, int kVectors, int... I>
+inline void sum_channels(const TileArgs& tile, int64_t channel, std::integer_sequence<int, I...> all) {
+  Floats sums[] = {((void)I, Floats{})...};
+  for (int64_t place = 0; place < tile.places; ++place) {
+    const float* const* const pixels = tile.pixels + place * tile.place_stride;
+    const float* const weight = tile.weight + place * tile.weight_stride + channel;
+    const Floats row[] = {simd::load(weight + I % kVectors * kLanes)...};
+    const P* const in[] = {reinterpret_cast<const P*>(pixels[I / kVectors]) + channel...};
+    ((sums[I] += load_elements(in[I] + I % kVectors * kLanes) * row[I]), ...);
+  }
+  finish<kVectors>(tile, channel, sums, all);
+}
+
+template <typename P>
+void sum_depthwise(const TileArgs& tile) {
+  constexpr auto kTwo = std::make_integer_sequence<int, 2 * kDepthwisePixels>();
+  constexpr auto kOne = std::make_integer_sequence<int, kDepthwisePixels>();
+  const int64_t n = tile.depth;
+  int64_t channel = 0;
+  for (; channel + 2 * kLanes <= n; channel += 2 * kLanes) {
+    sum_channels<P, 2>(tile, channel, kTwo);
+  }
+  for (; channel < n && n >= kLanes; channel += kLanes) {
+    // Some of the last channels may be computed twice.
+    sum_channels<P, 1>(tile, std::min(channel, n - kLanes), kOne);
+  }
+  for (; channel < n; ++channel) {
+    for (int64_t i = 0; i < tile.pixel_count; ++i) {
+      float sum =
+          tile.bias[channel] + (tile.residual != nullptr ? tile.residual[i * tile.residual_stride + channel] : 0);
+      for (int64_t place = 0; place < tile.places; ++place) {
+        const auto* const in = reinterpret_cast<const P*>(tile.pixels[place * tile.place_stride + i]);
+        sum += load_element(in + channel) * tile.weight[place * tile.weight_stride + channel];
+      }
+      const float raised = sum < tile.minimum ? tile.minimum : sum;
+      tile.out[i * tile.out_stride + channel] = raised > tile.maximum ? tile.maximum : raised;
+    }
+  }
+}
+
+/// The same in channels from `channel` to `n`, for kernels of 3 x 3 whose pixels are next to each other, in `kRows`
+/// rows: tiles that are `row_pixels` pixels apart. Each input is loaded once for all sums that it is a part of, whose
+/// order stays.
+template <int kRows, int kStride>
+void sum_neighbors(const TileArgs (&tiles)[kRows], int64_t row_pixels, int64_t channel, int64_t n) {
+  constexpr int kKernel = 3;
+  constexpr int kInRows = (kRows - 1) * kStride + kKernel;
+  constexpr int kColumns = (kDepthwisePixels - 1) * kStride + kKernel;
+  const TileArgs& tile = tiles[0];
+  for (; channel < n; channel += kLanes) {
+    // Some of the last channels may be computed twice.
+    channel = std::min(channel, n - kLanes);
+    Floats weights[kKernel * kKernel];
+#pragma GCC unroll 9
+    for (int i = 0; i < kKernel * kKernel; ++i) {
+      weights[i] = simd::load(tile.weight + i * tile.weight_stride + channel);
+    }
+    Floats sums[kRows][kDepthwisePixels] = {};
+#pragma GCC unroll 5
+    for (int row = 0; row < kInRows; ++row) {
+      // An input is the first one that a row of some pixel's kernel meets, or else one of the last pixel's.
+      const int first_y = std::min(row / kStride, kRows - 1);
+      const float* const* const pixels =
+          tile.pixels + (row - first_y * kStride) * kKernel * tile.place_stride + first_y * row_pixels;
+#pragma GCC unroll 9
+      for (int column = 0; column < kColumns; ++column) {
+        const int first_x = std::min(column / kStride, kDepthwisePixels - 1);
+        const Floats in = simd::load(pixels[(column - first_x * kStride) * tile.place_stride + first_x] + channel);
+#pragma GCC unroll 2
+        for (int y = 0; y < kRows; ++y) {
+          const int kernel_y = row - y * kStride;
+#pragma GCC unroll 4
+          for (int x = 0; x < kDepthwisePixels; ++x) {
+            const int kernel_x = column - x * kStride;
+            if (kernel_y >= 0 && kernel_y < kKernel && kernel_x >= 0 && kernel_x < kKernel) {
+              sums[y][x] += in * weights[kernel_y * kKernel + kernel_x];
+            }
+          }
+        }
+      }
+    }
+#pragma GCC unroll 2
+    for (int y = 0; y < kRows; ++y) {
+      finish<1>(tiles[y], channel, sums[y], std::make_integer_sequence<int, kDepthwisePixels>());
+    }
+  }
+}
+
+}  // namespace rules_executorch::kernels::packed

@@ -1,0 +1,141 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+#include "kernels/convolution/packed/float_rows.h"
+#include "kernels/gemm/float_panels.h"
+#include "kernels/gemm/layouts.h"
+#include "kernels/gemm/loaded_elements.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
+
+namespace rules_executorch::kernels::packed {
+
+/// A tile of sums in registers: vectors of output channels, and pixels.
+inline constexpr int kTileVectors = kVectorBytes == 64 ? 3 : 4 * 16 / kVectorBytes;
+inline constexpr int kTilePixels = kVectorRegisters * 3 / 4 / kTileVectors;
+inline constexpr int64_t kTileChannels = kTileVectors * kLanes;
+/// Where vectors are as wide as a panel, those of a tile are of as many panels.
+inline constexpr bool kSpansPanels = kLanes == kFloatPanelColumns;
+static_assert(kStripColumns % kTileChannels == 0 && (kSpansPanels || kTileChannels == kFloatPanelColumns));
+
+/// A tile of sums: what it reads, and what becomes of the sums on their way to the result: biases and residuals are
+/// added, bounds are kept.
+struct TileArgs {
+  const float* const* pixels;  // for each place of the inputs, those of all pixels of the block
+  int64_t place_stride;
+  int64_t places;
+  int64_t depth;        // inputs that are neighbors at each place
+  int64_t first;        // of them
+  const float* weight;  // a row for each input
+  int64_t weight_stride;
+  int64_t panel_stride;
+  const float* next_weight;  // what is read later; a part of it comes from memory with each row
+  int64_t next_stride;
+  const float* bias;
+  const float* residual;  // null for none
+  int64_t residual_stride;
+  float* out;
+  int64_t out_stride;
+  int64_t pixel_count;  // which are `out`'s; others in the tile are computed again
+  float minimum;
+  float maximum;
+};
+
+#if defined(__GNUC__)
+/// Half of the columns of a panel, in one vector or two: groups may have no more channels.
+inline constexpr int64_t kNarrowChannels = kFloatPanelColumns / 2;
+inline constexpr int64_t kNarrowLanes = std::min(kNarrowChannels, kLanes);
+using NarrowFloats = simd::Vector<float, kNarrowLanes * sizeof(float)>;
+#else
+inline constexpr int64_t kNarrowChannels = 0;
+inline constexpr int64_t kNarrowLanes = kLanes;
+using NarrowFloats = Floats;
+#endif
+
+/// Writes the sums of a tile; I goes through its pixels and their vectors in row-major order. Inlined, so that the sums
+/// are in registers before, too.
+template <int kVectors, typename V, int... I>
+KERNELS_ALWAYS_INLINE inline void finish(const TileArgs& tile, int64_t channel, V* sums,
+                                         std::integer_sequence<int, I...>) {
+  constexpr int64_t kOfVector = sizeof(V) / sizeof(float);
+  const int64_t last = tile.pixel_count - 1;
+  const V biases[] = {simd::load_as<V>(tile.bias + channel + I % kVectors * kOfVector)...};
+  ((sums[I] += biases[I]), ...);
+  if (tile.residual != nullptr) {
+    const float* const rows[] = {tile.residual + std::min<int64_t>(I / kVectors, last) * tile.residual_stride +
+                                 channel...};
+    ((sums[I] += simd::load_as<V>(rows[I] + I % kVectors * kOfVector)), ...);
+  }
+  float* const rows[] = {tile.out + std::min<int64_t>(I / kVectors, last) * tile.out_stride + channel...};
+  const float minimum = tile.minimum;
+  const float maximum = tile.maximum;
+  ((sums[I] = simd::clamp(sums[I], minimum, maximum), simd::store(rows[I] + I % kVectors * kOfVector, sums[I])), ...);
+}
+
+/// Adds the products of an input and a row of weights: pairs of BFloat16 where `kPairs`, which floats have the bits of.
+template <bool kPairs, typename V>
+KERNELS_ALWAYS_INLINE inline V add_products(V sums, float in, V row) {
+#if defined(KERNELS_MULTIPLIES_PAIRS)
+  if constexpr (kPairs) {
+    return simd::add_pairs(sums, in, row);
+  }
+#endif
+  return sums + in * row;
+}
+
+template <bool kPairs, typename V, int kVectors, int... I>
+inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> all) {
+  constexpr int64_t kOfVector = sizeof(V) / sizeof(float);
+  V sums[] = {((void)I, V{})...};
+  const int64_t vector_stride = kOfVector == kFloatPanelColumns ? tile.panel_stride : kOfVector;
+  const float* weight = tile.weight;
+  const float* next = tile.next_weight;
+  for (int64_t place = 0; place < tile.places; ++place) {
+    const float* const* const pixels = tile.pixels + place * tile.place_stride;
+    const float* const in[] = {pixels[I / kVectors] + tile.first...};
+    for (int64_t p = 0; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
+      simd::prefetch<2>(next);  // into the second cache
+      const V row[] = {simd::load_as<V>(weight + I % kVectors * vector_stride)...};
+      ((sums[I] = add_products<kPairs>(sums[I], load_float(in[I] + p), row[I])), ...);
+    }
+  }
+  finish<kVectors>(tile, 0, sums, all);
+}
+
+template <bool kPairs, typename V, int kPixels, int kVectors>
+void sum_tile(const TileArgs& tile) {
+  sum_pixels<kPairs, V, kVectors>(tile, std::make_integer_sequence<int, kPixels * kVectors>());
+}
+
+using SumTile = void (*)(const TileArgs& tile);
+
+/// The function for tiles of `pixels` pixels at least.
+template <bool kPairs, typename V, int kVectors>
+SumTile tile_of_pixels(int64_t pixels) {
+  constexpr int kHalf = (kTilePixels + 1) / 2;
+  return pixels > kHalf ? &sum_tile<kPairs, V, kTilePixels, kVectors>
+         : pixels > 1   ? &sum_tile<kPairs, V, kHalf, kVectors>
+                        : &sum_tile<kPairs, V, 1, kVectors>;
+}
+
+/// The same for `vectors` vectors at least.
+template <bool kPairs, int kVectors = kTileVectors>
+SumTile tile_of(int64_t pixels, int64_t vectors) {
+  // Only where a tile spans panels, a strip may have fewer of them.
+  if constexpr (kSpansPanels && kVectors > 1) {
+    if (vectors < kVectors) {
+      return tile_of<kPairs, kVectors - 1>(pixels, vectors);
+    }
+  }
+  return tile_of_pixels<kPairs, Floats, kVectors>(pixels);
+}
+
+/// The same for half a panel.
+inline SumTile narrow_tile_of(int64_t pixels) {
+  return tile_of_pixels<false, NarrowFloats, std::max<int64_t>(kNarrowChannels / kNarrowLanes, 1)>(pixels);
+}
+
+}  // namespace rules_executorch::kernels::packed

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/convolution/image_geometry.h"
+#include "kernels/tensors/dtype.h"
+
+namespace rules_executorch::kernels::packed {
+
+/// The sizes of a convolution of images by packed weights, with a channels-last result. Strides are in elements.
+struct Geometry {
+  ScalarType type;
+  int64_t batch;
+  int64_t in_channels;
+  int64_t channels;  // of the input, and one that fills them up to pairs
+  int64_t out_channels;
+  int64_t groups;
+  ImageAxis y;
+  ImageAxis x;
+  int64_t in_batch_stride;
+  int64_t in_channel_stride;
+  int64_t in_row_stride;
+  int64_t in_pixel_stride;
+  bool is_depthwise;  // each output channel is made of its own input channel: weights have a row for each position
+};
+
+/// Reads sizes from the operator's arguments. False where there is no such convolution, or where the weights are packed
+/// for another one.
+bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments& arguments, int64_t out_channels,
+                   int64_t groups, Geometry& geometry);
+
+}  // namespace rules_executorch::kernels::packed

@@ -1,0 +1,411 @@
+#include <algorithm>
+#include <cstring>
+
+#include "kernels/convolution/quantized.h"
+#include "kernels/gemm/integer_product.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/byte_table.h"
+#include "kernels/math/divide_up.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
+
+namespace rules_executorch::kernels {
+namespace {
+
+/// Multiplications that a thread takes at least. One of a depthwise convolution takes as long as some others.
+constexpr int64_t kPartProducts = 16 * kGrain;
+constexpr int64_t kDepthwiseCost = 8;
+
+/// Channels that each depend on one input channel: vectors of channels, of which the bytes of up to four rows make
+/// groups. The groups of a column serve all output pixels that the column is a part of.
+class DepthwiseConvolution {
+ public:
+  explicit DepthwiseConvolution(const QuantizedConvolution& convolution) : c_(convolution) {
+    if (!has_tiles()) {
+      return;
+    }
+    if (c_.x.stride == 1) {
+      rows_ = std::min<int64_t>(kTileRows, c_.y.out_size);
+    }
+    const int64_t vectors = c_.x.stride == 1 ? kVectorsOfRows : kVectorsOfRow;
+    while (most_parts_ < simd::kMostParts && c_.x.out_size >= vectors * most_parts_ * 2) {
+      most_parts_ *= 2;
+    }
+  }
+
+  bool compute(ProductScratch& scratch) {
+    const int64_t weight_bytes = c_.weight_groups() * kGroupVectorBytes;
+    block_bytes_ = kTileRows * weight_bytes + 2 * kFactorBytes;
+    int64_t blocks = 0;
+    for (int64_t channel = 0; channel < c_.groups; channel = block_from(channel).end()) {
+      ++blocks;
+    }
+    factors_ = reinterpret_cast<char*>(scratch.get(blocks * block_bytes_));
+    if (factors_ == nullptr) {
+      return false;
+    }
+    for (int64_t channel = 0, i = 0; channel < c_.groups; channel = block_from(channel).end(), ++i) {
+      arrange(block_from(channel), weight_bytes, factors_ + i * block_bytes_);
+    }
+    std::fill_n(zeros_, simd::kByteLanes, c_.zero_point);
+    const int64_t work = rows_ * c_.x.out_size * (c_.groups + simd::kByteLanes) * c_.taps() * kDepthwiseCost;
+    const int64_t steps = divide_up(c_.y.out_size, rows_);
+    parallel_for(0, c_.batch * steps, std::max<int64_t>(kPartProducts / work, 1), [&](int64_t begin, int64_t end) {
+      for (int64_t step = begin; step < end; ++step) {
+        const char* factors = factors_;
+        for (int64_t channel = 0; channel < c_.groups; factors += block_bytes_) {
+          const Block block = block_from(channel);
+          compute_rows(step / steps, step % steps * rows_, block, factors);
+          channel = block.end();
+        }
+      }
+    });
+    return true;
+  }
+
+ private:
+  static constexpr int64_t kFactorBytes = simd::kByteLanes * static_cast<int64_t>(sizeof(float));
+  static constexpr int64_t kGroupVectorBytes = simd::kGroupBytes * simd::kByteLanes;
+  /// Output rows that share the groups of a column: a group has the rows of the input that both of them meet.
+  static constexpr int kTileRows = 2;
+  /// Vectors of output pixels that are computed together, of each of these rows, or of one row.
+  static constexpr int kVectorsOfRows = kVectorRegisters >= 32 ? 2 : 1;
+  static constexpr int kVectorsOfRow = 2;
+
+  /// Channels that are computed together. They fill a vector, or one of the parts of a vector, of which the others are
+  /// the next pixels.
+  struct Block {
+    int64_t first;
+    int64_t channels;
+    int64_t parts;
+
+    int64_t end() const { return first + channels; }
+  };
+
+  /// The block that `channel` is in. Where less channels are left than it has, some of those before are in it, too.
+  Block block_from(int64_t channel) const {
+    int64_t parts = 1;
+    const auto fits = [&] {
+      const int64_t width = simd::kByteLanes / parts;
+      return width <= c_.groups && width < 2 * (c_.groups - channel);
+    };
+    while (parts < most_parts_ && !fits()) {
+      parts *= 2;
+    }
+    if (simd::kByteLanes / parts > c_.groups) {
+      return {0, c_.groups, 1};
+    }
+    const int64_t width = simd::kByteLanes / parts;
+    return {std::min(channel, c_.groups - width), width, parts};
+  }
+
+  /// Whether the kernel has three columns next to each other, each of one group, and one byte of a group is left.
+  bool has_tiles() const {
+    return c_.conversion.type != ScalarType::Float && c_.y.kernel_size < simd::kGroupBytes && c_.y.dilation == 1 &&
+           c_.x.kernel_size == 3 && c_.x.dilation == 1 && ((c_.x.stride == 1 && c_.y.stride == 1) || c_.x.stride == 2);
+  }
+
+  /// Where the factors of a block's channel lie, which are in interleaved order.
+  static int64_t position(int64_t channel) {
+    const int64_t lane = channel / 16;
+    return channel % 16 / 4 * simd::kIntLanes + lane * 4 + channel % 4;
+  }
+
+  /// Copies the factors and weights of a block's channels as the loops read them.
+  void arrange(const Block& block, int64_t weight_bytes, char* target) const {
+    const int64_t channels = block.channels * block.parts;
+    const int64_t groups = c_.weight_groups();
+    std::memset(target, 0, static_cast<size_t>(block_bytes_));
+    float* const scales = reinterpret_cast<float*>(target);
+    float* const offsets = scales + simd::kByteLanes;
+    char* const weights = target + 2 * kFactorBytes;
+    for (int64_t i = 0, n = 0; i < channels; i += n) {
+      const int64_t channel = block.first + i % block.channels;
+      // Four channels are neighbors here as there.
+      n = i % 4 == 0 && channel % 4 == 0 && i % block.channels + 4 <= block.channels ? 4 : 1;
+      const auto copy = [n](const void* from, void* to, int64_t size) {
+        n == 4 ? std::memcpy(to, from, 4 * size) : std::memcpy(to, from, size);
+      };
+      copy(c_.conversion.scale + channel, scales + position(i), sizeof(float));
+      copy(c_.conversion.offset + channel, offsets + position(i), sizeof(float));
+      const char* const panel = c_.weight + channel / kPanelColumns * groups * kPanelColumns * kPanelDepth;
+      for (int64_t group = 0; group < groups; ++group) {
+        copy(panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth,
+             weights + group * kGroupVectorBytes + position(i) * simd::kGroupBytes, simd::kGroupBytes);
+      }
+    }
+    if (rows_ > 1) {
+      // Of the next output row. The last byte of a group is zero, and becomes the first one of the next group.
+      std::memcpy(weights + weight_bytes + 1, weights, static_cast<size_t>(weight_bytes - 1));
+    }
+  }
+
+  /// What some rows of output pixels of a block of channels are made of.
+  struct Row {
+    const uint8_t* in;  // the batch's first pixel, from the block's first channel on
+    char* out;          // of the first row
+    const char* factors;
+    int64_t y;  // of the first row of the input that the kernel meets; may be negative
+    int64_t rows;
+    Block block;
+  };
+
+  /// Rows of the input whose elements make groups. Of a row outside of the input, all columns are at the same place.
+  struct GroupRows {
+    const uint8_t* rows[simd::kGroupBytes];
+    int64_t steps[simd::kGroupBytes];
+  };
+
+  int64_t out_row_bytes() const { return c_.x.out_size * c_.groups * c_.element_size; }
+
+  void compute_rows(int64_t batch, int64_t out_y, const Block& block, const char* factors) const {
+    const int64_t pixels = c_.y.in_size * c_.x.in_size;
+    const Row row = {c_.in + batch * pixels * c_.groups + block.first,
+                     c_.out + (batch * c_.y.out_size + out_y) * out_row_bytes() + block.first * c_.element_size,
+                     factors,
+                     out_y * c_.y.stride - c_.y.padding,
+                     std::min(rows_, c_.y.out_size - out_y),
+                     block};
+#if KERNELS_HAVE_VECTOR_TABLES
+    if (c_.conversion.table != nullptr && simd::has_vector_tables()) {
+      look_up_pixels(row);
+      return;
+    }
+#endif
+    compute_pixels(row, [](simd::Bytes bytes) KERNELS_ALWAYS_INLINE { return bytes; });
+    if (c_.conversion.table != nullptr) {
+      for (int64_t i = 0; i < row.rows; ++i) {
+        look_up_rows(c_.conversion.table, c_.x.out_size, block.channels, c_.groups,
+                     reinterpret_cast<uint8_t*>(row.out + i * out_row_bytes()));
+      }
+    }
+  }
+
+#if KERNELS_HAVE_VECTOR_TABLES
+
+  KERNELS_VECTOR_TABLES void look_up_pixels(const Row& row) const {
+    compute_pixels(row, simd::VectorTable{c_.conversion.table});
+  }
+
+#endif
+
+  /// Computes rows, whose bytes `convert` converts. Not KERNELS_ALWAYS_INLINE, nor is what it calls with `convert`:
+  /// that may be for other processors than these functions, until they are a part of another.
+  template <typename Convert>
+  void compute_pixels(const Row& row, const Convert& convert) const {
+    int64_t x = 0;
+    if (has_tiles() && row.block.channels * row.block.parts == simd::kByteLanes) {
+      x = c_.x.stride == 1 ? compute_tiles<kTileRows, kVectorsOfRows, 1>(row, convert)
+                           : compute_tiles<1, kVectorsOfRow, 2>(row, convert);
+    }
+    for (; x < c_.x.out_size; ++x) {
+      for (int64_t i = 0; i < row.rows; ++i) {
+        compute_pixel(row, i, x, convert);
+      }
+    }
+  }
+
+  /// The rows from `tap` of the kernel on, and behind them those that the next output rows meet.
+  GroupRows group_rows(const Row& row, int64_t first, int64_t tap, int64_t count) const {
+    GroupRows result;
+    for (int64_t i = 0; i < simd::kGroupBytes; ++i) {
+      const int64_t y = row.y + first * c_.y.stride + (tap + i) * c_.y.dilation;
+      const bool is_inside = tap + i < count && y >= 0 && y < c_.y.in_size;
+      result.rows[i] = is_inside ? row.in + y * c_.x.in_size * c_.groups : zeros_;
+      result.steps[i] = is_inside ? c_.groups : 0;
+    }
+    return result;
+  }
+
+  /// Computes the pixels of some rows in tiles of `kVectors` vectors of each; returns where they end: at 0 where a tile
+  /// is wider than a row. The first columns of two pixels are kStep columns apart.
+  template <int kRows, int kVectors, int kStep, typename Convert>
+  int64_t compute_tiles(const Row& row, const Convert& convert) const {
+    if constexpr (simd::kMostParts >= 4) {
+      if (row.block.parts == 4) {
+        return compute_tiles_of<kRows, kVectors, kStep, 4>(row, convert);
+      }
+    }
+    if constexpr (simd::kMostParts >= 2) {
+      if (row.block.parts == 2) {
+        return compute_tiles_of<kRows, kVectors, kStep, 2>(row, convert);
+      }
+    }
+    return compute_tiles_of<kRows, kVectors, kStep, 1>(row, convert);
+  }
+
+  template <int kRows, int kVectors, int kStep, int kParts, typename Convert>
+  int64_t compute_tiles_of(const Row& row, const Convert& convert) const {
+    constexpr int64_t kPixels = kVectors * kParts;
+    const int64_t end = c_.x.out_size;
+    if (end < kPixels) {
+      return 0;
+    }
+    const GroupRows rows = group_rows(row, 0, 0, c_.y.kernel_size + row.rows - 1);
+    for (int64_t x = 0; x < end; x += kPixels) {
+      // Some of the last pixels may be computed twice.
+      x = std::min(x, end - kPixels);
+      compute_tile<kRows, kVectors, kStep, kParts>(row, rows, x, convert);
+    }
+    return end;
+  }
+
+  template <int kRows, int kVectors, int kStep, int kParts, typename Convert>
+  void compute_tile(const Row& row, const GroupRows& rows, int64_t x, const Convert& convert) const {
+    constexpr int kKernel = 3;
+    constexpr int kVectorStep = kStep * kParts;
+    const simd::Bytes bits = simd::repeat_group(c_.bits * 0x01010101u);
+    const char* const weights = row.factors + 2 * kFactorBytes;
+    simd::Ints sums[kRows * kVectors][4];
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows * kVectors; ++i) {
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) {
+        sums[i][j] = simd::Ints{};
+      }
+    }
+#pragma GCC unroll 32
+    for (int k = 0; k < (kVectors - 1) * kVectorStep + kKernel; ++k) {
+      if (k % kVectorStep >= kKernel) {
+        continue;
+      }
+      const int64_t first = x * kStep - c_.x.padding + k;
+      // The last row of a group is one that the next output row meets, or has weights of zero.
+      constexpr int kMet = simd::kGroupBytes - kTileRows + kRows;
+      simd::Bytes loaded[simd::kGroupBytes];
+#pragma GCC unroll 4
+      for (int i = 0; i < kMet; ++i) {
+        const uint8_t* from[kParts];
+#pragma GCC unroll 4
+        for (int part = 0; part < kParts; ++part) {
+          const int64_t column = first + part * kStep;
+          from[part] = column >= 0 && column < c_.x.in_size ? rows.rows[i] + column * rows.steps[i] : zeros_;
+        }
+        loaded[i] = simd::load_parts(from) ^ bits;
+      }
+      if (kMet < simd::kGroupBytes) {
+        loaded[simd::kGroupBytes - 1] = loaded[0];
+      }
+      simd::Bytes column[4];
+      simd::interleave(loaded, column);
+#pragma GCC unroll 4
+      for (int i = 0; i < kVectors; ++i) {
+        if (k >= i * kVectorStep && k < i * kVectorStep + kKernel) {
+#pragma GCC unroll 2
+          for (int y = 0; y < kRows; ++y) {
+            add_column(column, weights + (y * kKernel + k - i * kVectorStep) * kGroupVectorBytes,
+                       sums[y * kVectors + i]);
+          }
+        }
+      }
+    }
+    const float* const scales = reinterpret_cast<const float*>(row.factors);
+    // A quarter of the channels at a time, which share factors.
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows * kVectors; ++i) {
+        sums[i][j] = simd::rounded(sums[i][j], scales + j * simd::kIntLanes,
+                                   scales + simd::kByteLanes + j * simd::kIntLanes, c_.conversion.range);
+      }
+    }
+#pragma GCC unroll 2
+    for (int y = 0; y < kRows; ++y) {
+      if (y >= row.rows) {
+        break;
+      }
+      char* const out = row.out + y * out_row_bytes() + x * c_.groups;
+#pragma GCC unroll 4
+      for (int i = 0; i < kVectors; ++i) {
+        const simd::Bytes bytes = convert(simd::narrow(sums[y * kVectors + i]));
+        if constexpr (kParts == 1) {
+          simd::store(out + i * c_.groups, bytes);
+        } else {
+          constexpr int64_t kPartBytes = simd::kByteLanes / kParts;
+          alignas(simd::kByteLanes) char parts[simd::kByteLanes];
+          simd::store(parts, bytes);
+#pragma GCC unroll 4
+          for (int part = 0; part < kParts; ++part) {
+            std::memcpy(out + (i * kParts + part) * c_.groups, parts + part * kPartBytes, kPartBytes);
+          }
+        }
+      }
+    }
+  }
+
+  /// Computes one pixel of a row.
+  template <typename Convert>
+  void compute_pixel(const Row& row, int64_t out_row, int64_t out_x, const Convert& convert) const {
+    const simd::Bytes bits = simd::repeat_group(c_.bits * 0x01010101u);
+    const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
+    const char* weights = row.factors + 2 * kFactorBytes;
+    simd::Ints sums[4] = {simd::Ints{}, simd::Ints{}, simd::Ints{}, simd::Ints{}};
+    for (int64_t tap = 0; tap < c_.y.kernel_size; tap += simd::kGroupBytes) {
+      const GroupRows rows = group_rows(row, out_row, tap, c_.y.kernel_size);
+      for (int64_t k = 0; k < c_.x.kernel_size; ++k, weights += kGroupVectorBytes) {
+        const int64_t x = out_x * c_.x.stride - c_.x.padding + k * c_.x.dilation;
+        const GroupRows& met = x >= 0 && x < c_.x.in_size ? rows : outside;
+        simd::Bytes loaded[simd::kGroupBytes];
+        for (int i = 0; i < simd::kGroupBytes; ++i) {
+          loaded[i] = simd::load_some_bytes(met.rows[i] + x * met.steps[i], row.block.channels) ^ bits;
+        }
+        simd::Bytes column[4];
+        simd::interleave(loaded, column);
+        add_column(column, weights, sums);
+      }
+    }
+    store(row, sums, row.out + out_row * out_row_bytes() + out_x * c_.groups * c_.element_size, convert);
+  }
+
+  KERNELS_ALWAYS_INLINE static void add_column(const simd::Bytes (&column)[4], const char* weights,
+                                               simd::Ints (&sums)[4]) {
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) {
+      sums[j] = simd::add_products(sums[j], column[j], simd::load_as<simd::Bytes>(weights + j * simd::kByteLanes));
+    }
+  }
+
+  template <typename Convert>
+  void store(const Row& row, const simd::Ints (&sums)[4], char* out, const Convert& convert) const {
+    const float* const scales = reinterpret_cast<const float*>(row.factors);
+    if (c_.conversion.type == ScalarType::Float) {
+      int32_t values[simd::kByteLanes];
+      for (int i = 0; i < 4; ++i) {
+        simd::store(values + i * simd::kIntLanes, sums[i]);
+      }
+      store_floats(row, values, out);
+      return;
+    }
+    char stored[simd::kByteLanes];
+    simd::store(stored, convert(simd::narrow_sums(sums, scales, scales + simd::kByteLanes, c_.conversion.range)));
+    simd::copy_few_bytes(out, stored, row.block.channels);
+  }
+
+  static void store_floats(const Row& row, const int32_t* values, char* out) {
+    const float* const scales = reinterpret_cast<const float*>(row.factors);
+    for (int64_t i = 0; i < row.block.channels; ++i) {
+      const int64_t at = position(i);
+      const float value = static_cast<float>(values[at]) * scales[at] + scales[simd::kByteLanes + at];
+      std::memcpy(out + i * static_cast<int64_t>(sizeof(float)), &value, sizeof(value));
+    }
+  }
+
+  const QuantizedConvolution& c_;
+  /// Output rows that are computed together, and parts of a vector at most.
+  int64_t rows_ = 1;
+  int64_t most_parts_ = 1;
+  char* factors_ = nullptr;
+  int64_t block_bytes_ = 0;
+  uint8_t zeros_[simd::kByteLanes];  // The input's zero points.
+};
+
+}  // namespace
+
+bool convolve_depthwise(const QuantizedConvolution& convolution, ProductScratch& scratch) {
+  return DepthwiseConvolution(convolution).compute(scratch);
+}
+
+}  // namespace rules_executorch::kernels

@@ -1,0 +1,268 @@
+#include "kernels/convolution/winograd.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "kernels/convolution/winograd_transforms.h"
+#include "kernels/gemm/float_panels.h"
+#include "kernels/gemm/layouts.h"
+#include "kernels/gemm/matmul.h"
+#include "kernels/math/divide_up.h"
+#include "kernels/parallel/grain.h"
+#include "kernels/parallel/parallel_for.h"
+#include "kernels/simd/simd.h"
+
+namespace rules_executorch::kernels {
+namespace {
+
+using Floats = simd::Vector<float>;
+constexpr int64_t kLanes = simd::kLanes<float>;
+
+/// About how many bytes a block of tiles takes, transformed, with a strip's sums for them: they stay in the second
+/// cache.
+constexpr int64_t kBlockBytes = 1024 * 1024;
+/// Tiles of a block are a multiple of this, so that the product's rows come in whole tiles of its own.
+constexpr int64_t kTileStep = 8;
+/// Multiplications that a thread takes at least.
+constexpr int64_t kPartProducts = 8 * kGrain;
+
+/// Computes one convolution by its plan.
+class WinogradConvolution {
+ public:
+  WinogradConvolution(const WinogradPlan& plan, const WinogradOperands& operands) : plan_(plan), operands_(operands) {}
+
+  void compute(float* scratch) const {
+    const int64_t tiles = plan_.tiles;
+    parallel_for(0, plan_.parts, 1, [&](int64_t first, int64_t last) {
+      for (int64_t part = first; part < last; ++part) {
+        const int64_t end = (part + 1) * tiles / plan_.parts;
+        for (int64_t tile = part * tiles / plan_.parts; tile < end; tile += plan_.block_tiles) {
+          const int64_t count = std::min(plan_.block_tiles, end - tile);
+          if (plan_.tile_outputs == 2) {
+            compute_block<2>(tile, count, scratch + part * plan_.scratch_size);
+          } else {
+            compute_block<4>(tile, count, scratch + part * plan_.scratch_size);
+          }
+        }
+      }
+    });
+  }
+
+ private:
+  /// The first output of a tile.
+  struct Corner {
+    int64_t image;
+    int64_t y;
+    int64_t x;
+  };
+
+  Corner corner(int64_t tile) const {
+    const int64_t row = tile / plan_.tiles_of_row;
+    return {row / plan_.tiles_of_column, row % plan_.tiles_of_column * plan_.tile_outputs,
+            tile % plan_.tiles_of_row * plan_.tile_outputs};
+  }
+
+  template <int kOutputs>
+  void compute_block(int64_t first, int64_t count, float* scratch) const {
+    float* const inputs = scratch;
+    float* const sums = inputs + plan_.places * plan_.place_stride;
+    float* const zeros = sums + plan_.places * plan_.sums_stride;
+    std::fill_n(zeros, plan_.channels, 0.0f);
+    for (int64_t i = 0; i < count; ++i) {
+      transform_inputs<kOutputs>(corner(first + i), zeros, inputs + i * plan_.filled_channels);
+    }
+    for (int64_t channel = 0; channel < plan_.out_channels; channel += kStripColumns) {
+      const int64_t width = std::min(kStripColumns, plan_.filled_out_channels - channel);
+      multiply(inputs, count, channel, width, sums);
+      for (int64_t i = 0; i < count; ++i) {
+        transform_sums<kOutputs>(sums + i * width, channel, std::min(width, plan_.out_channels - channel),
+                                 corner(first + i));
+      }
+    }
+  }
+
+  /// Transforms what a tile meets: zeros outside of the image.
+  template <int kOutputs>
+  void transform_inputs(const Corner& corner, const float* zeros, float* target) const {
+    constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
+    const float* pixels[kInputs][kInputs];
+    for (int64_t i = 0; i < kInputs; ++i) {
+      const int64_t y = corner.y - plan_.y.padding + i;
+      for (int64_t j = 0; j < kInputs; ++j) {
+        const int64_t x = corner.x - plan_.x.padding + j;
+        const bool is_inside = y >= 0 && y < plan_.y.in_size && x >= 0 && x < plan_.x.in_size;
+        pixels[i][j] =
+            is_inside ? operands_.in + ((corner.image * plan_.y.in_size + y) * plan_.x.in_size + x) * plan_.channels
+                      : zeros;
+      }
+    }
+    for (int64_t channel = 0; channel < plan_.channels; channel += kLanes) {
+      const int64_t n = plan_.channels - channel;
+      Floats columns[kInputs][kInputs];
+#pragma GCC unroll 6
+      for (int j = 0; j < kInputs; ++j) {
+        Floats values[kInputs];
+#pragma GCC unroll 6
+        for (int i = 0; i < kInputs; ++i) {
+          values[i] = simd::load_first(pixels[i][j] + channel, n);
+        }
+        WinogradTransform<kOutputs>::of_inputs(values, columns[j]);
+      }
+#pragma GCC unroll 6
+      for (int i = 0; i < kInputs; ++i) {
+        Floats values[kInputs];
+        Floats transformed[kInputs];
+#pragma GCC unroll 6
+        for (int j = 0; j < kInputs; ++j) {
+          values[j] = columns[j][i];
+        }
+        WinogradTransform<kOutputs>::of_inputs(values, transformed);
+#pragma GCC unroll 6
+        for (int j = 0; j < kInputs; ++j) {
+          simd::store(target + (i * kInputs + j) * plan_.place_stride + channel, transformed[j]);
+        }
+      }
+    }
+  }
+
+  /// Multiplies the inputs of some tiles by the weights of a strip, at each place.
+  void multiply(const float* inputs, int64_t count, int64_t channel, int64_t width, float* sums) const {
+    const ProductLoops& loops = product_loops<float>();
+    const int64_t k = plan_.places * plan_.channels;
+    PanelProduct product{};
+    product.totals_stride = width;
+    product.a_stride = plan_.filled_channels;
+    product.rows = count;
+    product.columns = width;
+    product.k = plan_.channels;
+    product.replaces_totals = true;
+    for (int64_t place = 0; place < plan_.places; ++place) {
+      product.totals = sums + place * plan_.sums_stride;
+      product.a = inputs + place * plan_.place_stride;
+      product.b = operands_.weight + channel * k + place * plan_.channels * kFloatPanelColumns;
+      add_panels<float>(loops.add_panel, product, k * kFloatPanelColumns);
+    }
+  }
+
+  /// Transforms the sums of a tile to its outputs in `n` plan_.channels, and writes those that are the image's.
+  template <int kOutputs>
+  void transform_sums(const float* sums, int64_t channel, int64_t n, const Corner& corner) const {
+    constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
+    const int64_t rows = std::min<int64_t>(kOutputs, plan_.y.out_size - corner.y);
+    const int64_t columns = std::min<int64_t>(kOutputs, plan_.x.out_size - corner.x);
+    const int64_t at =
+        ((corner.image * plan_.y.out_size + corner.y) * plan_.x.out_size + corner.x) * plan_.out_channels + channel;
+    for (int64_t c = 0; c < n; c += kLanes) {
+      const int64_t lanes = n - c;
+      Floats transformed[kInputs][kOutputs];
+#pragma GCC unroll 6
+      for (int j = 0; j < kInputs; ++j) {
+        Floats values[kInputs];
+#pragma GCC unroll 6
+        for (int i = 0; i < kInputs; ++i) {
+          values[i] = simd::load(sums + (i * kInputs + j) * plan_.sums_stride + c);
+        }
+        WinogradTransform<kOutputs>::of_sums(values, transformed[j]);
+      }
+      const Floats biases =
+          operands_.bias != nullptr ? simd::load_first(operands_.bias + channel + c, lanes) : Floats{};
+#pragma GCC unroll 4
+      for (int i = 0; i < kOutputs; ++i) {
+        Floats values[kInputs];
+        Floats outputs[kOutputs];
+#pragma GCC unroll 6
+        for (int j = 0; j < kInputs; ++j) {
+          values[j] = transformed[j][i];
+        }
+        WinogradTransform<kOutputs>::of_sums(values, outputs);
+        if (i >= rows) {
+          break;
+        }
+#pragma GCC unroll 4
+        for (int j = 0; j < kOutputs; ++j) {
+          if (j >= columns) {
+            break;
+          }
+          const int64_t pixel = at + (i * plan_.x.out_size + j) * plan_.out_channels + c;
+          Floats total = outputs[j] + biases;
+          if (operands_.residual != nullptr) {
+            total += simd::load_first(operands_.residual + pixel, lanes);
+          }
+          simd::store_first(operands_.out + pixel,
+                            simd::clamp(total, operands_.epilogue.minimum, operands_.epilogue.maximum), lanes);
+        }
+      }
+    }
+    if (operands_.epilogue.activation.apply != nullptr) {
+      for (int64_t i = 0; i < rows; ++i) {
+        for (int64_t j = 0; j < columns; ++j) {
+          operands_.epilogue.activation(operands_.out + at + (i * plan_.x.out_size + j) * plan_.out_channels, n);
+        }
+      }
+    }
+  }
+
+  const WinogradPlan& plan_;
+  const WinogradOperands& operands_;
+};
+
+}  // namespace
+
+WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry) {
+  WinogradPlan plan{};
+  static_cast<WinogradGeometry&>(plan) = geometry;
+  const int64_t tile_inputs = geometry.tile_outputs + kWinogradKernelSize - 1;
+  plan.places = tile_inputs * tile_inputs;
+  plan.filled_channels = divide_up(geometry.channels, kLanes) * kLanes;
+  plan.filled_out_channels = filled_columns(geometry.out_channels);
+  plan.tiles_of_row = divide_up(geometry.x.out_size, geometry.tile_outputs);
+  plan.tiles_of_column = divide_up(geometry.y.out_size, geometry.tile_outputs);
+  plan.tiles = geometry.batch * plan.tiles_of_column * plan.tiles_of_row;
+  const int64_t cost = plan.tiles * plan.places * geometry.channels * geometry.out_channels;
+  plan.parts = std::max<int64_t>(1, std::min({divide_up(plan.tiles, kTileStep), cost / kPartProducts, thread_count()}));
+  const int64_t tile_bytes = plan.places * (plan.filled_channels + kStripColumns) * sizeof(float);
+  const int64_t most = divide_up(kBlockBytes, tile_bytes * kTileStep) * kTileStep;
+  plan.block_tiles = even_size(divide_up(plan.tiles, plan.parts), most, kTileStep);
+  // The odd line keeps places in different sets of a cache.
+  plan.place_stride = plan.block_tiles * plan.filled_channels + 16;
+  plan.sums_stride = plan.block_tiles * kStripColumns + 16;
+  plan.scratch_size = divide_up(plan.places * (plan.place_stride + plan.sums_stride) + geometry.channels, 16) * 16;
+  return plan;
+}
+
+void convolve(const WinogradPlan& plan, const WinogradOperands& operands, float* scratch) {
+  WinogradConvolution(plan, operands).compute(scratch);
+}
+
+bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_channels, ArrayRef<int64_t> padding,
+                            ArrayRef<int64_t> end_padding, WinogradGeometry& geometry) {
+  constexpr int64_t kKernel[] = {kWinogradKernelSize, kWinogradKernelSize};
+  constexpr int64_t kOnes[] = {1, 1};
+  const ArrayRef<int64_t> kernel_size(kKernel, 2);
+  const ArrayRef<int64_t> ones(kOnes, 2);
+  ET_LOG_AND_RETURN_IF_FALSE(
+      read_image_axes(in, {kernel_size, ones, padding, end_padding, ones}, geometry.y, geometry.x));
+  ET_CHECK_OR_RETURN_FALSE(out_channels > 0 && out_channels <= std::numeric_limits<int32_t>::max(),
+                           "%lld output channels", static_cast<long long>(out_channels));
+  // So that no size below overflows.
+  constexpr double kMostElements = double(int64_t{1} << 48);
+  ET_CHECK_OR_RETURN_FALSE(double(geometry.y.out_size) * double(geometry.x.out_size) *
+                                   double(std::max<int64_t>(in.size(1), out_channels)) * double(in.size(0)) <
+                               kMostElements,
+                           "the padded input is too large");
+  geometry.batch = in.size(0);
+  geometry.channels = in.size(1);
+  geometry.out_channels = out_channels;
+  for (const int64_t outputs : {2, 4}) {
+    geometry.tile_outputs = outputs;
+    const int64_t inputs = outputs + kWinogradKernelSize - 1;
+    if (has_panels(weight, 0, out_channels, inputs * inputs * geometry.channels, /*has_pairs=*/false)) {
+      return true;
+    }
+  }
+  ET_LOG(Error,
+         "weights have another shape than those that are packed for tiles of this size: export the program anew");
+  return false;
+}
+
+}  // namespace rules_executorch::kernels
