@@ -36,6 +36,7 @@ _ELSEWHERE = {
     "bazel build --@rules_executorch//rules:instruction_sets=* //app*": "//rules/tests:instruction_sets_tests",
     "bazel build --output_groups=etrecord :model": "//export/tests:etrecord_test",
     "bazel build --output_groups=selective_build": "//rules/tests:executorch_generated_lib_tests",
+    "bazel build --output_groups=times :model": "//export/tests:phases_test",
     "bazel build :size*": "//tests/size:size_test",
     "bazel run :<name> -- --check": "//tests/downstream:bzlmod_test",
     "bazel run :<name>.profile": "//profiles/tests:profile_test",
