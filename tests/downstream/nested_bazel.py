@@ -132,8 +132,8 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
 def make_app(place: pathlib.Path) -> pathlib.Path:
     """A copy of the workspace `app`, with packages of the BUILD files that pages show.
 
-    `first_operator` has the quickstart's files and the BUILD file of docs/first_operator.md, and `plain` the plain model
-    and the BUILD file of the README. `workspace.bazelrc` is that of docs/workspace.md.
+    `first_operator` has the quickstart's files and the BUILD file of docs/first_operator.md. `plain` has the plain
+    model and the BUILD file of the README. `workspace.bazelrc` is the .bazelrc of docs/workspace.md.
     """
     app = make("app", place)
     (app / "workspace.bazelrc").write_text(_fence("docs/workspace.md", "--enable_workspace"))
