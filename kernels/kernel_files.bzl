@@ -19,6 +19,7 @@ def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instru
             name = name,
             srcs = [name + ".cpp"],
             copts = KERNEL_COPTS,
+            links_selected_only = True,
             operators = {name + ".cpp": file.operators},
             deps = ["//kernels/" + dep for dep in file.deps] + ["//kernels/simd"],
         )

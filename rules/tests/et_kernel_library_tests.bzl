@@ -74,6 +74,31 @@ _yamls_test = analysistest.make(
     attrs = {"yamls": attr.string_list()},
 )
 
+def _linked(linking_context):
+    return [
+        (library.static_library or library.pic_static_library).basename.removesuffix(".pic.a").removesuffix(".a")
+        for linker_input in linking_context.linker_inputs.to_list()
+        for library in linker_input.libraries
+        if library.static_library or library.pic_static_library
+    ]
+
+def _links_selected_only_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    target = analysistest.target_under_test(env)
+    linked = _linked(target[CcInfo].linking_context)
+    read = " ".join([f.basename for f in action_with_mnemonic(env, "EtBindKernels").inputs.to_list()])
+    for library in ["libkernels_alone", "libkernels_a", "libkernels_b"]:
+        is_needed = ctx.attr.links_all or library != "libkernels_alone"
+        asserts.equals(env, is_needed, library in linked, library + " is linked")
+        asserts.equals(env, is_needed, library in read, library + " is read")
+    asserts.equals(env, not ctx.attr.links_all, "_kernels_0" in read, "the files that were compiled are read")
+    return analysistest.end(env)
+
+_links_selected_only_test = analysistest.make(
+    _links_selected_only_test_impl,
+    attrs = {"links_all": attr.bool()},
+)
+
 def et_kernel_library_test_suite(name):
     """Tests of et_kernel_library.
 
@@ -108,6 +133,58 @@ def et_kernel_library_test_suite(name):
         srcs = ["op_a.cpp"],
         operators = {"op_a": ["aten::a.out"]},
         tags = ["manual"],
+    )
+    et_kernel_library(
+        name = "kernels_alone",
+        srcs = ["op_c.cpp"],
+        links_selected_only = True,
+        operators = {"op_c.cpp": ["aten::c.out"]},
+        tags = ["manual"],
+        # What a file calls is linked, also where it is a kernel.
+        deps = [":kernels_a"],
+    )
+    et_kernel_library(
+        name = "kernels_around_alone",
+        tags = ["manual"],
+        yamls = ["functions.yaml"],
+        deps = [":kernels_alone"],
+    )
+    for is_selective in [False, True]:
+        library = "generated_selective" if is_selective else "generated_whole"
+        executorch_generated_lib(
+            name = library,
+            dtype_selective_build = is_selective,
+            kernel_deps = [":kernels_around_alone"],
+            tags = ["manual"],
+            deps = [":selection_all"],
+        )
+        _links_selected_only_test(
+            name = library + "_test",
+            size = "small",
+            links_all = not is_selective,
+            target_under_test = ":" + library,
+        )
+    et_kernel_library(
+        name = "kernels_unmapped",
+        srcs = [
+            "op_a.cpp",
+            "shared.cpp",
+        ],
+        links_selected_only = True,
+        operators = {
+            "op_a.cpp": ["aten::a.out"],
+            "shared.cpp": [],
+        },
+        tags = ["manual"],
+    )
+    failure_test(
+        name = "kernels_unmapped_test",
+        size = "small",
+        expected = [
+            "//rules/tests:kernels_unmapped: links_selected_only = True, but the attribute operators has no operators for shared.cpp.",
+            "See: docs/errors.md#unmapped-source",
+        ],
+        target_under_test = ":kernels_unmapped",
     )
     _providers_test(
         name = "kernels_test",
@@ -204,9 +281,12 @@ def et_kernel_library_test_suite(name):
             ":generated_of_declared_test",
             ":generated_of_yamls_in_aten_mode_test",
             ":generated_of_yamls_test",
+            ":generated_selective_test",
+            ":generated_whole_test",
             ":kernels_declaring_test",
             ":kernels_misnamed_test",
             ":kernels_of_two_lines_test",
             ":kernels_test",
+            ":kernels_unmapped_test",
         ],
     )

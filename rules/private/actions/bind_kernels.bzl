@@ -15,7 +15,7 @@ def _symbol_files(library, pic):
         archive or pic_archive or library.dynamic_library or library.interface_library,
     ] if f]
 
-def bind_kernels(ctx, manifest, kernels, attribute, besides = None, pic = False):
+def bind_kernels(ctx, manifest, kernels, attribute, selected = None, besides = None, pic = False):
     """Checks that the libraries define every kernel, and adapts those that take no context.
 
     Args:
@@ -23,6 +23,7 @@ def bind_kernels(ctx, manifest, kernels, attribute, besides = None, pic = False)
       manifest: File, the registered.json of the operators.
       kernels: list[CcInfo], the libraries.
       attribute: str, the rule's attribute that names them, for messages.
+      selected: CcCompilationOutputs, kernels that were compiled once more.
       besides: CcInfo, of libraries that they depend on and that have no kernels.
       pic: bool, whether position-independent code is linked, as in a shared library.
     Returns:
@@ -39,6 +40,8 @@ def bind_kernels(ctx, manifest, kernels, attribute, besides = None, pic = False)
         for library in linker_input.libraries
         for file in _symbol_files(library, pic)
     ]
+    if selected:
+        libraries += selected.objects or selected.pic_objects
     args = codegen_args(ctx, "bind")
     args.add(manifest, format = "--manifest=%s")
     args.add(cc_toolchain.nm_executable, format = "--nm=%s")

@@ -1,6 +1,6 @@
 """Rule et_kernel_library."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
@@ -8,10 +8,16 @@ load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "i
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:param_file.bzl", "one_line_each")
 load("//rules/private/actions:wide_kernels.bzl", "compile_shared")
-load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
+load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "linking_context_beside_selected")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
+
+UNMAPPED_SOURCE_ERR = """{label}: links_selected_only = True, but the attribute operators has no operators for {file}.
+
+Likely cause: the file was added to srcs and not to operators, or has code that operators share.
+Fix: name the operators of {file} in operators, move code that operators share into a library of its own, or leave links_selected_only out.
+See: docs/errors.md#unmapped-source"""
 
 NOT_A_SOURCE_ERR = """{label}: attribute operators names {file}, which is not in srcs.
 
@@ -42,6 +48,11 @@ def _et_kernel_library_impl(ctx):
     for file in ctx.attr.operators:
         if file not in sources:
             fail(NOT_A_SOURCE_ERR.format(label = ctx.label, file = file, srcs = ", ".join(sources)))
+
+    if ctx.attr.links_selected_only:
+        for file in sources:
+            if not ctx.attr.operators.get(file):
+                fail(UNMAPPED_SOURCE_ERR.format(label = ctx.label, file = file))
 
     cc = configure_cc(ctx)
     kernel_includes = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].kernel_includes
@@ -76,6 +87,12 @@ def _et_kernel_library_impl(ctx):
         objects,
         [ctx.attr._required_instruction_set[CcInfo].linking_context] + [dep.linking_context for dep in deps],
     )
+    if ctx.attr.links_selected_only:
+        beside_selected = [dep.linking_context for dep in deps]
+    elif ctx.files.srcs:
+        beside_selected = [linking_context]
+    else:
+        beside_selected = [linking_context_beside_selected(dep) for dep in ctx.attr.deps]
     own = [
         struct(
             file = sources[file],
@@ -95,6 +112,10 @@ def _et_kernel_library_impl(ctx):
                 transitive = [dep[EtKernelInfo].declared_operators for dep in ctx.attr.deps if EtKernelInfo in dep],
             ),
             for_instruction_sets = ctx.attr.for_instruction_sets,
+            linking_context = cc_common.merge_cc_infos(cc_infos = [
+                CcInfo(linking_context = context)
+                for context in beside_selected
+            ]).linking_context,
             shared = depset(
                 shared,
                 transitive = [dep[EtKernelInfo].shared for dep in ctx.attr.deps if EtKernelInfo in dep],
@@ -141,6 +162,11 @@ that they share, exist once for each instruction set. Default: False.""",
         "hdrs": attr.label_list(
             doc = "Headers.",
             allow_files = [".h"],
+        ),
+        "links_selected_only": attr.bool(
+            doc = """Whether a generated library with `dtype_selective_build` links only the files of this library that it compiles for the
+selected operators, so that the build does not compile the other files. Each file is in `operators`, with all operators that the
+file implements, and no other file calls its functions. Default: False, which links the library, too.""",
         ),
         "operators": attr.string_list_dict(
             doc = """The operators that each file implements, e.g. `{"op_add.cpp": ["aten::add.out"]}`. A file that operators share,

@@ -12,7 +12,13 @@ load("//rules/private/actions:selective_kernels.bzl", "compile_selective_kernels
 load("//rules/private/actions:wide_kernels.bzl", "compile_wide_kernels", "table_function", "typed_table_function")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
-load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo", "declared_operators", "kernel_yamls")
+load(
+    "//rules/private/providers:et_kernel_info.bzl",
+    "EtKernelInfo",
+    "declared_operators",
+    "kernel_yamls",
+    "linking_context_beside_selected",
+)
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 load(":kernel_libraries.bzl", "kernel_libraries")
@@ -83,10 +89,22 @@ def _executorch_generated_lib_impl(ctx):
     if not (ctx.attr.custom_ops_requires_runtime_registration or aten or ctx.file.functions_yaml_target or
             ctx.file.fallback_yaml_target):
         return _declared(ctx, generated, kernels + libraries)
+    cc = configure_cc(ctx)
+    selective = None
+    if ctx.attr.dtype_selective_build:
+        selective = compile_selective_kernels(cc, kernel_targets, generated.manifest, selections)
+        kernels = [
+            CcInfo(
+                compilation_context = target[CcInfo].compilation_context,
+                linking_context = linking_context_beside_selected(target),
+            )
+            for target in kernel_targets
+        ]
     adapters = bind_kernels(
         ctx,
         generated.manifest,
         kernels + ([aten.kernels] if aten else []),
+        selected = selective.objects if selective else None,
         attribute = "kernel_deps",
         # PyTorch's libraries have more symbols than all the rest, and none of them is a kernel of a YAML.
         besides = aten.torch if aten else None,
@@ -94,10 +112,6 @@ def _executorch_generated_lib_impl(ctx):
     if ctx.attr.aten_mode:
         # Generated code includes nothing of the kernels, which bring PyTorch's headers.
         kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
-    cc = configure_cc(ctx)
-    selective = None
-    if ctx.attr.dtype_selective_build:
-        selective = compile_selective_kernels(cc, kernel_targets, generated.manifest, selections)
     headers, registration, archive = _compile(cc, generated, adapters, selective, wide, kernels + libraries, aten)
 
     return [

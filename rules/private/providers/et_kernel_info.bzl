@@ -1,19 +1,23 @@
 """Provider of kernels."""
 
+load("@rules_cc//cc:defs.bzl", "CcInfo")
+
 visibility(["//rules/..."])
 
-def _init(*, sources, shared, for_instruction_sets, declared_operators = depset(), yamls = depset()):
+def _init(*, sources, shared, for_instruction_sets, linking_context, declared_operators = depset(), yamls = depset()):
     depsets = {"declared_operators": declared_operators, "shared": shared, "sources": sources, "yamls": yamls}
     for name, value in depsets.items():
         if type(value) != "depset":
             fail("EtKernelInfo.{}: expected a depset, got a {}".format(name, type(value)))
-    return depsets | {"for_instruction_sets": for_instruction_sets}
+    return depsets | {"for_instruction_sets": for_instruction_sets, "linking_context": linking_context}
 
 EtKernelInfo, _new_et_kernel_info = provider(
     doc = "Which file of an `et_kernel_library` implements which operators, how to compile it once more, and what it declares.",
     fields = {
         "declared_operators": "depset[File]: one JSON file a library with declares_operators: schemas, kernels, places in C++.",
         "for_instruction_sets": "bool: whether a generated library compiles the sources once more for each of //rules:instruction_sets.",
+        "linking_context": """LinkingContext: what to link beside the selected sources, where these are compiled once more: all but the
+libraries that have nothing else.""",
         "shared": "depset[struct(instruction_set: str, library: LibraryToLink)]: what the sources share, for each wider instruction set.",
         "sources": """depset[struct(file: File, operators: tuple[str], compilation_context: CompilationContext, copts: tuple[str],
 defines: tuple[str])]: e.g. op_add.cpp and ("aten::add.out", "aten::add.Scalar_out"), with the library's headers, options and
@@ -22,6 +26,16 @@ definitions. No operators: what operators share.""",
     },
     init = _init,
 )
+
+def linking_context_beside_selected(target):
+    """What to link of a kernel library by who compiles the selected sources once more.
+
+    Args:
+      target: Target with CcInfo.
+    Returns:
+      LinkingContext
+    """
+    return (target[EtKernelInfo] if EtKernelInfo in target else target[CcInfo]).linking_context
 
 def kernel_yamls(deps):
     """The YAMLs that kernel libraries bring along.
