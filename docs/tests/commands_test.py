@@ -86,6 +86,7 @@ _BY_HAND = {
     "tools/bazel run //tests/remote*": "starts a remote execution engine, whose programs come from package mirrors",
     "tools/bazel run //tools/lint*": "needs the source tree; .ci/run runs it",
     "tools/bazel test --config=torch_ops_check //...": "runs all tests; .ci/run does so",
+    "tools/check --everything": "takes hours; //tools:check_test runs the script without Bazel",
     "tools/sanitize": "compiles all kernels three times; .ci/run runs a sample",
 }
 
@@ -165,7 +166,7 @@ class CommandsTest(absltest.TestCase):
         for target in targets:
             self._assert_exists(target)
             if verb == "test":
-                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|full_size)$")
+                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|full_size|quick)$")
         if verb == "run" and _label(targets[0]) in self.run_targets:
             self._run(command, self.run_targets[_label(targets[0])], arguments)
         elif verb == "run":

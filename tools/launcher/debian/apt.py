@@ -227,8 +227,8 @@ def parse_dependencies(listing: str) -> Graph:
 def closure(graph: Graph, roots: Iterable[str], without: Collection[str]) -> list[str]:
     """Returns `roots` and what they need, in alphabetical order.
 
-    Of the packages that satisfy a dependency, the first is taken. The packages of `without` stay out, and with them what
-    only they need.
+    Of the packages that satisfy a dependency, the first is taken. The packages of `without` stay out, and with them
+    what only they need.
     """
     found: set[str] = set()
     todo = list(roots)
