@@ -53,7 +53,7 @@ def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Seq
             "plain": instruction_sets[-1],
             "declarations": "".join(f"{type_} {prefix}kernels_{name}();\n" for name in instruction_sets),
             "choices": "".join(
-                f"{indent}if (has_instruction_set({_enumerator(name)})) return {prefix}kernels_{name}();\n"
+                f"{indent}if (has_instruction_set({enumerator(name)})) return {prefix}kernels_{name}();\n"
                 for name in instruction_sets[:-1]
             ),
         }
@@ -64,8 +64,8 @@ def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Seq
     return source.fill("ChosenKernelTable.cpp", **of_sets("", "Span<const Kernel>", "  "), typed_choice=typed)
 
 
-def _enumerator(instruction_set: str) -> str:
-    """As in runtime/kernel_api/instruction_set.h."""
+def enumerator(instruction_set: str) -> str:
+    """The name of an instruction set in runtime/kernel_api/instruction_set.h."""
     return "InstructionSet::k" + "".join(word.capitalize() for word in instruction_set.split("_"))
 
 

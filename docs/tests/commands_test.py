@@ -78,16 +78,16 @@ _BY_HAND = {
     ".ci/run": "runs all tests",
     "bazel-bin/examples/qnn_op_package/*": "needs a phone",
     "export *": _SDK,
-    "tools/bazel --bazelrc=... *": "needs the servers of //tools/remote",
+    "tools/bazel --bazelrc=... *": "needs the servers of //tests/remote:serve",
     "tools/bazel run * //tools/bench:*": "measures for minutes",
     "tools/bazel run //examples/qnn_op_package:lower *": _SDK,
     "tools/bazel run //runtime/fuzz:program_fuzz *": "runs a million programs; a test runs 5,000",
     "tools/bazel run //tools/bench:*": "measures for minutes",
     "tools/bazel run //tools/bench/peers:*": "exports a model of full size",
-    "tools/bazel run //tests/remote*": "starts a remote execution engine, and builds all that it tests there",
-    "tools/bazel run //tools/remote *": "starts servers, and ends them on Ctrl-C",
+    "tools/bazel run //tests/remote*": "starts a remote execution engine, whose programs come from package mirrors",
     "tools/bazel run //tools/lint*": "needs the source tree; .ci/run runs it",
     "tools/bazel test --config=torch_ops_check //...": "runs all tests; .ci/run does so",
+    "tools/check --everything": "takes hours; //tools:check_test runs the script without Bazel",
     "tools/sanitize": "compiles all kernels three times; .ci/run runs a sample",
 }
 
@@ -167,7 +167,7 @@ class CommandsTest(absltest.TestCase):
         for target in targets:
             self._assert_exists(target)
             if verb == "test":
-                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|full_size)$")
+                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|full_size|quick)$")
         if verb == "run" and _label(targets[0]) in self.run_targets:
             self._run(command, self.run_targets[_label(targets[0])], arguments)
         elif verb == "run":

@@ -12,8 +12,8 @@ _INDENTED = re.compile(r"(?<=\n\n)(?:    .*\n)+")
 _INLINE = re.compile(r"`([^`]+)`")
 # How a line starts that a reader types.
 _PROGRAMS = (
-    r"(?:[A-Z_0-9]+=\S+ )*(?:(?:\.\./rules_executorch/)?tools/bazel|bazel|tools/sanitize|\.ci/run|bazel-bin/\S+"
-    r"|cat|export(?= [A-Z]))(?= |$)"
+    r"(?:[A-Z_0-9]+=\S+ )*(?:(?:\.\./rules_executorch/)?tools/bazel|bazel|tools/check|tools/sanitize|\.ci/run"
+    r"|bazel-bin/\S+|cat|export(?= [A-Z]))(?= |$)"
 )
 _COMMAND = re.compile(_PROGRAMS)
 # A paragraph that starts with a file's name, or ends with the name.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from qnn.opdef.model import OpDef, Package, Role, Tensor
-from qnn.skeleton import template
-from qnn.skeleton.parts import comment, cpp_names, free_name, lines, signatures
+from qnn.skeleton.parts import TEMPLATES, comment, cpp_names, free_name, lines, signatures
 
 _PREFIX = "QNN_DATATYPE_"
 # What the CPU backend calls a datatype: a fixed-point tensor is one of integers with a scale and an offset.
@@ -19,7 +18,7 @@ _DATATYPES = {
 
 def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[str]) -> str:
     """The source of the interface, through which the backend asks what the package has and has nodes computed."""
-    return template.fill(
+    return TEMPLATES.fill(
         "cpu_interface.cpp",
         package=package.name,
         xml_names=" and ".join(xml_names),
@@ -35,7 +34,7 @@ def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[st
 
 def op(package: Package, op_def: OpDef) -> str:
     """The source of an op, which the user completes."""
-    return template.fill(
+    return TEMPLATES.fill(
         "cpu_op.cpp",
         package=package.name,
         op=op_def.name,

@@ -6,8 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from qnn.opdef.model import OpDef, Package, Role, Tensor
-from qnn.skeleton import template
-from qnn.skeleton.parts import WIDTH, comment, cpp_names, free_name, lines, signatures
+from qnn.skeleton.parts import TEMPLATES, WIDTH, comment, cpp_names, free_name, lines, signatures
 
 # What the HTP backend calls a datatype. A kernel sees no other ones.
 _DTYPES = {
@@ -33,7 +32,7 @@ _SCALARS = {
 
 def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[str]) -> str:
     """The source of the interface, through which the backend asks what the package has."""
-    return template.fill(
+    return TEMPLATES.fill(
         "htp_interface.cpp",
         package=package.name,
         xml_names=" and ".join(xml_names),
@@ -48,7 +47,7 @@ def op(package: Package, op_def: OpDef) -> str:
     """The source of an op, which the user completes."""
     names = cpp_names(op_def)
     functions = _of_numbers(op_def, names)
-    return template.fill(
+    return TEMPLATES.fill(
         "htp_op.cpp",
         package=package.name,
         op=op_def.name,

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
+from codegen.source_templates.source_templates import SourceTemplates
 from qnn.opdef.model import OpDef, Tensor
-from qnn.skeleton import template
 
+TEMPLATES = SourceTemplates(Path(__file__).with_name("templates"))
 # Layout of Google's style, in which clang-format leaves it.
 WIDTH = 120
 _KEYWORDS = frozenset(
@@ -51,7 +53,7 @@ def signatures(op_defs: Sequence[OpDef], *, has_execute: bool = False) -> str:
         has_execute: whether the table also has the function that computes the op.
     """
     unbounded = any(tensor.repeated for op_def in op_defs for tensor in op_def.inputs + op_def.outputs)
-    return template.fill(
+    return TEMPLATES.fill(
         "signatures.cpp",
         any_number="\n" + ("constexpr uint32_t kAnyNumber = UINT32_MAX;\n\n" if unbounded else ""),
         execute="  Qnn_ErrorHandle_t (*execute)(const QnnCpuOpPackage_Node_t& node);\n" if has_execute else "",

@@ -150,7 +150,7 @@ def et_kernel_library_test_suite(name):
         deps = [":kernels_alone"],
     )
     for is_selective in [False, True]:
-        library = "generated_selective" if is_selective else "generated_whole"
+        library = "generated_of_selected" if is_selective else "generated_of_libraries"
         executorch_generated_lib(
             name = library,
             dtype_selective_build = is_selective,
@@ -281,8 +281,8 @@ def et_kernel_library_test_suite(name):
             ":generated_of_declared_test",
             ":generated_of_yamls_in_aten_mode_test",
             ":generated_of_yamls_test",
-            ":generated_selective_test",
-            ":generated_whole_test",
+            ":generated_of_selected_test",
+            ":generated_of_libraries_test",
             ":kernels_declaring_test",
             ":kernels_misnamed_test",
             ":kernels_of_two_lines_test",

@@ -1,7 +1,11 @@
 """Analysis tests of kernels for several instruction sets."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
+load("@rules_python//python:defs.bzl", "py_test")
 load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
+
+# buildifier: disable=bzl-visibility
+load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SETS_ARM64", "INSTRUCTION_SETS_X86_64")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
 
 _FLAG = str(Label("//rules:instruction_sets"))
@@ -124,7 +128,22 @@ def instruction_sets_test_suite(name):
             target_compatible_with = _X86_64,
             target_under_test = target,
         )
+    py_test(
+        name = "instruction_set_names_test",
+        size = "small",
+        srcs = ["instruction_set_names_test.py"],
+        args = ["--x86_64=" + ",".join(INSTRUCTION_SETS_X86_64), "--arm64=" + ",".join(INSTRUCTION_SETS_ARM64)],
+        data = [
+            "//runtime/kernel_api:instruction_set.cpp",
+            "//runtime/kernel_api:instruction_set.h",
+        ],
+        deps = [
+            "//codegen/cpp",
+            "//kernels/testing:processor",
+            "@executorch_codegen_python//:absl_py",
+        ],
+    )
     native.test_suite(
         name = name,
-        tests = [":" + test_name for test_name in tests],
+        tests = [":" + test_name for test_name in tests] + [":instruction_set_names_test"],
     )

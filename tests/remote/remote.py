@@ -19,7 +19,7 @@ from collections.abc import Callable
 
 from absl.testing import absltest
 
-from tools.remote import engine
+from tests.remote import engine
 
 _WORKSPACE = pathlib.Path(os.environ.get("BUILD_WORKSPACE_DIRECTORY", ".")).absolute()
 # The repositories that a pip install makes, and those with links into them.

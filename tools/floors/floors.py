@@ -30,6 +30,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     (
         "bazel_worker",
         "codegen/cache",
+        "codegen/source_templates",
         "diagnostics",
         "kernels/convolution",
         "kernels/quantize",

@@ -1,4 +1,4 @@
-"""Checks the whole tree: buildifier, ruff, mypy, clang-format, spelling, intrinsics; with --fix, mends what it can."""
+"""Checks the whole tree: buildifier, ruff, mypy, clang-format, codespell, intrinsics; with --fix, mends what it can."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import clang_format
 from absl import app, flags
 
-from tools.lint import intrinsics, spelling
+from tools.lint import intrinsics
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _GENERATED = flags.DEFINE_multi_string(
@@ -44,12 +44,15 @@ def _commands(tree: pathlib.Path, fix: bool) -> dict[str, list[str]]:
     starlark = [file for file in _tracked(tree, _STARLARK) if file not in _BUCK_FILES]
     cpp, sources = _tracked(tree, _CPP), _tracked(tree, (".py",))
     buildifier = [str(pathlib.Path(_BUILDIFIER.value).resolve()), "-lint=fix" if fix else "-lint=warn"]
+    # `-` stands for the dictionaries that pyproject.toml names.
+    codespell = [*python, "codespell_lib", "--dictionary=-", "--dictionary=tools/lint/british.txt"]
     return {
         "buildifier": [*buildifier, "-mode=fix" if fix else "-mode=check", *starlark],
         "ruff check": [*python, "ruff", "check", *(["--fix"] if fix else []), *sources],
         "ruff format": [*python, "ruff", "format", *([] if fix else ["--check"]), *sources],
         "clang-format": [clang_format.get_executable("clang-format"), "-i" if fix else "--dry-run", "-Werror", *cpp],
         "mypy": [*python, "mypy", *(s for s in sources if not s.startswith(_OTHER_WORKSPACES))],
+        "codespell": [*codespell, *(["--write-changes"] if fix else []), *_tracked(tree, ("",))],
     }
 
 
@@ -72,14 +75,10 @@ def main(argv: Sequence[str]) -> None:
             if result.returncode != 0:
                 failed.append(name)
     root = pathlib.Path(tree)
-    for name, places in (
-        ("American spelling", spelling.check(root, _tracked(root, ("",)))),
-        ("intrinsics", intrinsics.check(root, _tracked(root, _CPP))),
-    ):
-        found = list(places)
-        print("\n".join([*found, f"{name}: {'FAILED' if found else 'ok'}"]), flush=True)
-        if found:
-            failed.append(name)
+    found = list(intrinsics.check(root, _tracked(root, _CPP)))
+    print("\n".join([*found, f"intrinsics: {'FAILED' if found else 'ok'}"]), flush=True)
+    if found:
+        failed.append("intrinsics")
     if failed:
         sys.exit(f"lint: {', '.join(failed)} found something; tools/bazel run //tools/lint -- --fix mends what it can")
 

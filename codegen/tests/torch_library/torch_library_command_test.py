@@ -167,6 +167,10 @@ class TorchLibraryCommandTest(case.TestCase):
         return str(found)
 
 
+# The report of a check without manifests.
+_EMPTY_REPORT = "What the operator libraries register with PyTorch:\n"
+
+
 class TorchCheckCommandTest(case.TestCase):
     def _manifest(self, label: str, kind: str, namespace: str) -> str:
         path = str(self.directory / f"{label.rpartition(':')[2]}.torch.json")
@@ -218,13 +222,14 @@ class TorchCheckCommandTest(case.TestCase):
 class TorchCheckOfOperatorsTest(case.TestCase):
     """An operator that one library derives from its out variant."""
 
-    def _run(self, *definers: tuple[str, str]) -> None:
-        arguments = []
+    def _run(self, *definers: tuple[str, str]) -> str:
+        arguments, output = [], self.directory / "report.txt"
         for label, derived_by in definers:
             path = str(self.directory / f"{label.rpartition(':')[2]}.torch_operators.json")
             torch_operators.write(label, [TorchOperator("ns::mul", "", ("CPU",), derived_by)], path)
             arguments.append(f"--operators={path}")
-        self.run_command("torch_check", "--label=//app:app", f"--output={self.directory / 'report.txt'}", *arguments)
+        self.run_command("torch_check", "--label=//app:app", f"--output={output}", *arguments)
+        return output.read_text()
 
     def test_defined_by_another(self) -> None:
         for definers in (
@@ -242,7 +247,7 @@ class TorchCheckOfOperatorsTest(case.TestCase):
 
     def test_derived_twice(self) -> None:
         """The first definition stays; both run the same kernel."""
-        self._run(("//yaml:ops", "//yaml:ops"), ("//yaml:all", "//yaml:all"))
+        self.assertEqual(self._run(("//yaml:ops", "//yaml:ops"), ("//yaml:all", "//yaml:all")), _EMPTY_REPORT)
 
 
 class TorchCheckOfAPackageTest(case.TestCase):
@@ -264,10 +269,12 @@ class TorchCheckOfAPackageTest(case.TestCase):
         return output.read_text()
 
     def test_all_there(self) -> None:
-        self._run({"ns::add.out": ["CPU", "Meta"], "ns::other": []}, {"ns::mul": ["CompositeExplicitAutograd"]})
+        libraries = ({"ns::add.out": ["CPU", "Meta"], "ns::other": []}, {"ns::mul": ["CompositeExplicitAutograd"]})
+        self.assertEqual(self._run(*libraries), _EMPTY_REPORT)
 
     def test_kernel_in_another_library_than_the_definition(self) -> None:
-        self._run({"ns::add.out": ["CPU"], "ns::mul": ["Meta"]}, {"ns::mul": ["Meta", "CPU"]})
+        report = self._run({"ns::add.out": ["CPU"], "ns::mul": ["Meta"]}, {"ns::mul": ["Meta", "CPU"]})
+        self.assertEqual(report, _EMPTY_REPORT)
 
     def test_defined_nowhere(self) -> None:
         finding = self.finding(lambda: self._run({"ns::add.out": ["CPU"], "ns::mull": ["CPU"]}))

@@ -49,7 +49,8 @@ class DraftTest(absltest.TestCase):
         for number in range(5):
             steps = tuple(Step(kind, tuple(range(number, number + 9))) for kind in KINDS)
             made = draft(Spec((number, number + 3), steps, (number,) * 9))
-            compile(made.source(), "model.py", "exec")
+            module = compile(made.source(), "model.py", "exec")
+            self.assertContainsSubset(["Model", "get_model"], module.co_names)
 
 
 if __name__ == "__main__":

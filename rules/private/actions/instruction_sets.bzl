@@ -10,8 +10,8 @@ Likely cause: a misspelled name, or the name of another processor's instruction 
 Fix: name some of {names}; or all, for each of these.
 See: docs/errors.md#unknown-instruction-set"""
 
-# By processor, each set comprising those before it, with what the compiler needs to be told. runtime/kernel_api/instruction_set.h
-# names the same sets, and the code generator makes its names of these: avx512_bf16 is kAvx512Bf16.
+# By processor, each set comprising those before it, with options of the compiler. Other files name the same sets:
+# //rules/tests:instruction_set_names_test compares the names.
 BASELINE = "baseline"
 _ALL = "all"
 
@@ -31,6 +31,10 @@ _ARM64 = {
     "i8mm_bf16": ["-march=armv8.2-a+dotprod+i8mm+bf16"],
 }
 _OTHERS = {BASELINE: []}
+
+# For the test of the names.
+INSTRUCTION_SETS_X86_64 = list(_X86_64)
+INSTRUCTION_SETS_ARM64 = list(_ARM64)
 
 INSTRUCTION_SET_ATTRS = {
     "_arm64": attr.label(

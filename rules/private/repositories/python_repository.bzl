@@ -9,7 +9,6 @@ visibility([
     "//tests/...",
     "//tools/bench/...",
     "//tools/lint/...",
-    "//tools/remote/...",
     "//tools/site/...",
 ])
 

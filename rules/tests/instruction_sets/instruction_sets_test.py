@@ -10,7 +10,7 @@ from kernels.testing import processor
 _PROGRAM = os.environ["PROGRAM"]
 _PROGRAMS_OF_AVX2 = os.environ["PROGRAMS_OF_AVX2"].split()
 _QEMU = os.environ["QEMU"]
-_LEVELS = {"baseline": 0, "avx2": 1, "avx512": 2, "avx512_bf16": 3}
+_LEVELS = {name: level for level, name in enumerate(reversed(processor.FLAGS))}
 
 
 def _widest_here() -> int:

@@ -186,8 +186,12 @@ class FakeTest(absltest.TestCase):
     def test_opcheck(self) -> None:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            torch.library.opcheck(ops.largest.default, (torch.randn(2, 3),))
-            torch.library.opcheck(ops.scale.default, (torch.randn(2, 3), 2.0))
+            for operator, inputs in (
+                (ops.largest.default, (torch.randn(2, 3),)),
+                (ops.scale.default, (torch.randn(2, 3), 2.0)),
+            ):
+                results = torch.library.opcheck(operator, inputs)
+                self.assertEqual(set(results.values()), {"SUCCESS"}, operator)
 
     def test_size_that_is_to_stay_open(self) -> None:
         class Model(torch.nn.Module):

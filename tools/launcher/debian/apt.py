@@ -39,7 +39,7 @@ Debug::NoLocking "true";
 #clear APT::Update::Post-Invoke-Success;
 """
 
-# Dependencies of each package: for each of them the packages that fulfil it.
+# Dependencies of each package: for each of them the packages that satisfy it.
 Graph = Mapping[str, Sequence[Sequence[str]]]
 
 
@@ -227,8 +227,8 @@ def parse_dependencies(listing: str) -> Graph:
 def closure(graph: Graph, roots: Iterable[str], without: Collection[str]) -> list[str]:
     """Returns `roots` and what they need, in alphabetical order.
 
-    Of the packages that fulfil a dependency, the first is taken. The packages of `without` stay out, and with them what
-    only they need.
+    Of the packages that satisfy a dependency, the first is taken. The packages of `without` stay out, and with them
+    what only they need.
     """
     found: set[str] = set()
     todo = list(roots)

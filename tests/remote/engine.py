@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 
-from tools.remote import processes
+from tests.remote import processes
 
 # What an action asks of a worker.
 PLATFORM = {"ISA": os.uname().machine.replace("_", "-"), "OSFamily": "linux"}

@@ -1,0 +1,58 @@
+"""Tests of tools/check, with programs in place of Bazel and the sanitizers that note their arguments."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+
+from absl.testing import absltest
+
+_CHECK = Path("tools/check")
+# Fails for the command that has the word in the file `failing`.
+_PROGRAM = """#!/bin/sh
+echo "$(basename "$0") $*" >> calls
+case "$*" in *"$(cat failing)"*) exit 3 ;; esac
+"""
+
+
+class CheckTest(absltest.TestCase):
+    def _run(self, *arguments: str, failing: str = "nothing") -> tuple[int, list[str], list[str]]:
+        """The exit code of tools/check, the calls of other programs and the last lines that it prints, one a call."""
+        tree = Path(self.create_tempdir().full_path)
+        (tree / "tools").mkdir()
+        shutil.copy(_CHECK, tree / "tools/check")
+        for name in ("bazel", "sanitize"):
+            (tree / "tools" / name).write_text(_PROGRAM)
+            (tree / "tools" / name).chmod(0o755)
+        (tree / "failing").write_text(failing)
+        run = subprocess.run([tree / "tools/check", *arguments], capture_output=True, text=True)
+        calls = tree / "calls"
+        return run.returncode, calls.read_text().splitlines() if calls.exists() else [], run.stdout.splitlines()
+
+    def test_quick(self) -> None:
+        code, calls, printed = self._run()
+        self.assertEqual((code, calls), (0, ["bazel test //:quick", "bazel run //tools/lint"]))
+        self.assertLen(printed, 2)
+        self.assertRegex(printed[0], r"^ok +\d+ s  tools/bazel test //:quick$")
+
+    def test_everything(self) -> None:
+        code, calls, printed = self._run("--everything")
+        self.assertEqual(code, 0)
+        self.assertEqual([line.split("  tools/")[1] for line in printed], calls)
+        for part in ("test --keep_going //...", "GRAPH_PASS_CASES=all", "sanitize", "sweep", "fuzz", "lint"):
+            self.assertIn(part, "\n".join(calls))
+
+    def test_failure(self) -> None:
+        code, calls, printed = self._run("--everything", failing="GRAPH_PASS_CASES")
+        self.assertEqual(code, 1)
+        self.assertLen(printed, len(calls))
+        self.assertEqual([line.split()[0] for line in printed], ["ok", "FAILED", *["ok"] * (len(calls) - 2)])
+
+    def test_unknown_argument(self) -> None:
+        code, calls, _ = self._run("--all")
+        self.assertEqual((code, calls), (2, []))
+
+
+if __name__ == "__main__":
+    absltest.main()
