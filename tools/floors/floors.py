@@ -31,6 +31,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "bazel_worker",
         "codegen/cache",
         "diagnostics",
+        "kernels/attention",
         "kernels/convolution",
         "kernels/quantize",
         "rules/private/providers",
