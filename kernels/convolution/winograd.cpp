@@ -29,7 +29,8 @@ constexpr int64_t kPartProducts = 8 * kGrain;
 /// Computes one convolution by its plan.
 class WinogradConvolution {
  public:
-  WinogradConvolution(const WinogradPlan& plan, const WinogradOperands& operands) : plan_(plan), operands_(operands) {}
+  WinogradConvolution(const ProductLoops& loops, const WinogradPlan& plan, const WinogradOperands& operands)
+      : loops_(loops), plan_(plan), operands_(operands) {}
 
   void compute(float* scratch) const {
     const int64_t tiles = plan_.tiles;
@@ -127,7 +128,6 @@ class WinogradConvolution {
 
   /// Multiplies the inputs of some tiles by the weights of a strip, at each place.
   void multiply(const float* inputs, int64_t count, int64_t channel, int64_t width, float* sums) const {
-    const ProductLoops& loops = product_loops<float>();
     const int64_t k = plan_.places * plan_.channels;
     PanelProduct product{};
     product.totals_stride = width;
@@ -140,7 +140,7 @@ class WinogradConvolution {
       product.totals = sums + place * plan_.sums_stride;
       product.a = inputs + place * plan_.place_stride;
       product.b = operands_.weight + channel * k + place * plan_.channels * kFloatPanelColumns;
-      add_panels<float>(loops.add_panel, product, k * kFloatPanelColumns);
+      add_panels<float>(loops_.add_panel, product, k * kFloatPanelColumns);
     }
   }
 
@@ -202,6 +202,7 @@ class WinogradConvolution {
     }
   }
 
+  const ProductLoops& loops_;
   const WinogradPlan& plan_;
   const WinogradOperands& operands_;
 };
@@ -230,8 +231,8 @@ WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry) {
   return plan;
 }
 
-void convolve(const WinogradPlan& plan, const WinogradOperands& operands, float* scratch) {
-  WinogradConvolution(plan, operands).compute(scratch);
+void convolve(const ProductLoops& loops, const WinogradPlan& plan, const WinogradOperands& operands, float* scratch) {
+  WinogradConvolution(loops, plan, operands).compute(scratch);
 }
 
 bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_channels, ArrayRef<int64_t> padding,

@@ -4,6 +4,7 @@
 
 #include "kernels/convolution/epilogue.h"
 #include "kernels/convolution/image_geometry.h"
+#include "kernels/gemm/product_loops.h"
 #include "kernels/tensors/dtype.h"
 
 namespace rules_executorch::kernels {
@@ -50,7 +51,7 @@ bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_
 
 WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry);
 
-/// Computes the convolution. `scratch` is memory for all parts.
-void convolve(const WinogradPlan& plan, const WinogradOperands& operands, float* scratch);
+/// Computes the convolution, with the loops of floats. `scratch` is memory for all parts.
+void convolve(const ProductLoops& loops, const WinogradPlan& plan, const WinogradOperands& operands, float* scratch);
 
 }  // namespace rules_executorch::kernels

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "kernels/gemm/layouts.h"
-#include "kernels/gemm/matmul.h"
+#include "kernels/gemm/product_loops.h"
 #include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {

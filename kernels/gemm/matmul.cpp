@@ -1,6 +1,12 @@
 #include "kernels/gemm/matmul.h"
 
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "kernels/gemm/packing.h"
 #include "kernels/gemm/panels.h"
+#include "kernels/math/divide_up.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
@@ -34,107 +40,6 @@ constexpr int64_t kPartProducts = int64_t{1} << 19;
 /// Blocks of sums for each thread, so that the threads have about as much to do.
 constexpr int64_t kPartBlocks = 4;
 
-int64_t blocks_of(int64_t size, int64_t step) { return (size + step - 1) / step; }
-
-/// Copies rows of `row_bytes` to rows of panels, `pitch` bytes apart, the last panel's filled up with zeros.
-void pack_rows(const char* rows, int64_t stride, int64_t count, int64_t row_bytes, char* panels, int64_t panel_stride,
-               int64_t pitch) {
-  for (int64_t p = 0; p < count; ++p, rows += stride, panels += pitch) {
-    char* panel = panels;
-    int64_t j = 0;
-    for (; j + kTileBytes <= row_bytes; j += kTileBytes, panel += panel_stride) {
-      for (int64_t k = 0; k < kTileBytes; k += kVectorBytes) {
-        simd::store(panel + k, simd::load(rows + j + k));
-      }
-    }
-    if (j < row_bytes) {
-      std::memcpy(panel, rows + j, row_bytes - j);
-      std::memset(panel + (row_bytes - j), 0, kTileBytes - (row_bytes - j));
-    }
-  }
-}
-
-#ifdef KERNELS_HAVE_SHUFFLES
-
-template <typename T, int... I>
-void transpose_square(const char* source, int64_t source_stride, char* target, int64_t target_stride,
-                      std::integer_sequence<int, I...>) {
-  simd::Vector<T> rows[] = {simd::load(reinterpret_cast<const T*>(source + I * source_stride))...};
-  // Large matrices come from memory: the rows below, which are likely to be the next ones, are fetched meanwhile.
-  (simd::prefetch(source + (int{sizeof...(I)} + I) * source_stride), ...);
-  simd::transpose(rows);
-  (simd::store(reinterpret_cast<T*>(target + I * target_stride), rows[I]), ...);
-}
-
-#endif
-
-/// `target[j][i] = source[i][j]`.
-template <typename T>
-void transpose(const char* source, int64_t source_stride, int64_t rows, int64_t columns, char* target,
-               int64_t target_stride) {
-  constexpr int64_t kSize = sizeof(T);
-  int64_t whole_rows = 0;
-  int64_t whole_columns = 0;
-#ifdef KERNELS_HAVE_SHUFFLES
-  constexpr int64_t kLanes = simd::kLanes<T>;
-  whole_rows = rows / kLanes * kLanes;
-  whole_columns = columns / kLanes * kLanes;
-  for (int64_t i = 0; i < whole_rows; i += kLanes) {
-    for (int64_t j = 0; j < whole_columns; j += kLanes) {
-      transpose_square<T>(source + i * source_stride + j * kSize, source_stride, target + j * target_stride + i * kSize,
-                          target_stride, std::make_integer_sequence<int, kLanes>());
-    }
-  }
-#endif
-  for (int64_t i = 0; i < rows; ++i) {
-    for (int64_t j = i < whole_rows ? whole_columns : 0; j < columns; ++j) {
-      std::memcpy(target + j * target_stride + i * kSize, source + i * source_stride + j * kSize, kSize);
-    }
-  }
-}
-
-void transpose(const char* source, int64_t source_stride, int64_t rows, int64_t columns, int64_t size, char* target,
-               int64_t target_stride) {
-  if (size == sizeof(uint32_t)) {
-    transpose<uint32_t>(source, source_stride, rows, columns, target, target_stride);
-  } else if (size == sizeof(uint64_t)) {
-    transpose<uint64_t>(source, source_stride, rows, columns, target, target_stride);
-  } else {
-    for (int64_t i = 0; i < rows; ++i) {
-      copy_elements(source + i * source_stride, size, target + i * size, target_stride, size, columns);
-    }
-  }
-}
-
-/// Writes i times the complex numbers of each row of a panel behind that row; T is the type of their parts.
-template <typename T>
-void multiply_by_i(char* panel, int64_t rows) {
-  constexpr int64_t kParts = kTileBytes / sizeof(T);
-  T* row = reinterpret_cast<T*>(panel);
-  for (int64_t p = 0; p < rows; ++p, row += 2 * kParts) {
-    for (int64_t j = 0; j < kParts; j += 2) {
-      row[kParts + j] = -row[j + 1];
-      row[kParts + j + 1] = row[j];
-    }
-  }
-}
-
-/// Reads a block of a matrix as rows of dtype `type`, `stride` bytes apart.
-void load_matrix(const ConstMatrices& matrices, int64_t batch, int64_t row, int64_t rows, int64_t column,
-                 int64_t columns, ScalarType type, char* target, int64_t stride) {
-  const int64_t size = static_cast<int64_t>(elementSize(type));
-  if (matrices.dtype == type && matrices.has_contiguous_columns() && !matrices.has_contiguous_rows()) {
-    transpose(matrices.at(batch, row, column), matrices.column_stride, columns, rows, size, target, stride);
-    return;
-  }
-  for (int64_t i = 0; i < rows; ++i, target += stride) {
-    for (int64_t j = 0; j < columns; j += kBlockSize) {
-      load_block(matrices.dtype, matrices.at(batch, row + i, column + j), matrices.column_stride, type,
-                 target + j * size, std::min(kBlockSize, columns - j));
-    }
-  }
-}
-
 }  // namespace
 
 /// How a product is computed, and where in the scratch its parts lie.
@@ -166,7 +71,7 @@ struct MatrixProduct::Plan {
   int64_t panels_size() const { return way == kTiles ? row_bytes / kTileBytes * panel_stride() : 0; }
   int64_t size() const { return packed_size() + totals_size() + staged_size() + panels_size(); }
   int64_t count_blocks(const ProductShape& shape) const {
-    return shape.batch * blocks_of(shape.m, rows) * blocks_of(shape.n, columns());
+    return shape.batch * divide_up(shape.m, rows) * divide_up(shape.n, columns());
   }
 
   /// Takes smaller blocks, so that there are `count` of them, if they do not become too small.
@@ -202,7 +107,7 @@ MatrixProduct::Plan::Plan(const MatrixProduct& product, int64_t memory) {
   depth = std::min(shape.k, way == kTiles ? kDepth : loads_b ? kBlockSize : loads_few ? kLoadedDepth : shape.k);
   rows = std::min(shape.m, loads_a || has_totals ? kRowsPacked : kRowsInPlace);
   const int64_t most_bytes = way == kTiles ? kTilesBytes : loads_b ? kStagedBytes / 4 : kRowsBytes;
-  row_bytes = blocks_of(std::min(shape.n * element_size, most_bytes), kTileBytes) * kTileBytes;
+  row_bytes = divide_up(std::min(shape.n * element_size, most_bytes), kTileBytes) * kTileBytes;
   staged_rows = way == kDots   ? 1
                 : transposes_b ? kVectorBytes / element_size
                                : std::min(depth, std::max<int64_t>(kStagedBytes / row_bytes, 1));
@@ -215,9 +120,9 @@ void MatrixProduct::Plan::shrink() {
   if (staged_rows > 4) {
     staged_rows = 4;
   } else if (row_bytes > kTileBytes) {
-    row_bytes = blocks_of(row_bytes / kTileBytes, 2) * kTileBytes;
+    row_bytes = divide_up(row_bytes / kTileBytes, 2) * kTileBytes;
   } else if (rows > kLeastRows) {
-    rows = blocks_of(rows / 2, kLeastRows) * kLeastRows;
+    rows = divide_up(rows / 2, kLeastRows) * kLeastRows;
   } else {
     depth /= 2;
   }
@@ -226,10 +131,10 @@ void MatrixProduct::Plan::shrink() {
 void MatrixProduct::Plan::divide(const ProductShape& shape, int64_t count) {
   // What is loaded for a block is loaded again for the blocks beside it: of the first operand, with fewer columns.
   while (row_bytes > (loads_a ? kTilesBytes : kTileBytes) && count_blocks(shape) < count) {
-    row_bytes = blocks_of(row_bytes / kTileBytes, 2) * kTileBytes;
+    row_bytes = divide_up(row_bytes / kTileBytes, 2) * kTileBytes;
   }
   while (rows > 8 * kLeastRows && count_blocks(shape) < count) {
-    rows = blocks_of(rows / 2, kLeastRows) * kLeastRows;
+    rows = divide_up(rows / 2, kLeastRows) * kLeastRows;
   }
 }
 
@@ -254,25 +159,25 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
   }
   Plan plan(*this, INT64_MAX);
   const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
-  int64_t parts = std::min(thread_count(), blocks_of(products, kPartProducts));
+  int64_t parts = std::min(thread_count(), divide_up(products, kPartProducts));
   if (parts > 1) {
     plan.divide(shape_, parts * kPartBlocks);
     parts = std::min(parts, plan.count_blocks(shape_));
   }
-  const int64_t part_size = blocks_of(plan.size(), 64) * 64;
+  const int64_t part_size = divide_up(plan.size(), 64) * 64;
   char* memory = scratch.get(parts * part_size);
   if (memory == nullptr) {
     parts = 1;
     plan = Plan(*this, ProductScratch::kStackBytes);
     memory = scratch.get(plan.size());
   }
-  const int64_t row_blocks = blocks_of(shape_.m, plan.rows);
+  const int64_t row_blocks = divide_up(shape_.m, plan.rows);
   const int64_t blocks = plan.count_blocks(shape_);
   parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
     for (int64_t part = first; part < last; ++part) {
       for (int64_t i = part * blocks / parts; i < (part + 1) * blocks / parts; ++i) {
         const int64_t row = i % row_blocks * plan.rows;
-        const int64_t column_blocks = blocks_of(shape_.n, plan.columns());
+        const int64_t column_blocks = divide_up(shape_.n, plan.columns());
         const int64_t column = i / row_blocks % column_blocks * plan.columns();
         compute_block({i / row_blocks / column_blocks, row, std::min(plan.rows, shape_.m - row), column,
                        std::min(plan.columns(), shape_.n - column)},
@@ -519,25 +424,6 @@ ViewProduct::ViewProduct(const ProductLoops& loops, const ConstStridedView& a, c
 void ViewProduct::store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const {
   if (sums_.data == nullptr) {
     store_row(out_, batch, row, column, n, totals);
-  }
-}
-
-void pack(const ConstStridedView& matrix, const Panels& panels) {
-  const ConstMatrices source = matrices_of(matrix);
-  const int64_t size = matrix.element_size();
-  const int64_t columns = matrix.sizes[1];
-  if (source.has_contiguous_rows()) {
-    pack_rows(source.data, source.row_stride, panels.rows, columns * size, panels.data, panels.rows * kTileBytes,
-              kTileBytes);
-    return;
-  }
-  for (int64_t j = 0; j < columns; j += Panels::columns(size)) {
-    char* const panel = panels.at(j / Panels::columns(size), 0);
-    const int64_t count = std::min(Panels::columns(size), columns - j);
-    if (count < Panels::columns(size)) {
-      std::memset(panel, 0, panels.rows * kTileBytes);
-    }
-    load_matrix(source, /*batch=*/0, /*row=*/0, panels.rows, j, count, matrix.dtype, panel, kTileBytes);
   }
 }
 

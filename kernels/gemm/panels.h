@@ -2,7 +2,7 @@
 
 #include <cstdint>
 
-#include "kernels/gemm/matmul.h"
+#include "kernels/gemm/product_loops.h"
 #include "kernels/views/strided_view.h"
 
 namespace rules_executorch::kernels {

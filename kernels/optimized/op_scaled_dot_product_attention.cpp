@@ -1,460 +1,14 @@
 #include <algorithm>
 #include <cmath>
-#include <cstring>
-#include <limits>
-#include <numeric>
-#include <utility>
+#include <optional>
 
-#include "kernels/gemm/matmul.h"
-#include "kernels/gemm/panels.h"
-#include "kernels/math/exponentials.h"
-#include "kernels/math/vector_math.h"
-#include "kernels/math/vectorize.h"
-#include "kernels/parallel/parallel_for.h"
-#include "kernels/tensors/convert.h"
+#include "kernels/attention/attention.h"
+#include "kernels/attention/heads.h"
 #include "kernels/tensors/resize.h"
 #include "kernels/views/view_shape.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
-
-namespace {
-
-/// Queries and keys of a block, and its scores for all heads that are computed together, half a MiB of floats for each
-/// thread. A block of causal attention computes scores that nobody looks at, half of the square of its queries.
-constexpr int64_t kQueries = 128;
-constexpr int64_t kCausalQueries = 64;
-constexpr int64_t kKeys = 512;
-constexpr int64_t kScores = int64_t{1} << 17;
-/// Products of up to so many rows do not pack.
-constexpr int64_t kFewQueries = 3;
-/// Scores that a thread takes at least.
-constexpr int64_t kGrain = 4096;
-
-/// Heads that share keys and values: their tensors have the heads of keys first, then rows, and then elements. A row is
-/// a query of one of the heads that share; their queries follow each other.
-struct Heads {
-  ConstStridedView query;
-  ConstStridedView key;
-  ConstStridedView value;
-  /// Of all heads, in their order, with all their queries and keys; none if `data` is null.
-  ConstStridedView mask;
-  StridedView out;
-  int64_t queries;      // of a head
-  int64_t first_head;   // that of row 0 of the first heads
-  int64_t heads_apart;  // between those of a row of heads that follow each other
-  bool is_causal;
-};
-
-/// `heads` matrices in memory, with rows of `columns` elements; `rows` and `stride` say how far they are apart.
-template <typename Byte>
-BasicStridedView<Byte> dense(Byte* data, ScalarType type, const int64_t (&sizes)[3], int64_t rows, int64_t stride) {
-  BasicStridedView<Byte> view;
-  view.data = data;
-  view.dtype = type;
-  view.rank = 3;
-  std::copy_n(sizes, 3, view.sizes);
-  view.strides[0] = rows * stride;
-  view.strides[1] = stride;
-  view.strides[2] = 1;
-  return view;
-}
-
-/// Rows of the blocks of `rows`, of `most` each at most: so that the last block is not much smaller than the others.
-int64_t rows_of_block(int64_t rows, int64_t most) {
-  constexpr int64_t kTileRows = 8;
-  const int64_t blocks = std::max<int64_t>((rows + most - 1) / most, 1);
-  const int64_t tiles = ((rows + blocks - 1) / blocks + kTileRows - 1) / kTileRows;
-  return std::min(rows, tiles * kTileRows);
-}
-
-/// Attention in elements of type `T`: a block of queries meets one block of keys after the other. A row's sums are
-/// those of exponentials relative to the largest score so far; a larger one scales what was summed up before.
-///
-/// Keys and values are packed once for all blocks of queries, and threads take blocks, where the elements are of type
-/// `T` in memory and there are more than a few queries.
-template <typename T>
-class Attention {
- public:
-  static constexpr ScalarType kType = CppTypeToScalarType<T>::value;
-
-  Attention(KernelRuntimeContext& ctx, T scale, bool is_causal, int64_t heads, int64_t rows, int64_t keys,
-            int64_t value_size)
-      : ctx_(ctx),
-        product_scratch_(ctx),
-        scale_(scale),
-        rows_(rows_of_block(rows, is_causal ? kCausalQueries : kQueries)),
-        columns_(std::min(keys, kKeys / kPanelColumns * kPanelColumns)),
-        heads_(std::clamp<int64_t>(thread_count() * kScores / std::max<int64_t>(rows_ * columns_, 1), 1, heads)),
-        value_size_(value_size) {}
-
-  /// Bytes that `compute` needs.
-  int64_t scratch_size() const { return std::max(heads_, thread_count()) * block_size(1) * kSize; }
-
-  void compute(const Heads& heads, T* scratch) {
-    if (compute_packed(heads, scratch)) {
-      return;
-    }
-    const QueryBlock block = make_block(scratch, heads_);
-    for (int64_t head = 0; head < heads.query.sizes[0]; head += heads_) {
-      for (int64_t row = 0; row < heads.query.sizes[1]; row += rows_) {
-        compute_block(block, heads, head, std::min(heads_, heads.query.sizes[0] - head), row,
-                      std::min(rows_, heads.query.sizes[1] - row));
-      }
-    }
-  }
-
- private:
-  static constexpr int64_t kSize = sizeof(T);
-  static constexpr int64_t kPanelColumns = Panels::columns(kSize);
-
-  /// The memory of a block of rows.
-  struct QueryBlock {
-    T* scores;
-    T* totals;
-    T* products;
-    T* largest;
-    T* sums;
-    T* factors;
-  };
-
-  /// Elements of a block of `heads` heads.
-  int64_t block_size(int64_t heads) const { return heads * rows_ * (columns_ + 2 * value_size_ + 3); }
-
-  QueryBlock make_block(T* memory, int64_t heads) const {
-    const int64_t lines = heads * rows_;
-    QueryBlock block;
-    block.scores = memory;
-    block.totals = block.scores + lines * columns_;
-    block.products = block.totals + lines * value_size_;
-    block.largest = block.products + lines * value_size_;
-    block.sums = block.largest + lines;
-    block.factors = block.sums + lines;
-    return block;
-  }
-
-  /// How many keys are seen by any of the rows.
-  static int64_t seen_keys(const Heads& heads, int64_t row, int64_t rows) {
-    const int64_t keys = heads.key.sizes[1];
-    if (!heads.is_causal) {
-      return keys;
-    }
-    // No row looks at a key behind the last query's.
-    const int64_t last = row + rows - 1;
-    const bool is_one_head = row / heads.queries == last / heads.queries;
-    return std::min(keys, is_one_head ? last % heads.queries + 1 : heads.queries);
-  }
-
-  static void start(const QueryBlock& block, int64_t lines) {
-    std::fill_n(block.largest, lines, -std::numeric_limits<T>::infinity());
-    std::fill_n(block.sums, lines, T(0));
-  }
-
-  /// False where packing does not pay or has no memory; nothing is computed then.
-  bool compute_packed(const Heads& heads, T* scratch) {
-    const ConstStridedView &query = heads.query, &key = heads.key, &value = heads.value;
-    const int64_t size = key.sizes[2];
-    const int64_t keys = key.sizes[1];
-    if (query.dtype != kType || query.sizes[1] <= kFewQueries || (query.strides[2] != 1 && size > 1)) {
-      return false;
-    }
-    const int64_t key_bytes = Panels::size(size, keys, kSize);
-    const int64_t head_bytes = key_bytes + Panels::size(keys, value_size_, kSize);
-    const int64_t threads = thread_count();
-    const int64_t together = std::min(threads, query.sizes[0]);
-    if (packed_ == nullptr) {
-      const auto memory = ctx_.allocate_temp(static_cast<size_t>(together * head_bytes), /*alignment=*/64);
-      if (!memory.ok()) {
-        return false;
-      }
-      packed_ = static_cast<char*>(*memory);
-    }
-    const auto keys_of = [&](int64_t i) { return Panels{packed_ + i * head_bytes, size}; };
-    const auto values_of = [&](int64_t i) { return Panels{packed_ + i * head_bytes + key_bytes, keys}; };
-    for (int64_t head = 0; head < query.sizes[0]; head += together) {
-      const int64_t count = std::min(together, query.sizes[0] - head);
-      parallel_for(0, 2 * count, 1, [&](int64_t begin, int64_t end) {
-        constexpr int64_t kTransposed[] = {1, 0};
-        for (int64_t i = begin; i < end; ++i) {
-          if (i % 2 == 0) {
-            pack(key.select(0, head + i / 2).permute(kTransposed), keys_of(i / 2));
-          } else {
-            pack(value.select(0, head + i / 2), values_of(i / 2));
-          }
-        }
-      });
-      const int64_t head_blocks = (query.sizes[1] + rows_ - 1) / rows_;
-      const int64_t blocks = count * head_blocks;
-      const int64_t parts = std::min(threads, blocks);
-      parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
-        for (int64_t part = first; part < last; ++part) {
-          const QueryBlock block = make_block(scratch + part * block_size(1), 1);
-          for (int64_t i = part * blocks / parts; i < (part + 1) * blocks / parts; ++i) {
-            const int64_t row = i % head_blocks * rows_;
-            compute_packed_block(block, heads, head + i / head_blocks, row, std::min(rows_, query.sizes[1] - row),
-                                 keys_of(i / head_blocks), values_of(i / head_blocks));
-          }
-        }
-      });
-    }
-    return true;
-  }
-
-  void compute_packed_block(const QueryBlock& block, const Heads& heads, int64_t head, int64_t row, int64_t rows,
-                            const Panels& key_panels, const Panels& value_panels) {
-    const auto add_panel = product_loops<T>().add_panel;
-    const ConstStridedView& query = heads.query;
-    const char* const queries = query.data + (head * query.strides[0] + row * query.strides[1]) * kSize;
-    const int64_t size = query.sizes[2];
-    const int64_t keys = seen_keys(heads, row, rows);
-    start(block, rows);
-    if (keys == 0) {
-      std::fill_n(block.totals, rows * value_size_, T(0));
-    }
-    for (int64_t key = 0; key < keys; key += columns_) {
-      const int64_t columns = std::min(columns_, keys - key);
-      for (int64_t j = 0; j < columns; j += kPanelColumns) {
-        add_panel({block.scores + j, columns_, queries, query.strides[1], key_panels.at((key + j) / kPanelColumns, 0),
-                   kPanelColumns, rows, std::min(kPanelColumns, columns - j), size, /*replaces_totals=*/true});
-      }
-      for (int64_t i = 0; i < rows; ++i) {
-        exponentiate(block, heads, head, row + i, key, columns, i);
-      }
-      for (int64_t i = 0; i < rows && key > 0; ++i) {
-        T* const total = block.totals + i * value_size_;
-        vectorized_for(value_size_, [=, factor = block.factors[i]](int64_t j) { total[j] *= factor; });
-      }
-      for (int64_t j = 0; j < value_size_; j += kPanelColumns) {
-        add_panel({block.totals + j, value_size_, block.scores, columns_, value_panels.at(j / kPanelColumns, key),
-                   kPanelColumns, rows, std::min(kPanelColumns, value_size_ - j), columns,
-                   /*replaces_totals=*/key == 0});
-      }
-    }
-    store(block, heads.out.slice(0, head, 1).slice(1, row, rows));
-  }
-
-  void compute_block(const QueryBlock& block, const Heads& heads, int64_t head, int64_t count, int64_t row,
-                     int64_t rows) {
-    const int64_t lines = heads_ * rows_;
-    start(block, lines);
-    const int64_t keys = seen_keys(heads, row, rows);
-    const ConstStridedView query = heads.query.slice(0, head, count).slice(1, row, rows);
-    if (keys == 0) {
-      std::fill_n(block.totals, lines * value_size_, T(0));
-    }
-    for (int64_t key = 0; key < keys; key += columns_) {
-      const int64_t columns = std::min(columns_, keys - key);
-      constexpr int64_t kTransposed[] = {0, 2, 1};
-      const auto key_block = heads.key.slice(0, head, count).slice(1, key, columns).permute(kTransposed);
-      const auto value_block = heads.value.slice(0, head, count).slice(1, key, columns);
-      const StridedView scores =
-          dense(reinterpret_cast<char*>(block.scores), kType, {count, rows, columns}, rows_, columns_);
-      ViewProduct(product_loops<T>(), query, key_block, scores).compute(product_scratch_);
-      parallel_for(0, count * rows, std::max<int64_t>(kGrain / columns, 1), [&](int64_t begin, int64_t end) {
-        for (int64_t i = begin; i < end; ++i) {
-          exponentiate(block, heads, head + i / rows, row + i % rows, key, columns, i / rows * rows_ + i % rows);
-        }
-      });
-      T* const target = key == 0 ? block.totals : block.products;
-      const StridedView products =
-          dense(reinterpret_cast<char*>(target), kType, {count, rows, value_size_}, rows_, value_size_);
-      ViewProduct(product_loops<T>(), scores, value_block, products).compute(product_scratch_);
-      if (key > 0) {
-        add_products(block, lines);
-      }
-    }
-    store(block, heads.out.slice(0, head, count).slice(1, row, rows));
-  }
-
-  /// Makes a row's scores exponentials. `line` is the row's number among those of the block.
-  void exponentiate(const QueryBlock& block, const Heads& heads, int64_t head, int64_t row, int64_t key,
-                    int64_t columns, int64_t line) const {
-    T* const x = block.scores + line * columns_;
-    const int64_t query = row % heads.queries;
-    const int64_t seen = heads.is_causal ? std::clamp<int64_t>(query + 1 - key, 0, columns) : columns;
-    MaskRow mask = {};
-    if (heads.mask.data != nullptr) {
-      const int64_t of_head = heads.first_head + head * heads.heads_apart + row / heads.queries;
-      mask = mask_row(heads.mask, of_head, query, key, seen);
-    }
-    const bool is_masked = heads.mask.data != nullptr && !masks_nothing(mask);
-    // Scores that keep their order are scaled on the way to their exponentials.
-    T scale = scale_;
-    if (is_masked || !(scale > 0)) {
-      vectorized_for(seen, [x, scale](int64_t i) { x[i] *= scale; });
-      scale = 1;
-    }
-    if (is_masked) {
-      add_mask(mask, x);
-    }
-    LaneReduction<T> lanes(-std::numeric_limits<T>::infinity());
-    const auto larger = [](T a, T b) { return a < b ? b : a; };
-    lanes.add(seen, x, larger);
-    const T largest = larger(block.largest[line], scale * lanes.result(larger));
-    // Where all keys are masked so far, exponentials are zero.
-    const T origin = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
-    LaneReduction<T> sum(0);
-    math::exp_of_negative(seen, x, x, scale, origin, sum);
-    std::fill(x + seen, x + columns, T(0));
-    block.factors[line] = math::exp(block.largest[line] - origin);
-    block.sums[line] = block.sums[line] * block.factors[line] + sum.result([](T a, T b) { return a + b; });
-    block.largest[line] = largest;
-  }
-
-  /// What a mask has for some of the keys that a query meets. A view would take longer than a short row.
-  struct MaskRow {
-    ScalarType dtype;
-    const char* data;
-    int64_t stride;  // in bytes
-    int64_t size;
-  };
-
-  static MaskRow mask_row(const ConstStridedView& mask, int64_t head, int64_t query, int64_t key, int64_t keys) {
-    const int64_t offset = head * mask.strides[0] + query * mask.strides[1] + key * mask.strides[2];
-    return {mask.dtype, mask.data + offset * mask.element_size(), mask.strides[2] * mask.element_size(), keys};
-  }
-
-  /// Whether a row of a mask is all true, as many models' masks are.
-  static bool masks_nothing(const MaskRow& mask) {
-    const int64_t n = mask.stride == 0 ? std::min<int64_t>(mask.size, 1) : mask.size;
-    return mask.dtype == ScalarType::Bool && (n <= 1 || mask.stride == 1) &&
-           std::memchr(mask.data, 0, static_cast<size_t>(n)) == nullptr;
-  }
-
-  static void add_mask(const MaskRow& mask, T* x) {
-    for (int64_t start = 0; start < mask.size; start += kBlockSize) {
-      const int64_t n = std::min(kBlockSize, mask.size - start);
-      Block block;
-      load_block(mask.dtype, mask.data + start * mask.stride, mask.stride, kType, block.data, n);
-      const T* const values = reinterpret_cast<const T*>(block.data);
-      T* const scores = x + start;
-      if (mask.dtype == ScalarType::Bool) {
-        constexpr T kMasked = -std::numeric_limits<T>::infinity();
-        vectorized_for(n, [=](int64_t i) { scores[i] = values[i] != 0 ? scores[i] : kMasked; });
-      } else {
-        vectorized_for(n, [=](int64_t i) { scores[i] += values[i]; });
-      }
-    }
-  }
-
-  void add_products(const QueryBlock& block, int64_t lines) const {
-    for (int64_t line = 0; line < lines; ++line) {
-      T* const total = block.totals + line * value_size_;
-      const T* const product = block.products + line * value_size_;
-      vectorized_for(value_size_,
-                     [=, factor = block.factors[line]](int64_t i) { total[i] = total[i] * factor + product[i]; });
-    }
-  }
-
-  void store(const QueryBlock& block, const StridedView& out) const {
-    const int64_t stride = out.strides[2] * out.element_size();
-    for (int64_t i = 0; i < out.sizes[0] * out.sizes[1]; ++i) {
-      const int64_t head = i / out.sizes[1], row = i % out.sizes[1];
-      const int64_t line = head * rows_ + row;
-      // A row whose keys are all masked is zero, as in PyTorch.
-      const T factor = block.sums[line] == 0 ? T(0) : 1 / block.sums[line];
-      T* const total = block.totals + line * value_size_;
-      vectorized_for(value_size_, [=](int64_t j) { total[j] *= factor; });
-      char* const target = out.data + (head * out.strides[0] + row * out.strides[1]) * out.element_size();
-      for (int64_t j = 0; j < value_size_; j += kBlockSize) {
-        store_block(kType, total + j, out.dtype, target + j * stride, stride, std::min(kBlockSize, value_size_ - j));
-      }
-    }
-  }
-
-  KernelRuntimeContext& ctx_;
-  ProductScratch product_scratch_;
-  T scale_;
-  int64_t rows_;
-  int64_t columns_;
-  int64_t heads_;
-  int64_t value_size_;
-  char* packed_ = nullptr;
-};
-
-/// Whether the queries of heads that follow each other are rows of one matrix.
-bool merges_heads(const StridedShape& shape) {
-  return shape.sizes[1] == 1 || shape.strides[0] == shape.sizes[1] * shape.strides[1];
-}
-
-/// The rows of `shared` heads each as one matrix.
-template <typename View>
-View merge_heads(const View& view, int64_t shared) {
-  View merged = view;
-  merged.sizes[0] = view.sizes[0] / shared;
-  merged.strides[0] = view.strides[0] * shared;
-  merged.sizes[1] = view.sizes[1] * shared;
-  merged.strides[1] = view.sizes[1] == 1 ? view.strides[0] : view.strides[1];
-  return merged;
-}
-
-/// Calls `function` with the heads of each batch that are computed together.
-template <typename Function>
-void for_each_heads(const Heads& batch, const Function& function) {
-  if (batch.query.rank > 3) {
-    for (int64_t i = 0; i < batch.query.sizes[0]; ++i) {
-      Heads part = batch;
-      part.query = batch.query.select(0, i);
-      part.key = batch.key.select(0, i);
-      part.value = batch.value.select(0, i);
-      part.out = batch.out.select(0, i);
-      if (batch.mask.data != nullptr) {
-        part.mask = batch.mask.select(0, i);
-      }
-      for_each_heads(part, function);
-    }
-    return;
-  }
-  const int64_t heads = batch.key.sizes[0];
-  const int64_t shared = batch.query.sizes[0] / heads;
-  Heads together = batch;
-  together.heads_apart = shared;
-  if (shared == 1 || (merges_heads(batch.query) && merges_heads(batch.out))) {
-    if (shared > 1) {
-      together.query = merge_heads(batch.query, shared);
-      together.out = merge_heads(batch.out, shared);
-    }
-    function(together);
-    return;
-  }
-  for (int64_t i = 0; i < shared; ++i) {
-    together.query = batch.query.slice(0, i, heads, shared);
-    together.out = batch.out.slice(0, i, heads, shared);
-    together.first_head = i;
-    function(together);
-  }
-}
-
-/// Whether sizes are such that each head of queries has its keys and values.
-bool check_sizes(const StridedShape& query, const StridedShape& key, const StridedShape& value) {
-  const int64_t rank = query.rank;
-  ET_CHECK_OR_RETURN_FALSE(rank >= 3 && key.rank == rank && value.rank == rank,
-                           "queries, keys and values have as many dimensions, 3 or more");
-  for (int64_t d = 0; d < rank - 3; ++d) {
-    ET_CHECK_OR_RETURN_FALSE(query.sizes[d] == key.sizes[d] && query.sizes[d] == value.sizes[d], "batches differ");
-  }
-  ET_CHECK_OR_RETURN_FALSE(key.sizes[rank - 3] == value.sizes[rank - 3] && key.sizes[rank - 2] == value.sizes[rank - 2],
-                           "each key has a value");
-  ET_CHECK_OR_RETURN_FALSE(query.sizes[rank - 1] == key.sizes[rank - 1], "queries are as long as keys");
-  ET_CHECK_OR_RETURN_FALSE(key.sizes[rank - 3] == query.sizes[rank - 3] ||
-                               (key.sizes[rank - 3] > 0 && query.sizes[rank - 3] % key.sizes[rank - 3] == 0),
-                           "%d heads of queries do not share %d heads of keys", int(query.sizes[rank - 3]),
-                           int(key.sizes[rank - 3]));
-  return true;
-}
-
-/// The view with dimensions -3 and -2 in each other's place, if `by_token` and if it has them.
-template <typename View>
-View heads_first(const View& view, bool by_token) {
-  int64_t order[kTensorDimensionLimit];
-  std::iota(order, order + view.rank, 0);
-  if (by_token && view.rank >= 3) {
-    std::swap(order[view.rank - 3], order[view.rank - 2]);
-  }
-  return view.permute(order);
-}
-
-}  // namespace
 
 Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor& query, const Tensor& key,
                                          const Tensor& value, const std::optional<Tensor>& attn_mask, bool is_causal,
@@ -463,14 +17,14 @@ Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor
   ET_DEFINE_OPERATOR_NAME(op_name, "scaled_dot_product_attention.out");
 
   // Check
-  Heads batch = {};
-  batch.query = heads_first(ConstStridedView(query), query_by_token);
-  batch.key = heads_first(ConstStridedView(key), key_by_token);
-  batch.value = heads_first(ConstStridedView(value), value_by_token);
+  attention::Heads batch = {};
+  batch.query = attention::heads_first(ConstStridedView(query), query_by_token);
+  batch.key = attention::heads_first(ConstStridedView(key), key_by_token);
+  batch.value = attention::heads_first(ConstStridedView(value), value_by_token);
   ET_KERNEL_CHECK(ctx, is_supported(query.scalar_type()) && isFloatingType(query.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(query, key, value), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(query, out), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, check_sizes(batch.query, batch.key, batch.value), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, attention::check_sizes(batch.query, batch.key, batch.value), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, !(is_causal && attn_mask.has_value()), InvalidArgument, out);
 
   // Resize
@@ -485,7 +39,7 @@ Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor
   out_sizes[rank - 1] = value_size;
   ET_KERNEL_CHECK(ctx, resize_to_size(out, {out_sizes, static_cast<size_t>(rank)}), InvalidArgument, out);
 
-  batch.out = heads_first(StridedView(out), out_by_token);
+  batch.out = attention::heads_first(StridedView(out), out_by_token);
   batch.queries = queries;
   batch.is_causal = is_causal;
   if (attn_mask.has_value()) {
@@ -504,11 +58,12 @@ Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor
   const int64_t key_heads = batch.key.sizes[rank - 3];
   ET_SWITCH_FLOAT_TYPES(compute_type(query.scalar_type()), ctx, op_name, CTYPE, [&] {
     const double size = static_cast<double>(sizes[2]);
-    Attention<CTYPE> attention(ctx, static_cast<CTYPE>(scale.value_or(1 / std::sqrt(size))), is_causal, key_heads,
-                               heads / key_heads * queries, keys, value_size);
-    const auto scratch = ctx.allocate_temp(static_cast<size_t>(attention.scratch_size()), /*alignment=*/64);
+    attention::Attention<CTYPE> blocks(ctx, static_cast<CTYPE>(scale.value_or(1 / std::sqrt(size))), is_causal,
+                                       key_heads, heads / key_heads * queries, keys, value_size);
+    const auto scratch = ctx.allocate_temp(static_cast<size_t>(blocks.scratch_size()), /*alignment=*/64);
     ET_KERNEL_CHECK(ctx, scratch.ok(), MemoryAllocationFailed, );
-    for_each_heads(batch, [&](const Heads& part) { attention.compute(part, static_cast<CTYPE*>(*scratch)); });
+    attention::for_each_heads(
+        batch, [&](const attention::Heads& part) { blocks.compute(part, static_cast<CTYPE*>(*scratch)); });
   });
   return out;
 }

@@ -3,6 +3,7 @@
 
 #include "kernels/convolution/epilogue.h"
 #include "kernels/convolution/winograd.h"
+#include "kernels/gemm/product_loops.h"
 #include "kernels/views/memory_format.h"
 
 namespace torch::executor::native {
@@ -33,7 +34,7 @@ Tensor& winograd_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, co
   const auto memory = ctx.allocate_temp(plan.parts * plan.scratch_size * sizeof(float), /*alignment=*/64);
   ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a convolution");
   convolve(
-      plan,
+      product_loops<float>(), plan,
       {static_cast<const float*>(in.const_data_ptr()), static_cast<const float*>(weight.const_data_ptr()),
        elements_of<float>(bias), elements_of<float>(addend), static_cast<float*>(out.mutable_data_ptr()), epilogue},
       static_cast<float*>(*memory));

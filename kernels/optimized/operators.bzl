@@ -15,7 +15,7 @@ OPERATOR_FILES = {
     "op_quantized_linear": operator_file(["rules_executorch::quantized_linear.out"], ["gemm:integer_product", "parallel:grain", "parallel:parallel_for", "tensors:resize"]),
     "op_quantized_lookup": operator_file(["rules_executorch::quantized_lookup.out"], ["math:byte_table", "parallel:grain", "parallel:parallel_for", "tensors:dtype", "tensors:resize"]),
     "op_rms_norm": operator_file(["rules_executorch::rms_norm.out"], ["math:vectorize", "parallel:grain", "parallel:parallel_for", "tensors:convert", "tensors:resize"]),
-    "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["gemm:matmul", "math:exponentials", "math:vector_math", "math:vectorize", "parallel:parallel_for", "tensors:convert", "tensors:resize", "views:view_shape"]),
+    "op_scaled_dot_product_attention": operator_file(["rules_executorch::scaled_dot_product_attention.out"], ["attention", "attention:heads", "tensors:resize", "views:view_shape"]),
     "op_weight_only_linear": operator_file(["rules_executorch::weight_only_linear.out"], ["gemm:layouts", "math:vectorize", "parallel:block", "parallel:grain", "parallel:parallel_for", "tensors:convert", "tensors:resize"]),
-    "op_winograd_convolution": operator_file(["rules_executorch::winograd_convolution.out"], ["convolution:epilogue", "convolution:winograd", "views:memory_format"]),
+    "op_winograd_convolution": operator_file(["rules_executorch::winograd_convolution.out"], ["convolution:epilogue", "convolution:winograd", "gemm:matmul", "views:memory_format"]),
 }

@@ -32,6 +32,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
         "codegen/cache",
         "codegen/source_templates",
         "diagnostics",
+        "kernels/attention",
         "kernels/convolution",
         "kernels/quantize",
         "rules/private/providers",

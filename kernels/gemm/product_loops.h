@@ -1,0 +1,416 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "kernels/gemm/loaded_elements.h"
+#include "kernels/math/vectorize.h"
+#include "kernels/simd/run_time.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
+
+namespace rules_executorch::kernels {
+
+/// Bytes of a row of a tile, the part of a product that stays in registers while its sums grow: three quarters of the
+/// registers hold sums.
+inline constexpr int64_t kTileBytes = kVectorBytes == 64 ? 3 * kVectorBytes : 64;
+
+/// The product of rows of the first operand and a panel of the second one, which is as wide as a tile:
+/// `totals[i][j] += sum over p < k of a[i][p] * b[p][j]`, or `=`. Elements that lie next to each other are contiguous;
+/// strides are in elements.
+struct PanelProduct {
+  void* totals;
+  int64_t totals_stride;
+  const void* a;
+  int64_t a_stride;
+  const void* b;
+  int64_t b_stride;
+  int64_t rows;
+  int64_t columns;  // of a tile at most; rows of `b` have those of a whole one
+  int64_t k;
+  bool replaces_totals;
+  /// Elements from one vector of a row of `b` to the next one; 0 where they are neighbors. Others only of floats in
+  /// vectors of 64 bytes.
+  int64_t vector_stride = 0;
+};
+
+/// The innermost loops of products with few rows.
+struct RowLoops {
+  /// `totals[j] += sum over p < k of a[p] * b[p][j]` for j < n.
+  void (*add_rows)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
+  /// `totals[j] += sum over p < k of a[p] * b[j][p]` for j < n, where columns of `b` are `b_stride` apart.
+  void (*add_dots)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
+};
+
+/// The innermost loops of a product in elements of one type, with that type erased. Elements that lie next to each
+/// other are contiguous; strides are in elements.
+struct ProductLoops {
+  /// The type of the elements: of the operands once they are loaded, and of the sums.
+  ScalarType type;
+  /// Of complex numbers, `b` has two rows for each, the second one times i.
+  void (*add_panel)(const PanelProduct& product);
+  RowLoops rows;
+  /// The same where `b` is as in memory: of Half or BFloat16, which are floats once they are loaded. None for others.
+  RowLoops rows_of_half = {};
+  RowLoops rows_of_bfloat16 = {};
+  /// As add_panel, where each element of `a` and `b` is two of BFloat16, which meet in one product each. Null where the
+  /// instruction set has no such products.
+  void (*add_panel_of_pairs)(const PanelProduct& product) = nullptr;
+
+  /// The loops for elements of dtype `b` in memory; null where `b` has to be loaded.
+  const RowLoops* rows_of(ScalarType b) const {
+    const RowLoops& loops = b == ScalarType::Half ? rows_of_half : b == ScalarType::BFloat16 ? rows_of_bfloat16 : rows;
+    return (b == type || &loops != &rows) && loops.add_rows != nullptr ? &loops : nullptr;
+  }
+};
+
+/// The type to multiply matrices of `T` in. Integers share the longest: their products wrap around alike.
+template <typename T>
+using ProductType = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
+
+/// The loops for elements of type `T`, a ProductType.
+template <typename T>
+const ProductLoops& product_loops();
+
+namespace internal {
+
+using simd::kLanes;
+using simd::Vector;
+
+template <typename T>
+inline void add_vector(T* target, const Vector<T>& vector) {
+  simd::store(target, simd::load(target) + vector);
+}
+
+/// The elements between the vectors of a row, which are known where they are neighbors always.
+template <typename T>
+constexpr int64_t stride_of([[maybe_unused]] int64_t vector_stride) {
+  if constexpr (std::is_same_v<T, float> && kVectorBytes == 64) {
+    return vector_stride;
+  }
+  return kLanes<T>;
+}
+
+/// A tile in vectors of kVectorBytes. `Products` says how an element and a vector become sums.
+template <typename Products>
+struct TileOf {
+  static constexpr int kVectors = kTileBytes / kVectorBytes;
+  static constexpr int kRows = kVectorRegisters * 3 / 4 / kVectors;
+  /// Narrower panels have tiles of fewer vectors, but not where WideTile does most of the work, or where code is to be
+  /// small.
+  static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
+  /// Rows of `b` that are asked for ahead of their products, about a hundred cycles: from memory, weights come at up to
+  /// 1.2 times the speed then.
+  static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
+
+  /// A PanelProduct of as many rows and vectors; I goes through both in row-major order.
+  template <typename T, int kVectors, int... I>
+  static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, [[maybe_unused]] int64_t vector_stride,
+                  int64_t k, T* totals, int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
+    const T* const rows[] = {a + I / kVectors * a_stride...};
+    Vector<T> sums[] = {((void)I, Vector<T>{})...};
+    for (int64_t p = 0; p < k; ++p, b += b_stride) {
+      ((I < kVectors ? simd::prefetch(b + kRowsAhead * b_stride + I % kVectors * stride_of<T>(vector_stride)) : void()),
+       ...);
+      const Vector<T> row_of_b[] = {load_elements(b + I % kVectors * stride_of<T>(vector_stride))...};
+      ((sums[I] = Products::add(sums[I], rows[I] + p, row_of_b[I])), ...);
+    }
+    T* const at[] = {totals + I / kVectors * totals_stride + I % kVectors * kLanes<T>...};
+    if (!replaces_totals) {
+      ((sums[I] += load_elements(at[I])), ...);
+    }
+    (simd::store(at[I], sums[I]), ...);
+  }
+};
+
+/// Products of the elements themselves.
+struct Elements {
+  template <typename T>
+  static Vector<T> add(Vector<T> sums, const T* a, Vector<T> b) {
+    return sums + *a * b;
+  }
+};
+
+using BaseTile = TileOf<Elements>;
+
+#if defined(KERNELS_MULTIPLIES_PAIRS)
+
+/// Products of pairs, behind which floats stand here.
+struct Pairs {
+  static Vector<float> add(Vector<float> sums, const float* a, Vector<float> b) {
+    return simd::add_pairs(sums, load_float(a), b);
+  }
+};
+
+using PairTile = TileOf<Pairs>;
+
+#endif
+
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
+
+/// A tile in vectors of twice the size, with the same results: each element's products are added in the same order.
+struct WideTile {
+  static constexpr int kVectors = BaseTile::kVectors / 2;
+  static constexpr int kRows = BaseTile::kRows * 2;
+  static constexpr int kLeastVectors = 1;
+
+  template <typename T, int kVectors, int... I>
+  KERNELS_WIDE_VECTORS static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride,
+                                       int64_t /*vector_stride*/, int64_t k, T* totals, int64_t totals_stride,
+                                       bool replaces_totals, std::integer_sequence<int, I...>) {
+    using Wide = Vector<T, 2 * kVectorBytes>;
+    constexpr int64_t kWideLanes = 2 * kLanes<T>;
+    const T* const rows[] = {a + I / kVectors * a_stride...};
+    Wide sums[] = {((void)I, Wide{})...};
+    for (int64_t p = 0; p < k; ++p, b += b_stride) {
+      Wide row_of_b[sizeof...(I)];
+      (std::memcpy(&row_of_b[I], b + I % kVectors * kWideLanes, sizeof(Wide)), ...);
+      ((sums[I] += rows[I][p] * row_of_b[I]), ...);
+    }
+    for (int i = 0; i < int{sizeof...(I)}; ++i) {
+      T* const at = totals + i / kVectors * totals_stride + i % kVectors * kWideLanes;
+      Wide total = {};
+      if (!replaces_totals) {
+        std::memcpy(&total, at, sizeof(total));
+      }
+      total += sums[i];
+      std::memcpy(at, &total, sizeof(total));
+    }
+  }
+};
+
+#endif
+
+/// Integers and complex numbers take the short way: models seldom multiply matrices of them.
+template <typename T>
+void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k, int64_t n) {
+  for (int64_t p = 0; p < k; ++p, b += b_stride) {
+    for (int64_t j = 0; j < n; ++j) {
+      totals[j] += a[p] * b[j];
+    }
+  }
+}
+
+/// Some products for each time that a total is read and written.
+template <typename T, typename B, int... P>
+void add_products(T* totals, const T* a, const B* b, int64_t b_stride, int64_t n, std::integer_sequence<int, P...>) {
+  const T factors[] = {a[P]...};
+  const B* const rows[] = {b + P * b_stride...};
+  int64_t j = 0;
+  for (; j + kLanes<T> <= n; j += kLanes<T>) {
+    add_vector(totals + j, (... + (factors[P] * load_elements(rows[P] + j))));
+  }
+  for (; j < n; ++j) {
+    totals[j] += (... + (factors[P] * load_element(rows[P] + j)));
+  }
+}
+
+template <typename T>
+using AddTile = void (*)(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t vector_stride, int64_t k,
+                         T* totals, int64_t totals_stride, bool replaces_totals);
+
+template <typename Tile, typename T, int kRows, int kVectors>
+void add_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t vector_stride, int64_t k, T* totals,
+              int64_t totals_stride, bool replaces_totals) {
+  Tile::template add<T, kVectors>(a, a_stride, b, b_stride, vector_stride, k, totals, totals_stride, replaces_totals,
+                                  std::make_integer_sequence<int, kRows * kVectors>());
+}
+
+/// The function for tiles of `rows` rows, all that a tile has or a half, a quarter and so on.
+template <typename Tile, typename T, int kVectors, int kRows = Tile::kRows>
+AddTile<T> tile_of_rows(int64_t rows) {
+  if constexpr (kRows > 1) {
+    if (rows < kRows) {
+      return tile_of_rows<Tile, T, kVectors, kRows / 2>(rows);
+    }
+  }
+  return &add_tile<Tile, T, kRows, kVectors>;
+}
+
+/// The function for tiles of `rows` rows and `vectors` vectors.
+template <typename Tile, typename T, int kVectors = Tile::kVectors>
+AddTile<T> tile_of(int64_t rows, int64_t vectors) {
+  if constexpr (kVectors > Tile::kLeastVectors) {
+    if (vectors < kVectors) {
+      return tile_of<Tile, T, kVectors - 1>(rows, vectors);
+    }
+  }
+  return tile_of_rows<Tile, T, kVectors>(rows);
+}
+
+template <typename T>
+inline constexpr bool kIsComplex = false;
+template <typename T>
+inline constexpr bool kIsComplex<::executorch::runtime::etensor::complex<T>> = true;
+
+template <typename Tile, typename T>
+void add_panel(const PanelProduct& product) {
+  if constexpr (kIsComplex<T>) {
+    // Complex numbers are pairs of real ones: x and y times b and i * b.
+    PanelProduct parts = product;
+    parts.totals_stride *= 2;
+    parts.a_stride *= 2;
+    parts.b_stride *= 2;
+    parts.columns *= 2;
+    parts.k *= 2;
+    add_panel<Tile, typename T::value_type>(parts);
+    return;
+  }
+  const T* a = static_cast<const T*>(product.a);
+  const T* const b = static_cast<const T*>(product.b);
+  T* totals = static_cast<T*>(product.totals);
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int64_t kColumns = kTileBytes / sizeof(T);
+    constexpr int64_t kVectorColumns = kColumns / Tile::kVectors;
+    const int64_t vectors =
+        std::max<int64_t>((product.columns + kVectorColumns - 1) / kVectorColumns, Tile::kLeastVectors);
+    const bool is_whole = product.columns == vectors * kVectorColumns;
+    const int64_t vector_stride = product.vector_stride != 0 ? product.vector_stride : kLanes<T>;
+    int64_t rows = Tile::kRows;
+    for (int64_t i = 0; i < product.rows; i += rows) {
+      while (rows > product.rows - i) {
+        rows /= 2;
+      }
+      const auto add = tile_of<Tile, T>(rows, vectors);
+      if (is_whole) {
+        add(a, product.a_stride, b, product.b_stride, vector_stride, product.k, totals, product.totals_stride,
+            product.replaces_totals);
+      } else {
+        T tile[Tile::kRows * kColumns];
+        add(a, product.a_stride, b, product.b_stride, vector_stride, product.k, tile, kColumns,
+            /*replaces_totals=*/true);
+        for (int64_t row = 0; row < rows; ++row) {
+          for (int64_t j = 0; j < product.columns; ++j) {
+            T& total = totals[row * product.totals_stride + j];
+            total = product.replaces_totals ? tile[row * kColumns + j] : total + tile[row * kColumns + j];
+          }
+        }
+      }
+      a += rows * product.a_stride;
+      totals += rows * product.totals_stride;
+    }
+  } else {
+    for (int64_t i = 0; i < product.rows; ++i, a += product.a_stride, totals += product.totals_stride) {
+      if (product.replaces_totals) {
+        std::fill_n(totals, product.columns, T(0));
+      }
+      add_products(totals, a, b, product.b_stride, product.k, product.columns);
+    }
+  }
+}
+
+template <typename T, typename B>
+void add_rows(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n) {
+  T* total = static_cast<T*>(totals);
+  const T* x = static_cast<const T*>(a);
+  const B* y = static_cast<const B*>(b);
+  if constexpr (std::is_floating_point_v<T>) {
+    int64_t count = 0;
+    for (; k > 0; k -= count, x += count, y += count * b_stride) {
+      count = k >= 4 ? 4 : k == 3 ? 3 : 1;
+      if (count == 4) {
+        add_products(total, x, y, b_stride, n, std::make_integer_sequence<int, 4>());
+      } else if (count == 3) {
+        add_products(total, x, y, b_stride, n, std::make_integer_sequence<int, 3>());
+      } else {
+        add_products(total, x, y, b_stride, n, std::make_integer_sequence<int, 1>());
+      }
+    }
+  } else {
+    add_products(total, x, y, b_stride, k, n);
+  }
+}
+
+template <typename T, typename B>
+T sum_of_products(const T* a, const B* b, int64_t k) {
+  T sum = 0;
+  for (int64_t p = 0; p < k; ++p) {
+    sum += a[p] * load_element(b + p);
+  }
+  return sum;
+}
+
+/// Some dot products at a time, each the same sum as alone.
+template <typename T, typename B, int... J>
+void add_dots(T* totals, const T* a, const B* b, int64_t b_stride, int64_t k, std::integer_sequence<int, J...>) {
+  Vector<T> even[] = {((void)J, Vector<T>{})...};
+  Vector<T> odd[] = {((void)J, Vector<T>{})...};
+  int64_t p = 0;
+  for (; p + 2 * kLanes<T> <= k; p += 2 * kLanes<T>) {
+    const Vector<T> a_even = load_elements(a + p);
+    const Vector<T> a_odd = load_elements(a + p + kLanes<T>);
+    ((even[J] += a_even * load_elements(b + J * b_stride + p),
+      odd[J] += a_odd * load_elements(b + J * b_stride + p + kLanes<T>)),
+     ...);
+  }
+  ((totals[J] += simd::sum<T>(even[J] + odd[J]) + sum_of_products(a + p, b + J * b_stride + p, k - p)), ...);
+}
+
+template <typename T, typename B>
+void add_dots(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n) {
+  T* total = static_cast<T*>(totals);
+  const T* x = static_cast<const T*>(a);
+  const B* y = static_cast<const B*>(b);
+  int64_t j = 0;
+  if constexpr (std::is_floating_point_v<T>) {
+    constexpr int kColumns = 4;
+    for (; j + kColumns <= n; j += kColumns) {
+      add_dots(total + j, x, y + j * b_stride, b_stride, k, std::make_integer_sequence<int, kColumns>());
+    }
+    for (; j < n; ++j) {
+      add_dots(total + j, x, y + j * b_stride, b_stride, k, std::make_integer_sequence<int, 1>());
+    }
+  }
+  for (; j < n; ++j) {
+    total[j] += sum_of_products(x, y + j * b_stride, k);
+  }
+}
+
+template <typename T, typename B>
+inline constexpr RowLoops kRowLoops = {&add_rows<T, B>, &add_dots<T, B>};
+
+// Whether products meet operands of a dtype: in a dtype-selective build, whether an operator has the dtype.
+#ifdef EXECUTORCH_SELECTIVE_BUILD_DTYPE
+constexpr bool is_met(ScalarType type) { return should_include_dtype(type); }
+#else
+constexpr bool is_met(ScalarType) { return true; }
+#endif
+
+template <typename Tile, typename T>
+constexpr ProductLoops make_product_loops() {
+  ProductLoops loops{CppTypeToScalarType<T>::value, &add_panel<Tile, T>, kRowLoops<T, T>};
+#if defined(KERNELS_LOADS_HALF)
+  if constexpr (std::is_same_v<T, float> && is_met(ScalarType::Half)) {
+    loops.rows_of_half = kRowLoops<float, Half>;
+  }
+#endif
+  if constexpr (std::is_same_v<T, float> && is_met(ScalarType::BFloat16)) {
+    loops.rows_of_bfloat16 = kRowLoops<float, BFloat16>;
+#if defined(KERNELS_MULTIPLIES_PAIRS)
+    loops.add_panel_of_pairs = &add_panel<PairTile, float>;
+#endif
+  }
+  return loops;
+}
+
+}  // namespace internal
+
+template <typename T>
+const ProductLoops& product_loops() {
+  static_assert(std::is_same_v<T, ProductType<T>>);
+  static constexpr ProductLoops loops = internal::make_product_loops<internal::BaseTile, T>();
+#if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
+  if constexpr (!std::is_integral_v<T>) {
+    static constexpr ProductLoops wide_loops = internal::make_product_loops<internal::WideTile, T>();
+    if (simd::has_wide_vectors()) {
+      return wide_loops;
+    }
+  }
+#endif
+  return loops;
+}
+
+}  // namespace rules_executorch::kernels

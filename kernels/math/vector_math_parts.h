@@ -1,0 +1,233 @@
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <type_traits>
+
+#include "kernels/math/bits.h"
+#include "kernels/math/vectorize.h"
+
+/// What the functions of vector_math.h are made of.
+namespace rules_executorch::kernels::math {
+
+namespace internal {
+
+constexpr uint32_t kSignBit = 0x80000000;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+constexpr float kMaxFloat = std::numeric_limits<float>::max();
+constexpr float kMinNormal = std::numeric_limits<float>::min();
+constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
+
+/// A small number plus this one is rounded to an integer, which the sum has in its low bits.
+constexpr float kRound = 0x1.8p23f;
+constexpr double kRoundDouble = 0x1.8p52;
+
+/// log(2) in two parts. The first has few bits, so that its products with exponents are exact.
+constexpr float kLog2High = 0x1.62ep-1f;
+constexpr float kLog2Low = 0x1.0bfbe8p-15f;
+constexpr float kLog2 = kLog2High + kLog2Low;
+
+inline float abs(float x) { return float_of(to_bits(x) & ~kSignBit); }
+
+/// `magnitude`, which is not negative, with the sign of `sign`.
+inline float with_sign(float magnitude, float sign) {
+  return float_of(to_bits(magnitude) | (to_bits(sign) & kSignBit));
+}
+
+/// All bits where a < b, none otherwise, for numbers that are not negative. NaN is more than infinity.
+inline uint32_t if_less(float a, float b) {
+  return static_cast<uint32_t>(static_cast<int32_t>(to_bits(a) - to_bits(b)) >> 31);
+}
+
+/// All bits where the sign is minus, none otherwise.
+inline uint32_t if_negative(float x) { return static_cast<uint32_t>(static_cast<int32_t>(to_bits(x)) >> 31); }
+
+/// All bits where there is one, none otherwise.
+inline uint32_t if_not_zero(uint32_t bits) {
+  return static_cast<uint32_t>(static_cast<int32_t>(bits | (0 - bits)) >> 31);
+}
+
+/// `yes` where `mask` has all bits, `no` where it has none.
+inline float select(uint32_t mask, float yes, float no) {
+  return float_of((to_bits(yes) & mask) | (to_bits(no) & ~mask));
+}
+
+/// The smaller of two numbers that are not negative. NaN is more than infinity.
+inline float min_magnitude(float a, float b) { return select(if_less(a, b), a, b); }
+
+/// 2^n for -126 <= n <= 127.
+inline float power_of_two(uint32_t n) { return float_of((n + 127) << 23); }
+
+/// The polynomial p of e^r = 1 + r + r^2 p(r) for |r| <= log(2)/2, from the highest degree down.
+inline constexpr float kExpPolynomial[] = {0x1.6ac742p-10f, 0x1.123dep-7f, 0x1.555858p-5f, 0x1.55548cp-3f,
+                                           0x1.fffffcp-2f};
+
+/// 1/log(2).
+constexpr float kLog2e = 0x1.715476p+0f;
+
+/// The least argument whose e^x is not denormal.
+constexpr float kLeastNormalExp = -0x1.5d589ep6f;
+
+/// e^x = 2^n (1 + rest), with 1 + rest = e^r and |r| <= log(2)/2.
+struct ExpParts {
+  float rest;
+  uint32_t n;
+};
+
+KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
+  const float shifted = x * kLog2e + kRound;
+  const float n = shifted - kRound;
+  const float r = (x - n * kLog2High) - n * kLog2Low;
+  float p = kExpPolynomial[0];
+  p = p * r + kExpPolynomial[1];
+  p = p * r + kExpPolynomial[2];
+  p = p * r + kExpPolynomial[3];
+  p = p * r + kExpPolynomial[4];
+  return {r + r * r * p, to_bits(shifted) - to_bits(kRound)};
+}
+
+/// e^x for -104 <= x <= 89, between which its results are 0, infinity and all others, and for NaN.
+KERNELS_ALWAYS_INLINE inline float exp_of_bounded(float x) {
+  const ExpParts parts = exp_parts(x);
+  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  return (1 + parts.rest) * power_of_two(half) * power_of_two(parts.n - half);
+}
+
+/// e^x for results that are neither infinite nor denormal.
+KERNELS_ALWAYS_INLINE inline float exp_of_small(float x) {
+  const ExpParts parts = exp_parts(x);
+  return (1 + parts.rest) * power_of_two(parts.n);
+}
+
+/// Half of e^x for |x| <= 90, which is finite where sinh and cosh are.
+KERNELS_ALWAYS_INLINE inline float half_exp(float x) {
+  const ExpParts parts = exp_parts(x);
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  return (1 + parts.rest) * power_of_two(parts.n - 1 - half) * power_of_two(half);
+}
+
+/// Half of e^x - 1 for -18 <= x <= 90.
+KERNELS_ALWAYS_INLINE inline float half_expm1(float x) {
+  const ExpParts parts = exp_parts(x);
+  const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
+  const float factor = power_of_two(parts.n - 1 - half);
+  return power_of_two(half) * (factor * parts.rest + (factor - power_of_two(0 - 1 - half)));
+}
+
+/// magnitude = 2^exponent * mantissa, with sqrt(1/2) <= mantissa < sqrt(2), for a finite positive magnitude.
+struct Split {
+  float mantissa;
+  int32_t exponent;
+};
+
+KERNELS_ALWAYS_INLINE inline Split split(float magnitude) {
+  constexpr uint32_t kRootOfHalf = 0x3f3504f3;
+  const uint32_t is_denormal = if_less(magnitude, kMinNormal);
+  const uint32_t bits = to_bits(select(is_denormal, magnitude * 0x1p25f, magnitude)) - kRootOfHalf;
+  const int32_t exponent = (static_cast<int32_t>(bits) >> 23) - static_cast<int32_t>(is_denormal & 25);
+  return {float_of((bits & 0x7fffff) + kRootOfHalf), exponent};
+}
+
+/// f - f^2/2 + ... = log(1 + f), for sqrt(1/2) <= 1 + f < sqrt(2); all but the first term, and `addend`.
+KERNELS_ALWAYS_INLINE inline float log_rest(float f, float addend) {
+  float p = -0x1.3a8ae6p-4f;
+  p = p * f + 0x1.05b42cp-3f;
+  p = p * f - 0x1.0d7b12p-3f;
+  p = p * f + 0x1.22d61ep-3f;
+  p = p * f - 0x1.54723cp-3f;
+  p = p * f + 0x1.99a034p-3f;
+  p = p * f - 0x1.000228p-2f;
+  p = p * f + 0x1.555554p-2f;
+  const float square = f * f;
+  return f * square * p + addend - 0.5f * square;
+}
+
+/// `result`, a logarithm of x where x is positive and finite, or what it is of any other x.
+KERNELS_ALWAYS_INLINE inline float log_of_any(float x, float result) {
+  const float of_positive = x < kInfinity ? result : x;
+  return x > 0 ? of_positive : (x == 0 ? -kInfinity : kNaN);
+}
+
+/// pi/2 in two parts.
+constexpr float kHalfPiHigh = 0x1.921fb6p+0f;
+constexpr float kHalfPiLow = -0x1.777a5cp-25f;
+
+/// atan(t) for 0 <= t <= 1.
+KERNELS_ALWAYS_INLINE inline float atan_of_ratio(float t) {
+  const float square = t * t;
+  float p = 0x1.7e654ep-9f;
+  p = p * square - 0x1.0bfbfep-6f;
+  p = p * square + 0x1.61db8p-5f;
+  p = p * square - 0x1.354a0ep-4f;
+  p = p * square + 0x1.b4dc2p-4f;
+  p = p * square - 0x1.230a58p-3f;
+  p = p * square + 0x1.9978e8p-3f;
+  p = p * square - 0x1.5554dcp-2f;
+  return t + t * square * p;
+}
+
+/// Of a magnitude above 1/2: half of acos(magnitude); of others asin(magnitude).
+KERNELS_ALWAYS_INLINE inline float asin_of_part(float magnitude) {
+  const bool is_large = magnitude > 0.5f;
+  const float square = is_large ? (1 - magnitude) * 0.5f : magnitude * magnitude;
+  const float s = is_large ? std::sqrt(square) : magnitude;
+  float p = 0x1.59c9ep-5f;
+  p = p * square + 0x1.8bb83ep-6f;
+  p = p * square + 0x1.7489e6p-5f;
+  p = p * square + 0x1.33016cp-4f;
+  p = p * square + 0x1.5555cap-3f;
+  return s + s * square * p;
+}
+
+/// Whether an angle is beyond those that vectorized loops divide into quadrants. NaN is not.
+KERNELS_ALWAYS_INLINE inline bool is_large_angle(float x) { return abs(x) > 0x1p22f; }
+
+/// x = quadrant * pi/2 + r, with the sine and the cosine of r, |r| <= pi/4.
+struct Angle {
+  float sine;
+  float cosine;
+  uint32_t quadrant;
+};
+
+/// Of an x that is not large.
+KERNELS_ALWAYS_INLINE inline Angle divide_angle(float x) {
+  constexpr double kHigh = 0x1.921fb544p+0;  // 31 bits: its products with the number of quadrants are exact
+  constexpr double kLow = 0x1.0b4611a626331p-34;
+  const double shifted = x * 0x1.45f306dc9c883p-1 + kRoundDouble;
+  const double n = shifted - kRoundDouble;
+  const float r = static_cast<float>((x - n * kHigh) - n * kLow);
+
+  const float magnitude = abs(r);
+  const float square = r * r;
+  float s = -0x1.9953f6p-13f;
+  s = s * square + 0x1.110778p-7f;
+  s = s * square - 0x1.555546p-3f;
+  float c = 0x1.99e80cp-16f;
+  c = c * square - 0x1.6c0c28p-10f;
+  c = c * square + 0x1.55554ap-5f;
+  return {with_sign(magnitude + magnitude * square * s, r), 1 - (0.5f * square - square * square * c),
+          static_cast<uint32_t>(to_bits(shifted))};
+}
+
+/// sin(x + quadrants * pi/2) for an x that is not large.
+KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
+  const Angle angle = divide_angle(x);
+  const uint32_t quadrant = angle.quadrant + quadrants;
+  const float result = (quadrant & 1) != 0 ? angle.cosine : angle.sine;
+  return float_of(to_bits(result) ^ ((quadrant & 2) << 30));
+}
+
+KERNELS_ALWAYS_INLINE inline float tan_of_small(float x) {
+  const Angle angle = divide_angle(x);
+  const bool is_odd = (angle.quadrant & 1) != 0;
+  const float quotient = (is_odd ? angle.cosine : angle.sine) / (is_odd ? angle.sine : angle.cosine);
+  return float_of(to_bits(quotient) ^ (angle.quadrant << 31));
+}
+
+}  // namespace internal
+
+}  // namespace rules_executorch::kernels::math
