@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import logging
 import sys
 import tempfile
@@ -21,6 +22,7 @@ import torch
 import torch._export.utils
 from absl import flags
 
+from export import repeated_work
 from export.fuzz import specs
 from export.fuzz.check import Check, Counts, FailedError, Failure, RefusedError, quiet
 from export.fuzz.draft import Draft, draft
@@ -133,8 +135,11 @@ def main() -> None:
     # To collect these takes a quarter of the time, and no operator is registered meanwhile that is among them.
     utils = torch._export.utils
     utils._collect_all_valid_cia_ops_for_namespace = functools.cache(utils._collect_all_valid_cia_ops_for_namespace)
+    # The modules of PyTorch stay, and so do the nodes of a graph for a while: as in an export (export/command.py).
+    gc.freeze()
+    gc.set_threshold(50_000)
     counts = Counts()
-    with tempfile.TemporaryDirectory() as temporary:
+    with tempfile.TemporaryDirectory() as temporary, repeated_work.shared_sources():
         kernels = Kernels(Path(_RUNNER.value)) if _RUNNER.value else None
         check = Check(Path(temporary), counts, kernels)
         if _SPEC.value:

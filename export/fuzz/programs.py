@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
+from executorch.exir import EdgeCompileConfig, EdgeProgramManager
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 
-from export import dense_tensors, lowering, model_file, mutable_operators, tracing
+from export import dense_tensors, lowering, model_file, mutable_operators, repeated_work, tracing
 from export.fuzz import judge
 from export.fuzz.judge import Result
 from export.graph_passes import graphs, passes
@@ -122,7 +122,7 @@ class Programs:
         if key not in self._edges:
             config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=sorted(preserved, key=str))
             forget_pending_symbols(exported)
-            self._edges[key] = to_edge_transform_and_lower(copy.deepcopy(exported), compile_config=config)
+            self._edges[key] = repeated_work.to_edge({"forward": copy.deepcopy(exported)}, config)
         # A copy that no pass has changed serves the next passes, too.
         edge = self._copies.pop(key, None) or copy.deepcopy(self._edges[key])
         if not self._run(selected, Stage.LOWERED, edge.exported_program(), observer):

@@ -5,11 +5,12 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import itertools
 from typing import Any
 from unittest import mock
 
 import torch
-from absl.testing import absltest, parameterized
+from absl.testing import absltest
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from torch.export import Dim, ExportedProgram
 from torch.fx.traceback import NodeSource
@@ -19,6 +20,8 @@ from export import repeated_work
 
 class _InPlace(torch.nn.Module):
     """Writes to views of values, of an input and of a buffer."""
+
+    sums: torch.Tensor
 
     def __init__(self) -> None:
         super().__init__()
@@ -38,12 +41,14 @@ class _Attention(torch.nn.Module):
         self.layer = torch.nn.TransformerEncoderLayer(8, 2, 16, dropout=0.0, batch_first=True)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return self.layer(x)[:, -1].to(torch.float16).softmax(-1)
+        hidden: torch.Tensor = self.layer(x)
+        return hidden[:, -1].to(torch.float16).softmax(-1)
 
 
 class _Branches(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return torch.cond(x.sum() > 0, lambda x: x.t().relu() + 0.5, lambda x: x.t() // 2, (x,))
+        result: torch.Tensor = torch.cond(x.sum() > 0, lambda x: x.t().relu() + 0.5, lambda x: x.t() // 2, (x,))
+        return result
 
 
 _DYNAMIC = {"x": {1: Dim("size", min=2, max=9)}}
@@ -65,15 +70,16 @@ def _config(*preserved: torch._ops.OpOverload) -> EdgeCompileConfig:
     return EdgeCompileConfig(_check_ir_validity=False, preserve_ops=list(preserved))
 
 
-class RepeatedWorkTest(parameterized.TestCase):
-    @parameterized.product(name=list(_MODULES), preserved=[(), (torch.ops.aten.linear.default,)])
-    def test_same_program(self, name: str, preserved: tuple[torch._ops.OpOverload, ...]) -> None:
-        edge = to_edge_transform_and_lower({"forward": _exported(name)}, compile_config=_config(*preserved))
-        code, program = edge.exported_program().graph_module.code, edge.to_executorch().buffer
-        with repeated_work.shared_sources():
-            edge = repeated_work.to_edge({"forward": _exported(name)}, _config(*preserved))
-            self.assertEqual(code.splitlines(), edge.exported_program().graph_module.code.splitlines())
-            self.assertTrue(program == edge.to_executorch().buffer)
+class RepeatedWorkTest(absltest.TestCase):
+    def test_same_program(self) -> None:
+        for name, preserved in itertools.product(_MODULES, [(), (torch.ops.aten.linear.default,)]):
+            with self.subTest(name, preserved=preserved):
+                edge = to_edge_transform_and_lower({"forward": _exported(name)}, compile_config=_config(*preserved))
+                code, program = edge.exported_program().graph_module.code, edge.to_executorch().buffer
+                with repeated_work.shared_sources():
+                    edge = repeated_work.to_edge({"forward": _exported(name)}, _config(*preserved))
+                    self.assertEqual(code.splitlines(), edge.exported_program().graph_module.code.splitlines())
+                    self.assertTrue(program == edge.to_executorch().buffer)
 
     def test_sources_of_nodes(self) -> None:
         def sources(*, shared: bool) -> list[list[str]]:
