@@ -86,12 +86,12 @@ def _links_selected_only_test_impl(ctx):
     env = analysistest.begin(ctx)
     target = analysistest.target_under_test(env)
     linked = _linked(target[CcInfo].linking_context)
-    read = " ".join([f.basename for f in action_with_mnemonic(env, "EtBindKernels").inputs.to_list()])
-    for library in ["libkernels_alone", "libkernels_a", "libkernels_b"]:
-        is_needed = ctx.attr.links_all or library != "libkernels_alone"
-        asserts.equals(env, is_needed, library in linked, library + " is linked")
-        asserts.equals(env, is_needed, library in read, library + " is read")
-    asserts.equals(env, not ctx.attr.links_all, "_kernels_0" in read, "the files that were compiled are read")
+    read = " ".join([f.path for f in action_with_mnemonic(env, "EtBindKernels").inputs.to_list()])
+    for library in ["kernels_alone", "kernels_a", "kernels_b"]:
+        is_needed = ctx.attr.links_all or library != "kernels_alone"
+        asserts.equals(env, is_needed, "lib" + library in linked, library + " is linked")
+        asserts.equals(env, is_needed, "/_objs/{}/".format(library) in read, library + " is read")
+    asserts.equals(env, not ctx.attr.links_all, "objs/generated_of_selected_kernels_" in read, "selected files are read")
     return analysistest.end(env)
 
 _links_selected_only_test = analysistest.make(
