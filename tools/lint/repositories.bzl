@@ -31,7 +31,7 @@ def lint_repositories():
     """Declares `lint_python` and `lint_buildifier`."""
     python_repository(
         name = "lint_python",
-        packages = ["clang_format", "codespell_lib", "mypy", "ruff"],
+        packages = ["clang_format", "codespell", "mypy", "ruff"],
         precompile = ["mypy.main"],
         requirements = Label("//requirements:lint.txt"),
     )
