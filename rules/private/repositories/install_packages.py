@@ -1,7 +1,7 @@
 """Installs a lock with uv, or with pip where there is no uv, and compiles bytecode for what an export imports.
 
-uv keeps the files of each wheel in a cache, and an environment has hard links to these: a changed lock installs only what
-changed. The cache can be deleted at any time.
+uv keeps the files of each wheel in a cache, and an environment has hard links to these: a changed lock installs only
+what changed. The cache can be deleted at any time.
 """
 
 from __future__ import annotations

@@ -40,8 +40,8 @@ class UnusableError(Exception):
 def fingerprint(directory: pathlib.Path) -> str:
     """A name for what is installed, the same for all installers.
 
-    The RECORD of a distribution lists its files with their hashes. Those outside the distribution's own folders, such as
-    scripts, and those about the installation depend on who installed it.
+    The RECORD of a distribution lists its files with their hashes. Files outside the distribution's own folders, such
+    as scripts, and files about the installation depend on the installer.
     """
     digest = hashlib.sha256(f"{sys.version_info[0]}.{sys.version_info[1]}".encode())
     for record in sorted(directory.glob("*.dist-info/RECORD"), key=lambda path: path.parts[-2]):
