@@ -30,21 +30,31 @@ def check(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None
         return
     _checked.add(kind)
     # Weights may require gradients, which programs do not compute.
-    args, kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), dict(kwargs)))
-    result = operator(*args, **kwargs)
+    given_args: tuple[Any, ...]
+    given_kwargs: dict[str, Any]
+    given_args, given_kwargs = pytree.tree_map_only(torch.Tensor, torch.Tensor.detach, (tuple(args), dict(kwargs)))
+    result = operator(*given_args, **given_kwargs)
     with FakeTensorMode() as mode:
-        fakes = pytree.tree_map_only(torch.Tensor, mode.from_tensor, (args, kwargs))
+        fakes = pytree.tree_map_only(torch.Tensor, mode.from_tensor, (given_args, given_kwargs))
         fake = operator(*fakes[0], **fakes[1])
-    described, given = ((one.dtype, tuple(one.shape), one.stride()) for one in (fake, result))
+    described, given = _described(fake), _described(result)
     assert described == given, f"{operator}: the fake gives {described}, the operator {given}"
     out = torch.zeros_like(result)
-    assert operator.overloadpacket.out(*args, **kwargs, out=out) is out
+    assert operator.overloadpacket.out(*given_args, **given_kwargs, out=out) is out
     torch.testing.assert_close(out, result, rtol=0, atol=0, equal_nan=True)
     with torch.enable_grad():
-        torch.library.opcheck(operator, args, kwargs)
+        torch.library.opcheck(operator, given_args, given_kwargs)
+
+
+def _described(tensor: torch.Tensor) -> tuple[object, ...]:
+    # PyTorch leaves open which stride a dimension of one element has.
+    strides = tuple(stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1)
+    return tensor.dtype, tuple(tensor.shape), strides
 
 
 def _kind(argument: Any) -> Hashable:
     if isinstance(argument, torch.Tensor):
         return argument.dtype, argument.dim(), argument.is_contiguous()
-    return argument if isinstance(argument, (bool, str)) else type(argument)
+    if isinstance(argument, (bool, str)):
+        return argument
+    return type(argument).__qualname__
