@@ -17,6 +17,13 @@ _WIDER = {
 }
 
 
+def _cast(result: torch.Tensor, out_dtype: torch.dtype) -> torch.Tensor:
+    """The result in another dtype, for which PyTorch's own operators refuse the same dtypes."""
+    if not torch.can_cast(result.dtype, out_dtype):
+        raise TypeError(f"result type {result.dtype} cannot be cast to {out_dtype}")
+    return result.to(out_dtype)
+
+
 class EagerOperator:
     """PyTorch as the judge of one operator.
 
@@ -66,7 +73,7 @@ class EagerOperator:
     def _results(self, *args: Any, out_dtype: torch.dtype | None = None, **kwargs: Any) -> list[torch.Tensor]:
         if self._reference is not None:
             results = flatten(self._reference(*args, **kwargs))
-            return results if out_dtype is None else [result.to(out_dtype) for result in results]
+            return results if out_dtype is None else [_cast(result, out_dtype) for result in results]
         assert self.overload is not None
         dtypes = [out_dtype] * len(self.out_names)
         if out_dtype is None or self.out_is_list:

@@ -66,7 +66,7 @@ class SizeTest(absltest.TestCase):
         # The model computes in Float, and its library has the kernels for no other dtype.
         parts = [part for part in _report("MOBILENET")["parts"] if part["group"] == "operators"]
         self.assertEqual({part["dtype"] for part in parts}, {"", "Float"})
-        parts = [part for part in _report("QUICKSTART")["parts"] if part["name"] == "aten::addmm.out"]
+        parts = [part for part in _report("FIRST")["parts"] if part["name"] == "aten::mm.out"]
         self.assertLessEqual({"Float", "Double"}, {part["dtype"] for part in parts})
 
     def test_little_has_no_owner(self) -> None:

@@ -45,6 +45,7 @@ class Departure:
       applies: whether a call with this outcome is one of those.
       example: such a call.
       refused: the dtypes that the operators have no kernel of.
+      depends_on_processor: whether PyTorch does as the kernel does on some processors.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Departure:
     applies: Callable[[Call, Verdict], bool]
     example: Callable[[], Call]
     refused: frozenset[torch.dtype] = frozenset()
+    depends_on_processor: bool = False
 
 
 def find(call: Call, verdict: Verdict) -> Departure | None:
@@ -233,6 +235,7 @@ DEPARTURES = (
             (*(torch.ones(2, 2, 5).bfloat16(),) * 2, torch.ones(2), [1], [0], [1], False, [0], 1),
             {},
         ),
+        depends_on_processor=True,
     ),
     Departure(
         name="bias of Bool in convolution",
@@ -326,6 +329,7 @@ DEPARTURES = (
         outcome=Outcome.WRONG,
         applies=lambda call, _: bool(torch.isposinf(call.tensors[0]).any()),
         example=lambda: Call("aten::gelu.out", (torch.full((64,), float("inf")),), {}),
+        depends_on_processor=True,
     ),
     Departure(
         name="wide unsigned integers in index_put_",

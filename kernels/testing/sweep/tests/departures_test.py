@@ -13,6 +13,8 @@ class DeparturesTest(parameterized.TestCase):
     def test_example(self, departure: departures.Departure) -> None:
         call = departure.example()
         verdict = Trial(call.operator, mmap.mmap(-1, mmap.PAGESIZE)).judge(0, call)
+        if departure.depends_on_processor and verdict.outcome is Outcome.EQUAL:
+            return
         self.assertEqual(verdict.outcome, departure.outcome, verdict.reason)
         self.assertIs(departures.find(call, verdict), departure)
 
