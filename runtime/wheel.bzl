@@ -1,8 +1,12 @@
 """Which wheel a library comes from: that of the machine, or that of the target platform."""
 
-load("@executorch_runtime//:platform.bzl", "CONSTRAINTS", "CPU")
+load("@platforms//host:constraints.bzl", "HOST_CONSTRAINTS")
 
 visibility("private")
+
+# Of the platform that the machine's wheel is for. A `load` from @executorch_runtime would fetch the wheel before Bazel knows
+# what else to fetch.
+CONSTRAINTS = ["@platforms//os:linux"] + [constraint for constraint in HOST_CONSTRAINTS if "//cpu:" in constraint]
 
 _LINUX_ARM64 = "//runtime:linux_arm64"
 
@@ -15,7 +19,7 @@ def wheel_library(name):
       label, or a select() over platforms
     """
     machines = "@executorch_runtime//:" + name
-    if CPU == "aarch64":
+    if [constraint for constraint in CONSTRAINTS if constraint.endswith("//cpu:aarch64")]:
         return machines
     return select({
         _LINUX_ARM64: "@executorch_runtime_linux_arm64//:" + name,

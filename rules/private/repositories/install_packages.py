@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import importlib
 import importlib.util
 import marshal
+import multiprocessing
 import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import types
-from importlib import machinery
+from concurrent import futures
 
 # A repository rule runs this file as a script.
 sys.path[0] = str(pathlib.Path(__file__).absolute().parents[3])
@@ -26,6 +26,9 @@ from rules.private.repositories import indexes  # noqa: E402
 
 # The head of bytecode that Python takes without a look at the source: https://peps.python.org/pep-0552/.
 _UNCHECKED = importlib.util.MAGIC_NUMBER + (1).to_bytes(4, "little")
+_HEAD_BYTES = 16
+# Enough for the cost of handing over a task not to matter.
+_MODULES_AT_A_TIME = 8
 _OPTIONS = ["--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes"]
 
 
@@ -62,48 +65,85 @@ def _install_with_pip(pip: list[str], requirements: pathlib.Path, to: pathlib.Pa
 
 def _write(file: pathlib.Path, content: bytes) -> None:
     """Writes a file that other processes may write at the same time, with the same content."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     part = file.with_name(f"{file.name}.{os.getpid()}")
     part.write_bytes(content)
     part.replace(file)
 
 
-def precompile(root: pathlib.Path, modules: list[str], cache: pathlib.Path) -> None:
-    """Imports modules, and keeps the bytecode of all that they import.
+def _sources(root: pathlib.Path) -> dict[str, str]:
+    """The paths of an environment's sources in the environment, by module."""
+    files = {}
+    for folder, _, names in os.walk(root):
+        package = os.path.relpath(folder, root) + "/"
+        for name in names:
+            if name.endswith(".py"):
+                inside = (package + name).removeprefix("./")
+                files[inside.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = inside
+    return files
+
+
+def _compile(root: pathlib.Path, inside: str, cache: pathlib.Path) -> tuple[str, ...]:
+    """Writes the bytecode of a source into `__pycache__`; returns the names that the module's own code mentions.
 
     The bytecode has no path or time in it, so that two machines get the same bytes.
 
     Args:
         root: the environment.
-        modules: their names.
+        inside: the path of the source in the environment.
         cache: bytecode of other environments, by path and content of the source.
     """
+    data = (root / inside).read_bytes()
+    kept = cache / hashlib.sha256(_UNCHECKED + inside.encode() + b"\0" + data).hexdigest()
+    try:
+        content = kept.read_bytes()
+        code: types.CodeType = marshal.loads(content[_HEAD_BYTES:])
+    except FileNotFoundError:
+        try:
+            code = compile(data, inside, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError):
+            return ()
+        content = _UNCHECKED + importlib.util.source_hash(data) + marshal.dumps(code)
+        _write(kept, content)
+    target = root / importlib.util.cache_from_source(inside)
+    target.parent.mkdir(exist_ok=True)
+    target.write_bytes(content)
+    return code.co_names
 
-    class Loader(machinery.SourceFileLoader):
-        def get_code(self, fullname: str) -> types.CodeType:
-            path = pathlib.Path(self.get_filename(fullname))
-            data = self.get_data(str(path))
-            if not path.is_relative_to(root):
-                return compile(data, path, "exec", dont_inherit=True)
-            inside = str(path.relative_to(root))
-            key = hashlib.sha256(_UNCHECKED + inside.encode() + b"\0" + data).hexdigest()
-            kept = cache / key[:2] / key
-            if not kept.exists():
-                compiled = marshal.dumps(compile(data, inside, "exec", dont_inherit=True))
-                _write(kept, _UNCHECKED + importlib.util.source_hash(data) + compiled)
-            content = kept.read_bytes()
-            _write(root / importlib.util.cache_from_source(inside), content)
-            code: types.CodeType = marshal.loads(content[16:])
-            return code
 
-    loaders = (machinery.ExtensionFileLoader, machinery.EXTENSION_SUFFIXES), (Loader, machinery.SOURCE_SUFFIXES)
-    sys.path_hooks.insert(0, machinery.FileFinder.path_hook(*loaders))
-    sys.path_importer_cache.clear()
-    sys.path.insert(0, str(root))
-    # Names of files in the bytecode are relative, and some modules read their own source.
-    os.chdir(root)
-    for module in modules:
-        importlib.import_module(module)
+def _compile_some(root: pathlib.Path, files: list[str], cache: pathlib.Path) -> list[tuple[str, ...]]:
+    return [_compile(root, file, cache) for file in files]
+
+
+def precompile(root: pathlib.Path, modules: list[str], cache: pathlib.Path) -> None:
+    """Compiles the bytecode of modules and of all that they import, without a run of their code.
+
+    A name in a module's code counts as an import where there is a module of that name, absolute or in a package above. A module
+    that code imports by a computed name has no bytecode, and takes longer to import.
+
+    Args:
+        root: the environment.
+        modules: their names.
+        cache: a folder with bytecode of other environments.
+    """
+    files = _sources(root)
+    top_level = {module.partition(".")[0] for module in files}
+    with futures.ProcessPoolExecutor(mp_context=multiprocessing.get_context("fork")) as pool:
+        found = {module for module in modules if module in files}
+        new = sorted(found)
+        running: dict[futures.Future[list[tuple[str, ...]]], list[str]] = {}
+        while new or running:
+            for i in range(0, len(new), _MODULES_AT_A_TIME):
+                some = new[i : i + _MODULES_AT_A_TIME]
+                running[pool.submit(_compile_some, root, [files[module] for module in some], cache)] = some
+            mentioned = set[str]()
+            for done in futures.wait(running, return_when=futures.FIRST_COMPLETED).done:
+                for module, names in zip(running.pop(done), done.result(), strict=True):
+                    parts = module.split(".")
+                    above = [".".join(parts[:i]) for i in range(1, len(parts) + 1)]
+                    bases = {*above, *(name for name in names if name.partition(".")[0] in top_level)}
+                    mentioned |= bases | {f"{base}.{name}" for base in bases for name in names}
+            new = sorted((mentioned & files.keys()) - found)
+            found.update(new)
 
 
 def _cache(folder: pathlib.Path, instead: pathlib.Path) -> pathlib.Path:
@@ -130,7 +170,9 @@ def main(arguments: list[str]) -> None:
     with tempfile.TemporaryDirectory(dir=directory.parent) as instead:
         cache = _cache(options.cache.absolute(), pathlib.Path(instead))
         if options.precompile:
-            precompile(directory, options.precompile, cache / "bytecode")
+            bytecode = cache / "bytecode"
+            bytecode.mkdir(exist_ok=True)
+            precompile(directory, options.precompile, bytecode)
         elif not (options.uv and _install_with_uv(options.uv, cache / "uv", requirements, directory)):
             _install_with_pip(options.pip, requirements, directory)
 

@@ -22,13 +22,18 @@ Likely cause: executorch.runtime(wheel = ...) or executorch.runtime(site_package
 Fix: give executorch.runtime(requirements = ...), a lock with the hashes of both wheels, or register an
 executorch_runtime_toolchain of your own for {platform}."""
 
-# The platforms that a wheel can be had for on machines of another kind: what pip calls them, and @platforms' processor.
-_PLATFORMS = {
-    "linux_arm64": struct(pip = "manylinux_2_28_aarch64", cpu = "aarch64"),
-}
+# The platforms that a wheel can be had for on machines of another kind, with pip's names.
+_PLATFORMS = {"linux_arm64": "manylinux_2_28_aarch64"}
 
 # What a runtime needs of the wheel; the rest (exporter, backends) is of no use without torch.
 _NEEDED = ["data", "devtools", "include", "kernels", "lib", "schema"]
+
+# The arguments are a wheel, and the needed folders. Bazel's own extraction has no choice of files, and takes ten times as long.
+_UNZIP = """
+import sys, zipfile
+with zipfile.ZipFile(sys.argv[1]) as wheel:
+    wheel.extractall(members=[name for name in wheel.namelist() if name.split("/")[1] in sys.argv[2:] or ".dist-info/" in name])
+"""
 
 def _version(directory):
     """The version of the executorch distribution whose metadata lies in a directory; empty if there is none."""
@@ -49,19 +54,18 @@ def _runtime_repository_impl(rctx):
         for entry in rctx.path(rctx.attr.site_packages).readdir():
             if entry.basename.startswith("executorch-") and entry.basename.endswith(".dist-info"):
                 rctx.symlink(entry, entry.basename)
-    else:
-        if rctx.attr.wheel:
-            wheel = rctx.path(rctx.attr.wheel)
-        else:
-            wheel = _download(rctx)
+    elif rctx.attr.wheel:
+        # No Python is needed, since a workspace may have one of its own.
+        wheel = rctx.path(rctx.attr.wheel)
         where = wheel.basename
-        rctx.symlink(wheel, "wheel.zip")  # what it is, which extract() tells by the name
+        rctx.symlink(wheel, "wheel.zip")  # extract() tells the format by the name.
         rctx.extract("wheel.zip")
         for child in rctx.path("executorch").readdir():
             if child.basename not in _NEEDED:
                 rctx.delete(child)
         rctx.delete("wheel.zip")
-        rctx.delete("wheel")
+    else:
+        where = _download(rctx)
     if not rctx.path("executorch/lib/libexecutorch.so").exists:
         fail(NO_WHEEL_CONTENT_ERR.format(where = where))
     metadata = rctx.path(rctx.attr.site_packages) if rctx.attr.site_packages else rctx.path(".")
@@ -77,15 +81,13 @@ def _runtime_repository_impl(rctx):
             ))
     rctx.file("VERSION", version)
     rctx.execute(["chmod", "+x", "executorch/data/bin/flatc"])
-    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(rctx.os.arch, rctx.os.arch)
-    cpu = _PLATFORMS[rctx.attr.platform].cpu if rctx.attr.platform else machine
-    rctx.file("platform.bzl", """CPU = "{cpu}"\nCONSTRAINTS = ["@platforms//os:linux", "@platforms//cpu:{cpu}"]\n""".format(cpu = cpu))
     rctx.template("BUILD.bazel", rctx.attr._build_file)
 
 def _download(rctx):
+    """Downloads the wheel, unpacks the needed folders, and returns the name of the wheel."""
     python = find_python(rctx)
     requirements = rctx.path(rctx.attr.requirements)
-    platform = ["--platform=" + _PLATFORMS[rctx.attr.platform].pip] if rctx.attr.platform else []
+    platform = ["--platform=" + _PLATFORMS[rctx.attr.platform]] if rctx.attr.platform else []
     rctx.report_progress("Downloading the executorch wheel")
     result = rctx.execute(
         pip_command(rctx, python) + [
@@ -102,7 +104,12 @@ def _download(rctx):
     )
     if result.return_code != 0:
         fail(DOWNLOAD_ERR.format(stderr = result.stderr, requirements = requirements))
-    return rctx.path("wheel").readdir()[0]
+    wheel = rctx.path("wheel").readdir()[0]
+    result = rctx.execute([python.path, "-I", "-c", _UNZIP, wheel] + _NEEDED)
+    if result.return_code != 0:
+        fail(DOWNLOAD_ERR.format(stderr = result.stderr, requirements = requirements))
+    rctx.delete("wheel")
+    return wheel.basename
 
 runtime_repository = repository_rule(
     doc = """The runtime of the official `executorch` wheel: C++ headers, libexecutorch.so, flatc, schemas and YAMLs.
