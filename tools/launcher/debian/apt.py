@@ -129,7 +129,7 @@ class Suite:
             errors.LauncherError: a download broke off, or the disk is full.
         """
         root.mkdir(parents=True)
-        parts = shares(self._sizes(packages), 2 * _WORKERS)
+        parts = shares(self._sizes(packages), _WORKERS)
         with concurrent.futures.ThreadPoolExecutor(_WORKERS) as pool:
             done = [pool.submit(self._unpack_share, number, share, root) for number, share in enumerate(parts)]
             try:
