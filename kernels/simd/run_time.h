@@ -16,31 +16,6 @@ inline bool has_wide_vectors() { return __builtin_cpu_supports("avx"); }
 
 #endif
 
-#if defined(__x86_64__) && defined(__GNUC__)
-
-/// Nearly every processor converts half itself.
-#define KERNELS_MAY_CONVERT_HALF
-inline bool has_half_conversions() { return __builtin_cpu_supports("avx") && __builtin_cpu_supports("f16c"); }
-
-/// Converts 8 elements at a time, and returns how many, where has_half_conversions().
-[[maybe_unused, gnu::target("avx,f16c")]] inline int64_t convert_eights(const uint16_t* from, float* to, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    _mm256_storeu_ps(to + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + i))));
-  }
-  return i;
-}
-[[maybe_unused, gnu::target("avx,f16c")]] inline int64_t convert_eights(const float* from, uint16_t* to, int64_t n) {
-  int64_t i = 0;
-  for (; i + 8 <= n; i += 8) {
-    _mm_storeu_si128(reinterpret_cast<__m128i*>(to + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(from + i), _MM_FROUND_TO_NEAREST_INT));
-  }
-  return i;
-}
-
-#endif
-
 #if defined(__AVX512BW__) && defined(__GNUC__)
 #define KERNELS_HAVE_VECTOR_TABLES 1
 /// Before a function that looks up vectors of bytes in a table, where has_vector_tables(): all that the function calls

@@ -7,7 +7,7 @@
 
 #include "kernels/math/reduced_float.h"
 #include "kernels/math/vectorize.h"
-#include "kernels/simd/run_time.h"
+#include "kernels/simd/half_conversions.h"
 
 namespace rules_executorch::kernels {
 namespace {
@@ -63,12 +63,10 @@ struct Element<BFloat16> {
 /// Converts elements with what only some processors have, from the first on, and returns how many.
 template <typename To, typename From>
 int64_t convert_some(const typename Element<From>::Stored* from, typename Element<To>::Stored* to, int64_t n) {
-#if defined(KERNELS_MAY_CONVERT_HALF)
   if constexpr ((std::is_same_v<From, Half> && std::is_same_v<To, float>) ||
                 (std::is_same_v<From, float> && std::is_same_v<To, Half>)) {
     return simd::has_half_conversions() ? simd::convert_eights(from, to, n) : 0;
   }
-#endif
   (void)from;
   (void)to;
   (void)n;

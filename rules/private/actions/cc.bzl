@@ -116,6 +116,37 @@ def compile_cc(cc, name = None, user_compile_flags = [], **kwargs):
         **kwargs
     )
 
+def include_path(file):
+    """The path by which an `#include` finds a source file or a generated one, with include_roots."""
+    return "external/" + file.short_path.removeprefix("../") if file.short_path.startswith("../") else file.short_path
+
+def include_roots(ctx, files):
+    """For sources that other sources include by include_path.
+
+    Args:
+      ctx: the rule's context.
+      files: list[File], the included sources.
+    Returns:
+      CompilationContext
+    """
+    return cc_common.create_compilation_context(
+        headers = depset(files),
+        quote_includes = depset([".", ctx.bin_dir.path]),
+    )
+
+def unity_source(ctx, files):
+    """One translation unit of several sources: most of the time to compile a small source goes into its headers.
+
+    Args:
+      ctx: the rule's context.
+      files: list[File], the sources.
+    Returns:
+      File, which compiles with include_roots of the sources.
+    """
+    source = ctx.actions.declare_file(ctx.label.name + ".unity.cpp")
+    ctx.actions.write(source, "".join(["#include \"{}\"\n".format(include_path(file)) for file in files]))
+    return source
+
 def tree_compile_flags(ctx, flags):
     """Compiler options for a directory of sources: Bazel tells C++ by a file's ending, and a directory has none.
 

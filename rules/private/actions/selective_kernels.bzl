@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
-load(":cc.bzl", "archive_cc", "compile_cc", "merge_objects", "tree_compile_flags")
+load(":cc.bzl", "archive_cc", "compile_cc", "include_path", "include_roots", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")
 load(":instruction_sets.bzl", "instruction_sets")
 load(":label_text.bzl", "label_text")
@@ -19,11 +19,7 @@ See: docs/errors.md#no-kernel-sources"""
 _HEADER = "executorch/kernels/portable/cpu/selected_op_variants.h"
 
 def _source_text(source):
-    # Where an include finds the file, a source or a generated one.
-    path = source.file.short_path
-    if path.startswith("../"):
-        path = "external/" + path.removeprefix("../")
-    return "{}:{}:{}".format(source.group, path, ",".join(source.operators))
+    return "{}:{}:{}".format(source.group, include_path(source.file), ",".join(source.operators))
 
 def select_kernels(ctx, kernels, manifest, selections, by_dtype, directory):
     """The sources of selected operators, of every kernel library that names its sources.
@@ -122,10 +118,7 @@ def compile_selected(cc, selected, name, flags = []):
             local_defines = ["EXECUTORCH_SELECTIVE_BUILD_DTYPE"] if by_dtype else [],
             compilation_contexts = by_dtype + [
                 # The original sources, which those in the tree include.
-                cc_common.create_compilation_context(
-                    headers = depset([source.file for source in each.sources]),
-                    quote_includes = depset([".", ctx.bin_dir.path]),
-                ),
+                include_roots(ctx, [source.file for source in each.sources]),
             ] + [source.compilation_context for source in each.sources],
         )
         compiled.append(objects)

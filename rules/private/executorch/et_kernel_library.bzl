@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_source")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:label_text.bzl", "label_text")
@@ -64,10 +64,17 @@ def _et_kernel_library_impl(ctx):
         # Without it, operator.h does not compile: no declaration goes unseen.
         copts = copts + ["-DRULES_EXECUTORCH_DECLARES_OPERATORS"]
     compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps]
+    srcs = ctx.files.srcs
+    shared_srcs = [source for source in srcs if source.basename not in ctx.attr.operators]
+    if ctx.attr.unity_build and len(shared_srcs) > 1:
+        compilation_contexts.append(include_roots(ctx, shared_srcs))
+        unity = unity_source(ctx, shared_srcs)
+        srcs = [source for source in srcs if source.basename in ctx.attr.operators] + [unity]
+        shared_srcs = [unity]
     sets = instruction_sets(ctx)
     compilation_context, objects = compile_cc(
         cc,
-        srcs = ctx.files.srcs,
+        srcs = srcs,
         public_hdrs = ctx.files.hdrs,
         user_compile_flags = copts + sets.plain_flags,
         defines = ctx.attr.defines,
@@ -76,7 +83,7 @@ def _et_kernel_library_impl(ctx):
     shared = compile_shared(
         cc,
         sets,
-        srcs = [source for source in ctx.files.srcs if source.basename not in ctx.attr.operators],
+        srcs = shared_srcs,
         private_hdrs = ctx.files.hdrs,
         user_compile_flags = copts,
         defines = ctx.attr.defines,
@@ -175,6 +182,11 @@ and that leaves out dtypes by `should_include_dtype`, has an empty list.""",
         "srcs": attr.label_list(
             doc = "Kernel sources.",
             allow_files = [".cpp", ".cc"],
+        ),
+        "unity_build": attr.bool(
+            doc = """Whether the sources without operators are compiled as one translation unit, as CMake's `UNITY_BUILD` does. Compilation
+takes less time, since headers are read once. Functions, types and constants of anonymous namespaces then need names that are
+unique in the library. Default: False.""",
         ),
         "yamls": attr.label_list(
             doc = """YAMLs that bind operators to kernels of this library and of its `deps`: PyTorch's operators by name (`op:`), custom

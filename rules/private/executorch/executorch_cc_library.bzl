@@ -2,20 +2,25 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_source")
 
 visibility(["//kernels/...", "//rules/tests/...", "//runtime/..."])
 
 def _executorch_cc_library_impl(ctx):
     cc = configure_cc(ctx)
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
+    compilation_contexts = [dep.compilation_context for dep in deps]
+    srcs = [file for file in ctx.files.srcs if file.extension != "h"]
+    if ctx.attr.unity_build:
+        compilation_contexts.append(include_roots(ctx, srcs))
+        srcs = [unity_source(ctx, srcs)]
     compilation_context, objects = compile_cc(
         cc,
-        srcs = [file for file in ctx.files.srcs if file.extension != "h"],
+        srcs = srcs,
         private_hdrs = [file for file in ctx.files.srcs if file.extension == "h"],
         public_hdrs = ctx.files.hdrs,
         user_compile_flags = ctx.attr.copts,
-        compilation_contexts = [dep.compilation_context for dep in deps],
+        compilation_contexts = compilation_contexts,
     )
     linking_context, library = archive_cc(cc, objects, [dep.linking_context for dep in deps], alwayslink = ctx.attr.alwayslink)
     return [
@@ -46,6 +51,7 @@ Its sources are compiled as kernels are: a `cc_library` has the options of the u
             doc = "Sources, and headers for them alone.",
             allow_files = [".cpp", ".h"],
         ),
+        "unity_build": attr.bool(doc = "Whether the sources are compiled as one translation unit, as by `et_kernel_library`. Default: False."),
     },
     exec_groups = CC_LINK_EXEC_GROUPS,
     fragments = ["cpp"],
