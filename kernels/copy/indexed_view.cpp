@@ -9,7 +9,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Bytes from the first element of `view` to the one at `position`.
+/// The number of bytes from the first element of `view` to the one at `position`.
 int64_t offset_of(const StridedShape& view, const int64_t* position) {
   int64_t offset = 0;
   for (int64_t d = 0; d < view.rank; ++d) {
@@ -18,7 +18,7 @@ int64_t offset_of(const StridedShape& view, const int64_t* position) {
   return offset * view.element_size();
 }
 
-/// Moves `position` on in the first `rank` dimensions of `view`, the last one first. False at the end.
+/// Increments `position` in the first `rank` dimensions of `view`, the last one first. Returns false at the end.
 bool advance(const StridedShape& view, int64_t rank, int64_t* position) {
   for (int64_t d = rank - 1; d >= 0; --d) {
     if (++position[d] < view.sizes[d]) {
@@ -35,19 +35,19 @@ void drop_dimension(StridedShape& shape, int64_t d) {
   --shape.rank;
 }
 
-/// A position in a Long or Int tensor, from a pointer into it.
+/// Loads a position from a tensor of dtype Long or Int.
 int64_t load_position(ScalarType type, const char* pointer) {
   return type == ScalarType::Long ? *reinterpret_cast<const int64_t*>(pointer)
                                   : *reinterpret_cast<const int32_t*>(pointer);
 }
 
-/// Steps whose offsets are found together.
+/// The number of steps whose offsets are computed at a time.
 constexpr int64_t kMostSteps = 256;
-/// Rows of fewer elements than that are copied an element of all rows at a time.
+/// For rows with fewer elements, the inner loop goes over the rows instead of over the elements of a row.
 constexpr int64_t kShortRow = 8;
 
-/// Adds to `offsets` those of `n` positions, `values_stride` elements apart, in a dimension of `size` positions that
-/// are `stride` bytes apart.
+/// Adds the offsets of `n` positions to `offsets`. The positions are `values_stride` elements apart. The indexed
+/// dimension has `size` positions, which are `stride` bytes apart.
 template <typename T>
 void add_position_offsets(const T* values, int64_t values_stride, int64_t n, int64_t size, int64_t stride,
                           int64_t* offsets) {
@@ -111,7 +111,7 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
 }
 
 bool IndexedView::make_shape() {
-  // What the indices broadcast to; a mask counts as the list of positions that it stands for.
+  // The shape that the indices broadcast to. A mask counts as a list of its true positions.
   for (int64_t i = 0; i < index_count_; ++i) {
     const Index& index = indices_[i];
     const bool is_mask = index.mask_count >= 0;
@@ -134,7 +134,7 @@ bool IndexedView::make_shape() {
     }
   }
 
-  // They stand where the indexed dimensions are, if these are adjacent.
+  // The dimensions of the indices replace the indexed dimensions if these are adjacent, otherwise they come first.
   const bool* const begin = is_indexed_;
   const bool* const end = begin + tensor_.rank;
   const bool* const first = std::find(begin, end, true);
@@ -167,7 +167,7 @@ bool IndexedView::positions_exist() const {
     }
     ET_CHECK_OR_RETURN_FALSE(size > 0 || steps_.numel() == 0, "an index for dimension %d, which has size 0",
                              int(index.dimension));
-    // The memory of an index tensor is dense.
+    // The memory of an index tensor is contiguous.
     const int64_t count = reads_positions ? index.values.numel() : 0;
     for (int64_t k = 0; k < count; ++k) {
       const int64_t position = load_position(index.values.dtype, index.values.data + k * index.values.element_size());
@@ -194,10 +194,10 @@ void IndexedView::add_offsets(const Index& index, const int64_t* step, int64_t n
 
 void IndexedView::add_mask_offsets(const Index& index, int64_t first, int64_t n, int64_t* position,
                                    int64_t* offsets) const {
-  // Steps come in order, so that a mask's next position follows from its last one.
+  // Steps are in order, so that each position of the mask follows from the previous one.
   const ConstStridedView& mask = index.values;
   for (int64_t k = 0; k < n; ++k) {
-    // The one position of a mask is that of all steps.
+    // A mask with one true position broadcasts this position to all steps.
     if (first + k == 0 || index.mask_count != 1) {
       if (first + k > 0) {
         advance(mask, mask.rank, position);
@@ -227,12 +227,12 @@ void IndexedView::for_each_rows(const StridedShape& other, Visit visit) const {
   }
   const LoopNest nest = LoopNest::over(rest_, other_rest);
 
-  // Without dimensions, there is one step.
+  // With 0-dim indices, there is one step.
   const int64_t last = std::max<int64_t>(steps_.rank - 1, 0);
   const int64_t steps = steps_.rank == 0 ? 1 : steps_.sizes[last];
   const int64_t other_step = steps_.rank == 0 ? 0 : other_steps.strides[last] * other.element_size();
   int64_t step[kTensorDimensionLimit] = {};
-  int64_t positions[kTensorDimensionLimit][kTensorDimensionLimit];  // of each mask
+  int64_t positions[kTensorDimensionLimit][kTensorDimensionLimit];  // the current position of each mask
   do {
     for (int64_t begin = 0; begin < steps; begin += kMostSteps) {
       const int64_t count = std::min(kMostSteps, steps - begin);

@@ -20,7 +20,7 @@ bool is_contiguous(const StridedShape& view) {
   return true;
 }
 
-/// The elements of `view`, which is contiguous, in the shape of `shape`.
+/// `view`, which must be contiguous, with the sizes of `shape`.
 template <typename Byte>
 BasicStridedView<Byte> reshape_contiguous(const BasicStridedView<Byte>& view, const StridedShape& shape) {
   BasicStridedView<Byte> reshaped = view;
@@ -34,21 +34,21 @@ BasicStridedView<Byte> reshape_contiguous(const BasicStridedView<Byte>& view, co
   return reshaped;
 }
 
-/// A position in a view that moves through its elements in the order of their indices.
+/// A position in a view that moves through the elements in row-major order.
 class Cursor {
  public:
   explicit Cursor(const StridedShape& view) : view_(view) {}
 
-  /// Bytes from the view's first element.
+  /// The number of bytes from the view's first element.
   int64_t offset() const { return offset_; }
 
-  /// Bytes between the elements of a row.
+  /// The number of bytes between the elements of a row.
   int64_t stride() const { return view_.strides[view_.rank - 1] * view_.element_size(); }
 
-  /// Elements from here to the row's end.
+  /// The number of elements from this position to the end of the row.
   int64_t remaining() const { return view_.sizes[view_.rank - 1] - index_[view_.rank - 1]; }
 
-  /// Moves on by `n` elements, which are in one row.
+  /// Moves by `n` elements. All of them must be in the current row.
   void advance(int64_t n) {
     int64_t d = view_.rank - 1;
     index_[d] += n;

@@ -10,7 +10,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Sums of two such paddings do not overflow.
+/// With this limit, the sum of two paddings does not overflow.
 constexpr int64_t kLargest = std::numeric_limits<int64_t>::max() / 4;
 
 bool resize_to_padded(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& padding, int64_t rank, PaddingMode mode) {
@@ -29,7 +29,7 @@ bool resize_to_padded(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& pa
     if (pair >= rank) {
       continue;
     }
-    // One side may lose more than there is, which the other one makes up for.
+    // A negative padding may remove more elements than there are if the other padding adds enough.
     const int64_t largest = mode == PaddingMode::kReflection ? size - 1 : kLargest;
     for (const int64_t pad : {padding[2 * pair], padding[2 * pair + 1]}) {
       ET_CHECK_OR_RETURN_FALSE(pad >= -kLargest && pad <= largest, "a padding of %lld elements for %lld",

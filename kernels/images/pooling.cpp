@@ -10,7 +10,7 @@ namespace {
 bool has_one_or_two(const ArrayRef<int64_t>& values, int64_t min) {
   ET_CHECK_OR_RETURN_FALSE(values.size() == 1 || values.size() == 2, "%zu numbers for two dimensions", values.size());
   for (const int64_t value : values) {
-    // No product of two such numbers overflows.
+    // With this limit, the product of two arguments does not overflow.
     ET_CHECK_OR_RETURN_FALSE(value >= min && value <= std::numeric_limits<int32_t>::max(), "%lld is out of range",
                              static_cast<long long>(value));
   }
@@ -26,7 +26,7 @@ bool init_dim(PoolingDim& dim, int64_t size, const ArrayRef<int64_t>& kernel, co
   const int64_t span = size + 2 * dim.padding - (dim.kernel - 1) * dim.dilation - 1;
   ET_CHECK_OR_RETURN_FALSE(span >= 0 || (ceil_mode && span > -dim.stride), "a kernel larger than the input");
   dim.out_size = (span + (ceil_mode ? dim.stride - 1 : 0)) / dim.stride + 1;
-  // The last window begins in the input or in the padding before the input.
+  // The last window must start in the input or in the padding before the input.
   if (ceil_mode && dim.begin(dim.out_size - 1) >= size) {
     --dim.out_size;
   }
