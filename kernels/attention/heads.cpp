@@ -3,12 +3,12 @@
 namespace rules_executorch::kernels::attention {
 namespace {
 
-/// Whether the queries of heads that follow each other are rows of one matrix.
+/// Whether the queries of consecutive heads are the rows of one matrix.
 bool merges_heads(const StridedShape& shape) {
   return shape.sizes[1] == 1 || shape.strides[0] == shape.sizes[1] * shape.strides[1];
 }
 
-/// The rows of `shared` heads each as one matrix.
+/// Merges the rows of each `shared` heads into one matrix.
 template <typename View>
 View merge_heads(const View& view, int64_t shared) {
   View merged = view;

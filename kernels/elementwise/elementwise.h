@@ -48,8 +48,8 @@ constexpr bool kIsWide = false;
 template <typename Function>
 constexpr bool kIsWide<Function, std::void_t<decltype(Function::kWide)>> = Function::kWide;
 
-/// Whether wide vectors are used for this result type. Functions of doubles call C's functions, and AVX2 has no shifts
-/// of small integers.
+/// Whether wide vectors are used for this result type. Functions of doubles call C's functions. There are no vector
+/// shifts of small integers.
 template <typename Result>
 constexpr bool kHasWideVectors = sizeof(Result) >= sizeof(float) && !std::is_same_v<Result, double>;
 

@@ -16,7 +16,7 @@ namespace {
 
 using testing::OwnedTensor;
 
-/// Each element divided by the sum of its line, plus 1.
+/// (x + 10) / sum + position for each element x of a line, where sum is the sum of all x + 10.
 void share(Line<float>& line) {
   float count = 0;
   line.read([&](const float* x, int64_t start, int64_t n) {
