@@ -16,14 +16,14 @@ bool read_parameter(const ArrayRef<int64_t>& values, const char* name, int64_t m
   ET_CHECK_OR_RETURN_FALSE(count == 1 || count == rank, "%s has %d elements for %d spatial dimensions", name,
                            int(count), int(rank));
   value = values[count == 1 ? 0 : d];
-  // No product of two such numbers overflows.
+  // With this limit, the product of two parameters does not overflow.
   ET_CHECK_OR_RETURN_FALSE(value >= min && value <= std::numeric_limits<int32_t>::max(),
                            "%s of %lld, must be at least %d", name, static_cast<long long>(value), int(min));
   return true;
 }
 
-/// Reads spatial dimension `d` of `rank`: of a transposed convolution as if it were none, and the size of the output.
-/// False where there is no such convolution.
+/// Reads spatial dimension `d` of `rank` and computes the size of the output. A transposed convolution is read like an
+/// ordinary one. Returns false if the parameters are invalid.
 bool read_axis(const Tensor& in, const Tensor& weight, const ConvolutionParameters& parameters, int64_t d, int64_t rank,
                ConvolutionAxis& axis) {
   int64_t padding;
@@ -126,7 +126,7 @@ bool prepare_convolution(KernelRuntimeContext& ctx, const Tensor& in, const Tens
     ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->sizes()[0] == convolution.out_size(1), InvalidArgument, false);
   }
   if (in.sizes()[1] == 0) {
-    // PyTorch has no output channels where there are no input channels.
+    // As in PyTorch, there are no output channels if there are no input channels.
     convolution.out_channels = 0;
   }
 
@@ -137,7 +137,7 @@ bool prepare_convolution(KernelRuntimeContext& ctx, const Tensor& in, const Tens
   }
   ET_KERNEL_CHECK(ctx, resize_to_size(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, false);
 
-  // A bias of another dtype becomes one of the input's.
+  // Converts a bias of another dtype to the dtype of the input.
   const void* biases = bias.has_value() ? bias->const_data_ptr() : nullptr;
   if (biases != nullptr && bias->scalar_type() != in.scalar_type()) {
     const auto memory = ctx.allocate_temp(static_cast<size_t>(bias->numel() * in.element_size()));

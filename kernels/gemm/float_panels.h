@@ -38,7 +38,7 @@ inline bool has_panels(const Tensor& weight, int64_t first, int64_t columns, int
 }
 
 /// Adds the products of several panels, `panel_stride` elements apart. `product.b` is the first row of the first panel.
-/// `product.columns` is the number of columns of all panels. Sets the strides of rows and vectors.
+/// `product.columns` is the number of columns of all panels. Sets product.b_stride and product.vector_stride.
 template <typename T>
 void add_panels(void (*add_panel)(const PanelProduct& product), PanelProduct product, int64_t panel_stride) {
   // A tile is one or several panels, or a part of a panel.

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kNoZeroPoint = 0;
 
-/// Whether all of `quant_min` to `quant_max` are values of dtype `type`.
+/// Whether all integers from `quant_min` to `quant_max` are values of dtype `type`.
 bool range_is_valid(int64_t quant_min, int64_t quant_max, ScalarType type) {
   const int64_t bits = 8 * static_cast<int64_t>(elementSize(type));
   const bool is_signed = type != ScalarType::Byte && type != ScalarType::UInt16 && type != ScalarType::Bits16;
@@ -23,7 +23,8 @@ bool range_is_valid(int64_t quant_min, int64_t quant_max, ScalarType type) {
   return true;
 }
 
-/// The elements of `tensor`, which lie in memory one after the other, in the shape `shape`. False where they don't.
+/// Views the contiguous elements of `tensor` with the sizes and strides of `shape`. Returns false if the elements are
+/// not contiguous or if their number differs.
 bool make_view(const Tensor& tensor, const StridedShape& shape, ConstStridedView& view) {
   ET_CHECK_OR_RETURN_FALSE(is_contiguous_dim_order(tensor.dim_order().data(), tensor.dim()),
                            "scales and zero points have a dim order of their own");
@@ -63,7 +64,8 @@ template <typename T>
 void quantize_as(const Tensor& in, const QuantizationParameters& parameters, RoundingOrder order, int64_t quant_min,
                  int64_t quant_max, Tensor& out) {
   const QuantizedRange<T> range(quant_min, quant_max);
-  // A zero point is added once; as factors, so that there is one loop, without branches, for both orders.
+  // The zero point is added before or after rounding. Two factors of 0 and 1 select the order, so that both orders
+  // share one loop without branches.
   const T before = order == RoundingOrder::kAfterZeroPoint ? 1 : 0;
   const T after = 1 - before;
   elementwise_integers<T>(
@@ -97,7 +99,7 @@ bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scal
 }
 
 void store_integers(const int32_t* integers, ScalarType type, void* target, int64_t n) {
-  // Signed and unsigned integers of a size are the same bits.
+  // Signed and unsigned integers of the same size have the same bits.
   switch (elementSize(type)) {
     case 1:
       return narrow<uint8_t>(integers, target, n);
@@ -152,7 +154,7 @@ bool can_dequantize(const Tensor& in, ScalarType dtype, const std::optional<Scal
 }
 
 void dequantize(const Tensor& in, const QuantizationParameters& parameters, Tensor& out) {
-  // Differences of Ints are not all floats.
+  // Float cannot represent all differences of Ints.
   const bool is_double = in.scalar_type() == ScalarType::Int || parameters.scale.dtype == ScalarType::Double;
   const auto dequantize_in_type = is_double ? &dequantize_as<double> : &dequantize_as<float>;
   dequantize_in_type(in, parameters, out);

@@ -18,7 +18,7 @@ int64_t weights_per_byte(PackedWeights packing) {
   return packing == PackedWeights::kBytes ? 1 : packing == PackedWeights::kNibbles ? 2 : 4;
 }
 
-/// Whether there are parameters for each row of `weight`, and each of them is for the same number of elements.
+/// Whether there are parameters for each row of `weight`, with groups of equal size.
 bool parameters_are_valid(const Tensor& weight, int64_t width, const Tensor& scales,
                           const std::optional<Tensor>& zero_points) {
   ET_CHECK_OR_RETURN_FALSE(scales.dim() == 1 || scales.dim() == 2, "scales have %d dimensions", int(scales.dim()));

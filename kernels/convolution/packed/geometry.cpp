@@ -7,7 +7,7 @@
 namespace rules_executorch::kernels::packed {
 namespace {
 
-/// The input channels of a sum, with one that fills them up to pairs: as weights are packed.
+/// The input channels of a sum, padded to a multiple of two if weights are packed in pairs.
 int64_t packed_channels(ScalarType type, int64_t channels, int64_t groups) {
   const int64_t of_group = channels / groups;
   return type == ScalarType::BFloat16 && groups == 1 ? (of_group + 1) / 2 * 2 : of_group;
