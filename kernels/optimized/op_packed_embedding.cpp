@@ -12,8 +12,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `weight` has the panels of a table: (panels, elements of an embedding, embeddings of a panel), or with a
-/// fourth dimension, of elements of an embedding that lie next to each other.
+/// Whether `weight` has the shape of a packed table: (panels, elements of an embedding, embeddings of a panel). A
+/// fourth dimension is for pairs: adjacent elements of an embedding.
 bool check_panels(const Tensor& weight, int64_t num_embeddings) {
   ET_CHECK_OR_RETURN_FALSE(weight.dim() == 3 || weight.dim() == 4,
                            "weights are no panels, which have 3 or 4 dimensions: they have %d", int(weight.dim()));

@@ -12,7 +12,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Contiguous elements, which are calculated with as `T`.
+/// Contiguous elements for computations in `T`.
 template <typename T>
 struct Elements {
   const char* data;
@@ -21,7 +21,7 @@ struct Elements {
   explicit Elements(const Tensor& tensor)
       : data(static_cast<const char*>(tensor.const_data_ptr())), type(tensor.scalar_type()) {}
 
-  /// `n` of them, in `block` where they are of another type.
+  /// A pointer to `n` elements, or `block` with converted elements if they have another type.
   const T* load(int64_t first, int64_t n, T* block) const {
     const auto size = static_cast<int64_t>(elementSize(type));
     if (type == CppTypeToScalarType<T>::value) {
@@ -32,7 +32,7 @@ struct Elements {
   }
 };
 
-/// `function(start, count)` for each block of a row.
+/// Calls `function(start, count)` for each block of a row.
 template <typename Function>
 void for_each_block(int64_t n, const Function& function) {
   for (int64_t start = 0; start < n; start += kBlockSize) {
@@ -40,7 +40,7 @@ void for_each_block(int64_t n, const Function& function) {
   }
 }
 
-/// Divides rows of `n` elements by the root of the mean of their squares, and multiplies them with the weight.
+/// Divides each row of `n` elements by the root of its mean square, and multiplies it by the weight.
 template <typename T>
 void normalize_rows(const Tensor& in, const std::optional<Tensor>& weight, int64_t n, double eps, Tensor& out) {
   constexpr ScalarType kType = CppTypeToScalarType<T>::value;

@@ -1,7 +1,7 @@
-"""Tests of the operators of bytes.
+"""Tests of the operators for bytes.
 
-PyTorch calculates sums in float64, which holds them exactly. Scales and offsets have so few digits that the kernels'
-calculations in float32 are exact as well: results are equal.
+The references compute sums in float64, which is exact. Scales and offsets have so few digits that the kernels'
+computations in float32 are exact, too, so that results are equal.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def _linear(
     _check(scale, offset, channels)
     if weight.dtype != torch.int8 or weight.shape != (-(-channels // _COLUMNS), -(-features // _DEPTH), *_BLOCK):
         raise ValueError("a weight is packed")
-    # Row columns * p + i has its elements depth * g + j at [p, g, i, j].
+    # Element depth * g + j of row columns * p + i is at [p, g, i, j].
     rows = torch.zeros(channels, features, dtype=torch.float64)
     for channel, feature in itertools.product(range(channels), range(features)):
         rows[channel, feature] = weight[channel // _COLUMNS, feature // _DEPTH, channel % _COLUMNS, feature % _DEPTH]
@@ -76,7 +76,7 @@ def _linear(
     return _finished(sums * scale.double() + offset.double(), table, *rest)
 
 
-def _convolution(  # noqa: PLR0917, as the operator takes them
+def _convolution(  # the parameters of the operator
     x: torch.Tensor,
     weight: torch.Tensor,
     scale: torch.Tensor,
@@ -106,7 +106,7 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
 
 @functools.cache
 def _places(shape: tuple[int, ...], groups: int) -> tuple[tuple[torch.Tensor, ...], tuple[torch.Tensor, ...]]:
-    """Of each element of a convolution's weight: its indices, and those in the packed weight."""
+    """For each element of a convolution's weight: its indices, and its indices in the packed weight."""
     channels, in_channels, _, width = shape
     of_group = channels // groups
     channel, i, y, x = torch.tensor(list(itertools.product(*map(range, shape)))).T
@@ -148,7 +148,7 @@ def _add(a: torch.Tensor, b: torch.Tensor, a_scale: float, b_scale: float, offse
 
 
 def _random(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """All bytes that there are, the same ones in every run."""
+    """Random bytes, the same in each run."""
     generator = torch.Generator().manual_seed(zlib.crc32(repr((shape, dtype)).encode()))
     low, high = _RANGES[dtype]
     return torch.randint(low, high + 1, shape, generator=generator).to(dtype)
@@ -163,7 +163,7 @@ def _packed(weight: torch.Tensor) -> torch.Tensor:
 
 
 def _conversion(channels: int, products: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Scales and offsets for which all calculations in float32 are exact and few results are clamped."""
+    """Scales and offsets for which all computations in float32 are exact and few results are clamped."""
     exponents = torch.arange(channels) % 3 - 8 - max(products, 1).bit_length() // 2
     return torch.ldexp(torch.ones(channels), exponents), (torch.arange(channels) % 7 - 3) * 0.25
 
