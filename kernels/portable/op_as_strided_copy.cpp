@@ -7,7 +7,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The elements that `size`, `stride` and `offset` choose of tensor's memory. False where these are no view of it.
+/// Sets `view` to the elements of the tensor's memory with `size`, `stride` and `offset`. Returns false if the
+/// arguments are invalid or a position is out of range.
 bool init_view(const Tensor& in, const ArrayRef<int64_t>& size, const ArrayRef<int64_t>& stride, int64_t offset,
                ConstStridedView& view) {
   ET_CHECK_OR_RETURN_FALSE(size.size() == stride.size() && size.size() <= kTensorDimensionLimit,

@@ -10,7 +10,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Elements to add before and after dimension `d`: pairs for the last dimension first. Negative ones are cut off.
+/// The numbers of elements to add before and after dimension `d`. `pad` has pairs, the last dimension first. Negative
+/// numbers remove elements.
 struct Padding {
   int64_t before = 0;
   int64_t after = 0;
@@ -24,7 +25,7 @@ struct Padding {
   }
 };
 
-/// Elements of a dimension of `size` that stay.
+/// The number of elements of a dimension of `size` elements that are kept.
 int64_t kept_size(int64_t size, const Padding& padding) {
   return size + std::min<int64_t>(padding.before, 0) + std::min<int64_t>(padding.after, 0);
 }

@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The shape that `size` asks for, in which -1 keeps the size of one of view's dimensions. False where there is none.
+/// Sets `shape` to `size`. -1 keeps the size of the view's dimension. Returns false if the view cannot have this shape.
 bool make_expanded_shape(const StridedShape& view, const ArrayRef<int64_t>& size, StridedShape& shape) {
   shape.rank = static_cast<int64_t>(size.size());
   const int64_t leading = shape.rank - view.rank;
@@ -23,7 +23,7 @@ bool make_expanded_shape(const StridedShape& view, const ArrayRef<int64_t>& size
 
 Tensor& expand_copy_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int64_t> size, bool implicit,
                         Tensor& out) {
-  // Check: `implicit` tells tracers where an expand comes from.
+  // Check: `implicit` is information for tracers only.
   (void)implicit;
   const ConstStridedView view(in);
   StridedShape shape;

@@ -11,7 +11,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `shape` is the last dimensions of `in`.
+/// Whether `shape` is the shape of the last dimensions of `in`.
 bool ends_with(const Tensor& in, const ArrayRef<int64_t>& shape) {
   ET_CHECK_OR_RETURN_FALSE(!shape.empty() && static_cast<ssize_t>(shape.size()) <= in.dim(),
                            "%zu normalized dimensions, of %zd", shape.size(), static_cast<ssize_t>(in.dim()));
