@@ -1,4 +1,4 @@
-"""Tests that op_tester sees what is wrong: on kernels that are right, by asking for something else."""
+"""Tests that op_tester detects errors: calls correct kernels with wrong expectations."""
 
 import torch
 from absl.testing import absltest
@@ -31,7 +31,7 @@ class OpTesterTest(absltest.TestCase):
         add = op_tester.OpTester("aten::add.out")
         add.judge_out_dtype(self.x, self.x, out_dtype=torch.float64)
         self.assertEqual((add.accepted, add.rejected), (1, 0))
-        add.judge_out_dtype(self.x, self.x, out_dtype=torch.int32)  # PyTorch refuses.
+        add.judge_out_dtype(self.x, self.x, out_dtype=torch.int32)  # PyTorch refuses this
         self.assertEqual((add.accepted, add.rejected), (1, 1))
 
     def test_other_shape(self) -> None:

@@ -72,7 +72,7 @@ class OpUpsampleTest(op_tester.OpTest):
         torch.testing.assert_close(result, expected, rtol=0, atol=1)
 
     def antialiased(self) -> op_tester.OpTester:
-        """Compares Half and BFloat16 with Float, and integers with rounded Double, because PyTorch has no such kernels."""
+        """Compares Half and BFloat16 with Float, and integers with rounded Double. PyTorch lacks these dtypes."""
 
         def reference(x: torch.Tensor, *args: Any) -> torch.Tensor:
             if x.dtype in (torch.bool, *op_tester.UNSUPPORTED_DTYPES):

@@ -1,7 +1,6 @@
-"""A sample of the sweep of all operators: each operator gives PyTorch's results, or differs as the departures say.
+"""Runs a sample of the sweep: the results of each operator equal PyTorch's, or a departure describes the difference.
 
-EXECUTORCH_INSTRUCTION_SET names which of several instruction sets the kernels are compiled for; KERNEL_SWEEP_SEED,
-the sample.
+EXECUTORCH_INSTRUCTION_SET selects the instruction set of the kernels, KERNEL_SWEEP_SEED selects the sample.
 """
 
 import os
