@@ -13,7 +13,7 @@ FLAGS: dict[str, set[str]] = {
 
 
 def instruction_sets() -> list[str]:
-    """The instruction sets of this processor, from the widest on. On other platforms than x86-64 Linux, the baseline."""
+    """The instruction sets of this processor, from the widest on. On platforms other than x86-64 Linux, baseline."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())

@@ -76,7 +76,7 @@ def _linear(
     return _finished(sums * scale.double() + offset.double(), table, *rest)
 
 
-def _convolution(  # the parameters of the operator
+def _convolution(  # noqa: PLR0917  # The parameters of the operator.
     x: torch.Tensor,
     weight: torch.Tensor,
     scale: torch.Tensor,
