@@ -244,7 +244,7 @@ bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_
   ET_LOG_AND_RETURN_IF_FALSE(
       read_image_axes(in, {kernel_size, ones, padding, end_padding, ones}, geometry.y, geometry.x));
   ET_CHECK_OR_RETURN_FALSE(out_channels > 0 && out_channels <= std::numeric_limits<int32_t>::max(),
-                           "%lld output channels", static_cast<long long>(out_channels));
+                           "the number of output channels is out of range: %lld", static_cast<long long>(out_channels));
   // With this limit, the sizes below do not overflow.
   constexpr double kMostElements = double(int64_t{1} << 48);
   ET_CHECK_OR_RETURN_FALSE(double(geometry.y.out_size) * double(geometry.x.out_size) *
@@ -261,8 +261,7 @@ bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_
       return true;
     }
   }
-  ET_LOG(Error,
-         "weights have another shape than those that are packed for tiles of this size: export the program anew");
+  ET_LOG(Error, "the shape of the weights does not match tiles of this size: export the program again");
   return false;
 }
 

@@ -54,7 +54,7 @@ void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
 
 bool positions_exist(const ConstStridedView& index, int64_t size) {
   ET_CHECK_OR_RETURN_FALSE(index.dtype == ScalarType::Long || index.dtype == ScalarType::Int,
-                           "an index is Long or Int, not %d", static_cast<int>(index.dtype));
+                           "expected an index of dtype Long or Int, got dtype %d", static_cast<int>(index.dtype));
   const LoopNest nest = LoopNest::over(index);
   const int64_t stride = nest.row_stride(0);
   const int64_t last = size - 1;
@@ -76,12 +76,12 @@ bool positions_exist(const ConstStridedView& index, int64_t size) {
 }
 
 bool fits_within(const StridedShape& index, const StridedShape& tensor, int64_t except) {
-  ET_CHECK_OR_RETURN_FALSE(index.rank == tensor.rank, "an index of %d dimensions for a tensor of %d", int(index.rank),
+  ET_CHECK_OR_RETURN_FALSE(index.rank == tensor.rank, "the index has %d dimensions, the tensor has %d", int(index.rank),
                            int(tensor.rank));
   for (int64_t d = 0; d < index.rank; ++d) {
     ET_CHECK_OR_RETURN_FALSE(d == except || index.sizes[d] <= tensor.sizes[d],
-                             "an index of size %d in dimension %d, where there are %d elements", int(index.sizes[d]),
-                             int(d), int(tensor.sizes[d]));
+                             "the index has size %d in dimension %d, expected at most %d", int(index.sizes[d]), int(d),
+                             int(tensor.sizes[d]));
   }
   return true;
 }

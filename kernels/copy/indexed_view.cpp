@@ -71,8 +71,8 @@ bool IndexedView::init(const StridedShape& tensor, const ArrayRef<std::optional<
     const bool is_mask = indices_[index_count_ - 1].mask_count >= 0;
     dimension += is_mask ? index->dim() : 1;
   }
-  ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.rank, "indices of %d dimensions for a tensor of %d", int(dimension),
-                           int(tensor.rank));
+  ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.rank, "indices for %d dimensions, but the tensor has only %d",
+                           int(dimension), int(tensor.rank));
   ET_LOG_AND_RETURN_IF_FALSE(make_shape());
   ET_LOG_AND_RETURN_IF_FALSE(positions_exist());
   for (int64_t i = 0; i < index_count_; ++i) {
@@ -87,11 +87,11 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
   const ScalarType type = index.scalar_type();
   const bool is_mask = type == ScalarType::Bool || type == ScalarType::Byte;
   ET_CHECK_OR_RETURN_FALSE(is_mask || type == ScalarType::Long || type == ScalarType::Int,
-                           "tensors of dtype %d are not indices", int(type));
+                           "expected an index of dtype Long, Int, Bool or Byte, got dtype %d", int(type));
   const int64_t end = dimension + (is_mask ? index.dim() : 1);
-  ET_CHECK_OR_RETURN_FALSE(end <= tensor_.rank, "indices of %d dimensions for a tensor of %d", int(end),
+  ET_CHECK_OR_RETURN_FALSE(end <= tensor_.rank, "indices for %d dimensions, but the tensor has only %d", int(end),
                            int(tensor_.rank));
-  ET_CHECK_OR_RETURN_FALSE(end > dimension, "a mask without dimensions chooses nothing");
+  ET_CHECK_OR_RETURN_FALSE(end > dimension, "expected a mask with at least one dimension, got a 0-dim mask");
   std::fill(is_indexed_ + dimension, is_indexed_ + end, true);
 
   Index& added = indices_[index_count_++];
@@ -101,7 +101,7 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
   if (is_mask) {
     for (int64_t d = 0; d < index.dim(); ++d) {
       ET_CHECK_OR_RETURN_FALSE(added.values.sizes[d] == tensor_.sizes[dimension + d],
-                               "a mask of %d elements for dimension %d of %d", int(added.values.sizes[d]),
+                               "the mask has size %d, but dimension %d has size %d", int(added.values.sizes[d]),
                                int(dimension + d), int(tensor_.sizes[dimension + d]));
     }
     const char* elements = added.values.data;
@@ -129,7 +129,7 @@ bool IndexedView::make_shape() {
         aligned[d] = positions.sizes[d];
       }
       ET_CHECK_OR_RETURN_FALSE(positions.sizes[d] == 1 || positions.sizes[d] == aligned[d],
-                               "indices do not broadcast: sizes %d and %d of one dimension", int(aligned[d]),
+                               "indices do not broadcast: sizes %d and %d in the same dimension", int(aligned[d]),
                                int(positions.sizes[d]));
     }
   }
@@ -149,7 +149,7 @@ bool IndexedView::make_shape() {
   }
 
   shape_.rank = steps_.rank + rest_.rank;
-  ET_CHECK_OR_RETURN_FALSE(shape_.rank <= static_cast<int64_t>(kTensorDimensionLimit), "%d dimensions are too many",
+  ET_CHECK_OR_RETURN_FALSE(shape_.rank <= static_cast<int64_t>(kTensorDimensionLimit), "too many dimensions: %d",
                            int(shape_.rank));
   int64_t* next = std::copy_n(rest_.sizes, steps_dimension_, shape_.sizes);
   next = std::copy_n(steps_.sizes, steps_.rank, next);
@@ -165,7 +165,7 @@ bool IndexedView::positions_exist() const {
     if (index.mask_count >= 0) {
       continue;
     }
-    ET_CHECK_OR_RETURN_FALSE(size > 0 || steps_.numel() == 0, "an index for dimension %d, which has size 0",
+    ET_CHECK_OR_RETURN_FALSE(size > 0 || steps_.numel() == 0, "cannot index dimension %d, which has size 0",
                              int(index.dimension));
     // The memory of an index tensor is contiguous.
     const int64_t count = reads_positions ? index.values.numel() : 0;

@@ -69,14 +69,14 @@ class Cursor {
 }  // namespace
 
 bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedShape& shape) {
-  ET_CHECK_OR_RETURN_FALSE(size.size() <= kTensorDimensionLimit, "%d dimensions are too many", int(size.size()));
+  ET_CHECK_OR_RETURN_FALSE(size.size() <= kTensorDimensionLimit, "too many dimensions: %d", int(size.size()));
   shape.rank = static_cast<int64_t>(size.size());
   int64_t inferred = -1;
   int64_t product = 1;
   for (int64_t d = 0; d < shape.rank; ++d) {
     shape.sizes[d] = size[d];
     if (size[d] == -1) {
-      ET_CHECK_OR_RETURN_FALSE(inferred == -1, "only one dimension can be inferred");
+      ET_CHECK_OR_RETURN_FALSE(inferred == -1, "expected at most one -1 in the shape");
       inferred = d;
       continue;
     }
@@ -86,11 +86,11 @@ bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedSh
     product *= size[d];
   }
   if (inferred != -1) {
-    ET_CHECK_OR_RETURN_FALSE(product != 0, "a dimension beside one of size 0 cannot be inferred");
+    ET_CHECK_OR_RETURN_FALSE(product != 0, "cannot infer a dimension next to a dimension of size 0");
     shape.sizes[inferred] = numel / product;
     product *= shape.sizes[inferred];
   }
-  ET_CHECK_OR_RETURN_FALSE(product == numel, "%d elements do not have a shape of %d", int(numel), int(product));
+  ET_CHECK_OR_RETURN_FALSE(product == numel, "the tensor has %d elements, the shape has %d", int(numel), int(product));
   return true;
 }
 

@@ -10,9 +10,10 @@ namespace rules_executorch::kernels {
 /// Whether the last three dimensions of a tensor (channels, height, width) can be viewed as blocks of `side` by `side`:
 /// the tensor has three dimensions, its views may have two more, and side * side does not overflow.
 inline bool can_be_blocks(const Tensor& tensor, int64_t side) {
-  ET_CHECK_OR_RETURN_FALSE(tensor.dim() >= 3 && tensor.dim() + 2 <= ssize_t(kTensorDimensionLimit), "%zd dimensions",
-                           ssize_t(tensor.dim()));
-  ET_CHECK_OR_RETURN_FALSE(side > 0 && side <= 1 << 15, "%lld is out of range", static_cast<long long>(side));
+  ET_CHECK_OR_RETURN_FALSE(tensor.dim() >= 3 && tensor.dim() + 2 <= ssize_t(kTensorDimensionLimit),
+                           "the number of dimensions is not supported: %zd", ssize_t(tensor.dim()));
+  ET_CHECK_OR_RETURN_FALSE(side > 0 && side <= 1 << 15, "the factor %lld is out of range",
+                           static_cast<long long>(side));
   return true;
 }
 

@@ -232,7 +232,7 @@ bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const T
   const bool has_groups = scale.dim() == 3 && scale.size(0) == panels && scale.size(2) == kPanelColumns &&
                           (scale.size(1) == 1 || (scale.size(1) > 1 && k % (scale.size(1) * kRowMultiple) == 0));
   ET_CHECK_OR_RETURN_FALSE(has_groups && offset.dim() == 1,
-                           "scales are not those of groups of a multiple of %d of %d input features, in panels of %d",
+                           "scales do not match groups of a multiple of %d of %d input features, in panels of %d",
                            static_cast<int>(kRowMultiple), static_cast<int>(k), static_cast<int>(kPanelColumns));
   return true;
 }
@@ -262,7 +262,7 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
     ET_KERNEL_CHECK(ctx, bias->scalar_type() == ScalarType::Float || bias->scalar_type() == type, InvalidArgument, out);
     ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->numel() == columns, InvalidArgument, out);
   }
-  ET_KERNEL_CHECK_MSG(ctx, eps > 0, InvalidArgument, out, "the least scale is %f: it is above 0", eps);
+  ET_KERNEL_CHECK_MSG(ctx, eps > 0, InvalidArgument, out, "the smallest scale is %f, expected a number above 0", eps);
 
   // Resize
   Tensor::SizesType sizes[kTensorDimensionLimit];
@@ -283,7 +283,8 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
   const bool converts_bias = bias.has_value() && bias->scalar_type() != ScalarType::Float;
   const int64_t bias_size = converts_bias ? columns * static_cast<int64_t>(sizeof(float)) : 0;
   const auto memory = ctx.allocate_temp(rows * (row_stride + sizeof(RowParameters)) + bias_size, /*alignment=*/64);
-  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for the quantized input");
+  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
+                      "not enough temporary memory for the quantized input");
   auto* const parameters = static_cast<RowParameters*>(*memory);
   auto* const biases = reinterpret_cast<float*>(parameters + rows);
   auto* const bytes = reinterpret_cast<uint8_t*>(biases) + bias_size;

@@ -174,16 +174,17 @@ bool is_contiguous(const Tensor& tensor) {
 /// features.
 bool check_panels(const Tensor& in, const Tensor& weight, int64_t out_features) {
   const bool has_pairs = weight.scalar_type() == ScalarType::BFloat16;
-  ET_CHECK_OR_RETURN_FALSE(weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kFloatPanelColumns &&
-                               (!has_pairs || weight.size(3) == 2) && is_contiguous(weight),
-                           "weights are no panels of %d columns: the program was exported by another version of "
-                           "rules_executorch; export the program again",
-                           int(kFloatPanelColumns));
+  ET_CHECK_OR_RETURN_FALSE(
+      weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kFloatPanelColumns &&
+          (!has_pairs || weight.size(3) == 2) && is_contiguous(weight),
+      "the weights are not in panels of %d columns: the program was exported by another version of "
+      "rules_executorch; export the program again",
+      int(kFloatPanelColumns));
   const int64_t k = weight.size(1) * (has_pairs ? 2 : 1);
   ET_CHECK_OR_RETURN_FALSE(in.dim() >= 1 && in.size(in.dim() - 1) == k,
-                           "weights are for %d input features, the input has others", int(k));
+                           "the weights are for %d input features, the input has another number", int(k));
   const int64_t panels = (out_features + kFloatPanelColumns - 1) / kFloatPanelColumns;
-  ET_CHECK_OR_RETURN_FALSE(out_features >= 0 && weight.size(0) == panels, "%d panels are not those of %d features",
+  ET_CHECK_OR_RETURN_FALSE(out_features >= 0 && weight.size(0) == panels, "%d panels do not match %d output features",
                            int(weight.size(0)), int(out_features));
   return true;
 }
@@ -223,7 +224,8 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   void* target = out.mutable_data_ptr();
   if (!is_contiguous(in) || in_type != type) {
     const auto memory = ctx.allocate_temp(in.numel() * elementSize(in_type), /*alignment=*/64);
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a copy of the input");
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
+                        "not enough temporary memory for a copy of the input");
     StridedView copied;
     static_cast<StridedShape&>(copied) = ConstStridedView(in).contiguous(in_type);
     copied.data = static_cast<char*>(*memory);
@@ -232,7 +234,8 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   }
   if (!is_contiguous(out)) {
     const auto memory = ctx.allocate_temp(out.nbytes(), /*alignment=*/64);
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a copy of the result");
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
+                        "not enough temporary memory for a copy of the result");
     target = *memory;
   }
 

@@ -90,7 +90,7 @@ Tensor& rms_norm_out(KernelRuntimeContext& ctx, const Tensor& in, const std::opt
   ET_KERNEL_CHECK(ctx, out.scalar_type() == type, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(in) && tensor_is_default_dim_order(out), InvalidArgument, out);
   ET_KERNEL_CHECK_MSG(ctx, dims >= 1 && dims <= in.dim(), InvalidArgument, out,
-                      "%lld normalized dimensions, of %d of the input", static_cast<long long>(dims),
+                      "cannot normalize %lld dimensions of an input with %d dimensions", static_cast<long long>(dims),
                       static_cast<int>(in.dim()));
   if (weight.has_value()) {
     const ScalarType weight_type = weight->scalar_type();
@@ -98,7 +98,7 @@ Tensor& rms_norm_out(KernelRuntimeContext& ctx, const Tensor& in, const std::opt
     ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(*weight), InvalidArgument, out);
     const auto sizes = in.sizes().slice(in.dim() - dims);
     ET_KERNEL_CHECK_MSG(ctx, weight->sizes() == sizes, InvalidArgument, out,
-                        "the weight's shape is not that of the last %d dimensions of the input: export the program "
+                        "the weight's shape differs from the last %d dimensions of the input: export the program "
                         "with the version of the rules that its kernels come from",
                         static_cast<int>(dims));
   }

@@ -214,7 +214,7 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
                       weight.sizes()[1] == (is_packed ? k / 2 : k) && groups >= 1 && k % (groups * multiple) == 0 &&
                           scale.sizes()[0] == columns,
                       InvalidArgument, out,
-                      "weights of (%d, %d) with scales of (%d, %d) are not those of %d features in groups of multiples "
+                      "weights of (%d, %d) with scales of (%d, %d) do not match %d features in groups of multiples "
                       "of %d: export the program with the version of the rules that its kernels come from",
                       static_cast<int>(columns), static_cast<int>(weight.sizes()[1]),
                       static_cast<int>(scale.sizes()[0]), static_cast<int>(groups), static_cast<int>(k),
@@ -270,7 +270,8 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
       compute<8, kIsFloat>(layer, rows);
     }
   });
-  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out, "no memory for the input as floats");
+  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out,
+                      "not enough temporary memory for the input as floats");
   return out;
 }
 

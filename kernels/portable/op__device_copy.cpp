@@ -15,7 +15,8 @@ using ::executorch::runtime::etensor::DeviceType;
 /// Whether two tensors with the same shape and dtype have the same layout in memory.
 bool is_same_layout(const StridedShape& a, const StridedShape& b) {
   for (int64_t d = 0; d < a.rank; ++d) {
-    ET_CHECK_OR_RETURN_FALSE(a.sizes[d] == 1 || a.strides[d] == b.strides[d], "bytes are copied, not dim orders");
+    ET_CHECK_OR_RETURN_FALSE(a.sizes[d] == 1 || a.strides[d] == b.strides[d],
+                             "expected the same dim order for the input and the out tensor");
   }
   return true;
 }

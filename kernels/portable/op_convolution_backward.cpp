@@ -20,7 +20,7 @@ bool is_result(const Tensor& tensor, const Convolution& convolution) {
   ET_LOG_AND_RETURN_IF_FALSE(tensor.dim() == convolution.rank);
   for (int64_t d = 0; d < convolution.rank; ++d) {
     ET_CHECK_OR_RETURN_FALSE(tensor.sizes()[d] == convolution.out_size(d),
-                             "a gradient of another size than the result");
+                             "the size of the gradient differs from the size of the convolution's result");
   }
   return true;
 }

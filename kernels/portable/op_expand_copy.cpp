@@ -11,7 +11,8 @@ bool make_expanded_shape(const StridedShape& view, const ArrayRef<int64_t>& size
   shape.rank = static_cast<int64_t>(size.size());
   const int64_t leading = shape.rank - view.rank;
   ET_CHECK_OR_RETURN_FALSE(leading >= 0 && size.size() <= kTensorDimensionLimit,
-                           "a tensor of %d dimensions does not expand to %d", int(view.rank), int(shape.rank));
+                           "cannot expand a tensor with %d dimensions to %d dimensions", int(view.rank),
+                           int(shape.rank));
   for (int64_t d = 0; d < shape.rank; ++d) {
     shape.sizes[d] = size[d] == -1 && d >= leading ? view.sizes[d - leading] : size[d];
     ET_CHECK_OR_RETURN_FALSE(shape.sizes[d] >= 0, "dimension %d cannot have size %d", int(d), int(size[d]));

@@ -26,7 +26,8 @@ bool positions_exist(const Tensor& positions, int64_t size) {
   // In memory order, because the tensor is dense.
   const int64_t* const values = positions.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < positions.numel(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(values[i] >= -1 && values[i] < size, "position %lld of a plane of %lld elements",
+    ET_CHECK_OR_RETURN_FALSE(values[i] >= -1 && values[i] < size,
+                             "index %lld is out of bounds for a plane of %lld elements",
                              static_cast<long long>(values[i]), static_cast<long long>(size));
   }
   return true;

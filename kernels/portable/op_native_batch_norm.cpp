@@ -47,7 +47,7 @@ struct BatchNorm {
   }
 
   bool resize_to_channels() const {
-    ET_CHECK_OR_RETURN_FALSE(in.numel() > 0, "a batch without elements has no statistics");
+    ET_CHECK_OR_RETURN_FALSE(in.numel() > 0, "cannot compute statistics of an empty batch");
     return resize(in.sizes()[1]);
   }
 };

@@ -19,8 +19,9 @@ int64_t shift_within(int64_t shift, int64_t size) {
 
 /// Computes the shift of each dimension. Returns false if the arguments are invalid.
 bool init_shifts(const ArrayRef<int64_t>& shifts, const ArrayRef<int64_t>& dims, const Tensor& in, int64_t* by_dim) {
-  ET_CHECK_OR_RETURN_FALSE(!shifts.empty() && shifts.size() == dims.size(), "%zu shifts of %zu dimensions",
-                           shifts.size(), dims.size());
+  ET_CHECK_OR_RETURN_FALSE(!shifts.empty() && shifts.size() == dims.size(),
+                           "expected a shift for each dimension, got %zu shifts for %zu dimensions", shifts.size(),
+                           dims.size());
   for (size_t k = 0; k < dims.size(); ++k) {
     int64_t dim = dims[k];
     ET_LOG_AND_RETURN_IF_FALSE(in.dim() > 0 && normalize_dim(dim, in.dim()));

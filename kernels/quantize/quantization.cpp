@@ -27,8 +27,9 @@ bool range_is_valid(int64_t quant_min, int64_t quant_max, ScalarType type) {
 /// not contiguous or if their number differs.
 bool make_view(const Tensor& tensor, const StridedShape& shape, ConstStridedView& view) {
   ET_CHECK_OR_RETURN_FALSE(is_contiguous_dim_order(tensor.dim_order().data(), tensor.dim()),
-                           "scales and zero points have a dim order of their own");
-  ET_CHECK_OR_RETURN_FALSE(tensor.numel() == shape.numel(), "%lld scales or zero points for %lld channels or tokens",
+                           "expected contiguous scales and zero points");
+  ET_CHECK_OR_RETURN_FALSE(tensor.numel() == shape.numel(),
+                           "the number of scales or zero points is %lld, expected %lld, one for each channel or token",
                            static_cast<long long>(tensor.numel()), static_cast<long long>(shape.numel()));
   static_cast<StridedShape&>(view) = shape;
   view.dtype = tensor.scalar_type();
@@ -44,9 +45,10 @@ bool make_view(const Tensor& tensor, const StridedShape& shape, ConstStridedView
 bool make_views(const Tensor& scales, const std::optional<Tensor>& zero_points, const StridedShape& shape,
                 QuantizationParameters& parameters) {
   ET_CHECK_OR_RETURN_FALSE(scales.scalar_type() == ScalarType::Float || scales.scalar_type() == ScalarType::Double,
-                           "scales are Float or Double");
+                           "expected scales of dtype Float or Double");
   if (zero_points.has_value()) {
-    ET_CHECK_OR_RETURN_FALSE(::executorch::runtime::isRealType(zero_points->scalar_type()), "zero points are numbers");
+    ET_CHECK_OR_RETURN_FALSE(::executorch::runtime::isRealType(zero_points->scalar_type()),
+                             "expected zero points of an integer or floating-point dtype");
     return make_view(scales, shape, parameters.scale) && make_view(*zero_points, shape, parameters.zero_point);
   }
   parameters.zero_point.dtype = ScalarType::Long;
@@ -89,10 +91,10 @@ bool is_quantized_type(ScalarType type) {
 }
 
 bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scale_value, int64_t& zero_point_value) {
-  ET_CHECK_OR_RETURN_FALSE(scale.numel() == 1 && zero_point.numel() == 1, "one scale and one zero point are expected");
-  ET_CHECK_OR_RETURN_FALSE(isFloatingType(scale.scalar_type()), "the scale is no float");
+  ET_CHECK_OR_RETURN_FALSE(scale.numel() == 1 && zero_point.numel() == 1, "expected one scale and one zero point");
+  ET_CHECK_OR_RETURN_FALSE(isFloatingType(scale.scalar_type()), "expected a scale of a floating-point dtype");
   ET_CHECK_OR_RETURN_FALSE(isIntegralType(zero_point.scalar_type(), /*includeBool=*/false),
-                           "the zero point is no integer");
+                           "expected a zero point of an integer dtype");
   convert_elements(scale.scalar_type(), scale.const_data_ptr(), ScalarType::Double, &scale_value, 1);
   convert_elements(zero_point.scalar_type(), zero_point.const_data_ptr(), ScalarType::Long, &zero_point_value, 1);
   return true;
@@ -131,9 +133,9 @@ bool QuantizationParameters::init_per_token(const Tensor& tensor, const Tensor& 
 }
 
 bool can_quantize(const Tensor& in, int64_t quant_min, int64_t quant_max, ScalarType dtype, const Tensor& out) {
-  ET_CHECK_OR_RETURN_FALSE(isFloatingType(in.scalar_type()), "only floats are quantized");
-  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd has no quantized values", int8_t(dtype));
-  ET_CHECK_OR_RETURN_FALSE(out.scalar_type() == dtype, "the out tensor is not of dtype %hhd", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(isFloatingType(in.scalar_type()), "expected an input of a floating-point dtype");
+  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd is not supported for quantized values", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(out.scalar_type() == dtype, "expected an out tensor of dtype %hhd", int8_t(dtype));
   return range_is_valid(quant_min, quant_max, dtype);
 }
 
@@ -145,11 +147,11 @@ void quantize(const Tensor& in, const QuantizationParameters& parameters, Roundi
 }
 
 bool can_dequantize(const Tensor& in, ScalarType dtype, const std::optional<ScalarType>& out_dtype, const Tensor& out) {
-  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd has no quantized values", int8_t(dtype));
-  ET_CHECK_OR_RETURN_FALSE(in.scalar_type() == dtype, "the input is not of dtype %hhd", int8_t(dtype));
-  ET_CHECK_OR_RETURN_FALSE(isFloatingType(out.scalar_type()), "the out tensor has no floats");
+  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd is not supported for quantized values", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(in.scalar_type() == dtype, "expected an input of dtype %hhd", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(isFloatingType(out.scalar_type()), "expected an out tensor of a floating-point dtype");
   ET_CHECK_OR_RETURN_FALSE(out.scalar_type() == out_dtype.value_or(out.scalar_type()),
-                           "the out tensor is not of the dtype that is asked for");
+                           "the out tensor's dtype differs from the requested one");
   return true;
 }
 

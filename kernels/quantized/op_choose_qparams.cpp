@@ -15,8 +15,9 @@ namespace {
 /// Whether the range is valid in PyTorch: not empty, and with 0.
 bool range_is_valid(int64_t quant_min, int64_t quant_max) {
   constexpr int64_t kLimit = int64_t{1} << 31;
-  ET_CHECK_OR_RETURN_FALSE(quant_min <= 0 && quant_max >= 0 && quant_min < quant_max, "the range does not hold 0");
-  ET_CHECK_OR_RETURN_FALSE(quant_min >= -kLimit && quant_max < kLimit, "the range is not one of 32-bit integers");
+  ET_CHECK_OR_RETURN_FALSE(quant_min <= 0 && quant_max >= 0 && quant_min < quant_max,
+                           "expected a non-empty range with 0");
+  ET_CHECK_OR_RETURN_FALSE(quant_min >= -kLimit && quant_max < kLimit, "expected a range of 32-bit integers");
   return true;
 }
 

@@ -117,7 +117,8 @@ struct ExtremeIndex {
 
 /// Resizes `out` for a reduction. Returns false if a reduced dimension is empty, because an empty set has no extreme.
 inline bool resize_to_extreme(Tensor& out, const Tensor& in, const DimSet& dims, bool keepdim) {
-  ET_CHECK_OR_RETURN_FALSE(reduced_numel(in, dims) > 0, "nothing to choose from: a dimension is empty");
+  ET_CHECK_OR_RETURN_FALSE(reduced_numel(in, dims) > 0,
+                           "expected non-empty dimensions, got a reduced dimension of size 0");
   return resize_to_reduction(out, in, dims, keepdim);
 }
 
