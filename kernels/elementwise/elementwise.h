@@ -112,8 +112,8 @@ struct ElementwiseAdapter<Function, void (Function::*)(int64_t, Result*, const A
 template <typename Function, typename Out, typename... Inputs>
 void elementwise(const Function& function, Out& out, const Inputs&... inputs) {
   using Adapter = internal::ElementwiseAdapter<Function, decltype(&Function::operator())>;
-  static_assert(Adapter::kArgumentCount == sizeof...(Inputs), "one parameter of the function for each input");
-  static_assert(Adapter::kArgumentCount < kMaxOperands, "a loop nest walks through kMaxOperands operands at most");
+  static_assert(Adapter::kArgumentCount == sizeof...(Inputs), "the function must have one parameter for each input");
+  static_assert(Adapter::kArgumentCount < kMaxOperands, "a loop nest has at most kMaxOperands operands");
   const StridedView out_view(out);
   const ConstStridedView input_views[] = {ConstStridedView(inputs).broadcast_to(out_view)...};
   apply_elementwise({&Adapter::call, &function, Adapter::kResultType, Adapter::kArgumentTypes, Adapter::kArgumentCount},

@@ -87,7 +87,7 @@ def read(text: str) -> list[Layout]:
     ]
     names = [constant.name for layout in layouts for constant in layout.constants]
     if len(set(names)) < len(names):
-        raise ValueError(f"two constants have one name: {', '.join(names)}")
+        raise ValueError(f"two constants have the same name: {', '.join(names)}")
     return layouts
 
 
@@ -120,7 +120,7 @@ def _value(value: object) -> int | tuple[float, ...]:
     if isinstance(value, list):
         return tuple(float(number) for number in value)
     if not isinstance(value, int):
-        raise ValueError(f"no integer or list of numbers: {value!r}")
+        raise ValueError(f"expected an integer or a list of numbers, got {value!r}")
     return value
 
 

@@ -20,7 +20,7 @@ namespace {
 /// of a byte are half a block apart and have an offset of 8.
 template <int kBits>
 constexpr int64_t kBlock = kQuantizedRowBlockBytes * 8 / kBits;
-static_assert(kQuantizedRowBlockBytes == 16, "the loads below are of 16 bytes");
+static_assert(kQuantizedRowBlockBytes == 16, "the loads below have 16 bytes");
 
 /// Several floats: the accumulators of a dot product. Short vectors are combined.
 struct Floats {

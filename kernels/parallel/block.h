@@ -11,7 +11,7 @@
 namespace rules_executorch::kernels {
 
 inline constexpr int64_t kBlockSize = KERNELS_BLOCK_SIZE;
-static_assert(kBlockSize == 64 || kBlockSize == 128 || kBlockSize == 256, "block_size is 64, 128 or 256");
+static_assert(kBlockSize == 64 || kBlockSize == 128 || kBlockSize == 256, "block_size must be 64, 128 or 256");
 
 /// Memory for one block of elements of any dtype; for ComplexDouble, half a block. 2 KiB with the default of
 /// block_size.

@@ -209,7 +209,7 @@ template <typename R>
 void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& out) {
   using Adapter = internal::ReductionAdapter<R>;
   static_assert(sizeof(typename R::Accumulator) <= kMaxAccumulatorSize,
-                "accumulators are kept in a buffer on the stack");
+                "accumulators must fit into a buffer on the stack");
   apply_reduction({CppTypeToScalarType<typename R::Argument>::value, CppTypeToScalarType<typename R::Result>::value,
                    sizeof(typename R::Accumulator), Adapter::kTakesIndex, Adapter::kLanes, &reduction, &Adapter::start,
                    &Adapter::add_row, &Adapter::add_run, &Adapter::add_each, &Adapter::merge, &Adapter::finish},

@@ -80,7 +80,7 @@ class EagerOperator:
         dtypes = [out_dtype] * len(self.out_names)
         if out_dtype is None or self.out_is_list:
             if self.functional is None:
-                raise ValueError(f"{self.name} has no functional variant to tell its results' dtypes: pass out_dtype")
+                raise ValueError(f"{self.name} has no functional variant with the result dtypes: pass out_dtype")
             natural = flatten(self.functional(*args, **kwargs))
             if self.out_is_list:
                 return natural if out_dtype is None else [result.to(out_dtype) for result in natural]

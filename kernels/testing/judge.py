@@ -114,10 +114,10 @@ class OpTester:
                 results = self.run(*args, outs=outs, **kwargs)
             where = f"{self._describe(args, kwargs)}, {count} threads"
             if op_call.take_part_count() < 2:
-                raise AssertionError(f"the kernel divides nothing: {where}")
+                raise AssertionError(f"the kernel does not divide its work among threads: {where}")
             for result, wanted in zip(results, expected, strict=True):
                 if not torch.equal(_bits(result), wanted):
-                    raise AssertionError(f"the result is not that of one thread: {where}")
+                    raise AssertionError(f"the result differs from the result of one thread: {where}")
         self.accepted += 1
 
     def check_rejected(self, *args: Any, outs: Sequence[torch.Tensor] | None = None, **kwargs: Any) -> None:
@@ -164,14 +164,16 @@ class OpTester:
 
     def _check_fails(self, args: Sequence[Any], kwargs: dict[str, Any], outs: Sequence[torch.Tensor]) -> None:
         if not self._fails(args, kwargs, outs):
-            raise AssertionError(f"the kernel accepts what it should reject: {self._describe(args, kwargs)}")
+            raise AssertionError(f"the kernel accepts arguments that it should reject: {self._describe(args, kwargs)}")
 
     def _fails(self, args: Sequence[Any], kwargs: dict[str, Any], outs: Sequence[torch.Tensor]) -> bool:
         try:
             self.run(*args, outs=outs, **kwargs)
         except KernelError as error:
             if error.code != KernelError.INVALID_ARGUMENT or not error.log:
-                raise AssertionError(f"the kernel gives no reason: {self._describe(args, kwargs)}: {error}") from None
+                raise AssertionError(
+                    f"expected InvalidArgument and a logged reason: {self._describe(args, kwargs)}: {error}"
+                ) from None
             self.rejected += 1
             return True
         return False

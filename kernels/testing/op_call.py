@@ -207,7 +207,7 @@ class OpCall:
         dense = inputs.strides_of(tensor.shape, order)
         strides = zip(tensor.shape, tensor.stride(), dense, strict=True)
         if tensor.numel() and any(size > 1 and stride != wanted for size, stride, wanted in strides):
-            raise ValueError(f"strides {tuple(tensor.stride())} of {tuple(tensor.shape)} are those of no dim order")
+            raise ValueError(f"strides {tuple(tensor.stride())} of {tuple(tensor.shape)} do not match any dim order")
         self._inputs.append(tensor)
         address = tensor.data_ptr()
         if self._guard is not None and len(self._inputs) <= self._guard.slots:
@@ -254,7 +254,7 @@ def library_path() -> pathlib.Path:
     """The path of the library with the op_caller and the kernels."""
     name = (_LIBRARY.value if flags.FLAGS.is_parsed() else None) or os.environ.get("OP_CALLER_LIBRARY")
     if not name:
-        raise RuntimeError("set OP_CALLER_LIBRARY to the library of the op_caller and the kernels to test")
+        raise RuntimeError("set OP_CALLER_LIBRARY to the library with the op_caller and the kernels")
     path = pathlib.Path(name)
     if not path.exists() and "TEST_SRCDIR" in os.environ:
         path = pathlib.Path(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], name)

@@ -74,11 +74,11 @@ def reference(name: str) -> Callable[..., Any]:
 def _check_mixed(x: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor, zero_points: Any) -> None:
     """Checks arguments as ExecuTorch's kernels do. PyTorch only has the schemas of these operators."""
     if x.dtype not in (torch.float32, torch.float16, torch.bfloat16) or scales.dtype != x.dtype:
-        raise TypeError("input and scales are Float, Half or BFloat16")
+        raise TypeError("expected input and scales of the same dtype: Float, Half or BFloat16")
     if x.dim() != 2 or weight.dim() != 2:
-        raise TypeError("input and weights are matrices")
+        raise TypeError("expected input and weights with 2 dimensions")
     if weight.dtype != torch.int8 or zero_points is not None:
-        raise TypeError("weights are Char, and there are no zero points")
+        raise TypeError("expected weights of dtype Char and no zero points")
 
 
 @functools.cache

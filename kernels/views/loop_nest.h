@@ -27,7 +27,7 @@ class LoopNest {
 
   template <typename... Shapes>
   static LoopNest over(const Shapes&... operands) {
-    static_assert(sizeof...(operands) <= kMaxOperands, "a loop nest walks through kMaxOperands operands at most");
+    static_assert(sizeof...(operands) <= kMaxOperands, "a loop nest has at most kMaxOperands operands");
     const StridedShape* const list[] = {&operands...};
     return LoopNest(list, sizeof...(operands));
   }

@@ -4,14 +4,14 @@ namespace rules_executorch {
 
 /// The instruction sets for which kernels are compiled. Each one includes the previous ones.
 enum class InstructionSet {
-  kBaseline,  ///< what every processor of the architecture has
+  kBaseline,  ///< the instructions that all processors of the architecture have
 #if defined(__aarch64__)
   kDotprod,   ///< Armv8 with dot products of bytes
-  kI8mmBf16,  ///< besides, products of matrices of bytes and of bfloat16
+  kI8mmBf16,  ///< and products of matrices of bytes and of bfloat16
 #else
   kAvx2,        ///< x86-64-v3: AVX2, FMA, F16C, BMI
   kAvx512,      ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL
-  kAvx512Bf16,  ///< besides, AVX-512 BF16 and VNNI
+  kAvx512Bf16,  ///< and AVX-512 BF16 and VNNI
 #endif
 };
 

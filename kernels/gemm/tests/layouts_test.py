@@ -1,7 +1,7 @@
 """Tests that graph passes and kernels use the layouts that layouts.yaml describes.
 
-What passes pack is unpacked in C++, and the reverse: packed_weights.cpp finds elements by what kernels find them by.
-The library is named by the environment variable PACKED_WEIGHTS_LIBRARY, and layouts.yaml by LAYOUTS.
+Weights that passes pack are unpacked in C++, and the reverse. packed_weights.cpp uses the layout functions of kernels.
+The environment variable PACKED_WEIGHTS_LIBRARY names the library, and LAYOUTS names layouts.yaml.
 """
 
 from __future__ import annotations

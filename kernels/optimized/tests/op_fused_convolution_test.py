@@ -47,7 +47,7 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
 ) -> torch.Tensor:
     """PyTorch's result in float64. The expected results of all dtypes are rounded from it."""
     if not input.is_floating_point() or input.dtype != weight.dtype:
-        raise ValueError("input and weight are of one float dtype")
+        raise ValueError("expected input and weight of the same floating-point dtype")
     spatial = input.dim() - 2
     before, behind = ([*ends] * spatial if len(ends) == 1 else [*ends] for ends in (padding, end_padding))
     widths = [width for ends in zip(before[::-1], behind[::-1], strict=True) for width in ends]

@@ -111,7 +111,7 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
 ) -> torch.Tensor:
     """PyTorch's result in float64."""
     if {x.dtype for x in (weight, bias, addend) if x is not None} != {input.dtype} or input.dtype == torch.float64:
-        raise ValueError("all tensors are Float, Half or BFloat16")
+        raise ValueError("expected tensors of the same dtype: Float, Half or BFloat16")
     padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
     unpacked = _unpacked(weight, kernel_size, out_channels, groups)[:, : input.shape[1] // groups]
     doubles = None if bias is None else bias.double()

@@ -26,7 +26,7 @@ def _reference(weight: torch.Tensor, indices: torch.Tensor, num_embeddings: int)
     if weight.dim() == 4:
         weight = weight.transpose(2, 3).flatten(1, 2)
     if weight.dim() != 3 or not 0 <= num_embeddings <= weight.shape[0] * weight.shape[2]:
-        raise ValueError("no panels of so many embeddings")
+        raise ValueError("expected panels with at least num_embeddings embeddings")
     rows = [weight[row // weight.shape[2], :, row % weight.shape[2]] for row in range(num_embeddings)]
     table = torch.stack(rows) if rows else weight.new_empty((0, weight.shape[1]))
     return functional.embedding(indices, table)

@@ -74,7 +74,7 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
     """PyTorch's result in float64."""
     dtypes = {x.dtype for x in (input, weight, bias) if x is not None}
     if len(dtypes) != 1 or input.dtype not in _DTYPES or (input.dtype == torch.bfloat16) != (weight.dim() == 4):
-        raise ValueError("all tensors are of one float dtype, and those of BFloat16 have pairs")
+        raise ValueError("expected tensors of the same floating-point dtype, and pairs in BFloat16 weights")
     columns = [weight[i // _COLUMNS, :, i % _COLUMNS].flatten() for i in range(out_features)]
     unpacked = torch.stack(columns or [weight.new_zeros(input.shape[-1])]).double()
     result = functional.linear(input.double(), unpacked[:out_features], None if bias is None else bias.double())

@@ -25,7 +25,7 @@ _RANGES = {torch.int8: (-128, 127), torch.uint8: (0, 255), torch.float32: (0, 0)
 
 def _byte_values(x: torch.Tensor) -> torch.Tensor:
     if x.dtype not in _BYTES:
-        raise ValueError("only bytes are quantized")
+        raise ValueError("expected an int8 or uint8 tensor")
     return x.double() + (128 if x.dtype == torch.int8 else 0)
 
 
@@ -34,23 +34,23 @@ def _finished(
 ) -> torch.Tensor:
     if dtype == torch.float32:
         if table is not None:
-            raise ValueError("floats are no indices")
+            raise ValueError("expected no table for float results")
         return values.float()
     low, high = _RANGES[dtype]
     if dtype not in _BYTES or not low <= quant_min <= quant_max <= high:
-        raise ValueError("no range of bytes")
+        raise ValueError("expected a range of the int8 or uint8 dtype")
     result = torch.round(values.float()).clamp(quant_min, quant_max).to(dtype)
     return result if table is None else _lookup(result, table)
 
 
 def _check(scale: torch.Tensor, offset: torch.Tensor, channels: int) -> None:
     if any(x.dtype != torch.float32 or x.shape != (channels,) for x in (scale, offset)):
-        raise ValueError("one scale and one offset for each channel")
+        raise ValueError("expected one float32 scale and one float32 offset for each channel")
 
 
 def _lookup(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     if table.shape != (256,) or table.dtype not in _BYTES or x.dtype not in _BYTES:
-        raise ValueError("a table has a byte for each byte")
+        raise ValueError("expected a table of 256 bytes and an input of bytes")
     return (
         torch.stack([table[int(i) % 256] for i in x.reshape(-1)]).reshape(x.shape) if x.numel() else x.to(table.dtype)
     )
@@ -67,7 +67,7 @@ def _linear(
     channels, features = scale.shape[0], x.shape[-1]
     _check(scale, offset, channels)
     if weight.dtype != torch.int8 or weight.shape != (-(-channels // _COLUMNS), -(-features // _DEPTH), *_BLOCK):
-        raise ValueError("a weight is packed")
+        raise ValueError("expected a packed int8 weight")
     # Element depth * g + j of row columns * p + i is at [p, g, i, j].
     rows = torch.zeros(channels, features, dtype=torch.float64)
     for channel, feature in itertools.product(range(channels), range(features)):
@@ -94,7 +94,7 @@ def _convolution(  # noqa: PLR0917  # The parameters of the operator.
     _check(scale, offset, channels)
     low, high = _RANGES[x.dtype]
     if x.dim() != 4 or len(padding) != 4 or min(padding) < 0 or not low <= zero_point <= high:
-        raise ValueError("no image, or not this padding")
+        raise ValueError("expected a 4-dim input, 4 paddings of at least 0 and a zero point in range")
     padded = torch.nn.functional.pad(
         _byte_values(x), (padding[1], padding[3], padding[0], padding[2]), value=zero_point - low
     )
@@ -127,7 +127,7 @@ def _packed_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
 
 def _unpacked(weight: torch.Tensor, shape: tuple[int, ...], groups: int) -> torch.Tensor:
     if weight.dtype != torch.int8 or weight.shape != _packed_shape(shape, groups):
-        raise ValueError("a weight is packed")
+        raise ValueError("expected a packed int8 weight")
     result = torch.zeros(shape, dtype=torch.int8)
     places, packed = _places(shape, groups)
     result[places] = weight[packed]
@@ -143,7 +143,7 @@ def _packed_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
 
 def _add(a: torch.Tensor, b: torch.Tensor, a_scale: float, b_scale: float, offset: float, *rest: Any) -> torch.Tensor:
     if a.dtype not in _BYTES or b.dtype not in _BYTES:
-        raise ValueError("only bytes are added")
+        raise ValueError("expected two tensors of int8 or uint8")
     return _finished(a.double() * a_scale + b.double() * b_scale + offset, None, *rest)
 
 

@@ -18,9 +18,9 @@ _EMPTY = (((0, 4), 1), ((3, 0), 1))
 def _reference(x: torch.Tensor, weight: torch.Tensor | None, dims: int, eps: float) -> torch.Tensor:
     """PyTorch's result in float64, rounded once."""
     if not x.is_floating_point() or dims < 1:
-        raise ValueError("no floats, or nothing to normalize")
+        raise ValueError("expected a floating-point input and at least one normalized dimension")
     if weight is not None and weight.dtype not in {x.dtype, torch.promote_types(x.dtype, torch.float32)}:
-        raise ValueError("a weight of another dtype")
+        raise ValueError("expected a weight of the input's dtype or of float32")
     factors = None if weight is None else weight.double()
     return torch.nn.functional.rms_norm(x.double(), x.shape[x.dim() - dims :], factors, eps).to(x.dtype)
 

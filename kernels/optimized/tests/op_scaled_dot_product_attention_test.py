@@ -50,10 +50,10 @@ def _reference(
     )
     tensors = [x.double() if x.dtype != torch.float64 else x for x in (query, key, value)]
     if len({x.dtype for x in (query, key, value)}) != 1 or not query.dtype.is_floating_point:
-        raise ValueError("queries, keys and values have one float dtype")
+        raise ValueError("expected queries, keys and values of the same floating-point dtype")
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         if attn_mask.dtype != query.dtype:
-            raise ValueError("a mask is Bool or of the dtype of queries")
+            raise ValueError("expected a mask of dtype Bool or of the queries' dtype")
         attn_mask = attn_mask.double()
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         result = torch.nn.functional.scaled_dot_product_attention(

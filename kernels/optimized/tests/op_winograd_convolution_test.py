@@ -96,7 +96,7 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
 ) -> torch.Tensor:
     """PyTorch's result in float64."""
     if {x.dtype for x in (input, weight, bias, addend) if x is not None} != {torch.float32}:
-        raise ValueError("all tensors are Float")
+        raise ValueError("expected Float tensors")
     padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
     unpacked = _unpacked(weight, out_channels, input.shape[1])
     result = functional.conv2d(padded, unpacked, None if bias is None else bias.double())

@@ -30,7 +30,7 @@ def _lines(*command: str | Path) -> Iterator[str]:
         assert process.stdout is not None
         yield from process.stdout
     if process.returncode != 0:
-        raise RuntimeError(f"{command[0]} fails")
+        raise RuntimeError(f"{command[0]} failed")
 
 
 def _frames(library: Path) -> dict[str, int]:
@@ -58,7 +58,7 @@ class BlockSizeTest(parameterized.TestCase):
     @parameterized.parameters((64, 8), (256, 14))
     def test_largest_frame(self, block_size: int, limit: int) -> None:
         if platform.machine() != "x86_64":
-            self.skipTest("the frames of other machines are not measured")
+            self.skipTest("stack frames are only measured on x86-64")
         frames = _frames(_LIBRARIES / f"op_caller_{block_size}")
         self.assertNotEmpty(frames)
         largest = max(frames, key=lambda name: frames[name])

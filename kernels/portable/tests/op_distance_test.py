@@ -19,7 +19,7 @@ def of_any_float(function: Any) -> Any:
     def reference(*args: Any) -> torch.Tensor:
         dtypes = {arg.dtype for arg in args if isinstance(arg, torch.Tensor)}
         if len(dtypes) != 1 or not dtypes <= {*op_tester.FLOAT_DTYPES}:
-            raise ValueError(f"PyTorch has no distances of {dtypes}, or none if there are any")
+            raise ValueError(f"expected tensors of the same floating-point dtype, got {dtypes}")
         (dtype,) = dtypes
         wide = torch.promote_types(dtype, torch.float32)
         result = function(*(arg.to(wide).contiguous() if isinstance(arg, torch.Tensor) else arg for arg in args))

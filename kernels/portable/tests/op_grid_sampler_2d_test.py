@@ -17,9 +17,9 @@ def reference(
 ) -> torch.Tensor:
     """PyTorch's result in Float or Double: PyTorch computes positions in Half and BFloat16, the kernel in Float."""
     if not x.dtype.is_floating_point or grid.dtype != x.dtype:
-        raise ValueError(f"samples of {x.dtype} at a grid of {grid.dtype}")
+        raise ValueError(f"expected floating-point input and grid of the same dtype, got {x.dtype} and {grid.dtype}")
     if interpolation not in range(3) or padding not in range(3):
-        raise ValueError("PyTorch does not look: no such mode")
+        raise ValueError("unknown mode, which PyTorch does not check")
     dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
     result = torch.ops.aten.grid_sampler_2d(x.to(dtype), grid.to(dtype), interpolation, padding, align_corners)
     return result.to(x.dtype)

@@ -76,7 +76,7 @@ class OpUpsampleTest(op_tester.OpTest):
 
         def reference(x: torch.Tensor, *args: Any) -> torch.Tensor:
             if x.dtype in (torch.bool, *op_tester.UNSUPPORTED_DTYPES):
-                raise ValueError(f"not an image: {x.dtype}")
+                raise ValueError(f"expected an image dtype, got {x.dtype}")
             floats = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float32}
             result = torch.ops.aten._upsample_bilinear2d_aa(x.to(floats.get(x.dtype, torch.float64)), *args)
             return (result if x.dtype.is_floating_point else result.round()).to(x.dtype)

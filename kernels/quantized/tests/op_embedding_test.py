@@ -54,7 +54,7 @@ def _make_parameters(rows: int, groups: int | None, dtype: torch.dtype) -> tuple
 
 
 def _no_reference(*args: object) -> torch.Tensor:
-    raise NotImplementedError(f"nothing to compare {args} with")
+    raise NotImplementedError(f"no reference for {args}")
 
 
 class OpEmbeddingTest(quantized_case.QuantizedCase):

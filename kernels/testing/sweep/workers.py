@@ -99,5 +99,5 @@ def _result(child: _Child, status: int) -> Any:
             return pickle.load(file)
     code = os.waitstatus_to_exitcode(status)
     if code > 0:
-        raise RuntimeError(f"{child.item}: the work fails, as said above")
+        raise RuntimeError(f"{child.item}: the work failed with the exception above")
     return Death(signal.Signals(-code).name, child.progress[:].split(b"\0")[0].decode(errors="replace"))

@@ -28,7 +28,7 @@ class SweepTest(parameterized.TestCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         if _INSTRUCTION_SET is not None and _INSTRUCTION_SET not in processor.instruction_sets():
-            raise unittest.SkipTest(f"this processor has no {_INSTRUCTION_SET}")
+            raise unittest.SkipTest(f"this processor does not support {_INSTRUCTION_SET}")
         warnings.simplefilter("ignore")
         cls.sweep = Sweep(_OPERATORS, _EXTENT)
 
