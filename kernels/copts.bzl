@@ -1,10 +1,10 @@
-"""How kernels are compiled."""
+"""The compiler options of kernels."""
 
 KERNEL_COPTS = [
-    # Nobody looks at errno or at floating-point exceptions after a kernel: without them, loops with square roots and
-    # selections are vectorized.
+    # Kernels do not use errno and floating-point exceptions. Without them, loops with square roots and selections are
+    # vectorized.
     "-fno-math-errno",
     "-fno-trapping-math",
-    # Integers that overflow wrap around.
+    # Integer overflow wraps around.
     "-fwrapv",
 ]

@@ -1,16 +1,16 @@
-"""The targets of a folder of kernels, which has a file for each operator."""
+"""The targets of a folder of kernels with a file for each operator."""
 
 load(":copts.bzl", "KERNEL_COPTS")
 
 def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instruction_sets = False):
-    """A library for each file of kernels, and `:operators` of all of them.
+    """Defines a library for each file of kernels, and `:operators` with all of them.
 
     Args:
-      et_kernel_library: the rule, which this folder does not know.
-      operator_files: what `operator_file` gives for each file, by the name of its target.
+      et_kernel_library: the rule. A parameter, so that this folder does not load it.
+      operator_files: the result of `operator_file` for each file, by the name of the file's target.
       yamls: the YAMLs that declare the operators.
-      deps: libraries of kernels that `:operators` comprises, too.
-      for_instruction_sets: whether who links `:operators` has its kernels for several instruction sets.
+      deps: other libraries of kernels that are a part of `:operators`.
+      for_instruction_sets: whether binaries that link `:operators` have its kernels for several instruction sets.
     """
     native.exports_files(yamls)
 
@@ -24,13 +24,14 @@ def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instru
             deps = ["//kernels/" + dep for dep in file.deps] + ["//kernels/simd"],
         )
 
-    # All of them. A binary that links this library carries only the kernels that are registered in it.
+    # All kernels. A binary that links this library only has the kernels that are registered in the binary.
     et_kernel_library(
         name = "operators",
         for_instruction_sets = for_instruction_sets,
         yamls = yamls,
         deps = deps + [":" + name for name in operator_files] + [
-            # Not through its users, which are plain libraries: its conversions are selected as well.
+            # A direct dependency, because the conversions of this library are selected by dtype, too. Its users are
+            # plain libraries, through which the selection has no effect.
             "//kernels/tensors:convert",
         ],
     )

@@ -1,13 +1,13 @@
-"""What the lists of operators of the kernel libraries are made of."""
+"""The entries of the operator lists of kernel libraries."""
 
 def operator_file(operators, deps):
-    """One file of kernels, `op_<name>.cpp`.
+    """The entry of a file of kernels, `op_<name>.cpp`.
 
     Args:
-      operators: names of the operators it implements, with their namespace.
-      deps: the libraries of kernels/ whose headers it includes, besides simd: `room:library`, or `room`.
+      operators: names of the operators that the file implements, with their namespaces.
+      deps: the libraries of kernels/ whose headers the file includes, without simd: `room:library`, or `room`.
 
     Returns:
-      A struct of these.
+      A struct with these fields.
     """
     return struct(operators = operators, deps = deps)

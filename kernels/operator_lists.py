@@ -1,7 +1,7 @@
-"""The lists of operators of the kernel libraries, operators.bzl: from their YAMLs and their sources.
+"""Generates operators.bzl of the kernel libraries from their YAMLs and sources.
 
-A YAML binds an operator to a function. The file that defines the function implements the operator, and includes headers
-of the targets of other folders of kernels/.
+A YAML binds an operator to a function. The file that defines the function implements the operator. The targets of the
+headers that the file includes are its dependencies.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import yaml
 
-# Folders with such a list.
+# The folders with an operators.bzl.
 LIBRARIES = tuple(Path("kernels") / name for name in ("optimized", "portable", "quantized"))
 LIST = "operators.bzl"
 _BUILD = "BUILD.bazel"
@@ -26,7 +26,7 @@ def libraries_of_headers(builds: Mapping[str, str]) -> dict[str, str]:
     """The libraries of rooms, `room:library` or `room`, by the paths of their headers.
 
     Args:
-        builds: the texts of the rooms' BUILD files.
+        builds: the texts of the BUILD files, by room.
     """
     return {
         f"kernels/{room}/{header}": room if name == room.rpartition("/")[2] else f"{room}:{name}"
@@ -37,7 +37,7 @@ def libraries_of_headers(builds: Mapping[str, str]) -> dict[str, str]:
 
 
 def operators_of_functions(yamls: Iterable[str]) -> dict[str, list[str]]:
-    """The operators that YAMLs bind, with their namespaces, by the kernel's function without its namespace."""
+    """The operators in YAMLs, with their namespaces, by the name of the kernel's function without its namespace."""
     operators: dict[str, list[str]] = {}
     for entry in (entry for text in yamls for entry in yaml.safe_load(text)):
         name = entry["op"] if "op" in entry else entry["func"].partition("(")[0]
@@ -48,12 +48,12 @@ def operators_of_functions(yamls: Iterable[str]) -> dict[str, list[str]]:
 
 
 def entries(sources: Mapping[str, str], yamls: Iterable[str], libraries: Mapping[str, str]) -> str:
-    """The entries of a list, one line each.
+    """The entries of a list, one in each line.
 
     Args:
-        sources: the text of each file of kernels, by its name.
+        sources: the text of each file of kernels, by file name.
         yamls: the texts of the YAMLs that bind operators to kernels.
-        libraries: as `libraries_of_headers` gives.
+        libraries: the result of `libraries_of_headers`.
 
     Raises:
         ValueError: a file implements no operator, or an operator is implemented by no file or by several, or a file
@@ -85,7 +85,7 @@ def entries(sources: Mapping[str, str], yamls: Iterable[str], libraries: Mapping
 
 
 def updated(root: Path, library: Path) -> str:
-    """The text of a library's list, with the entries that its YAMLs and sources give.
+    """The text of a library's list with the current entries.
 
     Args:
         root: the repository's folder.

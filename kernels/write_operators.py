@@ -1,4 +1,4 @@
-"""Writes operators.bzl of the kernel libraries.
+"""Writes operators.bzl of all kernel libraries.
 
 tools/bazel run //kernels:write_operators
 """

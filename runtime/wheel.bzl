@@ -1,4 +1,4 @@
-"""Which wheel a library comes from: that of the machine, or that of the target platform."""
+"""Selects the wheel of a library: the wheel of the machine, or the wheel of the target platform."""
 
 load("@platforms//host:constraints.bzl", "HOST_CONSTRAINTS")
 
@@ -14,7 +14,7 @@ def wheel_library(name):
     """A library of the wheel for the target platform.
 
     Args:
-      name: str, its name in the repository of a wheel.
+      name: str, the name of the library in the repository of a wheel.
     Returns:
       label, or a select() over platforms
     """
@@ -27,7 +27,7 @@ def wheel_library(name):
     })
 
 def wheel_constraints():
-    """What a platform has to have that there is a wheel for.
+    """The constraints of the platforms for which there is a wheel.
 
     Returns:
       select() over lists of constraints

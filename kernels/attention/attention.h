@@ -18,18 +18,20 @@
 
 namespace rules_executorch::kernels::attention {
 
-/// Queries and keys of a block, and its scores for all heads that are computed together, half a MiB of floats for each
-/// thread. A block of causal attention computes scores that nobody looks at, half of the square of its queries.
+/// The number of queries and of keys of a block, and of scores of all heads that are computed together: half a MiB of
+/// floats for each thread. In causal attention, half of the scores of the square of a block's queries are computed and
+/// not used, so that blocks have fewer queries.
 inline constexpr int64_t kQueries = 128;
 inline constexpr int64_t kCausalQueries = 64;
 inline constexpr int64_t kKeys = 512;
 inline constexpr int64_t kScores = int64_t{1} << 17;
-/// Products of up to so many rows do not pack.
+/// Products of up to this number of rows do not pack their operands.
 inline constexpr int64_t kFewQueries = 3;
-/// Scores that a thread takes at least.
+/// The lowest number of scores for a thread.
 inline constexpr int64_t kScoresGrain = 4096;
 
-/// `heads` matrices in memory, with rows of `columns` elements; `rows` and `stride` say how far they are apart.
+/// A view of row-major matrices in memory. `stride` is the number of elements from one row to the next, and `rows` the
+/// number of rows from one matrix to the next.
 template <typename Byte>
 BasicStridedView<Byte> dense(Byte* data, ScalarType type, const int64_t (&sizes)[3], int64_t rows, int64_t stride) {
   BasicStridedView<Byte> view;
@@ -43,7 +45,8 @@ BasicStridedView<Byte> dense(Byte* data, ScalarType type, const int64_t (&sizes)
   return view;
 }
 
-/// Rows of the blocks of `rows`, of `most` each at most: so that the last block is not much smaller than the others.
+/// The number of rows of each block of `rows`, at most `most`. The blocks have about the same size, so that the last
+/// block is not much smaller.
 inline int64_t rows_of_block(int64_t rows, int64_t most) {
   constexpr int64_t kTileRows = 8;
   const int64_t blocks = std::max<int64_t>((rows + most - 1) / most, 1);
@@ -51,11 +54,12 @@ inline int64_t rows_of_block(int64_t rows, int64_t most) {
   return std::min(rows, tiles * kTileRows);
 }
 
-/// Attention in elements of type `T`: a block of queries meets one block of keys after the other. A row's sums are
-/// those of exponentials relative to the largest score so far; a larger one scales what was summed up before.
+/// Attention in elements of type `T`. The blocks of keys are processed one after the other for each block of queries
+/// (online softmax). The sums of a row are sums of exponentials relative to the largest score so far. If a block has a
+/// larger score, the previous sums are rescaled.
 ///
-/// Keys and values are packed once for all blocks of queries, and threads take blocks, where the elements are of type
-/// `T` in memory and there are more than a few queries.
+/// If the elements in memory have type `T` and there are more than kFewQueries queries, keys and values are packed once
+/// for all blocks of queries, and threads share the blocks.
 template <typename T>
 class Attention {
  public:
@@ -71,7 +75,7 @@ class Attention {
         heads_(std::clamp<int64_t>(thread_count() * kScores / std::max<int64_t>(rows_ * columns_, 1), 1, heads)),
         value_size_(value_size) {}
 
-  /// Bytes that `compute` needs.
+  /// The number of bytes of `scratch`.
   int64_t scratch_size() const { return std::max(heads_, thread_count()) * block_size(1) * kSize; }
 
   void compute(const Heads& heads, T* scratch) {
@@ -101,7 +105,7 @@ class Attention {
     T* factors;
   };
 
-  /// Elements of a block of `heads` heads.
+  /// The number of elements in the memory of a block with `heads` heads.
   int64_t block_size(int64_t heads) const { return heads * rows_ * (columns_ + 2 * value_size_ + 3); }
 
   QueryBlock make_block(T* memory, int64_t heads) const {
@@ -116,13 +120,13 @@ class Attention {
     return block;
   }
 
-  /// How many keys are seen by any of the rows.
+  /// The number of keys that at least one of the rows attends to.
   static int64_t seen_keys(const Heads& heads, int64_t row, int64_t rows) {
     const int64_t keys = heads.key.sizes[1];
     if (!heads.is_causal) {
       return keys;
     }
-    // No row looks at a key behind the last query's.
+    // In causal attention, no row attends to a key after the last query.
     const int64_t last = row + rows - 1;
     const bool is_one_head = row / heads.queries == last / heads.queries;
     return std::min(keys, is_one_head ? last % heads.queries + 1 : heads.queries);
@@ -133,7 +137,7 @@ class Attention {
     std::fill_n(block.sums, lines, T(0));
   }
 
-  /// False where packing does not pay or has no memory; nothing is computed then.
+  /// Returns false and computes nothing if packing does not pay off or if there is no memory for it.
   bool compute_packed(const Heads& heads, T* scratch) {
     const ConstStridedView &query = heads.query, &key = heads.key, &value = heads.value;
     const int64_t size = key.sizes[2];
@@ -249,7 +253,7 @@ class Attention {
     store(block, heads.out.slice(0, head, count).slice(1, row, rows));
   }
 
-  /// Makes a row's scores exponentials. `line` is the row's number among those of the block.
+  /// Replaces the scores of a row by their exponentials. `line` is the number of the row in the block.
   void exponentiate(const QueryBlock& block, const Heads& heads, int64_t head, int64_t row, int64_t key,
                     int64_t columns, int64_t line) const {
     T* const x = block.scores + line * columns_;
@@ -261,7 +265,8 @@ class Attention {
       mask = mask_row(heads.mask, of_head, query, key, seen);
     }
     const bool is_masked = heads.mask.data != nullptr && !masks_nothing(mask);
-    // Scores that keep their order are scaled on the way to their exponentials.
+    // If the scale is positive and there is no mask, the largest unscaled score is also the largest scaled one. The
+    // scale is then applied together with the exponentials.
     T scale = scale_;
     if (is_masked || !(scale > 0)) {
       vectorized_for(seen, [x, scale](int64_t i) { x[i] *= scale; });
@@ -274,7 +279,7 @@ class Attention {
     const auto larger = [](T a, T b) { return a < b ? b : a; };
     lanes.add(seen, x, larger);
     const T largest = larger(block.largest[line], scale * lanes.result(larger));
-    // Where all keys are masked so far, exponentials are zero.
+    // If all keys so far are masked, the exponentials are 0.
     const T origin = largest == -std::numeric_limits<T>::infinity() ? T(0) : largest;
     LaneReduction<T> sum(0);
     math::exp_of_negative(seen, x, x, scale, origin, sum);
@@ -284,7 +289,8 @@ class Attention {
     block.largest[line] = largest;
   }
 
-  /// What a mask has for some of the keys that a query meets. A view would take longer than a short row.
+  /// The part of a mask for one query and several keys. It is not a view, because creating a view takes longer than a
+  /// short row.
   struct MaskRow {
     ScalarType dtype;
     const char* data;
@@ -297,7 +303,7 @@ class Attention {
     return {mask.dtype, mask.data + offset * mask.element_size(), mask.strides[2] * mask.element_size(), keys};
   }
 
-  /// Whether a row of a mask is all true, as many models' masks are.
+  /// Whether all elements of a row of a Bool mask are true. Many models have such masks.
   static bool masks_nothing(const MaskRow& mask) {
     const int64_t n = mask.stride == 0 ? std::min<int64_t>(mask.size, 1) : mask.size;
     return mask.dtype == ScalarType::Bool && (n <= 1 || mask.stride == 1) &&
@@ -334,7 +340,7 @@ class Attention {
     for (int64_t i = 0; i < out.sizes[0] * out.sizes[1]; ++i) {
       const int64_t head = i / out.sizes[1], row = i % out.sizes[1];
       const int64_t line = head * rows_ + row;
-      // A row whose keys are all masked is zero, as in PyTorch.
+      // A row with all keys masked is 0, as in PyTorch.
       const T factor = block.sums[line] == 0 ? T(0) : 1 / block.sums[line];
       T* const total = block.totals + line * value_size_;
       vectorized_for(value_size_, [=](int64_t j) { total[j] *= factor; });

@@ -3,12 +3,12 @@
 namespace rules_executorch::kernels::attention {
 namespace {
 
-/// Whether the queries of heads that follow each other are rows of one matrix.
+/// Whether the queries of consecutive heads are the rows of one matrix.
 bool merges_heads(const StridedShape& shape) {
   return shape.sizes[1] == 1 || shape.strides[0] == shape.sizes[1] * shape.strides[1];
 }
 
-/// The rows of `shared` heads each as one matrix.
+/// Merges the rows of each `shared` heads into one matrix.
 template <typename View>
 View merge_heads(const View& view, int64_t shared) {
   View merged = view;
@@ -59,16 +59,18 @@ void for_each_heads(const Heads& batch, ::executorch::runtime::FunctionRef<void(
 bool check_sizes(const StridedShape& query, const StridedShape& key, const StridedShape& value) {
   const int64_t rank = query.rank;
   ET_CHECK_OR_RETURN_FALSE(rank >= 3 && key.rank == rank && value.rank == rank,
-                           "queries, keys and values have as many dimensions, 3 or more");
+                           "queries, keys and values must have the same number of dimensions, at least 3");
   for (int64_t d = 0; d < rank - 3; ++d) {
-    ET_CHECK_OR_RETURN_FALSE(query.sizes[d] == key.sizes[d] && query.sizes[d] == value.sizes[d], "batches differ");
+    ET_CHECK_OR_RETURN_FALSE(query.sizes[d] == key.sizes[d] && query.sizes[d] == value.sizes[d],
+                             "batch sizes of queries, keys and values differ");
   }
   ET_CHECK_OR_RETURN_FALSE(key.sizes[rank - 3] == value.sizes[rank - 3] && key.sizes[rank - 2] == value.sizes[rank - 2],
-                           "each key has a value");
-  ET_CHECK_OR_RETURN_FALSE(query.sizes[rank - 1] == key.sizes[rank - 1], "queries are as long as keys");
+                           "the numbers of heads or rows of keys and values differ");
+  ET_CHECK_OR_RETURN_FALSE(query.sizes[rank - 1] == key.sizes[rank - 1], "query and key head sizes differ: %d and %d",
+                           int(query.sizes[rank - 1]), int(key.sizes[rank - 1]));
   ET_CHECK_OR_RETURN_FALSE(key.sizes[rank - 3] == query.sizes[rank - 3] ||
                                (key.sizes[rank - 3] > 0 && query.sizes[rank - 3] % key.sizes[rank - 3] == 0),
-                           "%d heads of queries do not share %d heads of keys", int(query.sizes[rank - 3]),
+                           "%d query heads are not a multiple of %d key heads", int(query.sizes[rank - 3]),
                            int(key.sizes[rank - 3]));
   return true;
 }

@@ -11,7 +11,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Copies the weights: for each position of the kernel, those of all channels.
+/// Copies the weights to (kernel positions, channels) in row-major order.
 void pack_weights(const Convolution& c, char* target) {
   const ConvolutionAxis* axes = c.axes;
   const int64_t size = static_cast<int64_t>(elementSize(c.dtype));
@@ -25,13 +25,13 @@ void pack_weights(const Convolution& c, char* target) {
   }
 }
 
-/// What an output pixel is made of: the inputs and the weights at the positions of the kernel where there are inputs.
+/// The taps of an output pixel: the inputs and the weights at the kernel positions that are inside the input.
 struct Taps {
   const void** in;
   const void** weights;
   int64_t count = 0;
 
-  /// Moves on to the next pixel, which has the same positions of the kernel.
+  /// Moves to the next pixel, which has the same kernel positions.
   void advance(int64_t step) {
     for (int64_t k = 0; k < count; ++k) {
       in[k] = static_cast<const char*>(in[k]) + step;
@@ -65,7 +65,7 @@ struct Taps {
   }
 };
 
-/// Outputs of an axis, from `first` to `last`, that meet inputs at all positions of the kernel.
+/// The outputs `first` to `last` (exclusive) of an axis for which all kernel positions are inside the input.
 struct Interior {
   int64_t first;
   int64_t last;
@@ -79,7 +79,7 @@ struct Interior {
   }
 };
 
-/// Computes a row of pixels, `row` of those of all batch elements.
+/// Computes one row of pixels. `row` counts the rows of all batch elements.
 void compute_row(const ConvolutionLoops& loops, const Convolution& c, const char* weights, int64_t row, Taps& taps) {
   const ConvolutionAxis* axes = c.axes;
   const int64_t size = static_cast<int64_t>(elementSize(c.dtype));

@@ -6,9 +6,9 @@
 
 namespace rules_executorch::kernels {
 
-/// Computes the convolution, which is not transposed, if each output channel is made of an input channel of its own,
-/// and the channels of a pixel are neighbors, which are then read and summed together. False, with nothing computed,
-/// where that is not so, or where there is no memory.
+/// Computes a depthwise convolution of channels-last images: reads and sums all channels of a pixel together. The
+/// convolution must not be transposed. Returns false and computes nothing if the convolution has another form or if
+/// there is no memory.
 bool convolve_channels_last(const ConvolutionLoops& loops, const Convolution& convolution, ProductScratch& scratch);
 
 }  // namespace rules_executorch::kernels

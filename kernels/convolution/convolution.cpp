@@ -11,9 +11,10 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Restricts axis `d` of a transposed convolution, where input and position of the kernel meet at output
-/// `input * stride + k * dilation + offset`, to every stride-th output from `first` on: these are an ordinary
-/// convolution of the inputs with some positions of the kernel, perhaps none.
+/// Restricts axis `d` of a transposed convolution to every stride-th output from `first` on. In a transposed
+/// convolution, input `i` and kernel position `k` contribute to output `i * stride + k * dilation + offset`. The
+/// restricted outputs are an ordinary convolution of the inputs with a subset of the kernel positions, which may be
+/// empty.
 void take_phase(int64_t d, int64_t first, Convolution& convolution) {
   ConvolutionAxis& axis = convolution.axes[d];
   const int64_t step = axis.stride / std::gcd(axis.stride, axis.dilation);

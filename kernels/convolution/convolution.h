@@ -15,14 +15,14 @@ void compute_weight_gradient(const ConvolutionLoops& loops, const Convolution& c
 
 }  // namespace internal
 
-/// Computes the convolution, in the type to multiply `T` in.
+/// Computes the convolution in ProductType<T>.
 template <typename T>
 void convolve(const Convolution& convolution, ProductScratch& scratch) {
   internal::convolve(convolution_loops<ProductType<T>>(), convolution, scratch);
 }
 
-/// Computes the gradient of the weights of `convolution`, which is not transposed, from its input and from a gradient
-/// of its result, `grad_out`.
+/// Computes the gradient of the weights of `convolution` from its input and from `grad_out`, the gradient of its
+/// result. The convolution must not be transposed.
 template <typename T>
 void compute_weight_gradient(const Convolution& convolution, const char* grad_out, char* grad_weight,
                              ProductScratch& scratch) {

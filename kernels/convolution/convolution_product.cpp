@@ -10,10 +10,11 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// a / b, rounded up; a is not negative, b is a stride, mostly 1.
+/// a / b, rounded up. a is not negative. b is a stride, which is usually 1.
 int64_t divide_by_stride(int64_t a, int64_t b) { return b == 1 ? a : divide_up(a, b); }
 
-/// Splits `index` in row-major order of the sizes `size(axis)`. Returns what is left for the dimension before them.
+/// Splits the row-major `index` into a position in dimensions of the sizes `size(axis)`. Returns the remaining index of
+/// the dimension before them.
 template <typename Size>
 int64_t unravel(int64_t index, const ConvolutionAxis* axes, const Size& size, int64_t* position) {
   for (int64_t d = kMaxSpatialDims - 1; d >= 0; --d) {
@@ -31,8 +32,8 @@ int64_t unravel(int64_t index, const ConvolutionAxis* axes, const Size& size, in
 constexpr auto kernel_size = [](const ConvolutionAxis& axis) { return axis.kernel_size; };
 constexpr auto out_size = [](const ConvolutionAxis& axis) { return axis.out_size; };
 
-/// Calls `visit(position, offset, part)` for the parts of `n` outputs from `start` on that lie in one row of the
-/// innermost axis, and in a Block.
+/// Calls `visit(position, offset, part)` for parts of the `n` outputs from `start` on. Each part is in one row of the
+/// innermost axis and has at most kBlockSize outputs.
 template <typename Visit>
 void for_each_row_part(int64_t start, int64_t n, const ConvolutionAxis* axes, const Visit& visit) {
   int64_t position[kMaxSpatialDims];
@@ -45,7 +46,8 @@ void for_each_row_part(int64_t start, int64_t n, const ConvolutionAxis* axes, co
   }
 }
 
-/// Whether elements of the three axes lie `stride(innermost)` bytes apart, in row-major order of the sizes.
+/// Whether the elements of the three axes have a uniform stride, `stride(innermost)` bytes, in row-major order of the
+/// sizes.
 template <typename Size, typename Stride>
 bool is_uniform(const ConvolutionAxis* axes, const Size& size, const Stride& stride) {
   int64_t expected = stride(axes[kMaxSpatialDims - 1]);
@@ -58,8 +60,8 @@ bool is_uniform(const ConvolutionAxis* axes, const Size& size, const Stride& str
   return true;
 }
 
-/// Which of `n` outputs of an axis, from `begin` on, meet inputs at position `k` of the kernel: those of [from, to).
-/// The first of all would meet input `index`.
+/// The outputs [from, to), of `n` outputs of an axis from `begin` on, for which kernel position `k` is inside the
+/// input. `index` is the input position of the first of the `n` outputs; it may be outside.
 struct Meeting {
   int64_t index;
   int64_t from;
@@ -71,20 +73,20 @@ struct Meeting {
         to(std::clamp(index < axis.in_size ? divide_by_stride(axis.in_size - index, axis.stride) : 0, from, n)) {}
 };
 
-/// The inputs that outputs meet, as a matrix for each group: with a row for each weight of an output channel and a
-/// column for each output position, whose elements are the inputs that the two bring together, or 0 where that is none.
+/// The im2col matrix of each group: a row for each weight of an output channel (input channel and kernel position) and
+/// a column for each output position. An element is the input under the kernel position, or 0 outside of the input.
 class Patches {
  public:
   Patches(const Convolution& convolution, ScalarType type)
       : convolution_(convolution), type_(type), size_(static_cast<int64_t>(elementSize(type))) {}
 
-  /// Reads elements of the matrix for `in`, a batch element, from (row, column) on, as rows of dtype `type`, `stride`
-  /// bytes apart.
+  /// Reads elements of the matrix of batch element `in`, from (row, column) on, to rows of dtype `type`, `stride` bytes
+  /// apart.
   void load(const char* in, int64_t group, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
             int64_t stride) const;
 
  private:
-  /// Reads the inputs of `n` outputs of the innermost axis, from `begin` on, that meet position `k` of the kernel.
+  /// Reads the inputs of `n` outputs of the innermost axis, from `begin` on, at kernel position `k`.
   void load_part(const char* in, int64_t k, int64_t begin, int64_t n, char* target) const;
 
   const Convolution& convolution_;
@@ -137,8 +139,8 @@ void Patches::load_part(const char* in, int64_t k, int64_t begin, int64_t n, cha
   std::memset(target + to * size_, 0, (n - to) * size_);
 }
 
-/// The convolution of one batch element as a product for each group: of a matrix of weights, with a row for each output
-/// channel, and the patches.
+/// The convolution of one batch element as a matrix product for each group: the weights, with a row for each output
+/// channel, times the im2col matrix.
 class ConvolutionProduct final : public MatrixProduct {
  public:
   ConvolutionProduct(const ProductLoops& loops, ConvolutionLoops::AddBias add_bias, const Convolution& convolution);
@@ -152,7 +154,7 @@ class ConvolutionProduct final : public MatrixProduct {
 
   const Convolution& convolution_;
   ConvolutionLoops::AddBias add_bias_;
-  Matrices out_;  // without data where the result is no matrix in memory
+  Matrices out_;  // no data if the result is not a matrix in memory
 };
 
 ConvolutionProduct::ConvolutionProduct(const ProductLoops& loops, ConvolutionLoops::AddBias add_bias,
@@ -199,7 +201,7 @@ void ConvolutionProduct::load_a(int64_t group, int64_t row, int64_t rows, int64_
   const int64_t size = element_size();
   const int64_t step = convolution_.kernel_numel();
   const char* weight = convolution_.weight + group * convolution_.weight_group_stride;
-  // What one position of the kernel has in all channels is copied together.
+  // Copies all channels of one kernel position together.
   for (int64_t first = 0; first < std::min(step, columns); ++first) {
     int64_t k[kMaxSpatialDims];
     const int64_t channel = unravel(column + first, axes, kernel_size, k);
@@ -245,8 +247,8 @@ void ConvolutionProduct::store(int64_t group, int64_t row, int64_t column, int64
   });
 }
 
-/// The gradient of the weights as a product for each group: of the patches of all batch elements, and a matrix with a
-/// row for each output position of each batch element and a column for each output channel.
+/// The gradient of the weights as a matrix product for each group: the im2col matrix of all batch elements, times a
+/// matrix with a row for each output position of each batch element and a column for each output channel.
 class WeightGradient final : public MatrixProduct {
  public:
   WeightGradient(const ProductLoops& loops, const Convolution& convolution, const char* grad_out, char* grad_weight)

@@ -14,40 +14,40 @@
 
 namespace rules_executorch::kernels {
 
-/// A tile of a convolution: sums for some output channels and for outputs whose inputs lie next to each other. Strides
-/// and offsets are in elements.
+/// A tile of a convolution: sums of several output channels for outputs whose inputs are contiguous. Strides and
+/// offsets are in elements.
 struct ConvolutionTile {
-  /// What the first output meets in the first input channel: `in[offsets[k]]` at position `k` of the kernel.
+  /// The inputs of the first output in the first input channel: `in[offsets[k]]` at kernel position `k`.
   const void* in;
   int64_t channels;
   int64_t channel_stride;
   const int64_t* offsets;
   int64_t kernel_numel;
-  /// The weights of each output channel: for each input channel, those of all positions of the kernel.
+  /// The weights of each output channel: for each input channel, the weights of all kernel positions.
   const void* const* weights;
-  /// Where the sum for each output channel begins.
+  /// The start value of the sum of each output channel.
   const void* biases;
-  /// Gets the sums, one row for each output channel.
+  /// The result: the sums, one row for each output channel.
   void* sums;
 };
 
-/// The outputs of one pixel in channels that are neighbors, each made of an input channel of its own.
+/// The outputs of one pixel of a depthwise convolution, for contiguous channels.
 struct ConvolutionPixel {
-  /// For some positions of the kernel: what all channels meet there, and their weights.
+  /// For `count` kernel positions: the inputs of all channels, and their weights.
   const void* const* in;
   const void* const* weights;
   int64_t count;
-  /// Where the sums for all channels begin, if that is not 0.
+  /// The start values of the sums of all channels. Null for 0.
   const void* biases;
-  /// Which channels.
+  /// The computed channels: `n` channels from `first` on.
   int64_t first;
   int64_t n;
-  /// Gets the sums.
+  /// The result: the sums.
   void* sums;
 };
 
-/// Output channels of tiles, from the most on, and vectors of outputs that each has: as many sums as there are
-/// registers for, beside what they are made of.
+/// The numbers of output channels of tiles, in decreasing order, and the largest number of vectors of outputs of each
+/// channel. The sums, inputs and weights of a tile fit into the registers.
 #if defined(__AVX512F__) || defined(__aarch64__)
 inline constexpr int kTileChannels[] = {8, 4, 1};
 inline constexpr int kTileVectors = 3;
@@ -55,7 +55,7 @@ inline constexpr int kTileVectors = 3;
 inline constexpr int kTileChannels[] = {6, 4, 1};
 inline constexpr int kTileVectors = 2;
 #endif
-/// The innermost loops of a convolution in elements of one type, with that type erased.
+/// The type-erased innermost loops of a convolution in elements of one type.
 struct ConvolutionLoops {
   using SumTile = void (*)(const ConvolutionTile& tile);
   using SumPixel = void (*)(const ConvolutionPixel& pixel);
@@ -64,7 +64,8 @@ struct ConvolutionLoops {
   const ProductLoops& product;
   /// `totals += bias` for `n` elements.
   AddBias add_bias;
-  /// For each of kTileChannels, tiles of one to kTileVectors vectors. Null where only products have loops.
+  /// For each of kTileChannels, tiles of 1 to kTileVectors vectors. Null if the type has loops for matrix products
+  /// only.
   const SumTile* tiles;
   int64_t vector_bytes;
   SumPixel sum_pixel;
@@ -128,7 +129,7 @@ KERNELS_ALWAYS_INLINE inline void sum_tile_of(const ConvolutionTile& tile) {
   }
 }
 
-/// Sums for a vector of channels each, kVectors at a time.
+/// Computes the sums of kVectors vectors of channels at a time.
 template <typename T, int kBytes, int kVectors>
 KERNELS_ALWAYS_INLINE inline void sum_vectors(const ConvolutionPixel& pixel, int64_t& i) {
   using Vector = simd::Vector<T, kBytes>;
@@ -180,7 +181,7 @@ void sum_tile(const ConvolutionTile& tile) {
 
 #if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
-/// For processors that have vectors of twice the size of the architecture's least ones. The sums are the same.
+/// For processors with vectors of twice the size of the baseline. The sums are the same.
 template <typename T, int kChannels, int kVectors>
 KERNELS_WIDE_VECTORS void sum_wide_tile(const ConvolutionTile& tile) {
   sum_tile_of<T, 2 * kVectorBytes, kChannels, kVectors>(tile);

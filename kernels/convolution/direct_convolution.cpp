@@ -14,10 +14,10 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Parts for each thread that keep all threads busy, where they are not shared evenly.
+/// The number of parts for each thread from which on all threads stay busy without an even division.
 constexpr int64_t kFewParts = 8;
 
-/// A place in the copies that outputs have as well.
+/// A position in the copies, as output coordinates. The copies have more positions than the output.
 struct Place {
   int64_t z = 0;
   int64_t y = 0;
@@ -39,7 +39,7 @@ void DirectConvolution::compute(const Operands& operands, char* memory) const {
   const int64_t* const offsets = reinterpret_cast<const int64_t*>(memory);
   char* const copies = memory + offsets_size();
   copy_input(operands.in, copies);
-  // Outputs that a tile reads beyond the last one are not stored.
+  // A tile may read past the last output. The sums of these positions are not stored.
   std::memset(copies + copies_size(), 0, row_bytes());
   const int64_t numel = this->numel();
   const int64_t lanes = loops_.vector_bytes / size_;
@@ -59,7 +59,7 @@ void DirectConvolution::compute(const Operands& operands, char* memory) const {
       load_block(c_.dtype, operands.bias + channel * bias_size, bias_size, loops_.product.type, biases, channels);
     }
     for (int64_t i = 0; i < kTileChannels[tiles]; ++i) {
-      // The last channel stands in for missing ones.
+      // The last channel replaces missing channels.
       weights[i] = operands.weights + (channel + std::min(i, channels - 1)) * operands.weights_stride;
     }
     Place place;
@@ -75,7 +75,8 @@ void DirectConvolution::compute(const Operands& operands, char* memory) const {
   }
 }
 
-/// Stores the sums of `n` outputs from `place` on, of which some are none, and moves `place` behind them.
+/// Stores the sums of `n` positions from `place` on, and moves `place` behind them. Positions outside of the output are
+/// not stored.
 void DirectConvolution::store(char* out, int64_t channels, Place& place, int64_t n, int64_t columns, char* sums) const {
   const ConvolutionAxis* axes = c_.axes;
   const bool is_direct = c_.dtype == loops_.product.type && axes[2].out_stride == size_;
@@ -105,7 +106,7 @@ void DirectConvolution::store(char* out, int64_t channels, Place& place, int64_t
   }
 }
 
-/// Whether the weights of an output channel lie one after the other, in elements of dtype `type`.
+/// Whether the weights of an output channel are contiguous and of dtype `type`.
 bool has_dense_weights(const Convolution& c, ScalarType type) {
   int64_t expected = static_cast<int64_t>(elementSize(type));
   for (int64_t d = kMaxSpatialDims - 1; d >= 0; --d) {
@@ -117,7 +118,7 @@ bool has_dense_weights(const Convolution& c, ScalarType type) {
   return c.dtype == type && (c.in_channels == 1 || c.weight_in_stride == expected);
 }
 
-/// Makes rows of weights, one for each output channel, from `first` to `last`.
+/// Packs the weights of the output channels `first` to `last` (exclusive) into rows, one for each channel.
 void pack_weights(const Convolution& c, ScalarType type, int64_t first, int64_t last, char* target) {
   const ConvolutionAxis* axes = c.axes;
   const int64_t size = static_cast<int64_t>(elementSize(type));
@@ -159,7 +160,7 @@ bool convolve_directly(const ConvolutionLoops& loops, const Convolution& c, Prod
   const int64_t products = c.batch * c.groups * c.out_channels * c.out_numel() * c.in_channels * c.kernel_numel();
   int64_t workers = std::max<int64_t>(1, std::min(products / kDirectPartProducts, thread_count()));
   if (parts.count() % workers != 0 && parts.count() < kFewParts * workers) {
-    // The input is copied for each part of the channels.
+    // Each part of the channels copies the input again.
     parts.divide_channels(workers);
   }
   workers = std::min(workers, parts.count());

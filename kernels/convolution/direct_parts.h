@@ -12,29 +12,30 @@
 
 namespace rules_executorch::kernels {
 
-/// Bytes of the copies of a part of a convolution, which stay in a processor's second cache.
+/// The number of bytes of the copies of a part of a convolution. The copies stay in the L2 cache.
 inline constexpr int64_t kCopiesBytes = int64_t{1} << 18;
-/// Multiplications that a thread takes at least.
+/// The lowest number of multiplications for a thread.
 inline constexpr int64_t kDirectPartProducts = 8 * kGrain;
-/// Output channels that are worth copies of their own.
+/// The number of output channels from which on a separate copy of the input pays off.
 inline constexpr int64_t kPartChannels = 16;
 inline constexpr int64_t kMaxVectorBytes = 64;
 
-/// What a convolution of some channels of one group of one batch element reads and writes.
+/// The operands of a convolution of several channels of one group of one batch element.
 struct Operands {
   const char* in;
-  const char* weights;  // rows, one for each output channel
+  const char* weights;  // one row for each output channel
   int64_t weights_stride;
   const char* bias;
   char* out;
   int64_t out_channels;
 };
 
-/// How a direct convolution is divided into parts, each of some outputs of some channels of a group of a batch element.
+/// The division of a direct convolution into parts. A part has several outputs of several channels of one group of one
+/// batch element.
 struct DirectParts {
   const Convolution& c;
-  int64_t axis = 0;           // the outermost one that can be divided
-  int64_t length;             // outputs of this axis in a part
+  int64_t axis = 0;           // the outermost axis that can be divided
+  int64_t length;             // outputs of `axis` in a part
   int64_t channels;           // output channels in a part
   int64_t channel_parts = 1;  // parts of a group
 
@@ -45,7 +46,7 @@ struct DirectParts {
     length = c.axes[axis].out_size;
   }
 
-  /// Parts of the axis, and of all that a part of the axis has.
+  /// The number of parts of the axis, and the number of parts for each part of the axis.
   int64_t lengths() const { return divide_up(c.axes[axis].out_size, length); }
   int64_t per_length() const { return c.batch * c.groups * channel_parts; }
   int64_t count() const { return lengths() * per_length(); }
@@ -55,14 +56,14 @@ struct DirectParts {
     channel_parts = divide_up(c.out_channels, channels);
   }
 
-  /// The convolution whose outputs are the i-th part of the axis.
+  /// The convolution with the outputs of the i-th part of the axis.
   Convolution outputs(int64_t i) const {
     Convolution result = c;
     ConvolutionAxis& part = result.axes[axis];
     part.out_size = std::min(length, part.out_size - i * length);
     part.offset += i * length * part.stride;
     result.out += i * length * part.out_stride;
-    // Inputs before all that these outputs meet are left out.
+    // Skips the inputs before the first one that these outputs need.
     const int64_t met = part.offset + std::min<int64_t>(0, (part.kernel_size - 1) * part.dilation);
     const int64_t skipped = std::max<int64_t>(0, divide_down(met, part.stride)) * part.stride;
     part.offset -= skipped;
@@ -71,7 +72,7 @@ struct DirectParts {
     return result;
   }
 
-  /// What the i-th of the parts with the outputs of `outputs` reads and writes. `weights` are rows of all channels.
+  /// The operands of the i-th part with the outputs of `outputs`. `weights` has a row for each channel.
   Operands operands(const Convolution& outputs, const ConstMatrices& weights, int64_t i) const {
     const int64_t first = i % channel_parts * channels;
     i /= channel_parts;
@@ -87,7 +88,7 @@ struct DirectParts {
   }
 };
 
-/// The bytes of memory for each of the parts of the outermost axis, which is divided where there are too many.
+/// Divides the outermost axis until the memory of a part is small enough. Returns the bytes of memory of each part.
 template <typename Direct>
 int64_t divide_outputs(const ConvolutionLoops& loops, DirectParts& parts) {
   const auto size_of_part = [&] {

@@ -12,25 +12,26 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Threads at most: all gradients of the result are copied for each.
+/// The largest number of threads. Each thread copies all gradients of the result.
 constexpr int64_t kMaxGradientParts = 4;
-/// Output channels from which on gradients of weights fill vectors well enough.
+/// The number of output channels from which on the gradients of weights fill vectors well enough.
 constexpr int64_t kFewChannels = 4;
-/// Products that are added up before they are added to the sum for a weight.
+/// The number of products that are added before their sum is added to the total of a weight.
 constexpr int64_t kDepth = 512;
 
-/// Adds what some outputs of one batch element give to the gradient of the weights of one group. A sum for some
-/// weights, as many as a tile has channels, and for neighboring output channels is made of the copies of the input and
-/// of `gradients`: of a row for each place of an output, with the gradient for each output channel.
+/// Adds the contribution of several outputs of one batch element to the gradient of the weights of one group. A tile
+/// has the sums of several weights, as many as a tile has channels, and of neighboring output channels. It multiplies
+/// the copies of the input by `gradients`, which has a row for each output position and a column for each output
+/// channel.
 class DirectWeightGradient final : public InputCopies {
  public:
   using InputCopies::InputCopies;
 
-  /// Bytes of a row of `gradients` or of `totals`.
+  /// The number of bytes of a row of `gradients` or `totals`.
   int64_t row_size() const { return divide_up(c_.out_channels * size_, loops_.vector_bytes) * loops_.vector_bytes; }
   int64_t memory_size() const { return InputCopies::memory_size() + numel() * row_size(); }
 
-  /// Adds to `totals`, which have a row for each position of the kernel of each input channel.
+  /// Adds to `totals`, which has a row for each kernel position of each input channel.
   void compute(const char* in, const char* grad_out, char* totals, char* memory) const;
 
  private:
@@ -91,8 +92,8 @@ void DirectWeightGradient::compute(const char* in, const char* grad_out, char* t
   }
 }
 
-/// Stores rows of elements of dtype `type`, one for each position of the kernel of each of `channels` input channels,
-/// as weights of a group.
+/// Stores rows of elements of dtype `type` as weights of a group. There is one row for each kernel position of each of
+/// `channels` input channels.
 void store_weights(const Convolution& c, ScalarType type, const char* rows, int64_t row_size, char* target,
                    int64_t channels) {
   const ConvolutionAxis* axes = c.axes;

@@ -10,20 +10,20 @@
 
 namespace rules_executorch::kernels {
 
-/// What becomes of sums besides biases and residuals, which are added before: bounds, which tiles keep, and a function.
+/// The epilogue of sums, after biases and residuals are added: the bounds, which tiles apply, and an activation.
 struct Epilogue {
   float minimum;
   float maximum;
-  Activation activation;  // none where its name is "clamp"
+  Activation activation;  // none if its name is "clamp"
 };
 
-/// Checks the arguments that packed convolutions of floats have in common and resizes `out`, which is channels-last.
-/// False after a failure, which `ctx` knows.
+/// Checks the common arguments of packed float convolutions and resizes `out`, which must be channels-last. Returns
+/// false and sets the error of `ctx` if an argument is invalid.
 bool prepare_images(KernelRuntimeContext& ctx, const Tensor& in, const std::optional<Tensor>& bias,
                     const std::optional<Tensor>& residual, int64_t out_channels, const ImageAxis& y, const ImageAxis& x,
                     std::string_view activation, double minimum, double maximum, Tensor& out, Epilogue& epilogue);
 
-/// The elements of a tensor; null for none.
+/// The elements of a tensor. Null if there is no tensor.
 template <typename T>
 const T* elements_of(const std::optional<Tensor>& tensor) {
   return tensor.has_value() ? static_cast<const T*>(tensor->const_data_ptr()) : nullptr;

@@ -13,17 +13,18 @@ namespace {
 bool read_parameter(const ArrayRef<int64_t>& values, const char* name, int64_t min, int64_t d, int64_t rank,
                     int64_t& value) {
   const int64_t count = static_cast<int64_t>(values.size());
-  ET_CHECK_OR_RETURN_FALSE(count == 1 || count == rank, "%s has %d elements for %d spatial dimensions", name,
-                           int(count), int(rank));
+  ET_CHECK_OR_RETURN_FALSE(count == 1 || count == rank, "%s has %d elements, expected 1 or %d", name, int(count),
+                           int(rank));
   value = values[count == 1 ? 0 : d];
-  // No product of two such numbers overflows.
+  // With this limit, the product of two parameters does not overflow.
   ET_CHECK_OR_RETURN_FALSE(value >= min && value <= std::numeric_limits<int32_t>::max(),
-                           "%s of %lld, must be at least %d", name, static_cast<long long>(value), int(min));
+                           "%s is out of range: got %lld, expected at least %d", name, static_cast<long long>(value),
+                           int(min));
   return true;
 }
 
-/// Reads spatial dimension `d` of `rank`: of a transposed convolution as if it were none, and the size of the output.
-/// False where there is no such convolution.
+/// Reads spatial dimension `d` of `rank` and computes the size of the output. A transposed convolution is read like an
+/// ordinary one. Returns false if the parameters are invalid.
 bool read_axis(const Tensor& in, const Tensor& weight, const ConvolutionParameters& parameters, int64_t d, int64_t rank,
                ConvolutionAxis& axis) {
   int64_t padding;
@@ -38,15 +39,15 @@ bool read_axis(const Tensor& in, const Tensor& weight, const ConvolutionParamete
   axis.offset = -padding;
   axis.in_size = in.sizes()[d + 2];
   axis.kernel_size = weight.sizes()[d + 2];
-  ET_CHECK_OR_RETURN_FALSE(axis.kernel_size > 0, "a kernel size is 0");
-  ET_CHECK_OR_RETURN_FALSE(axis.in_size > 0 || in.numel() == 0, "an input size is 0");
+  ET_CHECK_OR_RETURN_FALSE(axis.kernel_size > 0, "expected kernel sizes of at least 1, got 0");
+  ET_CHECK_OR_RETURN_FALSE(axis.in_size > 0 || in.numel() == 0, "expected input sizes of at least 1, got 0");
   const int64_t extent = axis.dilation * (axis.kernel_size - 1) + 1;
   if (parameters.transposed) {
     ET_CHECK_OR_RETURN_FALSE(output_padding < std::max(axis.stride, axis.dilation),
-                             "output_padding is not smaller than stride or dilation");
+                             "output_padding must be smaller than stride or dilation");
     axis.out_size = (axis.in_size - 1) * axis.stride - padding - end_padding + extent + output_padding;
     ET_CHECK_OR_RETURN_FALSE(axis.out_size > 0 || (axis.out_size == 0 && in.numel() == 0),
-                             "the output size is not positive");
+                             "the output size is less than 1");
   } else {
     ET_CHECK_OR_RETURN_FALSE(axis.in_size + padding + end_padding >= extent,
                              "the kernel is larger than the padded input");
@@ -59,7 +60,7 @@ bool read_axis(const Tensor& in, const Tensor& weight, const ConvolutionParamete
 
 bool Convolution::init(const Tensor& in_tensor, const Tensor& weight_tensor, const ConvolutionParameters& parameters) {
   const int64_t spatial = in_tensor.dim() - 2;
-  ET_CHECK_OR_RETURN_FALSE(spatial >= 1 && spatial <= kMaxSpatialDims, "input has %d dimensions, not 3 to 5",
+  ET_CHECK_OR_RETURN_FALSE(spatial >= 1 && spatial <= kMaxSpatialDims, "the input has %d dimensions, expected 3 to 5",
                            int(in_tensor.dim()));
   ET_LOG_AND_RETURN_IF_FALSE(tensors_have_same_rank(in_tensor, weight_tensor));
   dtype = in_tensor.scalar_type();
@@ -70,11 +71,11 @@ bool Convolution::init(const Tensor& in_tensor, const Tensor& weight_tensor, con
   const int64_t channels = in_tensor.sizes()[1];
   const int64_t weight_sizes[] = {weight_tensor.sizes()[0], weight_tensor.sizes()[1]};
   ET_CHECK_OR_RETURN_FALSE(groups > 0 && weight_sizes[0] >= groups && weight_sizes[0] % groups == 0,
-                           "%d groups do not divide weight's size of %d", int(groups), int(weight_sizes[0]));
+                           "%d groups do not divide the weight's size of %d", int(groups), int(weight_sizes[0]));
   in_channels = transposed ? weight_sizes[0] / groups : weight_sizes[1];
   out_channels = transposed ? weight_sizes[1] : weight_sizes[0] / groups;
-  ET_CHECK_OR_RETURN_FALSE(channels == in_channels * groups, "input has %d channels, weight is for %d", int(channels),
-                           int(in_channels * groups));
+  ET_CHECK_OR_RETURN_FALSE(channels == in_channels * groups, "the input has %d channels, the weight is for %d",
+                           int(channels), int(in_channels * groups));
   for (int64_t d = 0; d < spatial; ++d) {
     ET_LOG_AND_RETURN_IF_FALSE(
         read_axis(in_tensor, weight_tensor, parameters, d, spatial, axes[kMaxSpatialDims - spatial + d]));
@@ -126,7 +127,7 @@ bool prepare_convolution(KernelRuntimeContext& ctx, const Tensor& in, const Tens
     ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->sizes()[0] == convolution.out_size(1), InvalidArgument, false);
   }
   if (in.sizes()[1] == 0) {
-    // PyTorch has no output channels where there are no input channels.
+    // As in PyTorch, there are no output channels if there are no input channels.
     convolution.out_channels = 0;
   }
 
@@ -137,11 +138,11 @@ bool prepare_convolution(KernelRuntimeContext& ctx, const Tensor& in, const Tens
   }
   ET_KERNEL_CHECK(ctx, resize_to_size(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, false);
 
-  // A bias of another dtype becomes one of the input's.
+  // Converts a bias of another dtype to the dtype of the input.
   const void* biases = bias.has_value() ? bias->const_data_ptr() : nullptr;
   if (biases != nullptr && bias->scalar_type() != in.scalar_type()) {
     const auto memory = ctx.allocate_temp(static_cast<size_t>(bias->numel() * in.element_size()));
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, false, "no memory for the bias");
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, false, "not enough temporary memory for the bias");
     convert_elements(bias->scalar_type(), biases, in.scalar_type(), memory.get(), bias->numel());
     biases = memory.get();
   }

@@ -11,7 +11,7 @@ namespace rules_executorch::kernels {
 
 inline constexpr int64_t kMaxSpatialDims = 3;
 
-/// The operator's arguments. Lists have one number for all spatial dimensions, or one for each.
+/// The arguments of the operator. A list has one number for all spatial dimensions, or one for each.
 struct ConvolutionParameters {
   ArrayRef<int64_t> stride;
   ArrayRef<int64_t> padding;
@@ -19,13 +19,13 @@ struct ConvolutionParameters {
   ArrayRef<int64_t> output_padding;
   bool transposed;
   int64_t groups;
-  /// Behind the last elements; empty where `padding` is at both ends.
+  /// The padding after the last elements. If empty, `padding` is used at both ends.
   ArrayRef<int64_t> end_padding = {};
 };
 
-/// One spatial dimension: output `o` and position `k` of the kernel meet at input `o * stride + k * dilation + offset`,
-/// if there is such an input; in a transposed convolution, input and output change places. Strides between elements are
-/// in bytes.
+/// One spatial dimension. Output `o` reads kernel position `k` at input `o * stride + k * dilation + offset`, if there
+/// is such an input. In a transposed convolution, input and output are exchanged. Strides between elements are in
+/// bytes.
 struct ConvolutionAxis {
   int64_t in_size = 1;
   int64_t kernel_size = 1;
@@ -37,15 +37,15 @@ struct ConvolutionAxis {
   int64_t weight_stride = 0;
   int64_t out_stride = 0;
 
-  /// Whether each output element is made of the input element at its own index.
+  /// Whether each output element only depends on the input element at the same index.
   bool is_pointwise() const { return kernel_size == 1 && stride == 1 && offset == 0 && in_size == out_size; }
 };
 
-/// A convolution of one to three spatial dimensions. Pointers are to the first elements.
+/// A convolution with one to three spatial dimensions. Pointers are to the first elements.
 struct Convolution {
   ScalarType dtype;
   bool transposed;
-  int64_t rank;  // of its tensors
+  int64_t rank;  // of the tensors
   int64_t batch;
   ConvolutionAxis axes[kMaxSpatialDims];
   int64_t groups;
@@ -62,27 +62,28 @@ struct Convolution {
   const char* weight = nullptr;
   const char* bias = nullptr;
   char* out = nullptr;
-  /// Of values of the type to multiply in.
+  /// The activation, for values of the product's type.
   Activation activation;
 
-  /// Reads dtype, sizes and parameters. False where there is no such convolution.
+  /// Reads dtype, sizes and parameters. Returns false if the arguments are invalid.
   bool init(const Tensor& in_tensor, const Tensor& weight_tensor, const ConvolutionParameters& parameters);
 
   /// Size `d` of the result.
   int64_t out_size(int64_t d) const;
 
-  /// The convolution that takes a gradient of the result to one of the input: without strides and pointers.
+  /// The convolution that computes the gradient of the input from a gradient of the result, without strides and
+  /// pointers.
   Convolution backward() const;
 
-  /// Reads where elements lie.
+  /// Sets the strides.
   void set_strides(const StridedShape& in_shape, const StridedShape& weight_shape, const StridedShape& out_shape);
 
   int64_t kernel_numel() const { return axes[0].kernel_size * axes[1].kernel_size * axes[2].kernel_size; }
   int64_t out_numel() const { return axes[0].out_size * axes[1].out_size * axes[2].out_size; }
 };
 
-/// The common part of operators: checks their arguments, resizes `out` and makes `convolution` one to compute. False
-/// after a failure, which `ctx` knows.
+/// The common part of convolution operators: checks the arguments, resizes `out` and initializes `convolution`. Returns
+/// false and sets the error of `ctx` if an argument is invalid.
 bool prepare_convolution(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight,
                          const std::optional<Tensor>& bias, const ConvolutionParameters& parameters, Tensor& out,
                          Convolution& convolution);

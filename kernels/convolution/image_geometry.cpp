@@ -10,13 +10,14 @@ bool read_axis(const Tensor& in, const ImageArguments& arguments, int64_t d, Ima
   axis = {in.size(d + 2),       arguments.kernel_size[d], 0, arguments.stride[d], arguments.dilation[d],
           arguments.padding[d], arguments.end_padding[d]};
   for (const int64_t number : {axis.kernel_size, axis.stride, axis.dilation}) {
-    ET_CHECK_OR_RETURN_FALSE(number > 0 && number <= kMost, "sizes, strides and dilations of a kernel are positive");
+    ET_CHECK_OR_RETURN_FALSE(number > 0 && number <= kMost,
+                             "a kernel size, stride or dilation is out of range: expected at least 1");
   }
   for (const int64_t width : {axis.padding, axis.end_padding}) {
-    ET_CHECK_OR_RETURN_FALSE(width >= 0 && width <= kMost, "padding is not negative");
+    ET_CHECK_OR_RETURN_FALSE(width >= 0 && width <= kMost, "a padding is out of range: expected at least 0");
   }
   const int64_t left = axis.in_size + axis.padding + axis.end_padding - axis.dilation * (axis.kernel_size - 1) - 1;
-  ET_CHECK_OR_RETURN_FALSE(left >= 0, "kernel is larger than the padded input");
+  ET_CHECK_OR_RETURN_FALSE(left >= 0, "the kernel is larger than the padded input");
   ET_CHECK_OR_RETURN_FALSE(left < kMost, "the padded input is too large");
   axis.out_size = left / axis.stride + 1;
   return true;
@@ -25,10 +26,10 @@ bool read_axis(const Tensor& in, const ImageArguments& arguments, int64_t d, Ima
 }  // namespace
 
 bool read_image_axes(const Tensor& in, const ImageArguments& arguments, ImageAxis& y, ImageAxis& x) {
-  ET_CHECK_OR_RETURN_FALSE(in.dim() == 4 && in.size(1) > 0, "input is no batch of images");
+  ET_CHECK_OR_RETURN_FALSE(in.dim() == 4 && in.size(1) > 0, "expected a 4-dim input with channels");
   for (const ArrayRef<int64_t>& list :
        {arguments.kernel_size, arguments.stride, arguments.padding, arguments.end_padding, arguments.dilation}) {
-    ET_CHECK_OR_RETURN_FALSE(list.size() == 2, "lists have a number for each of two dimensions");
+    ET_CHECK_OR_RETURN_FALSE(list.size() == 2, "expected lists of two numbers, one for each spatial dimension");
   }
   ET_LOG_AND_RETURN_IF_FALSE(read_axis(in, arguments, 0, y) && read_axis(in, arguments, 1, x));
   constexpr double kMostElements = double(int64_t{1} << 48);

@@ -17,15 +17,15 @@ struct ImageAxis {
   int64_t end_padding;
 
   int64_t first_input(int64_t out) const { return out * stride - padding; }
-  /// Inputs from the first to the last one that outputs `first` to `last` meet.
+  /// The number of inputs from the first to the last one that outputs `first` to `last` (inclusive) need.
   int64_t inputs(int64_t first, int64_t last) const {
     return (last - first) * stride + (kernel_size - 1) * dilation + 1;
   }
-  /// Whether each output is made of the input at its own index.
+  /// Whether each output only depends on the input at the same index.
   bool is_pointwise() const { return kernel_size == 1 && stride == 1 && padding == 0 && end_padding == 0; }
 };
 
-/// An operator's arguments for the two spatial dimensions.
+/// The arguments of an operator for the two spatial dimensions.
 struct ImageArguments {
   ArrayRef<int64_t> kernel_size;
   ArrayRef<int64_t> stride;
@@ -34,8 +34,8 @@ struct ImageArguments {
   ArrayRef<int64_t> dilation;
 };
 
-/// Reads the spatial dimensions of `in`, a batch of images: no size that is computed of these overflows. False where
-/// there is no such convolution.
+/// Reads the spatial dimensions of `in`, a batch of images. Products of these sizes do not overflow. Returns false if
+/// the arguments are invalid.
 bool read_image_axes(const Tensor& in, const ImageArguments& arguments, ImageAxis& y, ImageAxis& x);
 
 }  // namespace rules_executorch::kernels

@@ -7,7 +7,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Clears some elements, mostly very few.
+/// Clears several elements, usually very few.
 inline void clear_bytes(char* to, int64_t n) {
   if (n > 64) {
     std::memset(to, 0, n);
@@ -20,7 +20,8 @@ inline void clear_bytes(char* to, int64_t n) {
 
 }  // namespace
 
-/// Where, beginning with the first output's place in a channel's first copy, positions of the kernel meet inputs.
+/// Computes the offset of each kernel position in the copies, relative to the first output's position in a channel's
+/// first copy.
 void InputCopies::find_offsets(int64_t* offsets) const {
   const ConvolutionAxis* axes = c_.axes;
   int64_t k[kMaxSpatialDims];
@@ -51,7 +52,7 @@ void InputCopies::copy_input(const char* in, char* copies) const {
   }
 }
 
-/// Makes the copies, one of each channel, for the remainders of position `k`.
+/// Writes the copy of each channel for the remainders of position `k`.
 void InputCopies::make_copy(const char* in, const int64_t* k, char* copy) const {
   const ConvolutionAxis* axes = c_.axes;
   const ConvolutionAxis& inner = axes[kMaxSpatialDims - 1];
@@ -73,7 +74,7 @@ void InputCopies::make_copy(const char* in, const int64_t* k, char* copy) const 
     for (int64_t y = 0; y < rows; ++y, copy += row_bytes) {
       const bool is_inside = z < counts[0] && y < counts[1];
       const char* from = in + z * axes[0].stride * axes[0].in_stride + y * axes[1].stride * axes[1].in_stride;
-      // All channels of a row together: they may be neighbors.
+      // All channels of a row together, because they may be contiguous in the input.
       char* row = copy;
       for (int64_t channel = 0; channel < c_.in_channels;
            ++channel, from += c_.in_channel_stride, row += channel_bytes) {

@@ -13,10 +13,10 @@ namespace rules_executorch::kernels {
 
 inline constexpr int64_t kCacheLine = 64;
 
-/// a / b, rounded down; b is positive.
+/// a / b, rounded down. b is positive.
 constexpr int64_t divide_down(int64_t a, int64_t b) { return a >= 0 ? a / b : -divide_up(-a, b); }
 
-/// Copies elements of a row, mostly few.
+/// Copies the elements of a row, usually few.
 inline void copy_row(const char* from, int64_t n, char* to) {
   constexpr int64_t kChunk = 32;
   if (n < kChunk || n > 16 * kChunk) {
@@ -29,12 +29,13 @@ inline void copy_row(const char* from, int64_t n, char* to) {
   }
 }
 
-/// One axis of the copies: output `o` and position `k` of the kernel meet in copy `k % copies` at `o + shift(k)`.
+/// One axis of the copies. The input of output `o` at kernel position `k` is in copy `k % copies` at index `o +
+/// shift(k)`.
 struct CopiedAxis {
   int64_t copies = 0;
-  int64_t lead = 0;  // indices below 0 that outputs meet
-  int64_t end;       // of the indices that outputs meet
-  int64_t pitch;     // how many indices lie between neighbors of the axis before
+  int64_t lead = 0;  // the number of negative indices that outputs read
+  int64_t end;       // the end (exclusive) of the indices that outputs read
+  int64_t pitch;     // the number of indices from one row of this axis to the next
 
   explicit CopiedAxis(const ConvolutionAxis& axis) {
     end = axis.out_size;
@@ -44,7 +45,7 @@ struct CopiedAxis {
       lead = std::max<int64_t>(0, -std::min(shifts[0], shifts[1]));
       end += std::max<int64_t>(0, std::max(shifts[0], shifts[1]));
     }
-    // What lies behind the last element of one row is what lies before the first element of the next one.
+    // The padding after a row is also the padding before the next row.
     pitch = end;
     for (int64_t copy = 0; copy < copies; ++copy) {
       pitch = std::max(pitch, count(axis, copy) + lead);
@@ -54,18 +55,18 @@ struct CopiedAxis {
   static int64_t shift(const ConvolutionAxis& axis, int64_t k) {
     return divide_down(k * axis.dilation + axis.offset, axis.stride);
   }
-  /// The input of index 0 of a copy; those of other indices are a stride apart.
+  /// The input position of index 0 of a copy. The next indices are one stride apart.
   static int64_t first(const ConvolutionAxis& axis, int64_t copy) {
     return copy * axis.dilation + axis.offset - shift(axis, copy) * axis.stride;
   }
-  /// How many elements of the input a copy has, from index 0 on.
+  /// The number of input elements in a copy, from index 0 on.
   int64_t count(const ConvolutionAxis& axis, int64_t copy) const {
     return std::clamp<int64_t>(divide_up(axis.in_size - first(axis, copy), axis.stride), 0, end);
   }
 };
 
-/// Copies of the input of one group of one batch element, in which neighbors of an output's inputs are the inputs of
-/// its neighbors: one copy for each remainder of positions by the strides, with zeros around.
+/// Padded copies of the input of one group of one batch element. There is one copy for each remainder of positions
+/// modulo the strides, so that the inputs of neighboring outputs are contiguous in a copy.
 class InputCopies {
  public:
   InputCopies(const ConvolutionLoops& loops, const Convolution& convolution)
@@ -74,17 +75,17 @@ class InputCopies {
         axes_{CopiedAxis(c_.axes[0]), CopiedAxis(c_.axes[1]), CopiedAxis(c_.axes[2])},
         size_(static_cast<int64_t>(elementSize(loops.product.type))) {
     lead_ = (axes_[0].lead * axes_[1].pitch + axes_[1].lead) * axes_[2].pitch + axes_[2].lead;
-    // A copy takes an odd number of cache lines: copies then do not compete for the same places in the cache.
+    // The size of a copy is an odd number of cache lines, to avoid cache-set conflicts between copies.
     const int64_t numel = lead_ + ((axes_[0].end - 1) * axes_[1].pitch + axes_[1].end) * axes_[2].pitch;
     copy_bytes_ = (divide_up(numel * size_, kCacheLine) | 1) * kCacheLine;
   }
 
-  /// Bytes of memory, as multiples of a cache line.
+  /// The number of bytes of memory, a multiple of a cache line.
   int64_t memory_size() const {
     return offsets_size() + copies_size() + divide_up(row_bytes(), kCacheLine) * kCacheLine;
   }
 
-  /// Whether the copies are not much larger than the input and the output.
+  /// Whether the copies are not much larger than input and output.
   bool is_dense() const {
     double numel = 1;
     double copied = 1;
@@ -95,7 +96,7 @@ class InputCopies {
     return copied < 4 * numel + 1024;
   }
 
-  /// Prepares memory of this size.
+  /// Initializes memory of memory_size() bytes.
   void prepare(char* memory) const { find_offsets(reinterpret_cast<int64_t*>(memory)); }
 
  protected:
@@ -106,13 +107,13 @@ class InputCopies {
   }
   int64_t row_bytes() const { return loops_.columns() * size_; }
 
-  /// Places of outputs, from the first one's to the last one's.
+  /// The number of positions from the first to the last output.
   int64_t numel() const {
     return ((c_.axes[0].out_size - 1) * axes_[1].pitch + c_.axes[1].out_size - 1) * axes_[2].pitch +
            c_.axes[2].out_size;
   }
 
-  /// Makes all copies.
+  /// Writes all copies.
   void copy_input(const char* in, char* copies) const;
 
   const ConvolutionLoops& loops_;

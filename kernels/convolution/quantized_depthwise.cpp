@@ -6,7 +6,6 @@
 #include "kernels/gemm/matmul.h"
 #include "kernels/math/byte_table.h"
 #include "kernels/math/divide_up.h"
-#include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/simd/run_time.h"
 #include "kernels/simd/simd.h"
@@ -15,12 +14,11 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Multiplications that a thread takes at least. One of a depthwise convolution takes as long as some others.
-constexpr int64_t kPartProducts = 16 * kGrain;
+/// The cost of a multiplication of a depthwise convolution, relative to one of another convolution.
 constexpr int64_t kDepthwiseCost = 8;
 
-/// Channels that each depend on one input channel: vectors of channels, of which the bytes of up to four rows make
-/// groups. The groups of a column serve all output pixels that the column is a part of.
+/// A depthwise convolution in vectors of channels. The bytes of up to four input rows are interleaved to groups. The
+/// groups of a column are reused for all output pixels that read the column.
 class DepthwiseConvolution {
  public:
   explicit DepthwiseConvolution(const QuantizedConvolution& convolution) : c_(convolution) {
@@ -53,7 +51,7 @@ class DepthwiseConvolution {
     std::fill_n(zeros_, simd::kByteLanes, c_.zero_point);
     const int64_t work = rows_ * c_.x.out_size * (c_.groups + simd::kByteLanes) * c_.taps() * kDepthwiseCost;
     const int64_t steps = divide_up(c_.y.out_size, rows_);
-    parallel_for(0, c_.batch * steps, std::max<int64_t>(kPartProducts / work, 1), [&](int64_t begin, int64_t end) {
+    parallel_for(0, c_.batch * steps, std::max<int64_t>(QuantizedConvolution::kPartProducts / work, 1), [&](int64_t begin, int64_t end) {
       for (int64_t step = begin; step < end; ++step) {
         const char* factors = factors_;
         for (int64_t channel = 0; channel < c_.groups; factors += block_bytes_) {
@@ -69,13 +67,13 @@ class DepthwiseConvolution {
  private:
   static constexpr int64_t kFactorBytes = simd::kByteLanes * static_cast<int64_t>(sizeof(float));
   static constexpr int64_t kGroupVectorBytes = simd::kGroupBytes * simd::kByteLanes;
-  /// Output rows that share the groups of a column: a group has the rows of the input that both of them meet.
+  /// The number of output rows that share the groups of a column. A group has the input rows of both output rows.
   static constexpr int kTileRows = 2;
-  /// Vectors of output pixels that are computed together, of each of these rows, or of one row.
+  /// The number of vectors of output pixels that are computed together: for each of kTileRows rows, and for one row.
   static constexpr int kVectorsOfRows = kVectorRegisters >= 32 ? 2 : 1;
   static constexpr int kVectorsOfRow = 2;
 
-  /// Channels that are computed together. They fill a vector, or one of the parts of a vector, of which the others are
+  /// Channels that are computed together. They fill a vector, or one of `parts` parts of a vector. The other parts are
   /// the next pixels.
   struct Block {
     int64_t first;
@@ -85,7 +83,8 @@ class DepthwiseConvolution {
     int64_t end() const { return first + channels; }
   };
 
-  /// The block that `channel` is in. Where less channels are left than it has, some of those before are in it, too.
+  /// The block that contains `channel`. If fewer channels are left than a block has, the block starts at an earlier
+  /// channel.
   Block block_from(int64_t channel) const {
     int64_t parts = 1;
     const auto fits = [&] {
@@ -102,19 +101,20 @@ class DepthwiseConvolution {
     return {std::min(channel, c_.groups - width), width, parts};
   }
 
-  /// Whether the kernel has three columns next to each other, each of one group, and one byte of a group is left.
+  /// Whether tiles support the convolution: the kernel has three adjacent columns, and the rows of a column fill at
+  /// most three bytes of a group.
   bool has_tiles() const {
     return c_.conversion.type != ScalarType::Float && c_.y.kernel_size < simd::kGroupBytes && c_.y.dilation == 1 &&
            c_.x.kernel_size == 3 && c_.x.dilation == 1 && ((c_.x.stride == 1 && c_.y.stride == 1) || c_.x.stride == 2);
   }
 
-  /// Where the factors of a block's channel lie, which are in interleaved order.
+  /// The position of the factors of a block's channel, in interleaved order.
   static int64_t position(int64_t channel) {
     const int64_t lane = channel / 16;
     return channel % 16 / 4 * simd::kIntLanes + lane * 4 + channel % 4;
   }
 
-  /// Copies the factors and weights of a block's channels as the loops read them.
+  /// Copies the factors and weights of a block's channels to the order in which the loops read them.
   void arrange(const Block& block, int64_t weight_bytes, char* target) const {
     const int64_t channels = block.channels * block.parts;
     const int64_t groups = c_.weight_groups();
@@ -124,7 +124,7 @@ class DepthwiseConvolution {
     char* const weights = target + 2 * kFactorBytes;
     for (int64_t i = 0, n = 0; i < channels; i += n) {
       const int64_t channel = block.first + i % block.channels;
-      // Four channels are neighbors here as there.
+      // Four consecutive channels are also consecutive in the target.
       n = i % 4 == 0 && channel % 4 == 0 && i % block.channels + 4 <= block.channels ? 4 : 1;
       const auto copy = [n](const void* from, void* to, int64_t size) {
         n == 4 ? std::memcpy(to, from, 4 * size) : std::memcpy(to, from, size);
@@ -138,22 +138,26 @@ class DepthwiseConvolution {
       }
     }
     if (rows_ > 1) {
-      // Of the next output row. The last byte of a group is zero, and becomes the first one of the next group.
+      // The weights of the next output row, for the same input rows: the same bytes, shifted by one byte. The last byte
+      // of each group is 0, and is the first byte of the next group after the shift.
+      //
+      //     output row 0:  w0 w1 w2 0  | w0 w1 w2 0  | ...
+      //     output row 1:  0  w0 w1 w2 | 0  w0 w1 w2 | ...
       std::memcpy(weights + weight_bytes + 1, weights, static_cast<size_t>(weight_bytes - 1));
     }
   }
 
-  /// What some rows of output pixels of a block of channels are made of.
+  /// The operands of several rows of output pixels of a block of channels.
   struct Row {
-    const uint8_t* in;  // the batch's first pixel, from the block's first channel on
+    const uint8_t* in;  // the first pixel of the batch element, from the block's first channel on
     char* out;          // of the first row
     const char* factors;
-    int64_t y;  // of the first row of the input that the kernel meets; may be negative
+    int64_t y;  // the first input row of the kernel; may be negative
     int64_t rows;
     Block block;
   };
 
-  /// Rows of the input whose elements make groups. Of a row outside of the input, all columns are at the same place.
+  /// The input rows of the groups. For rows outside of the input, all columns are the same address.
   struct GroupRows {
     const uint8_t* rows[simd::kGroupBytes];
     int64_t steps[simd::kGroupBytes];
@@ -192,8 +196,9 @@ class DepthwiseConvolution {
 
 #endif
 
-  /// Computes rows, whose bytes `convert` converts. Not KERNELS_ALWAYS_INLINE, nor is what it calls with `convert`:
-  /// that may be for other processors than these functions, until they are a part of another.
+  /// Computes rows and converts their bytes with `convert`. This function and its callees with `convert` are not
+  /// KERNELS_ALWAYS_INLINE, because `convert` may be compiled for other instructions than these functions. Callers with
+  /// these instructions inline both.
   template <typename Convert>
   void compute_pixels(const Row& row, const Convert& convert) const {
     int64_t x = 0;
@@ -208,7 +213,7 @@ class DepthwiseConvolution {
     }
   }
 
-  /// The rows from `tap` of the kernel on, and behind them those that the next output rows meet.
+  /// The input rows of the kernel rows from `tap` on, followed by the rows of the next output rows.
   GroupRows group_rows(const Row& row, int64_t first, int64_t tap, int64_t count) const {
     GroupRows result;
     for (int64_t i = 0; i < simd::kGroupBytes; ++i) {
@@ -220,8 +225,8 @@ class DepthwiseConvolution {
     return result;
   }
 
-  /// Computes the pixels of some rows in tiles of `kVectors` vectors of each; returns where they end: at 0 where a tile
-  /// is wider than a row. The first columns of two pixels are kStep columns apart.
+  /// Computes the pixels of several rows in tiles of `kVectors` vectors for each row. Returns the end of the computed
+  /// pixels: 0 if a tile is wider than a row. The first columns of two neighboring pixels are kStep columns apart.
   template <int kRows, int kVectors, int kStep, typename Convert>
   int64_t compute_tiles(const Row& row, const Convert& convert) const {
     if constexpr (simd::kMostParts >= 4) {
@@ -273,7 +278,7 @@ class DepthwiseConvolution {
         continue;
       }
       const int64_t first = x * kStep - c_.x.padding + k;
-      // The last row of a group is one that the next output row meets, or has weights of zero.
+      // The last row of a group is only read by the next output row, or has weights of 0.
       constexpr int kMet = simd::kGroupBytes - kTileRows + kRows;
       simd::Bytes loaded[simd::kGroupBytes];
 #pragma GCC unroll 4
@@ -303,7 +308,7 @@ class DepthwiseConvolution {
       }
     }
     const float* const scales = reinterpret_cast<const float*>(row.factors);
-    // A quarter of the channels at a time, which share factors.
+    // A quarter of the channels at a time. These channels share factors.
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
 #pragma GCC unroll 8
@@ -394,12 +399,12 @@ class DepthwiseConvolution {
   }
 
   const QuantizedConvolution& c_;
-  /// Output rows that are computed together, and parts of a vector at most.
+  /// The number of output rows that are computed together, and the largest number of parts of a vector.
   int64_t rows_ = 1;
   int64_t most_parts_ = 1;
   char* factors_ = nullptr;
   int64_t block_bytes_ = 0;
-  uint8_t zeros_[simd::kByteLanes];  // The input's zero points.
+  uint8_t zeros_[simd::kByteLanes];  // zero points of the input
 };
 
 }  // namespace

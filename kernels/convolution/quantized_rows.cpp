@@ -11,18 +11,17 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Bytes of a block of what the kernel meets at some pixels: a part of a cache.
+/// The number of bytes of a block of im2col rows. A block fits into a part of a cache.
 constexpr int64_t kBlockBytes = int64_t{1} << 17;
-/// Pixels that are computed together: their elements stay in a cache while panels of weights pass. Tiles fill them.
+/// The number of pixels that are computed together. Their rows stay in a cache while all panels of weights are
+/// multiplied. The number is a multiple of the tile's rows.
 constexpr int64_t kPixelBlock = 72;
 constexpr int64_t kPixelStep = 12;
-/// Multiplications that a thread takes at least.
-constexpr int64_t kPartProducts = 16 * kGrain;
-/// Bytes of a copy of a few.
+/// The constant number of bytes of a short copy.
 constexpr int64_t kShortCopy = 16;
 
-/// A group at a time: rows of what the kernel meets at some pixels times weights. Where that is a pixel, the input has
-/// these rows; else they are copied.
+/// Computes one group at a time: im2col rows times weights. For a pointwise convolution, the input has these rows.
+/// Otherwise the rows are copied.
 class RowConvolution {
  public:
   explicit RowConvolution(const QuantizedConvolution& convolution)
@@ -61,7 +60,7 @@ class RowConvolution {
   }
 
  private:
-  /// Copies what the kernel meets at `count` pixels, from `first` on.
+  /// Copies the im2col rows of `count` pixels, from `first` on.
   void copy_rows(int64_t group, int64_t first, int64_t count, uint8_t* target) const {
     const int64_t channels = c_.all_in_channels();
     int64_t out_x = first % c_.x.out_size;
@@ -87,7 +86,7 @@ class RowConvolution {
     }
   }
 
-  /// Copies what the kernel meets from column `x` and row `y` on.
+  /// Copies the im2col row of the pixel whose kernel starts at column `x` and row `y`.
   void copy_pixel(const uint8_t* image, int64_t x, int64_t y, uint8_t* target) const {
     const int64_t channels = c_.all_in_channels();
     const bool is_run = c_.groups == 1 && c_.x.dilation == 1 && x >= 0 && x + c_.x.kernel_size <= c_.x.in_size;
@@ -104,10 +103,10 @@ class RowConvolution {
     }
   }
 
-  /// Copies what the kernel meets at some pixels of a row, `most` at most, where each row of the kernel is a short copy
-  /// of a fixed size, the fastest. What that writes behind the row is overwritten by the next ones, and stays in `room`
-  /// bytes: those behind may be another thread's. Returns how many pixels these are: none where something is outside of
-  /// the input.
+  /// Copies the im2col rows of at most `most` pixels of a row, and returns the number of copied pixels. Each kernel row
+  /// is a copy of kShortCopy bytes, because copies of a constant size are the fastest. The next copy overwrites the
+  /// surplus bytes. All writes stay within `room` bytes, because the bytes after them may belong to another thread.
+  /// Returns 0 if a kernel position is outside of the input.
   int64_t copy_run(const uint8_t* image, int64_t x, int64_t y, int64_t most, int64_t room, uint8_t* target) const {
     const int64_t n = c_.x.kernel_size * c_.in_channels;
     const int64_t free_columns = c_.x.in_size - x - c_.x.kernel_size;
@@ -119,7 +118,7 @@ class RowConvolution {
     const uint8_t* source = image + (y * c_.x.in_size + x) * c_.in_channels;
     const int64_t step = c_.x.stride * c_.in_channels;
     const int64_t row_step = c_.y.dilation * c_.x.in_size * c_.in_channels;
-    // Bytes of the input and of the target behind the first pixel's last copy.
+    // The remaining bytes of the input and of the target after the last copy of the first pixel.
     const int64_t unread = end_ - (source + (c_.y.kernel_size - 1) * row_step) - kShortCopy;
     const int64_t unwritten = room - (c_.y.kernel_size - 1) * n - kShortCopy;
     if (unread < 0 || unwritten < 0) {
@@ -134,7 +133,7 @@ class RowConvolution {
     return pixels;
   }
 
-  /// Copies what a row of the kernel meets from column `x` on.
+  /// Copies the inputs of a kernel row from column `x` on.
   void copy_columns(const uint8_t* image_row, int64_t x, uint8_t* target) const {
     const auto n = static_cast<size_t>(c_.in_channels);
     for (int64_t i = 0; i < c_.x.kernel_size; ++i, target += n) {
@@ -147,11 +146,11 @@ class RowConvolution {
     }
   }
 
-  /// Multiplies the rows of `count` pixels, from `first` on: parts of some panels and some rows.
+  /// Multiplies the rows of `count` pixels, from `first` on, in parts of several rows and several panels.
   void multiply(int64_t group, const uint8_t* rows, int64_t row_stride, int64_t first, int64_t count) const {
     const int64_t panels = divide_up(c_.out_channels, kPanelColumns);
     const int64_t products = count * c_.out_channels * k_;
-    const int64_t parts = std::clamp<int64_t>(products / kPartProducts, 1, thread_count());
+    const int64_t parts = std::clamp<int64_t>(products / QuantizedConvolution::kPartProducts, 1, thread_count());
     const int64_t row_parts = std::min(parts, divide_up(count, kPixelStep));
     const int64_t panel_parts = std::min(parts / row_parts, panels);
     const auto row_at = [&](int64_t part) {
@@ -176,7 +175,7 @@ class RowConvolution {
     int64_t count;
   };
 
-  /// Multiplies some rows by some panels.
+  /// Multiplies several rows by several panels.
   void multiply_block(int64_t group, const uint8_t* rows, int64_t row_stride, int64_t first_pixel, Range row,
                       Range panel) const {
     const int64_t panel_stride = c_.weight_groups() * kPanelColumns * kPanelDepth;
@@ -191,7 +190,7 @@ class RowConvolution {
         c_.weight + (group * divide_up(c_.out_channels, kPanelColumns) + panel.first) * panel_stride,
         panel_stride,
         std::min(panel.count * kPanelColumns, c_.out_channels - column),
-        in_place_ ? k_ : pitch_,  // Behind copied rows is memory, and weights of zero.
+        in_place_ ? k_ : pitch_,  // copied rows are padded, and the weights of the padding are 0
         c_.conversion,
         c_.out + (first_pixel + row.first) * out_row_stride + channel * c_.element_size,
         out_row_stride};

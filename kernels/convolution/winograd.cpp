@@ -18,12 +18,12 @@ namespace {
 using Floats = simd::Vector<float>;
 constexpr int64_t kLanes = simd::kLanes<float>;
 
-/// About how many bytes a block of tiles takes, transformed, with a strip's sums for them: they stay in the second
-/// cache.
+/// The approximate number of bytes of a block of transformed tiles and its sums of a strip. They stay in the L2 cache.
 constexpr int64_t kBlockBytes = 1024 * 1024;
-/// Tiles of a block are a multiple of this, so that the product's rows come in whole tiles of its own.
+/// The number of tiles of a block is a multiple of this number, so that the rows of the product fill whole tiles of the
+/// product.
 constexpr int64_t kTileStep = 8;
-/// Multiplications that a thread takes at least.
+/// The lowest number of multiplications for a thread.
 constexpr int64_t kPartProducts = 8 * kGrain;
 
 /// Computes one convolution by its plan.
@@ -50,7 +50,7 @@ class WinogradConvolution {
   }
 
  private:
-  /// The first output of a tile.
+  /// The position of the first output of a tile.
   struct Corner {
     int64_t image;
     int64_t y;
@@ -82,7 +82,7 @@ class WinogradConvolution {
     }
   }
 
-  /// Transforms what a tile meets: zeros outside of the image.
+  /// Transforms the inputs of a tile. Inputs outside of the image are 0.
   template <int kOutputs>
   void transform_inputs(const Corner& corner, const float* zeros, float* target) const {
     constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
@@ -126,7 +126,7 @@ class WinogradConvolution {
     }
   }
 
-  /// Multiplies the inputs of some tiles by the weights of a strip, at each place.
+  /// Multiplies the inputs of `count` tiles by the weights of a strip, at each place.
   void multiply(const float* inputs, int64_t count, int64_t channel, int64_t width, float* sums) const {
     const int64_t k = plan_.places * plan_.channels;
     PanelProduct product{};
@@ -144,7 +144,7 @@ class WinogradConvolution {
     }
   }
 
-  /// Transforms the sums of a tile to its outputs in `n` plan_.channels, and writes those that are the image's.
+  /// Transforms the sums of a tile to its outputs in `n` channels, and stores the outputs that are inside the image.
   template <int kOutputs>
   void transform_sums(const float* sums, int64_t channel, int64_t n, const Corner& corner) const {
     constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
@@ -224,7 +224,7 @@ WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry) {
   const int64_t tile_bytes = plan.places * (plan.filled_channels + kStripColumns) * sizeof(float);
   const int64_t most = divide_up(kBlockBytes, tile_bytes * kTileStep) * kTileStep;
   plan.block_tiles = even_size(divide_up(plan.tiles, plan.parts), most, kTileStep);
-  // The odd line keeps places in different sets of a cache.
+  // One padding line avoids cache-set conflicts.
   plan.place_stride = plan.block_tiles * plan.filled_channels + 16;
   plan.sums_stride = plan.block_tiles * kStripColumns + 16;
   plan.scratch_size = divide_up(plan.places * (plan.place_stride + plan.sums_stride) + geometry.channels, 16) * 16;
@@ -244,8 +244,8 @@ bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_
   ET_LOG_AND_RETURN_IF_FALSE(
       read_image_axes(in, {kernel_size, ones, padding, end_padding, ones}, geometry.y, geometry.x));
   ET_CHECK_OR_RETURN_FALSE(out_channels > 0 && out_channels <= std::numeric_limits<int32_t>::max(),
-                           "%lld output channels", static_cast<long long>(out_channels));
-  // So that no size below overflows.
+                           "the number of output channels is out of range: %lld", static_cast<long long>(out_channels));
+  // With this limit, the sizes below do not overflow.
   constexpr double kMostElements = double(int64_t{1} << 48);
   ET_CHECK_OR_RETURN_FALSE(double(geometry.y.out_size) * double(geometry.x.out_size) *
                                    double(std::max<int64_t>(in.size(1), out_channels)) * double(in.size(0)) <
@@ -261,8 +261,7 @@ bool read_winograd_geometry(const Tensor& in, const Tensor& weight, int64_t out_
       return true;
     }
   }
-  ET_LOG(Error,
-         "weights have another shape than those that are packed for tiles of this size: export the program anew");
+  ET_LOG(Error, "the shape of the weights does not match tiles of this size: export the program again");
   return false;
 }
 

@@ -6,9 +6,9 @@
 
 namespace rules_executorch::kernels {
 
-/// The transforms of one dimension for tiles of kOutputs outputs: Lavin and Gray, "Fast Algorithms for Convolutional
-/// Neural Networks" (2016). Inputs are multiplied by the matrix B^T there, sums by A^T. Both are of vectors of floats,
-/// or of single numbers, and may be computed while the compiler runs.
+/// The transforms of one dimension for tiles of kOutputs outputs. Source: Lavin and Gray, "Fast Algorithms for
+/// Convolutional Neural Networks" (2016), where inputs are multiplied by the matrix B^T and sums by A^T. Both functions
+/// accept vectors of floats and single numbers, and may run at compile time.
 template <int kOutputs>
 struct WinogradTransform;
 
@@ -84,7 +84,8 @@ struct WinogradTransform<4> {
 
 namespace internal {
 
-/// Whether transforms are those of some points: of an input that is 1 where all others are 0, the matrices' columns.
+/// Whether the transforms are those of the given points. The transforms of unit vectors are the columns of the
+/// matrices.
 template <int kOutputs, size_t kPoints>
 constexpr bool is_of(const double (&points)[kPoints]) {
   constexpr int kInputs = WinogradTransform<kOutputs>::kInputs;
@@ -97,7 +98,7 @@ constexpr bool is_of(const double (&points)[kPoints]) {
     WinogradTransform<kOutputs>::of_inputs(unit, inputs);
     WinogradTransform<kOutputs>::of_sums(unit, sums);
     for (int row = 0; row < kInputs; ++row) {
-      // The product of x - point, for all points but the row's own.
+      // The coefficients of the product of (x - point) over all points except the row's own point.
       double coefficients[kInputs] = {1};
       for (int i = 0; i < kInputs - 1; ++i) {
         for (int power = i + 1; i != row && power >= 0; --power) {
@@ -108,7 +109,7 @@ constexpr bool is_of(const double (&points)[kPoints]) {
         return false;
       }
     }
-    // Powers of the column's point; of infinity, the last one alone.
+    // The powers of the column's point. For the point infinity, only the last power is 1, the others are 0.
     double power = 1;
     for (int row = 0; row < kOutputs; ++row) {
       const bool is_infinity = column == kInputs - 1;

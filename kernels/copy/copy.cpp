@@ -12,8 +12,9 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// The loop of `nest` that, with the rows, is a matrix to transpose: its steps are dense in operand 1, the source, and
-/// the rows in operand 0, the target. -1 where there is none that is worth tiles.
+/// The loop of `nest` that forms, with the rows, a matrix to transpose: the loop's steps are contiguous in operand 1,
+/// the source, and the rows are contiguous in operand 0, the target. -1 if there is no such loop, or if tiles would not
+/// pay off.
 int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
   if (element_size > int64_t{sizeof(int64_t)} || nest.row_stride(0) != element_size || nest.row_stride(1) == 0 ||
       nest.row_stride(1) == element_size) {
@@ -27,12 +28,12 @@ int64_t transposed_loop(const LoopNest& nest, int64_t element_size) {
   return -1;
 }
 
-/// Copies elements of one dtype, where the rows of `nest` and its loop `d` are a matrix to transpose.
+/// Copies elements of one dtype. The rows of `nest` and its loop `d` are a matrix to transpose.
 void copy_transposed(const LoopNest& nest, int64_t d, const ConstStridedView& source, const StridedView& target) {
   const Transposition matrix{target.element_size(), nest.row_stride(1), nest.stride(0, d)};
-  // Of few columns, more rows are as much work.
+  // With few columns, a tile has more rows, so that each tile has enough elements.
   const int64_t tile_rows = kTransposedTile * std::max<int64_t>(kTransposedTile / nest.row_size(), 1);
-  // The other loops, with the rows of a tile as one step of loop `d`. A third operand counts these steps.
+  // The other loops. A tile of rows is one step of loop `d`; the third operand counts these steps.
   StridedShape operands[3];
   for (int k = 0; k < 3; ++k) {
     StridedShape& operand = operands[k];

@@ -11,7 +11,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Positions of `index`, from its byte `offset` on: where they lie if they lie well, else in `block`.
+/// Returns `n` positions of `index`, from byte `offset` on. Copies them to `block` unless they are contiguous Longs.
 const int64_t* load_positions(const ConstStridedView& index, int64_t offset, int64_t stride, int64_t* block,
                               int64_t n) {
   const char* const first = index.data + offset;
@@ -22,7 +22,7 @@ const int64_t* load_positions(const ConstStridedView& index, int64_t offset, int
   return block;
 }
 
-/// Offsets of `positions` that are `stride` bytes apart, the first of them from `first` on, the others `step` bytes on.
+/// Sets `offsets[i]` to first + i * step + positions[i] * stride. All in bytes.
 void make_offsets(const int64_t* positions, int64_t stride, int64_t first, int64_t step, int64_t* offsets, int64_t n) {
   vectorized_for(n, [=](int64_t i) { offsets[i] = first + i * step + positions[i] * stride; });
 }
@@ -54,7 +54,7 @@ void DimIndex::for_each_row(const StridedShape& other, Visit visit) const {
 
 bool positions_exist(const ConstStridedView& index, int64_t size) {
   ET_CHECK_OR_RETURN_FALSE(index.dtype == ScalarType::Long || index.dtype == ScalarType::Int,
-                           "an index is Long or Int, not %d", static_cast<int>(index.dtype));
+                           "expected an index of dtype Long or Int, got dtype %d", static_cast<int>(index.dtype));
   const LoopNest nest = LoopNest::over(index);
   const int64_t stride = nest.row_stride(0);
   const int64_t last = size - 1;
@@ -64,7 +64,7 @@ bool positions_exist(const ConstStridedView& index, int64_t size) {
     for (int64_t start = 0; start < row_size; start += kBlockSize) {
       const int64_t n = std::min(kBlockSize, row_size - start);
       const int64_t* const positions = load_positions(index, offsets[0] + start * stride, stride, block, n);
-      // The sign of one that is negative or too large.
+      // The sign bit is set if a position is negative or too large.
       LaneReduction<int64_t> signs(0);
       signs.add(n, positions, [last](int64_t sign, int64_t position) { return sign | position | (last - position); });
       exist &= signs.result([](int64_t a, int64_t b) { return a | b; }) >= 0;
@@ -76,12 +76,12 @@ bool positions_exist(const ConstStridedView& index, int64_t size) {
 }
 
 bool fits_within(const StridedShape& index, const StridedShape& tensor, int64_t except) {
-  ET_CHECK_OR_RETURN_FALSE(index.rank == tensor.rank, "an index of %d dimensions for a tensor of %d", int(index.rank),
+  ET_CHECK_OR_RETURN_FALSE(index.rank == tensor.rank, "the index has %d dimensions, the tensor has %d", int(index.rank),
                            int(tensor.rank));
   for (int64_t d = 0; d < index.rank; ++d) {
     ET_CHECK_OR_RETURN_FALSE(d == except || index.sizes[d] <= tensor.sizes[d],
-                             "an index of size %d in dimension %d, where there are %d elements", int(index.sizes[d]),
-                             int(d), int(tensor.sizes[d]));
+                             "the index has size %d in dimension %d, expected at most %d", int(index.sizes[d]), int(d),
+                             int(tensor.sizes[d]));
   }
   return true;
 }

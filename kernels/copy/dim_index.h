@@ -9,12 +9,12 @@
 
 namespace rules_executorch::kernels {
 
-/// An index tensor that holds a position along one dimension of another tensor for each of its own elements, as those
-/// of gather and scatter do: the elements of its shape are chosen from a tensor.
+/// An index tensor as in gather and scatter: each element is a position along one dimension of another tensor. The
+/// chosen elements have the shape of the index tensor.
 class DimIndex {
  public:
-  /// Some of the chosen elements, by their offsets from the tensor's first one, and those of another view that belong
-  /// to them. All in bytes.
+  /// A part of the chosen elements and the corresponding elements of another view. All offsets are in bytes from the
+  /// first element of the tensor or view.
   struct Row {
     const int64_t* chosen_offsets;
     int64_t other_offset;
@@ -23,36 +23,37 @@ class DimIndex {
   };
   using Visit = ::executorch::runtime::FunctionRef<void(const Row& row)>;
 
-  /// Chooses along `dim`, which is not negative, from `tensor`, which is at least as large as `index` in all others.
-  /// Both have `dim`: 0-dim tensors need a dimension first.
+  /// Chooses elements of `tensor` along `dim`. `dim` must not be negative. In all other dimensions, `tensor` must be at
+  /// least as large as `index`. Both must have `dim`: add a dimension to 0-dim tensors with with_dimension().
   DimIndex(const StridedShape& tensor, int64_t dim, const ConstStridedView& index);
 
-  /// Calls `visit` until all chosen elements have been visited with those of `other`, which has index's shape, in the
-  /// order of other's memory.
+  /// Calls `visit` for all chosen elements, with the corresponding elements of `other`, in the order of other's memory.
+  /// `other` has the shape of the index.
   void for_each_row(const StridedShape& other, Visit visit) const;
 
  private:
-  StridedShape tensor_;  // index's shape with the tensor's strides, 0 along `dim`
+  StridedShape tensor_;  // the index's sizes with the tensor's strides, 0 along `dim`
   int64_t stride_;       // of the tensor along `dim`, in bytes
   ConstStridedView index_;
 };
 
-/// Whether `index` is of an integer dtype that holds positions, and these exist in a dimension of `size` elements.
+/// Whether the dtype of `index` is Int or Long and all its positions exist in a dimension of `size` elements.
 bool positions_exist(const ConstStridedView& index, int64_t size);
 
-/// Whether the sizes of `index` are those of no more elements than `tensor` has, except along `except`.
+/// Whether `index` is at most as large as `tensor` in all dimensions, except in dimension `except`.
 bool fits_within(const StridedShape& index, const StridedShape& tensor, int64_t except);
 
-/// A view with at least one dimension: a 0-dim one gets one of size 1.
+/// `view`, or `view` with a dimension of size 1 if `view` is 0-dim.
 template <typename View>
 View with_dimension(const View& view) {
   return view.rank == 0 ? view.unsqueeze(0) : view;
 }
 
-/// Copies what `chosen` chooses of `source` to `target`, which has index's shape.
+/// Copies the elements of `source` that `chosen` chooses to `target`, which has the shape of the index.
 void gather(const ConstStridedView& source, const DimIndex& chosen, const StridedView& target);
 
-/// Copies `source`, of index's shape, to what `chosen` chooses of `target`; of several for one element, any.
+/// Copies `source`, which has the shape of the index, to the elements of `target` that `chosen` chooses. If several
+/// elements of `source` go to the same element, any of them is the result.
 void scatter(const ConstStridedView& source, const DimIndex& chosen, const StridedView& target);
 
 }  // namespace rules_executorch::kernels

@@ -5,8 +5,9 @@
 
 namespace rules_executorch::kernels {
 
-/// Whether a tensor of `numel` elements of dtype `type` can be filled with `value`: PyTorch refuses values outside the
-/// dtype's range, but fills a single Half or BFloat16 with infinity, and any other number of ComplexHalf with a Float.
+/// Whether a tensor of `numel` elements of dtype `type` can be filled with `value`. As PyTorch, refuses values out of
+/// the dtype's range. Exceptions of PyTorch: a tensor with one element of Half or BFloat16 accepts all values and
+/// becomes infinite, and for other numbers of elements, ComplexHalf has the range of Float.
 inline bool can_fill(ScalarType type, int64_t numel, const Scalar& value) {
   if (numel == 1 && (type == ScalarType::Half || type == ScalarType::BFloat16)) {
     return true;
@@ -14,7 +15,7 @@ inline bool can_fill(ScalarType type, int64_t numel, const Scalar& value) {
   return scalar_fits(value, numel != 1 && type == ScalarType::ComplexHalf ? ScalarType::Float : type);
 }
 
-/// Sets all elements of `view` to `value`, converted to its dtype.
+/// Converts `value` to the dtype of `view` and sets all elements to it.
 void fill(const StridedView& view, const Scalar& value);
 
 }  // namespace rules_executorch::kernels

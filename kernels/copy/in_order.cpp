@@ -9,7 +9,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Calls `visit(offsets, values, n)` for blocks of the mask's elements in rows of `nest`, in which it is operand 1.
+/// Calls `visit(offsets, start, values, n)` for blocks of a mask's elements. The mask is operand 1 of `nest`.
 template <typename Visit>
 void for_each_block(const ConstStridedView& mask, const LoopNest& nest, const Visit& visit) {
   const int64_t stride = nest.row_stride(1);
@@ -30,7 +30,7 @@ void for_each_chosen(const ConstStridedView& mask, const StridedShape& view,
   const LoopNest nest = LoopNest::over(numbers_of(mask), mask, view);
   const int64_t stride = nest.row_stride(2);
   for_each_block(mask, nest, [&](const int64_t* offsets, int64_t start, const bool* values, int64_t n) {
-    // No branch on the values, which would be mispredicted where they are irregular.
+    // No branch, because branches on irregular masks are mispredicted.
     int64_t chosen[kBlockSize];
     int64_t count = 0;
     const int64_t first = offsets[2] + start * stride;

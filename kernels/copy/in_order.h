@@ -8,22 +8,22 @@
 
 namespace rules_executorch::kernels {
 
-/// A shape in which the offset of an element is its number in the order of the indices.
+/// A shape of the same sizes in which the offset of an element is its number in row-major order.
 inline StridedShape numbers_of(const StridedShape& shape) { return shape.contiguous(ScalarType::Byte); }
 
-/// The elements of a view that are where a mask of the same sizes is true: calls `visit` with their offsets, in bytes
-/// from the view's first element, in the order of the indices. A mask may be of any dtype, whose elements are read as
-/// Bools.
+/// Calls `visit` with the offsets of the elements at which a mask of the same sizes is true, in row-major order.
+/// Offsets are in bytes from the view's first element. The mask may have any dtype; its elements are converted to Bool.
 void for_each_chosen(const ConstStridedView& mask, const StridedShape& view,
                      ::executorch::runtime::FunctionRef<void(const int64_t* offsets, int64_t n)> visit);
 
-/// How many elements of a mask are true.
+/// The number of true elements of a mask.
 int64_t count_true(const ConstStridedView& mask);
 
-/// Where elements lie by their numbers in the order of the indices.
+/// Finds the address of an element by its number in row-major order.
 class InOrder {
  public:
-  /// Elements that lie evenly: `n` of them, `stride` bytes apart, from the one at `offset` bytes from the first one.
+  /// `n` elements at a constant stride. `offset` is that of the first one from the tensor's first element. `offset` and
+  /// `stride` are in bytes.
   struct Run {
     int64_t offset;
     int64_t stride;
@@ -32,11 +32,11 @@ class InOrder {
 
   explicit InOrder(const StridedShape& shape);
 
-  /// The element with the number `i` and those behind it.
+  /// The element with number `i`, and the following elements up to the end of the row.
   Run from(int64_t i) const;
 
  private:
-  // With as few dimensions as possible: a contiguous tensor has one.
+  // The shape with adjacent dimensions merged: a contiguous tensor has one dimension.
   int64_t rank_ = 0;
   int64_t sizes_[kTensorDimensionLimit];
   int64_t strides_[kTensorDimensionLimit];  // in bytes

@@ -9,7 +9,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Bytes from the first element of `view` to the one at `position`.
+/// The number of bytes from the first element of `view` to the one at `position`.
 int64_t offset_of(const StridedShape& view, const int64_t* position) {
   int64_t offset = 0;
   for (int64_t d = 0; d < view.rank; ++d) {
@@ -18,7 +18,7 @@ int64_t offset_of(const StridedShape& view, const int64_t* position) {
   return offset * view.element_size();
 }
 
-/// Moves `position` on in the first `rank` dimensions of `view`, the last one first. False at the end.
+/// Increments `position` in the first `rank` dimensions of `view`, the last one first. Returns false at the end.
 bool advance(const StridedShape& view, int64_t rank, int64_t* position) {
   for (int64_t d = rank - 1; d >= 0; --d) {
     if (++position[d] < view.sizes[d]) {
@@ -35,19 +35,19 @@ void drop_dimension(StridedShape& shape, int64_t d) {
   --shape.rank;
 }
 
-/// A position in a Long or Int tensor, from a pointer into it.
+/// Loads a position from a tensor of dtype Long or Int.
 int64_t load_position(ScalarType type, const char* pointer) {
   return type == ScalarType::Long ? *reinterpret_cast<const int64_t*>(pointer)
                                   : *reinterpret_cast<const int32_t*>(pointer);
 }
 
-/// Steps whose offsets are found together.
+/// The number of steps whose offsets are computed at a time.
 constexpr int64_t kMostSteps = 256;
-/// Rows of fewer elements than that are copied an element of all rows at a time.
+/// For rows with fewer elements, the inner loop goes over the rows instead of over the elements of a row.
 constexpr int64_t kShortRow = 8;
 
-/// Adds to `offsets` those of `n` positions, `values_stride` elements apart, in a dimension of `size` positions that
-/// are `stride` bytes apart.
+/// Adds the offsets of `n` positions to `offsets`. The positions are `values_stride` elements apart. The indexed
+/// dimension has `size` positions, which are `stride` bytes apart.
 template <typename T>
 void add_position_offsets(const T* values, int64_t values_stride, int64_t n, int64_t size, int64_t stride,
                           int64_t* offsets) {
@@ -71,8 +71,8 @@ bool IndexedView::init(const StridedShape& tensor, const ArrayRef<std::optional<
     const bool is_mask = indices_[index_count_ - 1].mask_count >= 0;
     dimension += is_mask ? index->dim() : 1;
   }
-  ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.rank, "indices of %d dimensions for a tensor of %d", int(dimension),
-                           int(tensor.rank));
+  ET_CHECK_OR_RETURN_FALSE(dimension <= tensor.rank, "indices for %d dimensions, but the tensor has only %d",
+                           int(dimension), int(tensor.rank));
   ET_LOG_AND_RETURN_IF_FALSE(make_shape());
   ET_LOG_AND_RETURN_IF_FALSE(positions_exist());
   for (int64_t i = 0; i < index_count_; ++i) {
@@ -87,11 +87,11 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
   const ScalarType type = index.scalar_type();
   const bool is_mask = type == ScalarType::Bool || type == ScalarType::Byte;
   ET_CHECK_OR_RETURN_FALSE(is_mask || type == ScalarType::Long || type == ScalarType::Int,
-                           "tensors of dtype %d are not indices", int(type));
+                           "expected an index of dtype Long, Int, Bool or Byte, got dtype %d", int(type));
   const int64_t end = dimension + (is_mask ? index.dim() : 1);
-  ET_CHECK_OR_RETURN_FALSE(end <= tensor_.rank, "indices of %d dimensions for a tensor of %d", int(end),
+  ET_CHECK_OR_RETURN_FALSE(end <= tensor_.rank, "indices for %d dimensions, but the tensor has only %d", int(end),
                            int(tensor_.rank));
-  ET_CHECK_OR_RETURN_FALSE(end > dimension, "a mask without dimensions chooses nothing");
+  ET_CHECK_OR_RETURN_FALSE(end > dimension, "expected a mask with at least one dimension, got a 0-dim mask");
   std::fill(is_indexed_ + dimension, is_indexed_ + end, true);
 
   Index& added = indices_[index_count_++];
@@ -101,7 +101,7 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
   if (is_mask) {
     for (int64_t d = 0; d < index.dim(); ++d) {
       ET_CHECK_OR_RETURN_FALSE(added.values.sizes[d] == tensor_.sizes[dimension + d],
-                               "a mask of %d elements for dimension %d of %d", int(added.values.sizes[d]),
+                               "the mask has size %d, but dimension %d has size %d", int(added.values.sizes[d]),
                                int(dimension + d), int(tensor_.sizes[dimension + d]));
     }
     const char* elements = added.values.data;
@@ -111,7 +111,7 @@ bool IndexedView::add_index(const Tensor& index, int64_t dimension) {
 }
 
 bool IndexedView::make_shape() {
-  // What the indices broadcast to; a mask counts as the list of positions that it stands for.
+  // The shape that the indices broadcast to. A mask counts as a list of its true positions.
   for (int64_t i = 0; i < index_count_; ++i) {
     const Index& index = indices_[i];
     const bool is_mask = index.mask_count >= 0;
@@ -129,12 +129,12 @@ bool IndexedView::make_shape() {
         aligned[d] = positions.sizes[d];
       }
       ET_CHECK_OR_RETURN_FALSE(positions.sizes[d] == 1 || positions.sizes[d] == aligned[d],
-                               "indices do not broadcast: sizes %d and %d of one dimension", int(aligned[d]),
+                               "indices do not broadcast: sizes %d and %d in the same dimension", int(aligned[d]),
                                int(positions.sizes[d]));
     }
   }
 
-  // They stand where the indexed dimensions are, if these are adjacent.
+  // The dimensions of the indices replace the indexed dimensions if these are adjacent, otherwise they come first.
   const bool* const begin = is_indexed_;
   const bool* const end = begin + tensor_.rank;
   const bool* const first = std::find(begin, end, true);
@@ -149,7 +149,7 @@ bool IndexedView::make_shape() {
   }
 
   shape_.rank = steps_.rank + rest_.rank;
-  ET_CHECK_OR_RETURN_FALSE(shape_.rank <= static_cast<int64_t>(kTensorDimensionLimit), "%d dimensions are too many",
+  ET_CHECK_OR_RETURN_FALSE(shape_.rank <= static_cast<int64_t>(kTensorDimensionLimit), "too many dimensions: %d",
                            int(shape_.rank));
   int64_t* next = std::copy_n(rest_.sizes, steps_dimension_, shape_.sizes);
   next = std::copy_n(steps_.sizes, steps_.rank, next);
@@ -165,9 +165,9 @@ bool IndexedView::positions_exist() const {
     if (index.mask_count >= 0) {
       continue;
     }
-    ET_CHECK_OR_RETURN_FALSE(size > 0 || steps_.numel() == 0, "an index for dimension %d, which has size 0",
+    ET_CHECK_OR_RETURN_FALSE(size > 0 || steps_.numel() == 0, "cannot index dimension %d, which has size 0",
                              int(index.dimension));
-    // The memory of an index tensor is dense.
+    // The memory of an index tensor is contiguous.
     const int64_t count = reads_positions ? index.values.numel() : 0;
     for (int64_t k = 0; k < count; ++k) {
       const int64_t position = load_position(index.values.dtype, index.values.data + k * index.values.element_size());
@@ -194,10 +194,10 @@ void IndexedView::add_offsets(const Index& index, const int64_t* step, int64_t n
 
 void IndexedView::add_mask_offsets(const Index& index, int64_t first, int64_t n, int64_t* position,
                                    int64_t* offsets) const {
-  // Steps come in order, so that a mask's next position follows from its last one.
+  // Steps are in order, so that each position of the mask follows from the previous one.
   const ConstStridedView& mask = index.values;
   for (int64_t k = 0; k < n; ++k) {
-    // The one position of a mask is that of all steps.
+    // A mask with one true position broadcasts this position to all steps.
     if (first + k == 0 || index.mask_count != 1) {
       if (first + k > 0) {
         advance(mask, mask.rank, position);
@@ -227,12 +227,12 @@ void IndexedView::for_each_rows(const StridedShape& other, Visit visit) const {
   }
   const LoopNest nest = LoopNest::over(rest_, other_rest);
 
-  // Without dimensions, there is one step.
+  // With 0-dim indices, there is one step.
   const int64_t last = std::max<int64_t>(steps_.rank - 1, 0);
   const int64_t steps = steps_.rank == 0 ? 1 : steps_.sizes[last];
   const int64_t other_step = steps_.rank == 0 ? 0 : other_steps.strides[last] * other.element_size();
   int64_t step[kTensorDimensionLimit] = {};
-  int64_t positions[kTensorDimensionLimit][kTensorDimensionLimit];  // of each mask
+  int64_t positions[kTensorDimensionLimit][kTensorDimensionLimit];  // the current position of each mask
   do {
     for (int64_t begin = 0; begin < steps; begin += kMostSteps) {
       const int64_t count = std::min(kMostSteps, steps - begin);

@@ -10,17 +10,17 @@
 
 namespace rules_executorch::kernels {
 
-/// Which elements of a tensor index tensors choose, `tensor[indices]` as in PyTorch: Long or Int tensors, which
-/// broadcast to each other, hold positions in one dimension (negative ones count from its end); Bool or Byte masks
-/// choose positions in as many dimensions as they have; a dimension without an index is taken as a whole. The
-/// dimensions of the indices stand where those are that they index, or first if these lie apart.
+/// The elements of a tensor that index tensors choose, `tensor[indices]` as in PyTorch. Long and Int tensors have
+/// positions in one dimension; negative positions count from its end; the tensors broadcast to each other. Bool and
+/// Byte masks choose positions in as many dimensions as the mask has. Dimensions without an index are kept whole. The
+/// dimensions of the indices replace the indexed dimensions if these are adjacent, otherwise they come first.
 class IndexedView {
  public:
-  /// Rows of chosen elements, as many for each step of the indices, and the rows of another view that belong to them.
-  /// Offsets are from a view's first element; they and strides are in bytes.
+  /// Rows of chosen elements, one for each of `count` steps of the indices, and the corresponding rows of another view.
+  /// Offsets are from a view's first element. Offsets and strides are in bytes.
   struct Rows {
     int64_t chosen_offset;
-    const int64_t* chosen_offsets;  // of each row, from chosen_offset on
+    const int64_t* chosen_offsets;  // of each row, relative to chosen_offset
     int64_t chosen_stride;          // from one element of a row to the next
     int64_t other_offset;
     int64_t other_step;  // from one row to the next
@@ -31,24 +31,26 @@ class IndexedView {
   };
   using Visit = ::executorch::runtime::FunctionRef<void(const Rows& rows)>;
 
-  /// Chooses from `tensor`. False where the indices do not fit it or choose what does not exist. Called first, once.
+  /// Chooses elements of `tensor`. Returns false if the indices do not fit the tensor or a position is out of range.
+  /// Call this function once, before the others.
   bool init(const StridedShape& tensor, const ArrayRef<std::optional<Tensor>>& indices);
 
-  /// Whether an index is not null: without one, the whole tensor is chosen.
+  /// Whether at least one index is not null. Without an index, the whole tensor is chosen.
   bool has_index() const { return index_count_ > 0; }
 
-  /// The sizes of what is chosen.
+  /// The sizes of the result.
   const StridedShape& shape() const { return shape_; }
 
-  /// Calls `visit` until all chosen elements have been visited with those of `other`, which has their shape and dtype.
-  /// What is chosen repeatedly is visited in the order of the indices.
+  /// Calls `visit` for all chosen elements, with the corresponding elements of `other`. `other` has the shape of the
+  /// result and the dtype of the tensor. Elements that are chosen several times are visited in the order of the
+  /// indices.
   void for_each_rows(const StridedShape& other, Visit visit) const;
 
  private:
   struct Index {
-    ConstStridedView values;  // positions, broadcast to all steps, or a mask as it is
-    int64_t dimension;        // of the tensor; a mask's first one
-    int64_t mask_count;       // elements that a mask chooses, -1 for positions
+    ConstStridedView values;  // positions, broadcast to all steps, or an unchanged mask
+    int64_t dimension;        // the first indexed dimension of the tensor
+    int64_t mask_count;       // the number of true elements of a mask, -1 for positions
   };
 
   bool add_index(const Tensor& index, int64_t dimension);
@@ -62,15 +64,15 @@ class IndexedView {
   int64_t index_count_ = 0;
   bool is_indexed_[kTensorDimensionLimit] = {};  // by dimension of the tensor
   StridedShape steps_;                           // the shape that the indices broadcast to
-  int64_t steps_dimension_ = 0;                  // where that stands in `shape_`
-  StridedShape rest_;                            // the tensor without its indexed dimensions, at their position 0
+  int64_t steps_dimension_ = 0;                  // the position of the steps' dimensions in `shape_`
+  StridedShape rest_;                            // the tensor without its indexed dimensions, at index 0 of these
   StridedShape shape_;
 };
 
-/// Copies what `chosen` chooses of `source` to `target`, which has its shape and dtype.
+/// Copies the elements of `source` that `chosen` chooses to `target`, which has the same shape and dtype.
 void gather(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target);
 
-/// Copies `source` to what `chosen` chooses of `target`, which has its shape and dtype.
+/// Copies `source` to the elements of `target` that `chosen` chooses; `source` has the same shape and dtype.
 void scatter(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target);
 
 }  // namespace rules_executorch::kernels

@@ -8,14 +8,14 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Elements of a row whose sources are one step apart, in bytes from the source's row.
+/// `n` elements of a target row whose source elements have a constant stride. Bytes from the source row.
 struct Run {
   int64_t offset;
   int64_t step;
   int64_t n;
 };
 
-/// Where the sources of a part of a target's row are, from element `start` on; the same for all rows.
+/// The source offsets of a part of a target row, from element `start` on. They are the same for all rows.
 struct RowPart {
   static constexpr int64_t kMaxRuns = kBlockSize / 4;
 
@@ -46,7 +46,7 @@ void copy_row(const RowPart& part, const char* source, char* target, int64_t str
 
 using CopyRow = void (*)(const RowPart& part, const char* source, char* target, int64_t stride);
 
-/// Adds the source of the next element. False where it needs another run and there is no room for one.
+/// Adds the source offset of the next element. Returns false if all runs are in use.
 bool append(RowPart& part, int64_t offset) {
   if (part.count > 0) {
     Run& last = part.runs[part.count - 1];
@@ -65,8 +65,8 @@ bool append(RowPart& part, int64_t offset) {
   return true;
 }
 
-/// Copies the part of all rows, by the dimensions `order`, of which the last one is that of the rows; of the others,
-/// those from `order[level]` on, from the elements `from` and `to`.
+/// Copies the part of each row. `order` lists the dimensions, the rows' dimension last. Loops over the dimensions
+/// order[level], order[level + 1], ... from the elements `from` and `to` on.
 void copy_rows(const ConstStridedView& source, const StridedView& target, IndexMap map, const RowPart& part,
                CopyRow copy_row, const int64_t* order, int64_t level, const char* from, char* to) {
   const int64_t size = target.element_size();
@@ -96,7 +96,7 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
                                    : size == 2 ? &copy_row<uint16_t>
                                    : size == 4 ? &copy_row<uint32_t>
                                                : &copy_row<uint64_t>;
-  // Rows lie together in the target.
+  // The rows are along the dimension that is innermost in the target's memory.
   int64_t order[kTensorDimensionLimit];
   target.memory_order(order);
   const int64_t last = order[target.rank - 1];
@@ -107,7 +107,7 @@ void copy_mapped(const ConstStridedView& source, const StridedView& target, Inde
     while (i < target.sizes[last] && append(part, map(last, i) * source.strides[last] * size)) {
       ++i;
     }
-    // Elements of 16 bytes as their halves.
+    // Elements of 16 bytes are copied as two halves.
     for (int64_t half = 0; half < size; half += sizeof(uint64_t)) {
       copy_rows(source, target, map, part, copy_row_of_size, order, 0, source.data + half, target.data + half);
     }

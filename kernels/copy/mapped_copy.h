@@ -8,11 +8,11 @@
 
 namespace rules_executorch::kernels {
 
-/// The index in dimension `d` of the source whose element goes to index `i` of the target.
+/// The index in dimension `d` of the source for index `i` of the target.
 using IndexMap = ::executorch::runtime::FunctionRef<int64_t(int64_t d, int64_t i)>;
 
-/// Copies elements from where `map` says, for each dimension by itself: `target[i, j] = source[map(0, i), map(1, j)]`.
-/// Both views have one dtype and one rank.
+/// Copies elements with a separate map for each dimension: `target[i, j] = source[map(0, i), map(1, j)]`. Both views
+/// have the same dtype and the same rank.
 void copy_mapped(const ConstStridedView& source, const StridedView& target, IndexMap map);
 
 }  // namespace rules_executorch::kernels

@@ -24,7 +24,7 @@ void copy_elements(const char* source, char* target, const int64_t* offsets, int
     case 4:
       return copy_each<uint32_t, kScatters>(source, target, offsets, stride, n);
     default:
-      // Elements of 16 bytes as their halves.
+      // Elements of 16 bytes are copied as two halves.
       for (int64_t half = 0; half < element_size; half += sizeof(uint64_t)) {
         copy_each<uint64_t, kScatters>(source + half, target + half, offsets, stride, n);
       }

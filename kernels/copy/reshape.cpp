@@ -20,7 +20,7 @@ bool is_contiguous(const StridedShape& view) {
   return true;
 }
 
-/// The elements of `view`, which is contiguous, in the shape of `shape`.
+/// `view`, which must be contiguous, with the sizes of `shape`.
 template <typename Byte>
 BasicStridedView<Byte> reshape_contiguous(const BasicStridedView<Byte>& view, const StridedShape& shape) {
   BasicStridedView<Byte> reshaped = view;
@@ -34,21 +34,21 @@ BasicStridedView<Byte> reshape_contiguous(const BasicStridedView<Byte>& view, co
   return reshaped;
 }
 
-/// A position in a view that moves through its elements in the order of their indices.
+/// A position in a view that moves through the elements in row-major order.
 class Cursor {
  public:
   explicit Cursor(const StridedShape& view) : view_(view) {}
 
-  /// Bytes from the view's first element.
+  /// The number of bytes from the view's first element.
   int64_t offset() const { return offset_; }
 
-  /// Bytes between the elements of a row.
+  /// The number of bytes between the elements of a row.
   int64_t stride() const { return view_.strides[view_.rank - 1] * view_.element_size(); }
 
-  /// Elements from here to the row's end.
+  /// The number of elements from this position to the end of the row.
   int64_t remaining() const { return view_.sizes[view_.rank - 1] - index_[view_.rank - 1]; }
 
-  /// Moves on by `n` elements, which are in one row.
+  /// Moves by `n` elements. All of them must be in the current row.
   void advance(int64_t n) {
     int64_t d = view_.rank - 1;
     index_[d] += n;
@@ -69,14 +69,14 @@ class Cursor {
 }  // namespace
 
 bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedShape& shape) {
-  ET_CHECK_OR_RETURN_FALSE(size.size() <= kTensorDimensionLimit, "%d dimensions are too many", int(size.size()));
+  ET_CHECK_OR_RETURN_FALSE(size.size() <= kTensorDimensionLimit, "too many dimensions: %d", int(size.size()));
   shape.rank = static_cast<int64_t>(size.size());
   int64_t inferred = -1;
   int64_t product = 1;
   for (int64_t d = 0; d < shape.rank; ++d) {
     shape.sizes[d] = size[d];
     if (size[d] == -1) {
-      ET_CHECK_OR_RETURN_FALSE(inferred == -1, "only one dimension can be inferred");
+      ET_CHECK_OR_RETURN_FALSE(inferred == -1, "expected at most one -1 in the shape");
       inferred = d;
       continue;
     }
@@ -86,11 +86,11 @@ bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedSh
     product *= size[d];
   }
   if (inferred != -1) {
-    ET_CHECK_OR_RETURN_FALSE(product != 0, "a dimension beside one of size 0 cannot be inferred");
+    ET_CHECK_OR_RETURN_FALSE(product != 0, "cannot infer a dimension next to a dimension of size 0");
     shape.sizes[inferred] = numel / product;
     product *= shape.sizes[inferred];
   }
-  ET_CHECK_OR_RETURN_FALSE(product == numel, "%d elements do not have a shape of %d", int(numel), int(product));
+  ET_CHECK_OR_RETURN_FALSE(product == numel, "the tensor has %d elements, the shape has %d", int(numel), int(product));
   return true;
 }
 

@@ -4,12 +4,12 @@
 
 namespace rules_executorch::kernels {
 
-/// The shape that `size` asks for a tensor of `numel` elements; one -1 in it stands for what remains. False where such
-/// a tensor cannot have that shape.
+/// Sets `shape` to `size` for a tensor of `numel` elements. A single -1 in `size` is replaced by the remaining factor.
+/// Returns false if a tensor of `numel` elements cannot have the shape.
 bool make_reshaped_shape(int64_t numel, const ArrayRef<int64_t>& size, StridedShape& shape);
 
-/// Copies `source`'s elements to `target`, of the same dtype and number of elements but perhaps another shape: the
-/// first in the order of their indices to the first, and so on, whatever the strides of the two.
+/// Copies the elements of `source` in row-major order to the elements of `target` in row-major order. Both have the
+/// same dtype and the same number of elements. Their shapes and strides may differ.
 void copy_reshaped(const ConstStridedView& source, const StridedView& target);
 
 }  // namespace rules_executorch::kernels

@@ -10,7 +10,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Copies rows of as many elements as there are `J`, each at once.
+/// Copies rows of sizeof...(J) elements, each with one copy.
 template <typename T, int... J>
 void copy_rows_of(const Transposition& matrix, const char* source, char* target, int64_t rows,
                   std::integer_sequence<int, J...>) {
@@ -23,7 +23,7 @@ void copy_rows_of(const Transposition& matrix, const char* source, char* target,
 
 #ifdef KERNELS_HAVE_SHUFFLES
 
-/// Whether one instruction brings the elements of a vector into any order.
+/// Whether one instruction shuffles the elements of a vector arbitrarily.
 template <typename T>
 constexpr bool can_shuffle() {
 #if defined(__SSSE3__) || defined(__aarch64__)
@@ -33,7 +33,7 @@ constexpr bool can_shuffle() {
 #endif
 }
 
-/// Vector `kIndex` of the pixels that vectors of three colors become; `I` counts the elements of a vector.
+/// Stores vector `kIndex` of the interleaved pixels of three vectors of colors. `I` are the lanes of a vector.
 template <int kIndex, typename Vector, int... I>
 KERNELS_ALWAYS_INLINE inline void store_pixels(const Vector& a, const Vector& b, const Vector& c, char* target,
                                                std::integer_sequence<int, I...>) {
@@ -44,7 +44,7 @@ KERNELS_ALWAYS_INLINE inline void store_pixels(const Vector& a, const Vector& b,
               simd::shuffle<((kFirst + I) % 3 == 2 ? kSide + (kFirst + I) / 3 : I)...>(two, c));
 }
 
-/// Copies as many pixels of three colors as a vector has elements.
+/// Copies one vector of each of three colors to interleaved pixels.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline void copy_colors(const Transposition& matrix, const char* source, char* target) {
   constexpr int kSide = 16 / sizeof(T);
@@ -66,7 +66,7 @@ KERNELS_ALWAYS_INLINE inline void copy_colors(const Transposition& matrix, const
 template <typename T>
 void copy_each(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
   if (columns == 3) {
-    // The colors of an image.
+    // Three columns are usually the colors of an image.
     int64_t i = 0;
 #ifdef KERNELS_HAVE_SHUFFLES
     if (can_shuffle<T>() && matrix.target_stride == 3 * static_cast<int64_t>(sizeof(T))) {
@@ -91,7 +91,7 @@ void copy_each(const Transposition& matrix, const char* source, char* target, in
 
 #ifdef KERNELS_HAVE_SHUFFLES
 
-/// Copies a square of as many rows and columns as a vector has elements.
+/// Copies a square with as many rows and columns as a vector has lanes.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline void copy_square(const Transposition& matrix, const char* source, char* target) {
   constexpr int kSide = 16 / sizeof(T);
@@ -111,7 +111,8 @@ template <typename T>
 void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
   constexpr int64_t kSize = sizeof(T);
   constexpr int64_t kSide = 16 / kSize;
-  // Lines of cache at strides of a power of two displace each other: few rows of the target at a time.
+  // Rows at a stride of a power of two map to the same cache sets. The loop therefore works on few rows of the target
+  // at a time.
   constexpr int64_t kRows = std::max<int64_t>(8, kSide);
   const int64_t square_columns = columns / kSide * kSide;
   int64_t i = 0;

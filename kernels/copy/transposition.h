@@ -4,18 +4,17 @@
 
 namespace rules_executorch::kernels {
 
-/// Rows and columns of the tiles in which a transposed matrix is copied, so that each line of cache serves several
-/// elements of a tile.
+/// The number of rows and columns of a tile of a transposed copy. All elements of a cache line are in the same tile.
 inline constexpr int64_t kTransposedTile = 32;
 
-/// A matrix whose columns are dense in the source and whose rows are dense in the target.
+/// A matrix whose columns are contiguous in the source and whose rows are contiguous in the target.
 struct Transposition {
   int64_t element_size;
   int64_t source_stride;  // between the elements of a row, in bytes
   int64_t target_stride;  // between rows, in bytes
 };
 
-/// Copies a matrix; the two do not overlap.
+/// Copies a matrix. `source` and `target` must not overlap.
 void copy_transposition(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns);
 
 }  // namespace rules_executorch::kernels

@@ -13,11 +13,11 @@ namespace rules_executorch::kernels {
 
 namespace internal {
 
-/// Resizes `out` to the result's shape, for a second operand that is a tensor or a Scalar.
+/// Resizes `out` to the shape of the result. The second operand is a tensor or a Scalar.
 inline bool resize_to_result(Tensor& out, const Tensor& a, const Tensor& b) { return resize_to_broadcast(out, a, b); }
 inline bool resize_to_result(Tensor& out, const Tensor& a, const Scalar&) { return resize_like(out, a); }
 
-/// `out = typed(...)` for each element. `Function` may say that it is one for wide vectors.
+/// `out = typed(...)` for each element, with wide vectors if `Function` has kWide.
 template <typename Function, typename Typed, typename... Inputs>
 void apply_elementwise_to(const Typed& typed, Tensor& out, const Inputs&... inputs) {
   if constexpr (kIsWide<Function>) {
@@ -44,8 +44,8 @@ void apply_binary(const Function& function, const Tensor& a, const Scalar& b, Te
 
 }  // namespace internal
 
-/// A function of two operands, broadcast, `out = function(a, b)`: `a` is a tensor, `b` a tensor or a Scalar.
-/// `Function<T>`, of values of type `T`, is made of `parameters`, Scalars, as values of that type:
+/// A broadcast function of two operands, `out = function(a, b)`: `a` is a tensor, `b` a tensor or a Scalar. The Scalars
+/// `parameters` initialize the members of `Function<T>`, converted to `T`, the dtype of the computation:
 ///
 ///     template <typename T>
 ///     struct Add {
@@ -55,7 +55,7 @@ void apply_binary(const Function& function, const Tensor& a, const Scalar& b, Te
 ///
 ///     return binary_out<op_name, Add>(ctx, a, b, out, alpha);
 ///
-/// With `static constexpr bool kWide = true;` it is a function for wide vectors (see `wide`).
+/// A function with `static constexpr bool kWide = true;` is compiled for wide vectors, too (see `wide`).
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand, typename... Scalars>
 Tensor& binary_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out,
                    const Scalars&... parameters) {
@@ -75,7 +75,7 @@ Tensor& binary_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b,
   return out;
 }
 
-/// `binary_out` for functions of complex numbers as well.
+/// `binary_out` with complex dtypes.
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand, typename... Scalars>
 Tensor& binary_or_complex_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out,
                               const Scalars&... parameters) {
@@ -95,7 +95,7 @@ Tensor& binary_or_complex_out(KernelRuntimeContext& ctx, const Tensor& a, const 
   return out;
 }
 
-/// `binary_out` for functions of integers and Bools, which refuse floats.
+/// `binary_out` for integers and Bools. Refuses floating-point dtypes.
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand>
 Tensor& binary_integer_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out) {
   // Common dtype
@@ -114,8 +114,8 @@ Tensor& binary_integer_out(KernelRuntimeContext& ctx, const Tensor& a, const Ope
   return out;
 }
 
-/// `binary_out` for functions whose results are floating-point: integers and Bools give Float, as in PyTorch.
-/// `operand_type` is the dtype that the operands have in common.
+/// `binary_out` with a floating-point result. For integers and Bools, the result is Float, as in PyTorch.
+/// `operand_type` is the common dtype of the operands.
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function>
 Tensor& binary_float_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, ScalarType operand_type,
                          Tensor& out) {
@@ -135,7 +135,7 @@ Tensor& binary_float_out(KernelRuntimeContext& ctx, const Tensor& a, const Tenso
   return out;
 }
 
-/// `binary_float_out` for functions of complex numbers as well.
+/// `binary_float_out` with complex dtypes.
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function>
 Tensor& binary_float_or_complex_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b,
                                     ScalarType operand_type, Tensor& out) {
@@ -155,8 +155,8 @@ Tensor& binary_float_or_complex_out(KernelRuntimeContext& ctx, const Tensor& a, 
   return out;
 }
 
-/// `out = Function()(a, b)`, a Bool for each element; `Function` is one of std's function objects. Both operands are
-/// rounded to the common dtype first, as in PyTorch, so that Half is compared as Half.
+/// `out = Function()(a, b)`, a Bool for each element. `Function` is a function object of std such as std::less. Both
+/// operands are first rounded to the common dtype, as in PyTorch: Half is compared as Half.
 template <ET_OPERATOR_NAME_TYPE op_name, template <typename> typename Function, typename Operand>
 Tensor& comparison_out(KernelRuntimeContext& ctx, const Tensor& a, const Operand& b, Tensor& out) {
   // Common dtype

@@ -13,13 +13,13 @@
 
 namespace rules_executorch::kernels {
 
-/// A Scalar as a 0-dim tensor, so that one piece of code divides by either.
+/// A Scalar as a 0-dim tensor, so that the same code divides by tensors and by Scalars.
 class ScalarTensor {
  public:
   explicit ScalarTensor(const Scalar& scalar)
       : ScalarTensor(scalar.isFloatingPoint(), scalar_cast<double>(scalar), scalar_cast<int64_t>(scalar)) {}
 
-  /// With the value that an element of dtype `type` has.
+  /// Rounds the value to dtype `type`.
   ScalarTensor(const Scalar& scalar, ScalarType type)
       : ScalarTensor(isFloatingType(type), rounded(scalar, type), scalar_cast<int64_t>(scalar)) {}
 
@@ -48,16 +48,16 @@ class ScalarTensor {
   TensorImpl impl_;
 };
 
-/// Whether one of the elements of `tensor` is 0 as an integer of dtype `type`.
+/// Whether an element of `tensor`, converted to the integer dtype `type`, is 0.
 bool contains_zero(const Tensor& tensor, ScalarType type);
 
-/// x / y without its fraction.
+/// x / y, rounded towards zero.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T divide_trunc(T x, T y) {
   if constexpr (std::is_floating_point_v<T>) {
     return math::trunc(x / y);
   } else if (std::is_signed_v<T> && y == T(-1)) {
-    // The quotient of the least integer does not fit: it wraps around, where a division would trap.
+    // The quotient of the smallest integer and -1 overflows. Negation wraps around; a division would trap.
     return static_cast<T>(0 - static_cast<std::make_unsigned_t<T>>(x));
   } else {
     return static_cast<T>(x / y);
@@ -72,11 +72,11 @@ struct Fmod {
   }
 };
 
-/// The largest integer that is not more than x / y. `fmod` gives what C's gives.
+/// x / y, rounded down. `fmod` must return the same results as C's fmod.
 template <typename T, typename Function = Fmod>
 KERNELS_ALWAYS_INLINE inline T divide_floor(T x, T y, const Function& fmod = {}) {
   if constexpr (std::is_floating_point_v<T>) {
-    // Not floor(x / y), whose division may round up to an integer: the exact quotient follows from the remainder.
+    // The exact quotient follows from the remainder. In floor(x / y), the division may round up to an integer.
     const T remainder = fmod(x, y);
     const bool is_above = (remainder != 0) & ((remainder < 0) != (y < 0));
     const T quotient = math::rint((x - remainder) / y - (is_above ? T(1) : T(0)));
@@ -92,7 +92,7 @@ KERNELS_ALWAYS_INLINE inline T divide_floor(T x, T y, const Function& fmod = {})
 
 namespace internal {
 
-/// results = function(x, y, fmod), with an `fmod` for vectors where that is exact.
+/// results = function(x, y, fmod), with a vectorized `fmod` for blocks for which this `fmod` is exact.
 template <typename Function>
 void divide_floats(int64_t n, float* results, const float* x, const float* y, const Function& function) {
   constexpr int64_t kPart = 64;
@@ -118,9 +118,8 @@ void divide_floats(int64_t n, float* results, const float* x, const float* y, co
 
 }  // namespace internal
 
-/// `out = function(a, b, fmod)` for each element, a function of integers or of floats that divides: integers are not
-/// divided by zero, and Bools not at all. `fmod` is C's function for floats. `common_type` is the dtype that the
-/// operands have in common.
+/// `out = function(a, b, fmod)` for each element. `function` divides integers or floats and uses `fmod` for floats.
+/// Refuses Bools, and integer divisors of 0. `common_type` is the common dtype of the operands.
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& division_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, ScalarType common_type,
                      const Function& function, Tensor& out) {

@@ -9,13 +9,14 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// One operand of the function: either its memory serves as it is, or a block at a time goes through a buffer.
+/// One operand of the function. The function reads or writes the memory of a direct operand. Other operands are
+/// converted in a buffer, one block at a time.
 struct Stream {
   ScalarType dtype;         // in memory
   ScalarType compute_type;  // in the function
   int64_t stride;
   bool direct;
-  const char* repeated;  // the element that the buffer is filled with, where stride is 0
+  const char* repeated;  // if stride is 0: the element in the buffer
 };
 
 Stream make_stream(ScalarType dtype, ScalarType compute_type, int64_t stride) {
@@ -23,7 +24,7 @@ Stream make_stream(ScalarType dtype, ScalarType compute_type, int64_t stride) {
   return {dtype, compute_type, stride, direct, nullptr};
 }
 
-/// Elements of `dtype` that a buffer holds.
+/// The number of elements of `dtype` in a buffer.
 int64_t buffer_length(ScalarType dtype) { return int64_t{sizeof(Block)} / static_cast<int64_t>(elementSize(dtype)); }
 
 }  // namespace

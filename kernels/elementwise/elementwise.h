@@ -12,8 +12,8 @@
 
 namespace rules_executorch::kernels {
 
-/// An elementwise function with its types erased: `call(function, out, inputs, n)` computes `n` contiguous results from
-/// contiguous arguments.
+/// A type-erased elementwise function: `call(function, out, inputs, n)` computes `n` contiguous results from contiguous
+/// arguments.
 struct ElementwiseFunction {
   using Call = void (*)(const void* function, void* out, const void* const* inputs, int64_t n);
 
@@ -24,12 +24,13 @@ struct ElementwiseFunction {
   int argument_count;
 };
 
-/// Applies `function` to `inputs`, each of out's shape. See `elementwise`. It uses seven blocks of stack and
-/// about 2 KiB more: 16 KiB in all, and 6 KiB with the smallest block_size.
+/// Applies `function` to `inputs`. All inputs have the shape of `out`. See `elementwise`. Needs seven blocks of stack
+/// and about 2 KiB more: 16 KiB, or 6 KiB with the smallest block_size.
 void apply_elementwise(const ElementwiseFunction& function, const StridedView& out, const ConstStridedView* inputs);
 
-/// A function for which `elementwise` uses wider vectors where the processor has them (see `wide_vectorized_for`):
-/// because its calculation is long, or because the other vectors lack an instruction. It is KERNELS_ALWAYS_INLINE.
+/// A function that `elementwise` calls with wider vectors if the processor has them (see `wide_vectorized_for`),
+/// because the computation is long or because narrow vectors lack an instruction. The function must be
+/// KERNELS_ALWAYS_INLINE.
 template <typename Function>
 struct Wide : Function {
   static constexpr bool kWide = true;
@@ -41,13 +42,14 @@ inline Wide<Function> wide(const Function& function) {
 
 namespace internal {
 
-/// Whether a function says that it is one for wide vectors.
+/// Whether `Function` has a member kWide that is true.
 template <typename Function, typename = void>
 constexpr bool kIsWide = false;
 template <typename Function>
 constexpr bool kIsWide<Function, std::void_t<decltype(Function::kWide)>> = Function::kWide;
 
-/// Whether wide vectors serve results of this type. Doubles have C's functions, and small integers no shifts.
+/// Whether wide vectors are used for this result type. Functions of doubles call C's functions. There are no vector
+/// shifts of small integers.
 template <typename Result>
 constexpr bool kHasWideVectors = sizeof(Result) >= sizeof(float) && !std::is_same_v<Result, double>;
 
@@ -81,37 +83,37 @@ struct TypedElementwiseAdapter {
 template <typename Function, typename Signature>
 struct ElementwiseAdapter;
 
-/// A function of elements.
+/// Adapts a function of elements.
 template <typename Function, typename Class, typename Result, typename... Arguments>
 struct ElementwiseAdapter<Function, Result (Class::*)(Arguments...) const>
     : TypedElementwiseAdapter<Function, Result, Arguments...> {};
 
-/// A function of blocks.
+/// Adapts a function of blocks.
 template <typename Function, typename Result, typename... Arguments>
 struct ElementwiseAdapter<Function, void (Function::*)(int64_t, Result*, const Arguments*...) const>
     : TypedElementwiseAdapter<Function, Result, Arguments...> {};
 
 }  // namespace internal
 
-/// Computes `out = function(inputs...)` for every element, with `inputs` broadcast to out's shape, whatever their dim
-/// orders. The types in function's signature decide where to calculate: inputs are converted to the types of its
-/// parameters, and its result to out's dtype, in blocks, so that `function` is compiled once per compute type only:
+/// Computes `out = function(inputs...)` for each element, for all dim orders. `inputs` are broadcast to the shape of
+/// `out`. The parameter types of `function` are the dtypes of the computation: inputs are converted to these types, and
+/// results to the dtype of `out`, one block at a time. `function` is therefore compiled only once for each compute
+/// dtype:
 ///
 ///     elementwise([](CTYPE x, CTYPE y) -> CTYPE { return x * y; }, out, a, b);
 ///
-/// A function that has its own loop takes the number of elements, and pointers to results and arguments:
+/// A function with its own loop takes the number of elements, and pointers to results and arguments:
 ///
 ///     elementwise([](int64_t n, CTYPE* results, const CTYPE* x) { math::sin(n, results, x); }, out, in);
 ///
 /// Large outputs are computed on several threads (see `parallel_for`), which share `function`.
 ///
-/// `out` has its final shape, and dtypes are ones that kernels handle. Each of `out` and `inputs` is a tensor or a
-/// view.
+/// `out` must have its final shape. All dtypes must be supported by kernels. `out` and `inputs` are tensors or views.
 template <typename Function, typename Out, typename... Inputs>
 void elementwise(const Function& function, Out& out, const Inputs&... inputs) {
   using Adapter = internal::ElementwiseAdapter<Function, decltype(&Function::operator())>;
-  static_assert(Adapter::kArgumentCount == sizeof...(Inputs), "one parameter of the function for each input");
-  static_assert(Adapter::kArgumentCount < kMaxOperands, "a loop nest walks through kMaxOperands operands at most");
+  static_assert(Adapter::kArgumentCount == sizeof...(Inputs), "the function must have one parameter for each input");
+  static_assert(Adapter::kArgumentCount < kMaxOperands, "a loop nest has at most kMaxOperands operands");
   const StridedView out_view(out);
   const ConstStridedView input_views[] = {ConstStridedView(inputs).broadcast_to(out_view)...};
   apply_elementwise({&Adapter::call, &function, Adapter::kResultType, Adapter::kArgumentTypes, Adapter::kArgumentCount},

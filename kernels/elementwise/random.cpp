@@ -13,7 +13,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// SplitMix64's step, 2 to the power of 64 by the golden ratio, and its function of a state.
+/// The step of SplitMix64 (2^64 divided by the golden ratio), and its mixing function.
 constexpr uint64_t kStep = 0x9e3779b97f4a7c15;
 
 uint64_t mix(uint64_t state) {
@@ -22,7 +22,7 @@ uint64_t mix(uint64_t state) {
   return state ^ (state >> 31);
 }
 
-/// As wide as what small processors count without a lock.
+/// 32 bits, because small processors have atomic additions without a lock for 32 bits.
 std::atomic<uint32_t> seed_count{0};
 
 }  // namespace
@@ -39,14 +39,14 @@ template <typename T>
 void RandomNumbers::uniform(uint64_t first, int64_t n, int digits, T* values) const {
   const T unit = static_cast<T>(std::ldexp(1, -digits));
   for (int64_t i = 0; i < n; ++i) {
-    // As a signed integer, which processors convert.
+    // Converts from a signed integer, because processors have an instruction for this conversion.
     values[i] = static_cast<T>(static_cast<int64_t>(bits(first + i) >> (64 - digits))) * unit;
   }
 }
 
 template <typename T>
 void RandomNumbers::normal(uint64_t first, int64_t n, T* values) const {
-  // Box-Muller: two evenly distributed numbers, as a radius and an angle, make two results.
+  // Box-Muller transform: a radius and an angle, from two uniform numbers, give two results.
   constexpr int kDigits = std::numeric_limits<T>::digits;
   constexpr T kTurn = static_cast<T>(6.283185307179586);
   constexpr int64_t kPairs = kBlockSize / 2;
@@ -60,7 +60,7 @@ void RandomNumbers::normal(uint64_t first, int64_t n, T* values) const {
     uniform(first + 2 * i + 1, 1, kDigits, &angle[i]);
   }
   vectorized_for(pairs, [&](int64_t i) KERNELS_ALWAYS_INLINE {
-    // In (0, 1], whose logarithm is finite.
+    // 1 - radius is in (0, 1], so that the logarithm is finite.
     radius[i] = std::sqrt(-2 * math::log(1 - radius[i]));
     angle[i] *= kTurn;
   });

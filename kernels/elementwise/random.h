@@ -11,13 +11,13 @@
 
 namespace rules_executorch::kernels {
 
-/// Random numbers for one call of an operator. Number `i` is a function of the seed and of `i` alone, so that threads
-/// share no state and the count of threads does not matter: SplitMix64, whose output passes statistical tests but is
-/// not for cryptography.
+/// Random numbers for one call of an operator. Number `i` is a function of the seed and `i`, so that threads share no
+/// state and results do not depend on the number of threads. The generator is SplitMix64. Its output passes statistical
+/// tests, but is not suitable for cryptography.
 ///
-/// Each object has a seed of its own, made of a count of the seeds before it, of the platform's clock
-/// (`pal_current_ticks`) and of addresses. Nobody sets the seed: as with ExecuTorch's kernels, no two calls give the
-/// same numbers. Not std::random_device, which may throw and which small devices lack.
+/// Each object has its own seed, computed from the number of previous seeds, the platform's clock (`pal_current_ticks`)
+/// and addresses. The seed cannot be set: as with ExecuTorch's kernels, each call returns other numbers.
+/// std::random_device is not used, because it may throw and is missing on small devices.
 class RandomNumbers {
  public:
   RandomNumbers();
@@ -26,13 +26,13 @@ class RandomNumbers {
   /// Number `i`: 64 random bits.
   uint64_t bits(uint64_t i) const;
 
-  /// Writes the numbers from `first` on, evenly distributed in [0, 1): multiples of 2 to the power of -digits. `T`
-  /// holds `digits` binary digits.
+  /// Writes `n` numbers from number `first` on, uniform in [0, 1): multiples of 2^-digits. `T` must have at least
+  /// `digits` binary digits.
   template <typename T>
   void uniform(uint64_t first, int64_t n, int digits, T* values) const;
 
-  /// Writes the numbers from `first` on, which is even, of the normal distribution with mean 0 and variance 1. For `n`
-  /// up to kBlockSize.
+  /// Writes `n` numbers from number `first` on, of the normal distribution with mean 0 and variance 1. `first` must be
+  /// even. `n` is at most kBlockSize.
   template <typename T>
   void normal(uint64_t first, int64_t n, T* values) const;
 
@@ -45,9 +45,9 @@ extern template void RandomNumbers::uniform<double>(uint64_t first, int64_t n, i
 extern template void RandomNumbers::normal<float>(uint64_t first, int64_t n, float* values) const;
 extern template void RandomNumbers::normal<double>(uint64_t first, int64_t n, double* values) const;
 
-/// Writes random numbers to the elements of `out`, in the order of its memory: `write(first, n, values)` gives the
-/// numbers from `first` on, for `n` up to kBlockSize, as elements of type `T`. Several threads have numbers of their
-/// own.
+/// Writes random numbers to the elements of `out`, in the order of its memory. `write(first, n, values)` computes `n`
+/// numbers from number `first` on, as elements of type `T`; `n` is at most kBlockSize. Threads write disjoint ranges of
+/// numbers.
 template <typename T, typename Write>
 void write_random(Tensor& out, const Write& write) {
   const StridedView view(out);
@@ -63,7 +63,7 @@ void write_random(Tensor& out, const Write& write) {
   });
 }
 
-/// The binary digits of a number of the floating-point dtype `type`.
+/// The number of binary digits of the floating-point dtype `type`.
 int digits_of(ScalarType type);
 
 }  // namespace rules_executorch::kernels

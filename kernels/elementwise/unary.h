@@ -8,9 +8,9 @@
 
 namespace rules_executorch::kernels {
 
-/// A function of each element that keeps the dtype, `out = function(in)`, for integers and floats. `function` takes and
-/// returns any of their types but Half and BFloat16, which are calculated as float. A function for wide vectors (see
-/// `wide`) is calculated with these for floats.
+/// `out = function(in)` for each element, for integers and floats. The dtype does not change. `function` must accept
+/// and return all these types except Half and BFloat16, which are computed as float. Functions for wide vectors (see
+/// `wide`) use wide vectors for floats.
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& unary_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, const Function& function) {
   // Check

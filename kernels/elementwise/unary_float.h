@@ -9,9 +9,9 @@
 
 namespace rules_executorch::kernels {
 
-/// A floating-point function of each element, `out = function(in)`: integers and Bools give Float, as in PyTorch.
-/// `function` takes and returns float and double, and is KERNELS_ALWAYS_INLINE if it is long, or is a function of
-/// blocks of them (see `elementwise`).
+/// `out = function(in)` for each element, with a floating-point result. For integers and Bools, the result is Float, as
+/// in PyTorch. `function` takes and returns float and double, or is a function of blocks of floats and of doubles (see
+/// `elementwise`). Long functions must be KERNELS_ALWAYS_INLINE.
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& unary_float_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out, const Function& function) {
   // Common dtype

@@ -9,26 +9,26 @@
 
 namespace rules_executorch::kernels {
 
-/// Columns that kernels go through together: those of as many panels as the widest tile reads side by side.
+/// The number of columns that kernels process together: the panels that the widest tile reads side by side.
 constexpr int64_t kStripColumns = 3 * kFloatPanelColumns;
 
-/// Columns with those of zeros that fill up their last panel.
+/// The number of columns, including the zero padding of the last panel.
 constexpr int64_t filled_columns(int64_t columns) {
   return (columns + kFloatPanelColumns - 1) / kFloatPanelColumns * kFloatPanelColumns;
 }
 
-/// The columns of one of the strips of `filled` columns.
+/// The number of columns of a strip, where `filled` columns are divided into strips.
 constexpr int64_t strip_width(int64_t filled, int64_t strip) {
   return std::min(kStripColumns, filled - strip * kStripColumns);
 }
 
-/// Where a strip begins of those of a group, which has `filled` columns; in elements. `k` are the inputs of a sum.
+/// The first element of a strip of a group. A group has `filled` columns. `k` is the number of inputs of a sum.
 constexpr int64_t strip_start(int64_t filled, int64_t group, int64_t strip, int64_t k) {
   return (group * filled + strip * kStripColumns) * k;
 }
 
-/// Whether the sizes of a tensor, from dimension `first` on, are those of panels of `columns` columns: of a row for
-/// each of `k` inputs, or of rows of pairs of them.
+/// Whether the sizes of a tensor, from dimension `first` on, are those of panels of `columns` columns with a row for
+/// each of `k` inputs, or for each pair of inputs with `has_pairs`.
 inline bool has_panels(const Tensor& weight, int64_t first, int64_t columns, int64_t k, bool has_pairs) {
   return weight.dim() == first + (has_pairs ? 4 : 3) &&
          weight.size(first) * kFloatPanelColumns == filled_columns(columns) &&
@@ -37,11 +37,11 @@ inline bool has_panels(const Tensor& weight, int64_t first, int64_t columns, int
          ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim());
 }
 
-/// Adds the products of panels, `panel_stride` elements apart, of which `product.b` is the first one's row to begin
-/// with: `product.columns` are those of all panels. The rows and vectors of panels have their own strides.
+/// Adds the products of several panels, `panel_stride` elements apart. `product.b` is the first row of the first panel.
+/// `product.columns` is the number of columns of all panels. Sets product.b_stride and product.vector_stride.
 template <typename T>
 void add_panels(void (*add_panel)(const PanelProduct& product), PanelProduct product, int64_t panel_stride) {
-  // A tile is one panel or more of them, or a part of one.
+  // A tile is one or several panels, or a part of a panel.
   constexpr int64_t kOfRegisters = kTileBytes / static_cast<int64_t>(sizeof(T));
   constexpr int64_t kColumns =
       kOfRegisters < kFloatPanelColumns ? kOfRegisters : kOfRegisters / kFloatPanelColumns * kFloatPanelColumns;

@@ -13,7 +13,7 @@ namespace rules_executorch::kernels {
 
 namespace {
 
-/// What a tile reads and writes: rows and panels of a product, from some element on.
+/// The operands of a tile: rows and panels of a product, from some element on.
 struct Tile {
   const char* rows_data;
   int64_t row_stride;
@@ -22,7 +22,7 @@ struct Tile {
   int64_t panel_stride;
   int64_t k;
   const SumConversion& conversion;
-  /// Those of the columns, with as many behind them as vectors take.
+  /// The factors and offsets of the columns, padded to whole vectors.
   const float* scales;
   const float* offsets;
   int64_t columns;
@@ -30,7 +30,7 @@ struct Tile {
   int64_t out_row_stride;
 };
 
-/// The last elements of a row, less than 4 of them, and zeros.
+/// The last elements of a row, fewer than 4, padded with zeros.
 [[gnu::noinline]] uint32_t load_last_group(const char* elements, int64_t n) {
   uint8_t bytes[kPanelDepth] = {};
   for (int64_t i = 0; i < n && i < kPanelDepth; ++i) {
@@ -41,7 +41,7 @@ struct Tile {
   return group;
 }
 
-/// The 4 elements of a row that are multiplied next.
+/// The next 4 elements of a row.
 KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n) {
   if (n < kPanelDepth) {
     return load_last_group(elements, n);
@@ -52,19 +52,19 @@ KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n
 }
 
 constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
-/// Vectors of a panel.
+/// The number of vectors in a panel.
 constexpr int kPanelVectors = static_cast<int>(kPanelBytes / simd::kByteLanes);
-/// Vectors of sums that a tile keeps in registers.
+/// The number of vectors of sums that a tile keeps in registers.
 #if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
 constexpr int kTileVectors = 24;
 #else
-// What widens bytes needs registers, too.
+// The instructions that widen bytes need registers, too.
 constexpr int kTileVectors = kVectorRegisters / 2;
 #endif
 constexpr int kTilePanels = std::clamp(kTileVectors / kPanelVectors / 4, 1, static_cast<int>(kPanels));
 constexpr int kTileRows = 12;
 
-/// Rows of a tile of some panels.
+/// The number of rows of a tile of `panels` panels.
 constexpr int tile_rows(int panels) { return std::clamp(kTileVectors / (panels * kPanelVectors), 1, kTileRows); }
 
 template <int kRows, int kVectors>
@@ -105,13 +105,13 @@ KERNELS_ALWAYS_INLINE inline void store_floats(const Tile& tile, const simd::Int
   }
 }
 
-/// Stores rows of bytes, as many rows at a time as fill a vector, after `convert` has converted these.
+/// Converts sums to bytes with `convert` and stores them. Each step has as many rows as fit into a vector.
 template <int kRows, int kVectors, typename Convert>
 KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&totals)[kRows][kVectors],
                                              const Convert& convert) {
   constexpr int kTogether = 4 / kVectors;
   constexpr int64_t kRowBytes = kVectors * simd::kIntLanes;
-  // A column of vectors at a time, which share factors.
+  // The vectors of a column share factors and offsets.
 #pragma GCC unroll 4
   for (int j = 0; j < kVectors; ++j) {
 #pragma GCC unroll 12
@@ -138,7 +138,7 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&tota
     simd::store(rows, bytes);
     for (int j = 0; j < kTogether && i + j < kRows; ++j) {
       if (tile.columns == kRowBytes) {
-        // A copy of a fixed size is the fastest.
+        // A copy with a constant size is the fastest.
         std::memcpy(out + j * tile.out_row_stride, rows + j * kRowBytes, kRowBytes);
       } else {
         simd::copy_few_bytes(out + j * tile.out_row_stride, rows + j * kRowBytes, tile.columns);
@@ -147,7 +147,8 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&tota
   }
 }
 
-/// Not KERNELS_ALWAYS_INLINE: `convert` may be for other processors than this function, until it is a part of another.
+/// Not KERNELS_ALWAYS_INLINE, because `convert` may be compiled for other instructions than this function. Callers with
+/// these instructions inline both.
 template <int kRows, int kPanelCount, typename Convert>
 inline void compute_tile(const Tile& tile, const Convert& convert) {
   constexpr int kVectors = kPanelCount * kPanelVectors;
@@ -188,7 +189,7 @@ KERNELS_VECTOR_TABLES void compute_table_tile(const Tile& tile) {
 
 #endif
 
-/// Computes as many rows as a tile has, of those that are left.
+/// Computes the rows of one tile, at most `rows`, and returns the number of computed rows.
 template <int kPanelCount, int kRows>
 int64_t compute_some_rows(const Tile& tile, int64_t rows) {
   if constexpr (kRows > 1) {
@@ -206,7 +207,7 @@ int64_t compute_some_rows(const Tile& tile, int64_t rows) {
   return kRows;
 }
 
-/// Multiplies some panels, at most kPanelCount of them, with all rows.
+/// Multiplies all rows by at most kPanelCount panels.
 template <int kPanelCount = kTilePanels>
 void multiply_panels(const IntegerProduct& product, int64_t channel, int64_t column, int64_t columns) {
   if constexpr (kPanelCount > 1) {

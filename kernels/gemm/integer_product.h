@@ -8,42 +8,43 @@
 
 namespace rules_executorch::kernels {
 
-/// Products of quantized matrices. Weights lie in panels, as the loops read them: kPanelColumns columns, of each of
-/// which kPanelDepth elements follow each other; then the next ones of all columns.
+/// Products of quantized matrices. Weights are in panels, in the order in which the loops read them: kPanelDepth
+/// consecutive elements of each of kPanelColumns columns, then the next kPanelDepth elements of all these columns.
 inline constexpr int64_t kPanelColumns = kBytePanelColumns;
 inline constexpr int64_t kPanelDepth = kBytePanelDepth;
 static_assert(kPanelDepth == simd::kGroupBytes);
 
-/// Panels that are computed together at most, and their columns.
+/// The largest number of panels that are computed together, and the number of their columns.
 inline constexpr int64_t kPanels = 4;
 inline constexpr int64_t kBlockColumns = kPanels * kPanelColumns;
 
-/// The bits that make a value of Char one of Byte, 128 larger, and nothing of a value of Byte.
+/// The bits to flip in an element: 0x80 converts Char to Byte with an offset of 128, 0 leaves Byte unchanged.
 inline uint8_t bits_to_byte(ScalarType type) { return type == ScalarType::Char ? 0x80 : 0; }
 
-/// What becomes of sums: `sum * scale + offset`, rounded to the nearest integer of `range`, which `table` may give
-/// another value. Floats are not rounded.
+/// The conversion of sums: `sum * scale + offset`, rounded to the nearest integer of `range` and then looked up in
+/// `table` if there is a table. Floats are not rounded.
 struct SumConversion {
   const float* scale;
   const float* offset;
   simd::ByteRange range;
-  /// The results of 0 to 255, in which those of Char are the bits of a Byte; null if these stay as they are.
+  /// 256 results, indexed by the rounded sum as a Byte (the bits of a Char). Null if there is no table.
   const uint8_t* table;
   /// Byte, Char or Float.
   ScalarType type;
 
-  /// Whether `out_type` is one of these, for `count` sums, and the parameters are what an operator needs.
+  /// Initializes the conversion for `count` sums. Returns false if `out_type` is not one of these dtypes or a parameter
+  /// is invalid.
   bool init(const Tensor& scales, const Tensor& offsets, const std::optional<Tensor>& values, int64_t count,
             int64_t quant_min, int64_t quant_max, ScalarType out_type);
 };
 
-/// `rows` rows of bytes times some panels of weights, of Char. `k` elements are multiplied for each sum; behind them,
-/// panels have zeros.
+/// The product of `rows` rows of bytes and several panels of Char weights. Each sum has `k` products. The panels are
+/// padded with zeros.
 struct IntegerProduct {
   const char* rows_data;
   int64_t row_stride;
   int64_t rows;
-  /// As bits_to_byte says of the rows.
+  /// bits_to_byte() of the rows.
   uint8_t row_bits;
   const char* panels;
   int64_t panel_stride;
@@ -54,7 +55,7 @@ struct IntegerProduct {
   int64_t out_row_stride;  // in bytes
 };
 
-/// Computes a product: a column is a channel, of which the first is `channel`.
+/// Computes a product. Each column is a channel; the first one is `channel`.
 void multiply_by_weights(const IntegerProduct& product, int64_t channel);
 
 }  // namespace rules_executorch::kernels

@@ -1,4 +1,4 @@
-"""The header and the module that hold the constants of layouts.yaml, for kernels and for graph passes.
+"""The header and the module with the constants of layouts.yaml, for kernels and for graph passes.
 
 The constant `columns` of the layout `byte_panel` is kBytePanelColumns in C++ and BYTE_PANEL_COLUMNS in Python.
 """
@@ -22,9 +22,9 @@ class Constant:
     """One constant.
 
     Attributes:
-        name: the layout's and its own, in snake case.
-        value: a number of elements, or numbers.
-        text: what the number is of.
+        name: the name of the layout and the name of the constant, in snake case.
+        value: a number of elements, or several numbers.
+        text: the description of the constant.
     """
 
     name: str
@@ -46,12 +46,12 @@ class Constant:
 
 @dataclass(frozen=True)
 class Layout:
-    """How some constants of programs lie.
+    """The layout of constants in programs.
 
     Attributes:
         name: in snake case.
-        text: what lies so.
-        elements: where an element of a weight is; a line for each kind of weight.
+        text: the description of the layout.
+        elements: the position of an element of a weight; a line for each kind of weight.
         constants: the numbers of the layout.
     """
 
@@ -61,7 +61,7 @@ class Layout:
     constants: tuple[Constant, ...]
 
     def heading(self, mark: str) -> str:
-        """The layout as a comment, whose lines begin with `mark`."""
+        """The layout as a comment. Each line begins with `mark`."""
         return "".join(_comment(line, mark) for line in (f"{self.name}: {self.text}", *self.elements)) + "\n"
 
 
@@ -69,7 +69,7 @@ def read(text: str) -> list[Layout]:
     """The layouts of layouts.yaml, in their order.
 
     Args:
-        text: what the file has: a list of layouts, with a name, texts and constants.
+        text: the contents of the file: a list of layouts with a name, texts and constants.
     Raises:
         ValueError: a value is neither an integer nor a list of numbers, or two constants have one name.
     """
@@ -87,7 +87,7 @@ def read(text: str) -> list[Layout]:
     ]
     names = [constant.name for layout in layouts for constant in layout.constants]
     if len(set(names)) < len(names):
-        raise ValueError(f"two constants have one name: {', '.join(names)}")
+        raise ValueError(f"two constants have the same name: {', '.join(names)}")
     return layouts
 
 
@@ -111,7 +111,7 @@ def module(layouts: Sequence[Layout]) -> str:
 
 
 def _element(fields: Mapping[str, Any]) -> str:
-    """What a line says of an element."""
+    """The description of an element's position."""
     half = f", half {fields['half']}" if "half" in fields else ""
     return f"{fields['of']}: [{fields['at']}]{half} of [{fields['shape']}]"
 
@@ -120,7 +120,7 @@ def _value(value: object) -> int | tuple[float, ...]:
     if isinstance(value, list):
         return tuple(float(number) for number in value)
     if not isinstance(value, int):
-        raise ValueError(f"no integer or list of numbers: {value!r}")
+        raise ValueError(f"expected an integer or a list of numbers, got {value!r}")
     return value
 
 

@@ -11,7 +11,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Whether elements of type `T` are floats once they are loaded.
+/// Whether elements of type `T` are converted to float when they are loaded.
 template <typename T>
 inline constexpr bool kIsReduced = std::is_same_v<T, Half> || std::is_same_v<T, BFloat16>;
 
@@ -21,7 +21,7 @@ using Loaded = std::conditional_t<kIsReduced<T>, float, T>;
 template <typename T>
 inline Loaded<T> load_element(const T* source) {
   if constexpr (kIsReduced<T>) {
-    // Zeros may have been written as floats.
+    // memcpy, because zeros may have been written as floats.
     uint16_t bits;
     std::memcpy(&bits, source, sizeof(bits));
     return std::is_same_v<T, Half> ? half_to_float(bits) : bfloat16_to_float(bits);
@@ -54,8 +54,8 @@ inline simd::Vector<Loaded<T>> load_elements(const T* source) {
   }
 }
 
-/// A float, or the bits of a pair of BFloat16: what was written there are elements of BFloat16, of which compilers
-/// assume that no float is read.
+/// A float, or the bits of a pair of BFloat16. memcpy, because the memory may have elements of type BFloat16, and
+/// compilers assume that these are not read as floats.
 inline float load_float(const float* from) {
   float value;
   std::memcpy(&value, from, sizeof(value));

@@ -16,47 +16,47 @@ namespace rules_executorch::kernels {
 
 namespace {
 
-/// How many products are added up before they are added to a sum.
+/// The number of products that are added before their sum is added to a total.
 constexpr int64_t kDepth = 256;
-/// The same of few rows that are loaded, where the second operand is read in place.
+/// The same for few rows that are loaded, if the second operand is read in place.
 constexpr int64_t kLoadedDepth = 512;
-/// Products of up to this many rows are sums of rows or dot products.
+/// Up to this number of rows, products are computed as sums of rows or as dot products.
 constexpr int64_t kFewRows = 3;
-/// Rows of a block whose elements are read in place, and of one that needs memory; of the smallest blocks.
+/// The number of rows of a block that is read in place, of a block that needs memory, and of the smallest block.
 constexpr int64_t kRowsInPlace = 512;
 constexpr int64_t kRowsPacked = 256;
 constexpr int64_t kLeastRows = 8;
-/// Bytes of a row of a block of sums, of tiles and of sums of rows; of all rows of the second operand that are loaded
-/// at a time.
+/// The number of bytes of a row of a block of sums in tiles, and in sums of rows; the number of bytes of all rows of
+/// the second operand that are loaded at a time.
 constexpr int64_t kTilesBytes = 4 * kTileBytes;
 constexpr int64_t kRowsBytes = kVectorBytes == 16 ? 2048 : 8192;
 constexpr int64_t kStagedBytes = 8192;
-/// Columns of which dot products are calculated at a time.
+/// The number of columns whose dot products are computed together.
 constexpr int64_t kDotColumns = 8;
-/// Panels do not begin at the same place of a page, so that they do not compete for places in the cache.
+/// Padding between panels. Panels at the same offset in different pages would map to the same cache sets.
 constexpr int64_t kPanelGap = 64;
-/// Multiplications that a thread takes at least.
+/// The lowest number of multiplications for a thread.
 constexpr int64_t kPartProducts = int64_t{1} << 19;
-/// Blocks of sums for each thread, so that the threads have about as much to do.
+/// The number of blocks of sums for each thread. With several blocks, the threads have about the same amount of work.
 constexpr int64_t kPartBlocks = 4;
 
 }  // namespace
 
-/// How a product is computed, and where in the scratch its parts lie.
+/// The algorithm and the block sizes of a product, and the layout of its scratch memory.
 struct MatrixProduct::Plan {
   enum Way { kTiles, kRows, kDots };
 
   Way way;
   bool loads_a;
   bool loads_b;
-  bool transposes_b;  // whose columns are contiguous
+  bool transposes_b;  // the columns of b are contiguous
   bool has_totals;
   bool is_complex;
   int64_t element_size;
   int64_t rows;         // of a block of sums
-  int64_t row_bytes;    // of a row of such a block, a multiple of kTileBytes
-  int64_t depth;        // of the blocks of both operands
-  int64_t staged_rows;  // of the second operand, or columns where those are transposed
+  int64_t row_bytes;    // bytes of a row of a block of sums, a multiple of kTileBytes
+  int64_t depth;        // depth of the blocks of both operands
+  int64_t staged_rows;  // rows of the second operand, or columns if transposes_b
 
   Plan(const MatrixProduct& product, int64_t memory);
 
@@ -74,7 +74,7 @@ struct MatrixProduct::Plan {
     return shape.batch * divide_up(shape.m, rows) * divide_up(shape.n, columns());
   }
 
-  /// Takes smaller blocks, so that there are `count` of them, if they do not become too small.
+  /// Reduces the size of the blocks until there are `count` of them or the blocks are too small.
   void divide(const ProductShape& shape, int64_t count);
 
  private:
@@ -129,7 +129,7 @@ void MatrixProduct::Plan::shrink() {
 }
 
 void MatrixProduct::Plan::divide(const ProductShape& shape, int64_t count) {
-  // What is loaded for a block is loaded again for the blocks beside it: of the first operand, with fewer columns.
+  // Adjacent blocks load the same elements again: with fewer columns, those of the first operand.
   while (row_bytes > (loads_a ? kTilesBytes : kTileBytes) && count_blocks(shape) < count) {
     row_bytes = divide_up(row_bytes / kTileBytes, 2) * kTileBytes;
   }
@@ -210,7 +210,8 @@ void MatrixProduct::compute_block(const SumBlock& block, const Plan& plan, char*
   }
 }
 
-/// `columns` columns of the block's rows of the first operand, in place or in `packed`.
+/// `columns` columns of the block's rows of the first operand: a pointer to the operand, or `packed` with loaded
+/// elements.
 const char* MatrixProduct::block_of_a(const SumBlock& block, int64_t column, int64_t columns, char* packed,
                                       int64_t& stride) const {
   if (is_in_place(a_)) {
@@ -222,7 +223,7 @@ const char* MatrixProduct::block_of_a(const SumBlock& block, int64_t column, int
   return packed;
 }
 
-/// Rows of the second operand as panels of the block's columns.
+/// Packs rows of the second operand into panels of the block's columns.
 void MatrixProduct::pack_b(const SumBlock& block, const Plan& plan, int64_t row, int64_t rows, char* staged,
                            char* panels) const {
   const int64_t panel_stride = plan.panel_stride();
@@ -326,7 +327,7 @@ void MatrixProduct::compute_dots(const SumBlock& block, const Plan& plan, char* 
     const int64_t depth = std::min(plan.depth, shape_.k - start);
     int64_t a_stride;
     const char* a = block_of_a(block, start, depth, packed, a_stride);
-    // Some columns at a time, which stay in the cache for all rows.
+    // A few columns at a time, which stay in the cache for all rows.
     const int64_t step = plan.loads_b ? 1 : kDotColumns;
     for (int64_t j = 0; j < block.columns; j += step) {
       const char* b = b_.at(block.batch, start, block.column + j);
@@ -378,7 +379,7 @@ void MatrixProduct::multiply_pairs() {
   }
 }
 
-/// Reads pairs of elements of the second operand, one from each of two rows.
+/// Reads pairs of elements of the second operand: one element from each of two rows.
 void MatrixProduct::load_pairs(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
                                int64_t stride) const {
   for (int64_t i = 0; i < rows; ++i, target += stride) {

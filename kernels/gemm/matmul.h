@@ -9,16 +9,17 @@
 
 namespace rules_executorch::kernels {
 
-/// Memory for the panels of products, which lasts as long as a call of an operator.
+/// Memory for the panels of products, for the duration of one call of an operator.
 class ProductScratch {
  public:
-  /// Bytes that a product has without asking `ctx`: 11 KiB, unless block_size says less. Every product can be computed
-  /// with them.
+  /// The number of bytes without an allocation from `ctx`: 11 KiB, or less with a smaller block_size. They are enough
+  /// for all products.
   static constexpr int64_t kStackBytes = 44 * kBlockSize;
 
   explicit ProductScratch(KernelRuntimeContext& ctx) : ctx_(ctx) {}
 
-  /// `size` bytes, from the program's memory for temporary data if they are many; null where the program has none.
+  /// Returns `size` bytes: from the stack up to kStackBytes, otherwise from the program's temporary memory. Null if the
+  /// program has too little temporary memory.
   char* get(int64_t size);
 
  private:
@@ -45,13 +46,13 @@ struct BasicMatrices {
   BasicMatrices transpose() const { return {data, dtype, batch_stride, column_stride, row_stride}; }
 };
 
-/// Matrices of results.
+/// Writable matrices, for results.
 using Matrices = BasicMatrices<char>;
 
-/// Matrices that are only read.
+/// Read-only matrices.
 using ConstMatrices = BasicMatrices<const char>;
 
-/// The matrices that a view of 2 dimensions, or of 3 with the batch first, has.
+/// The matrices of a 2-dim view, or of a 3-dim view with the batch as first dimension.
 template <typename Byte>
 inline BasicMatrices<Byte> matrices_of(const BasicStridedView<Byte>& view) {
   const int64_t size = view.element_size();
@@ -60,7 +61,7 @@ inline BasicMatrices<Byte> matrices_of(const BasicStridedView<Byte>& view) {
           view.strides[row + 1] * size};
 }
 
-/// The sizes of a batch of products: of an `m` by `k` matrix and a `k` by `n` matrix each.
+/// The sizes of a batch of products. Each product multiplies an `m` by `k` matrix by a `k` by `n` matrix.
 struct ProductShape {
   int64_t batch;
   int64_t m;
@@ -68,12 +69,12 @@ struct ProductShape {
   int64_t n;
 };
 
-/// A batch of matrix products. Operands that are no matrices in memory are read by the subclass, a block at a time, so
-/// that convolutions are products as well; the subclass says also what becomes of the sums.
+/// A batch of matrix products. A subclass reads operands that are not matrices in memory, one block at a time, so that
+/// convolutions are matrix products, too. The subclass also stores the sums.
 ///
-/// Each sum is made in an order that the shape alone decides: blocks of the first and the second operand are packed
-/// into panels that a tile reads from end to end, or read in place where they lie so already; products with few rows
-/// are sums of rows or dot products, in which packing would not pay.
+/// The order of the additions of a sum depends only on the shape. Blocks of both operands are packed into panels, which
+/// a tile reads from start to end, or are read in place if they already have this layout. Products with few rows are
+/// computed as sums of rows or as dot products, because packing would not pay off.
 class MatrixProduct {
  public:
   void compute(ProductScratch& scratch) const;
@@ -82,17 +83,17 @@ class MatrixProduct {
   MatrixProduct(const ProductLoops& loops, const ProductShape& shape) : loops_(loops), shape_(shape) {}
   ~MatrixProduct() = default;
 
-  /// The dtype to calculate in.
+  /// The dtype of the computation.
   ScalarType type() const { return loops_.type; }
   int64_t element_size() const { return static_cast<int64_t>(elementSize(type())); }
 
-  /// Whether the loops can read or write the matrices where they lie.
+  /// Whether the loops can read or write the matrices in place.
   template <typename Byte>
   bool is_in_place(const BasicMatrices<Byte>& matrices) const {
     return matrices.data != nullptr && matrices.dtype == type() && matrices.has_contiguous_rows();
   }
 
-  /// Reads elements of the first operand, from (row, column) on, as rows of type(), `stride` bytes apart.
+  /// Reads elements of the first operand, from (row, column) on, to rows of dtype type(), `stride` bytes apart.
   virtual void load_a(int64_t batch, int64_t row, int64_t rows, int64_t column, int64_t columns, char* target,
                       int64_t stride) const;
   /// The same for the second operand.
@@ -102,12 +103,12 @@ class MatrixProduct {
   /// Writes `n` sums of a row of the result to `out`, from `column` on.
   void store_row(const Matrices& out, int64_t batch, int64_t row, int64_t column, int64_t n, const char* totals) const;
 
-  /// Multiplies pairs of elements from now on, if both operands are matrices in memory that have pairs.
+  /// Switches to products of pairs of elements, if both operands are matrices in memory with pairs.
   void multiply_pairs();
   bool has_pairs() const { return has_pairs_; }
 
-  /// Operands that are matrices in memory, and a result that is one in type() with contiguous rows, in which sums can
-  /// grow. Without data: read by `load_a` and `load_b`, written by `store` only.
+  /// The operands that are matrices in memory, and the result if it has dtype type() and contiguous rows; sums are then
+  /// accumulated in the result. Without data, `load_a` and `load_b` read the operands, and `store` writes the result.
   ConstMatrices a_;
   ConstMatrices b_;
   Matrices sums_;
@@ -119,8 +120,8 @@ class MatrixProduct {
   struct Plan;
   struct SumBlock;
 
-  /// Stores `n` sums of a row, from `column` on; `totals` is their place in the result where that has one. It may
-  /// change them.
+  /// Stores `n` sums of a row, from `column` on. `totals` points into the result if the result is used for
+  /// accumulation. `store` may change the totals.
   virtual void store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const = 0;
 
   void compute_block(const SumBlock& block, const Plan& plan, char* scratch) const;
@@ -133,10 +134,10 @@ class MatrixProduct {
   void pack_b(const SumBlock& block, const Plan& plan, int64_t row, int64_t rows, char* staged, char* panels) const;
 
   bool has_pairs_ = false;
-  ConstMatrices rows_of_pairs_;  // the second operand where pairs have to be made of two rows
+  ConstMatrices rows_of_pairs_;  // the second operand if pairs are formed from two rows
 };
 
-/// The product of views of 2 dimensions, or of 3 with the batch first.
+/// The product of 2-dim views, or of 3-dim views with the batch as first dimension.
 class ViewProduct : public MatrixProduct {
  public:
   ViewProduct(const ProductLoops& loops, const ConstStridedView& a, const ConstStridedView& b, const StridedView& out);
@@ -144,7 +145,7 @@ class ViewProduct : public MatrixProduct {
  protected:
   void store(int64_t batch, int64_t row, int64_t column, int64_t n, char* totals) const override;
 
-  /// Whether it is the transposed product that is computed: rows are then the columns of `out`.
+  /// Whether the transposed product is computed. Rows are then the columns of `out`.
   bool is_transposed() const { return is_transposed_; }
 
  private:

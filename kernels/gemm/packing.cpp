@@ -21,7 +21,7 @@ template <typename T, int... I>
 void transpose_square(const char* source, int64_t source_stride, char* target, int64_t target_stride,
                       std::integer_sequence<int, I...>) {
   simd::Vector<T> rows[] = {simd::load(reinterpret_cast<const T*>(source + I * source_stride))...};
-  // Large matrices come from memory: the rows below, which are likely to be the next ones, are fetched meanwhile.
+  // Large matrices are not in the cache. Prefetches the following rows, which are usually needed next.
   (simd::prefetch(source + (int{sizeof...(I)} + I) * source_stride), ...);
   simd::transpose(rows);
   (simd::store(reinterpret_cast<T*>(target + I * target_stride), rows[I]), ...);

@@ -12,7 +12,7 @@ struct Panels {
   char* data;
   int64_t rows;
 
-  /// Columns of a panel; the last one's are filled up with zeros.
+  /// The number of columns of a panel. The last panel is padded with zeros.
   static constexpr int64_t columns(int64_t element_size) { return kTileBytes / element_size; }
   static constexpr int64_t count(int64_t columns, int64_t element_size) {
     return (columns * element_size + kTileBytes - 1) / kTileBytes;
@@ -24,7 +24,7 @@ struct Panels {
   char* at(int64_t panel, int64_t row) const { return data + (panel * rows + row) * kTileBytes; }
 };
 
-/// Fills panels with a matrix of floats or doubles, a view of 2 dimensions with as many rows.
+/// Packs a matrix of floats or doubles, a 2-dim view with as many rows as the panels.
 void pack(const ConstStridedView& matrix, const Panels& panels);
 
 }  // namespace rules_executorch::kernels

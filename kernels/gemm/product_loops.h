@@ -14,13 +14,12 @@
 
 namespace rules_executorch::kernels {
 
-/// Bytes of a row of a tile, the part of a product that stays in registers while its sums grow: three quarters of the
-/// registers hold sums.
+/// The number of bytes of a row of a tile. The sums of a tile stay in registers: they take three quarters of the vector
+/// registers.
 inline constexpr int64_t kTileBytes = kVectorBytes == 64 ? 3 * kVectorBytes : 64;
 
-/// The product of rows of the first operand and a panel of the second one, which is as wide as a tile:
-/// `totals[i][j] += sum over p < k of a[i][p] * b[p][j]`, or `=`. Elements that lie next to each other are contiguous;
-/// strides are in elements.
+/// The product of rows of the first operand and a panel of the second one, which has the width of a tile: `totals[i][j]
+/// += sum over p < k of a[i][p] * b[p][j]`, or `=`. The elements of a row are contiguous. Strides are in elements.
 struct PanelProduct {
   void* totals;
   int64_t totals_stride;
@@ -29,11 +28,11 @@ struct PanelProduct {
   const void* b;
   int64_t b_stride;
   int64_t rows;
-  int64_t columns;  // of a tile at most; rows of `b` have those of a whole one
+  int64_t columns;  // at most those of a tile; rows of `b` have the width of a tile
   int64_t k;
   bool replaces_totals;
-  /// Elements from one vector of a row of `b` to the next one; 0 where they are neighbors. Others only of floats in
-  /// vectors of 64 bytes.
+  /// The number of elements from one vector of a row of `b` to the next, or 0 if the vectors are adjacent. Only for
+  /// floats in vectors of 64 bytes.
   int64_t vector_stride = 0;
 };
 
@@ -41,33 +40,35 @@ struct PanelProduct {
 struct RowLoops {
   /// `totals[j] += sum over p < k of a[p] * b[p][j]` for j < n.
   void (*add_rows)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
-  /// `totals[j] += sum over p < k of a[p] * b[j][p]` for j < n, where columns of `b` are `b_stride` apart.
+  /// `totals[j] += sum over p < k of a[p] * b[j][p]` for j < n. The columns of `b` are `b_stride` apart.
   void (*add_dots)(void* totals, const void* a, const void* b, int64_t b_stride, int64_t k, int64_t n);
 };
 
-/// The innermost loops of a product in elements of one type, with that type erased. Elements that lie next to each
-/// other are contiguous; strides are in elements.
+/// The type-erased innermost loops of a product in elements of one type. The elements of a row are contiguous. Strides
+/// are in elements.
 struct ProductLoops {
-  /// The type of the elements: of the operands once they are loaded, and of the sums.
+  /// The type of the loaded operands and of the sums.
   ScalarType type;
-  /// Of complex numbers, `b` has two rows for each, the second one times i.
+  /// For complex numbers, `b` has two rows for each of its rows: the second one is the first one times i.
   void (*add_panel)(const PanelProduct& product);
   RowLoops rows;
-  /// The same where `b` is as in memory: of Half or BFloat16, which are floats once they are loaded. None for others.
+  /// The loops for `b` in memory as Half or BFloat16, which are converted to float when they are loaded. Null for other
+  /// types.
   RowLoops rows_of_half = {};
   RowLoops rows_of_bfloat16 = {};
-  /// As add_panel, where each element of `a` and `b` is two of BFloat16, which meet in one product each. Null where the
-  /// instruction set has no such products.
+  /// As add_panel, but each element of `a` and `b` is a pair of BFloat16, and both products are added. Null if the
+  /// instruction set has no products of pairs.
   void (*add_panel_of_pairs)(const PanelProduct& product) = nullptr;
 
-  /// The loops for elements of dtype `b` in memory; null where `b` has to be loaded.
+  /// The loops for elements of dtype `b` in memory. Null if `b` must be loaded.
   const RowLoops* rows_of(ScalarType b) const {
     const RowLoops& loops = b == ScalarType::Half ? rows_of_half : b == ScalarType::BFloat16 ? rows_of_bfloat16 : rows;
     return (b == type || &loops != &rows) && loops.add_rows != nullptr ? &loops : nullptr;
   }
 };
 
-/// The type to multiply matrices of `T` in. Integers share the longest: their products wrap around alike.
+/// The type of the computation for matrices of `T`. All integers use int64_t: the low bits of the products are the
+/// same.
 template <typename T>
 using ProductType = std::conditional_t<std::is_integral_v<T>, int64_t, T>;
 
@@ -85,7 +86,7 @@ inline void add_vector(T* target, const Vector<T>& vector) {
   simd::store(target, simd::load(target) + vector);
 }
 
-/// The elements between the vectors of a row, which are known where they are neighbors always.
+/// The number of elements between the vectors of a row. It is a constant if the vectors are always adjacent.
 template <typename T>
 constexpr int64_t stride_of([[maybe_unused]] int64_t vector_stride) {
   if constexpr (std::is_same_v<T, float> && kVectorBytes == 64) {
@@ -94,19 +95,20 @@ constexpr int64_t stride_of([[maybe_unused]] int64_t vector_stride) {
   return kLanes<T>;
 }
 
-/// A tile in vectors of kVectorBytes. `Products` says how an element and a vector become sums.
+/// A tile in vectors of kVectorBytes. `Products` defines how an element and a vector are multiplied and added.
 template <typename Products>
 struct TileOf {
   static constexpr int kVectors = kTileBytes / kVectorBytes;
   static constexpr int kRows = kVectorRegisters * 3 / 4 / kVectors;
-  /// Narrower panels have tiles of fewer vectors, but not where WideTile does most of the work, or where code is to be
-  /// small.
+  /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors, except if WideTile does most
+  /// of the work or if the code must be small.
   static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
-  /// Rows of `b` that are asked for ahead of their products, about a hundred cycles: from memory, weights come at up to
-  /// 1.2 times the speed then.
+  /// The prefetch distance in rows of `b`, about a hundred cycles. Prefetching reads weights from memory up to 1.2
+  /// times as fast.
   static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
 
-  /// A PanelProduct of as many rows and vectors; I goes through both in row-major order.
+  /// A PanelProduct with a constant number of rows and vectors. I has one index for each vector of each row, in
+  /// row-major order.
   template <typename T, int kVectors, int... I>
   static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, [[maybe_unused]] int64_t vector_stride,
                   int64_t k, T* totals, int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
@@ -126,7 +128,7 @@ struct TileOf {
   }
 };
 
-/// Products of the elements themselves.
+/// Products of elements.
 struct Elements {
   template <typename T>
   static Vector<T> add(Vector<T> sums, const T* a, Vector<T> b) {
@@ -138,7 +140,7 @@ using BaseTile = TileOf<Elements>;
 
 #if defined(KERNELS_MULTIPLIES_PAIRS)
 
-/// Products of pairs, behind which floats stand here.
+/// Products of pairs of BFloat16. The float type stands for a pair.
 struct Pairs {
   static Vector<float> add(Vector<float> sums, const float* a, Vector<float> b) {
     return simd::add_pairs(sums, load_float(a), b);
@@ -151,7 +153,8 @@ using PairTile = TileOf<Pairs>;
 
 #if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
-/// A tile in vectors of twice the size, with the same results: each element's products are added in the same order.
+/// A tile in vectors of twice the size. The results are the same, because the products of each element are added in the
+/// same order.
 struct WideTile {
   static constexpr int kVectors = BaseTile::kVectors / 2;
   static constexpr int kRows = BaseTile::kRows * 2;
@@ -184,7 +187,7 @@ struct WideTile {
 
 #endif
 
-/// Integers and complex numbers take the short way: models seldom multiply matrices of them.
+/// A short loop for integers and complex numbers, because models rarely multiply such matrices.
 template <typename T>
 void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k, int64_t n) {
   for (int64_t p = 0; p < k; ++p, b += b_stride) {
@@ -194,7 +197,7 @@ void add_products(T* totals, const T* a, const T* b, int64_t b_stride, int64_t k
   }
 }
 
-/// Some products for each time that a total is read and written.
+/// Several products for each load and store of a total.
 template <typename T, typename B, int... P>
 void add_products(T* totals, const T* a, const B* b, int64_t b_stride, int64_t n, std::integer_sequence<int, P...>) {
   const T factors[] = {a[P]...};
@@ -219,7 +222,7 @@ void add_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_
                                   std::make_integer_sequence<int, kRows * kVectors>());
 }
 
-/// The function for tiles of `rows` rows, all that a tile has or a half, a quarter and so on.
+/// The function for tiles of `rows` rows: kRows of the tile, or a half, a quarter and so on.
 template <typename Tile, typename T, int kVectors, int kRows = Tile::kRows>
 AddTile<T> tile_of_rows(int64_t rows) {
   if constexpr (kRows > 1) {
@@ -249,7 +252,7 @@ inline constexpr bool kIsComplex<::executorch::runtime::etensor::complex<T>> = t
 template <typename Tile, typename T>
 void add_panel(const PanelProduct& product) {
   if constexpr (kIsComplex<T>) {
-    // Complex numbers are pairs of real ones: x and y times b and i * b.
+    // Complex numbers are pairs of real numbers. x and y are multiplied by b and i * b.
     PanelProduct parts = product;
     parts.totals_stride *= 2;
     parts.a_stride *= 2;
@@ -333,7 +336,7 @@ T sum_of_products(const T* a, const B* b, int64_t k) {
   return sum;
 }
 
-/// Some dot products at a time, each the same sum as alone.
+/// Several dot products at a time. Each one has the same result as if it were computed alone.
 template <typename T, typename B, int... J>
 void add_dots(T* totals, const T* a, const B* b, int64_t b_stride, int64_t k, std::integer_sequence<int, J...>) {
   Vector<T> even[] = {((void)J, Vector<T>{})...};
@@ -372,7 +375,7 @@ void add_dots(void* totals, const void* a, const void* b, int64_t b_stride, int6
 template <typename T, typename B>
 inline constexpr RowLoops kRowLoops = {&add_rows<T, B>, &add_dots<T, B>};
 
-// Whether products meet operands of a dtype: in a dtype-selective build, whether an operator has the dtype.
+// Whether an operand can have a dtype: in a dtype-selective build, whether an operator has the dtype.
 #ifdef EXECUTORCH_SELECTIVE_BUILD_DTYPE
 constexpr bool is_met(ScalarType type) { return should_include_dtype(type); }
 #else

@@ -22,7 +22,7 @@ _WRITERS = {".h": layout_files.header, ".py": layout_files.module}
 def _main(arguments: Sequence[str]) -> None:
     output = Path(_OUTPUT.value)
     if len(arguments) > 1 or output.suffix not in _WRITERS:
-        raise app.UsageError("--output is a header or a module")
+        raise app.UsageError("--output must be a header (.h) or a module (.py)")
     output.write_text(_WRITERS[output.suffix](layout_files.read(Path(_LAYOUTS.value).read_text())))
 
 

@@ -13,7 +13,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Positions of [begin, end) of one dimension.
+/// The positions [begin, end) of one dimension.
 struct Window {
   int64_t begin;
   int64_t end;
@@ -21,7 +21,7 @@ struct Window {
 
 namespace internal {
 
-/// `average_windows` where the channels of a pixel lie closer together than the pixels of a row: for blocks of
+/// `average_windows` for layouts in which the channels' stride is smaller than the columns' stride. Works on blocks of
 /// channels.
 template <typename T, typename Rows, typename Columns, typename Finish>
 void average_pixels(const ConstStridedView& in, const StridedView& out, int64_t work, const Rows& rows,
@@ -63,8 +63,8 @@ void average_pixels(const ConstStridedView& in, const StridedView& out, int64_t 
 
 }  // namespace internal
 
-/// `out[i, j] = finish(sum, i, j)` for each plane of `in`, whose elements in the windows `rows(i)` and `columns(j)` are
-/// added up. `work` is about how many additions an element of `out` costs.
+/// `out[i, j] = finish(sum, i, j)` for each plane, where `sum` is the sum of the elements of `in` in the windows
+/// `rows(i)` and `columns(j)`. `work` is the approximate cost of an element of `out`, in additions.
 template <typename T, typename Rows, typename Columns, typename Finish>
 void average_windows(const Tensor& in, Tensor& out, int64_t work, const Rows& rows, const Columns& columns,
                      const Finish& finish) {

@@ -4,8 +4,8 @@
 
 namespace rules_executorch::kernels {
 
-/// Pads the last `rank` dimensions of `in`, with pairs of `padding` for the last one first, by elements of `in` itself:
-/// those at its border again, or those behind its border in reverse.
+/// Pads the last `rank` dimensions of `in`. `padding` has a pair for each dimension, the last dimension first. The
+/// padding repeats the border elements (kReplication), or mirrors the elements next to the border (kReflection).
 enum class PaddingMode { kReplication, kReflection };
 
 Tensor& pad_out(KernelRuntimeContext& ctx, const Tensor& in, const ArrayRef<int64_t>& padding, int64_t rank,

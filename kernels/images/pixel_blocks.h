@@ -7,16 +7,17 @@
 
 namespace rules_executorch::kernels {
 
-/// Whether a tensor's last three dimensions, channels and pixels, can be seen as blocks of `side` by `side`: it has
-/// them, its views have two more, and no square of `side` overflows.
+/// Whether the last three dimensions of a tensor (channels, height, width) can be viewed as blocks of `side` by `side`:
+/// the tensor has three dimensions, its views may have two more, and side * side does not overflow.
 inline bool can_be_blocks(const Tensor& tensor, int64_t side) {
-  ET_CHECK_OR_RETURN_FALSE(tensor.dim() >= 3 && tensor.dim() + 2 <= ssize_t(kTensorDimensionLimit), "%zd dimensions",
-                           ssize_t(tensor.dim()));
-  ET_CHECK_OR_RETURN_FALSE(side > 0 && side <= 1 << 15, "%lld is out of range", static_cast<long long>(side));
+  ET_CHECK_OR_RETURN_FALSE(tensor.dim() >= 3 && tensor.dim() + 2 <= ssize_t(kTensorDimensionLimit),
+                           "the number of dimensions is not supported: %zd", ssize_t(tensor.dim()));
+  ET_CHECK_OR_RETURN_FALSE(side > 0 && side <= 1 << 15, "the factor %lld is out of range",
+                           static_cast<long long>(side));
   return true;
 }
 
-/// Dimension `d` as two: the second one has `size` elements that lie together.
+/// Splits dimension `d` into two dimensions. The inner one has `size` elements.
 template <typename View>
 View split_dim(const View& view, int64_t d, int64_t size) {
   View result = view.unsqueeze(d + 1);
@@ -39,7 +40,7 @@ template <typename View>
 View blocks_of_pixels(const View& view, int64_t side) {
   const int64_t row = view.rank - 2;
   const View blocks = split_dim(split_dim(view, row + 1, side), row, side);
-  // From H, y, W, x to y, x, H, W.
+  // Permutes H, y, W, x to y, x, H, W.
   int64_t order[kTensorDimensionLimit];
   for (int64_t d = 0; d < row; ++d) {
     order[d] = d;
@@ -51,7 +52,8 @@ View blocks_of_pixels(const View& view, int64_t side) {
   return blocks.permute(order);
 }
 
-/// Copies views [..., side, side, H, W]: what all blocks have at one place together, since a block's rows are short.
+/// Copies views [..., side, side, H, W]. Each copy has one position of all blocks, because the rows of a block are
+/// short.
 inline void copy_blocks(const ConstStridedView& source, const StridedView& target, int64_t side) {
   const int64_t row = source.rank - 4;
   for (int64_t y = 0; y < side; ++y) {

@@ -11,7 +11,7 @@
 
 namespace rules_executorch::kernels {
 
-/// One element of dtype `type`, read and written as a value of type T.
+/// Reads and writes one element of dtype `type` as a value of type T.
 template <typename T>
 T load_element(ScalarType type, const char* element) {
   T value;
@@ -32,7 +32,7 @@ void store_element(T value, ScalarType type, char* element) {
   }
 }
 
-/// The last two dimensions of a view, whose elements are read and written as values of type T.
+/// The last two dimensions of a view. Elements are read and written as values of type T.
 template <typename T, typename View>
 class Plane {
  public:
@@ -42,21 +42,22 @@ class Plane {
         row_(view.strides[view.rank - 2] * view.element_size()),
         column_(view.strides[view.rank - 1] * view.element_size()) {}
 
-  /// An element of a view of dtype T.
+  /// An element. The dtype of the view must be T.
   auto& at(int64_t y, int64_t x) const {
     using Element = std::conditional_t<View::kIsConst, const T, T>;
     return *reinterpret_cast<Element*>(data_ + y * row_ + x * column_);
   }
 
-  /// Whether a row of `width` elements ends where the next one begins: `at(0, i)` is then the plane's i-th element.
+  /// Whether the next row follows directly after a row of `width` elements: `at(0, i)` is then the plane's i-th
+  /// element.
   bool has_adjacent_rows(int64_t width) const { return row_ == width * column_; }
 
   T load(int64_t y, int64_t x) const { return load_element<T>(type_, data_ + y * row_ + x * column_); }
-  /// Reads `n` elements of a row, from (y, x) on. For `n` up to kBlockSize.
+  /// Reads `n` elements of a row, from (y, x) on. `n` is at most kBlockSize.
   void load_row(int64_t y, int64_t x, int64_t n, T* values) const {
     load_block(type_, data_ + y * row_ + x * column_, column_, CppTypeToScalarType<T>::value, values, n);
   }
-  /// Writes `n` elements of a row, from (y, x) on. For `n` up to kBlockSize.
+  /// Writes `n` elements of a row, from (y, x) on. `n` is at most kBlockSize.
   void store_row(int64_t y, int64_t x, int64_t n, const T* values) const {
     store_block(CppTypeToScalarType<T>::value, values, type_, data_ + y * row_ + x * column_, column_, n);
   }
@@ -69,7 +70,7 @@ class Plane {
   int64_t column_;
 };
 
-/// The planes of a tensor of three or four dimensions, one for each channel of each batch element.
+/// The planes of a 3-dim or 4-dim tensor: one for each channel of each batch element.
 template <typename T, typename View>
 class Planes {
  public:
@@ -90,8 +91,8 @@ using InputPlanes = Planes<T, ConstStridedView>;
 template <typename T>
 using OutputPlanes = Planes<T, StridedView>;
 
-/// Calls `function(i)` for the number `i` of each of `planes`; several threads have planes of their own. `work` is
-/// about how many additions an element costs.
+/// Calls `function(i)` for each plane number `i`. Threads process disjoint planes. `work` is the approximate cost of an
+/// element, in additions.
 template <typename T, typename View, typename Function>
 void for_each_plane(const Planes<T, View>& planes, int64_t work, const Function& function) {
   const int64_t cost = std::max<int64_t>(1, planes.plane_numel() * work);
@@ -102,8 +103,8 @@ void for_each_plane(const Planes<T, View>& planes, int64_t work, const Function&
   });
 }
 
-/// Calls `function(in, out)` for each plane of `in` and the one of `out`. `work` is about how many additions an element
-/// of `out` costs.
+/// Calls `function(in, out)` for each plane of `in` and the corresponding plane of `out`. `work` is the approximate
+/// cost of an element of `out`, in additions.
 template <typename T, typename Function>
 void for_each_plane(const Tensor& in, Tensor& out, int64_t work, const Function& function) {
   const InputPlanes<T> sources{ConstStridedView(in)};

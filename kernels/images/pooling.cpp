@@ -8,11 +8,11 @@ namespace rules_executorch::kernels {
 namespace {
 
 bool has_one_or_two(const ArrayRef<int64_t>& values, int64_t min) {
-  ET_CHECK_OR_RETURN_FALSE(values.size() == 1 || values.size() == 2, "%zu numbers for two dimensions", values.size());
+  ET_CHECK_OR_RETURN_FALSE(values.size() == 1 || values.size() == 2, "expected 1 or 2 numbers, got %zu", values.size());
   for (const int64_t value : values) {
-    // No product of two such numbers overflows.
-    ET_CHECK_OR_RETURN_FALSE(value >= min && value <= std::numeric_limits<int32_t>::max(), "%lld is out of range",
-                             static_cast<long long>(value));
+    // With this limit, the product of two arguments does not overflow.
+    ET_CHECK_OR_RETURN_FALSE(value >= min && value <= std::numeric_limits<int32_t>::max(),
+                             "the pooling argument %lld is out of range", static_cast<long long>(value));
   }
   return true;
 }
@@ -22,15 +22,16 @@ bool init_dim(PoolingDim& dim, int64_t size, const ArrayRef<int64_t>& kernel, co
   const auto value = [i](const ArrayRef<int64_t>& values) { return values[values.size() == 1 ? 0 : i]; };
   dim = {size, value(kernel), value(stride.empty() ? kernel : stride), value(padding), value(dilation), 0};
   ET_CHECK_OR_RETURN_FALSE(2 * dim.padding <= (dim.kernel - 1) * dim.dilation + 1,
-                           "a padding of more than half the kernel");
+                           "the padding is larger than half of the kernel");
   const int64_t span = size + 2 * dim.padding - (dim.kernel - 1) * dim.dilation - 1;
-  ET_CHECK_OR_RETURN_FALSE(span >= 0 || (ceil_mode && span > -dim.stride), "a kernel larger than the input");
+  ET_CHECK_OR_RETURN_FALSE(span >= 0 || (ceil_mode && span > -dim.stride),
+                           "the kernel is larger than the padded input");
   dim.out_size = (span + (ceil_mode ? dim.stride - 1 : 0)) / dim.stride + 1;
-  // The last window begins in the input or in the padding before the input.
+  // The last window must start in the input or in the padding before the input.
   if (ceil_mode && dim.begin(dim.out_size - 1) >= size) {
     --dim.out_size;
   }
-  ET_CHECK_OR_RETURN_FALSE(dim.out_size >= 1, "no window fits into the input");
+  ET_CHECK_OR_RETURN_FALSE(dim.out_size >= 1, "the output size is less than 1");
   return true;
 }
 
@@ -38,10 +39,11 @@ bool init_dim(PoolingDim& dim, int64_t size, const ArrayRef<int64_t>& kernel, co
 
 bool Pooling::init(const Tensor& in, const ArrayRef<int64_t>& kernel, const ArrayRef<int64_t>& stride,
                    const ArrayRef<int64_t>& padding, const ArrayRef<int64_t>& dilation, bool ceil_mode) {
-  ET_CHECK_OR_RETURN_FALSE(in.dim() == 3 || in.dim() == 4, "%d dimensions, not 3 or 4", int(in.dim()));
+  ET_CHECK_OR_RETURN_FALSE(in.dim() == 3 || in.dim() == 4, "the input has %d dimensions, expected 3 or 4",
+                           int(in.dim()));
   // Only the batch may be empty.
   for (int64_t d = in.dim() - 3; d < in.dim(); ++d) {
-    ET_CHECK_OR_RETURN_FALSE(in.sizes()[d] > 0, "an empty dimension");
+    ET_CHECK_OR_RETURN_FALSE(in.sizes()[d] > 0, "expected non-empty channels, height and width");
   }
   ET_LOG_AND_RETURN_IF_FALSE(has_one_or_two(kernel, 1) && has_one_or_two(padding, 0) && has_one_or_two(dilation, 1));
   ET_LOG_AND_RETURN_IF_FALSE(stride.empty() || has_one_or_two(stride, 1));

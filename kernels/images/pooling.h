@@ -16,10 +16,11 @@ struct PoolingDim {
   int64_t dilation;
   int64_t out_size;
 
-  /// The first input position of the window of output `i`; in the padding where negative.
+  /// The first input position of the window of output `i`. Negative if the position is in the padding.
   int64_t begin(int64_t i) const { return i * stride - padding; }
 
-  /// Its first position that is not in the padding, and the end of the window and of the input.
+  /// first(): the first position of the window that is not in the padding. last(): the end (exclusive) of the window,
+  /// at most the end of the input.
   int64_t first(int64_t i) const {
     const int64_t start = begin(i);
     return start >= 0 ? start : start + (-start + dilation - 1) / dilation * dilation;
@@ -32,11 +33,12 @@ struct Pooling {
   PoolingDim h;
   PoolingDim w;
 
-  /// Reads the arguments of a pooling of `in`, each of one or two numbers. False where there is no such pooling.
+  /// Reads the arguments of a pooling of `in`. Each argument has one or two numbers. Returns false if the arguments are
+  /// invalid.
   bool init(const Tensor& in, const ArrayRef<int64_t>& kernel, const ArrayRef<int64_t>& stride,
             const ArrayRef<int64_t>& padding, const ArrayRef<int64_t>& dilation, bool ceil_mode);
 
-  /// Resizes `out` to in's shape with the sizes of the pooling.
+  /// Resizes `out` to the shape of `in`, with the pooled height and width.
   bool resize(Tensor& out, const Tensor& in) const;
 };
 

@@ -11,12 +11,12 @@
 
 namespace rules_executorch::kernels {
 
-/// The weighted sum of some rows of a plane, computed for a block of columns at a time. `Weights` are those of the
-/// rows: `for_each(visit)` calls `visit(y, weight)`.
+/// The weighted sum of several rows of a plane, computed for one block of columns at a time. `Weights::for_each(visit)`
+/// calls `visit(y, weight)` for each row.
 template <typename T, typename Weights>
 class RowSum {
  public:
-  /// Of `width` columns.
+  /// `width` is the number of columns.
   RowSum(const Plane<T, ConstStridedView>& plane, const Weights& rows, int64_t width)
       : plane_(plane), rows_(rows), width_(width) {}
 
@@ -27,7 +27,7 @@ class RowSum {
     return values_[x - begin_];
   }
 
-  /// Computes a block from column `x` on, of which the first value is returned.
+  /// Computes a block from column `x` on, and returns a pointer to its first value.
   const T* compute(int64_t x) {
     const int64_t n = std::min(kBlockSize, width_ - x);
     std::fill_n(values_, n, T(0));
@@ -50,14 +50,15 @@ class RowSum {
   T values_[kBlockSize];
 };
 
-/// Makes each element of a plane of `out` of weighted rows and columns of the plane of `in`, and of the sum
-/// `finish(sum)`. `Weights(upsampling, d, align_corners, i)` are those of the inputs in dimension `d` of output `i`:
-/// they lie from `begin()` on and before `end()`. `work` is about how many additions an element costs.
+/// Resamples each plane of `in`: an element of `out` is `finish(sum)`, where `sum` is the weighted sum of rows and
+/// columns of `in`. `Weights(upsampling, d, align_corners, i)` are the weights of the input positions from `begin()` to
+/// `end()` (exclusive) in dimension `d`, for output position `i`. `work` is the approximate cost of an element, in
+/// additions.
 template <typename T, typename Weights, typename Finish>
 void resample(const Tensor& in, const Upsampling& upsampling, bool align_corners, int64_t work, const Finish& finish,
               Tensor& out) {
   for_each_plane<T>(in, out, work, [&](const auto& source, const auto& target) {
-    // Some columns at a time, whose weights are the same in all rows.
+    // One block of columns at a time, because the weights of columns are the same in all rows.
     constexpr int64_t kColumns = kBlockSize / 4;
     Weights columns[kColumns];
     for (int64_t start = 0; start < upsampling.out_size[1]; start += kColumns) {

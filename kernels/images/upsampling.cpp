@@ -8,11 +8,12 @@ namespace rules_executorch::kernels {
 
 bool Upsampling::init(const Tensor& in, const std::optional<ArrayRef<int64_t>>& output_size,
                       const std::optional<ArrayRef<double>>& scale_factors) {
-  ET_CHECK_OR_RETURN_FALSE(in.dim() == 4, "%zd dimensions, not 4", static_cast<ssize_t>(in.dim()));
-  ET_CHECK_OR_RETURN_FALSE(output_size.has_value() != scale_factors.has_value(), "either output_size or scale_factors");
+  ET_CHECK_OR_RETURN_FALSE(in.dim() == 4, "the input has %zd dimensions, expected 4", static_cast<ssize_t>(in.dim()));
+  ET_CHECK_OR_RETURN_FALSE(output_size.has_value() != scale_factors.has_value(),
+                           "expected exactly one of output_size and scale_factors");
   ET_CHECK_OR_RETURN_FALSE((output_size.has_value() ? output_size->size() : scale_factors->size()) == 2,
-                           "two dimensions are upsampled");
-  ET_CHECK_OR_RETURN_FALSE(in.sizes()[1] > 0, "there are no channels");
+                           "expected two sizes or two scale factors");
+  ET_CHECK_OR_RETURN_FALSE(in.sizes()[1] > 0, "expected an input with channels");
   for (int64_t d = 0; d < 2; ++d) {
     in_size[d] = in.sizes()[2 + d];
     scale[d] = 0;
@@ -21,10 +22,11 @@ bool Upsampling::init(const Tensor& in, const std::optional<ArrayRef<int64_t>>& 
     } else {
       scale[d] = (*scale_factors)[d];
       const double size = static_cast<double>(in_size[d]) * scale[d];
-      ET_CHECK_OR_RETURN_FALSE(size >= 0 && size <= std::numeric_limits<int32_t>::max(), "a scale that fits no size");
+      ET_CHECK_OR_RETURN_FALSE(size >= 0 && size <= std::numeric_limits<int32_t>::max(),
+                               "the upsampled size is out of range");
       out_size[d] = static_cast<int64_t>(size);
     }
-    ET_CHECK_OR_RETURN_FALSE(in_size[d] > 0 && out_size[d] > 0, "an empty input or output");
+    ET_CHECK_OR_RETURN_FALSE(in_size[d] > 0 && out_size[d] > 0, "expected a non-empty input and a non-empty result");
   }
   return true;
 }

@@ -9,12 +9,13 @@
 
 namespace rules_executorch::kernels {
 
-/// The dtype to interpolate elements of dtype `type` in: its numbers hold all their values, but for Long's largest.
+/// The dtype for the interpolation of elements of dtype `type`. It represents all values of `type` exactly, except
+/// large values of Long.
 inline ScalarType interpolation_type(ScalarType type) {
   return isFloatingType(type) ? compute_type(type) : elementSize(type) < 4 ? ScalarType::Float : ScalarType::Double;
 }
 
-/// An interpolated value as an integer.
+/// Rounds an interpolated value to an integer.
 template <typename T>
 T round_interpolated(T value) {
   return std::min(math::rint(value), static_cast<T>(0x1.fffffep62));
@@ -24,22 +25,22 @@ T round_interpolated(T value) {
 struct Upsampling {
   int64_t in_size[2];
   int64_t out_size[2];
-  double scale[2];  // 0 where only the sizes are given
+  double scale[2];  // 0 if only the sizes are given
 
-  /// Reads the arguments, of which one is given. False where there is no such upsampling.
+  /// Reads the arguments. Exactly one must be given. Returns false if the arguments are invalid.
   bool init(const Tensor& in, const std::optional<ArrayRef<int64_t>>& output_size,
             const std::optional<ArrayRef<double>>& scale_factors);
 
-  /// Resizes `out` to in's shape with these sizes.
+  /// Resizes `out` to the shape of `in`, with the new height and width.
   bool resize(Tensor& out, const Tensor& in) const;
 
-  /// Input elements for an output element in dimension `d`, as PyTorch calculates in `T`.
+  /// The number of input elements for each output element in dimension `d`, computed in `T` as in PyTorch.
   template <typename T>
   T step(int64_t d) const {
     return scale[d] > 0 ? static_cast<T>(1 / scale[d]) : static_cast<T>(in_size[d]) / static_cast<T>(out_size[d]);
   }
 
-  /// The same where the first and the last elements of input and output have the same place.
+  /// The same with align_corners: the centers of the first and of the last elements of input and output coincide.
   template <typename T>
   T aligned_step(int64_t d) const {
     return out_size[d] > 1 ? static_cast<T>(in_size[d] - 1) / static_cast<T>(out_size[d] - 1) : T(0);

@@ -9,11 +9,11 @@
 
 namespace rules_executorch::kernels {
 
-/// A function that an operator applies to its results before they leave the cache.
+/// A function that an operator applies to its results while the results are in the cache.
 struct Activation {
   using Apply = void (*)(const Activation& activation, void* values, int64_t n);
 
-  Apply apply = nullptr;  // null where results stay as they are
+  Apply apply = nullptr;  // null: no activation
   double minimum = 0;     // bounds of "clamp"
   double maximum = 0;
 
@@ -31,7 +31,7 @@ void apply_clamp(const Activation& activation, void* values, int64_t n) {
   T* const x = static_cast<T*>(values);
   const T low = static_cast<T>(activation.minimum);
   const T high = static_cast<T>(activation.maximum);
-  // NaN is neither less nor greater, and stays.
+  // NaN propagates, because both comparisons are false.
   vectorized_for(n, [=](int64_t i) {
     const T raised = x[i] < low ? low : x[i];
     x[i] = raised > high ? high : raised;
@@ -64,8 +64,9 @@ void apply_silu(const Activation& /*activation*/, void* values, int64_t n) {
 
 }  // namespace internal
 
-/// Makes `activation` the function of values of type T, float or double, that programs call `name`:
-/// export/graph_passes/operators/activation.py has the same names. False where there is none.
+/// Sets `activation` to the function `name` for values of type T, float or double. The names are the same as in
+/// export/graph_passes/operators/activation.py. Returns false if there is no such function, or if a bound of "clamp" is
+/// NaN.
 template <typename T>
 bool find_activation(std::string_view name, double minimum, double maximum, Activation& activation) {
   activation = {nullptr, minimum, maximum};

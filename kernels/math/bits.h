@@ -5,7 +5,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Floating-point numbers and their bits, for functions that compilers vectorize.
+/// Conversions between floating-point numbers and their bits. Compilers vectorize them.
 
 inline uint32_t to_bits(float value) {
   uint32_t bits;

@@ -17,7 +17,7 @@ KERNELS_VECTOR_TABLES void look_up_in_vectors(const uint8_t* table, const uint8_
       if (n - i >= simd::kByteLanes) {
         simd::store(out + i, look_up(simd::load_as<simd::Bytes>(in + i)));
       } else {
-        // What is behind stays as it is: this is faster than to store some of the bytes.
+        // The bytes after the row must not change. A copy of a few bytes is faster than a masked store.
         uint8_t bytes[simd::kByteLanes];
         simd::store(bytes, look_up(simd::load_some_bytes(in + i, n - i)));
         simd::copy_few_bytes(out + i, bytes, n - i);

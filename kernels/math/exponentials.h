@@ -6,11 +6,13 @@
 #include "kernels/math/vectorize.h"
 #include "kernels/simd/simd.h"
 
-/// Exponentials of arrays. Of the functions of vector_math.h, compilers make more instructions than there have to be:
-/// comparisons in place of minima and maxima, and none that scale by a power of two.
+/// Exponentials of arrays, with vectors of kernels/simd. Compilers translate the functions of vector_math.h to more
+/// instructions: comparisons and selections instead of minima and maxima, and no instructions that scale by a power of
+/// two.
 namespace rules_executorch::kernels::math {
 
-/// `x` times the logistic function of it, x / (1 + e^-x). T is float or double. Of floats, 0 where e^-x is infinite.
+/// SiLU: `x` times the logistic function, x / (1 + e^-x). T is float or double. For floats, the result is 0 if e^-x
+/// overflows.
 constexpr double kSiluUlp = 2.5;
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T silu(T x) {
@@ -45,7 +47,7 @@ KERNELS_ALWAYS_INLINE inline VectorExpParts vector_exp_parts(Floats x) {
 }
 
 KERNELS_ALWAYS_INLINE inline Floats vector_exp(Floats x) {
-  // Between these bounds, results are 0, infinity and all others.
+  // Results are 0 at the lower bound and infinity at the upper bound.
   const VectorExpParts parts = vector_exp_parts(simd::clamp(x, -104, 89));
   return simd::scale_by_exponent(parts.p, parts.n);
 }
@@ -82,8 +84,8 @@ inline void silu(int64_t n, float* out, const float* in) {
   });
 }
 
-/// out[i] = exp_of_negative(in[i] * scale - origin) for 0 <= i < n, which `sum` adds up. `out` may be `in`. What
-/// follows the input in memory, often the next line, is fetched on the way.
+/// out[i] = exp_of_negative(in[i] * scale - origin) for 0 <= i < n. Adds the results to `sum`. `out` may be `in`.
+/// Prefetches the `n` elements after `in`, which are often the next row.
 inline void exp_of_negative(int64_t n, float* out, const float* in, float scale, float origin,
                             LaneReduction<float>& sum) {
   using internal::kFloats;

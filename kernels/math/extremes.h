@@ -2,7 +2,7 @@
 
 namespace rules_executorch::kernels {
 
-/// The larger and the smaller of two values; NaN where one of them is. Two selections, which compilers vectorize.
+/// The larger and the smaller of two values, or NaN if a value is NaN. Compilers vectorize the two selections.
 template <typename T>
 inline T larger(T x, T y) {
   const T number = x > y ? x : y;

@@ -16,7 +16,7 @@ constexpr double kGeluError = 0x1p-23;
 KERNELS_ALWAYS_INLINE inline float gelu(float x) {
   using namespace internal;
   const float magnitude = abs(x);
-  // From 7 on, the probability is 1 or less than what counts.
+  // For |x| >= 7, the probability of the tail is less than the error bound.
   const bool is_bounded = magnitude < 7;
   const float bounded = is_bounded ? magnitude : 7;
   // The logarithm to base 2 of erfc(magnitude / sqrt(2)).
@@ -44,7 +44,7 @@ KERNELS_ALWAYS_INLINE inline float gelu(float x) {
 }
 inline double gelu(double x) { return x * 0.5 * (1 + std::erf(x * 0.707106781186547524401)); }
 
-/// An approximation of `gelu`, which PyTorch calls "tanh": x / (1 + e^-2u) is x (1 + tanh(u)) / 2.
+/// The approximation of `gelu` that PyTorch calls "tanh": x (1 + tanh(u)) / 2 = x / (1 + e^-2u).
 KERNELS_ALWAYS_INLINE inline float gelu_tanh(float x) {
   constexpr float kLinear = -0x1.988454p+0f;  // -2 sqrt(2/pi)
   constexpr float kCubic = kLinear * 0.044715f;
@@ -58,10 +58,11 @@ inline double gelu_tanh(double x) {
 
 namespace internal {
 
-/// The probability that `gelu` and `gelu_tanh` multiply a negative x by, as polynomials of |x| in intervals around the
-/// multiples of kGeluInterval, in which |x| is counted from the multiple. A column has the coefficients of an interval,
-/// that of the highest degree first; they are the minimax ones of the relative error. The last column is that of all
-/// larger |x|. A register holds a row, so that one instruction finds the coefficients of 16 elements.
+/// The factor of a negative x in `gelu` and in `gelu_tanh`, as one polynomial for each interval of |x|. The center of
+/// interval i is i * kGeluInterval, and the argument of the polynomial is |x| minus the center. Each column of the
+/// table has the coefficients of one interval, the highest degree first: the minimax polynomial of the relative error.
+/// The last column is for all larger |x|. A vector register holds a row, so that one instruction looks up the
+/// coefficients of 16 elements.
 inline constexpr float kGeluInterval = 0.390625f;
 inline constexpr float kGeluTails[6][16] = {
     {-0x1.39f5a4p-7f, -0x1.a290fep-8f, 0x1.643892p-11f, 0x1.6a02ep-8f, 0x1.68da98p-8f, 0x1.51d66cp-9f, -0x1.cd7376p-15f,
@@ -127,7 +128,7 @@ inline void gelu(int64_t n, float* out, const float* in) {
   });
 }
 
-/// The same of gelu_tanh.
+/// out[i] = gelu_tanh(in[i]) for 0 <= i < n. `out` may be `in`.
 inline void gelu_tanh(int64_t n, float* out, const float* in) {
   internal::for_each_vector(n, out, in, [](internal::Floats x) KERNELS_ALWAYS_INLINE {
     return internal::vector_gelu(internal::kGeluTanhTails, x);

@@ -6,12 +6,12 @@
 
 namespace rules_executorch::kernels {
 
-/// Conversions between float and the bits of the 16-bit floating-point dtypes, rounding to nearest even, that compilers
-/// vectorize: every case is calculated, and the right one selected.
+/// Conversions between float and the bits of the 16-bit floating-point dtypes. They round to nearest even. Compilers
+/// vectorize them: each function computes the results of all cases and selects one.
 
 inline float half_to_float(uint16_t value) {
   const uint32_t magnitude = value & 0x7fffu;
-  // In float's place, the exponent is too small by the difference of the biases, 112, subnormals included.
+  // After the shift, the exponent is too small by 112, the difference of the biases. This is also true of subnormals.
   const uint32_t finite = to_bits(float_of(magnitude << 13) * 0x1p112f);
   const uint32_t infinite_or_nan = 0x7f800000u | (magnitude << 13);
   return float_of(((value & 0x8000u) << 16) | (magnitude >= 0x7c00u ? infinite_or_nan : finite));
@@ -22,9 +22,9 @@ inline float bfloat16_to_float(uint16_t value) { return float_of(static_cast<uin
 inline uint16_t float_to_half(float value) {
   const uint32_t bits = to_bits(value);
   const uint32_t magnitude = bits & 0x7fffffffu;
-  // The addition of half a unit, less one where the unit is even, carries into the exponent where it has to.
+  // Adds half a unit in the last place, less one if the last bit is even. A carry increments the exponent.
   const uint32_t normal = (magnitude + 0xfffu + ((magnitude >> 13) & 1) - (112u << 23)) >> 13;
-  // Adding 0.5 leaves the bits of a subnormal, rounded, at the end of the sum's mantissa.
+  // The sum with 0.5 has the rounded bits of the subnormal in the last bits of its mantissa.
   const uint32_t subnormal = to_bits(float_of(magnitude) + 0.5f) - 0x3f000000u;
   const uint32_t infinite_or_nan = magnitude > 0x7f800000u ? 0x7e00u : 0x7c00u;
   const uint32_t finite = magnitude < 113u << 23 ? subnormal : normal;

@@ -6,7 +6,7 @@
 
 namespace rules_executorch::kernels {
 
-/// condition ? x : y without a branch, which would be mispredicted where conditions are irregular.
+/// condition ? x : y without a branch, because branches on irregular conditions are mispredicted.
 template <typename T>
 inline T select(bool condition, T x, T y) {
   using Bits = std::conditional_t<

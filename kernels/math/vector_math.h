@@ -10,19 +10,20 @@
 #include "kernels/math/vector_math_parts.h"
 #include "kernels/math/vectorize.h"
 
-/// Elementary functions of floats for loops that compilers vectorize: no branches, no calls, no tables, the
-/// instructions of the baseline of x86-64 and AArch64. The constant beside a function bounds the error of its finite
-/// results, for every argument, in units in the last place (ulp) of the exact result; denormal results count in the ulp
-/// of denormals. NaN, infinities, signed zeros and denormals give what C's functions give. Overloads for doubles are
-/// C's.
+/// Elementary functions of floats for loops that compilers vectorize: no branches, no calls and no tables. The
+/// functions only need the instructions of the baseline of x86-64 and AArch64. The constant above a function is the
+/// error bound of its finite results for all arguments, in units in the last place (ulp) of the exact result. The
+/// errors of denormal results are in the ulp of denormals. For NaN, infinities, signed zeros and denormals, the results
+/// are those of C's functions. The overloads for doubles call C's functions.
 ///
-/// A function divides its argument into a part that changes the result's exponent (or quadrant) and a small rest, and
-/// evaluates a polynomial of the rest. The polynomials are the minimax ones of the relative error over their interval:
-/// Remez' exchange in 50 digits; coefficients are rounded from the lowest degree up, and after each one the exchange
-/// fits the others anew.
+/// A function splits its argument into a part that determines the result's exponent (or quadrant) and a small
+/// remainder, and evaluates a polynomial of the remainder. The polynomials minimize the largest relative error over
+/// their interval. The coefficients are from Remez' algorithm with 50 digits. They are rounded one by one from the
+/// lowest degree up, and after each one, the algorithm fits the remaining coefficients again.
 namespace rules_executorch::kernels::math {
 
-/// The integer that is nearest, the even one of two: exact. A sum with 2^23 (2^52 for doubles) has no fraction.
+/// The nearest integer, or the even one of two nearest integers, without an error. The sum of |x| and 2^23 (2^52 for
+/// doubles) has no fraction bits.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T rint(T x) {
   constexpr T kIntegers = std::is_same_v<T, float> ? T(0x1p23) : T(0x1p52);
@@ -31,7 +32,7 @@ KERNELS_ALWAYS_INLINE inline T rint(T x) {
   return std::copysign(magnitude < kIntegers ? rounded : magnitude, x);
 }
 
-/// The next integer below, above, or towards zero: exact.
+/// The next integer below, above, or towards zero, without an error.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T floor(T x) {
   const T rounded = rint(x);
@@ -47,12 +48,13 @@ KERNELS_ALWAYS_INLINE inline T trunc(T x) {
   return std::copysign(floor(std::abs(x)), x);
 }
 
-/// Whether `fmod_of_near` takes these.
+/// Whether `fmod_of_near` accepts these arguments: the quotient is small enough, and y is finite.
 KERNELS_ALWAYS_INLINE inline bool is_near_multiple(float x, float y) {
   return internal::abs(x / y) < 0x1p24f && internal::abs(y) < internal::kInfinity;
 }
 
-/// The rest of x / y, with the sign of x: exact, because a double holds every step.
+/// The remainder of x / y, with the sign of x. Requires is_near_multiple(x, y). The remainder is exact, because doubles
+/// represent each step exactly.
 KERNELS_ALWAYS_INLINE inline float fmod_of_near(float x, float y) {
   const double dividend = x;
   const double divisor = y;
@@ -68,8 +70,8 @@ KERNELS_ALWAYS_INLINE inline float exp(float x) {
 }
 inline double exp(double x) { return std::exp(x); }
 
-/// e^x for x <= 0, in fewer instructions than `exp`: 0 where that is denormal. An `x` that is positive because it was
-/// rounded is no harm.
+/// e^x for x <= 0, in fewer instructions than `exp`. The result is 0 if e^x is denormal. An `x` slightly above 0, from
+/// a rounding error, is allowed.
 KERNELS_ALWAYS_INLINE inline float exp_of_negative(float x) {
   const float result = internal::exp_of_small(x);
   return x < internal::kLeastNormalExp ? 0 : result;
@@ -110,7 +112,7 @@ inline double log2(double x) { return std::log2(x); }
 constexpr double kLog10Ulp = 2.0;
 KERNELS_ALWAYS_INLINE inline float log10(float x) {
   constexpr float kFactor = 0x1.bcb7b2p-2f;  // 1/log(10)
-  constexpr float kHigh = 0x1.344p-2f;       // log10(2): its products with exponents are exact
+  constexpr float kHigh = 0x1.344p-2f;       // log10(2), rounded so that its products with exponents are exact
   constexpr float kLow = 0x1.3509f8p-18f;
   const internal::Split parts = internal::split(x);
   const float f = parts.mantissa - 1;
@@ -127,7 +129,7 @@ KERNELS_ALWAYS_INLINE inline float log1p(float x) {
   const internal::Split parts = internal::split(u);
   const bool is_one = parts.exponent == 0;
   const float f = is_one ? x : parts.mantissa - 1;
-  // What u lacks.
+  // The rounding error of u.
   const float rounded_off = parts.exponent > 0 ? 1 - (u - x) : x - (u - 1);
   const float correction = is_one ? 0 : rounded_off / u;
   const float exponent = static_cast<float>(parts.exponent);
@@ -159,7 +161,7 @@ inline double cosh(double x) { return std::cosh(x); }
 constexpr double kTanhUlp = 1.5;
 KERNELS_ALWAYS_INLINE inline float tanh(float x) {
   const float magnitude = internal::abs(x);
-  // From 9.02 on, results are 1.
+  // For |x| >= 9.02, results are 1 or -1.
   const float bounded = magnitude > 10 ? 10 : magnitude;
   const float large = 1 - 2 / (internal::exp_of_small(2 * bounded) + 1);
   const float square = bounded * bounded;
@@ -211,7 +213,7 @@ KERNELS_ALWAYS_INLINE inline float atan(float x) {
 }
 inline double atan(double x) { return std::atan(x); }
 
-/// The angle of the point (x, y).
+/// The angle of the point (x, y), in radians.
 constexpr double kAtan2Ulp = 2.0;
 KERNELS_ALWAYS_INLINE inline float atan2(float y, float x) {
   using namespace internal;
@@ -220,7 +222,7 @@ KERNELS_ALWAYS_INLINE inline float atan2(float y, float x) {
   const bool is_steep = y_magnitude > x_magnitude;
   const float high = is_steep ? y_magnitude : x_magnitude;
   const float low = is_steep ? x_magnitude : y_magnitude;
-  // Of equal magnitudes, zeros and infinities have no quotient.
+  // Equal magnitudes have their own case, because 0 / 0 and infinity / infinity are NaN.
   const float of_equal = high == 0 ? 0 : 1;
   const float part = atan_of_ratio(high == low ? of_equal : low / high);
   // part, pi/2 - part, pi - part or pi/2 + part
@@ -259,9 +261,9 @@ inline double acos(double x) { return std::acos(x); }
 constexpr double kErfUlp = 1.5;
 KERNELS_ALWAYS_INLINE inline float erf(float x) {
   const float magnitude = internal::abs(x);
-  // From 3.92 on, results are 1.
+  // For |x| >= 3.92, results are 1 or -1.
   const float bounded = magnitude > 4 ? 4 : magnitude;
-  // The logarithm of 1 - erf(x).
+  // The natural logarithm of 1 - erf(|x|).
   float q = 0x1.e31754p-14f;
   q = q * bounded - 0x1.2fc95cp-9f;
   q = q * bounded + 0x1.40db56p-6f;
@@ -285,7 +287,7 @@ inline double erf(double x) { return std::erf(x); }
 /// The logistic function, 1 / (1 + e^-x).
 constexpr double kSigmoidUlp = 2.5;
 KERNELS_ALWAYS_INLINE inline float sigmoid(float x) {
-  // Not e^-x, which overflows before the result is 0.
+  // Computes e^-|x|, because e^-x overflows while the result is still above 0.
   const float exponent = float_of(to_bits(x) | internal::kSignBit);
   const float e = internal::exp_of_bounded(exponent < -104 ? -104 : exponent);
   return internal::select(internal::if_negative(x), e, 1) / (1 + e);
@@ -296,13 +298,14 @@ inline double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 constexpr double kPowUlp = 0.6;
 KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
   using namespace internal;
-  // Masks of bits instead of conditions, which compilers would make branches of: there are too many.
+  // Selections with bit masks: compilers would translate this many conditions to branches.
   const float x_magnitude = abs(x);
   const float y_magnitude = abs(y);
   const uint32_t is_zero = if_less(x_magnitude, kDenormal);
   const uint32_t is_large = if_less(kMaxFloat, x_magnitude);  // infinity, NaN
 
-  // |x|^y = 2^(y log2|x|), in double: the product's absolute error becomes the relative error of the result.
+  // |x|^y = 2^(y log2|x|). The product is a double, because its absolute error becomes the relative error of the
+  // result.
   const Split parts = split(x_magnitude);
   const float exponent = select(is_zero, -kInfinity, select(is_large, kInfinity, static_cast<float>(parts.exponent)));
   // log2(m) = 2/log(2) artanh(s)
@@ -314,7 +317,7 @@ KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
   l = l * square + 0x1.ec709d12bc3a9p-1;
   l = l * square + 0x1.71547652bee01p+1;
   const double log2 = static_cast<double>(exponent) + s * l;
-  // Not infinity, times which the logarithm of 1 were NaN. From 2^32 on, results are 1, 0 and infinity already.
+  // An infinite y is replaced by 2^32, because infinity * log2(1) is NaN. If |y| >= 2^32, results are 0, 1 or infinity.
   const double product = with_sign(min_magnitude(y_magnitude, 0x1p32f), y) * log2;
 
   const double shifted = product + kRoundDouble;
@@ -326,14 +329,14 @@ KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
   p = p * f + 0x1.ebfbdadbc9267p-3;
   p = p * f + 0x1.62e430c833332p-1;
   p = p * f + 0x1.00000002621cfp+0;
-  // The integer is added to p's exponent.
+  // Adds the integer to the exponent of p.
   const float of_small = static_cast<float>(double_of(to_bits(p) + (to_bits(shifted) << 52)));
   const float rounded = static_cast<float>(product);
   const float of_large = float_of(to_bits(kInfinity) & ~if_negative(rounded));
   const float power = select(if_less(200, abs(rounded)), of_large, of_small);
 
-  // A negative x gives a negative result where y is an odd integer, and NaN where y is no integer, unless x is zero or
-  // infinite. From 2^24 on, floats are even integers.
+  // For a negative x, the result is negative if y is an odd integer, and NaN if y is not an integer, unless x is zero
+  // or infinite. All floats from 2^24 on are even integers.
   const float bounded = min_magnitude(y_magnitude, 0x1p24f);
   const int32_t integer = static_cast<int32_t>(bounded);
   const uint32_t is_fraction = if_less(static_cast<float>(integer), bounded);
@@ -341,20 +344,20 @@ KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
   const uint32_t is_invalid = is_fraction & if_negative(x) & ~is_zero & ~is_large;
   const uint32_t is_nan = if_less(kInfinity, x_magnitude) | if_less(kInfinity, y_magnitude);
   const float result = float_of((to_bits(power) ^ (odd_sign & to_bits(x))) | is_invalid | is_nan);
-  // 1 for NaN, too.
+  // 1^y = x^0 = 1, also if y or x is NaN.
   const uint32_t is_one = ~if_not_zero(to_bits(x) - to_bits(1.0f)) | if_less(y_magnitude, kDenormal);
   return select(is_one, 1, result);
 }
 inline double pow(double x, double y) { return std::pow(x, y); }
 
-/// Sine, cosine and tangent, of arrays: C's functions calculate those of large angles, one by one.
+/// Sine, cosine and tangent of arrays, in radians. C's functions compute the results of large angles one by one.
 constexpr double kSinUlp = 1.6;
 constexpr double kCosUlp = 1.6;
 constexpr double kTanUlp = 3.5;
 
 namespace internal {
 
-/// out[i] = small(in[i]) for 0 <= i < n where these are small angles, and large(in[i]) where not.
+/// out[i] = small(in[i]) for small angles and large(in[i]) for large angles, for 0 <= i < n.
 template <typename Small>
 inline void for_angles(int64_t n, float* out, const float* in, const Small& small, double (*large)(double)) {
   constexpr int64_t kBlock = 64;
@@ -366,7 +369,7 @@ inline void for_angles(int64_t n, float* out, const float* in, const Small& smal
     for (int64_t i = 0; i < count; ++i) {
       has_large |= is_large_angle(from[i]) ? 1 : 0;
     }
-    float angles[kBlock];  // which `out` may overwrite
+    float angles[kBlock];  // a copy, because `out` may be `in`
     if (has_large != 0) {
       std::copy_n(from, count, angles);
     }

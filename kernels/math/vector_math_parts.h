@@ -9,7 +9,7 @@
 #include "kernels/math/bits.h"
 #include "kernels/math/vectorize.h"
 
-/// What the functions of vector_math.h are made of.
+/// The common parts of the functions of vector_math.h.
 namespace rules_executorch::kernels::math {
 
 namespace internal {
@@ -21,41 +21,41 @@ constexpr float kMaxFloat = std::numeric_limits<float>::max();
 constexpr float kMinNormal = std::numeric_limits<float>::min();
 constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
 
-/// A small number plus this one is rounded to an integer, which the sum has in its low bits.
+/// The sum of a small number and this constant is rounded to an integer. The low bits of the sum are the integer.
 constexpr float kRound = 0x1.8p23f;
 constexpr double kRoundDouble = 0x1.8p52;
 
-/// log(2) in two parts. The first has few bits, so that its products with exponents are exact.
+/// log(2) in two parts. The first part has few bits, so that its products with exponents are exact.
 constexpr float kLog2High = 0x1.62ep-1f;
 constexpr float kLog2Low = 0x1.0bfbe8p-15f;
 constexpr float kLog2 = kLog2High + kLog2Low;
 
 inline float abs(float x) { return float_of(to_bits(x) & ~kSignBit); }
 
-/// `magnitude`, which is not negative, with the sign of `sign`.
+/// `magnitude` with the sign of `sign`. `magnitude` must not be negative.
 inline float with_sign(float magnitude, float sign) {
   return float_of(to_bits(magnitude) | (to_bits(sign) & kSignBit));
 }
 
-/// All bits where a < b, none otherwise, for numbers that are not negative. NaN is more than infinity.
+/// A mask of all bits if a < b, otherwise 0. Neither number may be negative. NaN counts as larger than infinity.
 inline uint32_t if_less(float a, float b) {
   return static_cast<uint32_t>(static_cast<int32_t>(to_bits(a) - to_bits(b)) >> 31);
 }
 
-/// All bits where the sign is minus, none otherwise.
+/// A mask of all bits if the sign bit is set, otherwise 0.
 inline uint32_t if_negative(float x) { return static_cast<uint32_t>(static_cast<int32_t>(to_bits(x)) >> 31); }
 
-/// All bits where there is one, none otherwise.
+/// A mask of all bits if `bits` is not 0, otherwise 0.
 inline uint32_t if_not_zero(uint32_t bits) {
   return static_cast<uint32_t>(static_cast<int32_t>(bits | (0 - bits)) >> 31);
 }
 
-/// `yes` where `mask` has all bits, `no` where it has none.
+/// `yes` if `mask` has all bits, `no` if `mask` is 0.
 inline float select(uint32_t mask, float yes, float no) {
   return float_of((to_bits(yes) & mask) | (to_bits(no) & ~mask));
 }
 
-/// The smaller of two numbers that are not negative. NaN is more than infinity.
+/// The smaller of two numbers. Neither number may be negative. NaN counts as larger than infinity.
 inline float min_magnitude(float a, float b) { return select(if_less(a, b), a, b); }
 
 /// 2^n for -126 <= n <= 127.
@@ -68,7 +68,7 @@ inline constexpr float kExpPolynomial[] = {0x1.6ac742p-10f, 0x1.123dep-7f, 0x1.5
 /// 1/log(2).
 constexpr float kLog2e = 0x1.715476p+0f;
 
-/// The least argument whose e^x is not denormal.
+/// The smallest argument for which e^x is not denormal.
 constexpr float kLeastNormalExp = -0x1.5d589ep6f;
 
 /// e^x = 2^n (1 + rest), with 1 + rest = e^r and |r| <= log(2)/2.
@@ -89,28 +89,29 @@ KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
   return {r + r * r * p, to_bits(shifted) - to_bits(kRound)};
 }
 
-/// e^x for -104 <= x <= 89, between which its results are 0, infinity and all others, and for NaN.
+/// e^x for -104 <= x <= 89 and for NaN. The result is 0 at the lower bound and infinity at the upper bound.
 KERNELS_ALWAYS_INLINE inline float exp_of_bounded(float x) {
   const ExpParts parts = exp_parts(x);
-  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
+  // Two factors, because a float cannot have the exponents of all results. The last product rounds if the result is
+  // denormal.
   const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
   return (1 + parts.rest) * power_of_two(half) * power_of_two(parts.n - half);
 }
 
-/// e^x for results that are neither infinite nor denormal.
+/// e^x, if the result is neither infinite nor denormal.
 KERNELS_ALWAYS_INLINE inline float exp_of_small(float x) {
   const ExpParts parts = exp_parts(x);
   return (1 + parts.rest) * power_of_two(parts.n);
 }
 
-/// Half of e^x for |x| <= 90, which is finite where sinh and cosh are.
+/// e^x / 2 for |x| <= 90, which is finite if sinh(x) and cosh(x) are finite.
 KERNELS_ALWAYS_INLINE inline float half_exp(float x) {
   const ExpParts parts = exp_parts(x);
   const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
   return (1 + parts.rest) * power_of_two(parts.n - 1 - half) * power_of_two(half);
 }
 
-/// Half of e^x - 1 for -18 <= x <= 90.
+/// (e^x - 1) / 2 for -18 <= x <= 90.
 KERNELS_ALWAYS_INLINE inline float half_expm1(float x) {
   const ExpParts parts = exp_parts(x);
   const uint32_t half = static_cast<uint32_t>(static_cast<int32_t>(parts.n) >> 1);
@@ -132,7 +133,7 @@ KERNELS_ALWAYS_INLINE inline Split split(float magnitude) {
   return {float_of((bits & 0x7fffff) + kRootOfHalf), exponent};
 }
 
-/// f - f^2/2 + ... = log(1 + f), for sqrt(1/2) <= 1 + f < sqrt(2); all but the first term, and `addend`.
+/// log(1 + f) - f + addend = -f^2/2 + f^3/3 - ... + addend, for sqrt(1/2) <= 1 + f < sqrt(2).
 KERNELS_ALWAYS_INLINE inline float log_rest(float f, float addend) {
   float p = -0x1.3a8ae6p-4f;
   p = p * f + 0x1.05b42cp-3f;
@@ -146,7 +147,7 @@ KERNELS_ALWAYS_INLINE inline float log_rest(float f, float addend) {
   return f * square * p + addend - 0.5f * square;
 }
 
-/// `result`, a logarithm of x where x is positive and finite, or what it is of any other x.
+/// `result` if x is positive and finite, otherwise the logarithm of x: -infinity, infinity or NaN.
 KERNELS_ALWAYS_INLINE inline float log_of_any(float x, float result) {
   const float of_positive = x < kInfinity ? result : x;
   return x > 0 ? of_positive : (x == 0 ? -kInfinity : kNaN);
@@ -170,7 +171,7 @@ KERNELS_ALWAYS_INLINE inline float atan_of_ratio(float t) {
   return t + t * square * p;
 }
 
-/// Of a magnitude above 1/2: half of acos(magnitude); of others asin(magnitude).
+/// acos(magnitude) / 2 if magnitude > 1/2, otherwise asin(magnitude).
 KERNELS_ALWAYS_INLINE inline float asin_of_part(float magnitude) {
   const bool is_large = magnitude > 0.5f;
   const float square = is_large ? (1 - magnitude) * 0.5f : magnitude * magnitude;
@@ -183,19 +184,19 @@ KERNELS_ALWAYS_INLINE inline float asin_of_part(float magnitude) {
   return s + s * square * p;
 }
 
-/// Whether an angle is beyond those that vectorized loops divide into quadrants. NaN is not.
+/// Whether an angle is too large for divide_angle. False for NaN.
 KERNELS_ALWAYS_INLINE inline bool is_large_angle(float x) { return abs(x) > 0x1p22f; }
 
-/// x = quadrant * pi/2 + r, with the sine and the cosine of r, |r| <= pi/4.
+/// x = quadrant * pi/2 + r, with |r| <= pi/4. `sine` and `cosine` are those of r.
 struct Angle {
   float sine;
   float cosine;
   uint32_t quadrant;
 };
 
-/// Of an x that is not large.
+/// Requires !is_large_angle(x).
 KERNELS_ALWAYS_INLINE inline Angle divide_angle(float x) {
-  constexpr double kHigh = 0x1.921fb544p+0;  // 31 bits: its products with the number of quadrants are exact
+  constexpr double kHigh = 0x1.921fb544p+0;  // 31 bits, so that its products with the number of quadrants are exact
   constexpr double kLow = 0x1.0b4611a626331p-34;
   const double shifted = x * 0x1.45f306dc9c883p-1 + kRoundDouble;
   const double n = shifted - kRoundDouble;
@@ -213,7 +214,7 @@ KERNELS_ALWAYS_INLINE inline Angle divide_angle(float x) {
           static_cast<uint32_t>(to_bits(shifted))};
 }
 
-/// sin(x + quadrants * pi/2) for an x that is not large.
+/// sin(x + quadrants * pi/2). Requires !is_large_angle(x).
 KERNELS_ALWAYS_INLINE inline float sin_of_small(float x, uint32_t quadrants) {
   const Angle angle = divide_angle(x);
   const uint32_t quadrant = angle.quadrant + quadrants;

@@ -5,7 +5,8 @@
 #include "kernels/simd/inline.h"
 #include "kernels/simd/lanes.h"
 
-/// Before a `for` loop: its iterations do not depend on each other, even if its pointers alias.
+/// Put this macro before a `for` loop whose iterations do not depend on each other. The compiler then assumes that
+/// pointers do not alias.
 #if defined(__clang__)
 #define KERNELS_INDEPENDENT_ITERATIONS _Pragma("clang loop vectorize(assume_safety)")
 #elif defined(__GNUC__)
@@ -14,8 +15,9 @@
 #define KERNELS_INDEPENDENT_ITERATIONS
 #endif
 
-/// Before a loop over lanes, kReductionLanes or LaneReduction's: the vectors that it becomes are told apart, so that
-/// the compiler keeps them in registers. Not all lanes, which would leave nothing to vectorize.
+/// Put this macro before a loop over kReductionLanes or LaneReduction::kLanes. Unrolling gives each vector of lanes its
+/// own variable, so that the compiler keeps the vectors in registers. Unrolling all iterations would prevent
+/// vectorization.
 #if defined(__GNUC__) && !defined(__clang__)
 #define KERNELS_LANES _Pragma("GCC unroll 8")
 #else
@@ -24,8 +26,8 @@
 
 namespace rules_executorch::kernels {
 
-/// Calls `body(i)` for 0 <= i < n. The calls are independent of each other. The trip count of the inner loop is a
-/// constant, so that compilers vectorize it at -O2 as well, where GCC leaves alone what needs a remainder loop.
+/// Calls `body(i)` for 0 <= i < n. The calls must be independent of each other. The trip count of the inner loop is a
+/// constant, because at -O2, GCC does not vectorize loops that need a remainder loop.
 template <typename Body>
 KERNELS_ALWAYS_INLINE inline void vectorized_for(int64_t n, const Body& body) {
   constexpr int64_t kUnroll = 16;
@@ -41,7 +43,7 @@ KERNELS_ALWAYS_INLINE inline void vectorized_for(int64_t n, const Body& body) {
   }
 }
 
-// Whether there are wider vectors than those that all files are compiled for.
+// Whether processors may have wider vectors than the instruction set that the file is compiled for.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX2__)
 #define KERNELS_HAVE_WIDE_VECTORS 1
 #else
@@ -52,7 +54,7 @@ KERNELS_ALWAYS_INLINE inline void vectorized_for(int64_t n, const Body& body) {
 
 namespace internal {
 
-/// `vectorized_for` with vectors of twice the size, and multiplications that add.
+/// `vectorized_for`, compiled for AVX2 (vectors of twice the size) and fused multiply-add.
 template <typename Body>
 [[gnu::target("avx2,fma")]] void vectorized_for_avx2(int64_t n, const Body& body) {
   vectorized_for(n, body);
@@ -62,9 +64,9 @@ template <typename Body>
 
 #endif
 
-/// `vectorized_for` for long calculations, which are compiled twice: for all processors of the architecture, and for
-/// those that have wider vectors and multiplications that add. These round once, so that approximations differ in their
-/// last bits. `body` is KERNELS_ALWAYS_INLINE.
+/// `vectorized_for` for long computations. The loop is compiled twice: for all processors of the architecture, and for
+/// processors with wider vectors and fused multiply-add. Fused multiply-add rounds once, so that the last bits of
+/// approximations can differ. `body` must be KERNELS_ALWAYS_INLINE.
 template <typename Body>
 inline void wide_vectorized_for(int64_t n, const Body& body) {
 #if KERNELS_HAVE_WIDE_VECTORS
@@ -76,12 +78,13 @@ inline void wide_vectorized_for(int64_t n, const Body& body) {
   vectorized_for(n, body);
 }
 
-/// Combines values that come in blocks. Compilers do not reorder floating-point operations; here the order is one of
-/// lanes, which depends on nothing but the count of values where all blocks but the last are multiples of kLanes.
+/// Reduces values that arrive in blocks. Compilers do not reorder floating-point operations, so that the reduction has
+/// one accumulator for each lane. The order of the operations depends only on the number of values if the length of
+/// each block except the last is a multiple of kLanes.
 template <typename T>
 class LaneReduction {
  public:
-  // Two vectors of 512 bits, half the registers of 128.
+  // Two vectors of 512 bits, or eight vectors of 128 bits, which are half of the registers.
   static constexpr int64_t kLanes = 128 / static_cast<int64_t>(sizeof(T));
 
   explicit LaneReduction(T identity) {
@@ -92,7 +95,7 @@ class LaneReduction {
 
   template <typename Combine>
   void add(int64_t n, const T* values, const Combine& combine) {
-    // A copy, which the compiler keeps in registers.
+    // A local copy, because the compiler keeps a local copy in registers.
     T lanes[kLanes];
     for (int64_t k = 0; k < kLanes; ++k) {
       lanes[k] = lanes_[k];
@@ -112,7 +115,7 @@ class LaneReduction {
     }
   }
 
-  /// The kLanes values so far; the k-th of a block goes to lane k % kLanes.
+  /// The kLanes accumulators. Accumulator k % kLanes has the k-th value of a block.
   T* lanes() { return lanes_; }
 
   template <typename Combine>

@@ -17,34 +17,35 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Output features of a panel of weights, and the elements of each that follow each other: kBlock bytes. A byte has one
-/// element, or two of 4 bits, which are a block apart.
+/// The number of output features of a panel of weights, and the number of consecutive elements of each output feature.
+/// kBlock is the number of bytes of these elements for all features of a panel. A byte has one 8-bit element or two
+/// 4-bit elements, which are kPanelDepth elements apart.
 constexpr int64_t kPanelColumns = kBytePanelColumns;
 constexpr int64_t kPanelDepth = kBytePanelDepth;
 constexpr int64_t kBlock = kPanelColumns * kPanelDepth;
 constexpr int kPanelVectors = static_cast<int>(kBlock / simd::kByteLanes);
-/// Rows and panels that are multiplied together: half the registers of most processors hold sums.
+/// The number of rows and of panels of a tile. The sums take half of the registers of most processors.
 constexpr int kTileRows = 4;
 constexpr int kTilePanels = kPanelVectors == 1 ? 4 : 1;
-/// Elements of a row of the input are filled up to a multiple of this.
+/// The rows of the input are padded to a multiple of this number of elements.
 constexpr int64_t kRowMultiple = kBytePanelRowMultiple;
 static_assert(kPanelDepth == simd::kGroupBytes && kRowMultiple == 2 * kPanelDepth);
-/// Rows that meet a panel before the next one.
+/// The number of rows that are multiplied by a panel before the next panel.
 constexpr int64_t kRows = 64;
 
-/// How the bytes of a row of the input stand for its values: `(byte - zero_point) * scale`.
+/// The quantization of a row of the input: the value of a byte is `(byte - zero_point) * scale`.
 struct RowParameters {
   float scale;
   float zero_point;
 };
 
-/// Quantizes rows as torchao's choose_qparams_affine() and quantize_affine() do, to bytes that are 128 larger than
-/// Chars.
+/// Quantizes rows as torchao's choose_qparams_affine() and quantize_affine() do. The results are Chars plus 128, as
+/// bytes.
 struct RowQuantization {
   bool is_symmetric;
   float eps;
 
-  /// Rows are of dtype `type`, and quantized as floats.
+  /// Quantizes a row of `n` elements of dtype `type`. The computation is in float.
   RowParameters operator()(ScalarType type, const char* row, int64_t n, uint8_t* bytes) const {
     const auto size = static_cast<int64_t>(elementSize(type));
     const MinMax<float> extent = min_max<float>(type, row, size, n);
@@ -71,22 +72,22 @@ struct RowQuantization {
   static void quantize(const float* row, int64_t n, float inverse, float zero_point, uint8_t* bytes) {
     vectorized_for(n, [=](int64_t i) {
       const float value = math::rint(row[i] * inverse) + zero_point;
-      const float raised = value > 0.0f ? value : 0.0f;  // As is NaN.
+      const float raised = value > 0.0f ? value : 0.0f;  // also for NaN
       bytes[i] = static_cast<uint8_t>(static_cast<int32_t>(raised < 255.0f ? raised : 255.0f));
     });
   }
 };
 
-/// Rows of bytes times panels of weights: `(total - zero_point * offset) * row_scale + bias`, where the total is that
-/// of all groups' sums, times the group's scale.
+/// The product of rows of bytes and panels of weights: `(total - zero_point * offset) * row_scale + bias`. The total is
+/// the sum over all groups of the group's sum times the group's scale.
 struct Layer {
   const uint8_t* rows_data;
   int64_t row_stride;
   const RowParameters* parameters;
   const char* panels;
   int64_t panel_stride;
-  const float* scales;   // of a panel's columns, of each group
-  const float* offsets;  // of each column: the sum of its weights, times their scales
+  const float* scales;   // for each group, the scales of a panel's columns
+  const float* offsets;  // for each column, the sum of its weights times their scales
   const float* bias;
   char* out;
   ScalarType type;  // of `out`
@@ -99,7 +100,8 @@ template <int kBits, int kRowCount, int kPanelCount>
 void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
   constexpr int kVectors = kPanelCount * kPanelVectors;
   constexpr int64_t kColumns = kPanelCount * kPanelColumns;
-  // Elements in a vector's bytes, and the share of sums that they are of.
+  // The number of elements of a row in the bytes of a block, and the factor of the sums: 4-bit weights are loaded as 16
+  // times their value.
   constexpr int64_t kDepth = kBits == 4 ? 2 * kPanelDepth : kPanelDepth;
   constexpr float kFactor = kBits == 4 ? 1.0f / 16 : 1.0f;
   float totals[kRowCount][kColumns] = {};
@@ -215,7 +217,7 @@ void compute(const Layer& layer, int64_t rows) {
                });
 }
 
-/// Whether tensors are the weights of a layer of `k` input features, and their scales and offsets.
+/// Whether the tensors are the weights, scales and offsets of a layer with `k` input features.
 bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const Tensor& offset) {
   const bool has_halves = weight.scalar_type() == ScalarType::Byte;
   const int64_t padded = (k + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
@@ -230,7 +232,7 @@ bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const T
   const bool has_groups = scale.dim() == 3 && scale.size(0) == panels && scale.size(2) == kPanelColumns &&
                           (scale.size(1) == 1 || (scale.size(1) > 1 && k % (scale.size(1) * kRowMultiple) == 0));
   ET_CHECK_OR_RETURN_FALSE(has_groups && offset.dim() == 1,
-                           "scales are not those of groups of a multiple of %d of %d input features, in panels of %d",
+                           "scales do not match groups of a multiple of %d of %d input features, in panels of %d",
                            static_cast<int>(kRowMultiple), static_cast<int>(k), static_cast<int>(kPanelColumns));
   return true;
 }
@@ -260,7 +262,7 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
     ET_KERNEL_CHECK(ctx, bias->scalar_type() == ScalarType::Float || bias->scalar_type() == type, InvalidArgument, out);
     ET_KERNEL_CHECK(ctx, bias->dim() == 1 && bias->numel() == columns, InvalidArgument, out);
   }
-  ET_KERNEL_CHECK_MSG(ctx, eps > 0, InvalidArgument, out, "the least scale is %f: it is above 0", eps);
+  ET_KERNEL_CHECK_MSG(ctx, eps > 0, InvalidArgument, out, "the smallest scale is %f, expected a number above 0", eps);
 
   // Resize
   Tensor::SizesType sizes[kTensorDimensionLimit];
@@ -281,7 +283,8 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
   const bool converts_bias = bias.has_value() && bias->scalar_type() != ScalarType::Float;
   const int64_t bias_size = converts_bias ? columns * static_cast<int64_t>(sizeof(float)) : 0;
   const auto memory = ctx.allocate_temp(rows * (row_stride + sizeof(RowParameters)) + bias_size, /*alignment=*/64);
-  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for the quantized input");
+  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
+                      "not enough temporary memory for the quantized input");
   auto* const parameters = static_cast<RowParameters*>(*memory);
   auto* const biases = reinterpret_cast<float*>(parameters + rows);
   auto* const bytes = reinterpret_cast<uint8_t*>(biases) + bias_size;

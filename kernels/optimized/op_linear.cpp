@@ -21,7 +21,7 @@ void add_elements(void* totals, const void* addend, int64_t n) {
   vectorized_for(n, [=](int64_t i) { total[i] += x[i]; });
 }
 
-/// A product and its bias, which is of the product's shape.
+/// A product with a bias of the product's shape.
 class BiasedProduct final : public ViewProduct {
  public:
   BiasedProduct(const ProductLoops& loops, AddElements add, const ConstStridedView& bias, const ConstStridedView& a,
@@ -45,7 +45,7 @@ class BiasedProduct final : public ViewProduct {
   AddElements add_;
 };
 
-/// Makes `rows` the matrix whose rows are those of `view`. False where these are not evenly apart.
+/// Sets `rows` to the matrix with all rows of `view`. Returns false if the rows have no constant stride.
 template <typename View>
 bool merge_rows(const View& view, View& rows) {
   rows = view;
@@ -68,13 +68,13 @@ bool merge_rows(const View& view, View& rows) {
   return true;
 }
 
-/// A linear layer: `out = in * weight + bias`, with the weight as it is multiplied, its columns contiguous.
+/// A linear layer: `out = in * weight + bias`. The columns of `weight` are contiguous.
 class LinearLayer {
  public:
   LinearLayer(KernelRuntimeContext& ctx, const ProductLoops& loops, AddElements add, const ConstStridedView& weight)
       : scratch_(ctx), loops_(loops), add_(add), weight_(weight) {}
 
-  /// Computes `out`, which has 2 dimensions or more. `bias` is null, or of the shape of `out`.
+  /// Computes `out`. `out` has at least 2 dimensions. `bias` is null or has the shape of `out`.
   void compute(const ConstStridedView& in, const ConstStridedView* bias, const StridedView& out) {
     ConstStridedView in_rows;
     ConstStridedView bias_rows;
@@ -114,7 +114,7 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& we
   ET_KERNEL_CHECK(ctx, tensors_have_same_size_at_dims(in, in.dim() - 1, weight, weight.dim() - 1), InvalidArgument,
                   out);
 
-  // Resize. A weight of one dimension leaves no dimension of features.
+  // Resize. With a 1-dim weight, the result has no dimension of features.
   const bool has_features = weight.dim() == 2;
   const int64_t out_dim = in.dim() - (has_features ? 0 : 1);
   Tensor::SizesType sizes[kTensorDimensionLimit];
@@ -124,7 +124,7 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& we
   }
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(out_dim)}), InvalidArgument, out);
 
-  // A vector is a row, and a weight of one dimension that of one feature.
+  // A 1-dim input is one row. A 1-dim weight is the weight of one feature.
   ConstStridedView in_view(in);
   ConstStridedView weight_view(weight);
   StridedView out_view(out);
@@ -152,7 +152,7 @@ Tensor& linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& we
     loops = &product_loops<ProductType<CTYPE>>();
     add = &add_elements<ProductType<CTYPE>>;
   });
-  if (loops != nullptr) {  // The switch has not failed.
+  if (loops != nullptr) {  // the switch supports the dtype
     constexpr int64_t kTransposed[] = {1, 0};
     LinearLayer(ctx, *loops, add, weight_view.permute(kTransposed))
         .compute(in_view, bias.has_value() ? &bias_view : nullptr, out_view);

@@ -38,7 +38,7 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   // Compute
   const packed::Plan plan = packed::make_plan(geometry);
   const auto memory = ctx.allocate_temp(plan.parts * plan.scratch_size, /*alignment=*/64);
-  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a convolution");
+  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "not enough temporary memory for the convolution");
   ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE, [&] {
     const packed::Operands<CTYPE> operands{static_cast<const CTYPE*>(in.const_data_ptr()),
                                            static_cast<const CTYPE*>(weight.const_data_ptr()),

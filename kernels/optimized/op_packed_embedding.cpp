@@ -12,14 +12,14 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `weight` has the panels of a table: (panels, elements of an embedding, embeddings of a panel), or with a
-/// fourth dimension, of elements of an embedding that lie next to each other.
+/// Whether `weight` has the shape of a packed table: (panels, elements of an embedding, embeddings of a panel). A
+/// fourth dimension is for pairs: adjacent elements of an embedding.
 bool check_panels(const Tensor& weight, int64_t num_embeddings) {
   ET_CHECK_OR_RETURN_FALSE(weight.dim() == 3 || weight.dim() == 4,
-                           "weights are no panels, which have 3 or 4 dimensions: they have %d", int(weight.dim()));
+                           "expected panels with 3 or 4 dimensions, got weights with %d", int(weight.dim()));
   ET_CHECK_OR_RETURN_FALSE(num_embeddings >= 0 && num_embeddings <= weight.size(0) * weight.size(2),
-                           "%d panels of %d do not have %lld embeddings", int(weight.size(0)), int(weight.size(2)),
-                           static_cast<long long>(num_embeddings));
+                           "%d panels of %d embeddings do not match %lld embeddings", int(weight.size(0)),
+                           int(weight.size(2)), static_cast<long long>(num_embeddings));
   return true;
 }
 

@@ -21,29 +21,30 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Rows of the input that meet a strip of panels together, and products that are added up before they are added to a
-/// sum: the part of the panels that a tile meets stays in the first cache, or where tiles are wide in the second one,
-/// as the sums do. Fewer products would read and write these more often.
+/// The number of rows of the input that are multiplied by a strip of panels, and the number of products that are added
+/// before they are added to a sum. The part of the panels that a tile reads stays in the L1 cache, or in the L2 cache
+/// if tiles are wide. The sums stay in the L2 cache. With fewer products, the sums would be loaded and stored more
+/// often.
 constexpr int64_t kRows = 512;
 constexpr int64_t kDepth = 384;
-/// The same of elements of fewer bits than a float has, which are converted a part of a panel at a time.
+/// The same for 16-bit elements. Each step converts a part of a panel.
 constexpr int64_t kReducedRows = 64;
 constexpr int64_t kReducedDepth = 32;
-/// Multiplications that a thread takes at least.
+/// The lowest number of multiplications for a thread.
 constexpr int64_t kPartProducts = int64_t{1} << 19;
 
 /// The type of sums of elements of type E.
 template <typename E>
 using Sum = std::conditional_t<is_reduced_floating_point<E>::value, float, E>;
 
-/// A linear layer, all tensors contiguous: `out = activation(in * weight + bias)`. Elements of type E are calculated
-/// with as floats if they have fewer bits, in sums of floats that are rounded once.
+/// A linear layer: `out = activation(in * weight + bias)`. All tensors are contiguous. For 16-bit elements E, sums are
+/// floats and are rounded once.
 template <typename E>
 struct PackedLinear {
   using T = Sum<E>;
 
   const ProductLoops& loops;
-  const void* in;   // of type E where that is T, or pairs are multiplied; otherwise of type T
+  const void* in;   // of type E if E is T or pairs are multiplied, otherwise of type T
   const E* weight;  // panels, one after the other
   const E* bias;    // null for none
   E* out;
@@ -52,7 +53,7 @@ struct PackedLinear {
   int64_t columns;
   Activation activation;
 
-  /// Whether products are of two elements each, as the instruction set has them.
+  /// Whether the instruction set multiplies pairs of elements.
   static bool multiplies_pairs() {
     return std::is_same_v<E, BFloat16> && product_loops<T>().add_panel_of_pairs != nullptr;
   }
@@ -72,7 +73,7 @@ struct PackedLinear {
  private:
   static constexpr ScalarType kType = CppTypeToScalarType<E>::value;
 
-  /// Computes the columns of a strip, from `column` on, in some rows.
+  /// Computes the columns of a strip, from `column` on, for `count` rows.
   void compute_strip(int64_t row, int64_t count, int64_t column) const {
     const int64_t width = std::min(kStripColumns, columns - column);
     const E* const b = weight + column * k;
@@ -96,7 +97,7 @@ struct PackedLinear {
     }
   }
 
-  /// Computes some rows in sums that are no results.
+  /// Computes `count` rows in a buffer of sums, and converts the sums to results.
   void compute_reduced(int64_t row, const E* b, int64_t count, int64_t column, int64_t width, E* results) const {
     alignas(64) T sums[kReducedRows * kStripColumns];
     PanelProduct product = {sums, kStripColumns, nullptr, 0, nullptr, 0, count, width, 0, true};
@@ -131,7 +132,7 @@ struct PackedLinear {
     }
   }
 
-  /// Reads some rows of a panel. Two elements of BFloat16 are of two rows.
+  /// Converts `count` rows of a panel. In BFloat16 panels, two adjacent elements are from two rows.
   static void load_rows(const E* panel, int64_t count, T* target) {
     if constexpr (std::is_same_v<E, BFloat16>) {
       for (int64_t i = 0; i < count; i += 2, panel += 2 * kFloatPanelColumns, target += 2 * kFloatPanelColumns) {
@@ -169,19 +170,21 @@ bool is_contiguous(const Tensor& tensor) {
   return ::executorch::runtime::is_contiguous_dim_order(tensor.dim_order().data(), tensor.dim());
 }
 
-/// Whether `weight` has the panels of a layer: rows of them, or pairs of rows, one behind the other.
+/// Whether `weight` has the shape of the panels of a layer: a row for each input feature, or for each pair of input
+/// features.
 bool check_panels(const Tensor& in, const Tensor& weight, int64_t out_features) {
   const bool has_pairs = weight.scalar_type() == ScalarType::BFloat16;
-  ET_CHECK_OR_RETURN_FALSE(weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kFloatPanelColumns &&
-                               (!has_pairs || weight.size(3) == 2) && is_contiguous(weight),
-                           "weights are no panels of %d columns: the program was exported by another version of "
-                           "rules_executorch; export the program again",
-                           int(kFloatPanelColumns));
+  ET_CHECK_OR_RETURN_FALSE(
+      weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kFloatPanelColumns &&
+          (!has_pairs || weight.size(3) == 2) && is_contiguous(weight),
+      "the weights are not in panels of %d columns: the program was exported by another version of "
+      "rules_executorch; export the program again",
+      int(kFloatPanelColumns));
   const int64_t k = weight.size(1) * (has_pairs ? 2 : 1);
   ET_CHECK_OR_RETURN_FALSE(in.dim() >= 1 && in.size(in.dim() - 1) == k,
-                           "weights are for %d input features, the input has others", int(k));
+                           "the weights are for %d input features, the input has another number", int(k));
   const int64_t panels = (out_features + kFloatPanelColumns - 1) / kFloatPanelColumns;
-  ET_CHECK_OR_RETURN_FALSE(out_features >= 0 && weight.size(0) == panels, "%d panels are not those of %d features",
+  ET_CHECK_OR_RETURN_FALSE(out_features >= 0 && weight.size(0) == panels, "%d panels do not match %d output features",
                            int(weight.size(0)), int(out_features));
   return true;
 }
@@ -212,7 +215,7 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
     return out;
   }
 
-  // Tensors of other dim orders have contiguous copies, and so has an input of fewer bits than it is calculated with.
+  // Tensors with other dim orders are copied to contiguous memory. So are inputs that must be converted.
   ScalarType in_type = type;
   ET_SWITCH_FLOATHBF16_TYPES(type, ctx, op_name, CTYPE, [&] {
     in_type = PackedLinear<CTYPE>::multiplies_pairs() ? type : CppTypeToScalarType<Sum<CTYPE>>::value;
@@ -221,7 +224,8 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   void* target = out.mutable_data_ptr();
   if (!is_contiguous(in) || in_type != type) {
     const auto memory = ctx.allocate_temp(in.numel() * elementSize(in_type), /*alignment=*/64);
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a copy of the input");
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
+                        "not enough temporary memory for a copy of the input");
     StridedView copied;
     static_cast<StridedShape&>(copied) = ConstStridedView(in).contiguous(in_type);
     copied.data = static_cast<char*>(*memory);
@@ -230,7 +234,8 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   }
   if (!is_contiguous(out)) {
     const auto memory = ctx.allocate_temp(out.nbytes(), /*alignment=*/64);
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a copy of the result");
+    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
+                        "not enough temporary memory for a copy of the result");
     target = *memory;
   }
 

@@ -14,7 +14,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// What becomes of two bytes.
+/// The sum of two bytes.
 struct Sum {
   float a_scale;
   float b_scale;
@@ -46,7 +46,7 @@ void add(const Sum& sum, const void* a, const void* b, int64_t begin, int64_t en
   vectorized_for(end - begin - i, [=](int64_t j) KERNELS_ALWAYS_INLINE { add_at(i + j); });
 }
 
-/// Adds tensors whose elements lie in the same order.
+/// Adds tensors whose elements have the same order in memory.
 void add_in_order(const Sum& sum, const Tensor& a, const Tensor& b, Tensor& out) {
   const bool a_is_char = a.scalar_type() == ScalarType::Char;
   const bool b_is_char = b.scalar_type() == ScalarType::Char;

@@ -45,7 +45,7 @@ Tensor& quantized_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, c
     return out;
   }
   ET_KERNEL_CHECK_MSG(ctx, is_channels_last(in) && is_channels_last(out), InvalidArgument, out,
-                      "the channels of a pixel are not neighbors");
+                      "expected channels-last tensors, got another dim order");
 
   // Compute
   convolution.in = static_cast<const uint8_t*>(in.const_data_ptr());
@@ -57,7 +57,8 @@ Tensor& quantized_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, c
   ProductScratch scratch(ctx);
   const bool has_memory =
       convolution.is_depthwise() ? convolve_depthwise(convolution, scratch) : convolve_rows(convolution, scratch);
-  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out, "no memory for a part of the input");
+  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out,
+                      "not enough temporary memory for a part of the input");
   return out;
 }
 

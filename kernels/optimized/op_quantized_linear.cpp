@@ -10,7 +10,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Rows that a thread takes at a time: their elements stay in a cache while panels of weights pass.
+/// The number of rows of a block. The rows stay in a cache while a thread multiplies them by all panels of weights.
 constexpr int64_t kRowBlock = 64;
 
 }  // namespace
@@ -50,7 +50,7 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
     return out;
   }
 
-  // Compute: parts of some panels and some rows.
+  // Compute: each part has several panels and several rows.
   const int64_t rows = out.numel() / columns;
   const int64_t row_blocks = (rows + kRowBlock - 1) / kRowBlock;
   const int64_t panel_blocks = (panels + kPanels - 1) / kPanels;

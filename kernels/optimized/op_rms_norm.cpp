@@ -12,7 +12,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Contiguous elements, which are calculated with as `T`.
+/// Contiguous elements for computations in `T`.
 template <typename T>
 struct Elements {
   const char* data;
@@ -21,7 +21,7 @@ struct Elements {
   explicit Elements(const Tensor& tensor)
       : data(static_cast<const char*>(tensor.const_data_ptr())), type(tensor.scalar_type()) {}
 
-  /// `n` of them, in `block` where they are of another type.
+  /// A pointer to `n` elements, or `block` with converted elements if they have another type.
   const T* load(int64_t first, int64_t n, T* block) const {
     const auto size = static_cast<int64_t>(elementSize(type));
     if (type == CppTypeToScalarType<T>::value) {
@@ -32,7 +32,7 @@ struct Elements {
   }
 };
 
-/// `function(start, count)` for each block of a row.
+/// Calls `function(start, count)` for each block of a row.
 template <typename Function>
 void for_each_block(int64_t n, const Function& function) {
   for (int64_t start = 0; start < n; start += kBlockSize) {
@@ -40,7 +40,7 @@ void for_each_block(int64_t n, const Function& function) {
   }
 }
 
-/// Divides rows of `n` elements by the root of the mean of their squares, and multiplies them with the weight.
+/// Divides each row of `n` elements by the root of its mean square, and multiplies it by the weight.
 template <typename T>
 void normalize_rows(const Tensor& in, const std::optional<Tensor>& weight, int64_t n, double eps, Tensor& out) {
   constexpr ScalarType kType = CppTypeToScalarType<T>::value;
@@ -90,7 +90,7 @@ Tensor& rms_norm_out(KernelRuntimeContext& ctx, const Tensor& in, const std::opt
   ET_KERNEL_CHECK(ctx, out.scalar_type() == type, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(in) && tensor_is_default_dim_order(out), InvalidArgument, out);
   ET_KERNEL_CHECK_MSG(ctx, dims >= 1 && dims <= in.dim(), InvalidArgument, out,
-                      "%lld normalized dimensions, of %d of the input", static_cast<long long>(dims),
+                      "cannot normalize %lld dimensions of an input with %d dimensions", static_cast<long long>(dims),
                       static_cast<int>(in.dim()));
   if (weight.has_value()) {
     const ScalarType weight_type = weight->scalar_type();
@@ -98,7 +98,7 @@ Tensor& rms_norm_out(KernelRuntimeContext& ctx, const Tensor& in, const std::opt
     ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(*weight), InvalidArgument, out);
     const auto sizes = in.sizes().slice(in.dim() - dims);
     ET_KERNEL_CHECK_MSG(ctx, weight->sizes() == sizes, InvalidArgument, out,
-                        "the weight's shape is not that of the last %d dimensions of the input: export the program "
+                        "the weight's shape differs from the last %d dimensions of the input: export the program "
                         "with the version of the rules that its kernels come from",
                         static_cast<int>(dims));
   }

@@ -16,14 +16,13 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Elements that a block's bytes hold: a Char each, or two in a Byte. Of those of 4 bits, the two in a Byte are half a
-/// block apart, and 8 more than they stand for.
+/// The number of elements in the bytes of a block: one Char in each byte, or two 4-bit elements. The two 4-bit elements
+/// of a byte are half a block apart and have an offset of 8.
 template <int kBits>
 constexpr int64_t kBlock = kQuantizedRowBlockBytes * 8 / kBits;
-static_assert(kQuantizedRowBlockBytes == 16, "the loads below are of 16 bytes");
+static_assert(kQuantizedRowBlockBytes == 16, "the loads below have 16 bytes");
 
-/// As many floats as weights are made of at a time, for sums of products that are added at the end: short vectors are
-/// taken together.
+/// Several floats: the accumulators of a dot product. Short vectors are combined.
 struct Floats {
   static constexpr int kVectors = simd::kLanes<float> < 8 ? 16 / simd::kLanes<float> : 1;
   static constexpr int64_t kLanes = kVectors * simd::kLanes<float>;
@@ -56,10 +55,10 @@ KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weight
   std::memcpy(weights, loaded, sizeof(loaded));
 }
 
-/// Rows whose products with a weight are computed together.
+/// The number of rows that are multiplied by a weight together.
 constexpr int kTogether = 4;
 
-/// Some rows of inputs, times all weights.
+/// The product of several rows of inputs and all weights.
 struct Layer {
   const float* in;
   const char* weight;
@@ -69,10 +68,10 @@ struct Layer {
   ScalarType type;  // of `out`
   int64_t k;
   int64_t columns;
-  int64_t groups;  // of weights with a scale each, in a row
+  int64_t groups;  // groups of a row, each with its own scale
 };
 
-/// One by one: the compiler would clear an array in memory, for every group of weights.
+/// Clears the sums one by one, because otherwise the compiler clears an array in memory for each group of weights.
 template <int kRows, int kColumns>
 KERNELS_ALWAYS_INLINE inline void clear(Floats (&sums)[kRows][kColumns]) {
 #pragma GCC unroll 4
@@ -84,9 +83,9 @@ KERNELS_ALWAYS_INLINE inline void clear(Floats (&sums)[kRows][kColumns]) {
   }
 }
 
-/// Computes `kColumns` columns of `kRows` rows, from `column` on: several sums at a time, which do not wait for each
-/// other. Elements behind the last whole block, of which a row with one scale has some, come at the end. Rows of
-/// results are `stride` elements apart.
+/// Computes `kColumns` columns of `kRows` rows, from `column` on. The independent sums hide the latency of the
+/// additions. The elements after the last whole block are added last; only rows with one scale have such elements. Rows
+/// of results are `stride` elements apart.
 template <int kBits, int kRows, int kColumns>
 void compute_columns(const Layer& layer, int64_t column, float* results, int64_t stride) {
   constexpr int64_t kVectors = kBlock<kBits> / Floats::kLanes;
@@ -106,7 +105,7 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
 #pragma GCC unroll 4
       for (int c = 0; c < kColumns; ++c) {
         Floats weights[kVectors];
-        // Rows are often pages, at whose ends processors stop to read ahead.
+        // Rows often have the size of a page, and hardware prefetching stops at the end of a page.
         simd::prefetch(weight + (kColumns + c) * row_bytes + byte);
         load_weights<kBits>(weight + c * row_bytes + byte, weights);
 #pragma GCC unroll 4
@@ -143,7 +142,7 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
   }
 }
 
-/// Computes the columns from `begin` to `end` of `rows` rows: kTogether or 1.
+/// Computes the columns `begin` to `end` (exclusive) of `rows` rows. `rows` is kTogether or 1.
 template <int kBits>
 void compute_range(const Layer& layer, int64_t rows, int64_t begin, int64_t end, float* results, int64_t stride) {
   if (rows == kTogether) {
@@ -164,7 +163,7 @@ template <int kBits, bool kIsFloat>
 void compute(Layer layer, int64_t rows) {
   const auto size = static_cast<int64_t>(elementSize(layer.type));
   while (rows > 0) {
-    // Weights that are loaded are multiplied with several rows.
+    // Each loaded weight is multiplied by several rows.
     const int64_t count = rows >= kTogether ? kTogether : 1;
     parallel_for(0, layer.columns, std::max<int64_t>(kGrain / std::max<int64_t>(layer.k * count / 8, 1), 1),
                  [&](int64_t begin, int64_t end) {
@@ -215,7 +214,7 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
                       weight.sizes()[1] == (is_packed ? k / 2 : k) && groups >= 1 && k % (groups * multiple) == 0 &&
                           scale.sizes()[0] == columns,
                       InvalidArgument, out,
-                      "weights of (%d, %d) with scales of (%d, %d) are not those of %d features in groups of multiples "
+                      "weights of (%d, %d) with scales of (%d, %d) do not match %d features in groups of multiples "
                       "of %d: export the program with the version of the rules that its kernels come from",
                       static_cast<int>(columns), static_cast<int>(weight.sizes()[1]),
                       static_cast<int>(scale.sizes()[0]), static_cast<int>(groups), static_cast<int>(k),
@@ -241,7 +240,7 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
     const void* values = in.const_data_ptr();
     const void* biases = bias.has_value() ? bias->const_data_ptr() : nullptr;
     if constexpr (!kIsFloat) {
-      // Inputs and biases of fewer bits become floats.
+      // 16-bit inputs and biases are converted to float.
       const auto memory = ctx.allocate_temp((in.numel() + columns) * sizeof(float), /*alignment=*/64);
       if (!memory.ok()) {
         return;
@@ -271,7 +270,8 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
       compute<8, kIsFloat>(layer, rows);
     }
   });
-  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out, "no memory for the input as floats");
+  ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out,
+                      "not enough temporary memory for the input as floats");
   return out;
 }
 

@@ -19,7 +19,8 @@ Tensor& winograd_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, co
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, weight, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, read_winograd_geometry(in, weight, out_channels, padding, end_padding, geometry),
                   InvalidArgument, out);
-  ET_KERNEL_CHECK_MSG(ctx, is_channels_last(in), InvalidArgument, out, "the input is not channels-last");
+  ET_KERNEL_CHECK_MSG(ctx, is_channels_last(in), InvalidArgument, out,
+                      "expected a channels-last input, got another dim order");
 
   // Resize
   Epilogue epilogue;
@@ -32,7 +33,7 @@ Tensor& winograd_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, co
   // Compute
   const WinogradPlan plan = plan_winograd_convolution(geometry);
   const auto memory = ctx.allocate_temp(plan.parts * plan.scratch_size * sizeof(float), /*alignment=*/64);
-  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "no memory for a convolution");
+  ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "not enough temporary memory for the convolution");
   convolve(
       product_loops<float>(), plan,
       {static_cast<const float*>(in.const_data_ptr()), static_cast<const float*>(weight.const_data_ptr()),

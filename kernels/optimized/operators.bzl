@@ -1,8 +1,8 @@
-"""The kernels of operators that programs keep whole: which file implements which operators, and which targets it needs."""
+"""The files of optimized kernels, with the operators that each file implements and the targets that it needs."""
 
 load("//kernels:operator_file.bzl", "operator_file")
 
-# By the name of the file's target, sorted.
+# The keys are the names of the files' targets, sorted.
 OPERATOR_FILES = {
     "op_dynamic_linear": operator_file(["rules_executorch::dynamic_linear.out"], ["gemm:layouts", "math:vector_math", "math:vectorize", "parallel:block", "parallel:grain", "parallel:parallel_for", "reduce", "tensors", "tensors:convert"]),
     "op_fused_convolution": operator_file(["rules_executorch::fused_convolution.out"], ["convolution", "gemm:matmul", "math:activation", "tensors"]),

@@ -9,15 +9,16 @@ namespace rules_executorch::kernels {
 
 using rules_executorch::RangeFunction;
 
-/// Calls `function(first, last)` for parts of `begin` to `end` that cover that range once, of `grain` items or more
-/// each (the last part may be smaller), possibly on several threads at a time. What is computed for an item does not
-/// depend on the part that it is in: results are the same for every count of threads.
+/// Calls `function(first, last)` for parts of the range `begin` to `end` (exclusive), possibly on several threads at a
+/// time. The parts cover the range once. Each part has at least `grain` items; the last part may have fewer. The result
+/// of an item must not depend on the part that contains the item, so that results are the same for all numbers of
+/// threads.
 ///
-/// A binary that links `//runtime:threads` has ExecuTorch's threads. Every other one is sequential, and so is a range
-/// of no more than `grain` items: `function` is called once, for all of them.
+/// A binary that links `//runtime:threads` has ExecuTorch's thread pool. In other binaries, and for ranges of at most
+/// `grain` items, `function` is called once for the whole range.
 void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction function);
 
-/// How many threads share a range at most.
+/// The largest number of threads that share a range.
 int64_t thread_count();
 
 }  // namespace rules_executorch::kernels

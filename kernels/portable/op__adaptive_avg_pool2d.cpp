@@ -9,7 +9,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The input positions of output `i`: the part of the input that it is of the output, and what is begun of it.
+/// The input positions of output `i`: [floor(i * in_size / out_size), ceil((i + 1) * in_size / out_size)).
 Window window(int64_t i, int64_t in_size, int64_t out_size) {
   return {i * in_size / out_size, ((i + 1) * in_size - 1) / out_size + 1};
 }

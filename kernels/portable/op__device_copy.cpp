@@ -12,15 +12,17 @@ namespace {
 using ::executorch::runtime::etensor::Device;
 using ::executorch::runtime::etensor::DeviceType;
 
-/// Whether elements of two tensors of one shape and dtype lie in memory alike.
+/// Whether two tensors with the same shape and dtype have the same layout in memory.
 bool is_same_layout(const StridedShape& a, const StridedShape& b) {
   for (int64_t d = 0; d < a.rank; ++d) {
-    ET_CHECK_OR_RETURN_FALSE(a.sizes[d] == 1 || a.strides[d] == b.strides[d], "bytes are copied, not dim orders");
+    ET_CHECK_OR_RETURN_FALSE(a.sizes[d] == 1 || a.strides[d] == b.strides[d],
+                             "expected the same dim order for the input and the out tensor");
   }
   return true;
 }
 
-/// Copies the bytes of `in` to `out`, of which one is in the memory of `device` and the other in the host's.
+/// Copies the bytes of `in` to `out`. One of them is in the memory of `device`, the other one in the memory of the
+/// host.
 template <typename CopyBytes>
 Tensor& copy_between(KernelRuntimeContext& ctx, const Tensor& in, Device device, Tensor& out,
                      const CopyBytes& copy_bytes) {

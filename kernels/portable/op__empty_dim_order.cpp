@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& _empty_dim_order_out(KernelRuntimeContext& ctx, ArrayRef<int64_t> size,
                              std::optional<ArrayRef<int64_t>> dim_order, Tensor& out) {
-  // Resize: the elements are whatever is there.
+  // Resize: the elements stay uninitialized.
   ET_KERNEL_CHECK(ctx, resize_to_size(out, size), InvalidArgument, out);
 
   // Check

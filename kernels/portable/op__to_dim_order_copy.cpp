@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& _to_dim_order_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool non_blocking,
                                std::optional<ArrayRef<int64_t>> dim_order, Tensor& out) {
-  // Check: nothing here is asynchronous.
+  // Check: `non_blocking` has no effect, because the copy is synchronous.
   (void)non_blocking;
   ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()) && is_movable(out.scalar_type()), InvalidArgument, out);
 

@@ -11,8 +11,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The input elements in dimension `d` that output element `i` is made of: those under a triangle around its middle,
-/// which is as wide as two output elements, or as two input elements where these are wider.
+/// The taps of output element `i` in dimension `d`: the input elements under a triangle around the center of the output
+/// element. The triangle has the width of two output elements, but at least the width of two input elements.
 template <typename T>
 class Triangle {
  public:
@@ -22,7 +22,7 @@ class Triangle {
     const T half_width = std::max(step, T(1));
     slope_ = 1 / half_width;
     middle_ = step * (static_cast<T>(i) + T(0.5));
-    // A scale may put the triangle outside.
+    // With some scales, the triangle is outside of the input.
     const auto bound = [size = static_cast<T>(upsampling.in_size[d])](T x) {
       return x > 0 ? static_cast<int64_t>(std::min(x, size)) : 0;
     };
@@ -39,7 +39,7 @@ class Triangle {
   int64_t begin() const { return begin_; }
   int64_t end() const { return end_; }
 
-  /// All weights together are 1.
+  /// Calls `visit(k, weight)` for each tap. The sum of the weights is 1.
   template <typename Visit>
   void for_each(const Visit& visit) const {
     for (int64_t k = begin_; k < end_; ++k) {
@@ -76,7 +76,7 @@ Tensor& _upsample_bilinear2d_aa_out(KernelRuntimeContext& ctx, const Tensor& in,
   // Resize
   ET_KERNEL_CHECK(ctx, upsampling.resize(out, in), InvalidArgument, out);
 
-  // Compute: integers are rounded.
+  // Compute: results are rounded for integer dtypes.
   const bool is_integral = !isFloatingType(type);
   ET_SWITCH_FLOAT_TYPES(interpolation_type(type), ctx, op_name, CTYPE, [&] {
     const auto rounded = [&](CTYPE sum) { return is_integral ? round_interpolated(sum) : sum; };

@@ -9,7 +9,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Of a complex number, its distance from 0.
+/// The absolute value. For complex numbers, the distance from 0.
 template <typename T>
 auto absolute(T x) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -17,7 +17,7 @@ auto absolute(T x) {
   } else if constexpr (std::is_unsigned_v<T>) {
     return x;
   } else if constexpr (std::is_integral_v<T>) {
-    // The least integer stays what it is.
+    // The negation of the smallest integer wraps around to itself.
     return static_cast<T>(x < 0 ? -x : x);
   } else {
     return std::hypot(x.real(), x.imag());
@@ -31,7 +31,7 @@ Tensor& abs_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
 
   // Check
   ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool, InvalidArgument, out);
-  // Only the absolute values of complex numbers may be of another dtype, as in PyTorch.
+  // As in PyTorch, only the absolute values of complex numbers may have another dtype.
   const bool takes_floats = isComplexType(in.scalar_type()) && is_supported(out.scalar_type());
   ET_KERNEL_CHECK(ctx, takes_floats ? isFloatingType(out.scalar_type()) : tensors_have_same_dtype(in, out),
                   InvalidArgument, out);

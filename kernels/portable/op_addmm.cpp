@@ -13,8 +13,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// `totals = beta * addend + alpha * totals` for `n` elements; `factors` holds beta and alpha. A beta of 0 leaves out
-/// the addend, even if that is infinite or NaN.
+/// `totals = beta * addend + alpha * totals` for `n` elements. `factors` has beta and alpha. If beta is 0, the addend
+/// is ignored, even if it is infinite or NaN.
 using AddScaled = void (*)(void* totals, const void* addend, const void* factors, int64_t n);
 
 template <typename T>
@@ -30,7 +30,7 @@ void add_scaled(void* totals, const void* addend, const void* factors, int64_t n
   }
 }
 
-/// A product that is scaled and added to an addend of the same shape.
+/// A scaled product plus an addend of the same shape.
 class AddedProduct final : public ViewProduct {
  public:
   AddedProduct(const ProductLoops& loops, AddScaled add_scaled, const void* factors, const ConstStridedView& addend,
@@ -40,7 +40,7 @@ class AddedProduct final : public ViewProduct {
         add_scaled_(add_scaled),
         factors_(factors) {
     if (addend.data == out.data) {
-      sums_ = {};  // Sums that grow in the result would replace the addend.
+      sums_ = {};  // accumulation in the result would overwrite the addend
     }
   }
 
@@ -91,11 +91,11 @@ Tensor& addmm_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& a, 
     using T = ProductType<CTYPE>;
     loops = &product_loops<T>();
     add = &add_scaled<T>;
-    // Sums of nothing are 0, even if alpha is infinite or NaN.
+    // Empty sums are 0, even if alpha is infinite or NaN.
     const T values[] = {scalar_cast<T>(beta), a.size(1) == 0 ? T(1) : scalar_cast<T>(alpha)};
     std::memcpy(factors, values, sizeof(values));
   });
-  if (loops != nullptr) {  // The switch has not failed.
+  if (loops != nullptr) {  // the switch supports the dtype
     ProductScratch scratch(ctx);
     AddedProduct(*loops, add, factors, in_view.broadcast_to(out_view), ConstStridedView(a), ConstStridedView(b),
                  out_view)

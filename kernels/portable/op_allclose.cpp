@@ -14,8 +14,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Which elements are close: equal ones, NaNs where they are to equal, and those with a finite difference of no more
-/// than `atol + rtol * |b|`.
+/// The closeness of two elements. Close elements are equal elements, NaNs with `equal_nan`, and elements with a finite
+/// difference of at most `atol + rtol * |b|`.
 struct Closeness {
   double rtol;
   double atol;
@@ -31,7 +31,7 @@ struct Closeness {
     return std::isfinite(difference) && difference <= atol + std::abs(rtol * static_cast<double>(b));
   }
 
-  /// Whether all elements of two views of one shape are close.
+  /// Whether all elements of two views with the same shape are close.
   template <typename T>
   bool are_close(const ConstStridedView& a, const ConstStridedView& b) const {
     constexpr ScalarType kType = CppTypeToScalarType<T>::value;
@@ -59,7 +59,7 @@ Tensor& allclose_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b
                      bool equal_nan, bool /*dummy_param*/, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "allclose.out");
 
-  // Check: as in ExecuTorch, `out` is any tensor of one element.
+  // Check: as in ExecuTorch, `out` may have any shape with one element.
   StridedShape shape;
   ET_KERNEL_CHECK(ctx, is_supported(a.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(a, b), InvalidArgument, out);
@@ -78,7 +78,7 @@ Tensor& allclose_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b
 
 Tensor allclose_tensor(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& /*b*/, double /*rtol*/,
                        double /*atol*/, bool /*equal_nan*/, bool /*dummy_param*/) {
-  // Programs call the out variant: there is no memory for a new tensor.
+  // Not supported: there is no memory for a new tensor. Programs call the out variant.
   ET_KERNEL_CHECK(ctx, false, NotSupported, a);
   return a;
 }

@@ -6,7 +6,7 @@ using namespace rules_executorch::kernels;
 namespace {
 
 struct Any {
-  using Argument = bool;  // Every dtype is read as Bool.
+  using Argument = bool;  // all dtypes are converted to Bool
   using Accumulator = bool;
   using Result = bool;
 
@@ -41,7 +41,7 @@ Tensor& any_all_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
 Tensor& any_dims_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<ArrayRef<int64_t>> dim_list,
                      bool keepdim, Tensor& out) {
   DimSet dims;
-  // An empty list is taken as it is here: nothing is reduced.
+  // Unlike in most reductions, an empty list reduces no dimensions.
   ET_KERNEL_CHECK(ctx, dim_list ? dims.insert(*dim_list, in.dim()) : dims.insert_or_all(std::nullopt, in.dim()),
                   InvalidArgument, out);
   return any_over(ctx, in, dims, keepdim, out);

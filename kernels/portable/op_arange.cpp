@@ -11,7 +11,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The range as PyTorch calculates it: in int64_t for integer tensors, in double for others.
+/// The range, computed as in PyTorch: in int64_t for integer dtypes, in double for others.
 template <typename T>
 struct Range {
   T start;
@@ -30,7 +30,7 @@ Range<T> make_range(const Scalar& start, const Scalar& end, const Scalar& step) 
   return {scalar_cast<T>(start), scalar_cast<T>(end), scalar_cast<T>(step)};
 }
 
-/// The number of steps. Fractional bounds of integer tensors count as they are, but for Long.
+/// The number of steps. Fractional bounds are truncated for Long only, not for the other integer dtypes.
 double range_size(ScalarType type, const Scalar& start, const Scalar& end, const Scalar& step) {
   if (type == ScalarType::Long) {
     const auto [first, last, stride] = make_range<int64_t>(start, end, step);
@@ -57,7 +57,7 @@ void write_range(const Range<T>& range, Tensor& out) {
 
 Tensor& arange_start_out(KernelRuntimeContext& ctx, const Scalar& start, const Scalar& end, const Scalar& step,
                          Tensor& out) {
-  // Common dtype: out's
+  // Common dtype: the dtype of out
   const ScalarType type = out.scalar_type();
   const bool is_integral = isIntegralType(type, /*includeBool=*/false);
 

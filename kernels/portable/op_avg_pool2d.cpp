@@ -43,7 +43,7 @@ Tensor& avg_pool2d_out(KernelRuntimeContext& ctx, const Tensor& in, ArrayRef<int
           if (rows <= 0 || columns <= 0) {
             return CTYPE(0);
           }
-          // The quotient of the least integer by -1 wraps around, where a division would trap.
+          // The quotient of the smallest integer and -1 wraps around. A division would trap.
           return divisor == -1 ? static_cast<CTYPE>(-sum) : static_cast<CTYPE>(sum / divisor);
         });
   });

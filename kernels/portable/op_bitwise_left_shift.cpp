@@ -8,7 +8,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// A shift by all of the bits or more, or by a negative number, leaves none of them.
+/// The result is 0 for shifts by a negative number or by at least the number of bits.
 template <typename T>
 struct ShiftLeft {
   static constexpr bool kWide = true;
@@ -20,7 +20,7 @@ struct ShiftLeft {
   }
 };
 
-/// Bools are not shifted.
+/// Shifts do not change Bools.
 template <>
 struct ShiftLeft<bool> {
   bool operator()(bool x, bool) const { return x; }

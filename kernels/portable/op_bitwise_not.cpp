@@ -14,7 +14,7 @@ Tensor& bitwise_not_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
-  // Compute: all bits are other ones; a Bool has one.
+  // Compute: flips all bits. A Bool has one bit.
   ET_SWITCH_INT_TYPES_AND(Bool, in.scalar_type(), ctx, op_name, CTYPE,
                           [&] { elementwise([](CTYPE x) -> CTYPE { return x ^ static_cast<CTYPE>(-1); }, out, in); });
   return out;

@@ -22,7 +22,7 @@ Tensor& bmm_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, Ten
   const ProductLoops* loops = nullptr;
   KERNELS_SWITCH_REALB_AND_COMPLEX_TYPES(compute_type(a.scalar_type()), ctx, op_name, CTYPE,
                                          [&] { loops = &product_loops<ProductType<CTYPE>>(); });
-  if (loops != nullptr) {  // The switch has not failed.
+  if (loops != nullptr) {  // the switch supports the dtype
     ProductScratch scratch(ctx);
     ViewProduct(*loops, ConstStridedView(a), ConstStridedView(b), StridedView(out)).compute(scratch);
   }

@@ -11,8 +11,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The tensor that gives the shape of the result: the first that has elements, else the first not of shape [0]. Null if
-/// there is none.
+/// The tensor that determines the shape of the result: the first one with elements, otherwise the first one whose shape
+/// is not [0]. Null if there is none.
 const Tensor* find_pattern(const TensorList& tensors) {
   const Tensor* pattern = nullptr;
   for (const Tensor& tensor : tensors) {
@@ -39,18 +39,19 @@ bool fits(const Tensor& tensor, const Tensor& pattern, int64_t dim) {
   return true;
 }
 
-/// Resizes `out` to the shape of the tensors concatenated in `dim`, which is made non-negative. Empty tensors fit
-/// whatever their shape.
+/// Resizes `out` to the shape of the tensors concatenated along `dim`, and makes `dim` non-negative. Empty tensors may
+/// have any shape.
 bool resize_to_concatenation(Tensor& out, const TensorList& tensors, const Tensor& pattern, int64_t& dim) {
-  ET_CHECK_OR_RETURN_FALSE(pattern.dim() > 0, "0-dim tensors cannot be concatenated");
+  ET_CHECK_OR_RETURN_FALSE(pattern.dim() > 0, "cannot concatenate 0-dim tensors");
   ET_LOG_AND_RETURN_IF_FALSE(normalize_dim(dim, pattern.dim()));
   int64_t length = 0;
   for (const Tensor& tensor : tensors) {
     const bool counts = fits(tensor, pattern, dim);
-    ET_CHECK_OR_RETURN_FALSE(counts || tensor.numel() == 0, "shapes differ in other dimensions than %d", int(dim));
+    ET_CHECK_OR_RETURN_FALSE(counts || tensor.numel() == 0, "expected equal shapes except in dimension %d", int(dim));
     length += counts ? tensor.size(dim) : 0;
   }
-  ET_CHECK_OR_RETURN_FALSE(length <= std::numeric_limits<Tensor::SizesType>::max(), "the result is too long");
+  ET_CHECK_OR_RETURN_FALSE(length <= std::numeric_limits<Tensor::SizesType>::max(),
+                           "the concatenated dimension is too large");
   Tensor::SizesType sizes[kTensorDimensionLimit];
   std::copy(pattern.sizes().begin(), pattern.sizes().end(), sizes);
   sizes[dim] = static_cast<Tensor::SizesType>(length);

@@ -14,10 +14,11 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `tensor` holds matrices, whose rows have distances.
+/// Whether `tensor` is a batch of floating-point matrices.
 bool has_rows(const Tensor& tensor) { return isFloatingType(tensor.scalar_type()) && tensor.dim() >= 2; }
 
-/// Resizes `out` to a matrix, of rows of `x1` by rows of `x2`, for each pair of matrices, which broadcast.
+/// Resizes `out` to a batch of matrices: (rows of `x1`) x (rows of `x2`) for each pair of matrices. The batches
+/// broadcast.
 bool resize_to_distances(Tensor& out, const Tensor& x1, const Tensor& x2) {
   const auto batch_of = [](const Tensor& x) {
     return ConstStridedView(x).select(x.dim() - 1, 0).select(x.dim() - 2, 0);
@@ -29,7 +30,7 @@ bool resize_to_distances(Tensor& out, const Tensor& x1, const Tensor& x2) {
   return resize_to_size(out, {shape.sizes, static_cast<size_t>(shape.rank + 2)});
 }
 
-/// A view of out's shape of the first elements of the rows of `x`, without whose dimension `d` it is.
+/// A view of the first elements of the rows of `x`, with a new dimension `d`, broadcast to the shape of `out`.
 ConstStridedView first_elements(const ConstStridedView& x, int64_t d, const StridedShape& out) {
   return x.select(x.rank - 1, 0).unsqueeze(d).broadcast_to(out);
 }
@@ -40,7 +41,7 @@ Tensor& _cdist_forward_out(KernelRuntimeContext& ctx, const Tensor& x1, const Te
                            std::optional<int64_t> compute_mode, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "_cdist_forward.out");
 
-  // Check: every mode computes each distance by itself.
+  // Check: all modes compute the distances one by one.
   ET_KERNEL_CHECK(ctx, has_rows(x1) && has_rows(x2), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(x1, x2, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, x1.sizes()[x1.dim() - 1] == x2.sizes()[x2.dim() - 1], InvalidArgument, out);

@@ -13,7 +13,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The dtype that a tensor and its bounds have in common.
+/// The common dtype of a tensor and its bounds.
 template <typename Bound>
 ScalarType clamped_type(const Tensor& in, const std::optional<Bound>& min, const std::optional<Bound>& max) {
   TypePromotion promotion;
@@ -27,7 +27,7 @@ ScalarType clamped_type(const Tensor& in, const std::optional<Bound>& min, const
   return promotion.result();
 }
 
-/// `bound` as a value of type T, or one of the same effect as no bound.
+/// `bound` as a value of type T, or `none`, a bound without effect.
 template <typename T>
 T bound_or(const std::optional<Scalar>& bound, T none) {
   return bound.has_value() ? scalar_cast<T>(*bound) : none;
@@ -57,7 +57,7 @@ Tensor& clamp_out(KernelRuntimeContext& ctx, const Tensor& in, const std::option
     using Limits = std::numeric_limits<CTYPE>;
     const CTYPE low = bound_or<CTYPE>(min, Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
     const CTYPE high = bound_or<CTYPE>(max, Limits::has_infinity ? Limits::infinity() : Limits::max());
-    // Written so that NaN is not compared with success, and stays; a bound that is NaN makes all results NaN.
+    // NaN propagates, because comparisons with NaN are false. If a bound is NaN, all results are NaN.
     const CTYPE limit = high != high ? high : low;
     if (limit != limit) {
       elementwise([limit](CTYPE) -> CTYPE { return limit; }, out, in);
@@ -97,7 +97,7 @@ Tensor& clamp_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, const std:
     } else {
       elementwise(
           [](CTYPE x, CTYPE low, CTYPE high) -> CTYPE {
-            // In masks: compilers make branches of so many conditions.
+            // Selections with bit masks: compilers would translate this many conditions to branches.
             const CTYPE raised = select(x != x, x, x > low ? x : low);
             return select(raised != raised, raised, raised < high ? raised : high);
           },

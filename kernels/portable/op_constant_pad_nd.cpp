@@ -10,7 +10,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Elements to add before and after dimension `d`: pairs for the last dimension first. Negative ones are cut off.
+/// The numbers of elements to add before and after dimension `d`. `pad` has pairs, the last dimension first. Negative
+/// numbers remove elements.
 struct Padding {
   int64_t before = 0;
   int64_t after = 0;
@@ -24,26 +25,27 @@ struct Padding {
   }
 };
 
-/// Elements of a dimension of `size` that stay.
+/// The number of elements of a dimension of `size` elements that are kept.
 int64_t kept_size(int64_t size, const Padding& padding) {
   return size + std::min<int64_t>(padding.before, 0) + std::min<int64_t>(padding.after, 0);
 }
 
 bool resize_to_padded(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& pad) {
-  ET_CHECK_OR_RETURN_FALSE(pad.size() % 2 == 0, "pad holds pairs, but has %zu elements", pad.size());
-  ET_CHECK_OR_RETURN_FALSE(pad.size() / 2 <= static_cast<size_t>(in.dim()), "pad is for %zu dimensions, there are %zd",
-                           pad.size() / 2, static_cast<ssize_t>(in.dim()));
+  ET_CHECK_OR_RETURN_FALSE(pad.size() % 2 == 0, "expected pairs of numbers in pad, got %zu numbers", pad.size());
+  ET_CHECK_OR_RETURN_FALSE(pad.size() / 2 <= static_cast<size_t>(in.dim()),
+                           "pad is for %zu dimensions, the input has only %zd", pad.size() / 2,
+                           static_cast<ssize_t>(in.dim()));
   constexpr int64_t kLargest = std::numeric_limits<Tensor::SizesType>::max();
   int64_t sizes[kTensorDimensionLimit];
   for (int64_t d = 0; d < in.dim(); ++d) {
     const Padding padding(pad, d, in.dim());
     const int64_t size = in.sizes()[d];
     for (const int64_t elements : {padding.before, padding.after}) {
-      ET_CHECK_OR_RETURN_FALSE(elements >= -kLargest && elements <= kLargest, "a padding of %lld elements",
+      ET_CHECK_OR_RETURN_FALSE(elements >= -kLargest && elements <= kLargest, "padding %lld is out of range",
                                static_cast<long long>(elements));
     }
-    ET_CHECK_OR_RETURN_FALSE(kept_size(size, padding) >= 0, "negative padding of more than the size of dimension %d",
-                             int(d));
+    ET_CHECK_OR_RETURN_FALSE(kept_size(size, padding) >= 0,
+                             "negative padding removes more elements than dimension %d has", int(d));
     sizes[d] = size + padding.before + padding.after;
   }
   return resize_to_size(out, {sizes, static_cast<size_t>(in.dim())});

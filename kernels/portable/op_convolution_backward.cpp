@@ -20,7 +20,7 @@ bool is_result(const Tensor& tensor, const Convolution& convolution) {
   ET_LOG_AND_RETURN_IF_FALSE(tensor.dim() == convolution.rank);
   for (int64_t d = 0; d < convolution.rank; ++d) {
     ET_CHECK_OR_RETURN_FALSE(tensor.sizes()[d] == convolution.out_size(d),
-                             "a gradient of another size than the result");
+                             "the size of the gradient differs from the size of the convolution's result");
   }
   return true;
 }
@@ -40,7 +40,7 @@ void compute_input_gradient(const Convolution& convolution, const Tensor& grad_o
   convolve<T>(backward, scratch);
 }
 
-/// Computes the gradient of the weights of `convolution`. Where that is transposed, input and result change places.
+/// Computes the gradient of the weights of `convolution`. For a transposed convolution, input and result are exchanged.
 template <typename T>
 void compute_weight_gradient(const Convolution& convolution, const Tensor& grad_out, const Tensor& in,
                              ProductScratch& scratch, Tensor& grad_weight) {
@@ -77,7 +77,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> convolution_backward_out(
     ET_KERNEL_CHECK(ctx, gradient == nullptr || tensors_have_same_dtype(*gradient, in), InvalidArgument, results);
   }
 
-  // Resize: the others stay as they are.
+  // Resize: only the wanted gradients.
   const Tensor::SizesType channels = static_cast<Tensor::SizesType>(convolution.out_size(1));
   ET_KERNEL_CHECK(ctx, wanted[0] == nullptr || resize_like(grad_in, in), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, wanted[1] == nullptr || resize_like(grad_weight, weight), InvalidArgument, results);
@@ -97,7 +97,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> convolution_backward_out(
       for (int64_t d = 0; d < in.dim(); d += d == 0 ? 2 : 1) {
         all_but_channels.insert(d);
       }
-      // Divided by one: the sum.
+      // A mean with divisor 1 is the sum.
       reduce(Mean<CTYPE>{1}, grad_out, all_but_channels, grad_bias);
     }
   });

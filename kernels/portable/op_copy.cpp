@@ -6,7 +6,7 @@ namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& copy_(KernelRuntimeContext& ctx, Tensor& self, const Tensor& source, bool non_blocking) {
-  // Check: nothing here is asynchronous.
+  // Check: `non_blocking` has no effect, because the copy is synchronous.
   (void)non_blocking;
   const StridedView self_view(self);
   const ConstStridedView source_view(source);
@@ -25,7 +25,7 @@ Tensor& copy_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& sour
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
-  // Compute: of `in`, only shape and dtype matter.
+  // Compute: only the shape and the dtype of `in` are used.
   return copy_(ctx, out, source, non_blocking);
 }
 

@@ -11,7 +11,7 @@ namespace {
 
 template <typename T>
 void cumulative_sum(Line<T>& line) {
-  // As in PyTorch, sums of floats are doubles in between.
+  // As in PyTorch, intermediate sums of floats are doubles.
   std::conditional_t<std::is_same_v<T, float>, double, T> total = 0;
   line.scan([&](T* results, const T* x, int64_t, int64_t n) {
     for (int64_t i = 0; i < n; ++i) {
@@ -27,7 +27,7 @@ Tensor& cumsum_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, std
                    Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "cumsum.out");
 
-  // Common dtype: PyTorch calculates in out's where no dtype is asked for.
+  // Common dtype: as in PyTorch, the dtype of out if `dtype` is missing.
   const ScalarType common_type = dtype.value_or(out.scalar_type());
 
   // Check

@@ -13,7 +13,7 @@ Tensor& diagonal_copy_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t o
   ET_KERNEL_CHECK(ctx, normalize_dim(dim1, in.dim()) && normalize_dim(dim2, in.dim()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, dim1 != dim2, InvalidArgument, out);
 
-  // The two dimensions become one, the last.
+  // The two dimensions become one, which is the last dimension.
   ConstStridedView view(in);
   const int64_t rows = view.sizes[dim1];
   const int64_t columns = view.sizes[dim2];

@@ -14,13 +14,13 @@ struct Divide {
   KERNELS_ALWAYS_INLINE T operator()(T x, T y) const { return x / y; }
 };
 
-/// `out = a / b` with quotients rounded as `rounding_mode` says, so that integers stay integers.
+/// `out = a / b`, with quotients rounded by `rounding_mode`. Integer dtypes are kept.
 template <ET_OPERATOR_NAME_TYPE op_name>
 Tensor& divide_rounded(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, ScalarType common_type,
                        std::string_view rounding_mode, Tensor& out) {
   const bool down = rounding_mode == "floor";
   ET_KERNEL_CHECK(ctx, down || rounding_mode == "trunc", InvalidArgument, out);
-  // A loop for each mode: a loop that looks at the mode is not vectorized.
+  // Each mode has its own loop, because a loop that tests the mode is not vectorized.
   if (down) {
     return division_out<op_name>(
         ctx, a, b, common_type,

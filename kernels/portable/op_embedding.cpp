@@ -20,7 +20,7 @@ bool positions_exist(const Tensor& indices, int64_t size) {
 
 Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Tensor& indices, int64_t padding_idx,
                       bool scale_grad_by_freq, bool sparse, Tensor& out) {
-  // Check: what only matters to gradients does not matter here.
+  // Check: these arguments only affect gradients.
   (void)padding_idx;
   (void)scale_grad_by_freq;
   (void)sparse;

@@ -9,7 +9,7 @@ Tensor& empty_out(KernelRuntimeContext& ctx, ArrayRef<int64_t> size, std::option
   // Check
   ET_KERNEL_CHECK(ctx, memory_format_exists(memory_format, static_cast<int64_t>(size.size())), InvalidArgument, out);
 
-  // Resize: the elements are whatever is there.
+  // Resize: the elements stay uninitialized.
   ET_KERNEL_CHECK(ctx, resize_to_size(out, size), InvalidArgument, out);
   return out;
 }

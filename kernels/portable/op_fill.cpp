@@ -7,7 +7,7 @@ namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
 Tensor& fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& value, Tensor& out) {
-  // Check: of `in`, only shape and dtype matter.
+  // Check: only the shape and the dtype of `in` are used.
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, can_fill(out.scalar_type(), in.numel(), value), InvalidArgument, out);
 
@@ -20,7 +20,7 @@ Tensor& fill_scalar_out(KernelRuntimeContext& ctx, const Tensor& in, const Scala
 }
 
 Tensor& fill_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& value, Tensor& out) {
-  // Check: of `in`, only shape and dtype matter.
+  // Check: only the shape and the dtype of `in` are used.
   ET_KERNEL_CHECK(ctx, is_movable(value.scalar_type()) && is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, value.dim() == 0, InvalidArgument, out);

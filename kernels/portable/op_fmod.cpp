@@ -8,13 +8,13 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The rest of x / y, with the sign of x.
+/// The remainder of x / y, with the sign of x.
 template <typename T, typename Function>
 KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Function& fmod) {
   if constexpr (std::is_floating_point_v<T>) {
     return fmod(x, y);
   } else {
-    // Dividing the least integer by -1 would trap.
+    // The division of the smallest integer by -1 would trap.
     return std::is_signed_v<T> && y == T(-1) ? T(0) : static_cast<T>(x % y);
   }
 }

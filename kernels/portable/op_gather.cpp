@@ -8,7 +8,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& gather_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, const Tensor& index, bool sparse_grad,
                    Tensor& out) {
-  // Check: gradients do not matter here.
+  // Check: `sparse_grad` only affects gradients.
   (void)sparse_grad;
   ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, out), InvalidArgument, out);

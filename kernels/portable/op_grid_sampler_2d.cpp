@@ -15,11 +15,11 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-// PyTorch's numbers.
+// The numbers of PyTorch's enumerations.
 enum Interpolation : int64_t { kBilinear = 0, kNearest = 1, kBicubic = 2 };
 enum Padding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
 
-/// One spatial dimension of the input: positions there, as numbers of elements.
+/// One spatial dimension of the input. Positions are in elements.
 template <typename T>
 struct Axis {
   int64_t size;
@@ -27,13 +27,14 @@ struct Axis {
   Padding padding;
   bool align_corners;
 
-  /// Where -1 to 1 is the whole dimension: from the first element's middle to the last one's, or from border to border.
+  /// Converts a grid coordinate to a position. -1 to 1 is the whole dimension: with align_corners from the center of
+  /// the first element to the center of the last one, otherwise from border to border.
   T from_grid(T x) const {
     const T last = static_cast<T>(size - 1);
     return align_corners ? (x + 1) * (last / 2) : (x + 1) * (static_cast<T>(size) / 2) - T(0.5);
   }
 
-  /// A position in the input in place of one outside, unless that is padded by zeros. NaN becomes 0.
+  /// Moves positions outside of the input into the input, except with zero padding. NaN becomes 0.
   T pad(T x) const {
     if (padding == kZeros) {
       return x;
@@ -48,8 +49,8 @@ struct Axis {
   }
 };
 
-/// Elements of the input along one dimension, by their offsets in bytes, and their weights. What is not in the input is
-/// 0: there is only its weight.
+/// The taps along one dimension: offsets in bytes, and weights. Taps outside of the input only add their weight to
+/// `outside`.
 template <typename T>
 struct Taps {
   int count = 0;
@@ -67,10 +68,10 @@ struct Taps {
   }
 };
 
-/// Positions of a row of the grid that are sampled together.
+/// The number of positions of a row of the grid that are sampled together.
 constexpr int64_t kPositions = kBlockSize / 16;
 
-/// The weights of four neighbors, for a position `t` behind the second one.
+/// The weights of four neighbors for a position at a distance of `t` after the second neighbor.
 template <typename T>
 void cubic_weights(T t, T (&weights)[4]) {
   constexpr T kA = T(-0.75);
@@ -82,7 +83,7 @@ void cubic_weights(T t, T (&weights)[4]) {
   weights[3] = far(2 - t);
 }
 
-/// What a coordinate of the grid reads along one dimension.
+/// The taps of a grid coordinate along one dimension.
 template <typename T>
 Taps<T> taps_of(const Axis<T>& axis, Interpolation interpolation, T coordinate) {
   Taps<T> taps;
@@ -105,7 +106,7 @@ Taps<T> taps_of(const Axis<T>& axis, Interpolation interpolation, T coordinate) 
   return taps;
 }
 
-/// What a pair of coordinates reads of each plane.
+/// The taps of a pair of coordinates in each plane.
 template <typename T>
 struct PlaneTaps {
   int count = 0;
@@ -123,7 +124,7 @@ struct PlaneTaps {
     }
   }
 
-  /// The sum of the weighted elements. A weight that is no number makes the sum none.
+  /// The weighted sum. NaN weights propagate.
   T interpolate(ScalarType type, const char* plane) const {
     T sum = outside;
     if (type == CppTypeToScalarType<T>::value) {
@@ -179,7 +180,7 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
       for (int64_t row = begin; row < end; ++row) {
         const int64_t n = row / rows;
         const int64_t i = row % rows;
-        // Some positions at a time, so that a plane stays in the cache.
+        // Several positions at a time, so that a plane stays in the cache.
         PlaneTaps<CTYPE> taps[kPositions];
         for (int64_t start = 0; start < target.sizes[3]; start += kPositions) {
           const int64_t count = std::min(kPositions, target.sizes[3] - start);

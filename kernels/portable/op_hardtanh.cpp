@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `bound` is a bound for elements of `type`: integers have the integer part of a fraction as their bound.
+/// Whether `bound` is valid for elements of `type`. For integer dtypes, a fraction is truncated.
 bool bound_fits(const Scalar& bound, ScalarType type) {
   if (!isIntegralType(type, false)) {
     return scalar_fits(bound, type);
@@ -22,7 +22,7 @@ bool bound_fits(const Scalar& bound, ScalarType type) {
 Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& min, const Scalar& max, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "hardtanh.out");
 
-  // Common dtype: the bounds do not take part.
+  // Common dtype: the bounds do not affect the dtype.
   const ScalarType common_type = in.scalar_type();
 
   // Check
@@ -37,7 +37,7 @@ Tensor& hardtanh_out(KernelRuntimeContext& ctx, const Tensor& in, const Scalar& 
   ET_SWITCH_REALHBF16_TYPES(common_type, ctx, op_name, CTYPE, [&] {
     const CTYPE low = scalar_cast<CTYPE>(min);
     const CTYPE high = scalar_cast<CTYPE>(max);
-    // A bound that is NaN makes every element NaN; minus zero changes none.
+    // If a bound is NaN, all results are NaN. The addition of -0 changes no result.
     const CTYPE term = low != low ? low : high != high ? high : static_cast<CTYPE>(-0.0);
     elementwise(
         [low, high, term](CTYPE x) -> CTYPE {

@@ -8,7 +8,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Adds `source` to what `chosen` chooses of `target`.
+/// Adds `source` to the elements of `target` that `chosen` chooses.
 template <typename T>
 void scatter_add(const ConstStridedView& source, const IndexedView& chosen, const StridedView& target) {
   chosen.for_each_rows(source, [&](const IndexedView::Rows& rows) {
@@ -23,7 +23,7 @@ void scatter_add(const ConstStridedView& source, const IndexedView& chosen, cons
   });
 }
 
-/// Chooses the elements of `target` that `values` are for. False where the two do not fit.
+/// Chooses the elements of `target` for `values`. Returns false if the arguments do not match.
 bool choose(const Tensor& target, const ArrayRef<std::optional<Tensor>>& indices, const Tensor& values,
             IndexedView& chosen) {
   ET_LOG_AND_RETURN_IF_FALSE(is_movable(target.scalar_type()));

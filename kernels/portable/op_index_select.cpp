@@ -27,7 +27,7 @@ Tensor& index_select_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t di
   }
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
 
-  // Compute: whole rows, unless an index chooses within rows.
+  // Compute: copies whole rows, unless the index is along the rows' elements.
   const StridedView target = with_dimension(StridedView(out));
   if (target.strides[dim] != 1) {
     std::optional<Tensor> indices[kTensorDimensionLimit];

@@ -14,7 +14,7 @@ Tensor& isinf_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
-  // Compute: every dtype is read as Double, which has the same infinities.
+  // Compute: all dtypes are converted to Double, which keeps infinities.
   elementwise([](double x) -> bool { return std::isinf(x); }, out, in);
   return out;
 }

@@ -12,7 +12,7 @@ Tensor& isnan_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
-  // Compute: every dtype is read as Double, which has the same NaNs.
+  // Compute: all dtypes are converted to Double, which keeps NaNs.
   elementwise([](double x) -> bool { return x != x; }, out, in);
   return out;
 }

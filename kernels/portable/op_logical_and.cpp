@@ -12,7 +12,7 @@ Tensor& logical_and_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor
   // Resize
   ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
 
-  // Compute: every dtype is read as Bool.
+  // Compute: all dtypes are converted to Bool.
   elementwise([](bool x, bool y) -> bool { return x && y; }, out, a, b);
   return out;
 }

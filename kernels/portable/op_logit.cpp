@@ -12,7 +12,7 @@ Tensor& logit_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<dou
   ET_DEFINE_OPERATOR_NAME(op_name, "logit.out");
   ET_KERNEL_CHECK(ctx, !eps.has_value() || scalar_fits(*eps, floating_result_type(in.scalar_type())), InvalidArgument,
                   out);
-  // Without eps, bounds that no value exceeds.
+  // Without eps, the bounds are infinite.
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const double low = eps.value_or(-kInfinity);
   const double high = eps.has_value() ? 1 - *eps : kInfinity;

@@ -17,8 +17,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The largest of each window, the first of several, and its position in the plane. NaN is larger than all. A dilated
-/// window may hold nothing but padding.
+/// The largest value of each window, the first of several, and its position in the plane. NaN counts as larger than all
+/// values. A dilated window may only have padding.
 template <typename T>
 void max_pool(const Pooling& pooling, const Plane<T, ConstStridedView>& in, const Plane<T, StridedView>& out,
               const Plane<int64_t, StridedView>& indices) {
@@ -46,7 +46,7 @@ void max_pool(const Pooling& pooling, const Plane<T, ConstStridedView>& in, cons
   }
 }
 
-/// The same where the channels of a pixel lie next to each other: for a row of outputs, in blocks of channels.
+/// The same for contiguous channels: computes one row of outputs in blocks of channels.
 template <typename T>
 void max_pool_pixels(const Pooling& pooling, const ConstStridedView& in, const StridedView& out,
                      const StridedView& indices, int64_t n, int64_t i) {
@@ -60,7 +60,7 @@ void max_pool_pixels(const Pooling& pooling, const ConstStridedView& in, const S
     for (int64_t c = 0; c < in.sizes[1]; c += kBlockSize) {
       const int64_t count = std::min(kBlockSize, in.sizes[1] - c);
       T best[kBlockSize];
-      // In 32 bits, so that as many fit into a vector as floats do.
+      // 32 bits, so that a vector has as many positions as floats.
       int32_t places[kBlockSize];
       std::fill_n(best, count, Limits::has_infinity ? -Limits::infinity() : Limits::lowest());
       std::fill_n(places, count, static_cast<int32_t>(h.first(i) * w.in_size + w.first(j)));
@@ -87,7 +87,7 @@ void max_pool_pixels(const Pooling& pooling, const ConstStridedView& in, const S
   }
 }
 
-/// Whether `max_pool_pixels` is faster, and positions in a plane fit into its 32 bits.
+/// Whether `max_pool_pixels` is faster and positions in a plane fit into 32 bits.
 bool has_adjacent_channels(const ConstStridedView& in) {
   return in.rank == 4 && in.sizes[1] > 1 && in.strides[1] == 1 &&
          in.sizes[2] * in.sizes[3] <= std::numeric_limits<int32_t>::max();

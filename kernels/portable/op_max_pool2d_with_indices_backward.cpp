@@ -10,7 +10,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `tensor` has in's shape with the sizes of the pooling.
+/// Whether `tensor` has the shape of the pooled `in`.
 bool is_pooled(const Tensor& tensor, const Tensor& in, const Pooling& pooling) {
   ET_LOG_AND_RETURN_IF_FALSE(tensor.dim() == in.dim());
   for (int64_t d = 0; d < in.dim() - 2; ++d) {
@@ -21,12 +21,13 @@ bool is_pooled(const Tensor& tensor, const Tensor& in, const Pooling& pooling) {
   return true;
 }
 
-/// Whether all positions lie in a plane of `size` elements. -1 is none.
+/// Whether all positions are within a plane of `size` elements, or -1 for no position.
 bool positions_exist(const Tensor& positions, int64_t size) {
-  // In whatever order: the tensor is dense.
+  // In memory order, because the tensor is dense.
   const int64_t* const values = positions.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < positions.numel(); ++i) {
-    ET_CHECK_OR_RETURN_FALSE(values[i] >= -1 && values[i] < size, "position %lld of a plane of %lld elements",
+    ET_CHECK_OR_RETURN_FALSE(values[i] >= -1 && values[i] < size,
+                             "index %lld is out of bounds for a plane of %lld elements",
                              static_cast<long long>(values[i]), static_cast<long long>(size));
   }
   return true;

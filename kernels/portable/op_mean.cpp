@@ -8,7 +8,7 @@ Tensor& mean_dim_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<
                      bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "mean.out");
 
-  // Common dtype: PyTorch calculates in out's where no dtype is asked for.
+  // Common dtype: as in PyTorch, the dtype of out if `dtype` is missing.
   const ScalarType common_type = dtype.value_or(out.scalar_type());
 
   // Check

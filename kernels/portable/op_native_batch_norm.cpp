@@ -12,12 +12,12 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `parameter` holds one element of dtype `type` for each channel of `in`.
+/// Whether `parameter` has dtype `type` and one element for each channel of `in`.
 bool is_parameter(const Tensor& parameter, ScalarType type, const Tensor& in) {
   return parameter.scalar_type() == type && parameter.dim() == 1 && parameter.sizes()[0] == in.sizes()[1];
 }
 
-/// What the operators have in common.
+/// The common arguments of the operators.
 struct BatchNorm {
   const Tensor& in;
   const std::optional<Tensor>& weight;
@@ -27,7 +27,7 @@ struct BatchNorm {
   Tensor& save_mean;
   Tensor& save_invstd;
 
-  /// Whether there is such a normalization, with parameters and statistics of dtype `parameter_type`.
+  /// Whether the arguments are valid, with parameters and statistics of dtype `parameter_type`.
   bool is_valid(ScalarType parameter_type) const {
     const ScalarType type = in.scalar_type();
     ET_LOG_AND_RETURN_IF_FALSE(is_supported(type) && isFloatingType(type));
@@ -41,18 +41,18 @@ struct BatchNorm {
     return true;
   }
 
-  /// Resizes the results, whose saved statistics are of `channels` elements.
+  /// Resizes the results. The saved statistics have `channels` elements.
   bool resize(Tensor::SizesType channels) const {
     return resize_like(out, in) && resize_to(save_mean, {&channels, 1}) && resize_to(save_invstd, {&channels, 1});
   }
 
   bool resize_to_channels() const {
-    ET_CHECK_OR_RETURN_FALSE(in.numel() > 0, "a batch without elements has no statistics");
+    ET_CHECK_OR_RETURN_FALSE(in.numel() > 0, "cannot compute statistics of an empty batch");
     return resize(in.sizes()[1]);
   }
 };
 
-/// A parameter as a view with `count` more dimensions of size 1 behind its channels, or in place of a missing one
+/// A parameter as a view with `count` additional dimensions of size 1 after the channels. A missing parameter is
 /// `constant`.
 ConstStridedView per_channel(const std::optional<Tensor>& parameter, int64_t count, const double& constant = 0) {
   ConstStridedView view = parameter_or(parameter, constant);
@@ -62,7 +62,7 @@ ConstStridedView per_channel(const std::optional<Tensor>& parameter, int64_t cou
   return view;
 }
 
-/// A view with its channels, the second dimension, first.
+/// Moves the channels, the second dimension, to the first position.
 template <typename View>
 View channels_first(const View& view) {
   int64_t order[kTensorDimensionLimit] = {1, 0};
@@ -72,8 +72,8 @@ View channels_first(const View& view) {
   return view.permute(order);
 }
 
-/// Normalizes each channel by the mean and the variance of its elements, which are saved. Moves the running statistics,
-/// if there are some, by `momentum` towards them.
+/// Normalizes each channel by the mean and the variance of its elements, and saves these statistics. Updates the
+/// running statistics, if given, with weight `momentum` for the new statistics.
 template <typename T>
 void normalize_batch(const BatchNorm& args, Tensor* running_mean = nullptr, Tensor* running_var = nullptr,
                      double momentum = 0) {
@@ -107,7 +107,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_training_out(
   ET_KERNEL_CHECK(ctx, is_parameter(running_mean, parameter_type, in), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, is_parameter(running_var, parameter_type, in), InvalidArgument, results);
 
-  // Resize: without training, there are no statistics to save.
+  // Resize: without training, the saved statistics are empty.
   ET_KERNEL_CHECK(ctx, args.resize(/*channels=*/0), InvalidArgument, results);
 
   // Compute
@@ -160,7 +160,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> _native_batch_norm_legit_no_stats_out(
   std::tuple<Tensor&, Tensor&, Tensor&> results(out, save_mean, save_invstd);
   const BatchNorm args{in, weight, bias, eps, out, save_mean, save_invstd};
 
-  // Check: without training, running statistics are needed.
+  // Check: evaluation would need running statistics.
   ET_KERNEL_CHECK(ctx, training, InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, args.is_valid(parameter_type(in.scalar_type(), weight, bias)), InvalidArgument, results);
 

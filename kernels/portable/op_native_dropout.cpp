@@ -40,7 +40,7 @@ std::tuple<Tensor&, Tensor&> native_dropout_out(KernelRuntimeContext& ctx, const
     vectorized_for(n, [values, p](int64_t i) { values[i] = values[i] >= p ? 1 : 0; });
   });
   ET_SWITCH_FLOAT_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
-    // What is left keeps the expected sum.
+    // The scale keeps the expected sum.
     const CTYPE scale = p == 1 ? CTYPE(0) : static_cast<CTYPE>(1 / (1 - p));
     elementwise([scale](CTYPE x, CTYPE kept) -> CTYPE { return x * kept * scale; }, out, in, mask);
   });

@@ -12,7 +12,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// A view of shape [N, C, ...] as one of [N, groups, C / groups, ...].
+/// Reshapes a view from [N, C, ...] to [N, groups, C / groups, ...].
 template <typename View>
 View in_groups(const View& view, int64_t groups) {
   View result = view.unsqueeze(1);
@@ -22,7 +22,7 @@ View in_groups(const View& view, int64_t groups) {
   return result;
 }
 
-/// A parameter as a view of the shape that `in` has in groups.
+/// A parameter as a view with the shape of the grouped `in`.
 ConstStridedView per_channel(const std::optional<Tensor>& parameter, const double& constant, const StridedShape& in,
                              int64_t groups) {
   ConstStridedView view = parameter_or(parameter, constant);
@@ -54,7 +54,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(KernelRuntimeContext
   const ScalarType statistics_type = parameter_type(type, weight, bias);
   ET_KERNEL_CHECK(ctx, is_supported(type) && isFloatingType(type), InvalidArgument, results);
   ET_KERNEL_CHECK(ctx, statistics_type != ScalarType::Undefined, InvalidArgument, results);
-  // In groups it has one dimension more.
+  // The grouped view has one more dimension.
   ET_KERNEL_CHECK(ctx, in.dim() >= 2 && in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument,
                   results);
   ET_KERNEL_CHECK(ctx, in.sizes()[0] == N && in.sizes()[1] == C, InvalidArgument, results);

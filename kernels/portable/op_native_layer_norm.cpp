@@ -11,13 +11,15 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `shape` is the last dimensions of `in`.
+/// Whether `shape` is the shape of the last dimensions of `in`.
 bool ends_with(const Tensor& in, const ArrayRef<int64_t>& shape) {
   ET_CHECK_OR_RETURN_FALSE(!shape.empty() && static_cast<ssize_t>(shape.size()) <= in.dim(),
-                           "%zu normalized dimensions, of %zd", shape.size(), static_cast<ssize_t>(in.dim()));
+                           "cannot normalize %zu dimensions of an input with %zd dimensions", shape.size(),
+                           static_cast<ssize_t>(in.dim()));
   for (size_t d = 0; d < shape.size(); ++d) {
     const int64_t size = in.sizes()[in.dim() - static_cast<int64_t>(shape.size() - d)];
-    ET_CHECK_OR_RETURN_FALSE(shape[d] == size, "normalized_shape has %lld where the input has %lld",
+    ET_CHECK_OR_RETURN_FALSE(shape[d] == size,
+                             "normalized_shape has size %lld in a dimension in which the input has size %lld",
                              static_cast<long long>(shape[d]), static_cast<long long>(size));
   }
   return true;
@@ -28,9 +30,11 @@ bool has_shape(const std::optional<Tensor>& parameter, const ArrayRef<int64_t>& 
   if (!parameter.has_value()) {
     return true;
   }
-  ET_CHECK_OR_RETURN_FALSE(parameter->dim() == static_cast<ssize_t>(shape.size()), "a parameter of another rank");
+  ET_CHECK_OR_RETURN_FALSE(parameter->dim() == static_cast<ssize_t>(shape.size()),
+                           "the number of dimensions of weight or bias differs from normalized_shape");
   for (size_t d = 0; d < shape.size(); ++d) {
-    ET_CHECK_OR_RETURN_FALSE(parameter->sizes()[d] == shape[d], "a parameter of another shape");
+    ET_CHECK_OR_RETURN_FALSE(parameter->sizes()[d] == shape[d],
+                             "the shape of weight or bias differs from normalized_shape");
   }
   return true;
 }

@@ -20,7 +20,7 @@ Tensor& nonzero_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
   const int64_t last = view.rank - 1;
   int64_t* to = reinterpret_cast<int64_t*>(target.data);
   int64_t index[kTensorDimensionLimit] = {};
-  int64_t row = 0;  // the number of the element with `index`, but 0 in the last dimension
+  int64_t row = 0;  // the row-major number of the first element of the row of `index`
   for_each_chosen(view, numbers_of(view), [&](const int64_t* numbers, int64_t n) {
     for (int64_t k = 0; k < n; ++k) {
       const int64_t i = numbers[k];

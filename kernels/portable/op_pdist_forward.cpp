@@ -18,7 +18,7 @@ Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& in, double p
   ET_KERNEL_CHECK(ctx, in.dim() == 2, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, p >= 0, InvalidArgument, out);
 
-  // Resize: a distance for each pair of rows.
+  // Resize: one distance for each pair of rows.
   const int64_t rows = in.sizes()[0];
   const int64_t pairs = rows * (rows - 1) / 2;
   ET_KERNEL_CHECK(ctx, resize_to_size(out, {&pairs, 1}), InvalidArgument, out);
@@ -33,7 +33,7 @@ Tensor& _pdist_forward_out(KernelRuntimeContext& ctx, const Tensor& in, double p
     const int64_t cost = std::max<int64_t>(1, rows * view.sizes[1]);
     parallel_for(0, rows, std::max<int64_t>(1, kGrain / cost), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        // The pairs of row i come behind those of the rows before it.
+        // The pairs of row i follow those of the previous rows.
         char* to = target.data + i * (2 * rows - i - 1) / 2 * target.element_size();
         for (int64_t j = i + 1; j < rows; j += kBlockSize) {
           const int64_t n = std::min(kBlockSize, rows - j);

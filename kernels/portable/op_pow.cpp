@@ -13,8 +13,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// base to the power of exponent. For integers, by squaring, wrapping around; a negative exponent gives the reciprocal
-/// without its fraction.
+/// base to the power of exponent. For integers, by squaring: overflow wraps around, and a negative exponent gives the
+/// reciprocal, rounded towards zero.
 template <typename T>
 KERNELS_ALWAYS_INLINE inline T power(T base, T exponent) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -34,7 +34,7 @@ KERNELS_ALWAYS_INLINE inline T power(T base, T exponent) {
   }
 }
 
-/// Integers have no wide vectors for powers.
+/// Wide vectors are only used for floating-point powers.
 template <typename T, typename Function, typename... Inputs>
 void apply_power(const Function& function, Tensor& out, const Inputs&... inputs) {
   if constexpr (std::is_floating_point_v<T>) {
@@ -44,15 +44,14 @@ void apply_power(const Function& function, Tensor& out, const Inputs&... inputs)
   }
 }
 
-/// out = in to the power of exponent, computed as T for a result of dtype `type`. Common exponents have their own
-/// loops.
+/// out = in to the power of exponent, computed in T for a result of dtype `type`. Common exponents have separate loops.
 template <typename T>
 void tensor_power(const Tensor& in, T exponent, ScalarType type, Tensor& out) {
   if (exponent == 2) {
     elementwise([](T x) -> T { return static_cast<T>(x * x); }, out, in);
     return;
   }
-  // The root of -inf is NaN, the power of it infinity. PyTorch's Half has powers only.
+  // sqrt(-inf) is NaN, pow(-inf, 0.5) is infinity. For Half, PyTorch uses pow.
   if constexpr (std::is_floating_point_v<T>) {
     if (exponent == T(0.5) && type != ScalarType::Half) {
       elementwise([](T x) -> T { return std::sqrt(x); }, out, in);
@@ -94,7 +93,7 @@ Tensor& pow_Tensor_Scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const 
   // Common dtype
   const ScalarType common_type = result_type(a, b);
 
-  // Check: an integer to a negative integer power is no integer, and Bools have powers of 0 and 1 only.
+  // Check: integers have no negative powers, and Bools only have powers 0 and 1.
   const double exponent = scalar_cast<double>(b);
   ET_KERNEL_CHECK(ctx, common_type != ScalarType::Bool || exponent == 0 || exponent == 1, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, is_supported(common_type), InvalidArgument, out);
@@ -124,7 +123,7 @@ Tensor& pow_Scalar_out(KernelRuntimeContext& ctx, const Scalar& a, const Tensor&
   // Common dtype
   const ScalarType common_type = result_type(a, b);
 
-  // Check: powers of 1 are 1 in every dtype.
+  // Check: powers of 1 are 1 in all dtypes.
   const bool is_one = !a.isBoolean() && scalar_cast<double>(a) == 1;
   ET_KERNEL_CHECK(ctx, is_supported(common_type) && is_supported(out.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, is_one || common_type != ScalarType::Bool, InvalidArgument, out);

@@ -5,7 +5,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Of Bools, whether all are true.
+/// The product. For Bools, whether all are true.
 template <typename T>
 struct Product {
   using Argument = T;
@@ -21,7 +21,7 @@ struct Product {
 template <ET_OPERATOR_NAME_TYPE op_name>
 Tensor& product(KernelRuntimeContext& ctx, const Tensor& in, const DimSet& dims, bool keepdim,
                 std::optional<ScalarType> dtype, Tensor& out) {
-  // Common dtype: PyTorch calculates in out's where no dtype is asked for.
+  // Common dtype: as in PyTorch, the dtype of out if `dtype` is missing.
   const ScalarType common_type = dtype.value_or(out.scalar_type());
 
   // Check

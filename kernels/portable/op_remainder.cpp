@@ -8,14 +8,14 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The rest of x / y, with the sign of y.
+/// The remainder of x / y, with the sign of y.
 template <typename T, typename Function>
 KERNELS_ALWAYS_INLINE inline T rest(T x, T y, const Function& fmod) {
   T result;
   if constexpr (std::is_floating_point_v<T>) {
     result = fmod(x, y);
   } else {
-    // Dividing the least integer by -1 would trap.
+    // The division of the smallest integer by -1 would trap.
     result = std::is_signed_v<T> && y == T(-1) ? T(0) : static_cast<T>(x % y);
   }
   return (result != 0) & ((result < 0) != (y < 0)) ? static_cast<T>(result + y) : result;

@@ -11,12 +11,13 @@ namespace {
 
 bool resize_to_repeated(Tensor& out, const Tensor& in, const ArrayRef<int64_t>& repeats) {
   ET_CHECK_OR_RETURN_FALSE(repeats.size() <= kTensorDimensionLimit && static_cast<ssize_t>(repeats.size()) >= in.dim(),
-                           "%zu repeats for %zd dimensions", repeats.size(), static_cast<ssize_t>(in.dim()));
+                           "invalid number of repeats: got %zu repeats for %zd dimensions", repeats.size(),
+                           static_cast<ssize_t>(in.dim()));
   const size_t leading = repeats.size() - static_cast<size_t>(in.dim());
   int64_t sizes[kTensorDimensionLimit];
   for (size_t d = 0; d < repeats.size(); ++d) {
     ET_CHECK_OR_RETURN_FALSE(repeats[d] >= 0 && repeats[d] <= std::numeric_limits<int32_t>::max(),
-                             "%lld repeats are out of range", static_cast<long long>(repeats[d]));
+                             "the number of repeats is out of range: %lld", static_cast<long long>(repeats[d]));
     sizes[d] = repeats[d] * (d < leading ? 1 : in.sizes()[d - leading]);
   }
   return resize_to_size(out, {sizes, repeats.size()});

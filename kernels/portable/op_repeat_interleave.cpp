@@ -9,7 +9,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The sum of all counts, -1 where one is negative or the sum is too large for a tensor.
+/// The sum of all counts. -1 if a count is negative or the sum is too large for a tensor.
 template <typename T>
 int64_t total_of(const Tensor& repeats) {
   constexpr int64_t kMax = int64_t{1} << 31;
@@ -25,7 +25,7 @@ int64_t total_of(const Tensor& repeats) {
   return total;
 }
 
-/// Writes each index as often as its count says.
+/// Writes each index as many times as its count.
 template <typename T>
 void repeat_indices(const Tensor& repeats, Tensor& out) {
   const T* const counts = repeats.const_data_ptr<T>();

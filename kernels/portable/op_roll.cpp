@@ -11,16 +11,17 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// By how many of `size` elements, from 0 on.
+/// The equivalent non-negative shift, less than `size`.
 int64_t shift_within(int64_t shift, int64_t size) {
   const int64_t rest = size == 0 ? 0 : shift % size;
   return rest < 0 ? rest + size : rest;
 }
 
-/// The shifts of all dimensions. False where the arguments are none.
+/// Computes the shift of each dimension. Returns false if the arguments are invalid.
 bool init_shifts(const ArrayRef<int64_t>& shifts, const ArrayRef<int64_t>& dims, const Tensor& in, int64_t* by_dim) {
-  ET_CHECK_OR_RETURN_FALSE(!shifts.empty() && shifts.size() == dims.size(), "%zu shifts of %zu dimensions",
-                           shifts.size(), dims.size());
+  ET_CHECK_OR_RETURN_FALSE(!shifts.empty() && shifts.size() == dims.size(),
+                           "expected a shift for each dimension, got %zu shifts for %zu dimensions", shifts.size(),
+                           dims.size());
   for (size_t k = 0; k < dims.size(); ++k) {
     int64_t dim = dims[k];
     ET_LOG_AND_RETURN_IF_FALSE(in.dim() > 0 && normalize_dim(dim, in.dim()));
@@ -30,7 +31,7 @@ bool init_shifts(const ArrayRef<int64_t>& shifts, const ArrayRef<int64_t>& dims,
   return true;
 }
 
-/// Rolls the elements in the order of their indices, across dimensions.
+/// Rolls the elements in row-major order, across dimensions.
 void roll_flat(const ConstStridedView& source, int64_t shift, const StridedView& target) {
   const int64_t numel = source.numel();
   const int64_t first = shift_within(shift, numel);

@@ -10,18 +10,20 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether `index` holds positions in dimension `dim` of `in`, for which there are values of `shape`.
+/// Whether `index` has valid positions for dimension `dim` of `in` and is at most as large as the values of shape
+/// `shape`.
 bool is_index(const ConstStridedView& index, const StridedShape& in, int64_t dim, const StridedShape& shape) {
   return fits_within(index, in, dim) && fits_within(index, shape, /*except=*/-1) &&
          positions_exist(index, in.sizes[dim]);
 }
 
-/// What scatter and scatter_add read: `src`, as far as `index` goes, which chooses elements of `out`.
+/// The operands of scatter and scatter_add: `index`, which chooses elements of `out`, and the part of `src` with the
+/// shape of `index`.
 struct Source {
   ConstStridedView positions;
   ConstStridedView elements;
 
-  /// False where the arguments do not fit each other.
+  /// Returns false if the arguments do not match.
   bool init(const Tensor& in, int64_t& dim, const Tensor& index, const Tensor& src, const Tensor& out) {
     ET_LOG_AND_RETURN_IF_FALSE(is_movable(in.scalar_type()));
     ET_LOG_AND_RETURN_IF_FALSE(tensors_have_same_dtype(in, src, out));
@@ -39,7 +41,7 @@ struct Source {
   }
 };
 
-/// Copies `in` to `out`, and then `source`, a view of index's shape, to the positions in `index`.
+/// Copies `in` to `out`, then copies `source`, a view with the shape of `index`, to the positions in `index`.
 void scatter_into(const Tensor& in, int64_t dim, const ConstStridedView& index, const ConstStridedView& source,
                   Tensor& out) {
   const StridedView target = with_dimension(StridedView(out));

@@ -18,7 +18,7 @@ Tensor& sign_out(KernelRuntimeContext& ctx, const Tensor& in, Tensor& out) {
     copy(in, out);
     return out;
   }
-  // That of NaN is 0.
+  // The sign of NaN is 0.
   return unary_out<op_name>(ctx, in, out, [](auto x) { return static_cast<decltype(x)>((x > 0) - (x < 0)); });
 }
 

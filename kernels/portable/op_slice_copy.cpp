@@ -8,7 +8,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// A bound of a slice as Python has it: counted from the end where negative, and cut off at the dimension's.
+/// A slice bound as in Python: negative bounds count from the end, and bounds are clamped to the dimension.
 int64_t clamp_bound(int64_t bound, int64_t size) {
   return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
 }
@@ -26,7 +26,7 @@ Tensor& slice_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, int64
   const int64_t first = clamp_bound(start.value_or(0), size);
   const int64_t span = clamp_bound(end.value_or(size), size) - first;
   const int64_t length = span > 0 ? (span - 1) / step + 1 : 0;
-  // A step beyond the dimension is never taken; as large as it may be, it must not overflow the stride.
+  // A step larger than the dimension takes a single element. The step is limited so that the stride does not overflow.
   return view_copy(ctx, ConstStridedView(in).slice(dim, first, length, std::min(step, size + 1)), out);
 }
 

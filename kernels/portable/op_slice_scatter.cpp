@@ -11,7 +11,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// A bound of a slice as Python has it: counted from the end where negative, and cut off at the dimension's.
+/// A slice bound as in Python: negative bounds count from the end, and bounds are clamped to the dimension.
 int64_t clamp_bound(int64_t bound, int64_t size) {
   return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
 }

@@ -23,7 +23,7 @@ void softmax(Line<T>& line) {
                exponentials(results, x, n, unused);
              },
              [&](T* results, const T* x, int64_t, int64_t n) {
-               // The sum is between 1 and the line's length.
+               // The sum is from 1 to the length of the line, so that the quotient is finite.
                const T scale = 1 / sum.result([](T a, T b) { return a + b; });
                vectorized_for(n, [=](int64_t i) { results[i] = x[i] * scale; });
              });

@@ -13,7 +13,7 @@ void split_copy_Tensor_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t 
   ET_KERNEL_CHECK(ctx, normalize_dim(dim, in.dim()), InvalidArgument, );
   const int64_t size = in.sizes()[dim];
   ET_KERNEL_CHECK(ctx, split_size > 0 || (split_size == 0 && size == 0), InvalidArgument, );
-  // Of nothing there is one empty part.
+  // An empty dimension has one empty part.
   const int64_t parts = size == 0 ? 1 : (size - 1) / split_size + 1;
   ET_KERNEL_CHECK(ctx, static_cast<int64_t>(out.size()) == parts, InvalidArgument, );
 

@@ -8,7 +8,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Resizes `out` to the shape of the tensors with a new dimension `dim`, which is made non-negative.
+/// Resizes `out` to the shape of the tensors with a new dimension `dim`, and makes `dim` non-negative.
 bool resize_to_stack(Tensor& out, const TensorList& tensors, int64_t& dim) {
   const Tensor& first = tensors[0];
   ET_LOG_AND_RETURN_IF_FALSE(normalize_dim(dim, first.dim() + 1));

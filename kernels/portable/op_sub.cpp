@@ -19,7 +19,7 @@ struct Subtract {
 Tensor& sub_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sub.out");
 
-  // Check: PyTorch subtracts no Bools.
+  // Check: as in PyTorch, no subtraction of Bools.
   ET_KERNEL_CHECK(ctx, a.scalar_type() != ScalarType::Bool && b.scalar_type() != ScalarType::Bool, InvalidArgument,
                   out);
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);
@@ -30,7 +30,7 @@ Tensor& sub_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, con
 Tensor& sub_scalar_out(KernelRuntimeContext& ctx, const Tensor& a, const Scalar& b, const Scalar& alpha, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sub.Scalar_out");
 
-  // Check: PyTorch subtracts no Bools.
+  // Check: as in PyTorch, no subtraction of Bools.
   ET_KERNEL_CHECK(ctx, a.scalar_type() != ScalarType::Bool && !b.isBoolean(), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, out.scalar_type() == result_type(a, b), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, alpha_is_valid(alpha, result_type(a, b)), InvalidArgument, out);

@@ -5,7 +5,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Of Bools, whether one of them is true.
+/// The sum. For Bools, whether one of them is true.
 template <typename T>
 struct Sum {
   using Argument = T;
@@ -24,7 +24,7 @@ Tensor& sum_dim_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<A
                     bool keepdim, std::optional<ScalarType> dtype, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "sum.IntList_out");
 
-  // Common dtype: PyTorch calculates in out's where no dtype is asked for.
+  // Common dtype: as in PyTorch, the dtype of out if `dtype` is missing.
   const ScalarType common_type = dtype.value_or(out.scalar_type());
 
   // Check

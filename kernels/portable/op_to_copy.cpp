@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 
 Tensor& to_copy_out(KernelRuntimeContext& ctx, const Tensor& in, bool non_blocking,
                     std::optional<MemoryFormat> memory_format, Tensor& out) {
-  // Check: nothing here is asynchronous.
+  // Check: `non_blocking` has no effect, because the copy is synchronous.
   (void)non_blocking;
   ET_KERNEL_CHECK(ctx, is_movable(in.scalar_type()) && is_movable(out.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, memory_format_exists(memory_format, in.dim()), InvalidArgument, out);

@@ -21,7 +21,7 @@ struct Item {
   int64_t index;
 };
 
-/// Whether `a` comes before `b`: NaN is the largest, and of equal values the first one comes first.
+/// Whether `a` comes before `b`. NaN counts as the largest value. Equal values keep their order.
 template <typename T, bool kLargest>
 bool comes_first(const Item<T>& a, const Item<T>& b) {
   const bool a_is_nan = a.value != a.value;
@@ -35,8 +35,8 @@ bool comes_first(const Item<T>& a, const Item<T>& b) {
   return a.index < b.index;
 }
 
-/// Writes the first `k` of the `n` elements that begin at `in`, all strides in bytes. `items` is room for `k`: a heap
-/// whose root is the last of those that are kept.
+/// Writes the first `k` of `n` elements from `in` on. All strides are in bytes. `items` has memory for `k` items: a
+/// heap whose root is the last one of the selected items.
 template <typename T, bool kLargest>
 void select_first(ScalarType in_type, const char* in, int64_t in_stride, int64_t n, Item<T>* items, int64_t k) {
   int64_t count = 0;
@@ -97,7 +97,7 @@ std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor
   ET_DEFINE_OPERATOR_NAME(op_name, "topk.values");
   std::tuple<Tensor&, Tensor&> results(values, indices);
 
-  // Check: whoever wants no order gets one, too.
+  // Check: results are always sorted.
   (void)sorted;
   ET_KERNEL_CHECK(ctx, in.scalar_type() != ScalarType::Bool && is_supported(in.scalar_type()), InvalidArgument,
                   results);
@@ -118,7 +118,7 @@ std::tuple<Tensor&, Tensor&> topk_values(KernelRuntimeContext& ctx, const Tensor
     return results;
   }
 
-  // Compute: the result of a number is that number, whatever k.
+  // Compute: the result of a 0-dim tensor is its element for all k.
   k = in.dim() == 0 ? 1 : k;
   ET_SWITCH_REAL_TYPES(compute_type(in.scalar_type()), ctx, op_name, CTYPE, [&] {
     const auto memory = ctx.allocate_temp(static_cast<size_t>(k) * sizeof(Item<CTYPE>), alignof(Item<CTYPE>));

@@ -16,7 +16,7 @@ Tensor& tril_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t diagonal, 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
-  // Compute: a row at a time, of all matrices.
+  // Compute: one row of all matrices at a time.
   const ConstStridedView source(in);
   const StridedView target(out);
   const int64_t row_dim = source.rank - 2;

@@ -14,13 +14,13 @@ Tensor& unfold_copy_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim
   ET_KERNEL_CHECK(ctx, size >= 0 && size <= length, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, step > 0, InvalidArgument, out);
 
-  // A new last dimension has the elements of a slice.
+  // The elements of a slice are a new last dimension.
   view = view.unsqueeze(view.rank);
   view.sizes[in.dim()] = size;
   if (in.dim() > 0) {
     view.strides[in.dim()] = view.strides[dim];
     view.sizes[dim] = (length - size) / step + 1;
-    // A step beyond the dimension is never taken; as large as it may be, it must not overflow the stride.
+    // A step larger than the dimension takes a single slice. The stride must not overflow.
     view.strides[dim] *= step <= length ? step : 1;
   }
   return view_copy(ctx, view, out);

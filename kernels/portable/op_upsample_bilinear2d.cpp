@@ -10,7 +10,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The two input elements around an output element: the second one has a weight, and the first one the rest.
+/// The two input elements next to an output element. The weights of both add up to 1.
 template <typename T>
 class Neighbors {
  public:
@@ -60,7 +60,7 @@ Tensor& upsample_bilinear2d_vec_out(KernelRuntimeContext& ctx, const Tensor& in,
   // Resize
   ET_KERNEL_CHECK(ctx, upsampling.resize(out, in), InvalidArgument, out);
 
-  // Compute: integers are rounded.
+  // Compute: results are rounded for integer dtypes.
   const bool is_integral = !isFloatingType(type);
   ET_SWITCH_FLOAT_TYPES(interpolation_type(type), ctx, op_name, CTYPE, [&] {
     const auto rounded = [&](CTYPE sum) { return is_integral ? round_interpolated(sum) : sum; };

@@ -10,7 +10,7 @@ Tensor& view_as_real_copy_out(KernelRuntimeContext& ctx, const Tensor& in, Tenso
   ET_KERNEL_CHECK(ctx, is_supported(out.scalar_type()) && isFloatingType(out.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, in.dim() < static_cast<ssize_t>(kTensorDimensionLimit), InvalidArgument, out);
 
-  // A new last dimension has the two parts.
+  // The real and the imaginary part are a new last dimension.
   ConstStridedView parts = ConstStridedView(in).unsqueeze(in.dim());
   parts.dtype = toRealValueType(in.scalar_type());
   for (int64_t d = 0; d < in.dim(); ++d) {

@@ -1,8 +1,8 @@
-"""The portable kernels: which file implements which operators, and which targets it needs."""
+"""The files of portable kernels, with the operators that each file implements and the targets that it needs."""
 
 load("//kernels:operator_file.bzl", "operator_file")
 
-# By the name of the file's target, sorted.
+# The keys are the names of the files' targets, sorted.
 OPERATOR_FILES = {
     "op__adaptive_avg_pool2d": operator_file(["aten::_adaptive_avg_pool2d.out"], ["images", "tensors"]),
     "op__clone_dim_order": operator_file(["dim_order_ops::_clone_dim_order.out"], ["copy", "tensors", "views"]),

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kNoZeroPoint = 0;
 
-/// Whether all of `quant_min` to `quant_max` are values of dtype `type`.
+/// Whether all integers from `quant_min` to `quant_max` are values of dtype `type`.
 bool range_is_valid(int64_t quant_min, int64_t quant_max, ScalarType type) {
   const int64_t bits = 8 * static_cast<int64_t>(elementSize(type));
   const bool is_signed = type != ScalarType::Byte && type != ScalarType::UInt16 && type != ScalarType::Bits16;
@@ -23,11 +23,13 @@ bool range_is_valid(int64_t quant_min, int64_t quant_max, ScalarType type) {
   return true;
 }
 
-/// The elements of `tensor`, which lie in memory one after the other, in the shape `shape`. False where they don't.
+/// Views the contiguous elements of `tensor` with the sizes and strides of `shape`. Returns false if the elements are
+/// not contiguous or if their number differs.
 bool make_view(const Tensor& tensor, const StridedShape& shape, ConstStridedView& view) {
   ET_CHECK_OR_RETURN_FALSE(is_contiguous_dim_order(tensor.dim_order().data(), tensor.dim()),
-                           "scales and zero points have a dim order of their own");
-  ET_CHECK_OR_RETURN_FALSE(tensor.numel() == shape.numel(), "%lld scales or zero points for %lld channels or tokens",
+                           "expected contiguous scales and zero points");
+  ET_CHECK_OR_RETURN_FALSE(tensor.numel() == shape.numel(),
+                           "the number of scales or zero points is %lld, expected %lld, one for each channel or token",
                            static_cast<long long>(tensor.numel()), static_cast<long long>(shape.numel()));
   static_cast<StridedShape&>(view) = shape;
   view.dtype = tensor.scalar_type();
@@ -43,9 +45,10 @@ bool make_view(const Tensor& tensor, const StridedShape& shape, ConstStridedView
 bool make_views(const Tensor& scales, const std::optional<Tensor>& zero_points, const StridedShape& shape,
                 QuantizationParameters& parameters) {
   ET_CHECK_OR_RETURN_FALSE(scales.scalar_type() == ScalarType::Float || scales.scalar_type() == ScalarType::Double,
-                           "scales are Float or Double");
+                           "expected scales of dtype Float or Double");
   if (zero_points.has_value()) {
-    ET_CHECK_OR_RETURN_FALSE(::executorch::runtime::isRealType(zero_points->scalar_type()), "zero points are numbers");
+    ET_CHECK_OR_RETURN_FALSE(::executorch::runtime::isRealType(zero_points->scalar_type()),
+                             "expected zero points of an integer or floating-point dtype");
     return make_view(scales, shape, parameters.scale) && make_view(*zero_points, shape, parameters.zero_point);
   }
   parameters.zero_point.dtype = ScalarType::Long;
@@ -63,7 +66,8 @@ template <typename T>
 void quantize_as(const Tensor& in, const QuantizationParameters& parameters, RoundingOrder order, int64_t quant_min,
                  int64_t quant_max, Tensor& out) {
   const QuantizedRange<T> range(quant_min, quant_max);
-  // A zero point is added once; as factors, so that there is one loop, without branches, for both orders.
+  // The zero point is added before or after rounding. Two factors of 0 and 1 select the order, so that both orders
+  // share one loop without branches.
   const T before = order == RoundingOrder::kAfterZeroPoint ? 1 : 0;
   const T after = 1 - before;
   elementwise_integers<T>(
@@ -87,17 +91,17 @@ bool is_quantized_type(ScalarType type) {
 }
 
 bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scale_value, int64_t& zero_point_value) {
-  ET_CHECK_OR_RETURN_FALSE(scale.numel() == 1 && zero_point.numel() == 1, "one scale and one zero point are expected");
-  ET_CHECK_OR_RETURN_FALSE(isFloatingType(scale.scalar_type()), "the scale is no float");
+  ET_CHECK_OR_RETURN_FALSE(scale.numel() == 1 && zero_point.numel() == 1, "expected one scale and one zero point");
+  ET_CHECK_OR_RETURN_FALSE(isFloatingType(scale.scalar_type()), "expected a scale of a floating-point dtype");
   ET_CHECK_OR_RETURN_FALSE(isIntegralType(zero_point.scalar_type(), /*includeBool=*/false),
-                           "the zero point is no integer");
+                           "expected a zero point of an integer dtype");
   convert_elements(scale.scalar_type(), scale.const_data_ptr(), ScalarType::Double, &scale_value, 1);
   convert_elements(zero_point.scalar_type(), zero_point.const_data_ptr(), ScalarType::Long, &zero_point_value, 1);
   return true;
 }
 
 void store_integers(const int32_t* integers, ScalarType type, void* target, int64_t n) {
-  // Signed and unsigned integers of a size are the same bits.
+  // Signed and unsigned integers of the same size have the same bits.
   switch (elementSize(type)) {
     case 1:
       return narrow<uint8_t>(integers, target, n);
@@ -129,9 +133,9 @@ bool QuantizationParameters::init_per_token(const Tensor& tensor, const Tensor& 
 }
 
 bool can_quantize(const Tensor& in, int64_t quant_min, int64_t quant_max, ScalarType dtype, const Tensor& out) {
-  ET_CHECK_OR_RETURN_FALSE(isFloatingType(in.scalar_type()), "only floats are quantized");
-  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd has no quantized values", int8_t(dtype));
-  ET_CHECK_OR_RETURN_FALSE(out.scalar_type() == dtype, "the out tensor is not of dtype %hhd", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(isFloatingType(in.scalar_type()), "expected an input of a floating-point dtype");
+  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd is not supported for quantized values", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(out.scalar_type() == dtype, "expected an out tensor of dtype %hhd", int8_t(dtype));
   return range_is_valid(quant_min, quant_max, dtype);
 }
 
@@ -143,16 +147,16 @@ void quantize(const Tensor& in, const QuantizationParameters& parameters, Roundi
 }
 
 bool can_dequantize(const Tensor& in, ScalarType dtype, const std::optional<ScalarType>& out_dtype, const Tensor& out) {
-  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd has no quantized values", int8_t(dtype));
-  ET_CHECK_OR_RETURN_FALSE(in.scalar_type() == dtype, "the input is not of dtype %hhd", int8_t(dtype));
-  ET_CHECK_OR_RETURN_FALSE(isFloatingType(out.scalar_type()), "the out tensor has no floats");
+  ET_CHECK_OR_RETURN_FALSE(is_quantized_type(dtype), "dtype %hhd is not supported for quantized values", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(in.scalar_type() == dtype, "expected an input of dtype %hhd", int8_t(dtype));
+  ET_CHECK_OR_RETURN_FALSE(isFloatingType(out.scalar_type()), "expected an out tensor of a floating-point dtype");
   ET_CHECK_OR_RETURN_FALSE(out.scalar_type() == out_dtype.value_or(out.scalar_type()),
-                           "the out tensor is not of the dtype that is asked for");
+                           "the out tensor's dtype differs from the requested one");
   return true;
 }
 
 void dequantize(const Tensor& in, const QuantizationParameters& parameters, Tensor& out) {
-  // Differences of Ints are not all floats.
+  // Float cannot represent all differences of Ints.
   const bool is_double = in.scalar_type() == ScalarType::Int || parameters.scale.dtype == ScalarType::Double;
   const auto dequantize_in_type = is_double ? &dequantize_as<double> : &dequantize_as<float>;
   dequantize_in_type(in, parameters, out);

@@ -14,28 +14,29 @@
 
 namespace rules_executorch::kernels {
 
-/// Affine quantization: the integer `q` stands for the value `(q - zero_point) * scale`.
+/// Affine quantization: the integer `q` represents the value `(q - zero_point) * scale`.
 
-/// Whether tensors of `type` hold quantized values.
+/// Whether tensors of `type` can have quantized values.
 bool is_quantized_type(ScalarType type);
 
-/// Reads the only element of `scale`, a float, and that of `zero_point`, an integer. False where they are not that.
+/// Reads the single element of `scale`, a floating-point number, and of `zero_point`, an integer. Returns false if a
+/// tensor has another dtype or another number of elements.
 bool read_parameters(const Tensor& scale, const Tensor& zero_point, double& scale_value, int64_t& zero_point_value);
 
-/// The integers from `quant_min` to `quant_max`, as values of type `T`.
+/// The range from `quant_min` to `quant_max`, as values of type `T`.
 template <typename T>
 class QuantizedRange {
  public:
   QuantizedRange(int64_t quant_min, int64_t quant_max) : min_(inner(quant_min)), max_(inner(quant_max)) {}
 
-  /// The nearest integer of the range; the least for NaN.
+  /// Clamps `value` to the range. NaN becomes the smallest value of the range.
   KERNELS_ALWAYS_INLINE T clamp(T value) const {
     value = value > min_ ? value : min_;
     return value < max_ ? value : max_;
   }
 
  private:
-  /// `limit`, or the next value towards 0 where `T` does not have it: 2^31 - 1 as a float.
+  /// `limit`, or the next value towards 0 if `T` cannot represent `limit`, such as 2^31 - 1 as a float.
   static T inner(int64_t limit) {
     const T value = static_cast<T>(limit);
     return std::abs(static_cast<double>(value)) > std::abs(static_cast<double>(limit)) ? std::nextafter(value, T(0))
@@ -46,12 +47,12 @@ class QuantizedRange {
   T max_;
 };
 
-/// Writes `n` integers as elements of dtype `type`, which has them.
+/// Writes `n` integers as elements of dtype `type`. All integers must be in the range of `type`.
 void store_integers(const int32_t* integers, ScalarType type, void* target, int64_t n);
 
 namespace internal {
 
-/// A function of `Arguments` whose results are integers that dtype `type` has: one loop for all these dtypes.
+/// A function of `Arguments` whose results are integers in the range of dtype `type`. One loop serves all these dtypes.
 template <typename Function, typename... Arguments>
 struct IntegerFunction {
   const Function& function;
@@ -82,7 +83,7 @@ using Repeated = T;
 
 }  // namespace internal
 
-/// `elementwise` for a function of values of type `T` whose results are integers that out's dtype has.
+/// `elementwise` for a function of values of type `T` whose results are integers in the range of out's dtype.
 template <typename T, typename Function, typename... Inputs>
 void elementwise_integers(const Function& function, Tensor& out, const Inputs&... inputs) {
   using Integers = internal::IntegerFunction<Function, internal::Repeated<T, Inputs>...>;
@@ -94,34 +95,37 @@ void elementwise_integers(const Function& function, Tensor& out, const Inputs&..
                     input_views);
 }
 
-/// The scale and the zero point of each element: views of a tensor's shape.
+/// The scale and the zero point of each element, as views broadcast to the shape of a tensor.
 struct QuantizationParameters {
-  /// Parameters for each index of dimension `axis`. False where `scales` and `zero_points` have not so many elements,
-  /// are no numbers, or do not lie in memory one after the other.
+  /// Parameters for each index of dimension `axis`. Returns false if `scales` or `zero_points` have another number of
+  /// elements, an unsupported dtype, or are not contiguous.
   bool init_per_channel(const Tensor& tensor, int64_t axis, const Tensor& scales,
                         const std::optional<Tensor>& zero_points);
 
-  /// Parameters for each token, the elements along the last dimension. False as above.
+  /// Parameters for each token. A token is the elements along the last dimension. Returns false as init_per_channel().
   bool init_per_token(const Tensor& tensor, const Tensor& scales, const std::optional<Tensor>& zero_points);
 
   ConstStridedView scale;
   ConstStridedView zero_point;
 };
 
-/// When quantization rounds: PyTorch adds the zero points of channels to rounded values, those of tokens to others.
+/// Whether quantization rounds before or after the addition of the zero point. PyTorch rounds before it for channels,
+/// and after it for tokens.
 enum class RoundingOrder { kBeforeZeroPoint, kAfterZeroPoint };
 
-/// Whether `in` can be quantized into `out`, integers `quant_min` to `quant_max` of dtype `dtype`.
+/// Whether `in` can be quantized to `out`, integers `quant_min` to `quant_max` of dtype `dtype`.
 bool can_quantize(const Tensor& in, int64_t quant_min, int64_t quant_max, ScalarType dtype, const Tensor& out);
 
-/// Quantizes `in` into `out`, of the same shape, in Double where `in` or the scales are that, else in Float.
+/// Quantizes `in` to `out`, which has the same shape. The computation is in Double if `in` or the scales are Double,
+/// otherwise in Float.
 void quantize(const Tensor& in, const QuantizationParameters& parameters, RoundingOrder order, int64_t quant_min,
               int64_t quant_max, Tensor& out);
 
-/// Whether `in`, of dtype `dtype`, can be dequantized into `out`, of dtype `out_dtype` if there is one.
+/// Whether `in`, of dtype `dtype`, can be dequantized to `out`, of dtype `out_dtype` if given.
 bool can_dequantize(const Tensor& in, ScalarType dtype, const std::optional<ScalarType>& out_dtype, const Tensor& out);
 
-/// Dequantizes `in` into `out`, of the same shape, in Double where the scales are that, else in Float.
+/// Dequantizes `in` to `out`, which has the same shape. The computation is in Double if the scales are Double,
+/// otherwise in Float.
 void dequantize(const Tensor& in, const QuantizationParameters& parameters, Tensor& out);
 
 }  // namespace rules_executorch::kernels

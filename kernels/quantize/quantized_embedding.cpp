@@ -18,12 +18,14 @@ int64_t weights_per_byte(PackedWeights packing) {
   return packing == PackedWeights::kBytes ? 1 : packing == PackedWeights::kNibbles ? 2 : 4;
 }
 
-/// Whether there are parameters for each row of `weight`, and each of them is for the same number of elements.
+/// Whether there are parameters for each row of `weight`, with groups of equal size.
 bool parameters_are_valid(const Tensor& weight, int64_t width, const Tensor& scales,
                           const std::optional<Tensor>& zero_points) {
-  ET_CHECK_OR_RETURN_FALSE(scales.dim() == 1 || scales.dim() == 2, "scales have %d dimensions", int(scales.dim()));
-  ET_CHECK_OR_RETURN_FALSE(compute_type(scales.scalar_type()) == ScalarType::Float, "scales are Float or smaller");
-  ET_CHECK_OR_RETURN_FALSE(scales.sizes()[0] == weight.sizes()[0], "scales are of %d rows, and there are %d",
+  ET_CHECK_OR_RETURN_FALSE(scales.dim() == 1 || scales.dim() == 2, "scales have %d dimensions, expected 1 or 2",
+                           int(scales.dim()));
+  ET_CHECK_OR_RETURN_FALSE(compute_type(scales.scalar_type()) == ScalarType::Float,
+                           "expected scales of dtype Float, Half or BFloat16");
+  ET_CHECK_OR_RETURN_FALSE(scales.sizes()[0] == weight.sizes()[0], "scales have %d rows, the weight has %d",
                            int(scales.sizes()[0]), int(weight.sizes()[0]));
   const int64_t groups = scales.dim() == 2 ? scales.sizes()[1] : 1;
   ET_CHECK_OR_RETURN_FALSE(groups > 0 && width % groups == 0, "%d groups do not divide %d elements", int(groups),

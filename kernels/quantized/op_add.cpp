@@ -9,7 +9,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// Whether the integers are from 0 to 255: the operator is one of Byte, whose values other dtypes may have, too.
+/// Whether the range is within 0 to 255. The operator supports ranges of Byte only, but other dtypes can have such
+/// values.
 bool is_byte_range(int64_t quant_min, int64_t quant_max) {
   return quant_min >= 0 && quant_min <= quant_max && quant_max <= 255;
 }
@@ -30,7 +31,7 @@ Tensor& quantized_add_out(KernelRuntimeContext& ctx, const Tensor& a, double a_s
   // Resize
   ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
 
-  // Compute: as PyTorch, in Float.
+  // Compute: in Float, as in PyTorch.
   const float a_factor = static_cast<float>(a_scale);
   const float a_offset = static_cast<float>(a_zero_point);
   const float b_factor = static_cast<float>(b_scale);

@@ -12,11 +12,12 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// PyTorch's range: one that is not empty and has 0.
+/// Whether the range is valid in PyTorch: not empty, and with 0.
 bool range_is_valid(int64_t quant_min, int64_t quant_max) {
   constexpr int64_t kLimit = int64_t{1} << 31;
-  ET_CHECK_OR_RETURN_FALSE(quant_min <= 0 && quant_max >= 0 && quant_min < quant_max, "the range does not hold 0");
-  ET_CHECK_OR_RETURN_FALSE(quant_min >= -kLimit && quant_max < kLimit, "the range is not one of 32-bit integers");
+  ET_CHECK_OR_RETURN_FALSE(quant_min <= 0 && quant_max >= 0 && quant_min < quant_max,
+                           "expected a non-empty range with 0");
+  ET_CHECK_OR_RETURN_FALSE(quant_min >= -kLimit && quant_max < kLimit, "expected a range of 32-bit integers");
   return true;
 }
 
@@ -39,7 +40,7 @@ std::tuple<Tensor&, Tensor&> choose_qparams_tensor_out(KernelRuntimeContext& ctx
   const Tensor::SizesType sizes[] = {1};
   ET_KERNEL_CHECK(ctx, resize_to(scale_out, sizes) && resize_to(zero_point_out, sizes), InvalidArgument, results);
 
-  // Compute: the scale in the input's dtype, the rest in Float.
+  // Compute: the scale in the dtype of the input, the rest in Float.
   ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, in.scalar_type(), ctx, op_name, CTYPE, [&] {
     const char* const data = static_cast<const char*>(in.const_data_ptr());
     const MinMax<float> extent = min_max<float>(in.scalar_type(), data, in.element_size(), in.numel());

@@ -20,7 +20,7 @@ namespace {
 constexpr float kMin = -128;
 constexpr float kMax = 127;
 
-/// The parameters for values of dtype `T` from `min` to `max`. Each operation is one of that dtype, as in PyTorch.
+/// The parameters for values of dtype `T` from `min` to `max`. As in PyTorch, each operation is in this dtype.
 template <typename T>
 void choose(T min, T max, double& scale_out, int64_t& zero_point_out) {
   const T least = smaller<T>(min, T(0));
@@ -45,7 +45,7 @@ std::tuple<Tensor&, Tensor&> choose_qparams_per_token_asymmetric_out(KernelRunti
   ET_DEFINE_OPERATOR_NAME(op_name, "quantized_decomposed::choose_qparams_per_token_asymmetric.out");
   std::tuple<Tensor&, Tensor&> results(scale_out, zero_point_out);
 
-  // Check: whatever the dtype, the parameters are those of a Char.
+  // Check: `dtype` has no effect. The parameters are always those for Char.
   (void)dtype;
   const int64_t last = in.dim() - 1;
   ET_KERNEL_CHECK(ctx, last < 0 || in.sizes()[last] > 0, InvalidArgument, results);

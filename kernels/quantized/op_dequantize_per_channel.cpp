@@ -9,7 +9,7 @@ Tensor& dequantize_per_channel_out(KernelRuntimeContext& ctx, const Tensor& in, 
                                    const std::optional<Tensor>& zero_points, int64_t axis, int64_t quant_min,
                                    int64_t quant_max, ScalarType dtype, std::optional<ScalarType> out_dtype,
                                    Tensor& out) {
-  // Check: the range only says what values there are.
+  // Check: the range has no effect on dequantization.
   (void)quant_min;
   (void)quant_max;
   QuantizationParameters parameters;

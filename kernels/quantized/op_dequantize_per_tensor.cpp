@@ -27,7 +27,7 @@ Tensor& dequantize(KernelRuntimeContext& ctx, const Tensor& in, double scale, in
 
 }  // namespace
 
-// The range only says what values there are.
+// The range has no effect on dequantization.
 Tensor& dequantize_per_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, double scale, int64_t zero_point,
                                   int64_t /*quant_min*/, int64_t /*quant_max*/, ScalarType dtype,
                                   std::optional<ScalarType> out_dtype, Tensor& out) {

@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 Tensor& dequantize_per_token_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& scales,
                                  const Tensor& zero_points, int64_t quant_min, int64_t quant_max, ScalarType dtype,
                                  ScalarType output_dtype, Tensor& out) {
-  // Check: the range only says what values there are.
+  // Check: the range has no effect on dequantization.
   (void)quant_min;
   (void)quant_max;
   QuantizationParameters parameters;

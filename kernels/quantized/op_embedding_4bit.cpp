@@ -7,7 +7,7 @@ Tensor& quantized_embedding_4bit_dtype_out(KernelRuntimeContext& ctx, const Tens
                                            const std::optional<Tensor>& zero_points, int64_t quant_min,
                                            int64_t quant_max, const Tensor& indices, std::optional<ScalarType> dtype,
                                            Tensor& out) {
-  // The range only says what values there are.
+  // The range has no effect on dequantization.
   (void)quant_min;
   (void)quant_max;
   return quantized_embedding_out(ctx, PackedWeights::kNibbles, weight, scales, zero_points, indices,

@@ -11,8 +11,8 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The product of a weight of which each row has a scale, or one for each group of columns, and the transposed `in`.
-/// Its rows are the columns of `out`.
+/// The product of a weight and the transposed `in`. Each row of the weight has a scale, or a scale for each group of
+/// columns. The rows of the product are the columns of `out`.
 class MixedProduct final : public MatrixProduct {
  public:
   MixedProduct(const ConstStridedView& weight, const ConstStridedView& scales, int64_t group_size,
@@ -63,7 +63,7 @@ class MixedProduct final : public MatrixProduct {
 Tensor& quantized_mixed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight,
                                    const Tensor& scales, const std::optional<Tensor>& zero_points,
                                    std::optional<ScalarType> dtype, Tensor& out) {
-  // Check: ExecuTorch's operator has no zero points either.
+  // Check: ExecuTorch's kernel does not support zero points, either.
   const ScalarType out_type = dtype.value_or(out.scalar_type());
   ET_KERNEL_CHECK(ctx, compute_type(in.scalar_type()) == ScalarType::Float, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, scales), InvalidArgument, out);

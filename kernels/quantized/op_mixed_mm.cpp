@@ -11,7 +11,7 @@ using namespace rules_executorch::kernels;
 
 namespace {
 
-/// The product of `in` and a weight of which each row has a scale: a factor of in's columns.
+/// The product of `in` and a weight with a scale for each row. The scales are applied to the columns of `in`.
 class MixedProduct final : public MatrixProduct {
  public:
   MixedProduct(const ConstStridedView& in, const ConstStridedView& weight, const ConstStridedView& scales,
@@ -58,7 +58,7 @@ class MixedProduct final : public MatrixProduct {
 
 Tensor& quantized_mixed_mm_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& weight, const Tensor& scales,
                                const std::optional<Tensor>& zero_points, Tensor& out) {
-  // Check: ExecuTorch's operator has no zero points either.
+  // Check: ExecuTorch's kernel does not support zero points, either.
   ET_KERNEL_CHECK(ctx, compute_type(in.scalar_type()) == ScalarType::Float, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, scales, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char, InvalidArgument, out);

@@ -13,7 +13,7 @@ Tensor& quantize_per_tensor_out(KernelRuntimeContext& ctx, const Tensor& in, dou
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
 
-  // Compute: as PyTorch, in Float for every dtype.
+  // Compute: in Float for all dtypes, as in PyTorch.
   const float inverse_scale = static_cast<float>(1 / scale);
   const float offset = static_cast<float>(zero_point);
   const QuantizedRange<float> range(quant_min, quant_max);

@@ -1,8 +1,8 @@
-"""The quantized kernels: which file implements which operators, and which targets it needs."""
+"""The files of quantized kernels, with the operators that each file implements and the targets that it needs."""
 
 load("//kernels:operator_file.bzl", "operator_file")
 
-# By the name of the file's target, sorted.
+# The keys are the names of the files' targets, sorted.
 OPERATOR_FILES = {
     "op_add": operator_file(["quantized_decomposed::add.out"], ["math:vector_math", "quantize:quantization", "tensors"]),
     "op_choose_qparams": operator_file(["quantized_decomposed::choose_qparams.Tensor_out"], ["math:extremes", "math:vector_math", "quantize:quantization", "reduce", "tensors"]),

@@ -18,7 +18,8 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Elements of a row from `start` on, where they lie or converted in `buffer`.
+/// `n` elements of a row from `start` on: a pointer to the row if the elements are contiguous and of type T, otherwise
+/// `buffer` with converted elements.
 template <typename T>
 const T* elements(const Rows& rows, int64_t row, int64_t start, int64_t n, T* buffer) {
   constexpr ScalarType kType = CppTypeToScalarType<T>::value;
@@ -30,7 +31,8 @@ const T* elements(const Rows& rows, int64_t row, int64_t start, int64_t n, T* bu
   return buffer;
 }
 
-/// For each pair of rows, `finish` of all `map(difference)`, combined. A long `map` is not worth unrolled loops.
+/// For each pair of rows, `finish` of the combined `map(difference)`. With kIsLong, the loop is not unrolled, because
+/// `map` takes many instructions.
 template <bool kIsLong = false, typename T, typename Map, typename Combine, typename Finish>
 void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count, T* results, const Map& map,
                          const Combine& combine, const Finish& finish) {
@@ -68,7 +70,8 @@ void combine_differences(const Rows& a, const Rows& b, int64_t n, int64_t count,
 
 #if defined(__GNUC__)
 
-/// Adds the squares of the differences of `n` elements, a multiple of kLanes, to the lanes of kPairs pairs of rows.
+/// Adds the squared differences of `n` elements to the accumulators of kPairs pairs of rows. `n` must be a multiple of
+/// kLanes.
 template <typename T, int kPairs, int kBytes>
 KERNELS_ALWAYS_INLINE inline void add_squares_of(const T* const* x, const T* const* y, int64_t n, T* lanes) {
   using Vector = simd::Vector<T, kBytes>;
@@ -100,7 +103,7 @@ void add_squares(const T* const* x, const T* const* y, int64_t n, T* lanes) {
 
 #if defined(KERNELS_MAY_HAVE_WIDE_VECTORS)
 
-/// The same with vectors of twice the size, for processors that have them.
+/// The same for processors with vectors of twice the size.
 template <typename T, int kPairs>
 KERNELS_WIDE_VECTORS void add_squares_wide(const T* const* x, const T* const* y, int64_t n, T* lanes) {
   add_squares_of<T, kPairs, 2 * kVectorBytes>(x, y, n, lanes);
@@ -108,7 +111,7 @@ KERNELS_WIDE_VECTORS void add_squares_wide(const T* const* x, const T* const* y,
 
 #endif
 
-/// The Euclidean distances of rows that lie in memory as elements of type T: of some pairs of rows at a time.
+/// The Euclidean distances of contiguous rows of type T. Works on kPairs pairs of rows at a time.
 template <typename T>
 void euclidean_distances(const Rows& a, const Rows& b, int64_t n, int64_t count, T* results) {
   constexpr int64_t kLanes = LaneReduction<T>::kLanes;
@@ -124,7 +127,7 @@ void euclidean_distances(const Rows& a, const Rows& b, int64_t n, int64_t count,
     const T* x[kPairs];
     const T* y[kPairs];
     for (int64_t pair = 0; pair < kPairs; ++pair) {
-      // The last pair stands in for missing ones.
+      // The last pair replaces missing pairs.
       const int64_t i = std::min(row + pair, count - 1);
       x[pair] = reinterpret_cast<const T*>(a.data + i * a.row_stride);
       y[pair] = reinterpret_cast<const T*>(b.data + i * b.row_stride);

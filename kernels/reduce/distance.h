@@ -7,7 +7,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Rows of a matrix, `row_stride` bytes apart: elements `stride` bytes apart.
+/// The rows of a matrix. `row_stride` and `stride` are the strides of rows and of the elements of a row, in bytes.
 struct Rows {
   ScalarType dtype;
   const char* data;
@@ -15,12 +15,13 @@ struct Rows {
   int64_t stride;
 };
 
-/// `x` with the elements of a row next to each other in dtype `type`, in the program's memory for temporary data if
-/// they do not lie so already; `x` itself where the program has none.
+/// Returns `x` if its rows are contiguous and of dtype `type`. Otherwise returns a converted contiguous copy in the
+/// program's temporary memory, or `x` if the program has no temporary memory.
 ConstStridedView with_dense_rows(KernelRuntimeContext& ctx, const Tensor& x, ScalarType type);
 
-/// The p-norms of the differences of `count` rows of `n` elements each, row by row: the count of differences for 0, the
-/// largest for infinity. `p` is not negative. Calculates as `T`, float or double.
+/// The p-norms of the differences of `count` pairs of rows of `n` elements each. For p = 0, the number of different
+/// elements; for infinity, the largest difference. `p` must not be negative. The computation is in `T`, float or
+/// double.
 template <typename T>
 void distances(const Rows& a, const Rows& b, int64_t n, double p, int64_t count, T* results);
 

@@ -14,7 +14,7 @@ namespace rules_executorch::kernels {
 
 namespace internal {
 
-/// What every value is more extreme than, or equal to.
+/// The start value of a reduction: no value is less extreme.
 template <typename T, bool kLargest>
 constexpr T least_extreme() {
   using Limits = std::numeric_limits<T>;
@@ -25,19 +25,19 @@ constexpr T least_extreme() {
   }
 }
 
-/// Whether `value` is more extreme than `best`; neither is NaN.
+/// Whether `value` is more extreme than `best`. Neither may be NaN.
 template <bool kLargest, typename T>
 inline bool is_better(T value, T best) {
   return kLargest ? value > best : value < best;
 }
 
-/// The most extreme of `n` values, or NaN where there is one.
+/// The most extreme of `n` values, or NaN if a value is NaN.
 template <typename T, bool kLargest>
 T extreme_of(const T* values, int64_t n) {
-  // Narrow vectors have not the registers for two arrays of more lanes.
+  // With narrow vectors, two arrays of more lanes do not fit into the registers.
   constexpr int64_t kLanes = KERNELS_HAVE_WIDE_VECTORS ? kReductionLanes / 2 : kReductionLanes;
   T best[kLanes];
-  // All bits where there was NaN: one operation less for each value than the selection of NaN.
+  // All bits are set if a value was NaN. The mask needs one operation less for each value than a selection of NaN.
   using Mask = std::conditional_t<sizeof(T) == sizeof(int64_t), int64_t, int32_t>;
   Mask is_nan[kLanes] = {};
   std::fill_n(best, kLanes, least_extreme<T, kLargest>());
@@ -58,7 +58,7 @@ T extreme_of(const T* values, int64_t n) {
   return is_nan[0] != 0 ? std::numeric_limits<T>::quiet_NaN() : best[0];
 }
 
-/// The largest or the smallest value; NaN where there is one.
+/// The largest or the smallest value, or NaN if a value is NaN.
 template <typename T, bool kLargest>
 struct Extreme {
   using Argument = T;
@@ -74,7 +74,7 @@ struct Extreme {
   T finish(T best) const { return best; }
 };
 
-/// The index of the largest or the smallest value, the first of several; of the first NaN where there is one.
+/// The index of the first of the largest or smallest values, or of the first NaN if a value is NaN.
 template <typename T, bool kLargest>
 struct ExtremeIndex {
   struct Accumulator {
@@ -93,7 +93,7 @@ struct ExtremeIndex {
     }
   }
   void add_row(Accumulator& best, const T* values, int64_t n, int64_t index, int64_t step) const {
-    // The first of the most extreme values, which are rarely more extreme than those before.
+    // Searches for the index only if the values are more extreme than previous values, which is rare.
     const T extreme = extreme_of<T, kLargest>(values, n);
     Accumulator candidate = best;
     add(candidate, extreme, index);
@@ -115,9 +115,10 @@ struct ExtremeIndex {
 
 }  // namespace internal
 
-/// Resizes `out` for a reduction of dimensions that hold values: nothing has no largest value.
+/// Resizes `out` for a reduction. Returns false if a reduced dimension is empty, because an empty set has no extreme.
 inline bool resize_to_extreme(Tensor& out, const Tensor& in, const DimSet& dims, bool keepdim) {
-  ET_CHECK_OR_RETURN_FALSE(reduced_numel(in, dims) > 0, "nothing to choose from: a dimension is empty");
+  ET_CHECK_OR_RETURN_FALSE(reduced_numel(in, dims) > 0,
+                           "expected non-empty dimensions, got a reduced dimension of size 0");
   return resize_to_reduction(out, in, dims, keepdim);
 }
 

@@ -17,7 +17,7 @@ void parallel_for_each_line(
     out_view = out_view.unsqueeze(0);
   }
   if (in_view.dtype == out_view.dtype && in_view.strides[dim] != 1 && out_view.strides[dim] == 1) {
-    // Elements that are read several times lie together first.
+    // The elements are read several times, so that a contiguous copy is faster.
     copy(in_view, out_view);
     in_view = out_view;
   }

@@ -11,8 +11,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Where the elements of lines lie, which are computed together: those along one dimension of the input and of the
-/// output.
+/// The layout of a line: the elements along one dimension of the input and of the output, which are computed together.
 struct LineLayout {
   ScalarType in_type;
   ScalarType out_type;
@@ -21,15 +20,16 @@ struct LineLayout {
   int64_t out_stride;
 };
 
-/// Calls `function(layout, in, out)` for each line along dimension `dim`, which is not negative, with the first
-/// elements of a line; several threads have lines of their own (see `parallel_for`). `out` has the shape of `in`.
+/// Calls `function(layout, in, out)` for each line along dimension `dim`, with pointers to the line's first elements.
+/// `dim` must not be negative. `out` has the shape of `in`. Threads process disjoint lines (see `parallel_for`).
 void parallel_for_each_line(
     const Tensor& in, int64_t dim, Tensor& out,
     ::executorch::runtime::FunctionRef<void(const LineLayout& layout, const char* in, char* out)> function);
 
-/// One line, read and written as elements of type `T` in blocks of up to kBlockSize: where they lie, or in one block of
-/// stack. Functions of blocks take `(T* results, const T* x, int64_t start, int64_t n)`, with elements `start` to
-/// `start + n` of the line; `results` may be `x`.
+/// One line. It is read and written as elements of type `T`, in blocks of at most kBlockSize. Contiguous elements of
+/// type `T` are accessed in place, others through one block on the stack. Functions of blocks have the parameters `(T*
+/// results, const T* x, int64_t start, int64_t n)`, for the elements `start` to `start + n` (exclusive) of the line.
+/// `results` may be `x`.
 template <typename T>
 class Line {
  public:
@@ -42,13 +42,13 @@ class Line {
 
   int64_t size() const { return layout_.size; }
 
-  /// Calls `visit(x, start, n)` for the input's blocks.
+  /// Calls `visit(x, start, n)` for the blocks of the input.
   template <typename Visit>
   void read(const Visit& visit) {
     for_each_block(kBlockSize, [&](int64_t start, int64_t n) { visit(input(start, n, values_), start, n); });
   }
 
-  /// Writes what `function` gives for the input's blocks, one after the other.
+  /// Writes the results of `function` for the blocks of the input, one after the other.
   template <typename Function>
   void scan(const Function& function) {
     for_each_block(kBlockSize, [&](int64_t start, int64_t n) {
@@ -59,11 +59,12 @@ class Line {
     is_loaded_ = false;
   }
 
-  /// Writes `second(first(x))` for the input's elements `x`. `first` has seen them all before `second` is called. So as
-  /// not to round what `first` gives, `again` may calculate it once more.
+  /// Writes `second(first(x))` for the elements `x` of the input. `first` has processed all elements before the first
+  /// call of `second`. `again` computes the results of `first` again if they cannot be stored without rounding.
   template <typename First, typename Again, typename Second>
   void write(const First& first, const Again& again, const Second& second) {
-    // In between, elements wait in the block or, if that is too small, in the output, unless its dtype rounds them.
+    // The results of `first` are stored in the block, or in the output if the block is too small and the output's dtype
+    // is T.
     const bool is_one_block = layout_.size <= kBlockSize;
     const bool out_holds_values = is_out_direct_ || (!is_one_block && layout_.out_type == kType);
     const int64_t block_size = is_in_direct_ && is_out_direct_ ? kDirectBlockSize : kBlockSize;
@@ -89,8 +90,8 @@ class Line {
 
  private:
   static constexpr ScalarType kType = CppTypeToScalarType<T>::value;
-  /// A block that needs no memory: the more elements, the fewer pauses between the passes over them, as long as the
-  /// first cache holds it.
+  /// The size of a block for direct access, which needs no buffer. Larger blocks have less overhead, but must fit into
+  /// the L1 cache.
   static constexpr int64_t kDirectBlockSize = 4096;
 
   template <typename Visit>
@@ -100,10 +101,10 @@ class Line {
     }
   }
 
-  /// Where results are computed: the output itself, or the block of stack.
+  /// The address for results: the output, or the block on the stack.
   T* place(int64_t start) { return is_out_direct_ ? reinterpret_cast<T*>(out_) + start : values_; }
 
-  /// A block of the input: where it lies, or in `memory`; a line of one block is read to the block of stack only once.
+  /// A block of the input: a pointer to the input, or `memory`. A line that fits into one block is loaded only once.
   const T* input(int64_t start, int64_t n, T* memory) {
     if (is_in_direct_) {
       return reinterpret_cast<const T*>(in_) + start;
@@ -131,7 +132,7 @@ class Line {
   alignas(16) T values_[kBlockSize];
 };
 
-/// Calls `function(line)`, a function of `Line<T>&`, for each line of `in` and `out`. See `parallel_for_each_line`.
+/// Calls `function(line)` with a `Line<T>&` for each line of `in` and `out`. See `parallel_for_each_line`.
 template <typename T, typename Function>
 void apply_to_lines(const Function& function, const Tensor& in, int64_t dim, Tensor& out) {
   parallel_for_each_line(in, dim, out, [&](const LineLayout& layout, const char* from, char* to) {

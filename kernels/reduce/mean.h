@@ -4,7 +4,7 @@
 
 namespace rules_executorch::kernels {
 
-/// A reduction to the mean of `count` values.
+/// Reduces `count` values to their mean.
 template <typename T>
 struct Mean {
   using Argument = T;

@@ -6,14 +6,15 @@
 
 namespace rules_executorch::kernels {
 
-/// The smallest and the largest of some values; both NaN where one of them is.
+/// The smallest and the largest of several values. Both are NaN if a value is NaN.
 template <typename T>
 struct MinMax {
   T min;
   T max;
 };
 
-/// Of `n` elements of dtype `type`, at least one, `stride` bytes apart; `T` is float or double.
+/// The smallest and the largest of `n` elements of dtype `type`, `stride` bytes apart. `n` must be at least 1. `T` is
+/// float or double.
 template <typename T>
 MinMax<T> min_max(ScalarType type, const char* data, int64_t stride, int64_t n);
 

@@ -13,7 +13,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// The dimensions of `view` from `first` to `last`.
+/// The dimensions `first` to `last` (exclusive) of `view`.
 template <typename View>
 View dims_of(const View& view, int64_t first, int64_t last) {
   View result = view;
@@ -23,7 +23,7 @@ View dims_of(const View& view, int64_t first, int64_t last) {
   return result;
 }
 
-/// One group of elements that are normalized together.
+/// A group of elements with a common mean and variance.
 template <typename T>
 class Group {
  public:
@@ -72,7 +72,7 @@ class Group {
     Source(const StridedShape& shape, const char* first, int64_t row_stride)
         : type(shape.dtype), data(first), stride(row_stride) {}
 
-    /// The elements, in `block` where they do not lie as they should.
+    /// A pointer to the elements, or `block` with converted elements if they are not contiguous elements of type T.
     const T* load(int64_t offset, int64_t start, int64_t n, T* block) const {
       const char* const first = data + offset + start * stride;
       if (type == kType && stride == sizeof(T)) {
@@ -83,7 +83,7 @@ class Group {
     }
   };
 
-  /// `add(total, x)` adds an element to a sum.
+  /// The sum over all elements. `add(total, x)` adds an element to a sum.
   template <typename Add>
   T sum_of(const Add& add) const {
     LaneReduction<T> sum(0);
@@ -116,7 +116,7 @@ class Group {
 ScalarType parameter_type(ScalarType type, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias) {
   const ScalarType weight_type = weight.has_value() ? weight->scalar_type() : type;
   const ScalarType bias_type = bias.has_value() ? bias->scalar_type() : type;
-  // Where one is missing, the other one decides.
+  // If one parameter is missing, the dtype of the other one is used.
   const ScalarType common_type = weight.has_value() ? weight_type : bias_type;
   const bool fits = common_type == type || common_type == compute_type(type);
   return fits && (!bias.has_value() || bias_type == common_type) ? common_type : ScalarType::Undefined;
@@ -129,7 +129,7 @@ void normalize(const Normalization& normalization) {
   const int64_t first = n.first_normalized;
   const int64_t rank = n.in.rank;
   if (rank > 0 && n.in.dtype == n.out.dtype && n.in.strides[rank - 1] != 1 && n.out.strides[rank - 1] == 1) {
-    // Elements that are read three times lie together first.
+    // The elements are read three times, so that a contiguous copy is faster.
     copy(n.in, n.out);
     n.in = n.out;
   }

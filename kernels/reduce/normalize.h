@@ -6,8 +6,8 @@
 
 namespace rules_executorch::kernels {
 
-/// What a normalization reads and writes. All but `mean` and `rstd` have in's shape: weight and bias are broadcast to
-/// it. `mean` and `rstd` have its dimensions before `first_normalized`.
+/// The operands of a normalization. `weight` and `bias` are broadcast to the shape of `in`, and `out` has this shape.
+/// `mean` and `rstd` have the dimensions of `in` before `first_normalized`.
 struct Normalization {
   ConstStridedView in;
   ConstStridedView weight;
@@ -17,11 +17,11 @@ struct Normalization {
   StridedView rstd;
   int64_t first_normalized;
   double eps;
-  char* running_variance = nullptr;  // of rstd's shape and dtype: moved towards the unbiased variance
-  double momentum = 0;               // by this share
+  char* running_variance = nullptr;  // has the shape and dtype of rstd; updated with the unbiased variance
+  double momentum = 0;               // weight of the new variance in the update
 };
 
-/// An optional parameter, or in place of a missing one `constant`, as a view to broadcast.
+/// An optional parameter, or `constant` if the parameter is missing, as a view to broadcast.
 inline ConstStridedView parameter_or(const std::optional<Tensor>& parameter, const double& constant) {
   if (parameter.has_value()) {
     return ConstStridedView(*parameter);
@@ -32,12 +32,12 @@ inline ConstStridedView parameter_or(const std::optional<Tensor>& parameter, con
   return view;
 }
 
-/// The dtype of the parameters and of the statistics of a normalization of dtype `type`: its own, or Float where Half
-/// and BFloat16 come with parameters of Float. Undefined where the parameters have other dtypes.
+/// The dtype of the parameters and of the statistics of a normalization of dtype `type`: `type`, or Float for Half and
+/// BFloat16 with parameters of dtype Float. Undefined if the parameters have other dtypes.
 ScalarType parameter_type(ScalarType type, const std::optional<Tensor>& weight, const std::optional<Tensor>& bias);
 
-/// Subtracts the mean of in's dimensions from `first_normalized` on and divides by their standard deviation, with `eps`
-/// added to the variance; then applies weight and bias. Calculates as `T`, float or double.
+/// Subtracts the mean over the dimensions of `in` from `first_normalized` on, and divides by sqrt(variance + eps). Then
+/// multiplies by the weight and adds the bias. The computation is in `T`, float or double.
 template <typename T>
 void normalize(const Normalization& normalization);
 

@@ -11,19 +11,19 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Bytes of accumulators that are kept side by side.
+/// The number of bytes of accumulators of a block of results.
 constexpr int64_t kAccumulatorBytes = 16 * kBlockSize;
 
-/// Values of a row that are added up in lanes before these are merged: a fixed number, so that neither block_size nor
-/// conversions of dtypes change results.
+/// The number of values of a row that are added in lanes before the lanes are merged. It is a constant, so that results
+/// do not depend on block_size and conversions of dtypes.
 constexpr int64_t kLaneRun = 1024;
 
-/// Parts at most that one result is calculated in where there are few results of many values: a number that does not
-/// depend on the count of threads.
+/// The largest number of parts of one result. Few results of many values are computed in parts. The number of parts
+/// does not depend on the number of threads.
 constexpr int64_t kMaxParts = 16;
 
-/// A reduction as two loop nests: operands of `kept` are the input and the output, those of `reduced` the input and the
-/// index of a value.
+/// A reduction as two loop nests. The operands of `kept` are the input and the output. The operands of `reduced` are
+/// the input and the index of a value.
 struct Reduction {
   const ReductionFunction& f;
   const ConstStridedView& in;
@@ -31,23 +31,23 @@ struct Reduction {
   LoopNest kept;
   LoopNest reduced;
 
-  /// Whether the values of a result lie as `f` takes them.
+  /// Whether the values of a result are contiguous and have the argument dtype of `f`.
   bool is_direct() const { return in.dtype == f.argument_type && reduced.row_stride(0) == in.element_size(); }
 
-  /// Adds the values `begin` to `end`, numbered as `reduced` does, of the result whose first value is `source`.
+  /// Adds the values `begin` to `end` (exclusive, numbers of `reduced`) of the result whose first value is at `source`.
   void add_values(const char* source, int64_t begin, int64_t end, char* accumulator) const;
 
-  /// Adds one run of values that do not lie as `f` takes them.
+  /// Adds one run of values that are not contiguous or have another dtype than the arguments of `f`.
   void add_converted_run(const char* source, int64_t n, int64_t index, char* accumulator) const;
 
-  /// Calculates the results `begin` to `end`, numbered as `kept` does, one after the other.
+  /// Computes the results `begin` to `end` (exclusive, numbers of `kept`) one after the other.
   void compute_each(int64_t begin, int64_t end) const;
 
-  /// Calculates the results `begin` to `end`, where these lie denser in the input than the values of each: a block of
-  /// results is calculated at a time.
+  /// Computes the results `begin` to `end` (exclusive) one block at a time. This order is faster if, in the input, the
+  /// stride from result to result is smaller than the stride of the values of a result.
   void compute_blocks(int64_t begin, int64_t end) const;
 
-  /// Calculates results in parts whose number follows from the shape, each part in one thread.
+  /// Computes each result in parts. The number of parts depends only on the shape. Each part is computed by one thread.
   void compute_parts(int64_t parts) const;
 };
 
@@ -119,7 +119,7 @@ void Reduction::compute_each(int64_t begin, int64_t end) const {
 
 void Reduction::compute_blocks(int64_t begin, int64_t end) const {
   alignas(16) char accumulators[kAccumulatorBytes];
-  Block block;  // of values, and then of results
+  Block block;  // values, later results
   const int64_t in_stride = kept.row_stride(0);
   const int64_t out_stride = kept.row_stride(1);
   const int64_t element_size = static_cast<int64_t>(std::max(elementSize(f.argument_type), elementSize(f.result_type)));
@@ -202,8 +202,9 @@ int64_t reduced_numel(const Tensor& in, const DimSet& dims) {
 
 void apply_reduction(const ReductionFunction& f, const ConstStridedView& in, const DimSet& dims,
                      const StridedView& out) {
-  // Views of the dimensions that are kept and of those that are reduced, and the index of a value: its position among
-  // those that are reduced. A function that takes no index gets any, so that dimensions merge in every order.
+  // Shapes of the kept dimensions and of the reduced dimensions, and of the index of a value: its row-major position
+  // among the reduced values. If the function takes no index, the index has the strides of the input, so that more
+  // dimensions merge.
   StridedShape kept_in;
   StridedShape kept_out;
   StridedShape reduced_in;

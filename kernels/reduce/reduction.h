@@ -11,55 +11,56 @@
 
 namespace rules_executorch::kernels {
 
-/// Resizes `out` to `in`'s shape without the dimensions `dims`, or with size 1 in their place where `keepdim`.
+/// Resizes `out` to the shape of `in` without the dimensions `dims`. With `keepdim`, the dimensions `dims` have size 1.
 bool resize_to_reduction(Tensor& out, const Tensor& in, const DimSet& dims, bool keepdim);
 
-/// Elements of `in` that each result is made of.
+/// The number of elements of `in` for each result.
 int64_t reduced_numel(const Tensor& in, const DimSet& dims);
 
-/// A reduction with its types erased; accumulators lie in arrays of `accumulator_size` bytes each.
+/// A type-erased reduction. Accumulators are in arrays, `accumulator_size` bytes apart.
 struct ReductionFunction {
   ScalarType argument_type;
   ScalarType result_type;
   int64_t accumulator_size;
   bool takes_index;
-  int64_t lanes;  // kReductionLanes, or 1 for a function that adds rows at once
+  int64_t lanes;  // kReductionLanes, or 1 for a function with add_row
   const void* function;
-  /// Starts `n` accumulators.
+  /// Initializes `n` accumulators.
   void (*start)(const void* function, void* accumulators, int64_t n);
-  /// Adds `n` values to `lanes` accumulators, 1 or kReductionLanes, one after the other. Among all that are reduced,
-  /// the first value is at `index`, and they are `step` apart.
+  /// Adds `n` values to `lanes` accumulators in turn. `lanes` is 1 or kReductionLanes. `index` is the position of the
+  /// first value among all reduced values. The positions are `step` apart.
   void (*add_row)(const void* function, void* accumulators, int64_t lanes, const void* values, int64_t n, int64_t index,
                   int64_t step);
-  /// Adds `n` values to one accumulator, through lanes of its own where there are kMinLaneRun values.
+  /// Adds `n` values to one accumulator. From kMinLaneRun values on, the values are added in lanes first.
   void (*add_run)(const void* function, void* accumulator, const void* values, int64_t n, int64_t index, int64_t step);
-  /// Adds the k-th of `n` values to the k-th of `n` accumulators, all at `index`.
+  /// Adds value k to accumulator k for `n` values. All values have position `index`.
   void (*add_each)(const void* function, void* accumulators, const void* values, int64_t n, int64_t index);
-  /// Merges the `n` accumulators `from`, whose contents are lost, into the accumulator `into`.
+  /// Merges the `n` accumulators `from` into the accumulator `into`. Overwrites the accumulators `from`.
   void (*merge)(const void* function, void* into, void* from, int64_t n);
-  /// Writes the results of `n` accumulators.
+  /// Computes the results of `n` accumulators.
   void (*finish)(const void* function, const void* accumulators, void* results, int64_t n);
 };
 
-/// Partial results that a row's values go to in turn: compilers vectorize them, and floating-point sums are the more
-/// exact.
+/// The number of accumulators for the values of a row. Compilers vectorize loops over them, and floating-point sums are
+/// more exact.
 inline constexpr int64_t kReductionLanes = 32;
 
-/// Values of a row that are worth lanes.
+/// The number of values of a row from which on lanes are faster.
 inline constexpr int64_t kMinLaneRun = 2 * kReductionLanes;
 
-/// Values of a run that are worth a call. Of AVX2, GCC keeps the lanes in memory in the function where they start.
+/// The number of values of a run from which on add_long_run is called. For AVX2, GCC does not keep the lanes in
+/// registers in the function that initializes them.
 #if defined(__AVX2__) && !defined(__AVX512F__)
 inline constexpr int64_t kLongRun = 512;
 #else
-inline constexpr int64_t kLongRun = 0;  // none is
+inline constexpr int64_t kLongRun = 0;  // never called
 #endif
 
-/// Bytes of an accumulator at most.
+/// The largest size of an accumulator in bytes.
 inline constexpr int64_t kMaxAccumulatorSize = 64;
 
-/// Reduces the dimensions `dims` of `in` into `out`, which has that result's shape (with or without the dimensions). It
-/// uses four blocks of stack and about 2 KiB more: 10 KiB in all, and 6 KiB with the smallest block_size.
+/// Reduces the dimensions `dims` of `in` to `out`. `out` must have the shape of the result, with or without the reduced
+/// dimensions. Needs four blocks of stack and about 2 KiB more: 10 KiB, or 6 KiB with the smallest block_size.
 void apply_reduction(const ReductionFunction& function, const ConstStridedView& in, const DimSet& dims,
                      const StridedView& out);
 
@@ -103,7 +104,7 @@ struct ReductionAdapter {
     } else {
       int64_t i = 0;
       if (lanes == kReductionLanes) {
-        // A copy, which the compiler keeps in registers.
+        // A local copy, because the compiler keeps a local copy in registers.
         Accumulator copy[kReductionLanes];
         std::copy_n(totals, kReductionLanes, copy);
         for (; i + kReductionLanes <= n; i += kReductionLanes) {
@@ -184,31 +185,31 @@ struct ReductionAdapter {
 
 }  // namespace internal
 
-/// Reduces the dimensions `dims` of `in` into `out`, which has its final shape. `R` says how:
+/// Reduces the dimensions `dims` of `in` to `out`. `out` must have its final shape. `R` defines the reduction:
 ///
 ///     struct Sum {
 ///       using Argument = float;     // values are converted to this dtype
 ///       using Accumulator = float;  // trivially copyable, of at most 64 bytes
-///       using Result = float;       // converted to out's dtype
+///       using Result = float;       // converted to the dtype of out
 ///       float start() const { return 0; }
 ///       void add(float& total, float value) const { total += value; }
 ///       void merge(float& total, float later) const { total += later; }
 ///       float finish(float total) const { return total; }
 ///     };
 ///
-/// `add` may take a third argument, `int64_t index`: the value's position among those that are reduced, in row-major
-/// order. Instead of adding a row's values one by one in lanes, a reduction may have
+/// `add` may have a third parameter, `int64_t index`: the row-major position of the value among the reduced values. A
+/// reduction may have a function that adds the values of a row at once, instead of one by one in lanes:
 ///
 ///       void add_row(Accumulator& total, const Argument* values, int64_t n, int64_t index, int64_t step) const;
 ///
-/// whose values have the indices `index`, `index + step` and so on. `merge` combines two accumulators in no particular
-/// order. Nothing to reduce gives `finish(start())`. Large inputs are reduced on several threads (see
-/// `parallel_for`), which share `reduction`.
+/// The positions of these values are `index`, `index + step`, and so on. `merge` must not depend on the order of the
+/// two accumulators. The result of an empty reduction is `finish(start())`. Large inputs are reduced on several threads
+/// (see `parallel_for`), which share `reduction`.
 template <typename R>
 void reduce(const R& reduction, const Tensor& in, const DimSet& dims, Tensor& out) {
   using Adapter = internal::ReductionAdapter<R>;
   static_assert(sizeof(typename R::Accumulator) <= kMaxAccumulatorSize,
-                "accumulators are kept in a buffer on the stack");
+                "accumulators must fit into a buffer on the stack");
   apply_reduction({CppTypeToScalarType<typename R::Argument>::value, CppTypeToScalarType<typename R::Result>::value,
                    sizeof(typename R::Accumulator), Adapter::kTakesIndex, Adapter::kLanes, &reduction, &Adapter::start,
                    &Adapter::add_row, &Adapter::add_run, &Adapter::add_each, &Adapter::merge, &Adapter::finish},

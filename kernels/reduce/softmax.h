@@ -10,7 +10,7 @@
 
 namespace rules_executorch::kernels {
 
-/// The largest value of a line. Exponentials of values less by it do not overflow.
+/// The largest value of a line. It is subtracted from the values, so that exponentials do not overflow.
 template <typename T>
 T largest_of(Line<T>& line) {
   LaneReduction<T> max(-std::numeric_limits<T>::infinity());
@@ -19,7 +19,7 @@ T largest_of(Line<T>& line) {
   return max.result(larger);
 }
 
-/// Calls `function(line)`, which computes a softmax or its logarithm, for each line of `in` and `out` along `dim`.
+/// Calls `function(line)` for each line of `in` and `out` along `dim`. `function` computes softmax or its logarithm.
 template <ET_OPERATOR_NAME_TYPE op_name, typename Function>
 Tensor& softmax_lines_out(KernelRuntimeContext& ctx, const Tensor& in, int64_t dim, bool half_to_float, Tensor& out,
                           const Function& function) {

@@ -10,8 +10,8 @@ namespace rules_executorch::kernels {
 
 namespace internal {
 
-/// Mean and sum of squared differences from it, by Welford's method: no difference of large numbers is taken. In
-/// double, as in PyTorch.
+/// The mean and the sum of squared differences from the mean, by Welford's method, which does not subtract large
+/// numbers. The computation is in double, as in PyTorch.
 template <typename T>
 struct Variance {
   struct Accumulator {
@@ -43,15 +43,15 @@ struct Variance {
     total.count = count;
   }
   T finish(const Accumulator& total) const {
-    // Of nothing there is no variance, whatever the correction.
+    // The variance of an empty set is NaN for all corrections.
     return static_cast<T>(total.squares / (total.count > 0 ? std::fmax(total.count - correction, 0) : 0));
   }
 };
 
 }  // namespace internal
 
-/// The variance along the dimensions `dims`, of floats: the sum of squared differences is divided by the number of
-/// values less `correction`.
+/// The variance along the dimensions `dims`, for floating-point dtypes: the sum of squared differences divided by
+/// (number of values - correction).
 template <ET_OPERATOR_NAME_TYPE op_name>
 Tensor& variance_out(KernelRuntimeContext& ctx, const Tensor& in, const std::optional<ArrayRef<int64_t>>& dim_list,
                      double correction, bool keepdim, Tensor& out) {

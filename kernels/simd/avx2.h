@@ -62,7 +62,7 @@ KERNELS_ALWAYS_INLINE inline Vector<float> fma(Vector<float> a, Vector<float> b,
   return _mm256_fmadd_ps(a, b, c);
 }
 
-// Where one is NaN, the second operand is the result.
+// If an operand is NaN, the result is the second operand.
 KERNELS_ALWAYS_INLINE inline Vector<float> min(Vector<float> a, Vector<float> b) { return _mm256_min_ps(a, b); }
 KERNELS_ALWAYS_INLINE inline Vector<float> max(Vector<float> a, Vector<float> b) { return _mm256_max_ps(a, b); }
 
@@ -78,7 +78,8 @@ KERNELS_ALWAYS_INLINE inline __m256 power_of_two(__m256i n) {
 }
 
 KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
-  // Two factors, each with an exponent that a float can have; the last product rounds where the result is denormal.
+  // Two factors, because a float cannot have the exponents of all results. The last product rounds if the result is
+  // denormal.
   const __m256i exponent = _mm256_cvtps_epi32(n);
   const __m256i half = _mm256_srai_epi32(exponent, 1);
   return x * power_of_two(half) * power_of_two(_mm256_sub_epi32(exponent, half));

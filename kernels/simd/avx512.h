@@ -9,24 +9,25 @@
 
 namespace rules_executorch::kernels::simd {
 
-// With masks wherever there is a choice: GCC warns that the others read what is not initialized.
+// This file uses the masked intrinsics with a mask of all lanes: for the unmasked ones, GCC warns about reads of
+// uninitialized memory.
 inline constexpr __mmask16 kAllLanes = 0xFFFF;
 
-/// Lanes of the first `n` elements.
+/// The mask of the first `n` lanes.
 inline __mmask16 first_lanes(int64_t n) { return n >= 16 ? kAllLanes : static_cast<__mmask16>((1 << n) - 1); }
 
 using Bytes = __m512i;
 using Ints = __m512i;
 inline constexpr int64_t kByteLanes = 64;
 
-/// The first `n` bytes; what is behind them is not read.
+/// Loads the first `n` bytes and sets the other lanes to zero. Reads no memory after these bytes.
 KERNELS_ALWAYS_INLINE inline Bytes load_some_bytes(const void* p, int64_t n) {
   return _mm512_maskz_loadu_epi8(n >= kByteLanes ? ~__mmask64{0} : (__mmask64{1} << n) - 1, p);
 }
 
 inline constexpr int kMostParts = 4;
 
-/// Loads the parts of a vector, each from a place of its own.
+/// Loads the equal parts of a vector, each from its own address.
 KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_as<Bytes>(from[0]); }
 
 KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[2]) {
@@ -43,7 +44,8 @@ KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[4]) {
   return _mm512_maskz_inserti64x4(0xFF, _mm512_castsi256_si512(low), high, 1);
 }
 
-/// Adds to each sum the products of a group: the bytes of `x` are unsigned, those of `weights` signed.
+/// Adds to each 32-bit sum the products of the four bytes of its group. The bytes of `x` are unsigned, the bytes of
+/// `weights` are signed.
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
 #if defined(__AVX512VNNI__)
   return _mm512_dpbusd_epi32(sums, x, weights);
@@ -57,8 +59,12 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
 #endif
 }
 
-/// Makes groups of the bytes of four rows. The groups of 16 bytes are in four vectors, next to each other in none but
-/// their own 16 bytes: interleaved order, which narrow() takes back.
+/// Interleaves the bytes of four rows: byte i of all rows becomes group i, of 4 bytes. The groups are in interleaved
+/// order: each step works on the 16-byte parts of the vectors separately. narrow() restores the order of the bytes.
+///
+///     16-byte part     0              1              2              3
+///     groups[0]        groups 0-3     groups 16-19   groups 32-35   groups 48-51
+///     groups[1]        groups 4-7     groups 20-23   groups 36-39   groups 52-55
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
   const __m512i low[] = {_mm512_unpacklo_epi8(rows[0], rows[1]), _mm512_unpacklo_epi8(rows[2], rows[3])};
   const __m512i high[] = {_mm512_unpackhi_epi8(rows[0], rows[1]), _mm512_unpackhi_epi8(rows[2], rows[3])};
@@ -79,12 +85,12 @@ KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const 
 KERNELS_ALWAYS_INLINE inline Bytes narrow(const Ints (&x)[4]) {
   const __m512i low = _mm512_packs_epi32(x[0], x[1]);
   const __m512i high = _mm512_packs_epi32(x[2], x[3]);
-  // Integers of 0 to 255, or of -128 to 127: of either, the last 8 bits are the byte.
+  // The integers are from 0 to 255 or from -128 to 127. In both cases, the lowest 8 bits are the byte.
   const __m512i bits = _mm512_set1_epi16(0xFF);
   return _mm512_packus_epi16(_mm512_and_si512(low, bits), _mm512_and_si512(high, bits));
 }
 
-/// What narrow() gives of vectors that are not in interleaved order.
+/// The order of the bytes after narrow() of vectors that are not in interleaved order.
 KERNELS_ALWAYS_INLINE inline Bytes in_order(Bytes x) {
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
   return _mm512_maskz_permutexvar_epi32(kAllLanes, order, x);
@@ -96,7 +102,7 @@ KERNELS_ALWAYS_INLINE inline Vector<float> fma(Vector<float> a, Vector<float> b,
   return _mm512_fmadd_ps(a, b, c);
 }
 
-// Where one is NaN, the second operand is the result.
+// If an operand is NaN, the result is the second operand.
 KERNELS_ALWAYS_INLINE inline Vector<float> min(Vector<float> a, Vector<float> b) {
   return _mm512_maskz_min_ps(kAllLanes, a, b);
 }
@@ -104,43 +110,43 @@ KERNELS_ALWAYS_INLINE inline Vector<float> max(Vector<float> a, Vector<float> b)
   return _mm512_maskz_max_ps(kAllLanes, a, b);
 }
 
-/// The first `n` elements, and zeros: what is behind them is not read.
+/// Loads the first `n` elements and sets the other lanes to zero. Reads no memory after these elements.
 KERNELS_ALWAYS_INLINE inline Vector<float> load_first(const float* from, int64_t n) {
   return _mm512_maskz_loadu_ps(first_lanes(n), from);
 }
 KERNELS_ALWAYS_INLINE inline void store_first(float* to, Vector<float> vector, int64_t n) {
   _mm512_mask_storeu_ps(to, first_lanes(n), vector);
 }
-/// Zeros behind the first `n` elements.
+/// Sets the lanes after the first `n` to zero.
 KERNELS_ALWAYS_INLINE inline Vector<float> keep_first(Vector<float> vector, int64_t n) {
   return _mm512_maskz_mov_ps(first_lanes(n), vector);
 }
 
-/// x * 2^n for an integer n; where one is NaN, NaN.
+/// x * 2^n for an integer n. NaN if x or n is NaN.
 KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
   return _mm512_maskz_scalef_ps(kAllLanes, x, n);
 }
-/// The same, but 0 where y < bound; elsewhere, the result is neither infinite nor denormal.
+/// x * 2^n, or 0 in lanes where y < bound. In the other lanes, the result must be neither infinite nor denormal.
 KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
                                                                          Vector<float> y, Vector<float> bound) {
   return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(y, bound, _CMP_NLT_UQ), x, n);
 }
 
-/// One instruction finds the elements of a table of 16 that all lanes ask for.
+/// One instruction looks up all lanes in a table of 16 elements.
 #define KERNELS_HAVE_FLOAT_TABLES
-/// `table[i]`, where i are the last four bits of a lane of `indices`.
+/// `table[i]` for each lane, where i is the lowest four bits of the lane of `indices`.
 KERNELS_ALWAYS_INLINE inline Vector<float> look_up(const float (&table)[16], Vector<float> indices) {
   return _mm512_maskz_permutexvar_ps(kAllLanes, _mm512_castps_si512(indices), _mm512_loadu_ps(table));
 }
 KERNELS_ALWAYS_INLINE inline Vector<float> abs(Vector<float> x) { return _mm512_abs_ps(x); }
-/// `x` where `y` is negative, 1 - x where it is not, or NaN.
+/// `x` where `y` is negative, 1 - x where `y` is zero, positive or NaN.
 KERNELS_ALWAYS_INLINE inline Vector<float> one_less_unless_negative(Vector<float> x, Vector<float> y) {
   const __mmask16 is_positive = _mm512_cmp_ps_mask(y, _mm512_setzero_ps(), _CMP_NLT_UQ);
   return _mm512_mask_sub_ps(x, is_positive, _mm512_set1_ps(1), x);
 }
 
 #define KERNELS_LOADS_HALF
-/// Makes floats of the bits of half; store_half() rounds to them.
+/// Converts half-precision floats to floats. store_half() converts in the other direction and rounds to nearest even.
 KERNELS_ALWAYS_INLINE inline Vector<float> load_half(const void* from) {
   return _mm512_maskz_cvtph_ps(kAllLanes, load_as<__m256i>(from));
 }
@@ -148,7 +154,7 @@ KERNELS_ALWAYS_INLINE inline void store_half(void* to, Vector<float> x) {
   store(to, _mm512_maskz_cvtps_ph(kAllLanes, x, _MM_FROUND_TO_NEAREST_INT));
 }
 
-/// Makes floats of the bits of bfloat16.
+/// Converts bfloat16 to floats.
 KERNELS_ALWAYS_INLINE inline Vector<float> load_bfloat16(const void* from) {
   const __m512i wide = _mm512_maskz_cvtepu16_epi32(kAllLanes, load_as<__m256i>(from));
   return _mm512_castsi512_ps(_mm512_maskz_slli_epi32(kAllLanes, wide, 16));
@@ -156,23 +162,24 @@ KERNELS_ALWAYS_INLINE inline Vector<float> load_bfloat16(const void* from) {
 
 #if defined(__AVX512BF16__)
 #define KERNELS_STORES_BFLOAT16
-/// Rounds floats to the bits of bfloat16.
+/// Rounds floats to bfloat16.
 KERNELS_ALWAYS_INLINE inline void store_bfloat16(void* to, Vector<float> x) { store(to, _mm512_cvtneps_pbh(x)); }
 
 #define KERNELS_MULTIPLIES_PAIRS
-/// Adds the products of a pair of bfloat16 and of the pairs of a vector; floats have the bits of the pairs.
+/// Multiplies `pair`, the bits of two bfloat16, by each pair of bfloat16 in `pairs`, and adds the two products to each
+/// sum.
 KERNELS_ALWAYS_INLINE inline Vector<float> add_pairs(Vector<float> sums, float pair, Vector<float> pairs) {
   return _mm512_dpbf16_ps(sums, reinterpret_cast<__m512bh>(_mm512_set1_ps(pair)), reinterpret_cast<__m512bh>(pairs));
 }
 #endif
 
-/// Makes floats of 16 signed bytes.
+/// Converts 16 signed bytes to floats.
 KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&to)[1]) {
   to[0] = _mm512_maskz_cvtepi32_ps(kAllLanes, _mm512_maskz_cvtepi8_epi32(kAllLanes, load_as<__m128i>(from)));
 }
 
-/// The same of the numbers of 4 bits, 8 more than they stand for, in the lower halves of 16 bytes, and behind them in
-/// the higher ones.
+/// Converts 32 signed 4-bit integers, each stored with an offset of 8, to floats: the lower halves of 16 bytes, then
+/// the higher halves.
 KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[2]) {
   constexpr float kValues[] = {-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7};
   const __m512 values = _mm512_loadu_ps(kValues);

@@ -2,10 +2,10 @@
 
 namespace rules_executorch::kernels::simd {
 
-/// Rounds floats from -2^22 to 2^22 to integers: behind the point, a sum with this one has no digits.
+/// Rounds floats from -2^22 to 2^22: the sum of a float and this number has no fractional bits.
 inline constexpr float kRoundingShift = 12582912.0f;
 
-/// What rounded results are clamped to.
+/// The range of rounded results.
 struct ByteRange {
   float min;
   float max;

@@ -1,7 +1,7 @@
 #pragma once
 
-/// Before a function's `inline`, or behind the parameters of a lambda: calls of a function that is too large for the
-/// compiler's taste are inlined as well, without which loops over it are not vectorized.
+/// Put this attribute before the `inline` of a function, or after the parameters of a lambda. The compiler then inlines
+/// functions that are too large for its heuristics. Without inlining, loops over such functions are not vectorized.
 #if defined(__GNUC__)
 #define KERNELS_ALWAYS_INLINE __attribute__((always_inline))
 #else

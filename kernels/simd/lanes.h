@@ -4,7 +4,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Merges 2 * kHalf values, a power of two, into the first one.
+/// Merges 2 * kHalf values into the first one. kHalf is a power of two.
 template <int64_t kHalf, typename T, typename Merge>
 inline void merge_lanes(T* lanes, const Merge& merge) {
   for (int64_t k = 0; k < kHalf; ++k) {

@@ -18,13 +18,13 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
 #if defined(__ARM_FEATURE_MATMUL_INT8)
   return vusdotq_s32(sums, x, signed_weights);
 #elif defined(__ARM_FEATURE_DOTPROD)
-  // Both operands are signed: each byte of x is 128 less, and the sum lacks 128 times the weights. Rows that have these
-  // weights share what mends that.
+  // The instruction needs two signed operands: 128 is subtracted from each byte of x, and 128 times the weights is
+  // added to the sum. Compilers compute the correction once for all rows that have the same weights.
   const int8x16_t signed_x = vreinterpretq_s8_u8(veorq_u8(x, vdupq_n_u8(0x80)));
   const Ints lacking = vdotq_s32(Ints{}, vdupq_n_s8(-128), signed_weights);
   return vdotq_s32(vsubq_s32(sums, lacking), signed_x, signed_weights);
 #else
-  // A product of two bytes has 16 bits.
+  // The product of two bytes fits into 16 bits.
   const int16x8_t low =
       vmulq_s16(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(x))), vmovl_s8(vget_low_s8(signed_weights)));
   const int16x8_t high =

@@ -4,12 +4,12 @@
 
 #include "kernels/simd/simd.h"
 
-/// Instructions that a processor may have beyond those that a file is compiled for: chosen when the program runs.
+/// Instructions beyond the set that the file is compiled for. The program tests for them when it runs.
 namespace rules_executorch::kernels::simd {
 
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__AVX__)
 
-/// The file is compiled for vectors of 16 bytes. Nearly every processor has those of twice the size.
+/// The file is compiled for vectors of 16 bytes. Nearly all processors have vectors of 32 bytes.
 #define KERNELS_MAY_HAVE_WIDE_VECTORS
 #define KERNELS_WIDE_VECTORS [[gnu::target("avx")]]
 inline bool has_wide_vectors() { return __builtin_cpu_supports("avx"); }
@@ -18,11 +18,13 @@ inline bool has_wide_vectors() { return __builtin_cpu_supports("avx"); }
 
 #if defined(__AVX512BW__) && defined(__GNUC__)
 #define KERNELS_HAVE_VECTOR_TABLES 1
-/// Before a function that looks up vectors of bytes in a table, where has_vector_tables(): all that the function calls
-/// becomes a part of it, which is compiled for processors with instructions that choose among the bytes of two vectors.
+/// Put this attribute before a function that uses VectorTable; call the function only if has_vector_tables(). The
+/// compiler inlines all callees (`flatten`) and compiles them for AVX-512 VBMI, which looks up bytes in two vectors at
+/// a time.
 #define KERNELS_VECTOR_TABLES [[gnu::target("avx512vbmi"), gnu::flatten]]
 
-/// A table of 256 bytes. Its vectors are loaded once: behind a store, the compiler would load them again.
+/// A table of 256 bytes. The constructor loads the vectors of the table, because the compiler would load them again
+/// after each store.
 class VectorTable {
  public:
   explicit VectorTable(const uint8_t* bytes)
@@ -39,7 +41,7 @@ class VectorTable {
   Bytes parts_[4];
 };
 
-/// Not all processors of the instruction set have these.
+/// Not all processors with AVX-512 have VBMI.
 inline bool has_vector_tables() { return __builtin_cpu_supports("avx512vbmi"); }
 
 #else

@@ -8,7 +8,7 @@
 
 namespace rules_executorch::kernels::simd {
 
-// Loops over lanes, which the compiler vectorizes if the processor has vectors.
+// Loops over lanes. The compiler vectorizes them if the processor has vectors.
 struct Bytes {
   uint8_t lanes[16];
 

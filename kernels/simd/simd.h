@@ -7,7 +7,7 @@
 #include "kernels/simd/byte_range.h"
 #include "kernels/simd/vector.h"
 
-// The widest instruction set that the file is compiled for.
+// The header of the widest instruction set that the file is compiled for.
 #if !defined(__GNUC__)
 #include "kernels/simd/scalar.h"
 #elif defined(__AVX512BW__)
@@ -22,10 +22,10 @@
 #include "kernels/simd/scalar.h"
 #endif
 
-// What is the same on all sets, or on those without instructions for it.
+// Operations that are the same on all sets, and those for sets without an instruction.
 namespace rules_executorch::kernels::simd {
 
-/// The smaller or the larger of each two lanes; the second one where either is NaN.
+/// The smaller or the larger value of each two lanes. If an operand is NaN, the result is the second operand.
 template <typename V>
 KERNELS_ALWAYS_INLINE inline V min(V a, V b) {
 #if defined(__GNUC__)
@@ -50,7 +50,7 @@ KERNELS_ALWAYS_INLINE inline V max(V a, V b) {
 #endif
 }
 
-/// NaN stays.
+/// NaN propagates.
 template <typename V>
 KERNELS_ALWAYS_INLINE inline V clamp(V x, float minimum, float maximum) {
   return min(broadcast<V>(maximum), max(broadcast<V>(minimum), x));
@@ -58,7 +58,7 @@ KERNELS_ALWAYS_INLINE inline V clamp(V x, float minimum, float maximum) {
 
 #if !defined(__AVX512BW__) || !defined(__GNUC__)
 
-/// The first `n` elements, and zeros: what is behind them is not read.
+/// Loads the first `n` elements and sets the other lanes to zero. Reads no memory after these elements.
 KERNELS_ALWAYS_INLINE inline Vector<float> load_first(const float* from, int64_t n) {
   if (n >= kLanes<float>) {
     return load(from);
@@ -86,7 +86,7 @@ KERNELS_ALWAYS_INLINE inline Bytes load_some_bytes(const void* from, int64_t n) 
 
 #if defined(__GNUC__) && !defined(__AVX2__)
 
-/// Makes floats of the bits of bfloat16.
+/// Converts bfloat16 to floats.
 KERNELS_ALWAYS_INLINE inline Vector<float> load_bfloat16(const void* from) {
   const auto stored = load_as<Vector<uint16_t, kVectorBytes / 2>>(from);
   return reinterpret_cast<Vector<float>>(__builtin_convertvector(stored, Vector<uint32_t>) << 16);
@@ -100,7 +100,7 @@ inline constexpr int kMostParts = 1;
 
 KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_as<Bytes>(from[0]); }
 
-/// Makes floats of 16 signed bytes.
+/// Converts 16 signed bytes to floats.
 KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&to)[16 / kLanes<float>]) {
   float floats[16];
   const auto* const bytes = static_cast<const int8_t*>(from);
@@ -110,8 +110,8 @@ KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&t
   std::memcpy(to, floats, sizeof(floats));
 }
 
-/// The same of the numbers of 4 bits, 8 more than they stand for, in the lower halves of 16 bytes, and behind them in
-/// the higher ones.
+/// Converts 32 signed 4-bit integers, each stored with an offset of 8, to floats: the lower halves of 16 bytes, then
+/// the higher halves.
 KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&to)[32 / kLanes<float>]) {
   float floats[32];
   const auto* const bytes = static_cast<const uint8_t*>(from);
@@ -124,10 +124,10 @@ KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&
 
 #endif
 
-/// Bytes whose products make one sum: a group.
+/// The number of bytes in a group. The products of a group are added to one 32-bit sum.
 inline constexpr int64_t kGroupBytes = 4;
 
-/// Integers of a vector.
+/// The number of 32-bit integers in a vector.
 inline constexpr int64_t kIntLanes = kByteLanes / kGroupBytes;
 
 KERNELS_ALWAYS_INLINE inline Bytes repeat_group(uint32_t group) {
@@ -135,7 +135,7 @@ KERNELS_ALWAYS_INLINE inline Bytes repeat_group(uint32_t group) {
   return load_as<Bytes>(&groups);
 }
 
-/// 16 times the integers that bytes have in their lower halves, and in their higher ones: signed numbers of 4 bits.
+/// 16 times the signed 4-bit integers in the lower and in the higher halves of bytes.
 struct Halves {
   Bytes lower;
   Bytes higher;
@@ -158,7 +158,7 @@ KERNELS_ALWAYS_INLINE inline Halves halves_of(Bytes x) {
   return {load_as<Bytes>(&lower), load_as<Bytes>(&higher)};
 }
 
-/// Copies `n` bytes, few of them: a call of memcpy takes longer.
+/// Copies `n` bytes. Use this function for a few bytes, where a call of memcpy takes longer.
 KERNELS_ALWAYS_INLINE inline void copy_few_bytes(void* to, const void* from, int64_t n) {
   auto* target = static_cast<char*>(to);
   const auto* source = static_cast<const char*>(from);
@@ -174,7 +174,7 @@ KERNELS_ALWAYS_INLINE inline void copy_few_bytes(void* to, const void* from, int
   }
 }
 
-/// The bytes that four vectors of sums become.
+/// Scales and rounds four vectors of sums to bytes.
 KERNELS_ALWAYS_INLINE inline Bytes narrow_sums(const Ints (&sums)[4], const float* scales, const float* offsets,
                                                const ByteRange& to) {
   Ints x[4];

@@ -8,7 +8,7 @@
 #include "kernels/simd/lanes.h"
 #include "kernels/simd/width.h"
 
-/// Vectors of any element and size, which compilers make of the instructions that they have.
+/// Vectors of any element type and size. Compilers translate their operations to the instructions of the set.
 namespace rules_executorch::kernels::simd {
 
 #if defined(__GNUC__)
@@ -18,13 +18,13 @@ struct VectorOf {
   typedef T type __attribute__((vector_size(kBytes)));
 };
 
-/// `kBytes` bytes of elements. Operators work on all lanes; a number is one in each.
+/// A vector of `kBytes` bytes. Operators work on all lanes. A scalar operand is broadcast to all lanes.
 template <typename T, int64_t kBytes = kVectorBytes>
 using Vector = typename VectorOf<T, kBytes>::type;
 
 #else
 
-// Loops over lanes.
+// For other compilers: loops over lanes.
 template <typename T, int64_t kBytes = kVectorBytes>
 struct Vector {
   T lanes[kBytes / sizeof(T)];
@@ -55,7 +55,7 @@ struct Vector {
 template <typename T>
 inline constexpr int64_t kLanes = kVectorBytes / sizeof(T);
 
-/// Loads a vector of any type; nothing has to be aligned.
+/// Loads a vector of any type. The address may be unaligned.
 template <typename V>
 KERNELS_ALWAYS_INLINE inline V load_as(const void* from) {
   V vector;
@@ -77,7 +77,7 @@ KERNELS_ALWAYS_INLINE inline void store(void* to, const V& vector) {
 template <typename V, typename T>
 KERNELS_ALWAYS_INLINE inline V broadcast(T x) {
 #if defined(__GNUC__)
-  return x - V{};  // not a sum, which would make 0 of -0
+  return x - V{};  // an addition would turn -0 into 0
 #else
   V vector;
   for (T& lane : vector.lanes) {
@@ -96,7 +96,8 @@ KERNELS_ALWAYS_INLINE inline T sum(const Vector<T>& vector) {
   return lanes[0];
 }
 
-/// Asks for a line of memory, which is read soon; with a locality of 2, the second cache is near enough.
+/// Prefetches a cache line that is read soon. A locality of 3 prefetches to the L1 cache, a locality of 2 to the L2
+/// cache.
 template <int kLocality = 3>
 KERNELS_ALWAYS_INLINE inline void prefetch([[maybe_unused]] const void* from) {
 #if defined(__GNUC__)
@@ -104,7 +105,7 @@ KERNELS_ALWAYS_INLINE inline void prefetch([[maybe_unused]] const void* from) {
 #endif
 }
 
-// GCC has it from version 12 on.
+// GCC has __builtin_shufflevector since version 12.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)
 #define KERNELS_HAVE_SHUFFLES
@@ -113,19 +114,20 @@ KERNELS_ALWAYS_INLINE inline void prefetch([[maybe_unused]] const void* from) {
 
 #ifdef KERNELS_HAVE_SHUFFLES
 
-/// Lanes of `a` and of `b`, which are counted on: those that `I` names.
+/// Selects lanes by the indices `I`. The indices of the lanes of `b` follow those of the lanes of `a`.
 template <int... I, typename V>
 KERNELS_ALWAYS_INLINE inline V shuffle(const V& a, const V& b) {
   return __builtin_shufflevector(a, b, I...);
 }
 
-/// The lanes of both vectors in turns, from lane kFirst on.
+/// Alternates the lanes of `a` and `b`, starting at lane kFirst.
 template <int kFirst, typename V, int... I>
 KERNELS_ALWAYS_INLINE inline V interleave(const V& a, const V& b, std::integer_sequence<int, I...>) {
   return shuffle<(I % 2 * int{sizeof...(I)} + kFirst + I / 2)...>(a, b);
 }
 
-/// Transposes as many rows as a vector has lanes. Each step interleaves row i with row i + n / 2.
+/// Transposes a square matrix. The number of rows is the number of lanes of a vector. Each step interleaves row i with
+/// row i + n / 2.
 template <int kSteps, typename V, int... I>
 KERNELS_ALWAYS_INLINE inline void transpose(V (&rows)[sizeof...(I)], std::integer_sequence<int, I...> all) {
   constexpr int kHalf = sizeof...(I) / 2;

@@ -4,7 +4,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Vectors of the instruction set that a file is compiled for: bytes of one, and how many the registers hold.
+/// The bytes of a vector, and the number of vector registers, of the instruction set that a file is compiled for.
 #if defined(__AVX512BW__)
 inline constexpr int64_t kVectorBytes = 64;
 inline constexpr int kVectorRegisters = 32;

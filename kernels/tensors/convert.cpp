@@ -12,7 +12,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-// Which dtypes are worth loops of their own: in a dtype-selective build those of its operators, else all.
+// The dtypes for which loops are compiled: in a dtype-selective build the dtypes of its operators, otherwise all.
 #ifdef EXECUTORCH_SELECTIVE_BUILD_DTYPE
 constexpr bool is_selected(ScalarType type) { return should_include_dtype(type); }
 #else
@@ -28,8 +28,8 @@ constexpr bool kComplexSelected = false ET_FORALL_COMPLEXH_TYPES(OR_SELECTED);
 constexpr bool kUnsignedSelected = false KERNELS_FORALL_UNSIGNED_TYPES(OR_SELECTED);
 #undef OR_SELECTED
 
-/// How elements of dtype T lie in memory, and what they are calculated with. Compilers vectorize loops over bits, not
-/// over classes.
+/// The type in memory and the type for computations of elements of dtype T. Compilers vectorize loops over bits, but
+/// not loops over classes such as Half.
 template <typename T>
 struct Element {
   using Stored = T;
@@ -60,7 +60,7 @@ struct Element<BFloat16> {
   }
 };
 
-/// Converts elements with what only some processors have, from the first on, and returns how many.
+/// Converts elements with instructions that only some processors have. Returns the number of converted elements.
 template <typename To, typename From>
 int64_t convert_some(const typename Element<From>::Stored* from, typename Element<To>::Stored* to, int64_t n) {
   if constexpr ((std::is_same_v<From, Half> && std::is_same_v<To, float>) ||
@@ -93,7 +93,7 @@ void convert_loop(const void* source, void* target, int64_t n) {
   }
 }
 
-/// False, with nothing done, for a dtype that is not selected.
+/// Returns false and converts nothing if dtype `to` is not selected.
 template <typename From>
 bool convert_from(const void* source, ScalarType to, void* target, int64_t n) {
   switch (to) {
@@ -111,7 +111,7 @@ bool convert_from(const void* source, ScalarType to, void* target, int64_t n) {
   }
 }
 
-/// An element of any dtype but a complex one: every integer and Bool is an int64_t, every other a double.
+/// An element of any dtype except complex ones: integers and Bool as int64_t, floating-point numbers as double.
 struct AnyValue {
   bool is_integral;
   int64_t integer;
@@ -126,14 +126,14 @@ AnyValue load_any(const void* source, int64_t i) {
 
 template <typename T>
 void store_any(const AnyValue& value, void* target, int64_t i) {
-  // A UInt64 of more than the largest int64_t is negative as an integer, but not as a floating-point number.
+  // A UInt64 above the largest int64_t is negative as an integer, and positive as a floating-point number.
   const bool is_exact =
       value.is_integral && (!kUnsignedSelected || std::is_integral_v<T> || (value.integer < 0) == (value.real < 0));
   static_cast<typename Element<T>::Stored*>(target)[i] =
       is_exact ? Element<T>::store(value.integer) : Element<T>::store(value.real);
 }
 
-// Not inlined: that would make a loop of every pair of dtypes again.
+// Not inlined, because inlining would again compile a loop for each pair of dtypes.
 
 [[gnu::noinline]] AnyValue load_any(ScalarType from, const void* source, int64_t i) {
   switch (from) {
@@ -174,8 +174,8 @@ void store_any(const AnyValue& value, void* target, int64_t i) {
 #undef CASE
 }
 
-/// `parts[2 * i] = parts[n + i]`, with 0 behind it: real parts, which fill the second half of the memory of `n` complex
-/// numbers, go to their places.
+/// Sets `parts[2 * i] = parts[n + i]` and `parts[2 * i + 1] = 0`. The real parts are in the second half of the memory
+/// of `n` complex numbers.
 template <typename Bits>
 void add_imaginary_parts(void* target, int64_t n) {
   Bits* const parts = static_cast<Bits*>(target);
@@ -185,7 +185,7 @@ void add_imaginary_parts(void* target, int64_t n) {
   }
 }
 
-/// Converts complex numbers to others: their real parts, but to Bool both parts, of which one is not 0.
+/// Converts complex numbers to real dtypes: takes the real part; for Bool, true if one of both parts is not 0.
 void convert_from_complex(ScalarType from, const void* source, ScalarType to, void* target, int64_t n) {
   const ScalarType part = toRealValueType(from);
   const int64_t part_size = static_cast<int64_t>(elementSize(part));
@@ -197,7 +197,7 @@ void convert_from_complex(ScalarType from, const void* source, ScalarType to, vo
   }
 }
 
-/// Converts complex numbers part by part, and others to real parts.
+/// Converts to complex numbers: complex numbers part by part, other numbers to real parts with imaginary parts of 0.
 void convert_to_complex(ScalarType from, const void* source, ScalarType to, void* target, int64_t n) {
   const ScalarType part = toRealValueType(to);
   if (isComplexType(from)) {
@@ -265,7 +265,7 @@ void convert_elements(ScalarType from, const void* source, ScalarType to, void* 
       break;
   }
   if constexpr (!kAllSelected || kUnsignedSelected) {
-    // Not expected, or rare, and not worth loops: one by one.
+    // Rare dtypes, for which no loop is compiled, are converted one by one.
     for (int64_t i = 0; !converted && i < n; ++i) {
       store_any(load_any(from, source, i), to, target, i);
     }
@@ -286,7 +286,7 @@ void copy_elements(const void* source, int64_t source_stride, void* target, int6
     case 4:
       return copy_strided<uint32_t>(source, source_stride, target, target_stride, n);
     default:
-      // Elements of 16 bytes as their halves.
+      // Elements of 16 bytes are copied as two halves.
       for (int64_t half = 0; half < element_size; half += sizeof(uint64_t)) {
         copy_strided<uint64_t>(static_cast<const char*>(source) + half, source_stride,
                                static_cast<char*>(target) + half, target_stride, n);

@@ -7,8 +7,8 @@
 
 namespace rules_executorch::kernels {
 
-/// Makes a negative `dim` of a `rank`-dimensional tensor non-negative. A 0-dim tensor counts as having one dimension.
-/// False where there is no such dimension.
+/// Adds `rank` to a negative `dim`. A 0-dim tensor counts as having one dimension. Returns false if `dim` is out of
+/// range.
 inline bool normalize_dim(int64_t& dim, int64_t rank) {
   const int64_t limit = rank == 0 ? 1 : rank;
   if (!dim_is_valid(dim, limit)) {
@@ -21,11 +21,11 @@ inline bool normalize_dim(int64_t& dim, int64_t rank) {
 /// A set of a tensor's dimensions.
 class DimSet {
  public:
-  /// Whether `dim`, which is not negative, is in the set.
+  /// Whether `dim` is in the set. `dim` must not be negative.
   bool contains(int64_t dim) const { return (bits_ >> dim & 1) != 0; }
   void insert(int64_t dim) { bits_ |= uint32_t{1} << dim; }
 
-  /// Inserts `dims`, which may be negative. False where one of them does not exist or is named twice.
+  /// Inserts `dims`. They may be negative. Returns false if a dimension is out of range or appears twice.
   bool insert(const ArrayRef<int64_t>& dims, int64_t rank) {
     for (int64_t dim : dims) {
       if (!normalize_dim(dim, rank)) {
@@ -37,7 +37,7 @@ class DimSet {
     return true;
   }
 
-  /// Inserts `dims`, or all dimensions where the list is missing or empty, as most reductions have it.
+  /// Inserts `dims`, or all dimensions if the list is missing or empty: most reductions then reduce all dimensions.
   bool insert_or_all(const std::optional<ArrayRef<int64_t>>& dims, int64_t rank) {
     if (dims.has_value() && !dims->empty()) {
       return insert(*dims, rank);

@@ -3,7 +3,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// Undefined where the two have no common dtype: UInt16, UInt32 and UInt64 have one with floating-point dtypes only.
+/// Undefined if there is no common dtype: UInt16, UInt32 and UInt64 have common dtypes with floating-point dtypes only.
 ScalarType promote_within_category(ScalarType a, ScalarType b) {
   if (a == ScalarType::Undefined) {
     return b;

@@ -4,8 +4,8 @@
 
 namespace rules_executorch::kernels {
 
-/// PyTorch's type promotion, one operand after the other. Operands are of three categories: tensors with dimensions,
-/// 0-dim tensors, and Scalars; a lower category raises the result only to a higher kind (bool < integer < float <
+/// PyTorch's type promotion. Add the operands one by one. Operands have three categories: tensors with dimensions,
+/// 0-dim tensors, and Scalars. A lower category changes the result only to a higher kind (bool < integer < float <
 /// complex).
 class TypePromotion {
  public:
@@ -13,8 +13,7 @@ class TypePromotion {
   void add(const Scalar& scalar);
   void add(const ArrayRef<Tensor>& tensors);
 
-  /// The common dtype of all operands; Undefined where they have none or one of them is of a dtype that kernels do not
-  /// handle.
+  /// The common dtype of all operands. Undefined if there is none or if kernels do not support the dtype of an operand.
   ScalarType result() const;
 
  private:
@@ -24,7 +23,7 @@ class TypePromotion {
   bool exists_ = true;
 };
 
-/// The common dtype of tensors, Scalars and tensor lists, in PyTorch's `torch.result_type` sense.
+/// The common dtype of tensors, Scalars and tensor lists, as `torch.result_type`.
 template <typename... Operands>
 ScalarType result_type(const Operands&... operands) {
   TypePromotion promotion;

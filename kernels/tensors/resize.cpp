@@ -7,7 +7,7 @@ namespace rules_executorch::kernels {
 
 bool resize_to_size(Tensor& out, const ArrayRef<int64_t>& size) {
   constexpr size_t kMaxRank = ::executorch::runtime::kTensorDimensionLimit;
-  ET_CHECK_OR_RETURN_FALSE(size.size() <= kMaxRank, "%zu dimensions are too many", size.size());
+  ET_CHECK_OR_RETURN_FALSE(size.size() <= kMaxRank, "too many dimensions: %zu", size.size());
   Tensor::SizesType sizes[kMaxRank];
   for (size_t d = 0; d < size.size(); ++d) {
     ET_CHECK_OR_RETURN_FALSE(size[d] >= 0 && size[d] <= std::numeric_limits<Tensor::SizesType>::max(),
@@ -32,7 +32,7 @@ bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count)
         aligned[d] = input_sizes[d];
       }
       ET_CHECK_OR_RETURN_FALSE(input_sizes[d] == 1 || input_sizes[d] == aligned[d],
-                               "inputs do not broadcast: sizes %d and %d of one dimension", int(aligned[d]),
+                               "inputs do not broadcast: sizes %d and %d in the same dimension", int(aligned[d]),
                                int(input_sizes[d]));
     }
   }

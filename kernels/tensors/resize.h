@@ -4,7 +4,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Resizes `out` to `sizes`. False where it cannot take that shape: it is static, of another rank, or too small.
+/// Resizes `out` to `sizes`. Returns false if `out` is static, has another rank, or has too little memory.
 inline bool resize_to(Tensor& out, const ArrayRef<Tensor::SizesType>& sizes) {
   return resize_tensor(out, sizes) == Error::Ok;
 }
@@ -12,13 +12,13 @@ inline bool resize_to(Tensor& out, const ArrayRef<Tensor::SizesType>& sizes) {
 /// Resizes `out` to the shape of `tensor`.
 inline bool resize_like(Tensor& out, const Tensor& tensor) { return resize_to(out, tensor.sizes()); }
 
-/// Resizes `out` to `size`, an argument of a program. False where there is no tensor of that size.
+/// Resizes `out` to `size`, an argument of a program. Returns false if no tensor can have this size.
 bool resize_to_size(Tensor& out, const ArrayRef<int64_t>& size);
 
 /// Resizes `out` to the shape that `count` tensors broadcast to. See `resize_to_broadcast`.
 bool resize_to_broadcast_of(Tensor& out, const Tensor* const* inputs, int count);
 
-/// Resizes `out` to the shape that `inputs` broadcast to. False where they do not broadcast.
+/// Resizes `out` to the shape that `inputs` broadcast to. Returns false if they do not broadcast.
 template <typename... Inputs>
 bool resize_to_broadcast(Tensor& out, const Inputs&... inputs) {
   const Tensor* const list[] = {&inputs...};

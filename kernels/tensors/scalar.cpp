@@ -22,7 +22,7 @@ bool fits(int64_t value) {
 template <typename T>
 bool fits(double value) {
   if constexpr (std::is_same_v<T, int64_t>) {
-    // 2^63, the smallest double above the maximum, which itself is no double.
+    // The upper bound is 2^63, because the largest int64_t, 2^63 - 1, is not representable as a double.
     return value >= -9223372036854775808.0 && value < 9223372036854775808.0;
   } else if constexpr (std::is_integral_v<T>) {
     return value >= static_cast<double>(std::numeric_limits<T>::lowest()) &&

@@ -14,7 +14,7 @@ inline ScalarType scalar_type(const Scalar& scalar) {
   return scalar.isFloatingPoint() ? ScalarType::Float : ScalarType::Long;
 }
 
-/// `scalar`'s value as a `T`, converted as a 0-dim tensor's would be: integers that do not fit wrap around.
+/// The value of `scalar` as a `T`, converted like a 0-dim tensor: integers out of range wrap around.
 template <typename T>
 inline T scalar_cast(const Scalar& scalar) {
   if (scalar.isBoolean()) {
@@ -26,12 +26,13 @@ inline T scalar_cast(const Scalar& scalar) {
   return convert_value<T>(scalar.to<int64_t>());
 }
 
-/// Whether `scalar`'s value is in the range of dtype `type`. PyTorch refuses the others where it takes a Scalar as a
-/// value of a tensor's dtype (fill, clamp, alpha). Fractions are cut off; negative integers wrap in unsigned dtypes.
+/// Whether the value of `scalar` is in the range of dtype `type`. For some arguments (fill, clamp, alpha), PyTorch
+/// refuses Scalars out of the range of the tensor's dtype. Fractions are truncated, and negative integers wrap around
+/// in unsigned dtypes.
 bool scalar_fits(const Scalar& scalar, ScalarType type);
 
-/// Whether a sum of dtype `type` can have `alpha` as a factor: a value of that dtype, a Bool only for Bool tensors, a
-/// fraction not for integer tensors.
+/// Whether `alpha` is a valid factor in a sum of dtype `type`: in the range of the dtype, a Bool only for Bool tensors,
+/// and not a floating-point number for integer tensors.
 bool alpha_is_valid(const Scalar& alpha, ScalarType type);
 
 }  // namespace rules_executorch::kernels

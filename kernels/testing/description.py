@@ -1,4 +1,4 @@
-"""Calls and values as messages show them."""
+"""Descriptions of calls and values for messages."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,7 +16,7 @@ def describe_call(name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> 
 
 
 def describe_value(value: Any) -> str:
-    """A tensor's dtype and shape, and its dim order where the tensor is not contiguous; other values as in Python."""
+    """The dtype and shape of a tensor, and the dim order unless contiguous; other values as in Python."""
     if isinstance(value, torch.Tensor):
         contiguous = tuple(range(value.dim()))
         order = inputs.dim_order_of(value) if value.numel() else contiguous

@@ -1,4 +1,4 @@
-"""PyTorch's operators: their schemas, and the results that a kernel's are compared with."""
+"""PyTorch's operators: their schemas, and the expected results of kernels."""
 
 import re
 from collections.abc import Callable
@@ -7,39 +7,39 @@ from typing import Any
 import torch
 
 _NOT_COMPILED = re.compile("not implemented for '(ComplexHalf|UInt16|UInt32|UInt64)'")
-# These write the results of a tensor in another dim order to the wrong places of a contiguous out tensor.
+# For other dim orders, these operators write the results to the wrong positions of a contiguous out tensor.
 _WRONG_OUT_VARIANTS = ("aten::_native_batch_norm_legit.no_stats_out", "aten::_native_batch_norm_legit.out")
 _WIDER = {
     "ComplexHalf": (torch.complex32, torch.complex64),
     "UInt16": (torch.uint16, torch.int32),
     "UInt32": (torch.uint32, torch.int64),
-    "UInt64": (torch.uint64, torch.int64),  # of the same bits
+    "UInt64": (torch.uint64, torch.int64),  # with the same bits
 }
 
 
 def _cast(result: torch.Tensor, out_dtype: torch.dtype) -> torch.Tensor:
-    """The result in another dtype, for which PyTorch's own operators refuse the same dtypes."""
+    """Casts a result to another dtype. Raises TypeError for the dtypes that PyTorch's operators refuse."""
     if not torch.can_cast(result.dtype, out_dtype):
         raise TypeError(f"result type {result.dtype} cannot be cast to {out_dtype}")
     return result.to(out_dtype)
 
 
 class EagerOperator:
-    """PyTorch as the judge of one operator.
+    """The expected results of one operator, from PyTorch.
 
     Attributes:
-      overload: PyTorch's out variant; None where a schema was given.
+      overload: PyTorch's out variant; None if a schema was given.
       functional: the variant of `overload` that returns new tensors, if PyTorch has one.
       schema: the operator's schema.
       out_names: the names of the out arguments.
       out_is_list: whether the one out argument is a list of tensors.
-      writes_arguments: whether the operator changes tensors that are no out arguments.
+      writes_arguments: whether the operator changes tensors other than out arguments.
 
     Args:
       name: the registered name with its namespace: "aten::add.out".
-      schema: the operator's schema; default: PyTorch's own for that name.
-      reference: computes the expected results, called with the arguments without the out arguments (all by keyword
-        if given so); default: PyTorch's out variant, with out tensors of the dtypes that its functional variant gives.
+      schema: the schema of the operator; default: PyTorch's schema of this name.
+      reference: computes the expected results from the arguments without the out arguments (all by keyword if given
+        so); default: PyTorch's out variant, with out tensors of the dtypes of the functional variant's results.
     """
 
     def __init__(self, name: str, schema: str | None, reference: Callable[..., Any] | None) -> None:
@@ -55,8 +55,10 @@ class EagerOperator:
         self.out_is_list = str(self.schema.arguments[-1].type) == "List[Tensor]"
 
     def results(self, *args: Any, out_dtype: torch.dtype | None = None, **kwargs: Any) -> list[torch.Tensor]:
-        """PyTorch's results. Raises what PyTorch raises, but where a dtype has only not been compiled for an operator,
-        the results are those of a wider dtype, converted back.
+        """PyTorch's results.
+
+        If PyTorch has no compiled kernel for a dtype, the results are those of a wider dtype, converted back. Raises
+        the exceptions that PyTorch raises.
         """
         try:
             return self._results(*args, out_dtype=out_dtype, **kwargs)
@@ -78,7 +80,7 @@ class EagerOperator:
         dtypes = [out_dtype] * len(self.out_names)
         if out_dtype is None or self.out_is_list:
             if self.functional is None:
-                raise ValueError(f"{self.name} has no functional variant to tell its results' dtypes: pass out_dtype")
+                raise ValueError(f"{self.name} has no functional variant with the result dtypes: pass out_dtype")
             natural = flatten(self.functional(*args, **kwargs))
             if self.out_is_list:
                 return natural if out_dtype is None else [result.to(out_dtype) for result in natural]
@@ -110,14 +112,14 @@ class EagerOperator:
 
 
 def flatten(values: Any) -> list[Any]:
-    """What nested lists and tuples hold."""
+    """The items of nested lists and tuples."""
     if isinstance(values, (list, tuple)):
         return [item for value in values for item in flatten(value)]
     return [values]
 
 
 def _convert(value: Any, source: torch.dtype, target: torch.dtype) -> Any:
-    """A tensor or a dtype, converted if it is of the dtype `source`."""
+    """Converts a tensor or a dtype from the dtype `source` to `target`. Other values are returned unchanged."""
     if isinstance(value, torch.Tensor):
         return value.to(target) if value.dtype == source else value
     return target if value == source else value
@@ -130,7 +132,7 @@ def _overload(name: str) -> Any:
 
 
 def _functional_variant(overload: Any) -> Any | None:
-    """The variant of an out variant that returns new tensors: same arguments without out, perhaps with dtype etc."""
+    """The variant that returns new tensors: the same arguments without out, possibly with dtype and similar ones."""
     wanted = {a.name: str(a.type) for a in overload._schema.arguments if not a.is_out}
     factory = {"dtype", "layout", "device", "pin_memory", "memory_format"}
     packet = overload._overloadpacket

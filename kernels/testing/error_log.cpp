@@ -11,7 +11,7 @@ namespace {
 void log_message(et_timestamp_t, et_pal_log_level_t level, const char*, const char*, size_t, const char* message,
                  size_t length) {
   if (level == kFatal) {
-    std::fprintf(stderr, "%.*s\n", static_cast<int>(length), message);  // The process is about to end.
+    std::fprintf(stderr, "%.*s\n", static_cast<int>(length), message);  // the process ends after this message
   } else if (level == kError) {
     error_log().append(message, length).append("\n");
   }

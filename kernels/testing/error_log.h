@@ -1,4 +1,4 @@
-// What the runtime logs as errors, kept for who calls a kernel.
+// Collects the errors that the runtime logs, for callers of kernels.
 
 #pragma once
 
@@ -6,11 +6,10 @@
 
 namespace op_caller {
 
-/// Lets the runtime's log end here: errors are kept, fatal messages go to stderr. Every call but the first does
-/// nothing.
+/// Redirects the runtime's log: errors are collected, and fatal messages go to stderr. Further calls do nothing.
 void collect_errors();
 
-/// The errors that this thread logged since the last clear, one a line.
+/// The errors that this thread has logged since the last clear, one in each line.
 std::string& error_log();
 
 }  // namespace op_caller

@@ -1,4 +1,4 @@
-"""Memory that ends where no process may read: a kernel that reads beyond its inputs dies."""
+"""Memory before a page without access: a kernel that reads past the end of its inputs crashes."""
 
 import ctypes
 import mmap
@@ -10,10 +10,10 @@ _NO_ACCESS = 0  # PROT_NONE
 
 
 class GuardedMemory:
-    """Room for the inputs of one call at a time, each up to the edge of a page without access.
+    """Memory for the inputs of one call at a time. Each input ends at a page without access.
 
     Attributes:
-      slots: so many inputs of a call have room.
+      slots: the number of inputs that have memory.
     """
 
     slots = 16
@@ -31,7 +31,7 @@ class GuardedMemory:
         self._next = 0
 
     def place(self, tensor: torch.Tensor) -> int:
-        """The address of a copy of the tensor's memory; of the tensor's own memory, where that is large."""
+        """The address of a copy of the tensor's memory, or of the tensor's memory if it is large."""
         size = tensor.numel() * tensor.element_size()
         if size > _BYTES:
             return tensor.data_ptr()

@@ -1,4 +1,4 @@
-"""What tests give to kernels: dtypes, shapes, dim orders, and tensors of repeatable values."""
+"""Inputs of tests of kernels: dtypes, shapes, dim orders, and tensors with reproducible values."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -12,8 +12,8 @@ INT_DTYPES = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 ALL_DTYPES = (*FLOAT_DTYPES, *INT_DTYPES, torch.bool)
 COMPLEX_DTYPES = (torch.complex64, torch.complex128, torch.complex32)
 UNSIGNED_DTYPES = (torch.uint16, torch.uint32, torch.uint64)
-MOVABLE_DTYPES = (*ALL_DTYPES, *COMPLEX_DTYPES, *UNSIGNED_DTYPES)  # Those of operators that calculate nothing.
-UNSUPPORTED_DTYPES = (*COMPLEX_DTYPES, *UNSIGNED_DTYPES)  # By the operators whose tests do not name them.
+MOVABLE_DTYPES = (*ALL_DTYPES, *COMPLEX_DTYPES, *UNSIGNED_DTYPES)  # the dtypes of operators that only move elements
+UNSUPPORTED_DTYPES = (*COMPLEX_DTYPES, *UNSIGNED_DTYPES)  # unless the tests of an operator name them
 
 SHAPES: tuple[Shape, ...] = (
     ((), (1,), (7,), (0,), (3, 5), (2, 0, 3), (2, 3, 4, 5), (1, 4, 1, 1), (2, 1, 3, 2, 2), (17, 33))
@@ -33,19 +33,18 @@ BROADCAST_SHAPES: tuple[tuple[Shape, Shape], ...] = (
 )
 NOT_BROADCAST_SHAPES: tuple[tuple[Shape, Shape], ...] = (((3,), (4,)), ((2, 3), (2,)), ((0,), (2,)))
 
-# Tensors of rank 0 take part in promotion with less weight than others.
+# 0-dim tensors have a lower category in type promotion.
 PROMOTION_SHAPES: tuple[tuple[Shape, Shape], ...] = (((2, 3), (3,)), ((4,), ()), ((), (4,)), ((), ()))
 
 
 @dataclasses.dataclass(frozen=True)
 class Inputs:
-    """Which tensors a sweep gives to an operator.
+    """The tensors that a sweep passes to an operator.
 
     Attributes:
-      dtypes: the dtypes that the sweep goes through; the operator refuses those of UNSUPPORTED_DTYPES that are not
-        among them.
+      dtypes: the dtypes of the sweep. The operator must refuse all other dtypes of UNSUPPORTED_DTYPES.
       low, high: the range of the values.
-      special: try the values of `special_values`, too.
+      special: whether the sweep also tests `special_values`.
     """
 
     dtypes: Iterable[torch.dtype] = ALL_DTYPES
@@ -58,12 +57,12 @@ class Inputs:
 
     @property
     def out_dtypes(self) -> tuple[torch.dtype, ...]:
-        """The dtypes to try for out tensors."""
+        """The dtypes of out tensors in the sweep."""
         return (*ALL_DTYPES, *(dtype for dtype in self.dtypes if dtype in UNSUPPORTED_DTYPES))
 
     @property
     def refused_dtypes(self) -> tuple[torch.dtype, ...]:
-        """The dtypes that the operator must not take."""
+        """The dtypes that the operator must refuse."""
         return tuple(dtype for dtype in UNSUPPORTED_DTYPES if dtype not in self.dtypes)
 
     def tensor(
@@ -74,7 +73,7 @@ class Inputs:
         *,
         at_least: float | None = None,
     ) -> torch.Tensor:
-        """A tensor of values in the range, or in the part of the range from `at_least` on."""
+        """A tensor with values in the range, or in the part of the range from `at_least` on."""
         low = self.low if at_least is None else max(self.low, at_least)
         return make_tensor(shape, dtype, dim_order=dim_order, low=low, high=self.high)
 
@@ -87,8 +86,10 @@ def make_tensor(
     low: float = Inputs.low,
     high: float = Inputs.high,
 ) -> torch.Tensor:
-    """A tensor of repeatable values: floats of [low, high), integers of the same range (unsigned ones from 0), Bools,
-    complex numbers of such floats.
+    """A tensor with reproducible values.
+
+    Floats are from [low, high), integers from the same range (unsigned ones from 0 on), and complex numbers have such
+    floats as parts.
     """
     generator = torch.Generator().manual_seed(len(shape) * 1000 + sum(shape))
     if dtype == torch.bool:
@@ -105,7 +106,7 @@ def make_tensor(
 
 
 def special_values(dtype: torch.dtype) -> torch.Tensor:
-    """Every kind of value a function may stumble over: signed zeros, infinities, NaN, denormals, extremes."""
+    """Values that need special cases: signed zeros, infinities, NaN, denormals, extremes."""
     if dtype == torch.bool:
         return torch.tensor([False, True])
     if dtype.is_floating_point:
@@ -115,7 +116,7 @@ def special_values(dtype: torch.dtype) -> torch.Tensor:
         values += [info.tiny / 2, -info.tiny * info.eps]
         return torch.tensor(values, dtype=dtype)
     if dtype.is_complex:
-        # Infinities and NaNs are left out: what a product of them is, depends on how its parts are calculated.
+        # No infinities and NaNs, because the results of complex products depend on the order of the operations.
         parts = special_values(dtype.to_real())
         parts = parts[parts.isfinite()]
         return torch.complex(parts.double(), parts.flip(0).double()).to(dtype)
@@ -130,7 +131,7 @@ def dim_order_of(tensor: torch.Tensor) -> tuple[int, ...]:
 
 
 def strides_of(sizes: Sequence[int], dim_order: Sequence[int]) -> list[int]:
-    """Strides of a dense tensor, in elements, as the runtime derives them."""
+    """The strides of a dense tensor in elements, as the runtime computes them."""
     strides = [0] * len(sizes)
     step = 1
     for dim in reversed(dim_order):
@@ -146,7 +147,7 @@ def with_dim_order(tensor: torch.Tensor, dim_order: Sequence[int]) -> torch.Tens
 
 
 def dim_orders(rank: int) -> list[tuple[int, ...]]:
-    """Dim orders to try for a tensor of `rank` dimensions: contiguous, channels last where it exists, and reversed."""
+    """The tested dim orders of `rank` dimensions: contiguous, channels-last if it exists, and reversed."""
     orders = [tuple(range(rank))]
     if rank >= 4:
         orders.append((0, *range(2, rank), 1))

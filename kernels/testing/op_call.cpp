@@ -27,8 +27,8 @@ using executorch::runtime::Span;
 
 namespace {
 
-/// Memory for the temporary data of one call, between guard bytes. What a kernel reads there before it writes it is no
-/// number, and not what the call before left.
+/// Temporary memory of one call, between guard bytes. The memory is filled with NaN bits, so that a kernel that reads
+/// uninitialized memory does not see the data of the previous call.
 class GuardedAllocator final : public MemoryAllocator {
  public:
   GuardedAllocator() : MemoryAllocator(0, nullptr) {}
@@ -52,7 +52,7 @@ class GuardedAllocator final : public MemoryAllocator {
     return part.start + guard;
   }
 
-  /// Frees the memory. Returns whether the guard bytes are as they were.
+  /// Frees the memory. Returns whether the guard bytes are unchanged.
   bool release() {
     bool are_whole = true;
     for (const Part& part : parts_) {
@@ -71,7 +71,7 @@ class GuardedAllocator final : public MemoryAllocator {
   struct Part {
     unsigned char* start;
     size_t size;
-    size_t guard;  // bytes before and behind
+    size_t guard;  // bytes before and after the memory
   };
 
   static constexpr size_t kGuard = 64;

@@ -1,4 +1,4 @@
-// One call of an operator: its arguments as the runtime's values, with the memory behind them.
+// A call of an operator: its arguments as the runtime's values, with their memory.
 
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace op_caller {
 
-/// What a tensor's metadata points to.
+/// The memory of a tensor's metadata.
 struct TensorStorage {
   std::vector<executorch::aten::SizesType> sizes;
   std::vector<executorch::aten::DimOrderType> dim_order;
@@ -25,7 +25,7 @@ struct TensorStorage {
   std::unique_ptr<executorch::aten::TensorImpl> impl;
 };
 
-/// What a list points to: its boxed elements, and where the runtime unboxes them.
+/// The memory of a list: its boxed elements, and memory for the unboxed elements.
 template <typename T>
 struct ListStorage {
   std::vector<std::unique_ptr<executorch::runtime::EValue>> elements;
@@ -34,8 +34,8 @@ struct ListStorage {
   std::unique_ptr<executorch::runtime::BoxedEvalueList<T>> boxed;
 };
 
-/// Values are pushed in the order of the operator's schema, out arguments last. The call owns what they point to,
-/// except for the elements of tensors.
+/// Push the values in the order of the operator's schema, out arguments last. The call owns their memory, except the
+/// elements of tensors.
 class OpCall {
  public:
   explicit OpCall(executorch::runtime::OpFunction function) : function_(function) {}
@@ -47,14 +47,13 @@ class OpCall {
   void push_tensor(TensorStorage storage, executorch::aten::ScalarType dtype, void* data,
                    executorch::aten::TensorShapeDynamism dynamism);
 
-  /// A string, or a list whose elements stand in memory as the runtime wants them.
+  /// A string, or a list whose elements the runtime reads from memory directly.
   template <typename T>
   void push_array(const T* data, int64_t size);
 
   void push_int_list(const int64_t* data, size_t size);
 
-  /// Replaces the last `size` values by one list of them; `fill` is what their unboxed values are until the runtime
-  /// unboxes them.
+  /// Replaces the last `size` values by one list of them. The unboxed values are `fill` until the runtime unboxes them.
   template <typename T>
   void push_list_of_last(size_t size, T fill) {
     push(make_list<T>(take_last(size), fill));
@@ -62,11 +61,11 @@ class OpCall {
 
   const executorch::runtime::EValue& value(size_t index) const { return *values_[index]; }
 
-  /// From now on, kernels get temporary memory between guard bytes, and a kernel that writes there has failed.
+  /// From now on, the temporary memory of kernels is between guard bytes. A kernel fails if it writes to guard bytes.
   void guard_memory() { guards_memory_ = true; }
 
-  /// Runs the kernel. The last `out_count` values are the out arguments; what the operator returns is passed after
-  /// them, as programs do.
+  /// Runs the kernel. The last `out_count` values are the out arguments. As in programs, the return values of the
+  /// operator are passed after them.
   executorch::runtime::Error run(size_t out_count);
 
  private:
@@ -77,7 +76,7 @@ class OpCall {
 
   Values take_last(size_t count);
 
-  /// Keeps memory of whatever type until the call is deleted; returns its address.
+  /// Keeps memory of any type until the call is deleted, and returns its address.
   template <typename T>
   T* keep(std::unique_ptr<T> memory) {
     T* address = memory.get();
@@ -109,7 +108,7 @@ executorch::runtime::EValue OpCall::make_list(Values elements, T fill) {
   for (const auto& element : list->elements) {
     list->pointers.push_back(element.get());
   }
-  list->pointers.push_back(nullptr);  // An empty list has an address, too.
+  list->pointers.push_back(nullptr);  // an empty list needs an address, too
   list->unboxed.assign(size + 1, fill);
   list->boxed = std::make_unique<executorch::runtime::BoxedEvalueList<T>>(list->pointers.data(), list->unboxed.data(),
                                                                           static_cast<int>(size));

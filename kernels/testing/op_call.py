@@ -1,7 +1,7 @@
-"""Calls kernels as a program would, through the operator registry: the Python side of op_caller.cpp.
+"""Calls kernels through the operator registry, as a program does: the Python side of op_caller.cpp.
 
-The shared library that holds the kernels is named by the environment variable OP_CALLER_LIBRARY (a path, or a path in
-the test's runfiles) or by --op_caller_library.
+The environment variable OP_CALLER_LIBRARY (a path, or a path in the test's runfiles) or --op_caller_library names the
+shared library of the kernels.
 """
 
 import contextlib
@@ -24,7 +24,8 @@ from kernels.testing.guarded_memory import GuardedMemory
 
 _LIBRARY = flags.DEFINE_string("op_caller_library", None, "The library of the op_caller and the kernels to test.")
 
-# The runtime's numbers of dtypes. PyTorch's class of tensors, `torch.ByteTensor`, has the dtype's name in C++.
+# The numbers of dtypes in the runtime. The name of PyTorch's tensor class, such as `torch.ByteTensor`, has the dtype's
+# name in C++.
 _SCALAR_TYPES = {
     dtype: SCALAR_TYPES[torch.empty(0, dtype=dtype).type().removeprefix("torch.").removesuffix("Tensor")]
     for dtype in (*inputs.MOVABLE_DTYPES, torch.bits16)
@@ -32,16 +33,16 @@ _SCALAR_TYPES = {
 _MEMORY_FORMATS = {torch.contiguous_format: 0, torch.preserve_format: 1, torch.channels_last: 2}
 
 _STATIC, _DYNAMIC_BOUND = 0, 1  # TensorShapeDynamism
-_GUARD = 64  # Bytes before and behind out tensors that kernels must leave alone; keeps them aligned.
+_GUARD = 64  # guard bytes before and after out tensors; the number keeps the alignment
 _GUARD_BYTE = 0xA5
 
 
 class KernelError(Exception):
-    """A kernel reported failure.
+    """A kernel has reported an error.
 
     Attributes:
       code: the runtime's error code.
-      log: what the runtime logged as errors, one a line.
+      log: the errors that the runtime has logged, one in each line.
     """
 
     INVALID_ARGUMENT = 0x12
@@ -56,10 +57,10 @@ class OutBuffer:
     """Memory for one out tensor, between guard bytes.
 
     Args:
-      expected: has the dtype and shape of the result.
-      dim_order: of the out tensor; default: contiguous.
-      static: the out tensor has exactly the shape of `expected` and cannot be resized; else the tensor is one larger in
-        every dimension.
+      expected: a tensor with the dtype and the shape of the result.
+      dim_order: the dim order of the out tensor; default: contiguous.
+      static: whether the out tensor has the shape of `expected` and cannot be resized. Otherwise, each dimension is
+        larger by one.
     """
 
     def __init__(self, expected: torch.Tensor, dim_order: Sequence[int] | None, static: bool) -> None:
@@ -75,13 +76,13 @@ class OutBuffer:
         return self._memory.data_ptr() + _GUARD
 
     def tensor(self, sizes: Sequence[int]) -> torch.Tensor:
-        """What the kernel wrote, as a tensor of the sizes to which the kernel resized it."""
+        """The result of the kernel, with the sizes to which the kernel resized the out tensor."""
         elements = self._memory[_GUARD : _GUARD + self._nbytes].view(self.dtype)
         strides = inputs.strides_of(sizes, self.dim_order)
         return torch.as_strided(elements, tuple(sizes), strides, elements.storage_offset())
 
     def takes(self, value: Any) -> bool:
-        """Whether `value` is a tensor that this memory can hold in place of the result."""
+        """Whether this memory can have the elements of `value` in place of the result."""
         return (
             isinstance(value, torch.Tensor)
             and (value.dtype, list(value.shape)) == (self.dtype, self.sizes)
@@ -95,13 +96,13 @@ class OutBuffer:
 
 
 class OpCall:
-    """A kernel with its arguments, out tensors last, in the order of the schema; runs as often as one likes.
+    """A kernel with its arguments in the order of the schema, out tensors last. It can run several times.
 
-    A context manager, which frees the arguments at the end.
+    Use it as a context manager, which frees the arguments at the end.
 
     Args:
       name: the registered name with its namespace: "aten::add.out".
-      guard: where the inputs' memory is copied before a call that only reads it.
+      guard: guarded memory for copies of the inputs, for calls that only read the inputs.
     """
 
     def __init__(self, name: str, guard: GuardedMemory | None = None) -> None:
@@ -129,13 +130,13 @@ class OpCall:
         self._pushed += 1
 
     def push_aliased(self, tensor: torch.Tensor, buffer: OutBuffer) -> None:
-        """Appends an input whose memory is that of an out tensor."""
+        """Appends an input that shares the memory of an out tensor."""
         buffer.tensor(tensor.shape).copy_(tensor)
         self._push_tensor(buffer.dtype, buffer.address, buffer.sizes, buffer.dim_order, buffer.dynamism)
         self._pushed += 1
 
     def push_outs(self, buffers: Sequence[OutBuffer], *, as_list: bool) -> None:
-        """Appends the out arguments: a tensor each, or one list of tensors."""
+        """Appends the out arguments: one tensor each, or one list of tensors."""
         for buffer in buffers:
             self._push_tensor(buffer.dtype, buffer.address, buffer.sizes, buffer.dim_order, buffer.dynamism)
         if as_list:
@@ -144,23 +145,23 @@ class OpCall:
         self._outs_are_list = as_list
 
     def guard_memory(self) -> None:
-        """From now on, the kernel's temporary memory is between guard bytes: it fails if it writes there."""
+        """From now on, temporary memory is between guard bytes. The kernel fails if it writes to guard bytes."""
         self._library.op_call_guard_memory(ctypes.c_void_p(self._handle))
 
     def run(self, beside: "OpCall | None" = None) -> None:
-        """Calls the kernel, and another call's on another thread meanwhile. Raises KernelError."""
+        """Calls the kernel, and at the same time the kernel of `beside` on another thread. Raises KernelError."""
         outs = 1 if self._outs_are_list else len(self._buffers)
         code = self._library.op_call_run(self._handle, outs, beside._handle if beside else None)
         if code != 0:
             raise KernelError(code, self._library.op_call_errors().decode(errors="replace").strip())
 
     def check_guards(self) -> None:
-        """Raises AssertionError where the kernel wrote outside its out tensors."""
+        """Raises AssertionError if the kernel has written outside its out tensors."""
         for buffer in self._buffers:
             buffer.check_guards()
 
     def results(self) -> list[torch.Tensor]:
-        """The out tensors, in the sizes that the last call gave them."""
+        """The out tensors, with the sizes of the last call."""
         results = []
         for i, buffer in enumerate(self._buffers):
             rank = len(buffer.sizes)
@@ -206,7 +207,7 @@ class OpCall:
         dense = inputs.strides_of(tensor.shape, order)
         strides = zip(tensor.shape, tensor.stride(), dense, strict=True)
         if tensor.numel() and any(size > 1 and stride != wanted for size, stride, wanted in strides):
-            raise ValueError(f"strides {tuple(tensor.stride())} of {tuple(tensor.shape)} are those of no dim order")
+            raise ValueError(f"strides {tuple(tensor.stride())} of {tuple(tensor.shape)} do not match any dim order")
         self._inputs.append(tensor)
         address = tensor.data_ptr()
         if self._guard is not None and len(self._inputs) <= self._guard.slots:
@@ -230,7 +231,7 @@ class OpCall:
 
     def _push_list(self, element: Any, value: Any) -> None:
         text = str(element)
-        values = list(value) if isinstance(value, (list, tuple)) else [value]  # `int[1] dim` takes an int, too.
+        values = list(value) if isinstance(value, (list, tuple)) else [value]  # `int[1] dim` accepts an int, too
         size = len(values)
         if text in ("Tensor", "Optional[Tensor]"):
             for item in values:
@@ -250,10 +251,10 @@ class OpCall:
 
 
 def library_path() -> pathlib.Path:
-    """The library of the op_caller and the kernels to test."""
+    """The path of the library with the op_caller and the kernels."""
     name = (_LIBRARY.value if flags.FLAGS.is_parsed() else None) or os.environ.get("OP_CALLER_LIBRARY")
     if not name:
-        raise RuntimeError("set OP_CALLER_LIBRARY to the library of the op_caller and the kernels to test")
+        raise RuntimeError("set OP_CALLER_LIBRARY to the library with the op_caller and the kernels")
     path = pathlib.Path(name)
     if not path.exists() and "TEST_SRCDIR" in os.environ:
         path = pathlib.Path(os.environ["TEST_SRCDIR"], os.environ["TEST_WORKSPACE"], name)
@@ -262,7 +263,7 @@ def library_path() -> pathlib.Path:
 
 @contextlib.contextmanager
 def threads(count: int) -> Iterator[None]:
-    """Kernels divide their work among so many threads meanwhile."""
+    """In this context, kernels divide their work among `count` threads."""
     before = _library().op_caller_set_thread_count(ctypes.c_int64(count))
     try:
         yield
@@ -271,16 +272,16 @@ def threads(count: int) -> Iterator[None]:
 
 
 def take_part_count() -> int:
-    """The largest number of parts that a kernel divided work into since the last call of this; 0 if none did."""
+    """The largest number of parts into which a kernel has divided work since the last call, or 0."""
     return int(_library().op_caller_take_part_count())
 
 
 @functools.cache
 def _library() -> ctypes.CDLL:
-    # Local symbols: the kernels' names are those of kernels that a Python package may bring.
+    # Local symbols, because the kernels of a Python package may have the same names.
     library = ctypes.CDLL(str(library_path()), mode=os.RTLD_NOW | os.RTLD_LOCAL)
     void, pointer, integer, text = None, ctypes.c_void_p, ctypes.c_int64, ctypes.c_char_p
-    # A benchmark has libraries of older commits, too: without the functions that only tests call.
+    # Benchmarks also load libraries of older commits, which lack functions that only tests call.
     signatures: dict[str, tuple[Any, list[Any]]] = {
         "op_call_new": (pointer, [text]),
         "op_call_delete": (void, [pointer]),

@@ -1,5 +1,5 @@
-// Calls operators by name through the operator registry, as a program's instructions do, for callers without C++: a
-// call is built value by value in the order of the operator's schema, run, and asked for its tensors' new sizes.
+// A C interface to the operator registry. The caller builds a call value by value in the order of the operator's
+// schema, runs the call as a program does, and reads the new sizes of its tensors.
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
@@ -26,7 +26,7 @@ using op_caller::OpCall;
 
 extern "C" {
 
-/// A call of the operator `name` ("aten::add.out"); null where none is registered.
+/// Creates a call of the operator `name`, such as "aten::add.out". Null if no such operator is registered.
 OpCall* op_call_new(const char* name) {
   executorch::runtime::runtime_init();
   op_caller::collect_errors();
@@ -45,7 +45,8 @@ void op_call_push_int_list(OpCall* call, const int64_t* data, int64_t size) { ca
 void op_call_push_double_list(OpCall* call, const double* data, int64_t size) { call->push_array(data, size); }
 void op_call_push_bool_list(OpCall* call, const bool* data, int64_t size) { call->push_array(data, size); }
 
-/// A tensor over the caller's memory. `dynamism`: 0 static, 1 bounded by the sizes given, as TensorShapeDynamism.
+/// Pushes a tensor over the caller's memory. `dynamism` is a TensorShapeDynamism: 0 static, 1 bounded by the given
+/// sizes.
 void op_call_push_tensor(OpCall* call, int dtype, int64_t rank, const int32_t* sizes, const uint8_t* dim_order,
                          const int32_t* strides, int dynamism, void* data) {
   op_caller::TensorStorage storage{
@@ -62,11 +63,11 @@ void op_call_push_optional_tensor_list(OpCall* call, int64_t size) {
   call->push_list_of_last<std::optional<Tensor>>(size, std::nullopt);
 }
 
-/// Has the kernel's temporary memory between guard bytes.
+/// Puts the temporary memory of the kernel between guard bytes.
 void op_call_guard_memory(OpCall* call) { call->guard_memory(); }
 
 /// Runs the kernel and returns the runtime's error code, 0 for success. The last `out_count` values are the out
-/// arguments. Runs the kernel of `beside`, unless that is null, on another thread meanwhile.
+/// arguments. If `beside` is not null, its kernel runs on another thread at the same time.
 int op_call_run(OpCall* call, int64_t out_count, OpCall* beside) {
   op_caller::error_log().clear();
   std::thread other;
@@ -80,22 +81,22 @@ int op_call_run(OpCall* call, int64_t out_count, OpCall* beside) {
   return static_cast<int>(error);
 }
 
-/// The errors that the runtime logged during the last call, one a line.
+/// The errors that the runtime logged during the last call, one in each line.
 const char* op_call_errors() { return op_caller::error_log().c_str(); }
 
-/// Writes the sizes of the tensor that argument `index` is, or of its `element`-th where it is a list.
+/// Writes the sizes of argument `index`, a tensor, or of element `element` of a list of tensors.
 void op_call_tensor_sizes(const OpCall* call, int64_t index, int64_t element, int32_t* sizes) {
   const EValue& value = call->value(index);
   const Tensor tensor = value.isTensorList() ? value.toTensorList()[element] : value.toTensor();
   std::copy(tensor.sizes().begin(), tensor.sizes().end(), sizes);
 }
 
-/// Kernels divide their work among so many threads from now on. Returns how many it were.
+/// Sets the number of threads among which kernels divide their work. Returns the previous number.
 int64_t op_caller_set_thread_count(int64_t count) {
   return rules_executorch::kernels::testing::set_thread_count(count);
 }
 
-/// The largest number of parts that a range was divided into since the last call of this.
+/// The largest number of parts of a range since the last call of this function.
 int64_t op_caller_take_part_count() { return rules_executorch::kernels::testing::take_part_count(); }
 
 }  // extern "C"

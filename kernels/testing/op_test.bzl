@@ -3,7 +3,7 @@
 load("@rules_python//python:defs.bzl", "py_test")
 
 def compatible_with(instruction_set):
-    """Where a test runs that is of an instruction set which is not the processor's widest.
+    """The platforms for a test of an instruction set other than the widest one of the processor.
 
     Args:
       instruction_set: str, as EXECUTORCH_INSTRUCTION_SET names it.
@@ -16,7 +16,7 @@ def compatible_with(instruction_set):
     }) if instruction_set == "avx512" else [])
 
 def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size = "medium", data = [], env = {}, deps = [], **kwargs):
-    """A test of one file of kernels, in Python, on top of `kernels/testing/op_tester.py`.
+    """A Python test of one file of kernels, based on `kernels/testing/op_tester.py`.
 
     Args:
       name: name of the test.
@@ -40,13 +40,13 @@ def op_test(name, srcs, op_caller = "//kernels/testing:portable_op_caller", size
     )
 
 def operators_test(name, yamls, tests, executorch_yamls = []):
-    """A test that a kernel library has all operators of ExecuTorch's, and that tests name all of its operators.
+    """A test that a kernel library has all operators of ExecuTorch's library, and that tests name all its operators.
 
     Args:
       name: name of the test.
       yamls: the library's YAMLs.
       tests: the library's tests.
-      executorch_yamls: ExecuTorch's own YAMLs, of which the library's lack no operator.
+      executorch_yamls: ExecuTorch's YAMLs. The library must have all their operators.
     """
     flags = {
         "executorch_yaml": executorch_yamls,

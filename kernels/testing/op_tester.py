@@ -1,10 +1,10 @@
-"""Everything that a test of kernels imports: PyTorch judges kernels that are called as a program calls them.
+"""The API for tests of kernels. Tests call kernels as a program does, and compare the results with PyTorch's.
 
     class OpNegTest(op_tester.OpTest):
         def test_neg(self) -> None:
             self.check_unary(self.op("aten::neg.out"))
 
-`OpTester` is for single calls, `OpTest` adds the sweeps over dtypes, shapes, dim orders and out dtypes.
+`OpTester` tests single calls. `OpTest` adds sweeps over dtypes, shapes, dim orders and out dtypes.
 """
 
 import faulthandler
@@ -55,4 +55,4 @@ __all__ = [
     "with_dim_order",
 ]
 
-faulthandler.enable()  # A kernel that crashes shows which test called it.
+faulthandler.enable()  # If a kernel crashes, the traceback shows the test that called it.

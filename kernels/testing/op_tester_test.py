@@ -1,4 +1,4 @@
-"""Tests that op_tester sees what is wrong: on kernels that are right, by asking for something else."""
+"""Tests that op_tester detects errors: calls correct kernels with wrong expectations."""
 
 import torch
 from absl.testing import absltest
@@ -31,7 +31,7 @@ class OpTesterTest(absltest.TestCase):
         add = op_tester.OpTester("aten::add.out")
         add.judge_out_dtype(self.x, self.x, out_dtype=torch.float64)
         self.assertEqual((add.accepted, add.rejected), (1, 0))
-        add.judge_out_dtype(self.x, self.x, out_dtype=torch.int32)  # PyTorch refuses.
+        add.judge_out_dtype(self.x, self.x, out_dtype=torch.int32)  # PyTorch refuses this
         self.assertEqual((add.accepted, add.rejected), (1, 1))
 
     def test_other_shape(self) -> None:
@@ -42,7 +42,7 @@ class OpTesterTest(absltest.TestCase):
     def test_kernel_accepts_what_pytorch_rejects(self) -> None:
         schema = "aten::neg.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)"
         neg = op_tester.OpTester("aten::neg.out", schema=schema, reference=self.fail)
-        with self.assertRaisesRegex(AssertionError, "the kernel accepts what it should reject"):
+        with self.assertRaisesRegex(AssertionError, "the kernel accepts arguments that it should reject"):
             neg.judge(self.x)
 
     def test_kernel_fails_where_pytorch_does_not(self) -> None:
@@ -69,7 +69,7 @@ class OpTesterTest(absltest.TestCase):
             add.run(self.x, self.x, beta=1, outs=[self.x])
         with self.assertRaisesRegex(TypeError, "cannot pass 3 as Tensor"):
             add.run(self.x, 3, outs=[self.x])
-        with self.assertRaisesRegex(ValueError, "those of no dim order"):
+        with self.assertRaisesRegex(ValueError, "do not match any dim order"):
             add.run(self.x[:, :2], self.x, outs=[self.x])
 
     def test_dim_orders(self) -> None:

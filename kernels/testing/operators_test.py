@@ -1,4 +1,4 @@
-"""A kernel library has all operators that ExecuTorch's has, and tests name all of its operators.
+"""Tests that a kernel library has all operators of ExecuTorch's library, and that tests name all its operators.
 
 operators_test --yaml functions.yaml --executorch_yaml .../functions.yaml \\
     --test_file op_add_test.py ...

@@ -1,4 +1,4 @@
-"""How a test wants a kernel called, and its results compared."""
+"""Options for the call of a kernel and for the comparison of its results."""
 
 import dataclasses
 from collections.abc import Iterable, Sequence
@@ -14,18 +14,18 @@ _T = TypeVar("_T")
 
 @dataclasses.dataclass(frozen=True)
 class Options:
-    """How to call a kernel, and to compare its results.
+    """Options for the call of a kernel and for the comparison of its results.
 
     Attributes:
       out_dtype: dtype of the out tensors; default: the dtype of PyTorch's result.
-      out_dim_order: of every out tensor; default: contiguous.
-      static: give the kernel out tensors of exactly the shapes that are expected, which cannot be resized; default:
-        tensors that are one larger in every dimension and that the kernel has to resize.
-      aliased: the first input of the out tensor's dtype, shape and dim order has the out tensor's memory.
-      guard: where the inputs' memory is copied, with no access behind.
-      rounding: why floats may differ: the row of the table of tolerances.
-      rtol, atol: tolerances in place of the table's.
-      exact: floats equal, too.
+      out_dim_order: dim order of all out tensors; default: contiguous.
+      static: whether out tensors have the expected shapes and cannot be resized. By default, each dimension is larger
+        by one, and the kernel must resize the tensors.
+      aliased: whether the first input with the out tensor's dtype, shape and dim order shares the out tensor's memory.
+      guard: memory for copies of the inputs, before a page without access.
+      rounding: the reason for differences of floats: a row of the table of tolerances.
+      rtol, atol: tolerances instead of those of the table.
+      exact: whether floats must be equal, too.
     """
 
     out_dtype: torch.dtype | None = None
@@ -39,7 +39,7 @@ class Options:
     exact: bool = False
 
     def tolerance(self, dtypes: Iterable[torch.dtype]) -> Tolerance:
-        """How far floats may differ that were rounded to each of `dtypes`."""
+        """The tolerance for floats that were rounded to each of `dtypes`."""
         relative, absolute = EXACT if self.exact else tolerance(self.rounding, dtypes)
         return Tolerance(
             relative if self.rtol is None else self.rtol,
@@ -48,7 +48,7 @@ class Options:
 
 
 def split(kind: type[_T], kwargs: dict[str, Any]) -> tuple[_T, dict[str, Any]]:
-    """The fields of the dataclass `kind` among keyword arguments, as that dataclass, and the other arguments."""
+    """Splits keyword arguments into the dataclass `kind`, with the arguments that are its fields, and the others."""
     names = {field.name for field in dataclasses.fields(kind)}  # type: ignore[arg-type]
     given = {name: value for name, value in kwargs.items() if name in names}
     return kind(**given), {name: value for name, value in kwargs.items() if name not in names}

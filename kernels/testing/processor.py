@@ -1,8 +1,8 @@
-"""Which of the instruction sets for x86-64 of rules/private/actions/instruction_sets.bzl the processor has."""
+"""The instruction sets of rules/private/actions/instruction_sets.bzl for x86-64 that the processor has."""
 
 from pathlib import Path
 
-# From the widest on, with flags of /proc/cpuinfo that only processors with the set have all of.
+# From the widest to the narrowest. A processor has a set if /proc/cpuinfo has all its flags.
 _AVX512 = {"avx512f", "avx512bw", "avx512cd", "avx512dq", "avx512vl"}
 FLAGS: dict[str, set[str]] = {
     "avx512_bf16": _AVX512 | {"avx512_bf16", "avx512_vnni"},
@@ -13,7 +13,7 @@ FLAGS: dict[str, set[str]] = {
 
 
 def instruction_sets() -> list[str]:
-    """The instruction sets of this processor, from the widest on. Elsewhere than on x86-64 Linux: the baseline."""
+    """The instruction sets of this processor, from the widest on. On platforms other than x86-64 Linux, baseline."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
     flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())

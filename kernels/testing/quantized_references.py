@@ -1,4 +1,4 @@
-"""The judges of quantized_decomposed operators, which have no out variants in PyTorch."""
+"""The expected results of quantized_decomposed operators. PyTorch has no out variants of these."""
 
 import functools
 import importlib
@@ -10,14 +10,14 @@ from typing import Any
 import torch
 import yaml
 
-# Defines torch.ops.quantized_decomposed.
+# Registers torch.ops.quantized_decomposed.
 from torch.ao.quantization.fx import _decomposed  # noqa: F401
 
 _OPS = torch.ops.quantized_decomposed
 
 
 def mixed_mm(x: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor, zero_points: None) -> torch.Tensor:
-    """What ExecuTorch's exporter replaces by the operator, calculated in Float."""
+    """The expression that ExecuTorch's exporter replaces by the operator, computed in Float."""
     _check_mixed(x, weight, scales, zero_points)
     return (x.float() @ (weight.float() * scales.float()[:, None])).to(x.dtype)
 
@@ -29,7 +29,7 @@ def mixed_linear(
     zero_points: None,
     dtype: torch.dtype | None = None,
 ) -> torch.Tensor:
-    """The same of a layer, with a scale for each row of weights or for each group in a row."""
+    """The same for a layer, with one scale for each row of weights or for each group in a row."""
     _check_mixed(x, weight, scales, zero_points)
     scales = scales.float().unsqueeze(1) if scales.dim() == 1 else scales.float()
     group_size = max(1, -(-weight.shape[1] // scales.shape[1]))
@@ -38,7 +38,7 @@ def mixed_linear(
 
 
 def add(a: torch.Tensor, *args: float) -> torch.Tensor:
-    """What ExecuTorch's exporter replaces by the operator."""
+    """The expression that ExecuTorch's exporter replaces by the operator."""
     b = args[4]
     assert isinstance(b, torch.Tensor)
     x = _OPS.dequantize_per_tensor.default(a, *args[:4], a.dtype)
@@ -47,21 +47,22 @@ def add(a: torch.Tensor, *args: float) -> torch.Tensor:
 
 
 def schema(name: str) -> str:
-    """The operator's schema in quantized.yaml. The dtype is an argument by position: by keyword, `out_dtype` says of
-    which dtype the out tensors are.
+    """The operator's schema in quantized.yaml.
+
+    The dtype is a positional argument, because the keyword `out_dtype` is the dtype of the out tensors.
     """
     return re.sub(r"\*, (ScalarType\? \w+=None), ", r"\1, *, ", _schemas()[name])
 
 
 def reference(name: str) -> Callable[..., Any]:
-    """What PyTorch calculates for the operator."""
+    """The function that computes PyTorch's results for the operator."""
     packet, _, overload = name.removeprefix("quantized_decomposed::").partition(".")
     if packet in _REPLACED:
         return _REPLACED[packet]
 
     def call(*args: Any) -> Any:
         if packet.startswith("embedding"):
-            importlib.import_module("executorch.exir.passes._quant_patterns_and_replacements")  # Defines them.
+            importlib.import_module("executorch.exir.passes._quant_patterns_and_replacements")  # registers them
         functional = getattr(getattr(_OPS, packet), _OVERLOADS[overload])
         by_keyword = [argument.name for argument in functional._schema.arguments if argument.kwarg_only]
         count = len(functional._schema.arguments) - len(by_keyword)
@@ -71,13 +72,13 @@ def reference(name: str) -> Callable[..., Any]:
 
 
 def _check_mixed(x: torch.Tensor, weight: torch.Tensor, scales: torch.Tensor, zero_points: Any) -> None:
-    """PyTorch has nothing but the schemas: ExecuTorch's kernels say what is taken."""
+    """Checks arguments as ExecuTorch's kernels do. PyTorch only has the schemas of these operators."""
     if x.dtype not in (torch.float32, torch.float16, torch.bfloat16) or scales.dtype != x.dtype:
-        raise TypeError("input and scales are Float, Half or BFloat16")
+        raise TypeError("expected input and scales of the same dtype: Float, Half or BFloat16")
     if x.dim() != 2 or weight.dim() != 2:
-        raise TypeError("input and weights are matrices")
+        raise TypeError("expected input and weights with 2 dimensions")
     if weight.dtype != torch.int8 or zero_points is not None:
-        raise TypeError("weights are Char, and there are no zero points")
+        raise TypeError("expected weights of dtype Char and no zero points")
 
 
 @functools.cache

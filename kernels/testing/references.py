@@ -1,4 +1,4 @@
-"""The judges of operators that PyTorch does not have: what it calculates in their place."""
+"""The expected results of operators that PyTorch does not have, from equivalent PyTorch operators."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ from kernels.testing import quantized_references
 
 
 def reference(name: str) -> dict[str, Any]:
-    """What OpTester is to know of the operator `name`: nothing, where PyTorch has the operator."""
+    """The arguments of OpTester for the operator `name`. Empty if PyTorch has the operator."""
     if name.startswith("quantized_decomposed::"):
         return {"schema": quantized_references.schema(name), "reference": quantized_references.reference(name)}
     if name not in _REFERENCES:
@@ -26,14 +26,14 @@ def _memory_format(rank: int, dim_order: Sequence[int] | None) -> torch.memory_f
 
 def _copy_to_dim_order(aten: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     def copy(x: torch.Tensor, *, non_blocking: bool = False, dim_order: Sequence[int] | None = None) -> torch.Tensor:
-        del non_blocking  # It does not change the result.
+        del non_blocking  # has no effect on the result
         return aten(x, memory_format=_memory_format(x.dim(), dim_order))
 
     return copy
 
 
 def _empty(size: Sequence[int], *, dim_order: Sequence[int] | None = None) -> torch.Tensor:
-    del dim_order  # The values are undefined: only the shape counts.
+    del dim_order  # the values are undefined, only the shape is compared
     return torch.empty(size)
 
 

@@ -1,4 +1,4 @@
-"""The cases that the semantics of PyTorch ask of every operator of a kind."""
+"""Sweeps of test cases that all operators of a kind must pass."""
 
 import contextlib
 import itertools
@@ -16,16 +16,16 @@ from kernels.testing.tolerances import Rounding
 
 
 class OpTest(absltest.TestCase):
-    """Base of an operator's tests: sweeps over dtypes, shapes, dim orders and out dtypes.
+    """The base class of the tests of an operator, with sweeps over dtypes, shapes, dim orders and out dtypes.
 
-    Every sweep lets PyTorch judge each case, and fails where none was accepted. By keyword, a sweep takes Inputs,
-    Options, and arguments of the operator.
+    A sweep compares each case with PyTorch, and fails if PyTorch accepts none. The keyword arguments of a sweep are
+    Inputs, Options, and arguments of the operator.
     """
 
     _testers: ClassVar[list[OpTester]] = []
 
     def op(self, name: str, **kwargs: Any) -> OpTester:
-        """An OpTester whose cases are counted."""
+        """An OpTester that counts its cases."""
         tester = OpTester(name, **kwargs)
         type(self)._testers.append(tester)
         return tester
@@ -57,12 +57,12 @@ class OpTest(absltest.TestCase):
                 if given.special:
                     tester.judge(*leading, inputs.special_values(dtype), *extra, **kwargs)
                 for out_dtype in given.out_dtypes:
-                    # Values of one sign and no fractions: others do not convert to every dtype in one defined way.
+                    # Non-negative integers, because the conversion of other values is not defined for all dtypes.
                     x = given.tensor((2, 3), dtype, at_least=0)
                     tester.judge_out_dtype(*leading, x, *extra, out_dtype=out_dtype, **kwargs)
             for dtype in given.refused_dtypes:
                 if dtype in inputs.UNSIGNED_DTYPES and any(isinstance(value, float) for value in extra):
-                    continue  # With a float they may have a common dtype that the operator takes.
+                    continue  # unsigned integers and a float may have a common dtype that the operator supports
                 x = torch.ones((2, 3), dtype=dtype)
                 tester.check_rejected(*leading, x, *extra, outs=[x] * len(tester.out_names), **kwargs)
             of_dtypes = ((*leading, given.tensor((2, 3), dtype), *extra) for dtype in given.dtypes)
@@ -102,9 +102,9 @@ class OpTest(absltest.TestCase):
             self._check_out_shape_is_judged(tester, ((one, one, *extra) for one in ones), **kwargs)
 
     def check_copy(self, tester: OpTester, *extra: Any, dtypes: Iterable[torch.dtype] = inputs.MOVABLE_DTYPES) -> None:
-        """op(tensor, *extra) over dtypes and out dtypes, of an operator that takes elements to other places.
+        """op(tensor, *extra) over dtypes and out dtypes, for an operator that only moves elements.
 
-        The elements stay as they are, so results are exact.
+        Results are exact, because the elements do not change.
         """
         given = Inputs(dtypes=dtypes)
         for dtype in given.dtypes:
@@ -125,9 +125,9 @@ class OpTest(absltest.TestCase):
         """op(tensor, dim, *extra, keepdim=...) over dtypes, shapes, dims, dim orders, special values and out dtypes.
 
         Args:
-          tester: judges the operator.
-          *extra: arguments behind the dim argument.
-          dim_lists: the dim argument is a list, or None where the schema has that; else one dimension.
+          tester: the OpTester of the operator.
+          *extra: arguments after the dim argument.
+          dim_lists: whether the dim argument is a list, or None if the schema allows None; otherwise one dimension.
           **kwargs: Inputs, Options, and arguments of the operator.
         """
         given, kwargs = options.split(Inputs, kwargs)
@@ -166,13 +166,13 @@ class OpTest(absltest.TestCase):
 
     @contextlib.contextmanager
     def _some_accepted(self, tester: OpTester) -> Iterator[None]:
-        """Fails where PyTorch accepts no case of the block."""
+        """Fails if PyTorch accepts no case in this context."""
         before = tester.accepted
         yield
         self.assertGreater(tester.accepted, before, "PyTorch rejects every case")
 
     def _check_out_shape_is_judged(self, tester: OpTester, calls: Iterable[tuple[Any, ...]], **kwargs: Any) -> None:
-        """Out tensors that cannot take the result's shape are an error: in the first of `calls` that PyTorch takes."""
+        """Tests that out tensors of a wrong shape are an error, with the first of `calls` that PyTorch accepts."""
         args = next(args for args in calls if tester.accepts(*args, **kwargs))
         for expected in tester.expect(*args, **kwargs)[:1]:
             wrong_rank = torch.empty((*expected.shape, 2), dtype=expected.dtype)

@@ -13,7 +13,7 @@
 
 namespace rules_executorch::kernels::testing {
 
-/// A tensor with memory of its own, dense in the order of its dimensions that `dim_order` gives, or contiguous.
+/// A tensor that owns its memory. It is dense with the dim order `dim_order`, or contiguous.
 template <typename T>
 class OwnedTensor {
  public:
@@ -40,7 +40,7 @@ class OwnedTensor {
   T* data() { return data_.get(); }
   std::vector<T> values() const { return {data_.get(), data_.get() + numel_}; }
 
-  /// Small integers, which sums of Half hold exactly.
+  /// Fills the tensor with small integers, whose sums are exact in Half.
   OwnedTensor& fill_randomly(std::mt19937& random) {
     std::uniform_int_distribution<int> numbers(-8, 8);
     for (int64_t i = 0; i < numel_; ++i) {
@@ -49,7 +49,7 @@ class OwnedTensor {
     return *this;
   }
 
-  /// Numbers whose sums are rounded.
+  /// Fills the tensor with numbers whose sums are rounded.
   OwnedTensor& fill_with_fractions(std::mt19937& random) {
     std::uniform_real_distribution<float> numbers(-1, 1);
     for (int64_t i = 0; i < numel_; ++i) {
@@ -68,7 +68,7 @@ class OwnedTensor {
   std::unique_ptr<Tensor> tensor_;
 };
 
-/// Offsets in bytes of all elements of `shape` in the order of their indices, from the first element.
+/// The offsets in bytes of all elements of `shape` from the first element, in row-major order.
 inline std::vector<int64_t> offsets_of(const StridedShape& shape) {
   std::vector<int64_t> offsets;
   std::vector<int64_t> index(shape.rank);

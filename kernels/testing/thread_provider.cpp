@@ -27,7 +27,7 @@ namespace rules_executorch {
 
 int64_t thread_count() { return kernels::testing::threads_in_use; }
 
-// Each part has a thread of its own, so that the thread sanitizer sees what parts share.
+// Each part runs on its own thread, so that the thread sanitizer detects shared state of parts.
 void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
   using kernels::testing::part_count;
   const int64_t part_size = std::max(grain, (end - begin + thread_count() - 1) / thread_count());
@@ -35,7 +35,7 @@ void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction fun
   if (parts > part_count) {
     part_count = parts;
   }
-  // None begins before all can: a part may be done in less time than a thread takes to start.
+  // All parts start together, because a part may finish before the next thread starts.
   std::mutex mutex;
   std::condition_variable all_are_here;
   int64_t missing = parts;

@@ -1,4 +1,4 @@
-"""How far a kernel's floats may be from PyTorch's, and why."""
+"""The tolerances for floats, with the reasons for differences from PyTorch."""
 
 import enum
 from collections.abc import Iterable
@@ -8,14 +8,14 @@ import torch
 
 
 class Tolerance(NamedTuple):
-    """`actual` and `expected` are close where |actual - expected| <= absolute + relative * |expected|."""
+    """`actual` and `expected` are close if |actual - expected| <= absolute + relative * |expected|."""
 
     relative: float
     absolute: float
 
 
 class Rounding(enum.Enum):
-    """Why a kernel's result differs from PyTorch's where both are right."""
+    """The reason for a difference between a kernel's result and PyTorch's if both are correct."""
 
     RESULT = "Half and BFloat16 results are calculated in Float here and there: one rounding."
     SUM = (
@@ -70,7 +70,8 @@ TOLERANCES = {
 
 
 def tolerance(rounding: Rounding, dtypes: Iterable[torch.dtype]) -> Tolerance:
-    """The tolerance of a result that was rounded to each of `dtypes`: integers and Bools are exact, complex numbers as
-    their parts.
+    """The tolerance of a result that was rounded to each of `dtypes`.
+
+    Integers and Bools are exact. Complex numbers have the tolerance of their parts.
     """
     return max(TOLERANCES[rounding].get(dtype.to_real(), EXACT) for dtype in dtypes)

@@ -1,4 +1,4 @@
-"""Tests of the lists of operators of the kernel libraries."""
+"""Tests of the operator lists of the kernel libraries."""
 
 from __future__ import annotations
 

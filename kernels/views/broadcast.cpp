@@ -14,7 +14,7 @@ bool broadcast_shapes(const StridedShape& a, const StridedShape& b, StridedShape
     };
     result.sizes[d] = size_of(a) == 1 ? size_of(b) : size_of(a);
     ET_CHECK_OR_RETURN_FALSE(size_of(b) == result.sizes[d] || size_of(b) == 1,
-                             "shapes do not broadcast: sizes %d and %d of one dimension", int(size_of(a)),
+                             "shapes do not broadcast: sizes %d and %d in the same dimension", int(size_of(a)),
                              int(size_of(b)));
   }
   return true;

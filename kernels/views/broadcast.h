@@ -4,7 +4,7 @@
 
 namespace rules_executorch::kernels {
 
-/// Sets rank and sizes of `result` to those that two shapes broadcast to. False where they do not.
+/// Sets rank and sizes of `result` to the shape that `a` and `b` broadcast to. Returns false if they do not broadcast.
 bool broadcast_shapes(const StridedShape& a, const StridedShape& b, StridedShape& result);
 
 }  // namespace rules_executorch::kernels

@@ -4,8 +4,8 @@
 
 namespace rules_executorch::kernels {
 
-/// Whether tensor's memory has the dim order that is asked for: `dim_order`, or any if there is none. Dim orders that
-/// differ in dimensions of size 1 only are the same memory.
+/// Whether the memory of `tensor` has the dim order `dim_order`; true if `dim_order` is missing. The position of
+/// dimensions of size 1 in a dim order is ignored.
 bool has_dim_order(const Tensor& tensor, const std::optional<ArrayRef<int64_t>>& dim_order);
 
 }  // namespace rules_executorch::kernels

@@ -14,7 +14,7 @@ LoopNest::LoopNest(const StridedShape* const* operands, int count) : count_(coun
     rank_ = 1;
     sizes_[0] = numel_;
     for (int k = 0; k < count; ++k) {
-      // The one element of a row is the same for any stride; this one counts as contiguous.
+      // A row with one element can have any stride. With this stride, the row counts as contiguous.
       strides_[k][0] = operands[k]->element_size();
     }
     return;
@@ -71,7 +71,7 @@ void LoopNest::for_each_row(int64_t begin, int64_t end, Visit visit) const {
     if (left == 0) {
       return;
     }
-    // To the next row's first element.
+    // Moves to the first element of the next row.
     for (int k = 0; k < count_; ++k) {
       offsets[k] -= index[rank_ - 1] * row_stride(k);
     }

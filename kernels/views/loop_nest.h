@@ -8,48 +8,49 @@
 
 namespace rules_executorch::kernels {
 
-/// Most operands that one loop nest walks through together.
+/// The largest number of operands of a loop nest.
 inline constexpr int kMaxOperands = 6;
 
-/// Nested loops over operands of one shape, with as few dimensions as their strides allow: in the order of the first
-/// operand's memory, without dimensions of size 1, and with those merged that all operands step through evenly.
-/// Contiguous tensors, whatever their common dim order, so become one loop.
+/// Nested loops over operands of one shape, with as few dimensions as their strides allow. The order of the loops is
+/// that of the first operand's memory. Dimensions of size 1 are dropped. Two dimensions are merged if all operands have
+/// a constant stride over both. Contiguous tensors with a common dim order become one loop.
 ///
-/// The elements are numbered in that order, so that several threads can take a range of elements each. A nest knows
-/// where elements lie, in bytes from the first element, and not their memory.
+/// The elements are numbered in this order, so that each thread takes a range of elements. A nest has the offsets of
+/// the elements in bytes from the first element, and has no pointers to memory.
 class LoopNest {
  public:
-  /// Called with every operand's offset of the first of `n` elements that lie in one row.
+  /// Called for `n` elements of a row, with the offset of the first of them in each operand.
   using Visit = ::executorch::runtime::FunctionRef<void(const int64_t* offsets, int64_t n)>;
 
-  /// `operands`: `count` shapes of the same sizes; the first decides the order.
+  /// `operands`: `count` shapes of the same sizes. The first one determines the order of the loops.
   LoopNest(const StridedShape* const* operands, int count);
 
   template <typename... Shapes>
   static LoopNest over(const Shapes&... operands) {
-    static_assert(sizeof...(operands) <= kMaxOperands, "a loop nest walks through kMaxOperands operands at most");
+    static_assert(sizeof...(operands) <= kMaxOperands, "a loop nest has at most kMaxOperands operands");
     const StridedShape* const list[] = {&operands...};
     return LoopNest(list, sizeof...(operands));
   }
 
-  /// All elements; 0 where there is nothing to visit.
+  /// The number of elements.
   int64_t numel() const { return numel_; }
 
-  /// The loops, of which the last is the innermost; there is at least one.
+  /// The number of loops, at least one. The last loop is the innermost.
   int64_t rank() const { return rank_; }
   int64_t size(int64_t d) const { return sizes_[d]; }
   int64_t stride(int k, int64_t d) const { return strides_[k][d]; }
 
-  /// Elements of the innermost loop, a row.
+  /// The number of elements of a row, which is the innermost loop.
   int64_t row_size() const { return sizes_[rank_ - 1]; }
 
-  /// Bytes between two elements of operand `k` in a row.
+  /// The number of bytes between two elements of operand `k` in a row.
   int64_t row_stride(int k) const { return strides_[k][rank_ - 1]; }
 
-  /// Visits the elements from number `begin` to `end`, row by row; of the first and the last row perhaps a part.
+  /// Visits the elements from number `begin` to `end` (exclusive), row by row. The first and the last call may have a
+  /// part of a row.
   void for_each_row(int64_t begin, int64_t end, Visit visit) const;
 
-  /// Visits all elements, in ranges of `grain` or more on several threads (see `parallel_for`).
+  /// Visits all elements, in ranges of at least `grain` elements on several threads (see `parallel_for`).
   void parallel_for_each_row(int64_t grain, Visit visit) const;
 
  private:

@@ -5,16 +5,16 @@
 
 namespace rules_executorch::kernels {
 
-/// Whether a tensor of `rank` dimensions can have the memory format `format`; any tensor the default one. Which one a
-/// result has is settled by the dim order that its tensor was given.
+/// Whether a tensor of `rank` dimensions can have the memory format `format`. All tensors can have the default format.
+/// The format of a result is determined by the dim order of its tensor.
 inline bool memory_format_exists(const std::optional<MemoryFormat>& format, int64_t rank) {
   if (!format.has_value()) {
     return true;
   }
-  // PyTorch's numbers; ExecuTorch's enumeration names the first two of them.
+  // The numbers of PyTorch's enumeration. ExecuTorch's enumeration has only the first two.
   switch (static_cast<int>(*format)) {
     case 0:  // contiguous
-    case 1:  // as the input
+    case 1:  // preserve
       return true;
     case 2:  // channels last
       return rank == 4;
@@ -25,7 +25,7 @@ inline bool memory_format_exists(const std::optional<MemoryFormat>& format, int6
   }
 }
 
-/// Whether, of a tensor of 4 dimensions, the channels of a pixel are neighbors, and so are pixels and rows.
+/// Whether a 4-dim tensor is contiguous in channels-last order.
 inline bool is_channels_last(const Tensor& tensor) {
   const ConstStridedView view(tensor);
   int64_t stride = 1;

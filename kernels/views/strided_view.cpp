@@ -41,11 +41,11 @@ BasicStridedView<Byte>::BasicStridedView(std::conditional_t<kIsConst, const Tens
   } else {
     data = static_cast<Byte*>(tensor.mutable_data_ptr());
   }
-  // Quantized values of 16 bits, which ExecuTorch has two dtypes for.
+  // ExecuTorch has two dtypes for quantized values of 16 bits.
   dtype = tensor.scalar_type() == ScalarType::Bits16 ? ScalarType::UInt16 : tensor.scalar_type();
   rank = tensor.dim();
   std::copy_n(tensor.sizes().data(), rank, sizes);
-  // A tensor made by hand may carry neither strides nor dim order: it is contiguous.
+  // Tensors created manually may have no strides and no dim order. They are contiguous.
   const bool has_strides = tensor.strides().data() != nullptr;
   int64_t contiguous_stride = 1;
   for (int64_t d = rank - 1; d >= 0; --d) {

@@ -8,7 +8,7 @@ bool resize_to_shape_of(Tensor& out, const StridedShape& view) {
   Tensor::SizesType sizes[kTensorDimensionLimit];
   for (int64_t d = 0; d < view.rank; ++d) {
     sizes[d] = static_cast<Tensor::SizesType>(view.sizes[d]);
-    ET_CHECK_OR_RETURN_FALSE(sizes[d] == view.sizes[d], "a dimension of %lld elements is too large",
+    ET_CHECK_OR_RETURN_FALSE(sizes[d] == view.sizes[d], "dimension size %lld is too large",
                              static_cast<long long>(view.sizes[d]));
   }
   return resize_to(out, {sizes, static_cast<size_t>(view.rank)});
@@ -16,11 +16,12 @@ bool resize_to_shape_of(Tensor& out, const StridedShape& view) {
 
 bool broadcasts_to(const StridedShape& view, const StridedShape& shape) {
   const int64_t leading = shape.rank - view.rank;
-  ET_CHECK_OR_RETURN_FALSE(leading >= 0, "%d dimensions do not broadcast to %d", int(view.rank), int(shape.rank));
+  ET_CHECK_OR_RETURN_FALSE(leading >= 0, "a tensor with %d dimensions does not broadcast to %d dimensions",
+                           int(view.rank), int(shape.rank));
   for (int64_t d = 0; d < view.rank; ++d) {
     const int64_t size = shape.sizes[leading + d];
     ET_CHECK_OR_RETURN_FALSE(view.sizes[d] == 1 || view.sizes[d] == size,
-                             "size %d does not broadcast to %d, that of dimension %d", int(view.sizes[d]), int(size),
+                             "size %d does not broadcast to size %d of dimension %d", int(view.sizes[d]), int(size),
                              int(leading + d));
   }
   return true;

@@ -15,7 +15,7 @@ namespace {
 
 using torch::inductor::AOTIModelPackageLoader;
 
-// Calls a function; of PyTorch's errors only the message is kept, without the stack.
+// Calls a function. Keeps only the message of PyTorch's errors, without the stack.
 template <typename Function>
 auto WithPlainErrors(Function function) {
   try {

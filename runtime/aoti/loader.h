@@ -8,30 +8,30 @@
 
 namespace rules_executorch {
 
-// A dense tensor in plain C++: PyTorch's headers and ExecuTorch's both have a c10, so no file includes both.
+// A dense tensor in plain C++. PyTorch's and ExecuTorch's headers both have a c10, so that no file can include both.
 struct Array {
-  int dtype;  // As c10::ScalarType numbers them; ExecuTorch's numbers are the same.
+  int dtype;  // a number of c10::ScalarType; ExecuTorch's numbers are the same
   std::vector<int64_t> sizes;
   std::vector<int64_t> strides;
   std::vector<uint8_t> bytes;
 };
 
-// A loaded model of a package of AOTInductor. What goes wrong is a std::runtime_error.
+// A loaded model of an AOTInductor package. Throws std::runtime_error.
 class AotiLoader {
  public:
   explicit AotiLoader(const std::string& path);
   ~AotiLoader();
 
-  // What the package was compiled with; empty if it has no such key.
+  // The value of a key in the package's metadata. Empty if there is no such key.
   static std::string Metadata(const std::string& path, const std::string& key);
 
-  // Gives PyTorch so many threads.
+  // Sets the number of PyTorch's threads.
   static void UseThreads(int count);
 
-  // Whether an operator is registered in this process, and has a kernel for the CPU.
+  // Whether an operator is registered in this process and has a CPU kernel.
   static bool HasOperator(const std::string& name);
 
-  // Runs the model; nothing among the outputs stands for None. `seconds` is how long the model itself took.
+  // Runs the model. An output without a value is None. Sets `seconds` to the time of the model.
   std::vector<std::optional<Array>> Run(std::vector<Array>& inputs, double* seconds);
 
  private:

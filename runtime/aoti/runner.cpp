@@ -39,7 +39,7 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-// Reads whole numbers of a type; false if the text is none.
+// Reads integers of type T. Returns false if the text is invalid.
 template <typename T>
 bool ParseNumbers(const std::string& text, std::vector<T>* numbers) {
   for (const std::string& number : Split(text, ',')) {
@@ -54,8 +54,8 @@ bool ParseNumbers(const std::string& text, std::vector<T>* numbers) {
   return true;
 }
 
-// Reads `dtype:sizes:dim order;` for each of some values, with nothing before the semicolon for None; false if the text
-// is not as torch_aoti_package writes it.
+// Reads `dtype:sizes:dim order;` for each value. The text before the semicolon is empty for None. Returns false if the
+// text has another format than that of torch_aoti_package.
 bool ParsePorts(const std::string& text, std::vector<Port>* ports) {
   for (const std::string& value : Split(text, ';')) {
     std::vector<std::string> parts = Split(value, ':');
@@ -95,7 +95,7 @@ Value ToValue(std::optional<Array> array) {
   return TensorData{std::move(layout), std::move(array->bytes)};
 }
 
-// A package that torch_aoti_package made.
+// A package built by torch_aoti_package.
 class AotiPackage : public Model {
  public:
   explicit AotiPackage(const std::string& path) : path_(path) {
@@ -142,7 +142,7 @@ class AotiPackage : public Model {
            "the C++ library that defines them is not among the deps of the binary, or the linker left it out.",
            "add it to `deps`; link with -Wl,--no-as-needed if the binary uses nothing of it by name.");
     }
-    // Wrong inputs would otherwise be read as they are.
+    // By default, the package does not check its inputs.
     setenv("AOTI_RUNTIME_CHECK_INPUTS", "1", /*overwrite=*/0);
     try {
       loader_ = std::make_unique<AotiLoader>(path_);
@@ -163,7 +163,7 @@ class AotiPackage : public Model {
                  Describe(port) + ".",
              "the input is for another package.", "give what --list_methods shows.");
       }
-      // The compiled code takes strides for granted.
+      // The compiled code assumes the strides.
       arrays.push_back(ToArray(WithDimOrder(*inputs[i], port.layout.dim_order)));
     }
     std::vector<Value> values;

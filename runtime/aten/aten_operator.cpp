@@ -30,17 +30,17 @@ using executorch::runtime::Result;
 using executorch::runtime::Span;
 using ProgramTensor = executorch::aten::Tensor;
 
-// What a value of a program becomes.
+// The parameter to which a value of a program is converted.
 struct Parameter {
   c10::TypeKind kind;
-  // Of a list's elements.
+  // The kind of a list's elements.
   c10::TypeKind element_kind = c10::TypeKind::AnyType;
   bool is_optional = false;
   bool is_element_optional = false;
   bool is_written = false;
 };
 
-// A tensor that the operator writes to, as the program and as PyTorch know it.
+// A tensor to which the operator writes: the program's tensor and PyTorch's.
 struct Written {
   ProgramTensor in_program;
   at::Tensor tensor;
@@ -51,7 +51,7 @@ struct Call {
   c10::SmallVector<Written, 4> written;
 };
 
-// Strips `?` of a type; SymInt, ScalarType, Layout and MemoryFormat all are integers to an operator's boxed kernel.
+// Removes `?` from a type. SymInt, ScalarType, Layout and MemoryFormat are all integers in a boxed kernel.
 c10::TypeKind KindOf(const c10::TypePtr& type, bool& is_optional) {
   if (type->kind() == c10::TypeKind::OptionalType) {
     is_optional = true;
@@ -73,13 +73,13 @@ Parameter ParameterOf(const c10::Argument& argument) {
 
 #ifdef USE_ATEN_LIB
 
-// The program's tensors are PyTorch's.
+// With USE_ATEN_LIB, the program's tensors are PyTorch's.
 at::Tensor View(const ProgramTensor& tensor) { return tensor; }
 void CarryBack(Written&) {}
 
 #else
 
-// A dtype's number is the same in both worlds. PyTorch's quantized dtypes need more than memory: scale and zero point.
+// The dtype with the same number. PyTorch's quantized dtypes are refused, because they need a scale and a zero point.
 at::ScalarType DtypeOf(const ProgramTensor& tensor) {
   const auto number = static_cast<int8_t>(tensor.scalar_type());
   const auto dtype = static_cast<at::ScalarType>(number);
@@ -88,7 +88,7 @@ at::ScalarType DtypeOf(const ProgramTensor& tensor) {
   return dtype;
 }
 
-// A tensor over the program's memory. Where an operator needs more, it takes memory of its own, and CarryBack copies.
+// A tensor over the program's memory. If an operator needs more memory, it allocates memory, and CarryBack copies.
 at::Tensor View(const ProgramTensor& tensor) {
   const at::ScalarType dtype = DtypeOf(tensor);
   TORCH_CHECK(tensor.unsafeGetTensorImpl()->device_type() == executorch::aten::DeviceType::CPU,
@@ -127,7 +127,7 @@ bool HaveEqualSizes(const at::Tensor& tensor, const ProgramTensor& in_program) {
          std::equal(tensor.sizes().begin(), tensor.sizes().end(), in_program.sizes().begin());
 }
 
-// Whether the elements of both tensors, of equal sizes, are the same memory.
+// Whether both tensors, which have equal sizes, share the memory of their elements.
 bool IsView(const at::Tensor& tensor, const ProgramTensor& in_program) {
   if (tensor.const_data_ptr() != in_program.const_data_ptr() && tensor.numel() > 0) {
     return false;
@@ -143,7 +143,7 @@ bool IsView(const at::Tensor& tensor, const ProgramTensor& in_program) {
   return true;
 }
 
-// Makes the program's tensor what the operator left: its size, and its elements, wherever in memory they are.
+// Copies the sizes and the elements of the operator's result to the program's tensor.
 void CarryBack(Written& written) {
   const ProgramTensor& in_program = written.in_program;
   const at::Tensor& tensor = written.tensor;
@@ -164,7 +164,7 @@ void CarryBack(Written& written) {
 
 #endif
 
-// That an output gets another size is how it always is with dynamic shapes.
+// Suppresses the warning about resized outputs: with dynamic shapes, outputs are always resized.
 class ResizeWarningFilter : public c10::WarningHandler {
  public:
   explicit ResizeWarningFilter(c10::WarningHandler* next) : next_(next) {}
@@ -179,7 +179,7 @@ class ResizeWarningFilter : public c10::WarningHandler {
   c10::WarningHandler* next_;
 };
 
-// The content of a value, or an exception that tells which type was expected.
+// The content of a value. Throws an exception that names the expected type.
 template <typename T>
 T Read(const EValue& value, const char* type) {
   Result<T> result = value.tryTo<T>();
@@ -238,7 +238,7 @@ c10::IValue ListOf(const Parameter& parameter, const EValue& value, Call& call) 
     case c10::TypeKind::SymIntType:
       return Copy<int64_t>(Read<ListIn<int64_t>>(value, "list of integers"));
     case c10::TypeKind::FloatType:
-      // PyTorch takes integers for floating-point numbers.
+      // PyTorch accepts integers for floating-point numbers.
       return value.isIntList() ? Copy<double>(value.toIntList())
                                : Copy<double>(Read<ListIn<double>>(value, "list of floating-point numbers"));
     case c10::TypeKind::BoolType:
@@ -294,7 +294,7 @@ class AtenOperator::Signature {
     }
     gives_ = !schema.returns().empty();
     if (schema.returns().size() != 1) {
-      return;  // Nothing, or the outputs.
+      return;  // nothing, or the outputs
     }
     const c10::AliasInfo* returned = schema.returns()[0].alias_info();
     is_new_ = returned == nullptr;
@@ -306,13 +306,13 @@ class AtenOperator::Signature {
     }
   }
 
-  // Throws what PyTorch throws.
+  // Throws the exceptions that PyTorch throws.
   void Call(Span<EValue*> values) const {
-    // A program may have a value for nothing, or none.
+    // An operator that returns nothing may have an unused value at the end, or none.
     const bool is_complete =
         values.size() == parameters_.size() + 1 || (values.size() == parameters_.size() && !gives_);
     TORCH_CHECK(is_complete, "it takes ", parameters_.size(), " arguments, not ", values.size() - 1);
-    // Without autograd, tensors are dispatched to the kernels of their device directly.
+    // Without autograd, tensors are dispatched directly to the kernels of their device.
     const c10::InferenceMode no_autograd;
     struct Call call;
     call.stack.reserve(parameters_.size());
@@ -348,7 +348,7 @@ class AtenOperator::Signature {
 
   c10::OperatorHandle handle_;
   std::vector<Parameter> parameters_;
-  // What a call returns, if that is an argument or a new number.
+  // The return value of a call, if it is an argument or a new number.
   std::optional<size_t> returned_argument_;
   bool is_new_ = false;
   bool gives_ = false;

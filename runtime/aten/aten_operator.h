@@ -8,23 +8,23 @@
 
 namespace rules_executorch::ET_RUNTIME_NAMESPACE {
 
-// An operator of PyTorch's dispatcher, to be called with a program's values.
+// An operator of PyTorch's dispatcher that is called with a program's values.
 //
-// The tensors are views of the program's own memory. If the operator gives an output another size than the program's
-// tensor has, that tensor is resized as far as its memory was planned for. A call that cannot be made, or that throws,
-// fails in its context, and logs why with the operator's name.
+// The tensors are views of the program's memory. If the operator gives an output another size than that of the
+// program's tensor, the tensor is resized up to its planned memory. If a call is invalid or throws, it fails in its
+// context and logs the reason with the operator's name.
 //
-// It includes no header of PyTorch, so that what calls operators compiles fast; aten_operator.cpp has the reasons.
+// This header includes no header of PyTorch, so that callers compile fast. aten_operator.cpp has the reasons.
 class AtenOperator {
  public:
   // Args:
-  //   name: the operator's name as a program has it, for messages, e.g. `aten::add.out`.
-  //   dispatched_name, overload: as PyTorch's dispatcher has it, e.g. `aten::add` and `out`.
+  //   name: the name of the operator in programs, for messages, e.g. `aten::add.out`.
+  //   dispatched_name, overload: the names in PyTorch's dispatcher, e.g. `aten::add` and `out`.
   AtenOperator(const char* name, const char* dispatched_name, const char* overload);
   ~AtenOperator();
 
-  // Calls the operator. `stack` has the arguments in the order of the schema, and last what the call returns: an alias
-  // of what it writes to, or a number.
+  // Calls the operator. `stack` has the arguments in the order of the schema, then the return value: an alias of an
+  // output, or a number.
   void Call(executorch::ET_RUNTIME_NAMESPACE::KernelRuntimeContext& context,
             executorch::runtime::Span<executorch::runtime::EValue*> stack) const;
 

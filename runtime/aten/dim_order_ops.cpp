@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <optional>
 
-// The dim order of an output is planned: it is the output's own, whatever the argument says.
+// The dim order of an output is planned. The argument is ignored.
 namespace rules_executorch::native {
 
 at::Tensor& empty_dim_order_out(at::IntArrayRef size, at::OptionalIntArrayRef, at::Tensor& out) {

@@ -1,4 +1,5 @@
-// What ExecuTorch's headers declare and its wheel does not have, with PyTorch's tensors: resize_tensor() for kernels.
+// Defines resize_tensor() for kernels with PyTorch's tensors. ExecuTorch's headers declare this function, but the wheel
+// does not have it.
 #include <ATen/core/Tensor.h>
 #include <executorch/runtime/core/exec_aten/util/tensor_util.h>
 

@@ -1,7 +1,7 @@
-// Gives a runner programs and samples that were changed at random. Whatever is in a file, the runner runs it, or says
-// in one error what is wrong: no signal, no abort, no report of a sanitizer, no hour and no gigabyte.
+// Runs a runner with randomly mutated programs and samples. For any file, the runner must run it or print one error: no
+// signal, no abort, no sanitizer report, and limited time and memory.
 //
-// Arguments: flags as --help says, then programs, each with its samples beside it (model.pte, model.ptd).
+// Arguments: flags as described by --help, then programs, each with its samples next to it (model.pte, model.ptd).
 
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -20,13 +20,13 @@
 #include "runtime/fuzz/mutation.h"
 #include "runtime/runner/runner.h"
 
-// Memory that cannot be had is an error of the runner's, and none of the sanitizer's.
+// Failed allocations must be errors of the runner and not of the sanitizer.
 extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
 
 namespace rules_executorch {
 namespace {
 
-// What a run may take, in seconds and in bytes of addresses. A sanitizer takes addresses for itself.
+// The limits of a run: seconds, and bytes of address space. Sanitizers need additional address space.
 constexpr unsigned kSeconds = 10;
 constexpr rlim_t kAddresses = rlim_t{2} << 30;
 
@@ -66,7 +66,7 @@ bool HasSanitizer() {
 #endif
 }
 
-// Runs the runner in a process of its own; says what is wrong with how it ended, or nothing.
+// Runs the runner in its own process. Returns the error of the run, or an empty text.
 std::string Run(const std::string& program, const std::string& samples, const std::string& log) {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -94,7 +94,7 @@ std::string Run(const std::string& program, const std::string& samples, const st
   }
   const Bytes written = ReadAll(log);
   const std::string text(written.begin(), written.end());
-  // A sanitizer may warn before.
+  // A sanitizer may print a warning before the error.
   const bool has_error = text.rfind("error: ", 0) == 0 || text.find("\nerror: ") != std::string::npos;
   const int code = WEXITSTATUS(status);
   if (code > 1 || (code == 0 && !text.empty()) || (code == 1 && !text.empty() && !has_error)) {
@@ -142,7 +142,7 @@ int Main(int argc, char** argv) {
   std::vector<Bytes> files;
   for (const Case& each : settings.cases) {
     files.push_back(ReadAll(settings.samples ? each.samples : each.program));
-    // A runner that refuses everything would pass.
+    // The unchanged files must run. Otherwise, a runner that refuses everything would pass.
     const std::string problem = Run(each.program, each.samples, place + ".log");
     if (!problem.empty() || !ReadAll(place + ".log").empty()) {
       std::fprintf(stderr, "%s does not run as it is: %s\n", each.program.c_str(), problem.c_str());

@@ -1,4 +1,4 @@
-"""A model whose program has every kind of value and instruction that an export writes without a delegate."""
+"""A model whose program has all kinds of values and instructions that an export without a delegate writes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Everything(torch.nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.register_buffer("total", torch.tensor([[5.0, 7.0, 1.0, 2.0]]))  # State that does not begin as zeros.
+        self.register_buffer("total", torch.tensor([[5.0, 7.0, 1.0, 2.0]]))  # the initial state is not zero
         self.register_buffer("table", torch.arange(24.0).reshape(6, 4))
 
     def forward(
@@ -20,10 +20,10 @@ class Everything(torch.nn.Module):
     ) -> tuple[torch.Tensor | int, ...]:
         index, flag = indices
         self.total.add_(x.mean(dim=0, keepdim=True))
-        loop = map_rows(lambda row, y: row + y, self.table, self.total)  # type: ignore[arg-type]  # Jumps back.
-        rows = torch.cat([self.table[index], self.total * scale])  # Lists of tensors, optional tensors and ints.
+        loop = map_rows(lambda row, y: row + y, self.table, self.total)  # type: ignore[arg-type]  # a backward jump
+        rows = torch.cat([self.table[index], self.total * scale])  # lists of tensors, optional tensors and ints
         chosen = torch.cond(flag, lambda y: y * 2, lambda y: y - 1, (rows,))
-        flat = x.reshape(1, -1) * times  # The size of an input.
+        flat = x.reshape(1, -1) * times  # the size of an input
         return chosen, loop, flat, image.to(memory_format=torch.channels_last) + 1, times
 
 

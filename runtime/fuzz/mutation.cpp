@@ -9,8 +9,8 @@
 namespace rules_executorch {
 namespace {
 
-// A file while it is changed. All numbers come from one generator, and no distribution is used: those differ between
-// standard libraries.
+// A file during its mutation. All random numbers are from one generator without distributions, because distributions
+// differ between standard libraries.
 class Mutation {
  public:
   Mutation(Bytes file, const Bytes& other, uint64_t seed) : bytes_(std::move(file)), other_(other), generator_(seed) {}
@@ -45,7 +45,7 @@ class Mutation {
   const std::string& changes() const { return changes_; }
 
  private:
-  // What has room for a header; less is not changed any more.
+  // The smallest size of a mutated file: the file must have space for a header.
   static constexpr size_t kSmallest = 64;
 
   uint64_t Below(uint64_t end) { return generator_() % end; }
@@ -69,8 +69,8 @@ class Mutation {
 
   void Say(const std::string& change) { changes_ += (changes_.empty() ? "" : "; ") + change; }
 
-  // Where the FlatBuffer ends, by what the file's header says: .pte files have their size there, .ptd files where the
-  // FlatBuffer begins, and its size.
+  // The end of the FlatBuffer according to the file's header: .pte files have the size there, .ptd files have the start
+  // of the FlatBuffer and its size.
   size_t MetadataSize() const {
     uint64_t size = Read<uint64_t>(16);
     if (std::memcmp(bytes_.data() + 8, "FH01", 4) == 0) {
@@ -79,7 +79,7 @@ class Mutation {
     return size < kSmallest || size > bytes_.size() ? bytes_.size() : static_cast<size_t>(size);
   }
 
-  // A place in the file, mostly in the FlatBuffer: what is behind it are numbers, of which any value is right.
+  // A position in the file, usually in the FlatBuffer: all values are valid for the numbers after it.
   size_t Place(size_t alignment) {
     const size_t end = Below(8) == 0 ? bytes_.size() : MetadataSize();
     return Below(end / alignment) * alignment;
@@ -90,7 +90,7 @@ class Mutation {
     Write<uint8_t>(at, static_cast<uint8_t>(bytes_[at] ^ (1u << Below(8))));
   }
 
-  // A number of the kind that leads programs astray.
+  // A number that often causes errors.
   uint64_t Number(uint64_t before) {
     switch (Below(8)) {
       case 0:
@@ -117,8 +117,8 @@ class Mutation {
     Write<T>(at, static_cast<T>(Number(Read<T>(at))));
   }
 
-  // Finds what looks like a table, from some place on: an offset back or forth to a layout, whose first two numbers are
-  // the sizes of itself and of the table.
+  // Finds a possible table from some position on: an offset to a layout, which starts with its size and the size of the
+  // table.
   bool FindTable(size_t* table, size_t* layout, size_t* fields) {
     const size_t end = MetadataSize();
     const size_t start = Place(4);
@@ -140,7 +140,7 @@ class Mutation {
     return false;
   }
 
-  // Changes where a table has a field, or the field's content.
+  // Changes the position of a field of a table, or the content of the field.
   void ChangeField() {
     size_t table, layout, fields;
     if (!FindTable(&table, &layout, &fields)) {
@@ -154,7 +154,7 @@ class Mutation {
     SetWord<uint32_t>(table + Read<uint16_t>(slot));
   }
 
-  // Puts a part of this file, or of the other one, somewhere.
+  // Copies a part of this file or of the other file to some position.
   void Splice() {
     const Bytes& source = Below(2) == 0 || other_.size() < kSmallest ? bytes_ : other_;
     const size_t size = 4 * (1 + Below(16));
@@ -168,7 +168,7 @@ class Mutation {
         std::to_string(from) + " to " + std::to_string(to));
   }
 
-  // Leaves out the end, or a part in the middle, or adds zeros.
+  // Removes the end or a part in the middle, or adds zeros.
   void Cut() {
     const size_t at = Place(Below(2) == 0 ? 1 : 4);
     const size_t size = std::min<size_t>(4 * (1 + Below(16)), bytes_.size() - at);

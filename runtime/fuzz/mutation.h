@@ -8,15 +8,14 @@ namespace rules_executorch {
 
 using Bytes = std::vector<uint8_t>;
 
-// Changes a file that is a FlatBuffer with segments behind it, as .pte and .ptd files are, in one to four ways: bits,
-// words and fields of tables become others, parts are copied, taken out, or taken from another file, the end is cut
-// off.
+// Mutates a FlatBuffer with segments after it, such as a .pte or .ptd file, with one to four changes: changes bits,
+// words and fields of tables; copies and removes parts; inserts parts of another file; truncates the file.
 //
 // Args:
-//   file: what to change.
-//   other: a file of the same kind, of which parts may be taken.
-//   seed: the same seed gives the same changes, with every compiler and library.
-//   changes: says what was changed, for a report.
+//   file: the file to mutate.
+//   other: a file of the same kind from which parts may be copied.
+//   seed: the same seed gives the same changes with all compilers and libraries.
+//   changes: receives a description of the changes, for a report.
 Bytes Mutate(const Bytes& file, const Bytes& other, uint64_t seed, std::string* changes);
 
 }  // namespace rules_executorch

@@ -30,7 +30,7 @@ constexpr auto kWidest = static_cast<InstructionSet>(std::size(kNames) - 1);
 
 InstructionSet of_processor() {
 #if defined(__x86_64__) && defined(__GNUC__)
-  // Before main, the compiler's runtime may not have looked yet.
+  // Before main, the compiler's runtime may not be initialized.
   __builtin_cpu_init();
   if (__builtin_cpu_supports("x86-64-v4")) {
     return __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni") ? InstructionSet::kAvx512Bf16
@@ -40,7 +40,7 @@ InstructionSet of_processor() {
     return InstructionSet::kAvx2;
   }
 #elif defined(__aarch64__) && defined(__linux__)
-  // What Armv8.2-A adds to Armv8-A for compilers, and dot products.
+  // The extensions of Armv8.2-A that compilers use, and dot products.
   constexpr auto kArmv82 = HWCAP_ATOMICS | HWCAP_CRC32 | HWCAP_ASIMDRDM | HWCAP_ASIMDDP;
   if ((getauxval(AT_HWCAP) & kArmv82) == kArmv82) {
     constexpr auto kBoth = HWCAP2_I8MM | HWCAP2_BF16;

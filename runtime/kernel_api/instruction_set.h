@@ -2,25 +2,24 @@
 
 namespace rules_executorch {
 
-/// Instruction sets that kernels are compiled for, each comprising those before it.
+/// The instruction sets for which kernels are compiled. Each one includes the previous ones.
 enum class InstructionSet {
-  kBaseline,  ///< what every processor of the architecture has
+  kBaseline,  ///< the instructions that all processors of the architecture have
 #if defined(__aarch64__)
   kDotprod,   ///< Armv8 with dot products of bytes
-  kI8mmBf16,  ///< besides, products of matrices of bytes and of bfloat16
+  kI8mmBf16,  ///< and products of matrices of bytes and of bfloat16
 #else
   kAvx2,        ///< x86-64-v3: AVX2, FMA, F16C, BMI
   kAvx512,      ///< x86-64-v4: AVX-512 F, BW, CD, DQ, VL
-  kAvx512Bf16,  ///< besides, AVX-512 BF16 and VNNI
+  kAvx512Bf16,  ///< and AVX-512 BF16 and VNNI
 #endif
 };
 
-/// Whether kernels for an instruction set run here: whether the processor has it, and the environment does not say
-/// less. `EXECUTORCH_INSTRUCTION_SET` names the widest set to use, for example `avx2`. A name that is none ends the
-/// program.
+/// Whether kernels for an instruction set may run: the processor has the set, and the environment does not exclude it.
+/// `EXECUTORCH_INSTRUCTION_SET` names the widest set to use, for example `avx2`. An unknown name ends the program.
 bool has_instruction_set(InstructionSet instruction_set);
 
-/// Ends the program where the processor lacks what all of its kernels are compiled for.
+/// Ends the program if the processor lacks the instruction set of the kernels.
 void require_instruction_set(InstructionSet instruction_set);
 
 }  // namespace rules_executorch

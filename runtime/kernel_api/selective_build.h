@@ -1,5 +1,5 @@
-// The runtime's ET_SWITCH_* macros for a dtype-selective build: what they take and mean stays the same, and the cases
-// that `selected_op_variants.h` leaves out are gone. Comes before a kernel's own includes.
+// The runtime's ET_SWITCH_* macros for a dtype-selective build. Parameters and meaning are the same, but the cases that
+// `selected_op_variants.h` excludes are not compiled. Include this header before the includes of a kernel.
 #pragma once
 
 #include <executorch/kernels/portable/cpu/selected_op_variants.h>
@@ -7,7 +7,7 @@
 
 #include <string_view>
 
-// A dtype whose case is left out ends, like one that the kernel never had a case for, behind the switch.
+// An excluded dtype reaches the code after the switch, like a dtype without a case.
 #undef ET_INTERNAL_SWITCH_CASE
 #define ET_INTERNAL_SWITCH_CASE(enum_type, CTYPE_ALIAS, ...)                                            \
   case enum_type: {                                                                                     \
@@ -19,7 +19,7 @@
     }                                                                                                   \
   }
 
-// A NAME that is only known when the kernel runs leaves nothing out.
+// If NAME is only known at run time, no case is excluded.
 #undef ET_INTERNAL_SWITCH
 #define ET_INTERNAL_SWITCH(TYPE, CONTEXT, NAME, ...)                                                                   \
   [&] {                                                                                                                \
@@ -38,7 +38,7 @@
            ::executorch::runtime::toString(_st), static_cast<const char*>(NAME));                                      \
   }()
 
-// A Scalar's own dtype is no tensor's, so no selection tells of it: its cases stay.
+// The dtype of a Scalar is not the dtype of a tensor, so that no selection covers it: its cases are always compiled.
 #define ET_INTERNAL_SWITCH_CASE_SCALAR_OBJ(enum_type, CTYPE_ALIAS, ...)                              \
   case ::executorch::aten::ScalarType::enum_type: {                                                  \
     using CTYPE_ALIAS [[maybe_unused]] =                                                             \

@@ -1,5 +1,5 @@
-// Whoever depends on ExecuTorch's pool of threads has this definition, without which the interface's header has
-// sequential loops in place of the functions that the pool provides.
+// Dependents of ExecuTorch's thread pool define this macro. Without it, the header of the interface has sequential
+// loops instead of the functions of the pool.
 #ifdef ET_USE_THREADPOOL
 
 #include "runtime/kernel_api/threads.h"
@@ -13,7 +13,7 @@
 
 namespace executorch::extension::threadpool {
 
-// As the official wheel's library defines the pool. The wheel has no header of it.
+// The class as defined in the library of the official wheel. The wheel does not have its header.
 class ThreadPool {
  public:
   bool _unsafe_reset_threadpool(uint32_t threads);
@@ -30,18 +30,19 @@ using extension::threadpool::NoThreadPoolGuard;
 
 namespace {
 
-// How many processors this process may run on. The pool does not ask, and starts a thread for each of the machine's.
+// The number of processors that this process may use. The pool ignores this limit and starts a thread for each
+// processor of the machine.
 uint32_t usable_processors() {
   cpu_set_t processors;
   if (sched_getaffinity(0, sizeof(processors), &processors) != 0) {
-    return std::numeric_limits<uint32_t>::max();  // There are more than such a set holds.
+    return std::numeric_limits<uint32_t>::max();  // more processors than fit into the set
   }
   return static_cast<uint32_t>(std::max(CPU_COUNT(&processors), 1));
 }
 
 }  // namespace
 
-// Where the pool is not used, without a look at the pool: the first look starts a thread for each processor.
+// If the pool is disabled, does not access the pool, because the first access starts a thread for each processor.
 int64_t thread_count() { return NoThreadPoolGuard::is_enabled() ? 1 : extension::get_thread_count(); }
 
 void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {

@@ -6,22 +6,22 @@
 
 namespace rules_executorch {
 
-/// What is called for parts of a range.
+/// A function of a part of a range.
 using RangeFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t)>;
 
-// A binary that links `//runtime:threads` has these, on ExecuTorch's pool of threads. Any other one has none of them:
-// the references are weak.
+// A binary that links `//runtime:threads` has these functions, with ExecuTorch's thread pool. In other binaries, they
+// are null, because the references are weak.
 
-/// How many threads `run_on_threads` uses: 1 where this thread may not use the pool.
+/// The number of threads that `run_on_threads` uses. 1 if this thread may not use the pool.
 [[gnu::weak]] int64_t thread_count();
 
-/// Calls `function(first, last)` for parts of `begin` to `end` that cover that range once, of `grain` items or more
-/// each.
+/// Calls `function(first, last)` for parts of the range `begin` to `end` (exclusive). The parts cover the range once.
+/// Each part has at least `grain` items.
 [[gnu::weak]] void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function);
 
-/// Gives the pool so many threads, for kernels and for XNNPACK. With 1, what this thread calls runs on this thread
-/// alone, and there is no pool. With `kAllProcessors`, there is a thread for each fast processor of the machine, but
-/// none for those that this process may not run on. Whether that was possible.
+/// Sets the number of threads of the pool, for kernels and XNNPACK. With 1, calls from this thread run on this thread
+/// only, and there is no pool. With `kAllProcessors`, the pool has a thread for each fast processor of the machine that
+/// this process may use. Returns whether the change was possible.
 [[gnu::weak]] bool use_threads(uint32_t count);
 
 constexpr uint32_t kAllProcessors = 0;

@@ -1,5 +1,5 @@
-// Prints the name of each operator that is registered when the program starts, sorted, one on a line. Linked with the
-// runtime alone it lists the runtime's own operators.
+// Prints the names of the operators that are registered when the program starts, sorted, one in each line. Linked with
+// the runtime only, it lists the runtime's own operators.
 
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -16,7 +16,7 @@ int main() {
     names.emplace_back(kernel.name_);
   }
   std::sort(names.begin(), names.end());
-  // An operator with several kernels, for different dtypes, is still one operator.
+  // Removes duplicates of operators with several kernels for different dtypes.
   names.erase(std::unique(names.begin(), names.end()), names.end());
   for (std::string_view name : names) {
     std::printf("%.*s\n", static_cast<int>(name.size()), name.data());

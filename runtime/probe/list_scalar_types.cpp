@@ -1,4 +1,4 @@
-// Prints the runtime's dtypes, each with its number: "Float 6".
+// Prints the runtime's dtypes and their numbers, such as "Float 6".
 
 #include <executorch/runtime/core/portable_type/scalar_type.h>
 

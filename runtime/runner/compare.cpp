@@ -13,7 +13,7 @@ bool Close(double expected, double actual, const Tolerance& tolerance) {
   if (expected == actual || (std::isnan(expected) && std::isnan(actual))) {
     return true;
   }
-  // An infinite difference would be within the tolerance of an infinite expected value.
+  // Without this check, any difference would be within the tolerance of an infinite expected value.
   return std::isfinite(expected) && std::isfinite(actual) &&
          std::abs(actual - expected) <= tolerance.absolute + tolerance.relative * std::abs(expected);
 }
@@ -41,7 +41,7 @@ Comparison CompareTensors(const TensorData& expected, const TensorData& actual, 
     const size_t actual_at = ElementOffset(actual.layout, i);
     const double number = ElementNumber(expected, at);
     const double actual_number = ElementNumber(actual, actual_at);
-    // Byte by byte, as a double does not hold the largest integers.
+    // Integers are compared byte by byte, because a double cannot represent the largest integers.
     const bool close = floating ? Close(number, actual_number, tolerance)
                                 : std::memcmp(expected.bytes.data() + at * element_size,
                                               actual.bytes.data() + actual_at * element_size, element_size) == 0;

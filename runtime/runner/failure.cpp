@@ -21,7 +21,7 @@ constexpr size_t kLongestQuote = 100;
 constexpr size_t kLongestLine = 4000;
 
 std::vector<std::string>& Messages() {
-  static auto* messages = new std::vector<std::string>;  // Never destroyed: other threads may log until the very end.
+  static auto* messages = new std::vector<std::string>;  // never destroyed, because threads may log until the end
   return *messages;
 }
 
@@ -45,7 +45,7 @@ void FailForMemory() {
        "run it where there is more memory, or give smaller inputs.");
 }
 
-// Prints a line, in which a file's texts may be: none of their characters does anything to a terminal.
+// Prints a line. Control characters of a file's texts are replaced, because they could affect the terminal.
 void PrintLine(const char* before, const std::string& text) {
   std::string line = text.size() <= kLongestLine ? text : text.substr(0, kLongestLine) + "...";
   for (char& character : line) {
@@ -61,7 +61,7 @@ void PrintLine(const char* before, const std::string& text) {
 void PrepareToFail() {
   for (int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(stream, F_GETFD) == -1) {
-      open("/dev/null", O_RDONLY);  // Gets the first number that is free; writing to it fails.
+      open("/dev/null", O_RDONLY);  // gets the lowest free number; writing to it fails
     }
   }
   std::set_new_handler(FailForMemory);
@@ -87,7 +87,8 @@ void Fail(const std::string& found, const std::string& cause, const std::string&
     }
   }
   std::fflush(stderr);
-  // Not exit(): static destructors of libraries must not run under an error, least of all from ExecuTorch's abort.
+  // _Exit(), because static destructors of libraries must not run after an error, in particular after ExecuTorch's
+  // abort.
   std::_Exit(1);
 }
 

@@ -10,7 +10,7 @@
 namespace rules_executorch {
 
 File::File(const std::string& path) {
-  // A pipe without a writer would be waited for otherwise.
+  // Non-blocking, because opening a pipe without a writer would block.
   descriptor_ = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   struct stat status;
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {

@@ -6,7 +6,8 @@
 
 namespace rules_executorch {
 
-// A regular file, open for reading: folders, pipes and devices have no size, and some have no end.
+// A regular file, open for reading. Folders, pipes and devices are refused, because they have no size and may have no
+// end.
 class File {
  public:
   explicit File(const std::string& path);
@@ -14,12 +15,12 @@ class File {
   File(const File&) = delete;
   File& operator=(const File&) = delete;
 
-  // Why it cannot be read, e.g. `it is a folder`; empty if it can.
+  // The reason why the file cannot be read, e.g. `it is a folder`. Empty if it can be read.
   const std::string& problem() const { return problem_; }
 
   size_t size() const { return size_; }
 
-  // Reads the whole file into size() bytes; if that fails, problem() says why.
+  // Reads the whole file into size() bytes. If reading fails, problem() has the reason.
   void Read(uint8_t* bytes);
 
  private:

@@ -25,7 +25,8 @@ void FlatBuffer::Need(size_t at, size_t count) const {
 size_t FlatBuffer::Follow(size_t at) const { return at + Read<uint32_t>(at); }
 
 size_t FlatBuffer::Field(size_t table, int number) const {
-  // The offsets of the fields are in a layout, before or behind the table: its size and the table's, then the offsets.
+  // A layout, before or after the table, has the offsets of the fields: its size, the size of the table, then the
+  // offsets.
   const int64_t layout = static_cast<int64_t>(table) - Read<int32_t>(table);
   if (layout < 0) {
     Fail("an offset leads out of it, before its beginning");

@@ -9,25 +9,25 @@
 
 namespace rules_executorch {
 
-// Reads a FlatBuffer of which nothing is taken for granted: what leads out of it, or cannot be, is refused. Tables and
-// fields are places in it, in bytes from its beginning.
+// Reads a FlatBuffer without trust in its content: out-of-range offsets and invalid values are refused. Tables and
+// fields are positions in bytes from the start of the FlatBuffer.
 class FlatBuffer {
  public:
-  // What to do with a file that is damaged: must not return.
+  // Handles a damaged file. Must not return.
   using Refuse = void (*)(const std::string& path, const std::string& found);
 
   struct Vector {
-    size_t begin;  // Of the first element.
-    size_t size;   // The number of elements.
+    size_t begin;  // position of the first element
+    size_t size;   // number of elements
   };
 
   FlatBuffer(const uint8_t* bytes, size_t size, const std::string& path, Refuse refuse)
       : bytes_(bytes), size_(size), path_(path), refuse_(refuse), elements_left_(size) {}
 
-  // Refuses the file; the format is that of printf.
+  // Refuses the file. The format is that of printf.
   [[noreturn]] [[gnu::format(printf, 2, 3)]] void Fail(const char* format, ...) const;
 
-  // What is read from now on, for errors: `method forward: `.
+  // Sets the current place in the file, for errors: `method forward: `.
   void set_place(std::string place) { place_ = std::move(place); }
 
   size_t size() const { return size_; }
@@ -40,10 +40,10 @@ class FlatBuffer {
     return number;
   }
 
-  // The table that the file begins with.
+  // The root table of the file.
   size_t Root() const { return Follow(0); }
 
-  // Where a table has a field; 0 if it does not have it.
+  // The position of a field of a table. 0 if the table does not have the field.
   size_t Field(size_t table, int number) const;
 
   template <typename T>
@@ -52,11 +52,11 @@ class FlatBuffer {
     return field == 0 ? T{0} : Read<T>(field);
   }
 
-  // A table that is a field of another.
+  // The table that is a field of another table.
   size_t Child(size_t table, int number) const;
 
-  // A vector of elements of some size; empty if the table does not have it. A file that holds every element once has no
-  // more elements than bytes, and one that holds the same over and over could ask for years of work.
+  // A vector of elements of a given size. Empty if the table does not have it. The total number of elements is limited
+  // to the number of bytes of the file, because a file with repeated references could otherwise take arbitrarily long.
   Vector Elements(size_t table, int number, size_t element_size) const;
   Vector Tables(size_t table, int number) const { return Elements(table, number, sizeof(uint32_t)); }
 
@@ -66,7 +66,7 @@ class FlatBuffer {
   }
   size_t Table(const Vector& vector, size_t index) const { return Follow(vector.begin + index * sizeof(uint32_t)); }
 
-  // A text, which must be there, with the zero behind it.
+  // A required text. Checks the terminating zero.
   std::string_view Text(size_t table, int number) const;
 
  private:

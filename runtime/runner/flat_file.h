@@ -10,20 +10,20 @@
 
 namespace rules_executorch {
 
-// What .pte and .ptd files have in common: a FlatBuffer with a header in it, and segments behind it.
+// The common parts of .pte and .ptd files: a FlatBuffer with a header, and segments after it.
 
-// A part of a file, in bytes from its beginning.
+// A part of a file, in bytes from its start.
 struct Range {
   size_t begin;
   size_t size;
 };
 
-// The segments of a file that is `size` bytes long. None may lie in the FlatBuffer: a program may write to what is in
-// them.
+// The segments of a file of `size` bytes. Segments in the FlatBuffer are refused, because a program may write to
+// segments.
 std::vector<Range> ReadSegments(const FlatBuffer& file, const FlatBuffer::Vector& segments, uint64_t begin,
                                 size_t size);
 
-// The layout that a table gives, with the dtype in its first field; `what` is whose it is.
+// The layout in a table. The dtype is the first field. `what` names the owner for errors.
 Layout ReadLayout(const FlatBuffer& file, size_t table, int sizes, int dim_order, const std::string& what);
 
 }  // namespace rules_executorch

@@ -22,7 +22,7 @@ using executorch::aten::Half;
 using executorch::aten::ScalarType;
 using executorch::runtime::Tag;
 
-// A shape by hand that has more elements is a mistake, which takes gigabytes to find out otherwise.
+// The largest number of elements of a shape in a flag. Larger shapes are mistakes that would need gigabytes.
 constexpr size_t kMostElements = std::numeric_limits<int32_t>::max();
 
 constexpr char kFix[] = "see --help for the forms of --input, and --list_methods for what the program takes.";
@@ -38,7 +38,7 @@ void Append(std::vector<uint8_t>* bytes, T element) {
   bytes->insert(bytes->end(), begin, begin + sizeof(T));
 }
 
-// Appends a number of a floating-point dtype, and returns what it is there.
+// Appends a number of a floating-point dtype. Returns the rounded number.
 double AppendFloat(std::vector<uint8_t>* bytes, ScalarType dtype, double number) {
   switch (dtype) {
     case ScalarType::Half: {
@@ -60,7 +60,7 @@ double AppendFloat(std::vector<uint8_t>* bytes, ScalarType dtype, double number)
   }
 }
 
-// Appends a number of an integer dtype; false if it is none.
+// Appends a number of an integer dtype. Returns false if the number is out of range.
 bool AppendInteger(std::vector<uint8_t>* bytes, ScalarType dtype, int64_t number) {
   switch (dtype) {
     case ScalarType::Bool:
@@ -83,7 +83,7 @@ bool AppendInteger(std::vector<uint8_t>* bytes, ScalarType dtype, int64_t number
       Append(bytes, static_cast<uint32_t>(number));
       return number >= 0 && number <= UINT32_MAX;
     case ScalarType::Long:
-    case ScalarType::UInt64:  // Of which the upper half is negative here.
+    case ScalarType::UInt64:  // the upper half of the range is negative here
       Append(bytes, number);
       return true;
     default:
@@ -91,7 +91,7 @@ bool AppendInteger(std::vector<uint8_t>* bytes, ScalarType dtype, int64_t number
   }
 }
 
-// Appends a number of the dtype, written as text; false if it is none.
+// Appends a number of the dtype from its text. Returns false if the text is invalid.
 bool AppendElement(std::vector<uint8_t>* bytes, ScalarType dtype, const std::string& text) {
   if (dtype == ScalarType::Bool && (text == "true" || text == "false")) {
     return AppendInteger(bytes, dtype, text == "true" ? 1 : 0);
@@ -101,7 +101,7 @@ bool AppendElement(std::vector<uint8_t>* bytes, ScalarType dtype, const std::str
   bool fits = false;
   if (IsFloatingPoint(dtype)) {
     const double number = std::strtod(text.c_str(), &end);
-    // What is too large becomes an infinity, which is one only if it is written so.
+    // Numbers out of range become infinity. Infinity is only valid if the text says so.
     fits = !std::isinf(AppendFloat(bytes, dtype, number)) || (std::isinf(number) && errno == 0);
     errno = 0;
   } else if (dtype == ScalarType::UInt64) {
@@ -125,7 +125,7 @@ std::vector<std::string> Split(const std::string& text, char separator) {
   return parts;
 }
 
-// Takes a leading `2x3:` off the text and returns its sizes; false if there is none.
+// Removes a leading `2x3:` from the text and returns its sizes. Returns false if there is none.
 bool TakeShape(std::string* text, std::vector<int32_t>* sizes) {
   const size_t colon = text->find(':');
   if (colon == std::string::npos || colon == 0 || text->find_first_not_of("0123456789x") != colon) {
@@ -141,7 +141,7 @@ bool TakeShape(std::string* text, std::vector<int32_t>* sizes) {
   return true;
 }
 
-// The elements that a word stands for.
+// A word that stands for elements.
 struct Word {
   enum Kind { kNone, kOnes, kZeros, kArange, kRandom } kind = kNone;
   uint32_t seed = 0;
@@ -163,7 +163,7 @@ Word ParseWord(const std::string& text) {
   return {};
 }
 
-// Appends the elements that a word stands for; false if one is no number of the dtype.
+// Appends the elements of a word. Returns false if an element is out of the dtype's range.
 bool Generate(const Word& word, ScalarType dtype, size_t count, std::vector<uint8_t>* bytes) {
   std::mt19937 generator(word.seed);
   bytes->reserve(count * executorch::runtime::elementSize(dtype));
@@ -175,7 +175,7 @@ bool Generate(const Word& word, ScalarType dtype, size_t count, std::vector<uint
       integer = static_cast<int64_t>(dtype == ScalarType::Bool ? i % 2 : i);
       number = static_cast<double>(i);
     } else if (word.kind == Word::kRandom) {
-      const uint32_t bits = generator();  // Not a distribution: those differ between standard libraries.
+      const uint32_t bits = generator();  // no distribution, because distributions differ between standard libraries
       integer = bits % (dtype == ScalarType::Bool ? 2 : 10);
       number = (bits >> 8) * 0x1p-24;
     }
@@ -188,7 +188,7 @@ bool Generate(const Word& word, ScalarType dtype, size_t count, std::vector<uint
   return true;
 }
 
-// Gives an input another shape, if the program may take it.
+// Changes the shape of an input if the program allows it.
 void SetSizes(const std::string& spec, size_t index, const Port& expected, const std::vector<int32_t>& sizes,
               Layout* layout) {
   if (sizes.size() != layout->sizes.size()) {
@@ -210,7 +210,7 @@ void SetSizes(const std::string& spec, size_t index, const Port& expected, const
   }
 }
 
-// Reads the elements out of a file, which must have as many bytes as they.
+// Reads the elements from a file. The file must have exactly their number of bytes.
 void ReadElements(const std::string& spec, size_t index, const Port& expected, const std::string& path,
                   TensorData* tensor) {
   File file(path);

@@ -8,9 +8,9 @@
 
 namespace rules_executorch {
 
-// Makes an input from the text of an --input flag, as --help describes it:
+// Creates an input from the text of an --input flag, as described by --help:
 //   [SHAPE:]ones | zeros | arange | rand[:SEED] | V,V,... | @FILE
-// Fails if the text, its shape or its number of values does not fit what the program expects.
+// Fails if the text, its shape or its number of values does not match the input of the program.
 Value ParseInput(const std::string& spec, size_t index, const Port& expected);
 
 }  // namespace rules_executorch

@@ -9,18 +9,18 @@
 
 namespace rules_executorch {
 
-// An input or output as a model declares it.
+// An input or an output in the declaration of a model.
 struct Port {
   executorch::runtime::Tag tag;
-  Layout layout;                  // Of a tensor.
-  bool has_largest_sizes = true;  // Whether no tensor may be larger; otherwise its sizes are those of an example.
+  Layout layout;                  // of a tensor
+  bool has_largest_sizes = true;  // whether the sizes are upper limits; otherwise, the sizes of an example
 
   bool is_tensor() const { return tag == executorch::runtime::Tag::Tensor; }
 };
 
 std::string Describe(const Port& port);
 
-// Why a value is none for an input, e.g. `has another dtype`; empty if it is one.
+// The reason why a value does not match an input, e.g. `has another dtype`. Empty if it matches.
 std::string Mismatch(const Value& value, const Port& port);
 
 struct Signature {
@@ -28,23 +28,23 @@ struct Signature {
   std::vector<Port> outputs;
 };
 
-// An exported model with its methods. Everything that goes wrong ends in Fail().
+// An exported model with its methods. All errors call Fail().
 class Model {
  public:
   virtual ~Model() = default;
 
   virtual const std::string& path() const = 0;
 
-  // The names of its methods, sorted.
+  // The sorted names of the methods.
   virtual std::vector<std::string> MethodNames() = 0;
 
   virtual Signature GetSignature(const std::string& method) = 0;
 
-  // Makes a method ready to run, in place of the one before.
+  // Loads a method, in place of the previous one.
   virtual void LoadMethod(const std::string& method) = 0;
 
-  // Runs a method on as many inputs as it has; the state in its mutable buffers stays for the next run.
-  // Returns the outputs, and in `seconds` how long the method itself took.
+  // Runs a method on its inputs. The state in mutable buffers is kept for the next run. Returns the outputs, and sets
+  // `seconds` to the time of the method.
   virtual std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) = 0;
 };
 

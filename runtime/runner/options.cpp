@@ -66,7 +66,7 @@ constexpr FlagName kFlags[] = {
 
 constexpr int kMostThreads = 1024;
 
-// More runs than anyone waits for; the time of each is kept.
+// The largest number of timed runs. The time of each run is stored.
 constexpr long kMostIterations = 1000000;
 
 constexpr char kHelp[] = R"(Usage: %s [flags]
@@ -119,7 +119,7 @@ Questions
   Fail(found, "the flag or its value is misspelt.", "see --help.");
 }
 
-// A flag with its value, if it takes one.
+// A flag and its value, if it has one.
 struct Argument {
   std::string name;
   Flag flag;
@@ -128,7 +128,7 @@ struct Argument {
   std::string text() const { return Shorten(name + "=" + value); }
 };
 
-// Takes the next flag, and the value behind it, off the command line.
+// Removes the next flag and its value from the command line.
 Argument Take(int argc, char** argv, int* index) {
   const std::string text = argv[(*index)++];
   if (text.size() < 2 || text[0] != '-') {
@@ -190,11 +190,11 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
   options.samples = defaults.samples.empty() ? "" : FindRunfile(defaults.samples, argv[0]);
   options.check = defaults.check;
   options.tolerance = {defaults.rtol, defaults.atol, defaults.min_snr};
-  uint32_t given = 0;  // A bit for each flag.
+  uint32_t given = 0;  // one bit for each flag
   const auto is_given = [&given](Flag flag) { return (given >> static_cast<int>(flag) & 1) != 0; };
   for (int index = 1; index < argc;) {
     const Argument argument = Take(argc, argv, &index);
-    // --check and --nocheck are two values of one flag.
+    // --check and --nocheck are values of the same flag.
     const Flag flag = argument.flag == Flag::kNoCheck ? Flag::kCheck : argument.flag;
     if (is_given(flag) && flag != Flag::kInput) {
       FailToParse("flag " + argument.name + (flag == Flag::kCheck ? ", or its opposite," : "") + " is given twice.");
@@ -209,7 +209,7 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
         break;
       case Flag::kProgram:
         options.program = argument.value;
-        // The samples that were built in are those of the program that was built in.
+        // The built-in samples belong to the built-in program.
         options.samples = is_given(Flag::kSamples) ? options.samples : "";
         options.check = is_given(Flag::kCheck) && options.check;
         break;
@@ -255,7 +255,7 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
         break;
     }
   }
-  // As with samples, those that were built in are those of the program that was built in.
+  // As the samples, the built-in methods belong to the built-in program.
   if (options.check && !is_given(Flag::kMethod) && !is_given(Flag::kProgram)) {
     options.methods = defaults.methods;
   }

@@ -16,7 +16,7 @@
 namespace rules_executorch {
 namespace {
 
-// The numbers of fields as etdump_schema_flatcc.fbs counts them, from the first of each table.
+// The field numbers of etdump_schema_flatcc.fbs, from the first field of each table.
 enum EtDumpField { kEtDumpVersion, kEtDumpRunData };
 enum RunDataField { kRunDataName, kRunDataBundledInputIndex, kRunDataAllocators, kRunDataEvents };
 enum EventField { kEventProfileEvent };
@@ -31,9 +31,9 @@ enum ProfileEventField {
   kProfileEventEndTime,
 };
 
-// An ETDump begins with its size.
+// An ETDump starts with its size.
 constexpr size_t kSizePrefix = sizeof(uint32_t);
-// The most instructions that are printed, the slowest first.
+// The largest number of printed instructions, the slowest first.
 constexpr size_t kShownInstructions = 30;
 
 [[noreturn]] void RefuseProfile(const std::string&, const std::string& found) {
@@ -47,12 +47,12 @@ constexpr size_t kShownInstructions = 30;
        "profile the program again.");
 }
 
-// The text of a table, empty if it does not have it.
+// The text of a field, or an empty text if the table does not have the field.
 std::string TextOrNone(const FlatBuffer& file, size_t table, int field) {
   return file.Field(table, field) == 0 ? "" : std::string(file.Text(table, field));
 }
 
-// A number that stands for none by being left out.
+// The number in a field, or -1 if the table does not have the field.
 int64_t NumberOrNone(const FlatBuffer& file, size_t table, int field) {
   return file.Field(table, field) == 0 ? -1 : file.Number<int32_t>(table, field);
 }
@@ -73,7 +73,7 @@ ProfiledRun ReadRun(const FlatBuffer& file, size_t data) {
     const int64_t delegate_id = NumberOrNone(file, profile, kProfileEventDelegateDebugIdInt);
     const std::string delegate_name = TextOrNone(file, profile, kProfileEventDelegateDebugIdStr);
     if (delegate_id >= 0 || !delegate_name.empty()) {
-      // Events end from the inside out: those of a delegate come before the call of the delegate.
+      // Inner events end first: those of a delegate come before the call of the delegate.
       delegate.push_back({delegate_name.empty() ? std::to_string(delegate_id) : delegate_name, ticks});
     } else if (name == "OPERATOR_CALL" || name == "DELEGATE_CALL") {
       run.instructions.push_back({file.Number<int32_t>(profile, kProfileEventChainIndex),
@@ -88,7 +88,7 @@ ProfiledRun ReadRun(const FlatBuffer& file, size_t data) {
 
 double Microseconds(uint64_t ticks) { return static_cast<double>(executorch::runtime::ticks_to_ns(ticks)) / 1e3; }
 
-// What lies between the two elements at a part of the way through sorted numbers, such as 0.1, in proportion.
+// The quantile of sorted numbers with linear interpolation, where `part` is e.g. 0.1.
 double Quantile(const std::vector<double>& sorted, double part) {
   const double at = part * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<size_t>(at);
@@ -96,7 +96,7 @@ double Quantile(const std::vector<double>& sorted, double part) {
   return sorted[below] + (at - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
-// A time over some runs, in microseconds.
+// The time over several runs, in microseconds.
 struct Times {
   double median = 0;
   double p10 = 0;
@@ -115,7 +115,7 @@ struct Times {
 struct Row {
   std::string name;
   Times us;
-  size_t number = 0;  // Of the instruction, or how many an operator has.
+  size_t number = 0;  // of the instruction; or the number of an operator's instructions
   std::vector<Row> parts;
 };
 
@@ -132,7 +132,7 @@ void SortBySlowest(std::vector<Row>* rows) {
   *text += line;
 }
 
-// The times of an instruction or of a part of a delegate's work in the runs that have it.
+// The times of an instruction, or of a part of a delegate's work, in the runs that have it.
 struct Measured {
   std::string name;
   std::vector<double> us;
@@ -143,12 +143,12 @@ struct MeasuredInstruction {
   std::vector<Measured> parts;
 };
 
-// A row for each instruction that ran.
+// A row for each instruction that has run.
 std::vector<Row> InstructionRows(const std::vector<const ProfiledRun*>& runs,
                                  const std::vector<std::vector<std::string>>& names) {
   std::map<std::pair<int64_t, int64_t>, MeasuredInstruction> measured;
   for (const ProfiledRun* run : runs) {
-    // An instruction in a loop runs several times in a run.
+    // An instruction in a loop runs several times in one run of the method.
     std::map<std::pair<int64_t, int64_t>, std::pair<double, size_t>> of_run;
     for (const InstructionEvent& event : run->instructions) {
       auto& [us, part] = of_run[{event.chain, event.instruction}];
@@ -167,7 +167,7 @@ std::vector<Row> InstructionRows(const std::vector<const ProfiledRun*>& runs,
   }
   std::vector<Row> rows;
   for (auto& [at, instruction] : measured) {
-    // Numbers below 0 are larger than all sizes.
+    // After the conversion, negative numbers are larger than all sizes.
     const auto chain = static_cast<size_t>(at.first);
     const auto number = static_cast<size_t>(at.second);
     const bool has_name = chain < names.size() && number < names[chain].size();

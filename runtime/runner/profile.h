@@ -9,10 +9,10 @@
 
 namespace rules_executorch {
 
-// The block without events that an ETDump has before the first run of a kind.
+// The name of the block without events that precedes the first run of a kind in an ETDump.
 const char* Mark(RunKind kind);
 
-// What a delegate tells of a part of its work.
+// The event of a part of a delegate's work.
 struct DelegateEvent {
   std::string name;
   uint64_t ticks;
@@ -33,14 +33,15 @@ struct ProfiledRun {
   std::vector<InstructionEvent> instructions;
 };
 
-// The runs of a method that an ETDump tells of; the time to load the method is none of them.
+// The runs of a method in an ETDump, without the loading of the method.
 std::vector<ProfiledRun> ReadRuns(const uint8_t* etdump, size_t size);
 
-// What the instructions of a method call, e.g. `aten::add.out`, by chain and instruction.
+// The operators that the instructions of a method call, e.g. `aten::add.out`, by chain and instruction.
 std::vector<std::vector<std::string>> InstructionNames(const uint8_t* program, size_t size, const std::string& path,
                                                        const std::string& method);
 
-// The time by operator and by instruction as text: medians over the timed runs, or over the first where none is timed.
+// The times by operator and by instruction as text: medians over the timed runs, or over the first runs if none is
+// timed.
 std::string ProfileText(const std::vector<ProfiledRun>& runs, const std::vector<std::vector<std::string>>& names);
 
 }  // namespace rules_executorch

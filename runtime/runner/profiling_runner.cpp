@@ -37,7 +37,7 @@ void Write(const ETDumpResult& etdump, const std::string& path) {
   }
 }
 
-// Makes an ETDump, and writes the ETDump to a file, or prints what is in it if there is none.
+// Creates an ETDump and writes it to a file. Without a file, prints its content.
 class EtDumpProfiler : public Profiler {
  public:
   explicit EtDumpProfiler(std::string file) : file_(std::move(file)) {}
@@ -65,7 +65,7 @@ class EtDumpProfiler : public Profiler {
 
   void Report(const Options& options) override {
     const ETDumpResult etdump = tracer_->get_etdump_data();
-    // The memory is ours from here on.
+    // This function owns the memory from here on.
     const std::unique_ptr<void, decltype(&std::free)> memory(etdump.buf, &std::free);
     if (etdump.buf == nullptr) {
       Fail("there is no profile.", "the memory for it ran out.", "profile fewer runs, with a smaller --iterations.");

@@ -33,10 +33,10 @@ using executorch::runtime::Span;
 using executorch::runtime::Tag;
 using executorch::runtime::TensorInfo;
 
-// The next multiple of a line.
+// Rounds up to a multiple of a cache line.
 size_t Aligned(size_t size) { return (size + kLineBytes - 1) / kLineBytes * kLineBytes; }
 
-// `get_tensor` is asked for tensors only, as it logs an error for anything else.
+// `get_tensor` is only called for tensors, because it logs an error for other values.
 template <typename GetTensor>
 Port MakePort(Result<Tag> tag, GetTensor get_tensor) {
   Port port{tag.ok() ? *tag : Tag::None, {}};
@@ -52,7 +52,7 @@ Port MakePort(Result<Tag> tag, GetTensor get_tensor) {
   return port;
 }
 
-// The operators that ExecuTorch logged as missing while it loaded a method.
+// The operators that ExecuTorch has logged as missing during the loading of a method.
 std::vector<std::string> MissingOperators() {
   std::set<std::string> names;
   for (const std::string& message : LogMessages()) {
@@ -65,7 +65,7 @@ std::vector<std::string> MissingOperators() {
   return {names.begin(), names.end()};
 }
 
-// One value as an argument of a method, with what it refers to.
+// A value as an argument of a method, with its memory.
 struct Argument {
   TensorData data;
   TensorPtr tensor;
@@ -86,7 +86,7 @@ EValue ToEValue(const Value& value, const Port& port, Argument* argument) {
       return EValue(ElementNumber(data, 0) != 0);
     default:
       data = WithDimOrder(data, port.layout.dim_order);
-      // As much as the program may take the input to be: a damaged one may let a kernel write to it.
+      // The largest size that the program declares, because a kernel of a damaged program may write to the input.
       data.bytes.resize(std::max(data.bytes.size(), port.layout.nbytes()));
       argument->tensor = executorch::extension::make_tensor_ptr(
           data.layout.sizes, data.bytes.data(), data.layout.dim_order, data.layout.strides(), data.layout.dtype);

@@ -16,7 +16,7 @@
 
 namespace rules_executorch {
 
-// Memory that begins with a line of the caches, since vectors that cross lines take twice as long.
+// Memory aligned to a cache line, because vectors that cross cache lines take twice as long.
 constexpr size_t kLineBytes = 64;
 
 template <typename T>
@@ -34,7 +34,7 @@ using Lines = std::vector<uint8_t, LineAllocator<uint8_t>>;
 // A loaded ExecuTorch program.
 class Program : public Model {
  public:
-  // Reads the file, and checks all of it. The runtime tells `tracer`, if there is one, of what it does.
+  // Reads the file and checks it completely. The runtime reports its events to `tracer` if it is not null.
   Program(const std::string& path, std::unique_ptr<executorch::runtime::EventTracer> tracer);
 
   const std::string& path() const override { return path_; }
@@ -43,8 +43,8 @@ class Program : public Model {
 
   Signature GetSignature(const std::string& method) override;
 
-  // Resolves the method's operators and delegates, takes the memory for its tensors. Those of the method that was
-  // loaded before are given back.
+  // Resolves the operators and delegates of the method, and allocates the memory for its tensors. Frees those of the
+  // previous method.
   void LoadMethod(const std::string& method) override;
 
   std::vector<Value> Run(const std::string& method, const std::vector<Value>& inputs, double* seconds) override;
@@ -53,9 +53,9 @@ class Program : public Model {
   void TakePlannedMemory(const std::string& method);
 
   std::string path_;
-  Lines content_;       // Constants lie in it, at multiples of a line of their own.
-  std::string loaded_;  // The method that is ready to run.
-  // What this method plans, from calloc: memory that nothing is written to takes no room, however much is planned.
+  Lines content_;       // has the constants, aligned to their own cache lines
+  std::string loaded_;  // the loaded method
+  // The planned memory of the method. calloc: pages that are not written take no physical memory.
   std::unique_ptr<uint8_t, decltype(&std::free)> memory_{nullptr, std::free};
   std::vector<executorch::runtime::Span<uint8_t>> buffers_;
   std::optional<executorch::runtime::HierarchicalAllocator> planned_memory_;

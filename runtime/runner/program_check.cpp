@@ -14,14 +14,14 @@ namespace {
 
 using Vector = FlatBuffer::Vector;
 
-// Behind the first eight bytes of a file: a magic word, the size of this header, the size of the FlatBuffer, and where
-// the segments begin.
+// After the first eight bytes of a file: a magic word, the size of this header, the size of the FlatBuffer, and the
+// start of the segments.
 constexpr size_t kHeader = 8;
 constexpr size_t kProgramSize = 16;
 constexpr size_t kSegmentsBegin = 24;
 constexpr size_t kHeaderEnd = 32;
 
-// A value of a method. A tensor without memory is no use to an instruction.
+// A value of a method. Instructions cannot use a tensor without memory.
 struct MethodValue {
   uint8_t kind;
   bool has_memory;
@@ -46,7 +46,7 @@ class ProgramCheck {
   }
 
  private:
-  // An index in the file, of which there are so many.
+  // Checks an index against the number of elements.
   size_t Index(int64_t index, size_t count, const char* of) const {
     if (index < 0 || static_cast<uint64_t>(index) >= count) {
       file_.Fail("%s %lld of %zu", of, static_cast<long long>(index), count);
@@ -58,7 +58,7 @@ class ProgramCheck {
     return segments_[Index(file_.Number<uint32_t>(table, number), segments_.size(), "segment")];
   }
 
-  // The tensors whose content is in a segment, from their offsets on to the segment's end.
+  // The ranges of tensors in a segment, from their offsets to the end of the segment.
   std::vector<Range> Subsegments(size_t table) const {
     std::vector<Range> ranges;
     const Vector offsets = file_.Elements(table, kSubsegmentOffsetsOffsets, sizeof(uint64_t));
@@ -77,7 +77,7 @@ class ProgramCheck {
     if (file_.Field(program, kProgramConstantSegment) != 0) {
       constants_ = Subsegments(file_.Child(program, kProgramConstantSegment));
     }
-    // The first constant stands for none; if there is no other in a segment, they are in the FlatBuffer.
+    // The first constant stands for no constant. If a segment has no other constants, the FlatBuffer has them.
     if (constants_.size() < 2) {
       constants_.clear();
       const Vector buffers = file_.Tables(program, kProgramConstantBuffer);
@@ -140,7 +140,7 @@ class ProgramCheck {
     for (size_t i = 0; i < values.size; ++i) {
       const size_t value = file_.Table(values, i);
       const uint8_t kind = file_.Number<uint8_t>(value, kEValueValType);
-      // In the order of the values, as the runtime makes lists of tensors from those it has.
+      // In the order of the values, because the runtime creates lists of tensors from the previous tensors.
       values_.push_back({kind, true});
       if (kind != kValueNull) {
         CheckValue(kind, file_.Child(value, kEValueVal), values.size);
@@ -184,7 +184,7 @@ class ProgramCheck {
     }
   }
 
-  // Checks an item of a list of tensors, which is the newest value.
+  // Checks an item of a list of tensors. The list is the last value.
   void CheckItem(int32_t item, bool optional) {
     if (optional && item == -1) {
       return;
@@ -196,7 +196,7 @@ class ProgramCheck {
     listed_.push_back(static_cast<size_t>(item));
   }
 
-  // Checks a tensor; false if it has no memory of its own.
+  // Checks a tensor. Returns false if the tensor has no memory.
   bool CheckTensor(size_t tensor) {
     const Layout layout = ReadLayout(file_, tensor, kTensorSizes, kTensorDimOrder, "a tensor");
     const size_t element_size = executorch::runtime::elementSize(layout.dtype);
@@ -292,7 +292,7 @@ class ProgramCheck {
         Index(file_.Number<int32_t>(call, kJumpFalseCallDestinationInstruction), instructions + 1, "instruction");
         return;
       default:
-        // Memory is freed for tensors of unbounded shape only, which the runtime does not take.
+        // Instructions that free memory are for tensors of unbounded shape, which the runtime does not support.
         file_.Fail("an instruction of kind %d", kind);
     }
   }
@@ -303,7 +303,7 @@ class ProgramCheck {
     }
   }
 
-  // A value that an instruction reads or writes.
+  // Checks a value that an instruction reads or writes.
   void Use(size_t index) const {
     if (!values_[index].has_memory) {
       file_.Fail("tensor %zu is used, and no memory is planned for it", index);
@@ -316,7 +316,7 @@ class ProgramCheck {
   std::vector<Range> constants_;
   std::vector<Range> initial_;
   size_t inline_delegates_ = 0;
-  // Of the method that is checked.
+  // Data of the current method.
   std::vector<uint64_t> buffers_;
   std::vector<MethodValue> values_;
   std::vector<size_t> listed_;

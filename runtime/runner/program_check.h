@@ -8,12 +8,12 @@
 
 namespace rules_executorch {
 
-// Checks the content of a .pte file before the runtime sees it: where offsets and indices lead, that every tensor has
-// the memory which its shape needs, and that the memory is in the file or in the buffers that the program plans. The
-// runtime verifies the FlatBuffer alone, and takes the rest for granted.
+// Checks the content of a .pte file before the runtime loads it: offsets and indices are in range, each tensor has the
+// memory for its shape, and this memory is in the file or in the planned buffers. The runtime only verifies the
+// FlatBuffer and does not check the rest.
 //
 // Args:
-//   refuse: gets what is wrong; must not return.
+//   refuse: is called with the error; must not return.
 void CheckProgram(const uint8_t* bytes, size_t size, const std::string& path, FlatBuffer::Refuse refuse);
 
 }  // namespace rules_executorch

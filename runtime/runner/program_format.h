@@ -2,7 +2,7 @@
 
 namespace rules_executorch {
 
-// The numbers of fields as program.fbs counts them, from the first of each table; newer versions add fields behind.
+// The field numbers of program.fbs, from the first field of each table. Newer versions append fields.
 enum ProgramField {
   kProgramVersion,
   kProgramExecutionPlan,
@@ -41,7 +41,7 @@ enum BackendDelegateField { kBackendDelegateId, kBackendDelegateProcessed, kBack
 enum BackendDelegateDataReferenceField { kBackendDelegateDataReferenceLocation, kBackendDelegateDataReferenceIndex };
 enum CompileSpecField { kCompileSpecKey, kCompileSpecValue };
 enum EValueField { kEValueValType, kEValueVal };
-// A field that every kind of list has.
+// A field that all kinds of lists have.
 enum ListField { kTensorListItems };
 enum StringField { kStringStringVal };
 enum TensorField {
@@ -67,7 +67,7 @@ enum ExtraTensorInfoField {
   kExtraTensorInfoLocation,
 };
 
-// What a value is, and what an instruction does.
+// The kinds of values and of instructions.
 enum ValueKind {
   kValueNONE,
   kValueNull,

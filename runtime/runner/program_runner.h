@@ -12,22 +12,22 @@
 
 namespace rules_executorch {
 
-// What watches a program run.
+// An observer of the execution of a program.
 class Profiler : public RunObserver {
  public:
-  // What the runtime tells of all that it does.
+  // The tracer that receives all events of the runtime.
   virtual std::unique_ptr<executorch::runtime::EventTracer> MakeTracer() = 0;
 
-  // Comes before the first run, with what will run.
+  // Called before the first run, with the methods that will run.
   virtual void Begin(const std::vector<std::string>& methods) = 0;
 
-  // Comes after the last run, while there still is what MakeTracer made.
+  // Called after the last run, while the tracer of MakeTracer still exists.
   virtual void Report(const Options& options) = 0;
 };
 
-// Does what the command line asks for, and returns the exit status. Call PrepareToFail before.
-//   more_help: what --help prints at the end.
-//   profiler: nullptr if nothing watches.
+// Executes the command line and returns the exit status. Call PrepareToFail before.
+//   more_help: text at the end of --help.
+//   profiler: nullptr for none.
 int RunProgram(int argc, char** argv, const RunnerDefaults& defaults, const char* more_help, Profiler* profiler);
 
 }  // namespace rules_executorch

@@ -11,14 +11,14 @@ namespace rules_executorch {
 namespace {
 
 constexpr double kLongSeconds = 5;
-// Steps before that tell too little of how long all of them take.
+// The time before the first estimate: the first steps are not enough to estimate the total.
 constexpr std::chrono::milliseconds kWait(500);
 constexpr std::chrono::milliseconds kBetween(100);
 constexpr int kWidth = 30;
 
 bool is_shown = false;
 
-// A terminal that can erase a line.
+// Whether stderr is a terminal that can erase a line.
 bool OnTerminal() {
   const char* terminal = std::getenv("TERM");
   return isatty(STDERR_FILENO) != 0 && terminal != nullptr && std::string_view(terminal) != "dumb";

@@ -4,8 +4,8 @@
 
 namespace rules_executorch {
 
-// A bar on stderr that shows how many of some steps are done. It appears if stderr is a terminal and the first steps
-// tell that all of them will take more than five seconds.
+// A progress bar on stderr. It appears if stderr is a terminal and the estimated time of all steps is more than five
+// seconds.
 class ProgressBar {
  public:
   explicit ProgressBar(int steps);
@@ -16,7 +16,7 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
-  // Counts one more step as done.
+  // Counts a completed step.
   void Step();
 
  private:
@@ -25,11 +25,11 @@ class ProgressBar {
   const int steps_;
   const bool on_terminal_;
   const Clock::time_point start_ = Clock::now();
-  Clock::time_point next_ = start_;  // When the bar may change.
+  Clock::time_point next_ = start_;  // time of the next update
   int done_ = 0;
 };
 
-// Erases the bar that there is, if any, so that a message has the line for itself.
+// Erases the bar if there is one, so that a message starts on an empty line.
 void EraseProgress();
 
 }  // namespace rules_executorch

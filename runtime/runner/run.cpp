@@ -21,7 +21,7 @@ double Milliseconds(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
 }
 
-// What to run: the samples, the inputs given, or ones. Outputs are known for samples only.
+// The inputs of the runs: the samples, the given inputs, or ones. Only samples have expected outputs.
 std::vector<Sample> ChooseInputs(const Options& options, const std::string& method, const Signature& signature) {
   if (options.inputs.empty() && !options.samples.empty()) {
     return ReadSamples(options.samples, method, signature.inputs.size(), signature.outputs.size());
@@ -78,7 +78,7 @@ void PrintSideBySide(const TensorData& expected, const TensorData& actual, size_
   }
 }
 
-// Prints how an output compares with PyTorch's; true if it is equal.
+// Compares an output with PyTorch's and prints the result. Returns whether it is equal.
 bool CheckOutput(size_t index, const Value& expected, const Value& actual, const Options& options) {
   const Comparison comparison = Compare(expected, actual, options.tolerance);
   const bool by_snr = options.tolerance.least_snr > 0;
@@ -115,7 +115,7 @@ std::vector<Value> Run(Model* model, const std::string& method, const Sample& sa
   return model->Run(method, sample.inputs, seconds);
 }
 
-// Runs all samples once more; returns the seconds that the method itself took.
+// Runs all samples once. Returns the seconds of the method.
 double Repeat(Model* model, const std::string& method, const std::vector<Sample>& samples, RunKind kind,
               RunObserver* observer) {
   double total = 0;
@@ -127,7 +127,7 @@ double Repeat(Model* model, const std::string& method, const std::vector<Sample>
   return total;
 }
 
-// Warms up, and returns the seconds of each timed run, sorted.
+// Runs the warm-up, then the timed runs. Returns the sorted seconds of the timed runs.
 std::vector<double> TimedRuns(Model* model, const std::string& method, const std::vector<Sample>& samples,
                               const Options& options, RunObserver* observer) {
   ProgressBar bar(options.warmup + options.iterations);
@@ -144,14 +144,14 @@ std::vector<double> TimedRuns(Model* model, const std::string& method, const std
   return times;
 }
 
-// How many samples and outputs were compared with PyTorch's, and how many of the outputs differ.
+// The numbers of samples and outputs that were compared with PyTorch's, and of outputs that differ.
 struct Counts {
   size_t samples = 0;
   size_t outputs = 0;
   size_t different = 0;
 };
 
-// Runs a method, and adds what was compared. `load_ms` is how long the model took to load.
+// Runs a method and adds the results of the comparison to `counts`. `load_ms` is the time to load the model.
 void RunMethod(Model* model, const std::string& method, const Options& options, double load_ms, RunObserver* observer,
                Counts* counts) {
   const Signature signature = model->GetSignature(method);

@@ -16,7 +16,7 @@ std::string Environment(const char* name) {
   return value == nullptr ? "" : value;
 }
 
-// What a manifest, with its lines `<path> <file>`, says of a path.
+// The file of a path in a manifest, which has lines `<path> <file>`.
 std::string LookUp(const std::string& manifest, const std::string& path) {
   std::ifstream lines(manifest);
   for (std::string line; std::getline(lines, line);) {
@@ -35,7 +35,7 @@ std::string FindRunfile(const std::string& path, const std::string& argv0) {
   std::vector<std::string> folders = {Environment("RUNFILES_DIR"), Environment("TEST_SRCDIR")};
   std::vector<std::string> manifests = {Environment("RUNFILES_MANIFEST_FILE")};
   std::error_code error;
-  // The second is for a binary found on the PATH, or run through a symlink.
+  // The second one is for binaries found on the PATH or run through a symlink.
   for (const std::string& binary : {std::filesystem::absolute(argv0, error).lexically_normal().string(),
                                     std::filesystem::read_symlink("/proc/self/exe", error).string()}) {
     folders.push_back(binary + ".runfiles");

@@ -21,7 +21,7 @@
 namespace rules_executorch {
 namespace {
 
-// The runtime's own operators: executorch_prim's and these.
+// The runtime's own operators: those of executorch_prim, and these.
 constexpr std::string_view kAtenPrimOps[] = {"aten::_local_scalar_dense", "aten::sym_numel", "aten::sym_size.int"};
 
 void ListOperators() {
@@ -38,10 +38,10 @@ void ListOperators() {
   }
 }
 
-// Bazel runs as many tests at a time as there are processors.
+// Tests use one thread, because Bazel runs as many tests in parallel as there are processors.
 bool HasOneThread(const RunnerDefaults& defaults) { return use_threads == nullptr || defaults.check; }
 
-// Before the program is loaded: XNNPACK keeps the threads that it finds then.
+// Call this function before the program is loaded, because XNNPACK keeps the threads that it finds then.
 void UseThreads(uint32_t threads) {
   if (use_threads != nullptr ? !use_threads(threads) : threads > 1) {
     Fail("--threads=" + std::to_string(threads) + ": these threads are not to be had.",

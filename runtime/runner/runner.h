@@ -5,22 +5,22 @@
 
 namespace rules_executorch {
 
-// What a binary was built with. The flags of the same names override it.
+// The settings with which a binary was built. Flags of the same names override them.
 struct RunnerDefaults {
-  std::string program;  // Runfiles path of the .pte file; empty if there is none.
-  std::string samples;  // Runfiles path of its .ptd file; empty if there is none.
-  bool check = false;   // Whether the binary is a test: compares outputs with those in the samples.
-  double rtol = 1e-5;   // How far an output may be from PyTorch's: atol + rtol * |expected|.
+  std::string program;  // runfiles path of the .pte file; empty if there is none
+  std::string samples;  // runfiles path of its .ptd file; empty if there is none
+  bool check = false;   // whether the binary is a test, which compares outputs with those of the samples
+  double rtol = 1e-5;   // tolerance for the difference from PyTorch's output: atol + rtol * |expected|
   double atol = 1e-5;
-  double min_snr = 0;  // If more than 0: how many decibels an output needs, in place of the two above.
-  std::vector<std::string> methods = {};  // Those that a test checks; empty: all. --method is the flag.
+  double min_snr = 0;                     // if greater than 0: required decibels, replaces rtol and atol
+  std::vector<std::string> methods = {};  // methods that a test checks; empty: all; the flag is --method
 };
 
 // The main function of every binary that executorch_binary and executorch_program_test build; --help describes it.
 // Returns the exit status: 0, or 1 if something failed or an output differed.
 int RunnerMain(int argc, char** argv, const RunnerDefaults& defaults);
 
-// The same for a binary that takes --profile, too.
+// The same for a binary with --profile.
 int ProfilingRunnerMain(int argc, char** argv, const RunnerDefaults& defaults);
 
 }  // namespace rules_executorch

@@ -13,15 +13,15 @@
 namespace rules_executorch {
 namespace {
 
-// Behind the first eight bytes of a file: a magic word, the size of this header, where the FlatBuffer begins without
-// the header and its size, and where the segments begin and their size.
+// After the first eight bytes of a file: a magic word, the size of this header, the start of the FlatBuffer without the
+// header and its size, and the start of the segments and their size.
 constexpr size_t kHeader = 8;
 constexpr size_t kFlatBufferBegin = 16;
 constexpr size_t kFlatBufferSize = 24;
 constexpr size_t kSegmentsBegin = 32;
 constexpr size_t kHeaderEnd = 48;
 
-// The numbers of fields as flat_tensor.fbs counts them, from the first of each table.
+// The field numbers of flat_tensor.fbs, from the first field of each table.
 enum FlatTensorField { kFlatTensorVersion, kFlatTensorSegments, kFlatTensorNamedData };
 enum NamedDataField { kNamedDataKey, kNamedDataSegmentIndex, kNamedDataTensorLayout };
 enum TensorLayoutField { kTensorLayoutScalarType, kTensorLayoutSizes, kTensorLayoutDimOrder };
@@ -98,7 +98,7 @@ class TensorFile {
   FlatBuffer whole_;
   FlatBuffer file_;
   std::vector<Range> segments_;
-  std::map<std::string, size_t> tables_;  // Which says where the data of a key are.
+  std::map<std::string, size_t> tables_;  // the tables with the segments of the keys
 };
 
 }  // namespace

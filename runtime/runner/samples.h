@@ -8,15 +8,15 @@
 
 namespace rules_executorch {
 
-// One run of a method as PyTorch did it.
+// The inputs and PyTorch's outputs of one run of a method.
 struct Sample {
   std::vector<Value> inputs;
   std::vector<Value> outputs;
 };
 
-// Reads the samples of a method from a .ptd file whose keys are `<method>/<sample>/input/<index>` and
-// `<method>/<sample>/output/<index>`, in the order in which they ran. An index that is not there is None.
-// Fails if the file cannot be read, or has no sample of the method.
+// Reads the samples of a method from a .ptd file with the keys `<method>/<sample>/input/<index>` and
+// `<method>/<sample>/output/<index>`, in the order of their execution. A missing index is None. Fails if the file
+// cannot be read or has no sample of the method.
 std::vector<Sample> ReadSamples(const std::string& path, const std::string& method, size_t num_inputs,
                                 size_t num_outputs);
 

@@ -25,7 +25,7 @@ T Read(const TensorData& tensor, size_t offset) {
   return element;
 }
 
-// Calls `visit` with a value of the dtype's C++ type that was read from the tensor; false for a dtype without numbers.
+// Calls `visit` with an element of the tensor in the dtype's C++ type. Returns false for dtypes without numbers.
 template <typename Visit>
 bool VisitElement(const TensorData& tensor, size_t offset, Visit visit) {
   switch (tensor.layout.dtype) {
@@ -76,7 +76,7 @@ std::string Mistake(const Layout& layout) {
   if (dimensions > executorch::runtime::kTensorDimensionLimit) {
     return "has " + std::to_string(dimensions) + " dimensions";
   }
-  // Strides are 32-bit numbers, and a dimension of size 0 counts as 1 there.
+  // Strides are 32-bit numbers. A dimension of size 0 counts as 1 in strides.
   uint64_t stride = 1;
   uint32_t seen = 0;
   for (size_t i = layout.dim_order.size(); i-- > 0 && layout.dim_order[i] < dimensions;) {

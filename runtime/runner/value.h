@@ -11,7 +11,7 @@
 
 namespace rules_executorch {
 
-// What is known of a tensor without its elements.
+// The properties of a tensor without its elements.
 struct Layout {
   executorch::aten::ScalarType dtype;
   std::vector<int32_t> sizes;
@@ -24,31 +24,30 @@ struct Layout {
   std::vector<int32_t> strides() const;
 };
 
-// Why no tensor can have a layout, which a file or a flag gives, e.g. `has a negative size`; empty if one can. All else
-// that is said of layouts here is said of such as tensors can have.
+// The reason why a layout from a file or a flag is invalid, e.g. `has a negative size`. Empty if the layout is valid.
+// All other functions require valid layouts.
 std::string Mistake(const Layout& layout);
 
 // A tensor with its own memory.
 struct TensorData {
   Layout layout;
-  std::vector<uint8_t> bytes;  // As many as layout.nbytes().
+  std::vector<uint8_t> bytes;  // layout.nbytes() bytes
 };
 
-// An input or an output; nothing stands for None. Python's bool, int and float are 0-dim tensors of bool, int64 and
-// float64 here.
+// An input or an output. Empty for None. Python's bool, int and float are 0-dim tensors of bool, int64 and float64.
 using Value = std::optional<TensorData>;
 
-// A layout whose dimensions lie in memory in their own order.
+// The contiguous layout: the dimensions are in row-major order in memory.
 Layout ContiguousLayout(executorch::aten::ScalarType dtype, std::vector<int32_t> sizes);
 
 // PyTorch's name of a dtype: `float32`, `int64`, `bool`, ...
 std::string DtypeName(executorch::aten::ScalarType dtype);
 
-// `float32 [1, 3, 8, 8]`, with the dim order if it is not the plain one.
+// `float32 [1, 3, 8, 8]`, with the dim order unless contiguous.
 std::string Describe(const Layout& layout);
 std::string Describe(const Value& value);
 
-// Where in memory the element is that is `index`-th in the order of the dimensions (row-major), in elements.
+// The offset in memory of the element with row-major index `index`, in elements.
 size_t ElementOffset(const Layout& layout, size_t index);
 
 // The element at an offset in memory, as text and as a number.
@@ -58,13 +57,13 @@ double ElementNumber(const TensorData& tensor, size_t offset);
 // Whether a dtype's elements are floating-point numbers.
 bool IsFloatingPoint(executorch::aten::ScalarType dtype);
 
-// The same elements with the dimensions in another order in memory.
+// The same elements with another dim order.
 TensorData WithDimOrder(const TensorData& tensor, const std::vector<uint8_t>& dim_order);
 
-// The first `limit` elements, row-major, and `...` for the rest.
+// The first `limit` elements in row-major order, and `...` for the rest.
 std::string ElementsText(const TensorData& tensor, size_t limit);
 
-// A copy of what a program holds.
+// A copy of a value of a program.
 Value FromEValue(const executorch::runtime::EValue& value);
 
 }  // namespace rules_executorch

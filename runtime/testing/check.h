@@ -1,11 +1,11 @@
-// Conditions of tests that are programs of their own.
+// Checks for tests with their own main function.
 
 #pragma once
 
 #include <cstdio>
 #include <cstdlib>
 
-/// Ends the test, and says where, unless `condition` holds.
+/// Prints the location and ends the test unless `condition` is true.
 #define CHECK(condition)                                                           \
   do {                                                                             \
     if (!(condition)) {                                                            \

@@ -1,4 +1,4 @@
-// Calls of operators through the registry, as a program makes them, on tensors of a few numbers.
+// Calls operators through the registry, as a program does, with small tensors.
 
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace runtime_testing {
 
-/// Sixteen doubles and a tensor over the first `size` of them.
+/// Sixteen doubles, and a tensor of the first `size` of them.
 class Values {
  public:
   explicit Values(std::initializer_list<double> values, int32_t size = 16) : sizes_{size} {
@@ -48,7 +48,7 @@ class Values {
       executorch::aten::ScalarType::Double, 1, sizes_.data(), data_.data(), dim_order_.data(), strides_.data()};
 };
 
-/// Calls an operator with all values that a program gives it.
+/// Calls an operator with all values that a program passes.
 inline executorch::runtime::Error call_with(const char* name, std::vector<executorch::runtime::EValue>& values) {
   const auto op = executorch::runtime::get_op_function_from_registry(name);
   CHECK(op.ok());
@@ -59,7 +59,7 @@ inline executorch::runtime::Error call_with(const char* name, std::vector<execut
   return context.failure_state();
 }
 
-/// Calls an operator with its arguments and a slot for what it returns, which it gives back.
+/// Calls an operator with its arguments and a slot for the return value. Returns the return value.
 inline executorch::runtime::EValue call(const char* name, std::vector<executorch::runtime::EValue> values) {
   values.emplace_back();
   CHECK(call_with(name, values) == executorch::runtime::Error::Ok);

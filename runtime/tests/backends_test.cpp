@@ -1,4 +1,4 @@
-// The wheel's backends are registered in a binary that links their libraries, without any library of a vendor.
+// Tests that the wheel's backends are registered in a binary that links their libraries, without libraries of vendors.
 
 #include <executorch/runtime/backend/interface.h>
 #include <executorch/runtime/platform/runtime.h>

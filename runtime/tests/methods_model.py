@@ -1,4 +1,4 @@
-"""A program with two methods, of which `decode` gives something else than PyTorch."""
+"""A program with two methods. The results of `decode` differ from PyTorch's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What executorch_program_test says of a program with two methods, of which one is wrong."""
+"""Tests the output of executorch_program_test for a program with two methods, one of which is wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from absl.testing import absltest
 
 
 def _run(test: str, *flags: str) -> tuple[int, list[str]]:
-    """The status of a test, and what it says of its methods and at the end."""
+    """The status of a test, and the lines of its output on methods and the final result."""
     done = subprocess.run([os.environ[test], *flags], capture_output=True, text=True, check=False)
     return done.returncode, re.findall(r"^(?:method|PASSED|FAILED).*$", done.stdout, re.M)
 
@@ -19,7 +19,7 @@ class MethodsTest(absltest.TestCase):
     def test_all_methods(self) -> None:
         status, lines = _run("BOTH_METHODS")
         self.assertEqual(status, 1)
-        # 0 + 1 is not 0 * 1, and 1 + 1 is not 1 * 1.
+        # 0 + 1 differs from 0 * 1, and 1 + 1 differs from 1 * 1.
         self.assertEqual(lines[0], "method decode: 2 samples, 1 outputs each, 2 outputs differ")
         self.assertEqual(lines[1], "method forward: 1 samples, 1 outputs each, passed")
         self.assertRegex(lines[2], r"^FAILED: 3 samples, 3 outputs, 2 methods, allowed .*; 2 outputs differ$")

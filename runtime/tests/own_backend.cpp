@@ -1,4 +1,4 @@
-// A backend of one's own: runs aten::relu, the only operator that own_backend_model.py delegates.
+// A backend of a user. It runs aten::relu, the only operator that own_backend_model.py delegates.
 
 #include <executorch/runtime/backend/interface.h>
 

@@ -1,4 +1,4 @@
-"""A model of which a backend of one's own takes a part."""
+"""A model of which a part is delegated to a backend of a user."""
 
 import torch
 from executorch.exir.backend.backend_details import BackendDetails, PreprocessResult
@@ -15,7 +15,7 @@ class Model(torch.nn.Module):
 
 
 class ReluBackend(BackendDetails):  # type: ignore[misc]
-    """The part ahead of time of own_backend.cpp, which needs to know nothing of what is delegated."""
+    """The ahead-of-time part of own_backend.cpp. It needs no data of the delegated part."""
 
     @staticmethod
     def preprocess(edge_program: torch.export.ExportedProgram, compile_specs: list[CompileSpec]) -> PreprocessResult:
@@ -23,7 +23,7 @@ class ReluBackend(BackendDetails):  # type: ignore[misc]
 
 
 class ReluPartitioner(Partitioner):  # type: ignore[misc]
-    """Takes every aten::relu."""
+    """Delegates all aten::relu."""
 
     def partition(self, exported_program: torch.export.ExportedProgram) -> PartitionResult:
         tags = {}

@@ -1,4 +1,5 @@
-// The wheel's registry holds as many kernels as executorch_runtime_toolchain says by default: one more aborts.
+// Tests that the capacity of the wheel's registry is the default of executorch_runtime_toolchain: one more kernel
+// aborts.
 
 #include <executorch/runtime/kernel/operator_registry.h>
 #include <executorch/runtime/platform/runtime.h>
@@ -13,7 +14,7 @@ namespace {
 
 constexpr size_t kMaxKernels = DEFAULT_MAX_KERNELS;
 
-// Whether a process can fill the registry up to `count` kernels.
+// Whether a process can register `count` kernels.
 bool CanHold(size_t count) {
   const pid_t child = fork();
   if (child == 0) {

@@ -1,6 +1,6 @@
-"""Tests of the runner: its results against PyTorch's, what it prints, and every error.
+"""Tests of the runner: its results compared with PyTorch's, its output, and all errors.
 
-$RUNNER is a runner with all operators and no program of its own.
+$RUNNER is a runner with all operators and without a built-in program.
 """
 
 from __future__ import annotations
@@ -145,7 +145,7 @@ def setUpModule() -> None:
         (_FOLDER / f"{name}.ptd").write_bytes(exported.ptd)
 
 
-# Less memory than a mistaken size takes, and more time than any run.
+# Limits: less memory than a wrong size needs, and more time than any run needs.
 _MEMORY = 1 << 30
 _SECONDS = 60
 
@@ -156,7 +156,7 @@ def _limit_memory() -> None:
 
 class RunnerTest(absltest.TestCase):
     def run_runner(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        # A pool takes more memory the more processors there are.
+        # One thread, because the memory of the pool grows with the number of processors.
         threads = [] if any(argument.startswith("--threads") for argument in arguments) else ["--threads=1"]
         return subprocess.run(
             [_RUNNER, *threads, *arguments],
@@ -174,7 +174,7 @@ class RunnerTest(absltest.TestCase):
         return result.stdout
 
     def fail_with(self, arguments: list[str], *expected: str) -> str:
-        """Runs, expects an error, and returns all of stderr."""
+        """Runs the runner, expects an error, and returns stderr."""
         result = self.run_runner(*arguments)
         self.assertEqual(result.returncode, 1, result.stdout)
         first = result.stderr.partition("\n\n")[0]
@@ -225,7 +225,7 @@ class ResultsTest(RunnerTest):
                 "bool [2, 3]: false true true true true true",
                 "float32 []: 2.5",
                 "float32 [0, 3]",
-                # Row-major, whatever the order in memory.
+                # row-major for all dim orders
                 "float32 [1, 2, 3, 4] dim order [0, 2, 3, 1]: 0 1 2 3 4 5 ...",
             ],
         )
@@ -287,18 +287,18 @@ class ResultsTest(RunnerTest):
                 self.assertEqual(self.count_threads([*command, *flags.split(), "--iterations=1000000"]), threads)
 
     def test_threads_by_default(self) -> None:
-        """One for each processor that the process may run on."""
+        """Tests that the default is one thread for each processor that the process may use."""
         processors = sorted(os.sched_getaffinity(0))
         command = [str(_RUNNER), "--program=wide.pte", "--iterations=1000000"]
         for usable in (processors[:1], processors):
             with self.subTest(usable):
-                # Of some processors, ExecuTorch's pool uses the fast ones alone.
+                # On some processors, ExecuTorch's pool only uses the fast cores.
                 count = self.count_threads(command, usable)
                 self.assertIn(count, range(min(2, len(usable)), len(usable) + 1))
         self.assertIn("from 1 to 1024. Default: one for each processor.", self.succeed("--help"))
 
     def count_threads(self, command: list[str], processors: Collection[int] = ()) -> int:
-        """How many threads a runner has that has run for a while, on all processors or on these."""
+        """The number of threads of a running runner, on all processors or on the given ones."""
         if processors:
             command = ["taskset", "-c", ",".join(map(str, processors)), *command]
         with subprocess.Popen(command, cwd=_FOLDER, stdout=subprocess.DEVNULL) as process:
@@ -316,24 +316,24 @@ class ResultsTest(RunnerTest):
     def test_bar(self) -> None:
         shown = self.on_terminal(f"--iterations={self.iterations(seconds=8)}")
         self.assertRegex(shown, r"\r\[#*\.+\] \d+ of \d+ runs, \d+ s left\x1b\[K")
-        self.assertTrue(shown.endswith("\r\x1b[K"), shown)  # Erased.
+        self.assertTrue(shown.endswith("\r\x1b[K"), shown)  # erased
 
     def test_no_bar(self) -> None:
         self.assertEqual(self.on_terminal("--iterations=3"), "")
         self.assertEqual(self.on_terminal(f"--iterations={self.iterations(seconds=2)}"), "")
         long = f"--iterations={self.iterations(seconds=8)}"
         self.assertEqual(self.on_terminal(long, TERM="dumb"), "")
-        self.succeed("--program=wide.pte", long)  # Looks that stderr is empty.
+        self.succeed("--program=wide.pte", long)  # checks that stderr is empty
 
     def iterations(self, seconds: float) -> int:
-        """How many take so long, about."""
+        """The approximate number of iterations that take the given time."""
         start = time.monotonic()
         text = self.succeed("--program=wide.pte", "--iterations=2000")
         self.assertIn("then 2000 times", text)
         return max(1, round(2000 * seconds / (time.monotonic() - start)))
 
     def on_terminal(self, *arguments: str, **environment: str) -> str:
-        """What a runner writes to stderr that is a terminal."""
+        """The output of a runner to stderr if stderr is a terminal."""
         terminal, stderr = pty.openpty()
         command = [str(_RUNNER), "--program=wide.pte", "--threads=1", *arguments]
         with subprocess.Popen(
@@ -345,7 +345,7 @@ class ResultsTest(RunnerTest):
         ) as process:
             os.close(stderr)
             shown = b""
-            with contextlib.suppress(OSError):  # So a terminal ends on Linux.
+            with contextlib.suppress(OSError):  # on Linux, the end of a terminal is an OSError
                 while chunk := os.read(terminal, 1 << 16):
                     shown += chunk
         self.assertEqual(process.returncode, 0)
@@ -373,7 +373,7 @@ class ResultsTest(RunnerTest):
 
 class CheckTest(RunnerTest):
     def altered(self, name: str, key: str, value: torch.Tensor) -> str:
-        """The samples with one tensor replaced, as if PyTorch had computed that."""
+        """The samples with one expected tensor replaced."""
         payload = FlatTensorSerializer().deserialize((_FOLDER / f"{name}.ptd").read_bytes())
         buffers = list(payload.buffers)
         buffers[payload.named_data[key].buffer_index] = bytes(value.contiguous().untyped_storage())
@@ -407,7 +407,7 @@ class CheckTest(RunnerTest):
         self.differ("add", samples, "--atol=0.4", "--rtol=0")
 
     def test_signal_to_noise_ratio(self) -> None:
-        # The binary has 5 in place of 5.5: 10 log10((1.5**2 + 2**2 + 3**2 + 4**2 + 5.5**2) / 0.5**2) = 23.9.
+        # The output has 5 instead of 5.5: 10 log10((1.5**2 + 2**2 + 3**2 + 4**2 + 5.5**2) / 0.5**2) = 23.9.
         expected = torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]])
         samples = self.altered("add", "forward/0/output/0", expected)
         text = self.succeed("--program=add.pte", samples, "--check", "--min_snr=23.9")

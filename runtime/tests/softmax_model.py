@@ -1,4 +1,4 @@
-"""Three operators of which the wheel's kernels have one that is optimized."""
+"""Three operators. The wheel has an optimized kernel for one of them."""
 
 from __future__ import annotations
 

@@ -33,18 +33,18 @@ using executorch::runtime::OpFunction;
 using executorch::runtime::Span;
 
 constexpr size_t kAlignment = 64;
-// A kernel that puts out more than its tensor has room for, without resizing it, should not end PyTorch.
+// Additional memory: a kernel that writes past its result without resizing it should not crash PyTorch.
 constexpr size_t kSlack = 4096;
 constexpr size_t kMaxLogLine = 1024;
 
-// The call that this thread is in.
+// The current call of this thread.
 struct ActiveCall {
   const std::vector<KernelTensor*>& resizable;
   std::string log;
 };
 thread_local ActiveCall* active_call = nullptr;
 
-// In place of the end of the program.
+// Thrown instead of ending the program.
 class Aborted : public std::exception {
  public:
   const char* what() const noexcept override { return "the kernel aborted"; }
@@ -61,13 +61,13 @@ KernelTensor* FindResizable(const TensorImpl* impl) {
 template <typename T>
 void Write(Values values, void* to, size_t count) {
   for (size_t i = 0; i < count; ++i) {
-    // Small enough for every dtype.
+    // Small values, which all dtypes can represent.
     const int mixed = static_cast<int>(i % (std::is_integral_v<T> ? 2 : 7));
     static_cast<T*>(to)[i] = static_cast<T>(values == Values::kMixed ? mixed : values == Values::kOnes ? 1 : 0);
   }
 }
 
-// Of dtypes that are no numbers, there are zeros only.
+// For dtypes without numbers, writes zeros only.
 void Write(Values values, ScalarType dtype, void* to, size_t count, size_t nbytes) {
   std::memset(to, 0, nbytes);
 #define WRITE(ctype, name) \
@@ -85,12 +85,12 @@ void AddToLog(const char* text) {
 }  // namespace
 }  // namespace rules_executorch
 
-// The kernels find these functions here, instead of in the runtime's library: see the visibility, which leaves other
-// libraries of the process with the runtime's.
+// The kernels link to these functions instead of those of the runtime's library. Because of their visibility, other
+// libraries of the process still use those of the runtime.
 namespace executorch::runtime {
 namespace internal {
 
-// The class that the runtime lets resize a tensor.
+// The class that may resize tensors in the runtime.
 class TensorResizerFriend {
  public:
   static Error Resize(aten::TensorImpl* impl, aten::ArrayRef<aten::SizesType> sizes) {
@@ -133,7 +133,7 @@ KernelTensor::KernelTensor(ScalarType dtype, const std::vector<SizesType>& sizes
   } else {
     std::iota(dim_order_.begin(), dim_order_.begin() + rank, 0);
   }
-  // A tensor never gets more elements than it began with.
+  // A tensor never has more elements than its initial number.
   if (resizable) {
     for (size_t i = 0; i < rank; ++i) sizes_[i] = i < 2 ? std::numeric_limits<SizesType>::max() : 1;
   } else {

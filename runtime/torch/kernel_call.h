@@ -23,15 +23,14 @@ using DimOrderType = executorch::aten::DimOrderType;
 
 constexpr size_t kMaxDims = executorch::runtime::kTensorDimensionLimit;
 
-// Values to try a kernel with: zeros; ones; or different ones, which are 0 and 1 in integers, so that they can be
-// indices.
+// Values for trial calls of a kernel: zeros; ones; or different values, which are 0 and 1 for integers, so that they
+// are valid indices.
 enum class Values { kZeros, kOnes, kMixed };
 
 // A tensor for a call of a kernel.
 //
-// The runtime plans the memory of a tensor before a kernel resizes it. Here nothing is planned, so one that the kernel
-// writes to grows with the sizes that the kernel gives it: within a call, the library's resize_tensor() is
-// KernelTensor::Resize().
+// The runtime plans the memory of a tensor before a kernel resizes it. Here, no memory is planned, so that an output
+// grows to the sizes that the kernel sets: during a call, the library's resize_tensor() is KernelTensor::Resize().
 class KernelTensor {
  public:
   struct Free {
@@ -39,7 +38,8 @@ class KernelTensor {
   };
   using Memory = std::unique_ptr<void, Free>;
 
-  // Over `data`, which is someone else's; if that is null, over memory of its own. An empty dim order is the default.
+  // A tensor over `data`, which it does not own. If `data` is null, the tensor allocates memory. An empty dim order is
+  // the default.
   KernelTensor(executorch::aten::ScalarType dtype, const std::vector<SizesType>& sizes,
                executorch::runtime::Span<const DimOrderType> dim_order, void* data, bool resizable);
   KernelTensor(const KernelTensor&) = delete;
@@ -49,14 +49,14 @@ class KernelTensor {
   const executorch::aten::TensorImpl* impl() const { return &*impl_; }
   bool is_resizable() const { return resizable_; }
 
-  // Whether the kernel has resized it, to whatever sizes.
+  // Whether the kernel has resized the tensor, to any sizes.
   bool was_resized() const { return was_resized_; }
 
-  // The sizes that the kernel would give it, if they are more or fewer. A tensor keeps its number of dimensions, so the
-  // call has failed, and can be made again with tensors that fit.
+  // The sizes that the kernel has requested, if their number of dimensions differs. A tensor cannot change its number
+  // of dimensions, so that the call has failed and can be repeated with matching tensors.
   const std::optional<std::vector<SizesType>>& wanted_sizes() const { return wanted_sizes_; }
 
-  // Its own memory, if it has any.
+  // The memory that the tensor owns, if any.
   bool has_memory() const { return memory_ != nullptr; }
   Memory ReleaseMemory() { return std::move(memory_); }
 
@@ -79,16 +79,16 @@ class KernelTensor {
   std::optional<std::vector<SizesType>> wanted_sizes_;
 };
 
-// How a call went.
+// The outcome of a call.
 struct Outcome {
   executorch::runtime::Error error = executorch::runtime::Error::Ok;
-  // What the kernel logged as an error, and the exception that it threw.
+  // The errors that the kernel has logged, and the exception that it has thrown.
   std::string log;
 
   bool ok() const { return error == executorch::runtime::Error::Ok; }
 };
 
-// Calls a kernel. What would end a program on a device, a failed ET_CHECK, only fails the call.
+// Calls a kernel. A failed ET_CHECK, which ends a program on a device, only fails the call.
 Outcome CallKernel(executorch::runtime::OpFunction kernel,
                    executorch::runtime::Span<executorch::runtime::EValue*> stack,
                    const std::vector<KernelTensor*>& resizable);

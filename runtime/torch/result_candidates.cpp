@@ -11,7 +11,7 @@ namespace {
 using c10::FunctionSchema;
 using c10::IValue;
 
-// The dtypes that a kernel is offered for a result after the one that PyTorch would expect, in this order.
+// The dtypes for trial calls after the dtype that PyTorch would expect, in this order.
 constexpr at::ScalarType kDtypes[] = {at::kLong,   at::kBool,   at::kFloat,    at::kInt,   at::kByte,
                                       at::kDouble, at::kHalf,   at::kBFloat16, at::kShort, at::kChar,
                                       at::kUInt16, at::kUInt32, at::kUInt64};

@@ -12,11 +12,11 @@
 
 namespace rules_executorch {
 
-// The shape that a result most likely has: that of an elementwise operator of the tensors.
+// The most likely shape of a result: that of an elementwise operator of the tensors.
 Sizes LikelySizes(const std::vector<at::Tensor>& tensors);
 
-// The dtypes that a kernel is offered for a result, in order: those of the arguments of the type ScalarType, the common
-// dtype of the tensors, and all others.
+// The dtypes for trial calls, in this order: the arguments of type ScalarType, the common dtype of the tensors, and all
+// others.
 std::vector<at::ScalarType> CandidateDtypes(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> arguments);
 
 }  // namespace rules_executorch

@@ -26,7 +26,7 @@ TorchCall::TorchCall(const OperatorKernels& op, const FunctionSchema& schema, at
     : op_(op), schema_(schema), arguments_(arguments), setting_(setting) {
   values_.reserve(arguments.size() + op.num_fresh + 1);
   for (size_t i = 0; i < arguments.size(); ++i) values_.push_back(Convert(arguments[i], schema.arguments()[i]));
-  // As the exporter does: results are laid out like the first tensor.
+  // As in the exporter, results have the layout of the first tensor.
   std::vector<DimOrderType> dim_order;
   if (op.num_fresh > 0) {
     const std::vector<at::Tensor> tensors = TensorsOf(arguments);
@@ -36,7 +36,7 @@ TorchCall::TorchCall(const OperatorKernels& op, const FunctionSchema& schema, at
     fresh_.push_back(&NewTensor(setting.dtypes[i], setting.fresh_sizes[i], dim_order, nullptr, true));
     values_.emplace_back(fresh_.back()->tensor());
   }
-  // The value that the operator returns: a program has the tensor there that is written to.
+  // The return value of the operator. In a program, it is the output tensor.
   const bool returns_last = op.num_fresh == 1 || (schema.returns().size() == 1 && num_outs_ == 1);
   values_.push_back(returns_last ? EValue(values_.back()) : EValue());
   for (EValue& value : values_) stack_.push_back(&value);
@@ -100,9 +100,9 @@ EValue TorchCall::ConvertTensor(const at::Tensor& tensor, const c10::Argument& a
     if (num_outs_ < setting_.out_sizes.size()) wanted = setting_.out_sizes[num_outs_];
     ++num_outs_;
   }
-  // The kernel may be called again, so it does not get the memory itself.
+  // The kernel may run again with other arguments, so that it does not receive the caller's memory.
   const bool is_direct = !is_made_up && op_.num_fresh == 0 && !wanted && dim_order.size() == sizes.size();
-  // An empty tensor has no memory to give.
+  // An empty tensor has no memory.
   void* const data = is_direct ? tensor.data_ptr() : nullptr;
   KernelTensor& view = NewTensor(tensor.scalar_type(), wanted ? *wanted : sizes, dim_order, data, true);
   written_.push_back({tensor, sizes, &view, is_out});
@@ -166,7 +166,7 @@ OpFunction TorchCall::FindKernel() const {
 }
 
 Outcome TorchCall::Run() {
-  // A kernel that takes PyTorch's tensors calls operators, which a fake call must not make fake.
+  // A kernel with PyTorch's tensors calls operators. In a fake call, these operators must not be fake.
   const c10::impl::LocalDispatchKeySet keys = c10::impl::tls_local_dispatch_key_set();
   const c10::impl::ForceDispatchKeyGuard real(
       keys.included_.remove_backend(c10::BackendComponent::MetaBit) -
@@ -224,7 +224,7 @@ void TorchCall::Commit() {
     }
     if (setting_.values) continue;
     if (written.view->has_memory()) written.original.copy_(ToTensor(*written.view));
-    // What autograd would do in the place of an operator that knows it.
+    // Autograd does this for operators that it knows.
     if (!written.original.is_inference()) written.original.unsafeGetTensorImpl()->bump_version();
   }
 }
@@ -239,7 +239,7 @@ IValue TorchCall::ToIValue(const EValue& value) const {
   const std::vector<int64_t> strides(tensor.strides().begin(), tensor.strides().end());
   const at::ScalarType dtype = ToTorch(tensor.scalar_type());
   if (setting_.values) return at::Tensor(at::detail::empty_strided_meta(sizes, strides, dtype));
-  // The kernel may have returned an argument, which PyTorch's operators do not.
+  // Copies, because the kernel may have returned an argument. PyTorch's operators do not return arguments.
   at::Tensor copy(at::detail::empty_strided_cpu(sizes, strides, dtype));
   std::memcpy(copy.mutable_data_ptr(), tensor.const_data_ptr(), tensor.nbytes());
   return copy;

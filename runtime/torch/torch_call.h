@@ -25,26 +25,26 @@ namespace rules_executorch {
 
 // The kernels behind one operator of PyTorch.
 struct OperatorKernels {
-  std::string name;      // Of the kernels' operator, "my_ops::mul4.out".
+  std::string name;      // name of the kernels' operator, "my_ops::mul4.out"
   std::string location;  // "custom_ops.yaml:6"
   std::vector<executorch::runtime::Kernel> kernels;
-  // How many of the last arguments of a kernel are results that PyTorch's caller gives no tensors for.
+  // The number of results among the last arguments of a kernel for which PyTorch's caller passes no tensors.
   size_t num_fresh;
   std::once_flag warned_of_symbols;
 };
 
-// What a call is made with besides the caller's arguments.
+// The settings of a call besides the caller's arguments.
 struct CallSetting {
-  // The dtypes of the fresh results, and what they are at first.
+  // The dtypes of the fresh results, and their initial sizes.
   std::vector<at::ScalarType> dtypes;
   std::vector<Sizes> fresh_sizes;
-  // By the caller's out arguments: sizes that a kernel would give them and that they have not the dimensions for.
+  // For each out argument of the caller: the sizes that a kernel has requested, if their number of dimensions differs.
   std::vector<std::optional<Sizes>> out_sizes;
-  // In a fake call: what is in the tensors that have no memory.
+  // In a fake call: the values of tensors without memory.
   std::optional<Values> values;
 };
 
-// One call of a kernel: PyTorch's values as the runtime's.
+// A call of a kernel with PyTorch's values, converted to the runtime's.
 class TorchCall {
  public:
   TorchCall(const OperatorKernels& op, const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> arguments,
@@ -54,18 +54,20 @@ class TorchCall {
 
   Outcome Run();
 
-  // After a call that failed: takes over the numbers of dimensions that the kernel wants. False if it wants no others.
+  // After a failed call: adopts the numbers of dimensions that the kernel has requested. Returns false if there are
+  // none.
   bool AdoptWanted(CallSetting& setting) const;
 
   const std::vector<KernelTensor*>& fresh() const { return fresh_; }
   const std::vector<KernelTensor*>& resizable() const { return resizable_; }
 
-  // The name of a tensor without memory that the kernel wrote to although the schema does not say so; empty if none.
+  // The name of a tensor without memory to which the kernel has written although the schema does not declare it. Empty
+  // if none.
   std::string UndeclaredMutation() const;
 
-  // Makes the caller's tensors what the kernel made of them.
+  // Copies the results of the kernel to the caller's tensors.
   void Commit();
-  // What the operator returns.
+  // The return values of the operator.
   std::vector<c10::IValue> Results();
 
  private:
@@ -102,7 +104,7 @@ class TorchCall {
   std::vector<MadeUp> made_up_;
   size_t num_outs_ = 0;
 
-  // What the values point to.
+  // The memory of the values.
   std::vector<at::Tensor> kept_;
   ValueMemory memory_;
 

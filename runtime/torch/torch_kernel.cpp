@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMaxOffers = 4096;
 
-// The next of all combinations of dtypes, the last of them changing first; false after the last.
+// Moves to the next combination of dtypes. The last dtype changes first. Returns false after the last combination.
 bool Advance(std::vector<size_t>& combination, size_t count) {
   for (size_t i = combination.size(); i-- > 0;) {
     if (++combination[i] < count) return true;
@@ -69,7 +69,7 @@ std::unique_ptr<TorchCall> TorchKernel::Find(const FunctionSchema& schema, at::A
   if (op_.num_fresh > 0) {
     dtypes = CandidateDtypes(schema, arguments);
     shapes[0] = LikelySizes(tensors);
-    // Kernels may look at the number of dimensions before they resize.
+    // Kernels may check the number of dimensions before they resize.
     const size_t rank = shapes[0].size();
     for (size_t other = rank + 2; other-- > 0;) {
       if (other != rank && other <= kMaxDims) shapes.emplace_back(other, 1);
@@ -94,7 +94,7 @@ std::unique_ptr<TorchCall> TorchKernel::Find(const FunctionSchema& schema, at::A
 
 std::unique_ptr<TorchCall> TorchKernel::Offer(const FunctionSchema& schema, at::ArrayRef<IValue> arguments,
                                               CallSetting& setting, Outcome& outcome) const {
-  // Each call may tell the dimensions of one more result.
+  // Each call may return the number of dimensions of one more result.
   for (size_t calls = 0; calls <= schema.returns().size() + 1; ++calls) {
     auto call = std::make_unique<TorchCall>(op_, schema, arguments, setting);
     outcome = call->Run();

@@ -25,11 +25,12 @@ class TorchKernel : public c10::OperatorKernel {
  private:
   std::vector<c10::IValue> Run(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> arguments);
 
-  // A call that the kernel accepts.
+  // Finds a call that the kernel accepts.
   std::unique_ptr<TorchCall> Find(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> arguments,
                                   const std::vector<at::Tensor>& tensors, CallSetting& setting) const;
 
-  // A call that the kernel accepts, with results of some dtypes; null, and the outcome of the call, if there is none.
+  // Finds a call that the kernel accepts, with results of any candidate dtypes. If there is none, returns null and sets
+  // the outcome of the call.
   std::unique_ptr<TorchCall> Offer(const c10::FunctionSchema& schema, at::ArrayRef<c10::IValue> arguments,
                                    CallSetting& setting, Outcome& outcome) const;
 

@@ -21,13 +21,13 @@ using c10::FunctionSchema;
 using executorch::runtime::Kernel;
 using executorch::runtime::Span;
 
-// Never destroyed: Python may call operators until the very end.
+// Never destroyed, because Python may call operators until the process ends.
 std::deque<OperatorKernels>& Operators() {
   static auto* const operators = new std::deque<OperatorKernels>();
   return *operators;
 }
 
-// A part of a namespace, of which PyTorch's messages say "registered at <origin>:<line>". Never destroyed.
+// Creates a fragment of a namespace. PyTorch's messages have "registered at <origin>:<line>". Never destroyed.
 torch::Library& NewFragment(const char* ns, const std::string& origin, uint32_t line) {
   static auto* const origins = new std::deque<std::string>();
   static auto* const libraries = new std::deque<torch::Library>();
@@ -61,7 +61,8 @@ void Define(const TorchOperator& declared, const std::string& schema_text, size_
   torch::Library& library = NewFragment(declared.ns, origin, std::stoul(location.substr(colon + 1)));
   library.def(schema_text.c_str());
   const std::string own_name = schema_text.substr(0, schema_text.find('('));
-  // For each device, so that a call without tensors finds it too; a fake has a key of its own.
+  // CompositeExplicitAutograd is for all devices, so that it is also found for calls without tensors. Fakes have their
+  // own key.
   for (const c10::DispatchKey key : {c10::DispatchKey::CompositeExplicitAutograd, c10::DispatchKey::Meta}) {
     library.impl(own_name.c_str(),
                  torch::dispatch(key, torch::CppFunction::makeFromBoxedFunctor(std::make_unique<TorchKernel>(op))));

@@ -5,24 +5,24 @@
 
 namespace rules_executorch {
 
-// An operator of a custom_ops.yaml, as a library for PyTorch has it.
+// An operator of a custom_ops.yaml in a library for PyTorch.
 struct TorchOperator {
   // "my_ops", and "mul4.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)".
   const char* ns;
   const char* schema;
-  // What it is without its out arguments, "mul4(Tensor input) -> Tensor"; null if that is no operator of its own.
+  // The schema without the out arguments, "mul4(Tensor input) -> Tensor". Null if this is not a separate operator.
   const char* functional;
-  // Where it is declared, for messages: "custom_ops.yaml:6".
+  // The location of the declaration, for messages: "custom_ops.yaml:6".
   const char* location;
 };
 
-// Defines the operators in PyTorch, to run with the kernels that a program runs with. Generated code calls it when the
-// library is loaded. An operator that another library has defined before with the same schema is left to that. One that
-// another library defines afterwards is refused by PyTorch; in the message, `label` tells of which library this one is.
+// Defines the operators in PyTorch with the kernels of programs. Generated code calls this function when the library is
+// loaded. If another library has already defined an operator with the same schema, the operator is not defined again.
+// If another library defines an operator later, PyTorch refuses it, and the message has the `label` of this library.
 //
-// A kernel is the only one that knows what it puts out, so it is asked. An operator without out arguments gets its
-// results by calls with tensors that take any size which the kernel resizes them to, of each dtype in turn until it
-// accepts one; the same kernel on made-up values is the operator's fake.
+// Only the kernel knows the shapes and dtypes of its results. For an operator without out arguments, trial calls find
+// the results: with tensors that accept any size to which the kernel resizes them, and with each dtype until the kernel
+// accepts one. The fake of the operator is the same kernel with made-up values.
 bool DefineTorchOperators(const char* label, executorch::runtime::Span<const TorchOperator> operators,
                           executorch::runtime::Span<const executorch::runtime::Kernel> kernels);
 

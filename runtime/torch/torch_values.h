@@ -20,13 +20,13 @@ inline executorch::aten::ScalarType ToLean(at::ScalarType dtype) {
 }
 inline at::ScalarType ToTorch(executorch::aten::ScalarType dtype) { return static_cast<at::ScalarType>(dtype); }
 
-// Whether an operator writes to the argument, or returns an argument that the operator has written to.
+// Whether an operator writes to the argument, or returns an argument to which it has written.
 bool IsWritten(const c10::Argument& argument);
 
-// The defined tensors among the values, those in lists included.
+// The defined tensors among the values, including those in lists.
 std::vector<at::Tensor> TensorsOf(at::ArrayRef<c10::IValue> values);
 
-// How the tensor lies in memory, if the tensor lies densely in an order that programs have; empty if not.
+// The dim order of the tensor if it is dense and programs support the dim order. Otherwise empty.
 std::vector<DimOrderType> DimOrderOf(const at::Tensor& tensor);
 
 Sizes SizesOf(const executorch::aten::Tensor& tensor);

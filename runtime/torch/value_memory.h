@@ -14,9 +14,9 @@
 
 namespace rules_executorch {
 
-// The memory of strings and lists that the runtime's values point to.
+// The memory of the strings and lists to which the runtime's values point.
 //
-// The runtime wants memory even for lists of nothing, so each memory has room for one element more.
+// The runtime needs an address even for empty lists, so that each list has memory for one additional element.
 class ValueMemory {
  public:
   using EValue = executorch::runtime::EValue;

@@ -13,9 +13,9 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// Computes a convolution of elements of type E by its plan. Of elements with fewer bits than a float has, pairs are
-/// multiplied where the instruction set does that, and depthwise convolutions read the input in place. Otherwise a
-/// block's inputs and weights become floats in copies.
+/// Computes a convolution of elements of type E by its plan. For 16-bit types, pairs are multiplied if the instruction
+/// set has products of pairs, and depthwise convolutions read the input in place. Otherwise, a block's inputs and
+/// weights are converted to floats in copies.
 template <typename E>
 class PackedConvolution {
  public:
@@ -59,7 +59,7 @@ class PackedConvolution {
       const Place begin = index == first.block ? first : Place{index, 0, 0};
       const Place end = index == last.block ? last : Place{index, of_block, 0};
       Block block = plan_.block_at(index);
-      // The pixels from the first strip's first tile to the last strip's last one.
+      // The pixels from the first tile of the first strip to the last tile of the last strip.
       int64_t from = begin.tile * plan_.tile_pixels;
       int64_t to = end.tile > 0 ? std::min(end.tile * plan_.tile_pixels, block.count) : block.count;
       const int64_t end_strip = end.strip + (end.tile > 0 ? 1 : 0);
@@ -71,7 +71,7 @@ class PackedConvolution {
         continue;
       }
       if (is_one && !plan_.is_copied) {
-        // No others are looked for.
+        // With one strip, the indirection buffer only needs these pixels.
         block = {block.first + from, to - from};
         from = 0;
         to = block.count;

@@ -14,7 +14,7 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// Channels at most that are computed of all pixels of a row, before the others are.
+/// The largest number of channels that are computed for all pixels of a row before the other channels.
 inline constexpr int64_t kDepthwiseChannels = 192;
 
 /// Computes the pixels of a block of a depthwise convolution.
@@ -56,7 +56,7 @@ class DepthwiseLoops {
       } else {
         tile.out = scratch.sums;
         if (operands_.residual != nullptr) {
-          // Sums that are computed twice have the same residuals.
+          // The residuals are copied, because some sums may be computed twice.
           float* const residuals = scratch.sums + kDepthwisePixels * plan_.out_channels;
           load_row(operands_.residual + at, residuals, tile.pixel_count * plan_.out_channels);
           tile.residual = residuals;
@@ -77,18 +77,19 @@ class DepthwiseLoops {
  private:
   static constexpr bool kIsFloat = Operands<E>::kIsFloat;
 
-  /// Whether pixels that are next to each other share inputs, and registers hold what they share.
+  /// Whether neighboring pixels share inputs, and the shared inputs fit into the registers.
   bool has_neighbors() const {
     const auto is_dense = [](const ImageAxis& axis) { return axis.kernel_size == 3 && axis.dilation == 1; };
     return kVectorRegisters == 32 && is_dense(plan_.y) && is_dense(plan_.x) && plan_.y.stride == plan_.x.stride &&
            plan_.x.stride <= 2 && plan_.channels >= kLanes && plan_.x.out_size >= kDepthwisePixels;
   }
 
-  /// Computes floats of a depthwise convolution with neighbors. `shape` is a tile's, but for its pixels.
+  /// Computes a depthwise convolution of floats whose neighboring pixels share inputs. `shape` has the parameters of a
+  /// tile without its pixels.
   void compute_rows(const Block& block, int64_t from, int64_t to, const float* const* pixels,
                     const TileArgs& shape) const {
     for (int64_t i = from; i < to;) {
-      // Of the row that the pixel is in, those that are left.
+      // The remaining pixels of the row.
       const int64_t row = (block.first + i) / plan_.x.out_size;
       const int64_t count = std::min((row + 1) * plan_.x.out_size - (block.first + i), to - i);
       if (count == plan_.x.out_size && to - i >= 2 * count && row % plan_.y.out_size + 1 < plan_.y.out_size) {
@@ -103,7 +104,7 @@ class DepthwiseLoops {
     }
   }
 
-  /// Computes less pixels than a tile has, the last one again in place of the others.
+  /// Computes fewer pixels than a tile has. The last pixel replaces the missing ones.
   void compute_few(const Block& block, int64_t first, int64_t count, const float* const* pixels,
                    const TileArgs& shape) const {
     const float* met[9 * kDepthwisePixels];
@@ -120,8 +121,8 @@ class DepthwiseLoops {
     activate(tile, 0, plan_.channels);
   }
 
-  /// Computes `count` pixels of a row, kDepthwisePixels at least, or of two rows that follow each other. In some
-  /// channels at a time: what the next pixels share with these is in the first cache then.
+  /// Computes `count` pixels, at least kDepthwisePixels, of one row or of two consecutive rows. A few channels at a
+  /// time, so that the inputs shared with the next pixels are in the L1 cache.
   template <int kRows>
   void compute_neighbors(const Block& block, int64_t first, int64_t count, const float* const* pixels,
                          const TileArgs& shape) const {
@@ -147,7 +148,7 @@ class DepthwiseLoops {
     }
   }
 
-  /// The tile of a block's pixels from `i` on.
+  /// The tile of the pixels of a block from `i` on.
   TileArgs tile_at(const Block& block, int64_t i, const float* const* pixels, const TileArgs& shape) const {
     const int64_t at = (block.first + i) * plan_.channels;
     TileArgs tile = shape;

@@ -11,10 +11,10 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// Pixels of a tile of a depthwise convolution.
+/// The number of pixels of a tile of a depthwise convolution.
 inline constexpr int kDepthwisePixels = 4;
 
-/// The sums of a depthwise convolution in some channels from `channel` on, of pixels of elements of type P.
+/// The sums of a depthwise convolution for kVectors vectors of channels from `channel` on, with pixels of type P.
 template <typename P, int kVectors, int... I>
 inline void sum_channels(const TileArgs& tile, int64_t channel, std::integer_sequence<int, I...> all) {
   Floats sums[] = {((void)I, Floats{})...};
@@ -55,9 +55,9 @@ void sum_depthwise(const TileArgs& tile) {
   }
 }
 
-/// The same in channels from `channel` to `n`, for kernels of 3 x 3 whose pixels are next to each other, in `kRows`
-/// rows: tiles that are `row_pixels` pixels apart. Each input is loaded once for all sums that it is a part of, whose
-/// order stays.
+/// The same for channels `channel` to `n` (exclusive), for 3 x 3 kernels with neighboring pixels in `kRows` rows. The
+/// tiles are `row_pixels` pixels apart. Each input is loaded once for all sums that use the input. The order of
+/// additions is the same.
 template <int kRows, int kStride>
 void sum_neighbors(const TileArgs (&tiles)[kRows], int64_t row_pixels, int64_t channel, int64_t n) {
   constexpr int kKernel = 3;
@@ -75,7 +75,7 @@ void sum_neighbors(const TileArgs (&tiles)[kRows], int64_t row_pixels, int64_t c
     Floats sums[kRows][kDepthwisePixels] = {};
 #pragma GCC unroll 5
     for (int row = 0; row < kInRows; ++row) {
-      // An input is the first one that a row of some pixel's kernel meets, or else one of the last pixel's.
+      // The input pointer is that of the first pixel whose kernel covers the input, or of the last pixel.
       const int first_y = std::min(row / kStride, kRows - 1);
       const float* const* const pixels =
           tile.pixels + (row - first_y * kStride) * kKernel * tile.place_stride + first_y * row_pixels;

@@ -17,7 +17,7 @@ namespace rules_executorch::kernels::packed {
 using Floats = simd::Vector<float>;
 inline constexpr int64_t kLanes = simd::kLanes<float>;
 
-/// Whether pairs of elements are multiplied as they are.
+/// Whether pairs of elements are multiplied without a conversion to float.
 #if defined(KERNELS_MULTIPLIES_PAIRS)
 template <typename E>
 inline constexpr bool kMultipliesPairs = std::is_same_v<E, BFloat16>;
@@ -26,7 +26,7 @@ template <typename E>
 inline constexpr bool kMultipliesPairs = false;
 #endif
 
-/// Makes floats of elements of fewer bits.
+/// Converts 16-bit elements to floats.
 template <typename E>
 void load_row(const E* from, float* to, int64_t n) {
   int64_t i = 0;
@@ -38,7 +38,7 @@ void load_row(const E* from, float* to, int64_t n) {
   }
 }
 
-/// Rounds floats to elements of fewer bits.
+/// Rounds floats to 16-bit elements.
 template <typename E>
 void store_row(const float* from, E* to, int64_t n) {
   int64_t i = 0;
@@ -59,7 +59,7 @@ void store_row(const float* from, E* to, int64_t n) {
   }
 }
 
-/// Makes floats of some rows of a panel's weights. `has_pairs` says whether weights of two inputs are neighbors.
+/// Converts rows of a panel of weights to floats. `has_pairs` is whether the weights of two inputs are adjacent.
 template <typename E>
 void convert_weights([[maybe_unused]] const E* panel, [[maybe_unused]] bool has_pairs, [[maybe_unused]] int64_t rows,
                      [[maybe_unused]] float* to) {

@@ -17,35 +17,34 @@ namespace rules_executorch::kernels::packed {
 inline constexpr int kTileVectors = kVectorBytes == 64 ? 3 : 4 * 16 / kVectorBytes;
 inline constexpr int kTilePixels = kVectorRegisters * 3 / 4 / kTileVectors;
 inline constexpr int64_t kTileChannels = kTileVectors * kLanes;
-/// Where vectors are as wide as a panel, those of a tile are of as many panels.
+/// If a vector is as wide as a panel, each vector of a tile is from another panel.
 inline constexpr bool kSpansPanels = kLanes == kFloatPanelColumns;
 static_assert(kStripColumns % kTileChannels == 0 && (kSpansPanels || kTileChannels == kFloatPanelColumns));
 
-/// A tile of sums: what it reads, and what becomes of the sums on their way to the result: biases and residuals are
-/// added, bounds are kept.
+/// The operands of a tile of sums. Biases and residuals are added and bounds are applied before the sums are stored.
 struct TileArgs {
-  const float* const* pixels;  // for each place of the inputs, those of all pixels of the block
+  const float* const* pixels;  // for each place, pointers to the inputs of all pixels of the block
   int64_t place_stride;
   int64_t places;
-  int64_t depth;        // inputs that are neighbors at each place
-  int64_t first;        // of them
+  int64_t depth;        // contiguous inputs at each place
+  int64_t first;        // the first of these inputs
   const float* weight;  // a row for each input
   int64_t weight_stride;
   int64_t panel_stride;
-  const float* next_weight;  // what is read later; a part of it comes from memory with each row
+  const float* next_weight;  // weights that are needed next; one prefetch for each row
   int64_t next_stride;
   const float* bias;
   const float* residual;  // null for none
   int64_t residual_stride;
   float* out;
   int64_t out_stride;
-  int64_t pixel_count;  // which are `out`'s; others in the tile are computed again
+  int64_t pixel_count;  // stored pixels; the other pixels of the tile repeat the last one
   float minimum;
   float maximum;
 };
 
 #if defined(__GNUC__)
-/// Half of the columns of a panel, in one vector or two: groups may have no more channels.
+/// Half of the columns of a panel, in one or two vectors, for groups with few channels.
 inline constexpr int64_t kNarrowChannels = kFloatPanelColumns / 2;
 inline constexpr int64_t kNarrowLanes = std::min(kNarrowChannels, kLanes);
 using NarrowFloats = simd::Vector<float, kNarrowLanes * sizeof(float)>;
@@ -55,8 +54,8 @@ inline constexpr int64_t kNarrowLanes = kLanes;
 using NarrowFloats = Floats;
 #endif
 
-/// Writes the sums of a tile; I goes through its pixels and their vectors in row-major order. Inlined, so that the sums
-/// are in registers before, too.
+/// Stores the sums of a tile. I has one index for each vector of each pixel, in row-major order. Inlined, so that the
+/// sums stay in registers before the call.
 template <int kVectors, typename V, int... I>
 KERNELS_ALWAYS_INLINE inline void finish(const TileArgs& tile, int64_t channel, V* sums,
                                          std::integer_sequence<int, I...>) {
@@ -75,7 +74,7 @@ KERNELS_ALWAYS_INLINE inline void finish(const TileArgs& tile, int64_t channel, 
   ((sums[I] = simd::clamp(sums[I], minimum, maximum), simd::store(rows[I] + I % kVectors * kOfVector, sums[I])), ...);
 }
 
-/// Adds the products of an input and a row of weights: pairs of BFloat16 where `kPairs`, which floats have the bits of.
+/// Adds the products of an input and a row of weights. With kPairs, the floats have the bits of pairs of BFloat16.
 template <bool kPairs, typename V>
 KERNELS_ALWAYS_INLINE inline V add_products(V sums, float in, V row) {
 #if defined(KERNELS_MULTIPLIES_PAIRS)
@@ -97,7 +96,7 @@ inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> al
     const float* const* const pixels = tile.pixels + place * tile.place_stride;
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
     for (int64_t p = 0; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
-      simd::prefetch<2>(next);  // into the second cache
+      simd::prefetch<2>(next);  // into the L2 cache
       const V row[] = {simd::load_as<V>(weight + I % kVectors * vector_stride)...};
       ((sums[I] = add_products<kPairs>(sums[I], load_float(in[I] + p), row[I])), ...);
     }
@@ -112,7 +111,7 @@ void sum_tile(const TileArgs& tile) {
 
 using SumTile = void (*)(const TileArgs& tile);
 
-/// The function for tiles of `pixels` pixels at least.
+/// The function for tiles of at least `pixels` pixels.
 template <bool kPairs, typename V, int kVectors>
 SumTile tile_of_pixels(int64_t pixels) {
   constexpr int kHalf = (kTilePixels + 1) / 2;
@@ -121,10 +120,10 @@ SumTile tile_of_pixels(int64_t pixels) {
                         : &sum_tile<kPairs, V, 1, kVectors>;
 }
 
-/// The same for `vectors` vectors at least.
+/// The same for at least `vectors` vectors.
 template <bool kPairs, int kVectors = kTileVectors>
 SumTile tile_of(int64_t pixels, int64_t vectors) {
-  // Only where a tile spans panels, a strip may have fewer of them.
+  // A strip has fewer vectors only if a tile spans panels.
   if constexpr (kSpansPanels && kVectors > 1) {
     if (vectors < kVectors) {
       return tile_of<kPairs, kVectors - 1>(pixels, vectors);

@@ -7,7 +7,7 @@
 namespace rules_executorch::kernels::packed {
 namespace {
 
-/// The input channels of a sum, with one that fills them up to pairs: as weights are packed.
+/// The input channels of a sum, padded to a multiple of two if weights are packed in pairs.
 int64_t packed_channels(ScalarType type, int64_t channels, int64_t groups) {
   const int64_t of_group = channels / groups;
   return type == ScalarType::BFloat16 && groups == 1 ? (of_group + 1) / 2 * 2 : of_group;
@@ -25,7 +25,7 @@ bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments&
   geometry.groups = groups;
   geometry.is_depthwise = groups > 1 && groups == in.size(1) && groups == out_channels;
   ET_CHECK_OR_RETURN_FALSE(groups > 0 && in.size(1) % groups == 0 && out_channels > 0 && out_channels % groups == 0,
-                           "%d groups do not divide channels", int(groups));
+                           "%d groups do not divide the channels", int(groups));
   const int64_t packed = packed_channels(in.scalar_type(), in.size(1), groups);
   geometry.channels = packed * groups;
   const int64_t positions = geometry.y.kernel_size * geometry.x.kernel_size;

@@ -7,12 +7,12 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// The sizes of a convolution of images by packed weights, with a channels-last result. Strides are in elements.
+/// The sizes of a convolution of images with packed weights and a channels-last result. Strides are in elements.
 struct Geometry {
   ScalarType type;
   int64_t batch;
   int64_t in_channels;
-  int64_t channels;  // of the input, and one that fills them up to pairs
+  int64_t channels;  // of the input, padded to pairs
   int64_t out_channels;
   int64_t groups;
   ImageAxis y;
@@ -21,11 +21,11 @@ struct Geometry {
   int64_t in_channel_stride;
   int64_t in_row_stride;
   int64_t in_pixel_stride;
-  bool is_depthwise;  // each output channel is made of its own input channel: weights have a row for each position
+  bool is_depthwise;  // one input channel for each output channel: weights have a row for each kernel position
 };
 
-/// Reads sizes from the operator's arguments. False where there is no such convolution, or where the weights are packed
-/// for another one.
+/// Reads the sizes from the arguments of the operator. Returns false if the arguments are invalid or if the weights are
+/// packed for another convolution.
 bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments& arguments, int64_t out_channels,
                    int64_t groups, Geometry& geometry);
 

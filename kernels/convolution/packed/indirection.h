@@ -14,15 +14,15 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// Where the inputs of a convolution lie: pointers to them, in place of a copy of all that the kernel meets. Dukhan,
-/// "The Indirect Convolution Algorithm" (2019), calls these the indirection buffer. They are pointers to floats; pairs
-/// of elements of fewer bits are loaded by load_float.
+/// The indirection buffer of a convolution: pointers to the inputs, instead of an im2col copy. Source: Dukhan, "The
+/// Indirect Convolution Algorithm" (2019). The pointers are pointers to float. load_float loads pairs of 16-bit
+/// elements from them.
 template <typename E>
 class Indirection {
  public:
   Indirection(const Plan& plan, const E* in) : plan_(plan), in_(in) {}
 
-  /// Fills the indirection of a block: for each place, the inputs of all its pixels.
+  /// Fills the indirection buffer of a block: for each place, pointers to the inputs of all pixels.
   void fill_indirection(const Block& block, const float** pixels, const float* zeros, float* copied) const {
     if (plan_.is_copied) {
       fill_from_copy(block, pixels, copied);
@@ -30,7 +30,7 @@ class Indirection {
       fill_in_place(block, pixels, zeros);
     }
     for (int64_t place = 0; place < plan_.places; ++place) {
-      // Tiles that are not full compute a pixel again.
+      // Tiles with fewer pixels compute the last pixel again.
       const float** const all = pixels + place * plan_.place_stride + block.count;
       std::fill_n(all, kTilePixels, all[-1]);
     }
@@ -39,7 +39,7 @@ class Indirection {
  private:
   static constexpr bool kIsFloat = std::is_same_v<E, float>;
 
-  /// Copies what a block meets, with zeros around it, and finds it there.
+  /// Copies the inputs of a block with zero padding, and fills the buffer with pointers into the copy.
   void fill_from_copy(const Block& block, const float** pixels, float* copied) const {
     const int64_t image = plan_.y.out_size * plan_.x.out_size;
     const int64_t n = block.first / image;
@@ -103,7 +103,7 @@ class Indirection {
     }
   }
 
-  /// Makes floats of the pixels of a row.
+  /// Converts the pixels of a row to floats.
   void convert_row([[maybe_unused]] const E* from, [[maybe_unused]] float* to, [[maybe_unused]] int64_t count) const {
     if constexpr (!kIsFloat) {
       if (plan_.in_channel_stride == 1 && plan_.in_pixel_stride == plan_.channels &&
@@ -132,12 +132,12 @@ class Indirection {
     }
   }
 
-  /// Notes places that are `step` elements apart.
+  /// Writes `count` pointers that are `step` elements apart.
   static void note(const float** pixels, int64_t count, const float* first, int64_t step) {
     vectorized_for(count, [=](int64_t i) { pixels[i] = first + i * step; });
   }
 
-  /// Finds what a block meets: pixels of the input, or zeros where there is none.
+  /// Fills the buffer with pointers to pixels of the input, or to zeros outside of the input.
   void fill_in_place(const Block& block, const float** pixels, const float* zeros) const {
     int64_t out_x = block.first % plan_.x.out_size;
     int64_t out_y = block.first / plan_.x.out_size % plan_.y.out_size;
@@ -151,7 +151,7 @@ class Indirection {
         const bool is_inside = in_y >= 0 && in_y < plan_.y.in_size;
         for (int64_t kernel_x = 0; kernel_x < plan_.x.kernel_size; ++kernel_x, all += plan_.place_stride) {
           const int64_t in_x = plan_.x.first_input(out_x) + kernel_x * plan_.x.dilation;
-          // Of the pixels, those from `from` to `to` meet inputs.
+          // The pixels `from` to `to` (exclusive) are inside the input.
           const int64_t from = in_x < 0 ? std::min((-in_x + plan_.x.stride - 1) / plan_.x.stride, count) : 0;
           const int64_t left = plan_.x.in_size - in_x;
           const int64_t to = std::clamp(left > 0 ? (left + plan_.x.stride - 1) / plan_.x.stride : 0, from, count);

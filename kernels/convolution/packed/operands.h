@@ -8,7 +8,7 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// What a convolution reads and writes. Sums are floats, and are rounded once.
+/// The operands of a convolution. Sums are floats and are rounded once.
 template <typename E>
 struct Operands {
   static constexpr bool kIsFloat = std::is_same_v<E, float>;
@@ -20,7 +20,7 @@ struct Operands {
   E* out;
   Epilogue epilogue;
 
-  /// Sums of a row become results.
+  /// Applies the activation to the sums of a row and stores them.
   void store([[maybe_unused]] float* sums, E* to, int64_t n) const {
     if constexpr (kIsFloat) {
       epilogue.activation(to, n);
@@ -31,9 +31,9 @@ struct Operands {
   }
 };
 
-/// Memory of a part of the work.
+/// The scratch memory of a part of the work.
 struct Scratch {
-  const float** pixels;  // the indirection
+  const float** pixels;  // the indirection buffer
   float* zeros;
   float* copied;
   float* weights;

@@ -14,16 +14,17 @@
 namespace rules_executorch::kernels::packed {
 namespace {
 
-/// Places of inputs that are found at a time, for all pixels of a block; pixels at most.
+/// The largest number of entries of the indirection buffer of a block, and the largest number of pixels of a block.
 constexpr int64_t kPlaces = 4096;
 constexpr int64_t kBlockPixels = 512;
-/// Inputs of a block that become floats: they stay in the second cache.
+/// The number of inputs of a block that are converted to floats. They stay in the L2 cache.
 constexpr int64_t kConverted = 65536;
-/// Multiplications that a thread takes at least. One of a depthwise convolution takes as long as some others.
+/// The lowest number of multiplications for a thread, and the relative cost of a multiplication of a depthwise
+/// convolution.
 constexpr int64_t kPartProducts = 8 * kGrain;
 constexpr int64_t kDepthwiseCost = 4;
 
-/// Whether loads of vectors make floats of elements as fast as they are multiplied.
+/// Whether vector loads convert elements to floats as fast as these are multiplied.
 #if defined(KERNELS_LOADS_HALF)
 constexpr bool kLoadsHalf = true;
 #else
@@ -54,14 +55,14 @@ Plan make_plan(const Geometry& geometry) {
       }
     }
   }
-  // Pixels of a row of the kernel are one place in a copy where they are neighbors.
+  // If the pixels of a kernel row are contiguous in the copy, they are one place.
   plan.is_merged = plan.is_copied && plan.groups == 1 && plan.x.dilation == 1;
   plan.places = plan.y.kernel_size * (plan.is_merged ? 1 : plan.x.kernel_size);
   plan.depth = plan.is_depthwise ? 1 : plan.channels / plan.groups * (plan.is_merged ? plan.x.kernel_size : 1);
   const int64_t most_converted = plan.converts ? kConverted / plan.channels : kBlockPixels;
   const int64_t most = std::max<int64_t>(std::min({kBlockPixels, kPlaces / plan.places, most_converted}) / 8 * 8, 8);
   if (plan.is_copied) {
-    // Rows of pixels, or a part of one.
+    // A block has several rows of pixels, or a part of a row.
     const int64_t most_rows = std::max<int64_t>(most / plan.x.out_size, 1);
     const int64_t rows = even_size(plan.y.out_size, most_rows, 1);
     plan.block_pixels = plan.x.out_size > most ? even_size(plan.x.out_size, most, 1) : rows * plan.x.out_size;

@@ -6,47 +6,48 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// Inputs that are summed up before a tile is written: their weights in the tile's panels stay in the first cache.
+/// The number of inputs that are summed before a tile is stored. Their weights in the tile's panels stay in the L1
+/// cache.
 inline constexpr int64_t kDepth = 256;
 
-/// A place in the work, in its order: of each block, each strip of each group, of each strip, the tiles.
+/// A position in the work. The order is: blocks, the strips of all groups of a block, the tiles of a strip.
 struct Place {
   int64_t block;
-  int64_t strip;  // counted through the groups
+  int64_t strip;  // numbered across all groups
   int64_t tile;
 };
 
-/// Pixels that are computed together: from `first` on, counted through the batch.
+/// Pixels that are computed together: `count` pixels from `first` on, numbered across the batch.
 struct Block {
   int64_t first;
   int64_t count;
 };
 
-/// How a convolution is computed: in which order the input is read, and how the work is divided. Where pairs of inputs
-/// are counted, channels and strides are numbers of pairs, as if these were floats.
+/// The plan of a convolution: the order in which the input is read and the division of the work. If counts_pairs,
+/// channels and strides are in pairs, and each pair is treated as a float.
 struct Plan : Geometry {
-  bool has_pairs;     // in the weights: inputs 2 * k and 2 * k + 1 of each output channel are neighbors
-  bool counts_pairs;  // of input channels
-  bool converts;      // whether a block's inputs and weights become floats in copies
-  bool is_copied;     // whether a block's inputs are
-  bool is_merged;     // whether pixels of a row of the kernel are one place
-  int64_t places;     // of inputs, for each pixel
-  int64_t depth;      // inputs that are neighbors at each place
+  bool has_pairs;     // weights are in pairs: inputs 2 * k and 2 * k + 1 of each output channel are adjacent
+  bool counts_pairs;  // channels and strides are in pairs
+  bool converts;      // a block's inputs and weights are converted to floats in copies
+  bool is_copied;     // a block's inputs are copied
+  bool is_merged;     // the pixels of a kernel row are one place
+  int64_t places;     // kernel positions, for each pixel
+  int64_t depth;      // contiguous inputs at each place
   int64_t block_pixels;
-  int64_t row_blocks;  // of a row
+  int64_t row_blocks;  // for each row
   int64_t blocks;
-  int64_t place_stride;  // of the indirection
+  int64_t place_stride;  // of the indirection buffer
   int64_t filled_channels;
   int64_t strips;  // of a group
   int64_t tile_pixels;
   int64_t tiles;         // of a block
   int64_t copy_size;     // floats of a block's copied inputs
-  int64_t weights_size;  // of those that become floats
-  int64_t sums_size;     // of those that are no results
+  int64_t weights_size;  // floats of the converted weights
+  int64_t sums_size;     // floats of the sums that are not stored in the result
   int64_t scratch_size;  // bytes of memory for a part of the work
-  int64_t parts;         // of the work, of a thread each
+  int64_t parts;         // of the work, one for each thread
 
-  /// Units are what takes the same time: a tile for some channels.
+  /// All units of work take about the same time: a unit is a tile for the channels of one panel.
   int64_t block_units() const;
   Place place_at(int64_t unit) const;
   Block block_at(int64_t index) const;

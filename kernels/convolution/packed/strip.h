@@ -14,7 +14,7 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// Computes the pixels of a block in the channels of a strip.
+/// Computes the pixels of a block for the channels of a strip.
 template <typename E>
 class StripLoops {
  public:
@@ -34,7 +34,7 @@ class StripLoops {
     const int64_t place_step = std::max<int64_t>(kDepth / plan_.depth, 1);
     alignas(64) float biases[kStripColumns] = {};
     alignas(64) float no_biases[kStripColumns] = {};
-    // Where the tiles write: results, or sums that become such.
+    // The destination of the tiles: the results, or sums that are converted to results.
     float* const sums = scratch.sums;
     E* const results = operands_.out + (block.first + from) * plan_.out_channels + channel;
     const float* residuals = nullptr;
@@ -80,8 +80,8 @@ class StripLoops {
         } else {
           slice = floats(operands_.weight) + start;
           tile.panel_stride = k * kFloatPanelColumns;
-          // The weights behind these, or those of the next strip, are those that the next tiles read. Each tile of
-          // these brings a part of one of their panels.
+          // Prefetches the weights of the next tiles: the next rows of these panels, or those of the next strip. Each
+          // tile prefetches a part of one panel.
           next_slice =
               is_last ? floats(operands_.weight) + start_of_strip + width * k : slice + rows * kFloatPanelColumns;
           const int64_t of_panel = divide_up(to - from, kTilePixels * panel_count);
@@ -141,10 +141,10 @@ class StripLoops {
  private:
   static constexpr bool kIsFloat = Operands<E>::kIsFloat;
 
-  /// The elements as those of floats, whose bits they are.
+  /// The elements as floats with the same bits.
   static const float* floats(const E* elements) { return reinterpret_cast<const float*>(elements); }
 
-  /// A tile of which only the first channels are the result's.
+  /// A tile of which only the first `n` channels are stored.
   static void sum_part(SumTile sum, const TileArgs& tile, int64_t n) {
     alignas(64) float residuals[kTilePixels * kTileChannels];
     alignas(64) float sums[kTilePixels * kTileChannels];

@@ -1,4 +1,4 @@
-// dim_index.h, in_order.h, offset_copy.h and broadcast.h.
+// Tests of dim_index.h, in_order.h, offset_copy.h and broadcast.h.
 
 #include <gtest/gtest.h>
 
@@ -38,7 +38,7 @@ TEST(DimIndexTest, GathersAndScatters) {
       scatter(ConstStridedView(gathered.tensor()), DimIndex(target, dim, ConstStridedView(index.tensor())), target);
       const std::vector<int64_t> from = testing::offsets_of(view), to = testing::offsets_of(target);
       for (size_t i = 0; i < from.size(); ++i) {
-        // With 600 positions for 5 elements at most, each is chosen.
+        // 600 positions choose each of at most 5 elements.
         ASSERT_EQ(back.data()[to[i] / 4], source.data()[from[i] / 4]);
       }
     }
@@ -121,7 +121,7 @@ TEST(OffsetCopyTest, GathersAndScatters) {
     for (const int64_t place : places) {
       offsets.push_back(place * size);
     }
-    // To every second element, and back.
+    // Gathers to every second element, and scatters back.
     gather_elements(source.data(), offsets.data(), gathered.data(), 2 * size, size, 3);
     scatter_elements(gathered.data(), 2 * size, back.data(), offsets.data(), size, 3);
     for (int64_t i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// select.h, extremes.h, division.h, unary.h, and the rounding of vector_math.h.
+// Tests of select.h, extremes.h, division.h, unary.h, and the rounding functions of vector_math.h.
 
 #include <gtest/gtest.h>
 
@@ -63,7 +63,7 @@ TEST(DivisionTest, TheLeastIntegerWrapsAround) {
 }
 
 TEST(DivisionTest, FloatsByTheExactQuotient) {
-  // The quotient rounds to 10, and the largest integer that is not more than the exact one is 9.
+  // x / y rounds up to 10. The exact quotient rounded down is 9.
   EXPECT_EQ(divide_floor(1.0, 0.1), 9);
   EXPECT_EQ(divide_floor(-1.0, 0.3), -4);
   EXPECT_EQ(divide_floor(1.0, 0.0), kInfinity);
@@ -78,7 +78,7 @@ TEST(DivisionTest, ZerosOfTheDividend) {
     divisor.data()[i] = 1;
   }
   EXPECT_FALSE(contains_zero(divisor.tensor(), ScalarType::Int));
-  divisor.data()[599] = 0.5;  // As an integer it is 0.
+  divisor.data()[599] = 0.5;  // 0 as an integer
   EXPECT_TRUE(contains_zero(divisor.tensor(), ScalarType::Int));
   OwnedTensor<int> nothing({0, 3});
   EXPECT_FALSE(contains_zero(nothing.tensor(), ScalarType::Int));

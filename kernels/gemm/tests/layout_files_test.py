@@ -55,7 +55,7 @@ class LayoutFilesTest(absltest.TestCase):
                 layout_files.read(_LAYOUTS.replace("16", value))
 
     def test_name_of_two(self) -> None:
-        with self.assertRaisesRegex(ValueError, "two constants have one name"):
+        with self.assertRaisesRegex(ValueError, "two constants have the same name"):
             layout_files.read(_LAYOUTS + _LAYOUTS)
 
 

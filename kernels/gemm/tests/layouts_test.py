@@ -1,7 +1,7 @@
-"""Graph passes and kernels agree on how constants lie, and layouts.yaml says how.
+"""Tests that graph passes and kernels use the layouts that layouts.yaml describes.
 
-What passes pack is unpacked in C++, and the reverse: packed_weights.cpp finds elements by what kernels find them by.
-The library is named by the environment variable PACKED_WEIGHTS_LIBRARY, and layouts.yaml by LAYOUTS.
+Weights that passes pack are unpacked in C++, and the reverse. packed_weights.cpp uses the layout functions of kernels.
+The environment variable PACKED_WEIGHTS_LIBRARY names the library, and LAYOUTS names layouts.yaml.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from export.graph_passes.operators import packed_convolution, packed_linear, win
 
 _CASES = 16
 _FLOATS = (torch.float32, torch.float16, torch.bfloat16)
-# What layouts.yaml calls float panels.
+# The names of float panels in layouts.yaml.
 _OF_FLOATS = "packed_linear, packed_embedding; a group of packed_convolution; winograd_convolution"
 _OF_BFLOAT16 = "packed_linear, packed_embedding; a group of packed_convolution; of BFloat16"
 
@@ -43,7 +43,7 @@ class LayoutsTest(absltest.TestCase):
         return self.random.randint(least, most)
 
     def weight(self, *shape: int, dtype: torch.dtype = torch.int8, bits: int = 7) -> torch.Tensor:
-        """Numbers that all dtypes have."""
+        """Random integers that all dtypes can represent."""
         return torch.randint(-(2 ** (bits - 1)), 2 ** (bits - 1), shape).to(dtype)
 
     def copy(self, name: str, packs: bool, packed: torch.Tensor, weight: torch.Tensor, *sizes: int) -> None:
@@ -59,14 +59,14 @@ class LayoutsTest(absltest.TestCase):
         unpack: Callable[[torch.Tensor], torch.Tensor],
         *sizes: int,
     ) -> None:
-        """Compares what a pass packs with what kernels read, and the reverse.
+        """Tests that kernels read the layout that a pass writes, and the reverse.
 
         Args:
             name: the function of packed_weights.cpp.
-            weight: what is packed.
-            packed: the weight as a pass packs it.
-            unpack: the pass's function, which gives the weight again.
-            sizes: what the function takes besides both.
+            weight: the weight.
+            packed: the weight, packed by a pass.
+            unpack: the pass's function that unpacks a weight.
+            sizes: the other arguments of the function.
         """
         read, written = torch.zeros_like(weight), torch.zeros_like(packed)
         self.copy(name, False, packed, read, *sizes)
@@ -77,7 +77,7 @@ class LayoutsTest(absltest.TestCase):
         self.assertTrue(torch.equal(written, packed), f"{case}: packed in Python and in C++")
 
     def check_described(self, layout: str, of: str, weight: torch.Tensor, packed: torch.Tensor) -> None:
-        """Compares what a pass packs of a weight of (N, K) with what layouts.yaml says."""
+        """Compares a weight of shape (N, K) that a pass has packed with the description in layouts.yaml."""
         line = {line["of"]: line for line in self.layouts[layout]["elements"]}[of]
         constants = {name: constant["value"] for name, constant in self.layouts[layout]["constants"].items()}
         names = {**constants, "N": weight.shape[0], "K": weight.shape[1]}
@@ -214,7 +214,7 @@ class LayoutsTest(absltest.TestCase):
 
 
 def _numbers(line: Mapping[str, Any], field: str, names: Mapping[str, int]) -> tuple[int, ...]:
-    """The numbers that a field of a line has, where names have some values."""
+    """The numbers of a field of a line, with the given values of names."""
     known: dict[str, Any] = {"up": lambda a, b: -(-a // b), **names}
     return tuple(eval(_compiled(f"[{line[field]}]"), known))
 

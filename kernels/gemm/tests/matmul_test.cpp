@@ -1,5 +1,5 @@
-// Judges matmul.h by sums in the order of the definition, over many shapes, layouts and dtypes. The elements are small
-// integers, so that every sum is exact and each result has one right value; what threads change is judged with others.
+// Compares matmul.h with plain sums, for many shapes, layouts and dtypes. The elements are small integers, so that all
+// sums are exact. The tests of threads use elements whose sums are rounded.
 
 #include "kernels/gemm/matmul.h"
 
@@ -27,7 +27,7 @@ constexpr int64_t kPadding = 3;
 template <typename T>
 using Complex = ::executorch::runtime::etensor::complex<T>;
 
-/// What sums are calculated in here.
+/// The type of the expected sums.
 template <typename T>
 struct SumOf {
   using type = int64_t;
@@ -39,7 +39,7 @@ struct SumOf<Complex<T>> {
   static type number(const Complex<T>& element) { return type(element.real_, element.imag_); }
 };
 
-/// The number of dtype T for a small integer, or for a sum.
+/// Converts a small integer or a sum to dtype T.
 template <typename T, typename Number>
 T number_of(Number number) {
   if constexpr (std::is_same_v<typename SumOf<T>::type, int64_t>) {
@@ -51,7 +51,7 @@ T number_of(Number number) {
   }
 }
 
-/// A batch of matrices with the memory behind it.
+/// A batch of matrices and its memory.
 template <typename T>
 struct Operand {
   std::vector<T> memory;
@@ -73,7 +73,7 @@ struct Operand {
     return memory[batch * view.strides[0] + row * view.strides[1] + column * view.strides[2]];
   }
 
-  /// Values of `next()` for all elements.
+  /// Sets all elements to values of `next()`.
   template <typename Next>
   void fill(const Next& next) {
     for (int64_t i = 0; i < view.sizes[0]; ++i) {
@@ -133,7 +133,7 @@ void test_product(const Shape& shape, Layout a_layout, Layout b_layout, Layout o
     }
   }
   multiply(a, b, out, has_memory);
-  // Elements between rows are compared as well.
+  // Also compares the memory between rows.
   EXPECT_EQ(std::memcmp(out.memory.data(), expected.memory.data(), out.memory.size() * sizeof(T)), 0)
       << shape.batch << " x " << shape.m << " x " << shape.k << " x " << shape.n << ", layouts " << int(a_layout) << " "
       << int(b_layout) << " " << int(out_layout) << ", memory " << has_memory;
@@ -141,7 +141,7 @@ void test_product(const Shape& shape, Layout a_layout, Layout b_layout, Layout o
 
 template <typename T>
 void test_products() {
-  // Nothing, one element, rows and columns of every rest of a tile, more than one block of each size.
+  // Empty matrices, one element, rows and columns of every remainder of a tile, and more than one block of each size.
   std::vector<Shape> shapes = {{0, 2, 3, 4},  {1, 0, 3, 4},    {2, 3, 0, 4},    {1, 3, 4, 0},    {1, 1, 1, 1},
                                {3, 1, 5, 9},  {1, 300, 20, 9}, {1, 9, 300, 20}, {2, 7, 20, 300}, {1, 2, 300, 600},
                                {1, 3, 20, 1}, {1, 140, 9, 1},  {2, 140, 130, 2}};
@@ -162,7 +162,7 @@ void test_products() {
   }
 }
 
-/// Sums that are rounded are the same for every count of threads.
+/// Tests that rounded sums are the same for all numbers of threads.
 template <typename T>
 void test_threads() {
   for (const Shape& shape : {Shape{1, 300, 200, 300}, Shape{3, 2, 500, 1500}, Shape{5, 64, 64, 64}}) {

@@ -1,6 +1,6 @@
-// Weights as kernels find them in the constants of programs, behind a C interface for layouts_test.py. Each function
-// copies all elements of a weight: to where they lie in `packed` if `packs`, which has zeros elsewhere, otherwise from
-// there.
+// Reads and writes weights in the layouts of kernels, behind a C interface for layouts_test.py. Each function copies
+// all elements of a weight: to their positions in `packed` if `packs`, otherwise from these positions. `packed` has
+// zeros in all other positions.
 
 #include <cstdint>
 #include <cstring>
@@ -22,7 +22,7 @@ struct Weight {
   int64_t outputs;
   int64_t inputs;
 
-  /// `at` gives the place of an element, counted in elements.
+  /// `at` returns the position of an element in `packed`, in elements.
   template <typename At>
   void copy(const At& at) const {
     for (int64_t n = 0; n < outputs; ++n) {
@@ -34,8 +34,8 @@ struct Weight {
     }
   }
 
-  /// The same of elements that are halves of bytes: `half` says whether one is the higher half, and one's value is
-  /// `zero` less than its bits, or signed where `zero` is 0.
+  /// The same for 4-bit elements. `half` returns whether an element is in the higher half of its byte. The stored bits
+  /// are the value plus `zero`, or a signed integer if `zero` is 0.
   template <typename At, typename Half>
   void copy_halves(int zero, const At& at, const Half& half) const {
     for (int64_t n = 0; n < outputs; ++n) {
@@ -54,14 +54,15 @@ struct Weight {
   }
 };
 
-/// The place of element [n, k] of float panels of `inputs` inputs, whose rows are pairs of these if `has_pairs`.
+/// The position of element [n, k] in float panels of `inputs` inputs. With `has_pairs`, a row of a panel has pairs of
+/// inputs.
 int64_t in_float_panel(int64_t inputs, int64_t n, int64_t k, bool has_pairs) {
   const int64_t panel = n / kFloatPanelColumns * inputs * kFloatPanelColumns;
   const int64_t column = n % kFloatPanelColumns;
   return panel + (has_pairs ? k / 2 * 2 * kFloatPanelColumns + 2 * column + k % 2 : k * kFloatPanelColumns + column);
 }
 
-/// The same of byte panels of `blocks` blocks each.
+/// The same for byte panels of `blocks` blocks each.
 int64_t in_byte_panel(int64_t blocks, int64_t n, int64_t k) {
   constexpr int64_t kBlock = kBytePanelColumns * kBytePanelDepth;
   const int64_t panel = n / kBytePanelColumns * blocks * kBlock;
@@ -69,7 +70,7 @@ int64_t in_byte_panel(int64_t blocks, int64_t n, int64_t k) {
          k % kBytePanelDepth;
 }
 
-/// The matrix that Winograd's algorithm multiplies rows of kernels by: G, for some points and infinity.
+/// The matrix G of Winograd's algorithm, which transforms rows of kernels, for the given points and infinity.
 template <size_t kPoints>
 void kernel_transform(const double (&points)[kPoints], double (*matrix)[kWinogradKernelSize]) {
   for (size_t i = 0; i < kPoints; ++i) {
@@ -84,15 +85,15 @@ void kernel_transform(const double (&points)[kPoints], double (*matrix)[kWinogra
   matrix[kPoints][kWinogradKernelSize - 1] = 1;
 }
 
-/// Transforms kernels to float panels of places; or finds each element of a kernel as the first output of a tile whose
-/// input is 1 there, and 0 elsewhere.
+/// Transforms kernels to float panels. In the other direction, reads each element of a kernel as the first output of a
+/// tile whose input is 1 at the element's position and 0 elsewhere.
 template <int kOutputs, size_t kPoints>
 void copy_winograd(bool packs, float* packed, float* weight, int64_t outputs, int64_t channels,
                    const double (&points)[kPoints]) {
   using Transform = WinogradTransform<kOutputs>;
   constexpr int kSize = kWinogradKernelSize;
   constexpr int kInputs = Transform::kInputs;
-  // By place and element of a kernel: what a kernel is multiplied by, or what places are.
+  // For each place and element of a kernel: the factors of the kernel, or the values of the places.
   double factors[kInputs][kSize] = {};
   if (packs) {
     kernel_transform(points, factors);
@@ -134,14 +135,14 @@ void copy_winograd(bool packs, float* packed, float* weight, int64_t outputs, in
 
 extern "C" {
 
-/// packed_linear: element size 2 or 4.
+/// packed_linear. The element size is 2 or 4.
 void copy_linear(bool packs, char* packed, char* weight, int64_t size, int64_t outputs, int64_t inputs,
                  bool has_pairs) {
   Weight{packs, packed, weight, size, outputs, inputs}.copy(
       [=](int64_t n, int64_t k) { return in_float_panel(inputs, n, k, has_pairs); });
 }
 
-/// packed_convolution: a weight of (groups * outputs, channels, positions of the kernel).
+/// packed_convolution. The weight has shape (groups * outputs, channels, kernel positions).
 void copy_convolution(bool packs, char* packed, char* weight, int64_t size, int64_t groups, int64_t outputs,
                       int64_t channels, int64_t positions, bool has_pairs) {
   const int64_t k = channels * positions;
@@ -152,12 +153,12 @@ void copy_convolution(bool packs, char* packed, char* weight, int64_t size, int6
   });
 }
 
-/// packed_convolution with a group for each channel.
+/// packed_convolution with one group for each channel.
 void copy_depthwise(bool packs, char* packed, char* weight, int64_t size, int64_t channels, int64_t positions) {
   Weight{packs, packed, weight, size, channels, positions}.copy([=](int64_t n, int64_t k) { return k * channels + n; });
 }
 
-/// winograd_convolution, in tiles of 2 or 4. Neither packed nor unpacked elements have a value before.
+/// winograd_convolution with tiles of 2 or 4. The destination must be zero.
 void copy_winograd(bool packs, float* packed, float* weight, int64_t tile, int64_t outputs, int64_t channels) {
   if (tile == 2) {
     copy_winograd<2>(packs, packed, weight, outputs, channels, kWinogradPointsOf2);
@@ -166,13 +167,13 @@ void copy_winograd(bool packs, float* packed, float* weight, int64_t tile, int64
   }
 }
 
-/// quantized_linear, or dynamic_linear of 8 bits; `blocks` are those of a panel.
+/// quantized_linear, and dynamic_linear with 8 bits. `blocks` is the number of blocks of a panel.
 void copy_bytes(bool packs, char* packed, char* weight, int64_t blocks, int64_t outputs, int64_t inputs) {
   Weight{packs, packed, weight, 1, outputs, inputs}.copy(
       [=](int64_t n, int64_t k) { return in_byte_panel(blocks, n, k); });
 }
 
-/// quantized_convolution: a weight of (groups * outputs, channels, positions of the kernel).
+/// quantized_convolution. The weight has shape (groups * outputs, channels, kernel positions).
 void copy_quantized_convolution(bool packs, char* packed, char* weight, int64_t groups, int64_t outputs,
                                 int64_t channels, int64_t positions) {
   const int64_t k = channels * positions;
@@ -183,7 +184,7 @@ void copy_quantized_convolution(bool packs, char* packed, char* weight, int64_t 
   });
 }
 
-/// quantized_convolution with a group for each channel.
+/// quantized_convolution with one group for each channel.
 void copy_quantized_depthwise(bool packs, char* packed, char* weight, int64_t channels, int64_t height, int64_t width) {
   const int64_t blocks = (height + kBytePanelDepth - 1) / kBytePanelDepth * width;
   Weight{packs, packed, weight, 1, channels, height * width}.copy([=](int64_t n, int64_t i) {
@@ -192,7 +193,7 @@ void copy_quantized_depthwise(bool packs, char* packed, char* weight, int64_t ch
   });
 }
 
-/// dynamic_linear of 4 bits; `blocks` are those of a panel, of bytes.
+/// dynamic_linear with 4 bits. `blocks` is the number of blocks of a panel, in bytes.
 void copy_dynamic_halves(bool packs, char* packed, char* weight, int64_t blocks, int64_t outputs, int64_t inputs) {
   Weight{packs, packed, weight, 1, outputs, inputs}.copy_halves(
       0,
@@ -202,14 +203,14 @@ void copy_dynamic_halves(bool packs, char* packed, char* weight, int64_t blocks,
       [](int64_t k) { return k % kBytePanelRowMultiple >= kBytePanelDepth; });
 }
 
-/// dynamic_linear's scales, of `groups` groups of a row's elements.
+/// The scales of dynamic_linear. Each row has `groups` groups of elements.
 void copy_scales(bool packs, char* packed, char* scales, int64_t outputs, int64_t groups) {
   Weight{packs, packed, scales, sizeof(float), outputs, groups}.copy([=](int64_t n, int64_t g) {
     return (n / kBytePanelColumns * groups + g) * kBytePanelColumns + n % kBytePanelColumns;
   });
 }
 
-/// weight_only_linear of 4 bits.
+/// weight_only_linear with 4 bits.
 void copy_row_halves(bool packs, char* packed, char* weight, int64_t outputs, int64_t inputs) {
   constexpr int64_t kBytes = kQuantizedRowBlockBytes;
   Weight{packs, packed, weight, 1, outputs, inputs}.copy_halves(

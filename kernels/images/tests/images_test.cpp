@@ -1,4 +1,5 @@
-// pooling.h, average_pool.h, planes.h, pixel_blocks.h, upsampling.h, resampling.h, padding.h and mapped_copy.h.
+// Tests of pooling.h, average_pool.h, planes.h, pixel_blocks.h, upsampling.h, resampling.h, padding.h and
+// mapped_copy.h.
 
 #include <gtest/gtest.h>
 
@@ -108,7 +109,7 @@ TEST(PlanesTest, ThreeDimensionsAndNone) {
 
 TEST(AveragePoolTest, WindowsOfEveryDimOrder) {
   for (const std::vector<uint8_t>& order : {std::vector<uint8_t>{0, 1, 2, 3}, {0, 2, 3, 1}}) {
-    // More channels than a block.
+    // More channels than a block has elements.
     OwnedTensor<float> in({2, 300, 3, 4}, order), out({2, 300, 2, 2}, order);
     const std::vector<int64_t> from = testing::offsets_of(ConstStridedView(in.tensor()));
     for (size_t i = 0; i < from.size(); ++i) {
@@ -127,7 +128,7 @@ TEST(AveragePoolTest, WindowsOfEveryDimOrder) {
   }
 }
 
-/// The input element with the number of the output times two, and half of the one behind it.
+/// Input element 2 * i with weight 1, and the next element with weight 1/2, for output element i.
 struct TestWeights {
   int64_t first = 0;
 
@@ -145,7 +146,7 @@ struct TestWeights {
 };
 
 TEST(ResamplingTest, WeightsRowsAndColumns) {
-  // More columns than a block, of the input and of the output.
+  // More columns than a block has elements, in the input and in the output.
   OwnedTensor<float> in({1, 2, 4, 1200}), out({1, 2, 2, 600});
   std::iota(in.data(), in.data() + in.numel(), 0.0f);
   Upsampling upsampling;
@@ -167,7 +168,7 @@ TEST(PixelBlocksTest, ChannelsAndPixelsAreTheSameBlocks) {
   for (int64_t d = 0; d < 5; ++d) {
     EXPECT_EQ(of_channels.sizes[d], of_pixels.sizes[d]);
   }
-  // Channel 5 is row 0 and column 1 of the blocks of channel 1; pixel (2, 1) is there at (4, 3).
+  // Channel 5 is row 0, column 1 of the blocks of channel 1. Its pixel (2, 1) is at (4, 3) of the blocks.
   const int64_t index[] = {1, 0, 1, 2, 1};
   int64_t channel_offset = 0, pixel_offset = 0;
   for (int64_t d = 0; d < 5; ++d) {
@@ -257,7 +258,7 @@ TEST(MappedCopyTest, EachDimensionByItself) {
       ASSERT_EQ(out.data()[j * 300 + i], in.data()[i % 3 * 4 + 3 - j % 4]);
     }
   }
-  // Rows that go backwards, of more elements than a block.
+  // Reversed rows, with more elements than a block.
   OwnedTensor<int> forward({2, 600}), backward({2, 600});
   std::iota(forward.data(), forward.data() + 1200, 0);
   copy_mapped(ConstStridedView(forward.tensor()), StridedView(backward.tensor()),

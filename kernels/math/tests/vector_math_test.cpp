@@ -1,5 +1,6 @@
-// Judges vector_math.h by long double (or double, where that is all there is): the errors are those that the header
-// states, at every exponent of a float and at the values where functions change their ways.
+// Compares the functions of vector_math.h with C's functions of long double (of double on platforms where both are the
+// same). Tests that errors are within the bounds of the header, for arguments of all exponents and for arguments near
+// the values where a function switches between cases.
 
 #include "kernels/math/vector_math.h"
 
@@ -41,7 +42,7 @@ class HasInstructionSet : public ::testing::Environment {
 const ::testing::Environment* const kHasInstructionSet = ::testing::AddGlobalTestEnvironment(new HasInstructionSet);
 #endif
 
-constexpr int kMantissas = 1000;  // of each exponent and sign
+constexpr int kMantissas = 1000;  // for each exponent and sign
 
 void expect(bool condition, const char* what, double x, double y = 0) {
   EXPECT_TRUE(condition) << what << ", at " << x << ", " << y;
@@ -53,8 +54,8 @@ void expect_at_most(double worst, double bound, const char* function, double x, 
   expect(worst <= bound, function, x, y);
 }
 
-/// The distance of a float from the exact result, in units in the last place of the latter. Infinity counts as the
-/// number that would follow the largest float.
+/// The distance of a float from the exact result, in units in the last place of the exact result. Infinity counts as
+/// the number after the largest float.
 double error_in_ulp(float result, Exact exact) {
   if (std::isnan(exact) || std::isnan(result)) {
     return std::isnan(exact) && std::isnan(result) ? 0 : Limits::infinity();
@@ -95,13 +96,14 @@ std::vector<float> samples(const std::vector<float>& boundaries) {
   return values;
 }
 
-/// What loops calculate: with wide vectors, and with those of every processor of the architecture.
+/// The results of a loop with wide vectors, and of a loop with the vectors that all processors of the architecture
+/// have.
 struct Results {
   std::vector<float> wide;
   std::vector<float> narrow;
 };
 
-/// The result of an element does not depend on its place in a loop, which divisions among threads change.
+/// Tests that the result of an element does not depend on its position in a loop, because threads divide the range.
 template <typename Loop>
 void expect_same_alone(const Loop& loop, const std::vector<float>& together) {
   const int64_t n = static_cast<int64_t>(together.size());
@@ -114,7 +116,7 @@ void expect_same_alone(const Loop& loop, const std::vector<float>& together) {
   }
 }
 
-/// What loops of `body(i)`, which gives the i-th result, calculate for `n` elements.
+/// The results of loops over `n` elements. `body(i)` returns the i-th result.
 template <typename Body>
 Results results_of_loops(size_t n, const Body& body) {
   const auto wide = [&](int64_t first, int64_t count, float* out) {
@@ -194,7 +196,7 @@ TEST(VectorMath, ExpOfNegative) {
                 [](Exact x) { return x < Exact(kLeastNormalExp) ? Exact(0) : std::exp(x); });
 }
 
-/// What a loop over arrays calculates.
+/// The results of a function of arrays.
 template <typename Loop>
 Results results_of_array(const Loop& loop, const std::vector<float>& values) {
   std::vector<float> results(values.size());
@@ -232,7 +234,7 @@ TEST(VectorMath, Silu) {
   EXPECT_EQ(large, std::vector<float>(3));
 }
 
-/// The probabilities that `results` are the products of with `values` have small errors.
+/// Tests the error bound of `results`, relative to |x|.
 void expect_gelu(const char* function, const std::vector<float>& values, const Results& results,
                  const std::function<Exact(Exact)>& exact) {
   double worst = 0;
@@ -405,7 +407,7 @@ TEST(VectorMath, SinCosAndTan) {
 }
 
 TEST(VectorMath, SinAndCosInPlace) {
-  // Large angles among small ones.
+  // Mixes large angles with small ones.
   std::vector<float> values(200, 0.5F);
   values[0] = -0.7F;
   values[20] = 1e30F;
@@ -472,7 +474,7 @@ void expect_atan2_within(double bound, const Pairs& arguments) {
 TEST(VectorMath, Pow) {
   std::mt19937 random;
   Pairs arguments;
-  // Any base, and an exponent that gives a result between 0 and infinity, or a little beyond.
+  // Any base, with exponents for results between 0 and infinity, or slightly out of this range.
   std::uniform_real_distribution<double> result_exponents(-152, 130);
   for (const float base : samples({std::sqrt(0.5F), std::sqrt(2.0F), 1, 1.01F, 10})) {
     const double exponent = result_exponents(random) / std::log2(std::abs(static_cast<double>(base)));

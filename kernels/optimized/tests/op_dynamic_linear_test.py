@@ -18,7 +18,7 @@ _EPS = 1.1920928955078125e-07
 
 
 def _packed(weight: torch.Tensor, bits: int) -> torch.Tensor:
-    """Panels of output features, element by element: a few input features of each in turns; two such of 4 bits."""
+    """Packs a weight into panels of output features, element by element. A byte has two elements of 4 bits."""
     features, inputs = weight.shape
     panels = torch.zeros((-(-features // _COLUMNS), -(-inputs // _MULTIPLE) * 2, _COLUMNS, _DEPTH), dtype=torch.int8)
     for i, k in itertools.product(range(features), range(inputs)):
@@ -43,7 +43,7 @@ def _of_panels(scale: torch.Tensor) -> torch.Tensor:
     return filled.unflatten(0, (-1, _COLUMNS)).transpose(1, 2).contiguous()
 
 
-def _reference(  # noqa: PLR0917  # The operator's.
+def _reference(  # noqa: PLR0917  # The parameters of the operator.
     x: torch.Tensor,
     weight: torch.Tensor,
     scale: torch.Tensor,
@@ -87,7 +87,7 @@ class OpDynamicLinearTest(op_tester.OpTest):
         )
 
     def test_shapes(self) -> None:
-        # Whole and partial panels, tiles and blocks of rows; groups; rows that are filled up.
+        # Whole and partial panels, tiles and blocks of rows; groups; padded rows.
         for bits, (features, inputs, groups), rows in itertools.product(
             (4, 8),
             ((1, 8, 1), (16, 64, 2), (70, 96, 3), (130, 256, 1), (33, 50, 1), (5, 3, 1)),
@@ -101,7 +101,7 @@ class OpDynamicLinearTest(op_tester.OpTest):
                 self.linear.check(x, *layer, None, is_symmetric, _EPS, rtol=1e-4, atol=2e-4)
 
     def test_half_precision(self) -> None:
-        # Rows of more than a block; all are quantized as floats, and rounded once.
+        # Rows with more elements than a block. All rows are quantized as floats and rounded once.
         for dtype, bits, (features, inputs, groups), rows in itertools.product(
             (torch.float16, torch.bfloat16), (4, 8), ((1, 8, 1), (70, 96, 3), (33, 50, 1), (20, 520, 1)), (1, 6)
         ):
@@ -119,17 +119,17 @@ class OpDynamicLinearTest(op_tester.OpTest):
             weight = torch.arange(-limit, limit).to(torch.int8).reshape(-1, 8)
             features = len(weight)
             layer = (_packed(weight, bits), _of_panels(torch.ones(features, 1)), weight.sum(1).float())
-            # Each row is one weight of each feature, times 127.5 * 2 / 255.
+            # Each row selects one weight of each feature, times 127.5 * 2 / 255.
             self.linear.check(torch.eye(8) * 127.5, *layer, None, True, _EPS, rtol=1e-6)
 
     def test_parameters_of_rows(self) -> None:
-        """Rows that are all zero, of one sign, of one value, tiny and huge."""
+        """Rows with only zeros, one sign, one value, tiny and huge values."""
         layer = _layer(8, 20, 16, 2)
         values = op_tester.make_tensor((16,), torch.float32, low=0.5, high=3)
         rows = [values * 0, values, -values, values * 0 + 3, values * 1e-30, values * 1e30, values - 2]
         for is_symmetric, eps in itertools.product((True, False), (_EPS, 1.1754943508222875e-38, 0.5)):
             for row in rows:
-                # An offset's error is one of the row's scale.
+                # The error of an offset is proportional to the scale of the row.
                 tolerance = 1e-5 * max(float(row.abs().max()), 127.5 * eps)
                 self.linear.check(row[None], *layer, None, is_symmetric, eps, rtol=1e-4, atol=tolerance)
 

@@ -13,8 +13,8 @@ from torch.nn import functional
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-# Input and weight, and the groups: of one to three spatial dimensions; depthwise; of one position; with more channels
-# than a tile.
+# The shapes of input and weight, and the groups: one to three spatial dimensions, depthwise, one kernel position, more
+# channels than a tile.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((2, 4, 9), (6, 4, 3), 1),
     ((2, 4, 8, 9), (6, 2, 3, 2), 2),
@@ -32,7 +32,7 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 }
 
 
-def _reference(  # noqa: PLR0917  # The operator's.
+def _reference(  # noqa: PLR0917  # The parameters of the operator.
     input: torch.Tensor,
     weight: torch.Tensor,
     bias: torch.Tensor | None,
@@ -45,9 +45,9 @@ def _reference(  # noqa: PLR0917  # The operator's.
     minimum: float = 0.0,
     maximum: float = 0.0,
 ) -> torch.Tensor:
-    """PyTorch's result in float64, which all dtypes are rounded from."""
+    """PyTorch's result in float64. The expected results of all dtypes are rounded from it."""
     if not input.is_floating_point() or input.dtype != weight.dtype:
-        raise ValueError("input and weight are of one float dtype")
+        raise ValueError("expected input and weight of the same floating-point dtype")
     spatial = input.dim() - 2
     before, behind = ([*ends] * spatial if len(ends) == 1 else [*ends] for ends in (padding, end_padding))
     widths = [width for ends in zip(before[::-1], behind[::-1], strict=True) for width in ends]

@@ -9,7 +9,7 @@ from kernels.testing import op_tester
 
 NUMBERS = (*op_tester.FLOAT_DTYPES, *op_tester.INT_DTYPES, *op_tester.COMPLEX_DTYPES)
 
-# Leading sizes, inner dimension, columns: nothing, one element, vectors, full and partial blocks of the loops.
+# Leading sizes, inner dimension, columns: empty tensors, one element, vectors, full and partial blocks of the loops.
 SIZES = (
     ((2,), 3, 4),
     ((1,), 1, 1),
@@ -25,7 +25,7 @@ SIZES = (
     ((3, 0, 2), 4, 5),
 )
 
-# Leading sizes and inner dimension, for weights of one dimension, and the shapes of the biases that PyTorch takes then.
+# Leading sizes and inner dimension for 1-dim weights, and the shapes of biases that PyTorch accepts with them.
 OF_VECTORS: tuple[tuple[tuple[int, ...], int, tuple[tuple[int, ...], ...]], ...] = (
     ((), 5, ((),)),
     ((3,), 70, ()),
@@ -42,7 +42,7 @@ class OpLinearTest(op_tester.OpTest):
             x = op_tester.make_tensor((*rows, k), dtype, low=0, high=3)
             weight = op_tester.make_tensor((n, k), dtype, low=0, high=3)
             linear.check(x, weight)
-            # PyTorch rounds a half-precision product before it adds the bias, the kernel only the sum.
+            # PyTorch rounds a half-precision product before it adds the bias. The kernel rounds only the sum.
             rounding = {torch.float16: 0.5, torch.bfloat16: 4.0}.get(dtype)
             linear.check(x, weight, op_tester.make_tensor((n,), dtype), atol=rounding)
 

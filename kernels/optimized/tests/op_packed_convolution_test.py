@@ -14,15 +14,15 @@ from export.graph_passes import layouts
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-# Of panels of weights.
+# The number of columns of a panel of weights.
 _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 
-# Input, weight and groups: images of few channels, with rows of more pixels than a block; one position; sums of several
-# parts; panels that are not full; groups, of whole panels, of half a panel and of less; depthwise with channels fewer
-# and more than a vector, and more than are computed at a time; blocks of pixels that begin within a row, and in one
-# image and end in the next; one pixel.
+# The shapes of input and weight, and the groups: images with few channels and with rows of more pixels than a block;
+# one kernel position; sums of several parts; partial panels; groups with whole panels, half a panel and fewer channels;
+# depthwise with fewer and more channels than a vector, and with more than are computed at a time; blocks of pixels that
+# start within a row, or start in one image and end in the next; one pixel.
 _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((2, 3, 17, 19), (20, 3, 3, 3), 1),
     ((1, 3, 9, 1100), (33, 3, 3, 5), 1),
@@ -41,7 +41,7 @@ _CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((3, 7, 6, 5), (1, 7, 2, 2), 1),
     ((1, 600, 1, 1), (17, 600, 1, 1), 1),
 )
-# Strides, padding before and behind, dilation.
+# Strides, padding before and after, dilation.
 _STEPS = (
     ((1, 1), (0, 0), (0, 0), (1, 1)),
     ((2, 2), (1, 1), (1, 1), (1, 1)),
@@ -60,7 +60,7 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
-    """The weights' panels, row by row; of bfloat16, two input channels in a row of pairs."""
+    """Packs a weight into panels, row by row. In bfloat16, a row has pairs of input channels."""
     channels = weight.shape[0] // groups
     if weight.dtype == torch.bfloat16 and groups == 1:
         weight = functional.pad(weight, (0, 0, 0, 0, 0, weight.shape[1] % 2))
@@ -93,7 +93,7 @@ def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: in
     return torch.cat(weights).permute(0, 3, 1, 2)
 
 
-def _reference(  # noqa: PLR0917  # The operator's.
+def _reference(  # noqa: PLR0917  # The parameters of the operator.
     input: torch.Tensor,
     weight: torch.Tensor,
     bias: torch.Tensor | None,
@@ -111,7 +111,7 @@ def _reference(  # noqa: PLR0917  # The operator's.
 ) -> torch.Tensor:
     """PyTorch's result in float64."""
     if {x.dtype for x in (weight, bias, addend) if x is not None} != {input.dtype} or input.dtype == torch.float64:
-        raise ValueError("all tensors are Float, Half or BFloat16")
+        raise ValueError("expected tensors of the same dtype: Float, Half or BFloat16")
     padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
     unpacked = _unpacked(weight, kernel_size, out_channels, groups)[:, : input.shape[1] // groups]
     doubles = None if bias is None else bias.double()
@@ -160,7 +160,7 @@ class OpPackedConvolutionTest(op_tester.OpTest):
                 )
 
     def test_half_precision(self) -> None:
-        """Sums are floats, which are rounded once."""
+        """Sums are computed in float and rounded once."""
         for dtype, ((x_shape, weight_shape, groups), steps) in itertools.product(
             (torch.float16, torch.bfloat16), itertools.product(_CASES, _STEPS)
         ):
@@ -182,7 +182,7 @@ class OpPackedConvolutionTest(op_tester.OpTest):
                 )
 
     def test_every_number(self) -> None:
-        """All numbers of 16 bits come through the conversions of inputs, weights, addends and results."""
+        """The conversions of inputs, weights, addends and results are exact for all 16-bit numbers."""
         for dtype in (torch.float16, torch.bfloat16):
             numbers = torch.arange(-(2**15), 2**15).to(torch.int16).view(dtype)
             numbers = torch.where(numbers.abs() < torch.finfo(dtype).smallest_normal, 0, numbers)

@@ -14,7 +14,7 @@ _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 
 
 def _packed(table: torch.Tensor) -> torch.Tensor:
-    """The table's panels, element by element; what lies behind the table is no embedding."""
+    """Packs a table into panels, element by element. The padding of the last panel is 1."""
     rows, width = table.shape
     panels = torch.ones((-(-rows // _COLUMNS), width, _COLUMNS), dtype=table.dtype)
     for row in range(rows):
@@ -26,7 +26,7 @@ def _reference(weight: torch.Tensor, indices: torch.Tensor, num_embeddings: int)
     if weight.dim() == 4:
         weight = weight.transpose(2, 3).flatten(1, 2)
     if weight.dim() != 3 or not 0 <= num_embeddings <= weight.shape[0] * weight.shape[2]:
-        raise ValueError("no panels of so many embeddings")
+        raise ValueError("expected panels with at least num_embeddings embeddings")
     rows = [weight[row // weight.shape[2], :, row % weight.shape[2]] for row in range(num_embeddings)]
     table = torch.stack(rows) if rows else weight.new_empty((0, weight.shape[1]))
     return functional.embedding(indices, table)
@@ -62,7 +62,7 @@ class OpPackedEmbeddingTest(op_tester.OpTest):
         self.embedding.check(torch.rand(3, 7, 16), torch.arange(48), 48, exact=True)
 
     def test_panels_of_pairs(self) -> None:
-        """Elements next to each other, as weights of BFloat16 have them."""
+        """Tests panels with pairs of elements, as in weights of BFloat16."""
         table = op_tester.make_tensor((130, 8), torch.bfloat16)
         pairs = _packed(table).reshape(-1, 4, 2, _COLUMNS).transpose(2, 3)
         for order in op_tester.dim_orders(4):

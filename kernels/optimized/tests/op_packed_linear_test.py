@@ -14,8 +14,8 @@ from export.graph_passes import layouts
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-# Leading sizes, input features, output features: one row, tiles of each height, more rows than meet a panel at a time,
-# several blocks of input features, full and partial panels, nothing.
+# Leading sizes, input features, output features: one row, tiles of each height, more rows than are multiplied by a
+# panel at a time, several blocks of input features, full and partial panels, empty tensors.
 _SIZES = (
     ((1,), 1, 1),
     ((2,), 3, 48),
@@ -30,8 +30,8 @@ _SIZES = (
 )
 _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _DTYPES = (torch.float32, torch.float64, torch.float16, torch.bfloat16)
-# What results may differ by: sums are those of the products in another order, those of half precision of float32, which
-# are rounded once.
+# The tolerances. The kernel adds products in another order. In half precision, sums are computed in float32 and rounded
+# once.
 _TOLERANCES = {
     torch.float32: {"atol": 1e-4},
     torch.float64: {"atol": 1e-4},
@@ -49,7 +49,7 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def _packed(weight: torch.Tensor) -> torch.Tensor:
-    """The weights' panels, element by element."""
+    """Packs a weight into panels, element by element."""
     features, inputs = weight.shape
     if weight.dtype == torch.bfloat16:
         pairs = torch.zeros((math.ceil(features / _COLUMNS), inputs // 2, _COLUMNS, 2), dtype=weight.dtype)
@@ -62,7 +62,7 @@ def _packed(weight: torch.Tensor) -> torch.Tensor:
     return panels
 
 
-def _reference(  # noqa: PLR0917  # The operator's.
+def _reference(  # noqa: PLR0917  # The parameters of the operator.
     input: torch.Tensor,
     weight: torch.Tensor,
     bias: torch.Tensor | None,
@@ -74,7 +74,7 @@ def _reference(  # noqa: PLR0917  # The operator's.
     """PyTorch's result in float64."""
     dtypes = {x.dtype for x in (input, weight, bias) if x is not None}
     if len(dtypes) != 1 or input.dtype not in _DTYPES or (input.dtype == torch.bfloat16) != (weight.dim() == 4):
-        raise ValueError("all tensors are of one float dtype, and those of BFloat16 have pairs")
+        raise ValueError("expected tensors of the same floating-point dtype, and pairs in BFloat16 weights")
     columns = [weight[i // _COLUMNS, :, i % _COLUMNS].flatten() for i in range(out_features)]
     unpacked = torch.stack(columns or [weight.new_zeros(input.shape[-1])]).double()
     result = functional.linear(input.double(), unpacked[:out_features], None if bias is None else bias.double())
@@ -116,7 +116,7 @@ class OpPackedLinearTest(op_tester.OpTest):
     def test_special_values(self) -> None:
         for dtype, activation in itertools.product(_DTYPES, _ACTIVATIONS):
             values = op_tester.special_values(dtype)
-            # Each column has values of its own: what is summed up is one value and zeros.
+            # The sum of each column is one value plus zeros.
             weight = _packed(torch.stack([values, torch.zeros_like(values)], 1))
             x = torch.tensor([[1, 0]] * 3, dtype=dtype)
             self.linear.check(x, weight, None, len(values), activation, **_TOLERANCES[dtype])
@@ -134,7 +134,7 @@ class OpPackedLinearTest(op_tester.OpTest):
                     self.linear.check(x, weight, bias, 35, **how)
 
     def test_sums_are_of_floats(self) -> None:
-        """Of half precision, 1 added to 4096 of these would be lost."""
+        """Sums in half precision would stop growing at 4096 or below, because 4096 + 1 rounds to 4096."""
         for dtype in (torch.float16, torch.bfloat16):
             x = torch.ones((5, 4100), dtype=dtype)
             self.linear.check(x, _packed(torch.ones((48, 4100), dtype=dtype)), None, 48, rtol=4e-3)

@@ -1,7 +1,7 @@
-"""Tests of the operators of bytes.
+"""Tests of the operators for bytes.
 
-PyTorch calculates sums in float64, which holds them exactly. Scales and offsets have so few digits that the kernels'
-calculations in float32 are exact as well: results are equal.
+The references compute sums in float64, which is exact. Scales and offsets have so few digits that the kernels'
+computations in float32 are exact, too, so that results are equal.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _RANGES = {torch.int8: (-128, 127), torch.uint8: (0, 255), torch.float32: (0, 0)
 
 def _byte_values(x: torch.Tensor) -> torch.Tensor:
     if x.dtype not in _BYTES:
-        raise ValueError("only bytes are quantized")
+        raise ValueError("expected an int8 or uint8 tensor")
     return x.double() + (128 if x.dtype == torch.int8 else 0)
 
 
@@ -34,23 +34,23 @@ def _finished(
 ) -> torch.Tensor:
     if dtype == torch.float32:
         if table is not None:
-            raise ValueError("floats are no indices")
+            raise ValueError("expected no table for float results")
         return values.float()
     low, high = _RANGES[dtype]
     if dtype not in _BYTES or not low <= quant_min <= quant_max <= high:
-        raise ValueError("no range of bytes")
+        raise ValueError("expected a range of the int8 or uint8 dtype")
     result = torch.round(values.float()).clamp(quant_min, quant_max).to(dtype)
     return result if table is None else _lookup(result, table)
 
 
 def _check(scale: torch.Tensor, offset: torch.Tensor, channels: int) -> None:
     if any(x.dtype != torch.float32 or x.shape != (channels,) for x in (scale, offset)):
-        raise ValueError("one scale and one offset for each channel")
+        raise ValueError("expected one float32 scale and one float32 offset for each channel")
 
 
 def _lookup(x: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     if table.shape != (256,) or table.dtype not in _BYTES or x.dtype not in _BYTES:
-        raise ValueError("a table has a byte for each byte")
+        raise ValueError("expected a table of 256 bytes and an input of bytes")
     return (
         torch.stack([table[int(i) % 256] for i in x.reshape(-1)]).reshape(x.shape) if x.numel() else x.to(table.dtype)
     )
@@ -67,8 +67,8 @@ def _linear(
     channels, features = scale.shape[0], x.shape[-1]
     _check(scale, offset, channels)
     if weight.dtype != torch.int8 or weight.shape != (-(-channels // _COLUMNS), -(-features // _DEPTH), *_BLOCK):
-        raise ValueError("a weight is packed")
-    # Row columns * p + i has its elements depth * g + j at [p, g, i, j].
+        raise ValueError("expected a packed int8 weight")
+    # Element depth * g + j of row columns * p + i is at [p, g, i, j].
     rows = torch.zeros(channels, features, dtype=torch.float64)
     for channel, feature in itertools.product(range(channels), range(features)):
         rows[channel, feature] = weight[channel // _COLUMNS, feature // _DEPTH, channel % _COLUMNS, feature % _DEPTH]
@@ -76,7 +76,7 @@ def _linear(
     return _finished(sums * scale.double() + offset.double(), table, *rest)
 
 
-def _convolution(  # noqa: PLR0917, as the operator takes them
+def _convolution(  # noqa: PLR0917  # The parameters of the operator.
     x: torch.Tensor,
     weight: torch.Tensor,
     scale: torch.Tensor,
@@ -94,7 +94,7 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
     _check(scale, offset, channels)
     low, high = _RANGES[x.dtype]
     if x.dim() != 4 or len(padding) != 4 or min(padding) < 0 or not low <= zero_point <= high:
-        raise ValueError("no image, or not this padding")
+        raise ValueError("expected a 4-dim input, 4 paddings of at least 0 and a zero point in range")
     padded = torch.nn.functional.pad(
         _byte_values(x), (padding[1], padding[3], padding[0], padding[2]), value=zero_point - low
     )
@@ -106,7 +106,7 @@ def _convolution(  # noqa: PLR0917, as the operator takes them
 
 @functools.cache
 def _places(shape: tuple[int, ...], groups: int) -> tuple[tuple[torch.Tensor, ...], tuple[torch.Tensor, ...]]:
-    """Of each element of a convolution's weight: its indices, and those in the packed weight."""
+    """For each element of a convolution's weight: its indices, and its indices in the packed weight."""
     channels, in_channels, _, width = shape
     of_group = channels // groups
     channel, i, y, x = torch.tensor(list(itertools.product(*map(range, shape)))).T
@@ -127,7 +127,7 @@ def _packed_shape(shape: tuple[int, ...], groups: int) -> tuple[int, ...]:
 
 def _unpacked(weight: torch.Tensor, shape: tuple[int, ...], groups: int) -> torch.Tensor:
     if weight.dtype != torch.int8 or weight.shape != _packed_shape(shape, groups):
-        raise ValueError("a weight is packed")
+        raise ValueError("expected a packed int8 weight")
     result = torch.zeros(shape, dtype=torch.int8)
     places, packed = _places(shape, groups)
     result[places] = weight[packed]
@@ -143,12 +143,12 @@ def _packed_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
 
 def _add(a: torch.Tensor, b: torch.Tensor, a_scale: float, b_scale: float, offset: float, *rest: Any) -> torch.Tensor:
     if a.dtype not in _BYTES or b.dtype not in _BYTES:
-        raise ValueError("only bytes are added")
+        raise ValueError("expected two tensors of int8 or uint8")
     return _finished(a.double() * a_scale + b.double() * b_scale + offset, None, *rest)
 
 
 def _random(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """All bytes that there are, the same ones in every run."""
+    """Random bytes, the same in each run."""
     generator = torch.Generator().manual_seed(zlib.crc32(repr((shape, dtype)).encode()))
     low, high = _RANGES[dtype]
     return torch.randint(low, high + 1, shape, generator=generator).to(dtype)
@@ -163,7 +163,7 @@ def _packed(weight: torch.Tensor) -> torch.Tensor:
 
 
 def _conversion(channels: int, products: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Scales and offsets for which all calculations in float32 are exact and few results are clamped."""
+    """Scales and offsets for which all computations in float32 are exact and few results are clamped."""
     exponents = torch.arange(channels) % 3 - 8 - max(products, 1).bit_length() // 2
     return torch.ldexp(torch.ones(channels), exponents), (torch.arange(channels) % 7 - 3) * 0.25
 

@@ -10,7 +10,7 @@ from absl.testing import absltest
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-# One element, a few, several blocks and a part of one, several dimensions, nothing.
+# One element, a few elements, several blocks and a part of a block, several normalized dimensions, empty tensors.
 _SHAPES = (((1,), 1), ((3, 1), 1), ((2, 3, 7), 1), ((2, 3, 7), 2), ((2, 3, 7), 3), ((4, 600), 1), ((2, 33, 768), 1))
 _EMPTY = (((0, 4), 1), ((3, 0), 1))
 
@@ -18,9 +18,9 @@ _EMPTY = (((0, 4), 1), ((3, 0), 1))
 def _reference(x: torch.Tensor, weight: torch.Tensor | None, dims: int, eps: float) -> torch.Tensor:
     """PyTorch's result in float64, rounded once."""
     if not x.is_floating_point() or dims < 1:
-        raise ValueError("no floats, or nothing to normalize")
+        raise ValueError("expected a floating-point input and at least one normalized dimension")
     if weight is not None and weight.dtype not in {x.dtype, torch.promote_types(x.dtype, torch.float32)}:
-        raise ValueError("a weight of another dtype")
+        raise ValueError("expected a weight of the input's dtype or of float32")
     factors = None if weight is None else weight.double()
     return torch.nn.functional.rms_norm(x.double(), x.shape[x.dim() - dims :], factors, eps).to(x.dtype)
 
@@ -42,13 +42,13 @@ class OpRmsNormTest(op_tester.OpTest):
                 self.norm.check(x, weight.to(torch.promote_types(dtype, torch.float32)), dims, eps)
 
     def test_is_pytorchs(self) -> None:
-        """PyTorch calculates half precision in float32, too, and rounds once."""
+        """Compares with PyTorch, which computes half precision in float32, too, and rounds once."""
         for dtype in op_tester.FLOAT_DTYPES:
             x, weight = (op_tester.make_tensor(shape, dtype, low=-3, high=3) for shape in ((5, 300), (300,)))
             self.norm.judge_results([torch.nn.functional.rms_norm(x, (300,), weight, 1e-5)], x, weight, 1, 1e-5)
 
     def test_sums_are_of_floats(self) -> None:
-        """The squares of these are not numbers of half precision."""
+        """The squares of these values are out of the range of half precision."""
         for dtype in (torch.float16, torch.bfloat16):
             for value in (1e-4, 300.0):
                 x = torch.full((2, 640), value, dtype=dtype)
@@ -57,7 +57,7 @@ class OpRmsNormTest(op_tester.OpTest):
     def test_special_values(self) -> None:
         for dtype in op_tester.FLOAT_DTYPES:
             values = op_tester.special_values(dtype)
-            # Squares of the largest ones are infinite in the kernel's type, and not in the reference's.
+            # The squares of the largest values overflow in the kernel's type, but not in the reference's.
             values = values[~(values.abs() > 1e15)] if dtype != torch.float16 else values
             self.norm.check(values[:, None].contiguous(), None, 1, 1e-5)
             self.norm.check(torch.ones(2, len(values), dtype=dtype), values, 1, 1e-5)

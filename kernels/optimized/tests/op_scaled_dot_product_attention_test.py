@@ -12,8 +12,8 @@ from kernels.testing import op_tester
 
 _Shape = tuple[tuple[int, ...], int, int, int, int, int, int]
 
-# Batch, heads of queries, heads of keys, queries, keys, size of a query, size of a value: a token with a cache, several
-# blocks of queries and of keys with a rest, shared heads, nothing.
+# Batch, query heads, key heads, queries, keys, size of a query, size of a value: one token with a cache, several blocks
+# of queries and of keys with a remainder, shared heads, empty tensors.
 _SHAPES: tuple[_Shape, ...] = (
     ((), 1, 1, 1, 1, 1, 1),
     ((2,), 3, 3, 5, 7, 8, 8),
@@ -42,7 +42,7 @@ def _reference(
     value_by_token: bool = False,
     out_by_token: bool = False,
 ) -> torch.Tensor:
-    """PyTorch's result in float64, which all dtypes are rounded from."""
+    """PyTorch's result in float64. The expected results of all dtypes are rounded from it."""
     dtype = query.dtype
     query, key, value = (
         x.transpose(-3, -2) if by_token else x
@@ -50,10 +50,10 @@ def _reference(
     )
     tensors = [x.double() if x.dtype != torch.float64 else x for x in (query, key, value)]
     if len({x.dtype for x in (query, key, value)}) != 1 or not query.dtype.is_floating_point:
-        raise ValueError("queries, keys and values have one float dtype")
+        raise ValueError("expected queries, keys and values of the same floating-point dtype")
     if attn_mask is not None and attn_mask.dtype != torch.bool:
         if attn_mask.dtype != query.dtype:
-            raise ValueError("a mask is Bool or of the dtype of queries")
+            raise ValueError("expected a mask of dtype Bool or of the queries' dtype")
         attn_mask = attn_mask.double()
     with torch.nn.attention.sdpa_kernel(torch.nn.attention.SDPBackend.MATH):
         result = torch.nn.functional.scaled_dot_product_attention(

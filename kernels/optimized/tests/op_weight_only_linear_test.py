@@ -13,7 +13,7 @@ from kernels.testing import op_tester
 
 
 def _unpacked(weight: torch.Tensor) -> torch.Tensor:
-    """Of a block, the first elements are the low halves of its bytes; all are 8 more than they stand for."""
+    """Unpacks 4-bit weights. The first elements of a block are the low halves of its bytes. All have an offset of 8."""
     blocks = weight.reshape(weight.shape[0], -1, layouts.QUANTIZED_ROW_BLOCK_BYTES).to(torch.int16)
     return torch.cat([blocks % 16, blocks // 16], dim=2).reshape(weight.shape[0], -1) - 8
 
@@ -36,7 +36,7 @@ class OpWeightOnlyLinearTest(op_tester.OpTest):
 
     def test_shapes(self) -> None:
         generator = torch.Generator().manual_seed(0)
-        # Features, groups; those of one group need not be whole blocks where a weight is a byte.
+        # Features and groups. With one group and 8-bit weights, the features need not be whole blocks.
         for (k, groups), rows, columns in itertools.product(
             ((32, 1), (96, 3), (128, 2), (1024, 8), (256, 1)), (1, 3, 4, 6, 0), (1, 4, 7, 33)
         ):
@@ -53,7 +53,7 @@ class OpWeightOnlyLinearTest(op_tester.OpTest):
 
     def test_half_precision(self) -> None:
         generator = torch.Generator().manual_seed(0)
-        # Columns of more than a block of results; rows that are not multiplied together.
+        # More columns than a block of results; row numbers with a remainder.
         for dtype, (k, groups), rows, columns in itertools.product(
             (torch.float16, torch.bfloat16), ((32, 1), (96, 3), (256, 1)), (1, 4, 6), (1, 5, 300)
         ):

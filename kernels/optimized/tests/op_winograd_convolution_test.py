@@ -14,12 +14,12 @@ from export.graph_passes import layouts
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-# Of panels of weights.
+# The number of columns of a panel of weights.
 _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
-# What a kernel's rows and columns are multiplied by, by the outputs of a tile. The points are 0, 1 and -1, and 0, 5/8,
-# -5/8, 3/2 and -3/2.
+# The matrices that transform a kernel's rows and columns, by the outputs of a tile. The points are 0, 1 and -1, and 0,
+# 5/8, -5/8, 3/2 and -3/2.
 _KERNEL_TRANSFORMS: Mapping[int, torch.Tensor] = {
     2: torch.tensor([[-2, 0, 0], [1, 1, 1], [1, -1, 1], [0, 0, 2]], dtype=torch.float64) / 2,
     4: torch.tensor(
@@ -34,9 +34,9 @@ _KERNEL_TRANSFORMS: Mapping[int, torch.Tensor] = {
         dtype=torch.float64,
     ),
 }
-# Input and output channels: images smaller than a tile, and of tiles that are cut off at the ends; several blocks of
-# tiles; channels fewer than a vector, and of vectors that are not full; panels that are not full; blocks of tiles that
-# begin in one image and end in the next.
+# The shape of the input and the output channels: images smaller than a tile; images with partial tiles at the ends;
+# several blocks of tiles; fewer channels than a vector, and partial vectors; partial panels; blocks of tiles that start
+# in one image and end in the next.
 _CASES: tuple[tuple[tuple[int, ...], int], ...] = (
     ((1, 16, 8, 8), 16),
     ((2, 24, 9, 7), 50),
@@ -47,7 +47,7 @@ _CASES: tuple[tuple[tuple[int, ...], int], ...] = (
     ((1, 300, 5, 6), 96),
     ((1, 20, 3, 3), 33),
 )
-# Before and behind.
+# Padding before and after.
 _PADDING = (((1, 1), (1, 1)), ((0, 0), (0, 0)), ((0, 1), (2, 0)), ((3, 2), (0, 5)))
 _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "none": lambda x: x,
@@ -59,7 +59,7 @@ _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 def _packed(weight: torch.Tensor, tile: int) -> torch.Tensor:
-    """The transformed weights' panels, row by row."""
+    """Transforms a weight and packs it into panels, row by row."""
     transform = _KERNEL_TRANSFORMS[tile]
     transformed = (transform @ weight.double() @ transform.t()).float()
     filled = -(-len(weight) // _COLUMNS) * _COLUMNS
@@ -82,7 +82,7 @@ def _unpacked(packed: torch.Tensor, out_channels: int, channels: int) -> torch.T
     return inverse @ transformed @ inverse.t()
 
 
-def _reference(  # noqa: PLR0917  # The operator's.
+def _reference(  # noqa: PLR0917  # The parameters of the operator.
     input: torch.Tensor,
     weight: torch.Tensor,
     bias: torch.Tensor | None,
@@ -96,7 +96,7 @@ def _reference(  # noqa: PLR0917  # The operator's.
 ) -> torch.Tensor:
     """PyTorch's result in float64."""
     if {x.dtype for x in (input, weight, bias, addend) if x is not None} != {torch.float32}:
-        raise ValueError("all tensors are Float")
+        raise ValueError("expected Float tensors")
     padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
     unpacked = _unpacked(weight, out_channels, input.shape[1])
     result = functional.conv2d(padded, unpacked, None if bias is None else bias.double())
@@ -111,7 +111,7 @@ def _random(shape: Sequence[int], dim_order: Sequence[int] | None = None) -> tor
 
 
 def _weight(out_channels: int, channels: int) -> torch.Tensor:
-    """Weights whose sums of products are as large as one input."""
+    """Weights that are scaled so that sums have about the magnitude of one input."""
     return _random((out_channels, channels, 3, 3)) / (9 * channels) ** 0.5
 
 
@@ -143,7 +143,7 @@ class OpWinogradConvolutionTest(op_tester.OpTest):
                 )
 
     def test_rounding(self) -> None:
-        """Errors of sums of 4,608 products, which have a deviation of 1."""
+        """Tests the errors of sums of 4,608 products. The sums have a standard deviation of 1."""
         torch.manual_seed(0)
         x, weight = torch.randn(1, 512, 16, 16), torch.randn(48, 512, 3, 3) / (9 * 512) ** 0.5
         expected = functional.conv2d(x.double(), weight.double(), padding=1)

@@ -1,4 +1,4 @@
-"""The schemas of the operators that only kernels/optimized has, which own_custom_ops.yaml declares."""
+"""The schemas of the operators in own_custom_ops.yaml, which only kernels/optimized has."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _YAML = Path(__file__).parent.parent / "own_custom_ops.yaml"
 
 
 def read(file: Path) -> Mapping[str, str]:
-    """The schemas of a YAML of custom operators, by the operators' names: `rules_executorch::rms_norm.out`."""
+    """The schemas of a YAML of custom operators, by operator name such as `rules_executorch::rms_norm.out`."""
     return {entry["func"].partition("(")[0]: entry["func"] for entry in yaml.safe_load(file.read_text())}
 
 

@@ -1,6 +1,6 @@
-"""Kernels divide their work among threads, and results have the bits of one thread's: for shapes of a generator.
+"""Tests that kernels divide their work among threads and that results do not depend on the number of threads.
 
-What is judged is the division alone. Weights are random in the shapes that their packing has.
+The shapes are random. The tests only check the division, so that weights are random tensors of the packed shape.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _SCHEMAS: Mapping[str, str] = {
 _SEEDS = range(4)
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
-# Products of matrices and of convolutions, of which each thread takes half a million at least, and elements that one
-# operation each is done with, of which it takes 32768.
+# The numbers of products of matrix products and convolutions, and of elements of elementwise operators. A thread
+# processes at least half a million products or 32768 elements.
 _PRODUCTS = 5 << 19
 _ELEMENTS = 5 << 15
 _HALF = (torch.float16, torch.bfloat16)
-# Of panels of weights: of floats, and of bytes.
+# The columns of a panel of float weights, and the shape of a block of byte weights.
 _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 _BLOCK = (layouts.BYTE_PANEL_COLUMNS, layouts.BYTE_PANEL_DEPTH)
 
@@ -44,10 +44,10 @@ class _Call:
     """Arguments of an operator.
 
     Attributes:
-      args: the positional ones.
-      out_shape: of the result; None where PyTorch's is taken.
-      options: of the call, and arguments by keyword.
-      out_dtype: of the result.
+      args: positional arguments.
+      out_shape: the shape of the result; None for the shape of PyTorch's result.
+      options: the options of the call, and keyword arguments.
+      out_dtype: the dtype of the result.
     """
 
     args: Sequence[Any]
@@ -64,7 +64,7 @@ class _Draw(random.Random):
     """Draws shapes and tensors."""
 
     def sizes(self, least: int, *most: int) -> list[int]:
-        """Sizes of at most `most` each, whose product is `least` or more."""
+        """Random sizes, each at most the corresponding one of `most`, with a product of at least `least`."""
         sizes = [min(size, round(math.exp(self.uniform(0, math.log(size))))) for size in most]
         while math.prod(sizes) < least:
             i = self.choice([i for i, size in enumerate(sizes) if size < most[i]])
@@ -97,7 +97,7 @@ def _divide_up(a: int, b: int) -> int:
 
 
 def _packed_bytes(draw: _Draw, panels: int, k: int) -> torch.Tensor:
-    """Panels of `k` weights of some channels each, a few of a channel in turns; what fills up the last ones is zero."""
+    """Panels of bytes for channels with `k` weights each. The padding of the last weights is zero."""
     weight = draw.tensor((panels, _divide_up(k, _BLOCK[1]), *_BLOCK), torch.int8)
     if k % _BLOCK[1] > 0:
         weight[:, -1, :, k % _BLOCK[1] :] = 0
@@ -110,12 +110,12 @@ def _range(dtype: torch.dtype) -> tuple[int, int, torch.dtype]:
 
 @dataclasses.dataclass(frozen=True)
 class _Images:
-    """What a convolution of images is made of.
+    """The parameters of a convolution of images.
 
     Attributes:
       batch, channels, out_channels, groups: of the input and the result.
-      kernel: its height and width.
-      steps: strides, padding before and behind, dilation.
+      kernel: the height and width of the kernel.
+      steps: strides, padding before and after, dilation.
       in_size: height and width of the input.
     """
 
@@ -179,7 +179,7 @@ def _packed_convolution(kind: str, dim_order: Sequence[int], dtype: torch.dtype)
             weight = draw.tensor((height * width, images.groups), dtype)
         else:
             channels = images.channels // images.groups
-            # Pairs of channels.
+            # In bfloat16, channels are in pairs.
             channels += channels % 2 if dtype == torch.bfloat16 and images.groups == 1 else 0
             inputs = height * width * channels
             shape = (inputs // 2, _COLUMNS, 2) if dtype == torch.bfloat16 and channels % 2 == 0 else (inputs, _COLUMNS)
@@ -437,7 +437,7 @@ def _packed_linear(draw: _Draw) -> _Call:
     return _Call(
         (
             draw.tensor((rows, k), dtype, draw.choice(((0, 1), (1, 0)))),
-            # Rows by panels: a part of a layer is a panel.
+            # Several panels: threads divide a layer by panels.
             draw.tensor((_divide_up(max(columns, 200), _COLUMNS), *shape), dtype),
             draw.tensor([max(columns, 200)], dtype) if draw.flip() else None,
             max(columns, 200),
@@ -592,7 +592,7 @@ def _pdist(draw: _Draw) -> _Call:
     return _Call((draw.tensor((draw.randint(100, 200), draw.randint(40, 90))), 2.0))
 
 
-# By operator, and by which of a kernel's ways.
+# By operator and by variant of the kernel.
 _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     "rules_executorch::dynamic_linear.out": {"": _dynamic_linear},
     "rules_executorch::fused_convolution.out": {
@@ -633,7 +633,7 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     "rules_executorch::weight_only_linear.out": {"": _weight_only_linear},
     "rules_executorch::winograd_convolution.out": {f"tiles of {n}": _winograd_convolution(n) for n in (2, 4)},
     "aten::linear.out": {"": _linear},
-    # One operator or more for each file of kernels/ that divides work, outside of kernels/optimized.
+    # At least one operator for each file of kernels/ outside of kernels/optimized that divides work among threads.
     "aten::_cdist_forward.out": {"": _cdist},
     "aten::_log_softmax.out": {"": _along_rows(-1, False)},
     "aten::_pdist_forward.out": {"": _pdist},

@@ -1,4 +1,4 @@
-// Prints what kernels' loops compute, as a hash, and on a second line the bytes of stack that they use.
+// Prints a hash of the results of the kernels' loops, and on a second line the bytes of stack that the loops use.
 
 #include <pthread.h>
 

@@ -29,7 +29,7 @@ using testing::take_part_count;
 
 constexpr int64_t kThreadCounts[] = {1, 2, 3, 7};
 
-/// Calls `compute` with each count of threads, and expects the same bytes of `out` each time.
+/// Calls `compute` with each number of threads, and expects the same bytes of `out` each time.
 template <typename T>
 void expect_same(OwnedTensor<T>& out, const std::function<void()>& compute) {
   std::vector<T> expected;
@@ -45,7 +45,7 @@ void expect_same(OwnedTensor<T>& out, const std::function<void()>& compute) {
   set_thread_count(1);
 }
 
-/// Sizes of about `numel` elements; `shrunk` has some of them as 1, so that it broadcasts.
+/// `sizes`, with some of them replaced by 1, so that the shape broadcasts.
 std::vector<int> shrunk(std::vector<int> sizes, std::mt19937& random) {
   for (int& size : sizes) {
     size = random() % 3 == 0 ? 1 : size;
@@ -173,7 +173,7 @@ struct ArgMax {
   int64_t finish(const Best& best) const { return best.index; }
 };
 
-/// Reduces a random tensor over random dimensions, with all counts of threads, and compares with plain loops.
+/// Reduces a random tensor over random dimensions, with all numbers of threads, and compares with plain loops.
 template <typename In>
 void test_reductions(int64_t numel, unsigned seed, int rounds) {
   std::mt19937 random(seed);

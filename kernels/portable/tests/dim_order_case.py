@@ -1,4 +1,4 @@
-"""What the tests of the operators that take a dim order have in common."""
+"""The common part of the tests of operators with a dim_order argument."""
 
 import torch
 
@@ -22,7 +22,7 @@ class DimOrderCase(op_tester.OpTest):
                     x = op_tester.make_tensor(shape, dtype, dim_order=order)
                     tester.check(x, out_dim_order=order, exact=True)
                     tester.check(x, dim_order=list(range(len(shape))), static=True, exact=True)
-            # The second is an image that is copied many pixels at a time.
+            # The second shape is an image for which the copy processes many pixels at a time.
             for shape in ((2, 3, 4, 5), (1, 3, 5, 41)):
                 x = op_tester.make_tensor(shape, dtype)
                 tester.check(x, dim_order=[0, 2, 3, 1], out_dim_order=[0, 2, 3, 1], exact=True)

@@ -1,4 +1,4 @@
-"""No helper of the kernels has a name that the wheel's prebuilt kernels have, so that no binary can mix the two."""
+"""Tests that kernels and the wheel's prebuilt kernels have no symbols in common, so that no binary mixes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from codegen.inputs import functions_yaml
 
 _HERE = Path(__file__).parent
 _OURS = "rules_executorch::kernels::"
-# ExecuTorch's own helpers and kernels are in these.
+# The namespaces of ExecuTorch's own helpers and kernels.
 _THEIRS = ("torch::executor::", "executorch::extension::", "executorch::runtime::native::", "executorch::vec::")
 
 

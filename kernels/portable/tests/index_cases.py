@@ -17,7 +17,7 @@ def mask(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.rand(shape, generator=torch.Generator().manual_seed(seed)) < 0.5
 
 
-# Indices for a tensor of shape (3, 4, 5, 2), valid ones and others.
+# Valid and invalid indices for a tensor of shape (3, 4, 5, 2).
 INDICES: tuple[list[torch.Tensor | None], ...] = (
     [long(1)],
     [long([0, 2, 2, -1])],
@@ -52,7 +52,7 @@ INDICES: tuple[list[torch.Tensor | None], ...] = (
     [torch.tensor([True, False, True]), None, torch.tensor([True, False, False, True, False])],
     [torch.tensor([True, False, True]), None, torch.tensor([False, False, False, True, False])],
     [torch.zeros(3, dtype=torch.bool)],
-    # Refused: out of bounds,
+    # Invalid: out of range,
     [long([0, 3])],
     [long([0, -4])],
     [long([0, (1 << 63) - 1])],
@@ -60,10 +60,10 @@ INDICES: tuple[list[torch.Tensor | None], ...] = (
     [long([4]).int()],
     [None, long([[4]])],
     [long([0]), long([0]), long([5])],
-    # not broadcast,
+    # shapes that do not broadcast,
     [long([0, 1]), long([0, 1, 2])],
     [torch.tensor([True, True, True]), long([0, 1])],
-    # too many,
+    # too many indices,
     [long([0])] * 5,
     [None, None, None, None, long([0])],
     [mask(3, 4, 5), long([0]), long([0])],
@@ -72,10 +72,10 @@ INDICES: tuple[list[torch.Tensor | None], ...] = (
     [mask(4)],
     [mask(1)],
     [mask(3, 5)],
-    # not indices.
+    # dtypes that are not supported.
     [torch.tensor([1.0])],
     [long([1]).short()],
 )
 
-# Without an index, the whole tensor is chosen, as in ExecuTorch; PyTorch refuses.
+# Without an index, the whole tensor is chosen, as in ExecuTorch. PyTorch refuses these arguments.
 NO_INDICES: tuple[list[torch.Tensor | None], ...] = ([], [None], [None, None, None, None])

@@ -1,4 +1,4 @@
-// et_copy::_h2d_copy.out and et_copy::_d2h_copy.out, with a device whose memory is the host's.
+// Tests of et_copy::_h2d_copy.out and et_copy::_d2h_copy.out, with a fake device that uses the host's memory.
 
 #include <executorch/runtime/core/device_allocator.h>
 #include <executorch/runtime/core/evalue.h>
@@ -26,7 +26,7 @@ using executorch::runtime::Span;
 using executorch::runtime::etensor::DeviceIndex;
 using executorch::runtime::etensor::DeviceType;
 
-/// Notes the last copy, and fails where a test wants that.
+/// Records the last copy, and fails if a test requests a failure.
 class FakeDevice final : public executorch::runtime::DeviceAllocator {
  public:
   Result<void*> allocate(size_t, DeviceIndex, size_t) override { return Error::NotSupported; }
@@ -61,7 +61,7 @@ class FakeDevice final : public executorch::runtime::DeviceAllocator {
 
 FakeDevice device;
 
-/// A matrix that is said to lie on a device.
+/// A matrix that claims to be on a device.
 template <typename T>
 struct Matrix {
   Matrix(int rows, int columns, DeviceType type, DeviceIndex index = 0, bool transposed = false)

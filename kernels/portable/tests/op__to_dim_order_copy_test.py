@@ -13,7 +13,7 @@ class OpToDimOrderCopyTest(dim_order_case.DimOrderCase):
         tester = self.make_tester()
         for dtype in op_tester.MOVABLE_DTYPES:
             for out_dtype in op_tester.MOVABLE_DTYPES:
-                # Negative values do not convert to uint8 in one defined way.
+                # The conversion of negative values to uint8 is not defined.
                 x = op_tester.make_tensor((2, 3, 4, 5), dtype, low=0)
                 tester.check(x, out_dtype=out_dtype, exact=True)
                 order = [0, 2, 3, 1]

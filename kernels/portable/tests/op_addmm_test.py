@@ -29,7 +29,7 @@ class OpAddmmTest(op_tester.OpTest):
             a = op_tester.make_tensor((4, 6), dtype, low=0, high=3)
             b = op_tester.make_tensor((6, 5), dtype, low=0, high=3)
             for beta, alpha in itertools.product((0, 1, -2, 1.5, True, False), repeat=2):
-                # PyTorch rounds half-precision intermediate results, the kernel only the last one.
+                # PyTorch rounds half-precision intermediate results. The kernel rounds only the final result.
                 rounding = {torch.float16: 0.1, torch.bfloat16: 1.0}.get(dtype)
                 addmm.judge(x, a, b, beta=beta, alpha=alpha, atol=rounding)
 

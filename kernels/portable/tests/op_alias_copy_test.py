@@ -1,4 +1,4 @@
-"""Tests of the operators that copy a tensor as it is: alias_copy.out, detach_copy.out, lift_fresh_copy.out."""
+"""Tests of the operators that copy a tensor unchanged: alias_copy.out, detach_copy.out, lift_fresh_copy.out."""
 
 from absl.testing import absltest
 

@@ -8,7 +8,7 @@ from absl.testing import absltest
 from kernels.testing import op_tester
 from kernels.testing.references import reference
 
-NOT_SUPPORTED = 0x10  # Of the runtime's error codes.
+NOT_SUPPORTED = 0x10  # an error code of the runtime
 
 
 class OpAllcloseTest(op_tester.OpTest):
@@ -30,10 +30,10 @@ class OpAllcloseTest(op_tester.OpTest):
 
     def test_special_values(self) -> None:
         allclose = self.allclose()
-        # PyTorch's differences of integers wrap around.
+        # In PyTorch, differences of integers wrap around.
         for dtype in op_tester.FLOAT_DTYPES:
             values = op_tester.special_values(dtype)
-            # PyTorch's differences of Half and BFloat16 become infinite.
+            # In PyTorch, differences of Half and BFloat16 overflow to infinity.
             tolerances = (0, 1e300) if dtype.itemsize > 2 else (0,)
             for a, b in itertools.product(values, repeat=2):
                 for equal_nan, atol in itertools.product((False, True), tolerances):
@@ -74,7 +74,7 @@ class OpAllcloseTest(op_tester.OpTest):
             allclose.check_rejected(x.to(dtype), x.to(dtype), outs=[out])
 
     def test_without_out(self) -> None:
-        """Nobody calls the functional variant, which has no memory for its result."""
+        """Tests that the functional variant fails, because it has no memory for its result."""
         x = torch.ones(2)
         tester = self.op("aten::allclose.Tensor", **reference("aten::allclose.Tensor"))
         with self.assertRaises(op_tester.KernelError) as raised:

@@ -47,7 +47,7 @@ class OpAvgPool2dTest(op_tester.OpTest):
                 self.op("aten::avg_pool2d.out").judge(torch.ones(shape), *pooling)
 
     def test_least_integer(self) -> None:
-        """Its quotient by -1 wraps around. PyTorch traps."""
+        """Tests that the quotient of the smallest integer and -1 wraps around. PyTorch traps."""
         least = torch.iinfo(torch.int64).min
         x = torch.tensor([[[least, 7]]])
         (result,) = self.op("aten::avg_pool2d.out").run(x, [1], [], [0], False, True, -1, outs=[torch.empty_like(x)])

@@ -1,4 +1,4 @@
-"""Tests of the functions of two operands that are no comparisons, bitwise or divisions."""
+"""Tests of the functions of two operands, except comparisons, bitwise functions and divisions."""
 
 from absl.testing import absltest
 

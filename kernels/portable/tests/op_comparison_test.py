@@ -31,7 +31,7 @@ class OpComparisonTest(op_tester.OpTest):
             with self.subTest(name):
                 for scalar in (3, 0.1, True, -1):
                     self.check_unary(self.op(f"aten::{name}"), scalar)
-                for dtype in op_tester.UNSIGNED_DTYPES:  # Compared as Float.
+                for dtype in op_tester.UNSIGNED_DTYPES:  # compared as Float
                     self.op(f"aten::{name}").check(torch.tensor([0, 1, 65535]).to(dtype), 0.5)
 
 

@@ -1,4 +1,4 @@
-"""Tests of the operators that only take complex numbers: _conj_physical.out, view_as_real_copy.out."""
+"""Tests of the operators that only support complex numbers: _conj_physical.out, view_as_real_copy.out."""
 
 import torch
 from absl.testing import absltest
@@ -28,7 +28,7 @@ class OpComplexTest(op_tester.OpTest):
             view.check_rejected(x, outs=[torch.ones((2, 3, 2, 1))])
         for dtype in (*op_tester.ALL_DTYPES, *op_tester.UNSIGNED_DTYPES):
             view.check_rejected(torch.ones(3, dtype=dtype), outs=[torch.ones(3, 2)])
-        most = torch.ones((1,) * 16, dtype=torch.complex64)  # as many dimensions as a tensor can have
+        most = torch.ones((1,) * 16, dtype=torch.complex64)  # the largest number of dimensions of a tensor
         view.check_rejected(most, outs=[torch.ones(2)])
 
 

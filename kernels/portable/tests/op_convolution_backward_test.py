@@ -9,7 +9,7 @@ from absl.testing import absltest
 
 from kernels.testing import op_tester
 
-# Input and weight of a convolution, its groups, and whether it is transposed.
+# The shapes of input and weight, the groups, and whether the convolution is transposed.
 CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int, bool], ...] = (
     ((2, 4, 9), (6, 4, 3), 1, False),
     ((1, 4, 9), (6, 2, 3), 2, False),
@@ -29,7 +29,7 @@ ALL = (True, True, True)
 
 class OpConvolutionBackwardTest(op_tester.OpTest):
     def backward(self, mask: Sequence[bool] = ALL) -> op_tester.OpTester:
-        """Judges the gradients of `mask`; the others are tensors of no elements, which stay as they are."""
+        """Tests the gradients of `mask`. The other gradients are empty tensors, which must not change."""
 
         def reference(*args: Any) -> list[torch.Tensor]:
             results = torch.ops.aten.convolution_backward(*args)
@@ -42,7 +42,7 @@ class OpConvolutionBackwardTest(op_tester.OpTest):
         dilation: Sequence[int] = (1,), output_padding: Sequence[int] = (0,), groups: int = 1, transposed: bool = False,
         order: Sequence[int] | None = None, mask: Sequence[bool] = ALL, **kwargs: Any,
     ) -> None:  # fmt: skip
-        """Judges the gradients where there is such a convolution."""
+        """Tests the gradients if the arguments of the convolution are valid."""
         lists = [list(values) for values in (stride, padding, dilation, output_padding)]
         parameters: tuple[Any, ...] = (*lists[:3], transposed, lists[3], groups)
         try:

@@ -9,7 +9,7 @@ from absl.testing import absltest
 
 from kernels.testing import op_tester
 
-# Input and weight of a convolution, and its groups.
+# The shapes of input and weight, and the groups.
 CASES: tuple[tuple[tuple[int, ...], tuple[int, ...], int], ...] = (
     ((2, 4, 9), (6, 4, 3), 1),
     ((1, 4, 9), (6, 2, 3), 2),
@@ -44,7 +44,7 @@ class OpConvolutionTest(op_tester.OpTest):
         for (x_shape, weight_shape, groups), dtype in itertools.product(CASES, (torch.float32, torch.int32)):
             x = op_tester.make_tensor(x_shape, dtype)
             weight = op_tester.make_tensor(weight_shape, dtype, low=-3, high=3)
-            # PyTorch has no dilated convolution of integers.
+            # PyTorch does not support dilated convolutions of integers.
             for stride, padding, dilation in itertools.product(
                 (1, 2, 3), (0, 1, 4), (1, 2) if dtype.is_floating_point else (1,)
             ):
@@ -165,7 +165,7 @@ class OpConvolutionTest(op_tester.OpTest):
             self.judge(torch.ones(1, 4, 5, 5), torch.ones(4, 4, 2, 2), torch.ones(bias_shape), transposed=True)
 
     def test_bias_of_another_dtype(self) -> None:
-        """PyTorch takes some pairs, depending on the library that it calls: the judge is a bias of the same dtype."""
+        """Compares with a bias of the input's dtype. PyTorch accepts some pairs of dtypes only with some libraries."""
         convolution = self.op("aten::convolution.out")
         parameters = ([1], [0], [1], False, [0], 1)
         for dtype, bias_dtype in itertools.product(op_tester.ALL_DTYPES, op_tester.MOVABLE_DTYPES):

@@ -24,7 +24,7 @@ class OpCopyTest(op_tester.OpTest):
         tester = self.op("aten::copy.out")
         for dtype, source_dtype in itertools.product(op_tester.MOVABLE_DTYPES, op_tester.MOVABLE_DTYPES):
             x = op_tester.make_tensor((2, 3), dtype)
-            # Negative values do not convert to uint8 in one defined way.
+            # The conversion of negative values to uint8 is not defined.
             source = op_tester.make_tensor((3,), source_dtype, low=0)
             tester.check(x, source, exact=True)
             tester.judge(x, source, out_dtype=source_dtype, exact=True)
@@ -41,7 +41,7 @@ class OpCopyTest(op_tester.OpTest):
             self._judge_in_place(x, op_tester.make_tensor((3,), source_dtype, low=0))
 
     def _judge_in_place(self, x: torch.Tensor, source: torch.Tensor) -> None:
-        """The kernel changes `x` as PyTorch changes a copy of it."""
+        """Tests that the kernel changes `x` in the same way as PyTorch changes a copy of `x`."""
         tester = self.op("aten::copy_")
         expected = x.clone()
         try:

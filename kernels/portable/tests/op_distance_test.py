@@ -9,17 +9,17 @@ from absl.testing import absltest
 from kernels.testing import op_tester
 
 NORMS = (0.0, 0.5, 1.0, 2.0, 3.0, float("inf"))
-# PyTorch has mode 2 without the sum of products that rounds more than differences do.
+# In mode 2, PyTorch computes differences. The other modes use a sum of products, which has larger rounding errors.
 BY_DIFFERENCES = 2
 
 
 def of_any_float(function: Any) -> Any:
-    """PyTorch's function for what kernels take: Half and BFloat16, calculated in Float, and any dim order."""
+    """PyTorch's function for all arguments of kernels: Half and BFloat16, computed in Float, and all dim orders."""
 
     def reference(*args: Any) -> torch.Tensor:
         dtypes = {arg.dtype for arg in args if isinstance(arg, torch.Tensor)}
         if len(dtypes) != 1 or not dtypes <= {*op_tester.FLOAT_DTYPES}:
-            raise ValueError(f"PyTorch has no distances of {dtypes}, or none if there are any")
+            raise ValueError(f"expected tensors of the same floating-point dtype, got {dtypes}")
         (dtype,) = dtypes
         wide = torch.promote_types(dtype, torch.float32)
         result = function(*(arg.to(wide).contiguous() if isinstance(arg, torch.Tensor) else arg for arg in args))
@@ -41,7 +41,7 @@ class OpDistanceTest(op_tester.OpTest):
                 x = op_tester.make_tensor((rows, size), dtype)
                 y = op_tester.make_tensor((3, size), dtype)
                 self.cdist().judge(x, y, p, BY_DIFFERENCES, rtol=1e-2 if dtype.itemsize == 2 else 1e-5)
-                if p >= 0:  # PyTorch takes others.
+                if p >= 0:  # PyTorch accepts negative p
                     self.pdist().judge(x, p, rtol=1e-2 if dtype.itemsize == 2 else 1e-5)
 
     def test_modes(self) -> None:
@@ -69,11 +69,11 @@ class OpDistanceTest(op_tester.OpTest):
 
     def test_special_values(self) -> None:
         for dtype, p in itertools.product((torch.float32, torch.float64), NORMS):
-            if p == 0.5:  # The square of a sum of roots is just within the dtype's range, or just not.
+            if p == 0.5:  # rounding decides whether the square of a sum of roots overflows
                 continue
             values = op_tester.special_values(dtype)
             rows = torch.stack([values, torch.ones_like(values)], 1)
-            # Of the largest difference PyTorch's cdist loses a NaN, its pdist none.
+            # For p = infinity, PyTorch's cdist loses NaN. PyTorch's pdist propagates NaN.
             self.pdist().check(rows, p)
             if p != float("inf"):
                 self.cdist().check(rows, rows, p, BY_DIFFERENCES)

@@ -31,7 +31,7 @@ class OpDivTest(op_tester.OpTest):
             for rounding_mode in ("trunc", "floor"):
                 for a_shape, b_shape in op_tester.BROADCAST_SHAPES:
                     a, b = op_tester.make_tensor(a_shape, dtype), op_tester.make_tensor(b_shape, dtype)
-                    # For some elements, PyTorch rounds the quotient to dtype before it rounds it to an integer.
+                    # For some elements, PyTorch first rounds the quotient to the dtype, then to an integer.
                     div.check(a, b, rounding_mode=rounding_mode, atol=1)
 
     def test_signs(self) -> None:

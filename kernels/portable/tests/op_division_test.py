@@ -14,7 +14,7 @@ class OpDivisionTest(op_tester.OpTest):
                 self.check_binary(self.op(f"aten::{name}"), low=-9, special=False, dtypes=[torch.float32])
 
     def test_complex(self) -> None:
-        """More elements than a block holds."""
+        """Tests complex tensors with more elements than a block."""
         x = torch.ones(1000, dtype=torch.complex128)
         for name in ("fmod.Tensor_out", "remainder.Tensor_out", "floor_divide.out"):
             with self.subTest(name):
@@ -28,10 +28,10 @@ class OpDivisionTest(op_tester.OpTest):
                     values = op_tester.special_values(dtype)
                     divisors = values
                     if dtype in (torch.float32, torch.float64):
-                        # PyTorch's vectorized fmod gives NaN for denormal divisors.
+                        # PyTorch's vectorized fmod returns NaN for denormal divisors.
                         divisors = values[(values == 0) | ~(values.abs() < torch.finfo(dtype).tiny)]
                     if dtype == torch.float64:
-                        # And where the quotient has more than 52 bits.
+                        # PyTorch's fmod is also wrong if the quotient has more than 52 bits.
                         values = values[~(values.abs() == torch.finfo(dtype).max)]
                         divisors = divisors[~(divisors.abs() == torch.finfo(dtype).max)]
                     tester.judge(values[:, None], divisors)

@@ -1,11 +1,11 @@
-"""Tests of the operators that search the largest or the smallest value."""
+"""Tests of the operators that search for the largest or the smallest value."""
 
 import torch
 from absl.testing import absltest
 
 from kernels.testing import op_tester
 
-# The smallest values are searched by the code that searches the largest.
+# Few dtypes for the smallest values, because the same template searches for the largest values.
 FEW_DTYPES = (torch.float32, torch.uint8, torch.int64)
 
 

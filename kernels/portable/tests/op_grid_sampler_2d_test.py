@@ -15,11 +15,11 @@ MODES = tuple(itertools.product((BILINEAR, NEAREST, BICUBIC), (ZEROS, BORDER, RE
 def reference(
     x: torch.Tensor, grid: torch.Tensor, interpolation: int, padding: int, align_corners: bool
 ) -> torch.Tensor:
-    """PyTorch calculates the positions of Half and BFloat16 in these dtypes, the kernel in Float."""
+    """PyTorch's result in Float or Double: PyTorch computes positions in Half and BFloat16, the kernel in Float."""
     if not x.dtype.is_floating_point or grid.dtype != x.dtype:
-        raise ValueError(f"samples of {x.dtype} at a grid of {grid.dtype}")
+        raise ValueError(f"expected floating-point input and grid of the same dtype, got {x.dtype} and {grid.dtype}")
     if interpolation not in range(3) or padding not in range(3):
-        raise ValueError("PyTorch does not look: no such mode")
+        raise ValueError("unknown mode, which PyTorch does not check")
     dtype = torch.float64 if x.dtype == torch.float64 else torch.float32
     result = torch.ops.aten.grid_sampler_2d(x.to(dtype), grid.to(dtype), interpolation, padding, align_corners)
     return result.to(x.dtype)
@@ -41,19 +41,19 @@ class OpGridSampler2dTest(op_tester.OpTest):
                 sampler.judge(x, grid.to(dtype), *mode, **error)
 
     def test_half_as_in_pytorch(self) -> None:
-        """PyTorch's own Half and BFloat16, at positions that these hold."""
+        """Compares with PyTorch's Half and BFloat16, at positions that these dtypes represent exactly."""
         sampler = self.op("aten::grid_sampler_2d.out")
         steps = torch.tensor([-1.5, -1, -0.75, -0.5, -0.25, 0, 0.25, 0.5, 1, 1.25])
         grid = torch.cartesian_prod(steps, steps).reshape(1, 10, 10, 2)
         for dtype, mode in itertools.product((torch.float16, torch.bfloat16), MODES):
-            if mode[0] == NEAREST:  # PyTorch's positions of the middle of two elements are rounded either way.
+            if mode[0] == NEAREST:  # PyTorch rounds positions halfway between two elements inconsistently
                 continue
             x = op_tester.make_tensor((1, 2, 5, 9), dtype)
-            # PyTorch rounds each of bicubic's products, and their sums.
+            # For bicubic, PyTorch rounds each product and each sum.
             sampler.check(x, grid.to(dtype), *mode, rtol=2e-2, atol=0.4 if mode[0] == BICUBIC else 0.1)
 
     def test_positions(self) -> None:
-        """Elements' own positions, and those in the middle of two."""
+        """Tests the positions of elements, and the positions halfway between two elements."""
         sampler = self.sampler()
         for size, align, padding in itertools.product((1, 2, 4, 5, 8), (False, True), range(3)):
             steps = torch.arange(-2 * size, 4 * size) / 2
@@ -69,13 +69,13 @@ class OpGridSampler2dTest(op_tester.OpTest):
         points = torch.tensor([[nan, 0], [0, nan], [nan, nan], [inf, 0], [-inf, 0], [0, inf], [1e30, 0], [0, -1e30]])
         x = op_tester.make_tensor((1, 2, 4, 4), torch.float32)
         for mode in MODES:
-            if mode[1] == REFLECTION:  # The remainder of a large number is PyTorch's alone.
+            if mode[1] == REFLECTION:  # PyTorch's remainder of a large number is different
                 points = points[:6]
             sampler.check(x, points[None, None], *mode, rtol=1e-4, atol=1e-5)
         values = op_tester.special_values(torch.float32)
         x = torch.cat([values, values[:1]]).reshape(1, 1, 3, 6)
         for mode in MODES:
-            if mode[0] != BICUBIC:  # Sums of infinities in another order.
+            if mode[0] != BICUBIC:  # sums of infinities depend on the order
                 sampler.check(x, op_tester.make_tensor((1, 3, 4, 2), torch.float32, low=-1, high=1), *mode)
 
     def test_dim_orders(self) -> None:

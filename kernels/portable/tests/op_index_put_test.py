@@ -8,7 +8,7 @@ from kernels.testing import op_tester
 
 
 def _values_for(x: torch.Tensor, indices: list[torch.Tensor | None]) -> list[torch.Tensor]:
-    """Values to put: one for each position, one for all, and one for those that differ in the last dimension only."""
+    """Values: one for each position, one for all positions, and one for each index of the last dimension."""
     try:
         shape = torch.ops.aten.index.Tensor(x, indices).shape
     except (RuntimeError, IndexError):

@@ -85,7 +85,7 @@ class OpMaxPool2dTest(op_tester.OpTest):
             pool.check_rejected(x.to(dtype), [2], outs=[x.to(dtype), x.long()])
 
     def pooled(self, x: torch.Tensor, pooling: tuple[Any, ...]) -> tuple[torch.Tensor, torch.Tensor]:
-        """A gradient of the result, with small integers, whose sums are exact, and the result's indices."""
+        """A gradient of the result, and the indices. The gradient has small integers, so that sums are exact."""
         result, indices = torch.ops.aten.max_pool2d_with_indices(x, *pooling)
         return op_tester.make_tensor(result.shape, x.dtype, low=-3, high=3).round(), indices
 
@@ -104,7 +104,7 @@ class OpMaxPool2dTest(op_tester.OpTest):
         gradient, indices = self.pooled(x, POOLINGS[2])
         for orders in itertools.product(op_tester.dim_orders(4), repeat=4):
             gradient, x, indices = map(op_tester.with_dim_order, (gradient, x, indices), orders)
-            # PyTorch wants one dim order; the kernel none.
+            # PyTorch requires a common dim order. The kernel supports all dim orders.
             (expected,) = backward.expect(*(t.contiguous() for t in (gradient, x)), *POOLINGS[2], indices.contiguous())
             (result,) = backward.run(
                 gradient, x, *POOLINGS[2], indices, outs=[expected], out_dim_order=orders[3], static=True

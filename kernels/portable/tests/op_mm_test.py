@@ -9,7 +9,7 @@ from kernels.testing import op_tester
 
 NUMBERS = (*op_tester.FLOAT_DTYPES, *op_tester.INT_DTYPES, *op_tester.COMPLEX_DTYPES)
 
-# Rows, inner dimension, columns: nothing, one element, full and partial blocks of the loops.
+# Rows, inner dimension, columns: empty tensors, one element, full and partial blocks of the loops.
 SIZES = ((2, 3, 4), (1, 1, 1), (0, 3, 4), (2, 0, 4), (2, 3, 0), (1, 300, 17), (70, 45, 1), (33, 64, 130), (7, 5, 300))
 
 

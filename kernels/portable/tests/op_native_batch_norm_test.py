@@ -63,7 +63,7 @@ class OpNativeBatchNormTest(op_tester.OpTest):
         x = torch.ones(2, 3)
         outs = [x, torch.empty(0), torch.empty(0)]
         for wrong in (torch.ones(2), torch.ones(4), torch.ones(3, 1), torch.ones(())):
-            # PyTorch reads beyond the end of some of these.
+            # For some of these, PyTorch reads out of bounds.
             for parameters in itertools.product((v, wrong), repeat=4):
                 if any(parameter is wrong for parameter in parameters):
                     batch_norm.check_rejected(x, *parameters, 0.1, 1e-5, outs=outs)
@@ -73,7 +73,7 @@ class OpNativeBatchNormTest(op_tester.OpTest):
         batch_norm.check_rejected(x, v, v, v, v, 0.1, 1e-5, outs=[x, torch.empty(0, 1), outs[2]])
 
     def batch_norm(self) -> op_tester.OpTester:
-        """The operator with running statistics, which PyTorch's reference leaves as they are."""
+        """The operator with running statistics. The reference does not change the statistics."""
 
         def reference(x: Any, weight: Any, bias: Any, mean: Any, var: Any, *args: Any) -> Any:
             return torch.ops.aten._native_batch_norm_legit(x, weight, bias, mean.clone(), var.clone(), *args)
@@ -102,12 +102,12 @@ class OpNativeBatchNormTest(op_tester.OpTest):
                 torch.ops.aten._native_batch_norm_legit(x, weight, bias, *expected, True, momentum, 1e-3)
                 rounding = op_tester.Rounding.CHANNEL
                 batch_norm.check(x, weight, bias, *actual, True, momentum, 1e-3, rounding=rounding)
-                # Half and BFloat16: the batch's statistics are rounded before they are added.
+                # For Half and BFloat16, the statistics of the batch are rounded before they are added.
                 tolerance = {2: 1e-2, 4: 1e-5, 8: 1e-10}[parameter_dtype.itemsize]
                 torch.testing.assert_close(actual, expected, rtol=tolerance, atol=tolerance)
         mean, var, v = torch.zeros(3), torch.ones(3), torch.ones(3)
         batch_norm.run(torch.ones(1, 3), v, v, mean, var, True, 0.5, 1e-5, outs=[torch.ones(1, 3), v, v])
-        torch.testing.assert_close((mean, var), (v / 2, v * torch.nan), equal_nan=True)  # As in PyTorch.
+        torch.testing.assert_close((mean, var), (v / 2, v * torch.nan), equal_nan=True)  # as in PyTorch
 
     def test_evaluation(self) -> None:
         batch_norm = self.batch_norm()
@@ -118,7 +118,7 @@ class OpNativeBatchNormTest(op_tester.OpTest):
             torch.testing.assert_close((mean, var), kept, rtol=0, atol=0)
 
     def test_without_running_statistics(self) -> None:
-        # Not PyTorch's out variant, which mixes up the elements of inputs that are not contiguous.
+        # PyTorch's out variant is wrong for inputs that are not contiguous.
         reference = torch.ops.aten._native_batch_norm_legit.no_stats
         batch_norm = self.op("aten::_native_batch_norm_legit.no_stats_out", reference=reference)
         for dtype, shape in itertools.product(op_tester.FLOAT_DTYPES, (*SHAPES, (40, 3, 30))):
@@ -129,7 +129,7 @@ class OpNativeBatchNormTest(op_tester.OpTest):
                     for w, b in ((weight, bias), (None, bias), (None, None)):
                         batch_norm.judge(x, w, b, True, 0.1, 1e-5, rounding=op_tester.Rounding.CHANNEL)
         v, x = torch.ones(3), torch.ones(2, 3)
-        batch_norm.check_rejected(x, v, v, False, 0.1, 1e-5, outs=[x, v, v])  # PyTorch crashes.
+        batch_norm.check_rejected(x, v, v, False, 0.1, 1e-5, outs=[x, v, v])  # PyTorch crashes
         batch_norm.check_rejected(x, v.double(), v, True, 0.1, 1e-5, outs=[x, v, v])
         batch_norm.check_rejected(x, torch.ones(2), v, True, 0.1, 1e-5, outs=[x, v, v])
         batch_norm.check_rejected(x, v, v, True, 0.1, 1e-5, outs=[x, v.double(), v])

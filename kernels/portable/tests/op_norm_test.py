@@ -37,7 +37,7 @@ class OpNormTest(op_tester.OpTest):
         layer_norm = self.op("aten::native_layer_norm.out")
         for value in (float("nan"), 0.0, 1e-40):
             layer_norm.check(torch.tensor([[1.0, value, 3.0], [5, 6, 8]]), [3], None, None, 1e-5)
-        # The mean is infinite. PyTorch's is NaN, whose calculation subtracts infinities.
+        # The mean is infinite. PyTorch's mean is NaN, because PyTorch subtracts infinities.
         x = torch.tensor([[1.0, float("inf"), 3.0]])
         out, _, rstd = layer_norm.run(x, [3], None, None, 1e-5, outs=[x, x[:, :1], x[:, :1]])
         self.assertTrue(out.isnan().all() and rstd.isnan().all())
@@ -67,7 +67,7 @@ class OpNormTest(op_tester.OpTest):
 
     def test_group_norm(self) -> None:
         def reference(x: torch.Tensor, *arguments: Any) -> tuple[torch.Tensor, ...]:
-            return torch.native_group_norm(x.contiguous(), *arguments)  # PyTorch takes few dim orders.
+            return torch.native_group_norm(x.contiguous(), *arguments)  # PyTorch supports few dim orders
 
         overload = torch.ops.aten.native_group_norm.out
         group_norm = self.op("aten::native_group_norm.out", schema=str(overload._schema), reference=reference)
@@ -78,7 +78,7 @@ class OpNormTest(op_tester.OpTest):
                     weight = op_tester.make_tensor((6,), parameters, low=-2, high=2)
                     bias = op_tester.make_tensor((6,), parameters, low=-1, high=1)
                     size = math.prod(shape[2:])
-                    # PyTorch's values of groups of one element have errors that cancel to nothing in others.
+                    # For groups with one element, PyTorch's results have rounding errors. The exact values are 0.
                     for groups in (1, 2, 6) if size > 1 else (1, 2):
                         for w, b in ((weight, bias), (weight, None), (None, None)):
                             arguments = (w, b, shape[0], 6, size, groups, 1e-5)
@@ -101,7 +101,7 @@ class OpNormTest(op_tester.OpTest):
             (w.double(), w, 2, 6, 5, 3),
         ):
             group_norm.check_rejected(x, *arguments, 1e-5, outs=outs)
-        most = torch.ones((2, 6) + (1,) * 14)  # as many dimensions as a tensor can have
+        most = torch.ones((2, 6) + (1,) * 14)  # the largest number of dimensions of a tensor
         group_norm.check_rejected(most, w, w, 2, 6, 1, 3, 1e-5, outs=[most, *outs[1:]])
         group_norm.check_rejected(x.int(), None, None, 2, 6, 5, 3, 1e-5, outs=[x.int(), *outs[1:]])
 

@@ -1,4 +1,4 @@
-"""Tests of the operators that pad with a tensor's own elements."""
+"""Tests of the operators that pad with elements of the tensor."""
 
 import contextlib
 import itertools
@@ -38,13 +38,13 @@ class OpPaddingTest(op_tester.OpTest):
                 pad.check_rejected(x, (1, 1 << 40) * rank, outs=[x])
 
     def test_paddings_of_both_signs(self) -> None:
-        # Any two of one dimension, and random ones of several: what PyTorch takes and what PyTorch refuses.
+        # All pairs for one dimension, and random pairs for several: some are valid in PyTorch, some are not.
         numbers = random.Random(0)
         for kind, rank in itertools.product(("constant", "reflection", "replication"), (1, 2, 3)):
             shape = (2, 3, 4, 5)[-rank - 1 :]
             pads = [*itertools.product(range(-9, 10), repeat=2)] if rank == 1 else []
             pads += [tuple(numbers.randint(-7, 7) for _ in range(2 * rank)) for _ in range(100)]
-            # Most random ones are refused: these are not, but where they lose all.
+            # Most random paddings are invalid. These are valid, except if they remove all elements.
             pads += [sum((_pair(numbers, size) for size in shape[:0:-1]), ()) for _ in range(100)]
             with self.subTest(kind=kind, rank=rank):
                 pad = self.op("aten::constant_pad_nd.out" if kind == "constant" else f"aten::{kind}_pad{rank}d.out")
@@ -56,7 +56,7 @@ class OpPaddingTest(op_tester.OpTest):
 
 
 def _pair(numbers: random.Random, size: int) -> tuple[int, int]:
-    """A padding by less than a dimension's size on one side, and by what leaves something on the other side."""
+    """A padding less than the dimension's size on one side, and one that keeps an element on the other side."""
     one = numbers.randint(-size - 2, size - 1)
     other = numbers.randint(-size - one, size - 1)
     return (one, other) if numbers.random() < 0.5 else (other, one)

@@ -1,7 +1,7 @@
-"""Tests of the operators that give random numbers: rand.out, randn.out and native_dropout.out.
+"""Tests of the operators that return random numbers: rand.out, randn.out and native_dropout.out.
 
-The bounds are those that a right kernel fails by chance less than once in a million runs, for independent numbers of
-the distribution.
+The bounds are chosen so that a correct kernel fails less than once in a million runs, for independent numbers of the
+distribution.
 """
 
 import math
@@ -13,8 +13,8 @@ from absl.testing import absltest
 from kernels.testing import op_tester
 
 COUNT = 200_000
-SIGMAS = 5.5  # Of a normal distribution, beyond which less than one in ten millions lies.
-KOLMOGOROV = 2.9  # sup|F_n - F| * sqrt(n) is larger with a probability of 2 * exp(-2 * 2.9 ** 2).
+SIGMAS = 5.5  # a normal variable exceeds this with a probability of less than 1e-7
+KOLMOGOROV = 2.9  # the probability of a larger sup|F_n - F| * sqrt(n) is 2 * exp(-2 * 2.9 ** 2)
 SIZES: tuple[list[int], ...] = ([], [0], [1], [7], [2, 0, 3], [3, 4, 5], [1000])
 
 
@@ -31,8 +31,9 @@ class OpRandomTest(op_tester.OpTest):
     def check_distribution(
         self, x: torch.Tensor, cdf: Callable[[torch.Tensor], torch.Tensor], mean: float, variance: float, step: float
     ) -> None:
-        """Checks mean, variance, distribution, and that numbers have nothing to do with later ones; `step`: what the
-        dtype's rounding adds to the distance of distributions.
+        """Checks mean, variance, distribution and autocorrelation.
+
+        `step` is the additional distance of the distributions from rounding to the dtype.
         """
         x = x.double().flatten()
         n = x.numel()

@@ -1,4 +1,4 @@
-"""Tests of the operators that copy elements to other places by a rule."""
+"""Tests of the operators that rearrange elements."""
 
 from typing import Any
 
@@ -104,7 +104,7 @@ class OpRearrangeTest(op_tester.OpTest):
         self.check_dim_orders("unfold_copy.out", *calls)
         for size in (0, 1, 2):
             self.op("aten::unfold_copy.out").judge(torch.tensor(2.0), 0, size, 1)
-        most = torch.ones((2,) + (1,) * 15)  # as many dimensions as a tensor can have
+        most = torch.ones((2,) + (1,) * 15)  # the largest number of dimensions of a tensor
         self.op("aten::unfold_copy.out").check_rejected(most, 0, 1, 1, outs=[most])
 
     def test_pixels(self) -> None:

@@ -9,7 +9,7 @@ from kernels.testing import op_tester
 
 
 def index_of(shape: tuple[int, ...], dim: int, sizes: list[int]) -> torch.Tensor:
-    """A different position for each element of a line: which of several sources remains is up to the operator."""
+    """An index with distinct positions along `dim`, because the result for repeated positions is not defined."""
     generator = torch.Generator().manual_seed(sum(sizes))
     order = torch.rand([*sizes[:dim], shape[dim], *sizes[dim + 1 :]], generator=generator).argsort(dim)
     return order.narrow(dim, 0, sizes[dim]).contiguous()

@@ -7,7 +7,7 @@ from absl.testing import absltest
 
 from kernels.testing import op_tester
 
-# PyTorch rounds the logarithm of a sum to half precision before it is subtracted.
+# PyTorch rounds the logarithm of the sum to half precision before the subtraction.
 OPERATORS = (("aten::_softmax.out", op_tester.Rounding.RESULT), ("aten::_log_softmax.out", op_tester.Rounding.OPERANDS))
 
 

@@ -17,7 +17,7 @@ class OpSubTest(op_tester.OpTest):
         for dtype in DTYPES:
             x = op_tester.make_tensor((2, 3), dtype)
             for alpha in (2, -1, 1.5, True):
-                # For some elements, PyTorch rounds alpha * x to a small dtype before it subtracts.
+                # For some elements, PyTorch rounds alpha * x to a 16-bit dtype before the subtraction.
                 small = dtype.to_real() in (torch.float16, torch.bfloat16)
                 sub.judge(x, x, alpha=alpha, atol=0.04 if small else None)
 

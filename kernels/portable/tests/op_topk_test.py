@@ -11,7 +11,7 @@ from kernels.testing import op_tester
 
 class OpTopkTest(op_tester.OpTest):
     def check(self, x: torch.Tensor, k: int, *arguments: Any, **options: Any) -> None:
-        """The values are PyTorch's. Of equal ones, PyTorch chooses any."""
+        """Compares the values with PyTorch's. For equal values, PyTorch's indices are arbitrary."""
         topk = self.op("aten::topk.values")
         expected, indices = topk.expect(x, k, *arguments)
         values, found = topk.run(x, k, *arguments, outs=[expected, indices], **options)
@@ -31,7 +31,7 @@ class OpTopkTest(op_tester.OpTest):
                             self.check(x, k, dim, largest, out_dim_order=order)
 
     def test_numbers(self) -> None:
-        """The result of a tensor without dimensions is that tensor, whatever k."""
+        """Tests that the result of a 0-dim tensor is the tensor for all k."""
         topk = self.op("aten::topk.values")
         for k, order in itertools.product((0, 1), (True, False)):
             topk.check(torch.tensor(5.0), k, -1, order, exact=True)

@@ -1,4 +1,4 @@
-"""Tests of the operators that make images of another size."""
+"""Tests of the operators that resize images."""
 
 import itertools
 from typing import Any
@@ -49,7 +49,7 @@ class OpUpsampleTest(op_tester.OpTest):
             bilinear.check_rejected(x, [2, 2], False, None, outs=[x])
 
     def test_bilinear_integers(self) -> None:
-        """PyTorch has Byte alone, and rounds its weights: the judge is Double, rounded."""
+        """Compares with rounded results in Double. PyTorch only supports Byte, and rounds the weights."""
 
         def reference(x: torch.Tensor, *args: Any) -> torch.Tensor:
             return torch.ops.aten.upsample_bilinear2d.vec(x.double(), *args).round().to(x.dtype)
@@ -57,7 +57,7 @@ class OpUpsampleTest(op_tester.OpTest):
         name = "aten::upsample_bilinear2d.vec_out"
         bilinear = self.op(name, schema=schema(name), reference=reference)
         for align, (size, scales), dtype in itertools.product((False, True), SIZES, op_tester.INT_DTYPES):
-            # A value that is close to the middle of two integers may be rounded to either.
+            # A value near the midpoint of two integers may be rounded to either.
             bilinear.judge(op_tester.make_tensor((2, 3, 4, 5), dtype), size, align, scales, rtol=0, atol=1)
         for dtype in op_tester.INT_DTYPES:
             info = torch.iinfo(dtype)
@@ -72,11 +72,11 @@ class OpUpsampleTest(op_tester.OpTest):
         torch.testing.assert_close(result, expected, rtol=0, atol=1)
 
     def antialiased(self) -> op_tester.OpTester:
-        """PyTorch has Float, Double and Byte: other floats as Float, integers as Double, rounded."""
+        """Compares Half and BFloat16 with Float, and integers with rounded Double. PyTorch lacks these dtypes."""
 
         def reference(x: torch.Tensor, *args: Any) -> torch.Tensor:
             if x.dtype in (torch.bool, *op_tester.UNSUPPORTED_DTYPES):
-                raise ValueError(f"not an image: {x.dtype}")
+                raise ValueError(f"expected an image dtype, got {x.dtype}")
             floats = {torch.float16: torch.float32, torch.bfloat16: torch.float32, torch.float32: torch.float32}
             result = torch.ops.aten._upsample_bilinear2d_aa(x.to(floats.get(x.dtype, torch.float64)), *args)
             return (result if x.dtype.is_floating_point else result.round()).to(x.dtype)
@@ -89,7 +89,7 @@ class OpUpsampleTest(op_tester.OpTest):
         for align, size, dtype in itertools.product((False, True), sizes, op_tester.ALL_DTYPES):
             for shape in ((2, 3, 4, 5), (1, 1, 20, 17)):
                 x = op_tester.make_tensor(shape, dtype)
-                # A sum that is close to the middle of two integers may be rounded to either.
+                # A sum near the midpoint of two integers may be rounded to either.
                 tolerance = {True: 1e-2 if dtype.itemsize == 2 else 1e-5, False: 1}[dtype.is_floating_point]
                 antialiased.judge(x, size, align, rtol=0 if tolerance == 1 else tolerance, atol=tolerance)
         for align, order in itertools.product((False, True), op_tester.dim_orders(4)):
@@ -102,14 +102,14 @@ class OpUpsampleTest(op_tester.OpTest):
         scales = (None, 0.8, 2.0, 5.0, 0.0, -2.0, float("nan"), float("inf"))
         for h, w, align in itertools.product(scales, scales, (False, True)):
             antialiased.judge(x, [3, 4], align, h, w, rtol=1e-5, atol=1e-5)
-        # PyTorch reads behind the input where a scale leaves it. There is nothing, which is 0.
+        # PyTorch reads out of bounds if a scale leaves the input. The kernel uses 0.
         for scale, first in ((0.5, 3), (0.01, 1), (1e-300, 0)):
             (result,) = antialiased.run(x, [3, 4], False, None, scale, outs=[torch.empty(1, 2, 3, 4)])
             self.assertTrue((result[..., :first] != 0).all())
             self.assertTrue((result[..., first:] == 0).all())
 
     def test_antialiased_one_column(self) -> None:
-        """PyTorch repeats the first row of a result one column wide: the judge is the transposed image."""
+        """Compares with the transposed image, because PyTorch repeats the first row of a result with one column."""
 
         def reference(x: torch.Tensor, size: list[int], *args: Any) -> torch.Tensor:
             return torch.ops.aten._upsample_bilinear2d_aa(x.mT.contiguous(), size[::-1], *args).mT.contiguous()
@@ -119,7 +119,7 @@ class OpUpsampleTest(op_tester.OpTest):
             for order in op_tester.dim_orders(4):
                 x = op_tester.make_tensor((2, 3, 6, width), torch.float32, dim_order=order)
                 antialiased.check(x, [height, 1], align, rtol=1e-5, atol=1e-5)
-        # Weights by hand: a row under a triangle from -1 to 3, with 3/4 at 0.5 and 1.5, and 1/4 at 2.5.
+        # Weights computed manually: a row under a triangle from -1 to 3, with 3/4 at 0.5 and 1.5, and 1/4 at 2.5.
         x = torch.tensor([0.0, 1, 2, 3]).reshape(1, 1, 4, 1)
         (result,) = antialiased.run(x, [2, 1], False, outs=[torch.empty(1, 1, 2, 1)])
         torch.testing.assert_close(result.flatten(), torch.tensor([5 / 7, 16 / 7]))
@@ -133,7 +133,7 @@ class OpUpsampleTest(op_tester.OpTest):
                 (result,) = antialiased.run(x, [3, 3], False, outs=[torch.empty((1, 1, 3, 3), dtype=dtype)])
                 error = (result.double() - x[..., :3, :3].double()).abs().max().item()
                 self.assertLessEqual(error, 0 if dtype != torch.int64 else 2**53)
-        # PyTorch's own Byte has rounded weights.
+        # PyTorch's Byte has rounded weights.
         x = op_tester.make_tensor((1, 3, 9, 11), torch.uint8, low=0, high=255)
         expected = torch.ops.aten._upsample_bilinear2d_aa(x, [4, 5], False)
         (result,) = antialiased.run(x, [4, 5], False, outs=[expected])

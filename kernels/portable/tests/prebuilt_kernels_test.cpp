@@ -1,4 +1,5 @@
-// The wheel's prebuilt kernels and those of kernels/portable in one binary: each registry has its own, and both work.
+// Tests a binary with the wheel's prebuilt kernels and those of kernels/portable: each registry has its own kernels,
+// and both work.
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/span.h>

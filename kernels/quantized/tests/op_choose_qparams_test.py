@@ -10,7 +10,7 @@ from kernels.testing import op_tester
 _OPS = torch.ops.quantized_decomposed
 _INF, _NAN = float("inf"), float("nan")
 _RANGE = (-128, 127, 1e-7, torch.int8)
-# Values of all signs, and of none.
+# Ranges with both signs, one sign, and only 0.
 _RANGES = ((-9, 9), (3, 9), (-9, -3), (0, 0), (-1e-9, 1e-9), (-1e4, 3), (-1e-3, 1e3))
 
 
@@ -72,7 +72,7 @@ class OpChooseQparamsTest(quantized_case.QuantizedCase):
             self.per_token().check_threads(op_tester.make_tensor(shape, torch.float32), torch.int8)
 
     def test_no_number_ends_a_zero_point(self) -> None:
-        # PyTorch's conversion of NaN to an integer is undefined.
+        # In PyTorch, the conversion of NaN to an integer is undefined.
         for values in ([_NAN], [_NAN, 1.0], [_INF, 0.0], [-_INF, 2.0], [_INF, -_INF], [3.4e38, -3.4e38]):
             x = torch.tensor([values * 20])
             scale, zero_point = self.per_tensor().run(x, *_RANGE, outs=[torch.ones(1).double(), torch.ones(1).long()])

@@ -1,4 +1,4 @@
-"""Tests of op_dequantize_per_*.cpp: the values that the integers of a tensor, a channel or a token stand for."""
+"""Tests of op_dequantize_per_*.cpp: dequantization by tensor, by channel and by token."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def _per_tensor_of_tensors(q: torch.Tensor, *args: Any) -> torch.Tensor:
 
 
 def _as_int32(*args: Any) -> tuple[Any, ...]:
-    """The arguments with Int in place of UInt16, which PyTorch does not subtract from."""
+    """The arguments with Int in place of UInt16, because PyTorch has no subtraction for UInt16."""
     values = (arg.to(torch.int32) if getattr(arg, "dtype", None) == torch.uint16 else arg for arg in args)
     return tuple(torch.int32 if value is torch.uint16 else value for value in values)
 
@@ -67,7 +67,7 @@ class OpDequantizeTest(quantized_case.QuantizedCase):
                 tester.check(make_quantized((300,), dtype), scale, zero_point, least, largest, dtype, exact=True)
 
     def test_bits16(self) -> None:
-        # ExecuTorch's other name of UInt16; PyTorch dequantizes that one alone.
+        # Bits16 is ExecuTorch's other dtype for UInt16. PyTorch only dequantizes UInt16.
         q = make_quantized((3, 4), torch.uint16)
         for tester, parameters in (
             (self.per_tensor(), (1e-3, 20000)),
@@ -86,12 +86,12 @@ class OpDequantizeTest(quantized_case.QuantizedCase):
             args = (make_quantized((300,), dtype), 0.1, 3, *bounds, dtype)
             for out_dtype in (torch.float32, torch.float64):
                 self.per_tensor().check(*args, out_dtype, exact=True)
-            # PyTorch rounds to a small out dtype at every step, the kernel once.
+            # PyTorch rounds to a 16-bit out dtype after each step, the kernel rounds once.
             for out_dtype in (torch.float16, torch.bfloat16):
                 expected = [_per_tensor(*args).to(out_dtype)]
                 actual = self.per_tensor().run(*args, out_dtype, outs=expected)
                 torch.testing.assert_close(actual, expected, rtol=0, atol=0)
-        # Without out_dtype, PyTorch's result is Float; ExecuTorch's is what the out tensor holds.
+        # Without out_dtype, PyTorch's result is Float. ExecuTorch's result has the dtype of the out tensor.
         self.per_tensor().check(make_quantized((9,), torch.int8), 0.5, 3, *_RANGE, out_dtype=torch.float64, exact=True)
 
     def test_parameters_in_tensors(self) -> None:
@@ -138,7 +138,7 @@ class OpDequantizeTest(quantized_case.QuantizedCase):
                         None if dtype == torch.int32 else make_zero_points(channels, torch.float32),
                     ):
                         for out_dtype in op_tester.FLOAT_DTYPES:
-                            # Where PyTorch calculates with Ints in Float, a Double differs.
+                            # For these dtypes, PyTorch computes Ints in Float, so that Double results differ.
                             if (dtype, scale_dtype, out_dtype) != (torch.int32, torch.float32, torch.float64):
                                 tester.check(q, scales, zero_points, axis, *bounds, dtype, out_dtype)
 
@@ -191,7 +191,7 @@ class OpDequantizeTest(quantized_case.QuantizedCase):
                             tester.check(*args, torch.float16, out_dim_order=order, static=True)
 
     def test_scales_of_tokens_in_one_dimension(self) -> None:
-        # PyTorch's documentation allows that, though its operator does not broadcast them.
+        # PyTorch's documentation allows other shapes of parameters, but PyTorch's operator does not broadcast them.
         tester = self.per_token()
         q = make_quantized((2, 3, 5), torch.int8)
         scales, zero_points = make_scales(6), make_zero_points(6)

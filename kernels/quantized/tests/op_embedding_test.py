@@ -1,4 +1,4 @@
-"""Tests of op_embedding_*.cpp: rows of weights that are bytes, or of 4 or 2 bits in bytes."""
+"""Tests of op_embedding_*.cpp: embeddings with weights of 8, 4 and 2 bits."""
 
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ _SCALE_DTYPES = (torch.float32, torch.float16, torch.bfloat16)
 
 
 class _Embedding(NamedTuple):
-    """The operators of an embedding whose weights have `bits` bits, without and with a dtype."""
+    """The operators of an embedding with weights of `bits` bits, without and with a dtype argument."""
 
     out: str
     dtype_out: str
@@ -29,11 +29,11 @@ _ALL = (_BYTE, *_PACKED)
 
 
 def _pack(weight: torch.Tensor, bits: int) -> torch.Tensor:
-    """Signed weights of `bits` bits in bytes, as ExecuTorch's exporter packs them."""
+    """Packs signed weights of `bits` bits into bytes, as ExecuTorch's exporter does."""
     if bits == 8:
         return weight
     unsigned = (weight + (1 << (bits - 1))).to(torch.uint8).reshape(weight.shape[0], -1, 8 // bits)
-    # The first of two nibbles is the upper one, the first of four pairs of bits the lowest.
+    # The first of two 4-bit weights is in the upper half, the first of four 2-bit weights in the lowest bits.
     shifts = (4, 0) if bits == 4 else (0, 2, 4, 6)
     packed = torch.zeros_like(unsigned[:, :, 0])
     for i, shift in enumerate(shifts):
@@ -54,7 +54,7 @@ def _make_parameters(rows: int, groups: int | None, dtype: torch.dtype) -> tuple
 
 
 def _no_reference(*args: object) -> torch.Tensor:
-    raise NotImplementedError(f"nothing to compare {args} with")
+    raise NotImplementedError(f"no reference for {args}")
 
 
 class OpEmbeddingTest(quantized_case.QuantizedCase):
@@ -70,10 +70,10 @@ class OpEmbeddingTest(quantized_case.QuantizedCase):
         packed: torch.Tensor | None = None,
         out_dim_order: tuple[int, ...] | None = None,
     ) -> None:
-        """Judges both overloads by PyTorch's dequantization of the weights that are packed."""
+        """Compares both overloads with PyTorch's dequantization of the weights before packing."""
         limit = 1 << (embedding.bits - 1)
         groups = scales.shape[1] if scales.dim() == 2 else 1
-        # In Float: PyTorch rounds to the scales' dtype at every step, the kernel once.
+        # Computed in Float, because PyTorch rounds to the scales' dtype after each step, the kernel rounds once.
         rows = _OPS.dequantize_per_channel_group.default(
             weight,
             scales.float(),

@@ -89,7 +89,7 @@ class OpMixedTest(quantized_case.QuantizedCase):
                 tester.check(*args, out_dim_order=order, static=True)
 
     def test_add_dtypes(self) -> None:
-        # PyTorch refuses quant_max 255 for Char; ExecuTorch takes values of Byte's range in every dtype.
+        # PyTorch refuses quant_max 255 for Char. ExecuTorch accepts ranges of Byte for all dtypes.
         tester = self.add()
         bytes_ = make_quantized((20, 30), torch.uint8) % 128
         args = (0.1, 3, 0, 255)

@@ -1,4 +1,4 @@
-"""Tests of op_quantize_per_*.cpp: values of floats in a tensor, a channel or a token, as integers."""
+"""Tests of op_quantize_per_*.cpp: quantization by tensor, by channel and by token."""
 
 import torch
 from absl.testing import absltest
@@ -13,7 +13,7 @@ _INF, _NAN = float("inf"), float("nan")
 
 
 def _as_float(x: torch.Tensor) -> torch.Tensor:
-    # PyTorch refuses Double. ExecuTorch takes it, and calculates in Float.
+    # PyTorch refuses Double. ExecuTorch accepts Double and computes in Float.
     return x.float() if x.dtype == torch.float64 else x
 
 
@@ -54,12 +54,12 @@ class OpQuantizeTest(quantized_case.QuantizedCase):
                 for dtype, (least, largest) in BOUNDS.items():
                     if dtype != torch.int32:
                         tester.check(halves * scale, scale, zero_point, least, largest, dtype)
-        # Within the integers that floats have, a quantized Int is exact.
+        # Int results are exact in the range of integers that Float represents exactly.
         wide = op_tester.make_tensor((5000,), torch.float32, low=-(2.0**23), high=2.0**23)
         tester.check(wide, 0.75, -12345, -(1 << 31), (1 << 31) - 1, torch.int32)
 
     def test_bits16(self) -> None:
-        # ExecuTorch's other name of UInt16; PyTorch quantizes to that one alone.
+        # Bits16 is ExecuTorch's other dtype for UInt16. PyTorch only quantizes to UInt16.
         x = op_tester.make_tensor((3, 4), torch.float32)
         for tester, parameters in (
             (self.per_tensor(), (1e-3, 20000)),
@@ -77,7 +77,7 @@ class OpQuantizeTest(quantized_case.QuantizedCase):
     def test_values_beyond_the_range(self) -> None:
         x = torch.tensor([_INF, -_INF, 3.4e38, -3.4e38, 1e-45, 0.0, -0.0] * 5)
         for dtype, (least, largest) in BOUNDS.items():
-            # PyTorch's conversion to Int is undefined there.
+            # In PyTorch, the conversion of out-of-range values to Int is undefined.
             limit = largest if dtype != torch.int32 else (1 << 31) - 128
             expected = torch.tensor([limit, least, limit, least, 0, 0, 0] * 5).to(dtype)
             for given in (x, x.half(), x.bfloat16()):
@@ -86,14 +86,14 @@ class OpQuantizeTest(quantized_case.QuantizedCase):
                 if dtype != torch.int32:
                     self.per_tensor().check(given, 0.5, 0, least, largest, dtype)
                     self.per_tensor().check(given, 0.5, 0, largest, least, dtype)
-        # As exact as Double is, where the scales are that.
+        # Computed in Double if the scales are Double.
         expected = torch.tensor([2147483647, -2147483648], dtype=torch.int32)
         tester = self.per_channel()
         args = (torch.tensor([1e30, -1e30]), make_scales(2), make_zero_points(2), 0, -(1 << 31), (1 << 31) - 1)
         torch.testing.assert_close(tester.run(*args, torch.int32, outs=[expected])[0], expected)
 
     def test_nan_becomes_quant_min(self) -> None:
-        # PyTorch's conversion of NaN to an integer is undefined.
+        # In PyTorch, the conversion of NaN to an integer is undefined.
         x = torch.full((20,), _NAN)
         scales, zero_points = make_scales(1), make_zero_points(1)
         for dtype, (least, _) in BOUNDS.items():
@@ -189,7 +189,7 @@ class OpQuantizeTest(quantized_case.QuantizedCase):
                         tester.check(x, scales, zero_points, *_RANGE, out_dim_order=order, static=True)
 
     def test_per_token_rounds_as_pytorch(self) -> None:
-        # Sums with an odd zero point have their halves elsewhere.
+        # With an odd zero point, rounding to even before and after the addition gives different results.
         tester = self.per_token()
         for x_dtype in op_tester.FLOAT_DTYPES:
             x = (torch.arange(-300, 300) / 2).reshape(3, 200).to(x_dtype)
@@ -200,7 +200,7 @@ class OpQuantizeTest(quantized_case.QuantizedCase):
                     tester.check(x, scales.double(), zero_points, least, largest, dtype)
 
     def test_scales_of_tokens_in_one_dimension(self) -> None:
-        # PyTorch's documentation allows that, though its operator does not broadcast them.
+        # PyTorch's documentation allows other shapes of parameters, but PyTorch's operator does not broadcast them.
         tester = self.per_token()
         x = op_tester.make_tensor((2, 3, 5), torch.float32)
         scales, zero_points = make_scales(6), make_zero_points(6)

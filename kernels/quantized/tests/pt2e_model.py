@@ -1,6 +1,6 @@
-"""A small convolutional network, quantized by PT2E: its program calls the quantized kernels."""
+"""A small convolutional network, quantized with PT2E. Its program calls the quantized kernels."""
 
-# Defines the out variants that programs call.
+# Registers the out variants that programs call.
 import executorch.kernels.quantized  # noqa: F401
 import torch
 from executorch.backends.xnnpack.quantizer import xnnpack_quantizer

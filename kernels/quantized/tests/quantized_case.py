@@ -1,4 +1,4 @@
-"""What the tests of quantized_decomposed operators have in common."""
+"""The common part of the tests of quantized_decomposed operators."""
 
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +7,7 @@ import torch
 
 from kernels.testing import op_tester, quantized_references
 
-# Dtypes of quantized values, with the least and the largest of each.
+# The smallest and the largest value of each dtype of quantized values.
 BOUNDS = {
     dtype: (torch.iinfo(dtype).min, torch.iinfo(dtype).max) for dtype in (*op_tester.INT_DTYPES[1:], torch.uint16)
 }
@@ -15,7 +15,7 @@ NO_QUANTIZED_DTYPES = (torch.int64, torch.bool, *op_tester.FLOAT_DTYPES)
 
 
 class QuantizedCase(op_tester.OpTest):
-    """Tests against PyTorch's operators, which have no out variants: quantized.yaml has the schemas."""
+    """Tests against PyTorch's operators. They have no out variants, so that the schemas are from quantized.yaml."""
 
     def quantized_op(self, name: str, reference: Callable[..., Any]) -> op_tester.OpTester:
         return self.op(name, schema=quantized_references.schema(name), reference=reference)
@@ -24,7 +24,7 @@ class QuantizedCase(op_tester.OpTest):
 def make_quantized(
     shape: tuple[int, ...], dtype: torch.dtype, dim_order: tuple[int, ...] | None = None
 ) -> torch.Tensor:
-    """A tensor of integers from all of the dtype's range."""
+    """A tensor of random integers from the whole range of the dtype."""
     least, largest = BOUNDS[dtype]
     generator = torch.Generator().manual_seed(sum(shape))
     tensor = torch.randint(least, largest + 1, shape, generator=generator).to(dtype)

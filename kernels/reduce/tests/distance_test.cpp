@@ -54,13 +54,13 @@ TEST(DistanceTest, NanIsEveryDistance) {
 }
 
 TEST(DistanceTest, RowsThatDoNotLieTogether) {
-  // Without memory for temporary data, rows stay where they are; the distances are the same.
+  // Without temporary memory, the rows are not copied. The distances are the same.
   ::executorch::extension::MallocMemoryAllocator allocator;
   for (const bool has_memory : {true, false}) {
     KernelRuntimeContext context(nullptr, has_memory ? &allocator : nullptr);
     OwnedTensor<Half> x({3, 300}, {1, 0});
     for (int i = 0; i < 900; ++i) {
-      x.data()[i] = static_cast<Half>(static_cast<float>(i % 3));  // Rows of 0, of 1 and of 2.
+      x.data()[i] = static_cast<Half>(static_cast<float>(i % 3));  // rows of 0, 1 and 2
     }
     const ConstStridedView view = with_dense_rows(context, x.tensor(), ScalarType::Float);
     EXPECT_EQ(view.dtype, has_memory ? ScalarType::Float : ScalarType::Half);

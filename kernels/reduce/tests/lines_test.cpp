@@ -16,7 +16,7 @@ namespace {
 
 using testing::OwnedTensor;
 
-/// Each element's share of its line's sum, plus 1.
+/// (x + 10) / sum + position for each element x of a line, where sum is the sum of all x + 10.
 void share(Line<float>& line) {
   float count = 0;
   line.read([&](const float* x, int64_t start, int64_t n) {
@@ -54,7 +54,7 @@ void test_lines(const std::vector<int>& sizes, std::vector<uint8_t> in_order, st
   in.fill_randomly(random);
   for (int dim = 0; dim < static_cast<int>(sizes.size()); ++dim) {
     apply_to_lines<float>(&share, in.tensor(), dim, out.tensor());
-    // The lines along `dim`, one by one.
+    // Checks the lines along `dim` one by one.
     const ConstStridedView in_view(in.tensor());
     const ConstStridedView out_view(out.tensor());
     const std::vector<int64_t> in_starts = testing::offsets_of(in_view.select(dim, 0));

@@ -1,4 +1,4 @@
-// extreme_reduction.h, mean.h, variance.h and normalize.h.
+// Tests of extreme_reduction.h, mean.h, variance.h and normalize.h.
 
 #include <gtest/gtest.h>
 
@@ -110,7 +110,7 @@ TEST(VarianceTest, OfTooFewValues) {
   EXPECT_EQ(context.failure_state(), Error::InvalidArgument);
 }
 
-/// Normalizes rows of `columns` values, which lie in memory as `order` says.
+/// Normalizes rows of `columns` values, with the dim order `order`.
 void check_normalization(int rows, int columns, const std::vector<uint8_t>& order) {
   std::mt19937 random(1);
   OwnedTensor<float> in({rows, columns}, order), out({rows, columns}), mean({rows}), rstd({rows});

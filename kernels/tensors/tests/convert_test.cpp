@@ -32,7 +32,7 @@ TEST(ReducedFloatTest, EveryHalfIsTheFloatThatItsFieldsSay) {
 }
 
 TEST(ReducedFloatTest, FloatsAreRoundedToTheNearestHalf) {
-  // Each Half, the middle between it and the next one, and the floats beside the middle.
+  // Each Half, the midpoint between it and the next Half, and the floats next to the midpoint.
   for (uint32_t bits = 0; bits < 0x7bff; ++bits) {
     const float lower = half_to_float(static_cast<uint16_t>(bits));
     const float upper = half_to_float(static_cast<uint16_t>(bits + 1));
@@ -76,13 +76,13 @@ void expect_defined_integers() {
   EXPECT_EQ((convert_value<uint64_t, From>(From(-1))), UINT64_MAX);
 }
 
-// tools/sanitize shows that none of these conversions is undefined behavior.
+// tools/sanitize tests that none of these conversions is undefined behavior.
 TEST(ConvertTest, IntegersOfFloatsThatTheyDoNotHold) {
   expect_defined_integers<float>();
   expect_defined_integers<double>();
 }
 
-/// Writes numbers that every dtype holds as elements of `To`, and reads them back, between the strides given.
+/// Writes numbers that all dtypes can represent as elements of `To`, and reads them back, with the given strides.
 template <typename From, typename To>
 void round_trip(int64_t from_step, int64_t to_step) {
   const int64_t n = 45;
@@ -125,7 +125,7 @@ TEST(ConvertTest, BlocksOfEveryPairOfDtypes) {
 }
 
 TEST(ConvertTest, EveryHalfInBlocks) {
-  // Some processors convert blocks with instructions of their own.
+  // Covers the conversion of blocks with instructions that only some processors have.
   std::vector<uint16_t> halves(0x10000);
   std::iota(halves.begin(), halves.end(), uint16_t{0});
   std::vector<float> floats(halves.size());

@@ -1,5 +1,5 @@
-// Code as a user of ExecuTorch's generated Functions.h writes it, with the include line of ExecuTorch's own kernel
-// tests. Every result is compared with that of ExecuTorch's kernels.
+// Calls the generated Functions.h like a user of ExecuTorch, with the #include of ExecuTorch's own kernel tests, and
+// compares all results with those of ExecuTorch's kernels.
 
 #include <executorch/extension/memory_allocator/malloc_memory_allocator.h>
 #include <executorch/extension/tensor/tensor.h>
@@ -29,7 +29,7 @@ namespace aten = torch::executor::aten;
 namespace dim_order_ops = torch::executor::dim_order_ops;
 namespace quantized = torch::executor::quantized_decomposed;
 
-/// A list of an operator, which keeps its elements.
+/// A list argument that owns its elements.
 template <typename T>
 struct List : std::vector<T> {
   using std::vector<T>::vector;

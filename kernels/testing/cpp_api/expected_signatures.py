@@ -1,9 +1,9 @@
-"""Writes C++ that takes every operator's function by the type that ExecuTorch's code generator gives it.
+"""Writes C++ that takes the address of each operator's function, with the type from ExecuTorch's code generator.
 
     expected_signatures OUTPUT HEADER YAML...
 
-The output compiles where HEADER, a Functions.h, declares the operators of the YAMLs as ExecuTorch's Functions.h does
-those of its own YAMLs.
+The output compiles if HEADER, a Functions.h, declares the operators of the YAMLs with the same types as ExecuTorch's
+Functions.h.
 """
 
 import sys

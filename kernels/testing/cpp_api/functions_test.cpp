@@ -1,5 +1,5 @@
-// Generated headers declare what a program can call: all of it is defined, and no function takes a tensor of more
-// dimensions than kernels have room for.
+// Tests that all functions in generated headers are defined, and that functions refuse tensors with more dimensions
+// than kernels support.
 
 #include "kernels/testing/cpp_api/functions_test.h"
 

@@ -1,4 +1,4 @@
-// What functions of generated headers do with tensors of too many dimensions.
+// Calls functions of generated headers with tensors of too many dimensions.
 
 #pragma once
 
@@ -22,7 +22,7 @@ using executorch::aten::Scalar;
 using executorch::aten::Tensor;
 using executorch::runtime::KernelRuntimeContext;
 
-/// A tensor of floats with all that it points to, of `rank` dimensions that do not merge.
+/// A tensor of floats that owns its memory. It has `rank` dimensions that do not merge.
 class OwnedTensor {
  public:
   explicit OwnedTensor(size_t rank) : sizes_(rank, 1), dim_order_(rank), strides_(rank, 2), data_(4, 1.0f) {
@@ -43,12 +43,12 @@ class OwnedTensor {
   std::unique_ptr<executorch::aten::TensorImpl> impl_;
 };
 
-/// Makes the arguments of a call. The tensor number `chosen` has `rank` dimensions; the others, two.
+/// Creates the arguments of a call. Tensor number `chosen` has `rank` dimensions, the others have two.
 class Arguments {
  public:
   Arguments(int chosen, size_t rank) : chosen_(chosen), rank_(rank) {}
 
-  /// How many tensors there are.
+  /// The number of tensors.
   int count() const { return count_; }
 
   template <typename T>
@@ -94,7 +94,7 @@ class Arguments {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
-/// What the visits found.
+/// The results of the visits.
 struct Found {
   int kernels = 0;
   int functions = 0;
@@ -106,16 +106,16 @@ inline Found& found() {
   return found;
 }
 
-/// Visits all that the headers declare; the generated source has it.
+/// Visits all functions of the headers. Defined in the generated source.
 void visit_all();
 
-/// A kernel, which is there: that the program links says so.
+/// Visits a kernel. The program only links if the kernel is defined.
 template <typename Result, typename... Parameters>
 void visit_kernel(const char*, Result (*kernel)(Parameters...)) {
   found().kernels += kernel != nullptr;
 }
 
-/// A typed function, which refuses tensors of more than 16 dimensions wherever they stand.
+/// Visits a typed function. The function must refuse tensors with more than 16 dimensions in all positions.
 template <typename Result, typename... Parameters>
 void visit_function(const char* name, Result (*function)(KernelRuntimeContext&, Parameters...)) {
   ++found().functions;
@@ -123,7 +123,7 @@ void visit_function(const char* name, Result (*function)(KernelRuntimeContext&, 
     int count = 1;
     for (int chosen = 0; chosen < count; ++chosen) {
       Arguments arguments(chosen, rank);
-      // In braces, one is made after the other.
+      // Braces guarantee the order of the evaluation.
       std::tuple<std::decay_t<Parameters>&...> values{arguments.template make<Parameters>()...};
       count = arguments.count();
       if (count == 0) return;

@@ -1,8 +1,8 @@
-"""Writes C++ that gives each function that generated headers declare to a test: see functions_test.h.
+"""Writes C++ that passes each function of generated headers to a test: see functions_test.h.
 
     list_functions OUTPUT HEADER...
 
-The output links where all of these functions are defined.
+The output links if all these functions are defined.
 """
 
 import re
@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-# Names with a `::`: others are of the library's own helpers.
+# Namespaces with a `::`. The others are those of helpers of the library.
 _NAMESPACE = re.compile(r"^namespace (\w+(?:::\w+)+) \{\n(.*?)^\}  // namespace \1$", re.MULTILINE | re.DOTALL)
 _FUNCTION = re.compile(r"^(inline )?([\w:<>&, ]+?) (\w+)\(([^()]*)\)(?:;| \{)$", re.MULTILINE)
 
@@ -28,7 +28,7 @@ def _blocks(header: Path) -> Iterator[tuple[str, str]]:
 
 def main() -> None:
     output, *headers = sys.argv[1:]
-    # As sources include them, below the folder of what is built.
+    # The paths in #include lines are relative to the folder of generated files.
     includes = [re.sub(r"^bazel-out/[^/]+/bin/", "", header) for header in headers]
     text = "".join(f'#include "{include}"\n' for include in [*includes, "kernels/testing/cpp_api/functions_test.h"])
     calls = ""

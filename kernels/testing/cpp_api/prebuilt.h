@@ -1,4 +1,4 @@
-// What ExecuTorch's own kernels, from its wheel, make of the same arguments.
+// The results of ExecuTorch's own kernels, from its wheel, for the same arguments.
 
 #pragma once
 
@@ -25,8 +25,8 @@ using executorch::aten::Tensor;
 using executorch::extension::TensorPtr;
 using executorch::runtime::EValue;
 
-/// Registers ExecuTorch's kernels. They are not linked: their calls of one another would reach this binary's kernels,
-/// which have the same names.
+/// Registers ExecuTorch's kernels. They are loaded and not linked. Otherwise, their calls of each other would reach the
+/// kernels of this binary, which have the same names.
 inline void load_prebuilt_kernels(const char* libraries) {
   for (std::string_view rest = libraries; !rest.empty();) {
     const std::string path(rest.substr(0, rest.find(':')));
@@ -83,7 +83,7 @@ inline void expect_same(const Tensor& ours, const Tensor& theirs) {
   }
 }
 
-/// Expects of our results, `outs`, what ExecuTorch's kernel makes of the arguments.
+/// Expects that our results, `outs`, equal the results of ExecuTorch's kernel.
 template <typename... Arguments>
 void expect_as_prebuilt(const char* name, const std::vector<TensorPtr>& outs, const Arguments&... arguments) {
   SCOPED_TRACE(name);

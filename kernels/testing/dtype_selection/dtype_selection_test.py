@@ -1,4 +1,4 @@
-"""Kernels that are built for the selected dtypes compute them as PyTorch does, and fail with words for others."""
+"""Tests that kernels built for selected dtypes compute these as PyTorch does, and fail with a message for others."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED_LATE = "my_ops::named_late.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)
 
 class DtypeSelectionTest(op_tester.OpTest):
     def _left_out(self, tester: op_tester.OpTester, dtype: str, *args: Any) -> None:
-        """The kernel fails, and says for which operator and dtype."""
+        """Tests that the kernel fails with a message that names the operator and the dtype."""
         name = tester.name.removeprefix("aten::")
         with self.assertRaisesRegex(op_tester.KernelError, rf"error 0x12: .*Unhandled dtype {dtype} for {name}: "):
             tester.run(*args, outs=tester.expect(*args))
@@ -38,7 +38,7 @@ class DtypeSelectionTest(op_tester.OpTest):
             eq.check(x, scalar)
             eq.check(x > 0, scalar)
         a, b = op_tester.make_tensor((3, 5), torch.int8), op_tester.make_tensor((5,), torch.uint8)
-        where.check(x > 0, a, b)  # Computed in Short.
+        where.check(x > 0, a, b)  # computed in Short
 
     def test_left_out(self) -> None:
         x = op_tester.make_tensor((2, 3, 3), torch.float64)
@@ -50,7 +50,7 @@ class DtypeSelectionTest(op_tester.OpTest):
         self._left_out(self.op("aten::where.self_out"), "Int", x > 0, x.int(), x.int())
 
     def test_conversions_that_no_kernel_needs_are_right(self) -> None:
-        """What kernels share converts every dtype: nothing tells it whose tensors it meets."""
+        """Tests that common functions convert all dtypes, because the build does not know which kernels call them."""
         copy = self.op("aten::copy.out")
         values = torch.tensor([0.0, 1.0, -1.0, 1.5, 100.75, -100.25, 127.0, 3.0e-5])
         for source, target in itertools.product(op_tester.ALL_DTYPES, repeat=2):

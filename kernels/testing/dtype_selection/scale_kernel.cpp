@@ -1,7 +1,7 @@
 #include <executorch/runtime/kernel/kernel_includes.h>
 
-// A kernel of one's own that leaves out dtypes: it dispatches by the runtime's macros, and gives them the operator's
-// name.
+// A kernel of a user that supports selected dtypes only. It uses the dispatch macros of the runtime with the name of
+// the operator.
 
 namespace my_ops::native {
 
@@ -11,7 +11,7 @@ using executorch::runtime::KernelRuntimeContext;
 
 namespace {
 
-/// Copies `x` to `out`, with elements multiplied by `factor`. `name` is not known at compile time.
+/// Copies `x` to `out` and multiplies the elements by `factor`. `name` is not known at compile time.
 void multiply(KernelRuntimeContext& context, const char* name, const Tensor& x, double factor, Tensor& out) {
   ET_SWITCH_REAL_TYPES(x.scalar_type(), context, name, CTYPE, [&] {
     for (ssize_t i = 0; i < x.numel(); ++i) {

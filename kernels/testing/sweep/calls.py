@@ -1,4 +1,4 @@
-"""Calls of operators, recorded while PyTorch runs."""
+"""Calls of operators, recorded during the execution of PyTorch."""
 
 import dataclasses
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,13 +18,13 @@ class Call:
 
     Attributes:
       operator: the registered name with its namespace: "aten::add.out".
-      args: the values of the arguments that may be given by position.
-      kwargs: those of the others, without the out arguments.
+      args: the positional arguments.
+      kwargs: the keyword arguments, without the out arguments.
       out_dtype: dtype of the out tensors; None: the dtype of PyTorch's result.
-      out_sizes: sizes of out tensors that have not the sizes of the result; None: they have, or are larger.
-      out_dim_order: of the out tensors; None: contiguous.
-      static: the out tensors cannot be resized.
-      aliased: an input has the memory of an out tensor.
+      out_sizes: sizes of the out tensors; None: the sizes of the result, or larger.
+      out_dim_order: dim order of the out tensors; None: contiguous.
+      static: whether the out tensors cannot be resized.
+      aliased: whether an input shares the memory of an out tensor.
     """
 
     operator: str
@@ -38,7 +38,7 @@ class Call:
 
     @property
     def options(self) -> dict[str, Any]:
-        """What the call says of the results."""
+        """The options of the call for the results."""
         return {} if self.out_dtype is None else {"out_dtype": self.out_dtype}
 
     @property
@@ -48,14 +48,15 @@ class Call:
 
     @property
     def dtype(self) -> torch.dtype:
-        """The dtype that the call is counted for: that of the first tensor, else of the result. The first tensor of
-        `where` is its condition, which does not count.
+        """The dtype for which the call is counted: the dtype of the first tensor, otherwise of the result.
+
+        For `where`, the dtype of the second tensor, because the first one is the condition.
         """
         tensors = self.tensors[1:] if self.operator == "aten::where.self_out" else self.tensors
         return next((tensor.dtype for tensor in tensors), self.out_dtype or torch.float32)
 
     def with_tensors(self, change: Callable[[torch.Tensor], torch.Tensor]) -> "Call":
-        """The call with every tensor changed."""
+        """The call with `change` applied to all tensors."""
 
         def changed(value: Any) -> Any:
             if isinstance(value, torch.Tensor):
@@ -77,7 +78,7 @@ class Call:
         return describe_call(self.operator, self.args, {**self.kwargs, **given})
 
 
-# Operators that PyTorch calls under other names than those of their packets.
+# Operators whose functions in PyTorch have other names than their packets.
 _OTHER_NAMES = {
     "aten::index_put_": "index_put",
     "aten::_native_batch_norm_legit.no_stats_out": "native_batch_norm",
@@ -95,10 +96,10 @@ _OTHER_NAMES = {
 
 
 class Overloads:
-    """Which overloads of PyTorch's operators are the out variants that a kernel library has, under other names.
+    """Maps overloads of PyTorch's operators to the equivalent out variants of a kernel library.
 
-    An out variant `foo.out` is called where PyTorch calls `foo`, `foo_`, the view `foo` of `foo_copy`, or an overload
-    of `foo` that takes tensors in place of numbers or numbers in place of tensors.
+    The out variant `foo.out` is equivalent to `foo`, `foo_`, the view `foo` of `foo_copy`, and to overloads of `foo`
+    with tensors in place of numbers or numbers in place of tensors.
 
     Args:
       operators: the library's operators.
@@ -111,11 +112,11 @@ class Overloads:
                 self._operators.setdefault(overload, []).append(operator)
 
     def names(self, overload: Any) -> set[str]:
-        """The library's operators that do what `overload` does."""
+        """The operators of the library that are equivalent to `overload`."""
         return {operator.name for operator in self._operators.get(overload, ())}
 
     def calls(self, overload: Any, args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[Call]:
-        """The calls of the library's operators that do what PyTorch does in this call."""
+        """The calls of the library's operators that are equivalent to this call of PyTorch."""
         for operator in self._operators.get(overload, ()):
             given = dict(zip((a.name for a in overload._schema.arguments), args, strict=False)) | dict(kwargs)
             types = {a.name: str(a.type) for a in operator.schema.arguments if not a.is_out}
@@ -128,7 +129,7 @@ class Overloads:
 
 
 class Recorder(TorchDispatchMode):
-    """While active, keeps the calls of one operator."""
+    """Records the calls of one operator while active."""
 
     def __init__(self, overloads: Overloads, operator: str) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -144,13 +145,13 @@ class Recorder(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
     def take(self) -> list[Call]:
-        """The calls since the last one."""
+        """The calls since the last call of this method."""
         calls, self._calls = self._calls, []
         return calls
 
 
 class Names(TorchDispatchMode):
-    """While active, keeps which of PyTorch's overloads are called."""
+    """Records which of PyTorch's overloads are called while active."""
 
     def __init__(self) -> None:
         super().__init__()  # type: ignore[no-untyped-call]
@@ -163,7 +164,7 @@ class Names(TorchDispatchMode):
 
 
 def make_call(operator: EagerOperator, given: Mapping[str, Any], out_dtype: torch.dtype | None = None) -> Call:
-    """A call with the arguments that the operator has among `given`, and defaults for others."""
+    """A call with the operator's arguments from `given`, and defaults for missing arguments."""
     args, kwargs = [], {}
     for argument in operator.schema.arguments:
         if argument.is_out:
@@ -180,7 +181,7 @@ _NO_VALUE = object()
 
 
 def _as_type(value: Any, kind: str) -> Any:
-    """A copy of the value, as an argument of the schema type `kind`: tensors are dense and in a dim order."""
+    """A copy of the value as an argument of the schema type `kind`. Copied tensors are dense and have a dim order."""
     if isinstance(value, torch.Tensor):
         if "number" in kind:
             return value.flatten()[0].item() if value.numel() else _NO_VALUE
@@ -191,12 +192,12 @@ def _as_type(value: Any, kind: str) -> Any:
     if (value is None and kind == "Tensor") or (isinstance(value, (list, tuple)) and kind == "int"):
         return _NO_VALUE
     if isinstance(value, int) and "List[int]" in kind:
-        return [value]  # `int[1] dim` takes an int in Python.
+        return [value]  # `int[1] dim` accepts an int in Python
     return [_as_type(item, "") for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def _variants(operator: EagerOperator) -> set[Any]:
-    """The overloads that do what `operator` does."""
+    """The overloads that are equivalent to `operator`."""
     if operator.name in _OTHER_NAMES:
         return {_overload(_OTHER_NAMES[operator.name])}
     if operator.functional is None:

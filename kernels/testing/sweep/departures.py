@@ -1,4 +1,4 @@
-"""Where kernels differ from PyTorch on purpose: the sweeps excuse these calls, and no others."""
+"""The intentional differences between kernels and PyTorch. The sweeps excuse these calls and no others."""
 
 import dataclasses
 import math
@@ -34,18 +34,18 @@ _PADS = tuple(f"aten::{kind}_pad{rank}d.out" for kind in ("reflection", "replica
 
 @dataclasses.dataclass(frozen=True)
 class Departure:
-    """One way in which kernels differ from PyTorch.
+    """An intentional difference between kernels and PyTorch.
 
     Attributes:
-      name: names the departure in messages.
+      name: the name of the departure in messages.
       operators: the operators that differ; empty: all.
-      what: what the kernel does.
-      reason: why.
-      outcome: what becomes of a call.
-      applies: whether a call with this outcome is one of those.
-      example: such a call.
-      refused: the dtypes that the operators have no kernel of.
-      depends_on_processor: whether PyTorch does as the kernel does on some processors.
+      what: the behavior of the kernel.
+      reason: the reason.
+      outcome: the outcome of the calls.
+      applies: whether the departure applies to a call with this outcome.
+      example: a function that returns such a call.
+      refused: the dtypes for which the operators have no kernel.
+      depends_on_processor: whether PyTorch equals the kernel on some processors.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Departure:
 
 
 def find(call: Call, verdict: Verdict) -> Departure | None:
-    """The departure that a verdict which is not PyTorch's is due to."""
+    """The departure that excuses a verdict. None if no departure applies."""
     for departure in DEPARTURES:
         if (
             departure.outcome == verdict.outcome
@@ -766,7 +766,7 @@ DEPARTURES = (
 
 
 def _parameters_fit(call: Call) -> bool:
-    """Whether a kernel takes the scales and zero points in tensors."""
+    """Whether a kernel accepts the scales and zero points, which are tensors."""
     x, scales, zero_points, axis = call.args[:4]
     zero_points = torch.zeros_like(scales) if zero_points is None else zero_points
     count, dtypes = 1, set(inputs.FLOAT_DTYPES)
@@ -787,13 +787,13 @@ def _parameters_fit(call: Call) -> bool:
 
 
 def _has_ends(least: int, largest: int, dtype: torch.dtype) -> bool:
-    """Whether an integer dtype has both ends of a range."""
+    """Whether both ends of a range are within the range of an integer dtype."""
     limits = torch.iinfo(dtype)
     return all(limits.min <= end <= limits.max for end in (least, largest))
 
 
 def _is_finite(call: Call) -> bool:
-    """Whether the largest and the least value are finite, and so is their difference."""
+    """Whether the largest value, the smallest value and their difference are finite."""
     values = call.tensors[0].to(torch.float32)
     return not values.numel() or bool((values.max() - values.min()).isfinite())
 
@@ -804,12 +804,12 @@ def _addends(values: torch.Tensor, least: int, largest: int) -> tuple[Any, ...]:
 
 
 def _tokens(values: torch.Tensor, dtype: torch.dtype = torch.float32) -> tuple[Any, ...]:
-    """The arguments of a dequantization of two tokens, with Float as their scales' dtype."""
+    """The arguments of a dequantization of two tokens with scales of dtype Float."""
     return (values, torch.full((2, 1), 0.1), torch.ones(2, 1).long(), -128, 127, values.dtype, dtype)
 
 
 def _has_infinite_products(call: Call) -> bool:
-    """Whether the product of some elements is infinite or 0 though none of them is."""
+    """Whether a product of some elements overflows to infinity or underflows to 0."""
     dtype = call.kwargs.get("dtype") or call.out_dtype or call.dtype
     if not dtype.is_floating_point:
         return False
@@ -820,14 +820,14 @@ def _has_infinite_products(call: Call) -> bool:
 
 
 def _has_huge_quotients(call: Call) -> bool:
-    """Whether a quotient has more digits than a Double, or a divisor is denormal in Float."""
+    """Whether a quotient has more digits than Double, or a divisor is denormal in Float."""
     x, divisor = call.tensors[0].double().abs(), torch.as_tensor(call.args[1]).double().abs()
     is_tiny = (divisor > 0) & (divisor < torch.finfo(torch.float32).tiny)
     return bool(is_tiny.any() or (x.max() / divisor[divisor > 0].min() > 2**52))
 
 
 def _is_beyond(number: int | float | bool, dtype: torch.dtype) -> bool:
-    """Whether an integer dtype, Half or BFloat16 has no such number."""
+    """Whether a number is out of the range of an integer dtype, Half or BFloat16."""
     if dtype in _HALVES:
         return abs(number) > torch.finfo(dtype).max
     if dtype.is_floating_point or dtype.is_complex or dtype == torch.bool:

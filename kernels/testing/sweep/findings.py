@@ -1,4 +1,4 @@
-"""What a sweep of one operator found."""
+"""The findings of a sweep of one operator."""
 
 import collections
 import dataclasses
@@ -12,14 +12,14 @@ from kernels.testing.sweep.trial import Outcome, Verdict
 
 @dataclasses.dataclass
 class Findings:
-    """What became of the calls of one operator.
+    """The outcomes of the calls of one operator.
 
     Attributes:
-      counts: how many calls of a dtype had an outcome.
-      passes: the dtypes of results that are PyTorch's. Here and below, empty tensors do not count.
-      refused: the dtypes that PyTorch takes and the kernel refuses, whatever the other arguments.
-      departures: how many calls each departure excused.
-      failures: each call that is neither as PyTorch's nor excused, and what became of it.
+      counts: the number of calls for each dtype and outcome.
+      passes: the dtypes with results that equal PyTorch's. Here and below, calls with empty tensors do not count.
+      refused: the dtypes that PyTorch accepts and the kernel refuses for all other arguments.
+      departures: the number of calls that each departure has excused.
+      failures: the calls that differ from PyTorch and are not excused, with their outcomes.
     """
 
     counts: collections.Counter[tuple[torch.dtype, Outcome]] = dataclasses.field(default_factory=collections.Counter)
@@ -30,7 +30,7 @@ class Findings:
 
     @property
     def equal(self) -> int:
-        """How many results are PyTorch's."""
+        """The number of results that equal PyTorch's."""
         return sum(count for (_, outcome), count in self.counts.items() if outcome == Outcome.EQUAL)
 
     def add(self, call: Call, verdict: Verdict) -> None:

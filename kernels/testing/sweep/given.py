@@ -1,4 +1,4 @@
-"""Calls of the operators that no OpInfo calls."""
+"""Calls of operators that are not called by any OpInfo."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -14,7 +14,7 @@ _IMAGES = (2, 3, 4, 3, 2)
 
 
 def calls(operator: str, dtype: torch.dtype) -> Iterator[Call]:
-    """Calls of one operator, with a first tensor or a result of the dtype."""
+    """Calls of one operator whose first tensor or whose result has the dtype."""
     if operator in _CALLS:
         for args in _CALLS[operator](dtype):
             yield Call(operator, args, {})
@@ -24,13 +24,13 @@ def calls(operator: str, dtype: torch.dtype) -> Iterator[Call]:
 
 
 def _values(shape: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
-    """Values of all the dtype's range, if the dtype is one of quantized values; else small ones."""
+    """Values from the whole range of a dtype of quantized values; small values for other dtypes."""
     least, largest = _bounds(dtype)
     return inputs.make_tensor(shape, dtype, low=max(least, -1000), high=min(largest, 1000))
 
 
 def _bounds(dtype: torch.dtype) -> tuple[int, int]:
-    """The range of quantized values: of no others, but a call needs one."""
+    """The range of quantized values. Calls with other dtypes need a range, too."""
     return (torch.iinfo(dtype).min, torch.iinfo(dtype).max) if dtype in _QUANTIZED else (-8, 7)
 
 

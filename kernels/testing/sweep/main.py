@@ -1,9 +1,9 @@
-"""Goes through every operator of the kernel libraries and writes docs/kernels.md.
+"""Tests all operators of the kernel libraries against PyTorch and writes docs/kernels.md.
 
     tools/bazel run //kernels/testing/sweep -- --operators=aten::add.out,aten::mm.out --seed=2
 
-With --operators, only shows what it finds. A sweep that is stopped goes on where it was: what was found of an operator
-lies under .sweep until the kernels or the sweep change.
+With --operators, only prints the findings. A sweep that was stopped continues: the findings of each operator are kept
+in .sweep until the kernels or the sweep change.
 """
 
 import faulthandler
@@ -37,7 +37,7 @@ _PAGE = flags.DEFINE_string("page", "docs/kernels.md", "Where to write, below th
 def main(argv: Sequence[str]) -> int:
     del argv
     warnings.simplefilter("ignore")
-    faulthandler.disable()  # What kills a process is reported with its call.
+    faulthandler.disable()  # crashes of child processes are reported with the call
     operators = read_operators(_YAMLS.value)
     chosen = _OPERATORS.value or operators
     extent = Extent(_SEED.value, _DTYPES.value, _CALLS.value, _VARIATIONS.value)

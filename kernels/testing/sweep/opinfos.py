@@ -1,4 +1,4 @@
-"""PyTorch's own samples: its OpInfos, run to record which operators they call."""
+"""Calls from PyTorch's samples (OpInfos), recorded while the samples run."""
 
 import collections
 import contextlib
@@ -14,13 +14,13 @@ from torch.testing._internal.common_methods_invocations import op_db
 from kernels.testing.eager import EagerOperator
 from kernels.testing.sweep.calls import Call, Names, Overloads, Recorder
 
-_SAMPLES_TO_FIND = 8  # So many samples of an OpInfo tell which operators it calls.
-_LARGEST = 1 << 14  # Elements of a call: more show nothing that fewer do not.
-_CALLERS = 5  # So many OpInfos that call an operator give it enough different calls.
+_SAMPLES_TO_FIND = 8  # The number of samples of an OpInfo that is enough to find the operators that it calls.
+_LARGEST = 1 << 14  # The largest number of elements of a call. Larger calls find no more errors.
+_CALLERS = 5  # The number of OpInfos that is enough for different calls of an operator.
 
 
 class Samples:
-    """The calls that OpInfos make of a library's operators.
+    """The calls of a library's operators by OpInfos.
 
     Args:
       operators: the library's operators.
@@ -41,18 +41,18 @@ class Samples:
             for name in found:
                 callers[name][info.full_name] = info
         for name, infos in callers.items():
-            # Those that call little else vary this operator's arguments.
+            # OpInfos that call few other operators come first, because they vary the arguments of this operator.
             self._infos[name] = sorted(infos.values(), key=lambda info: (calls[info.full_name], info.full_name))
 
     def calls(self, operator: str, dtype: torch.dtype, seed: int) -> Iterator[Call]:
-        """Calls of one operator by all OpInfos that call it, in turns."""
+        """Calls of one operator, alternating between the OpInfos that call the operator."""
         infos = self._infos.get(operator, ())[:_CALLERS]
         turns = [self._calls(operator, info, dtype, seed) for info in infos]
-        # The first OpInfo is the operator's own, or nearly so: as many of its calls as of all others together.
+        # The first OpInfo is usually that of the operator. Half of the calls are from it.
         yield from _in_turns([turns[0], _in_turns(turns[1:])] if turns else [])
 
     def errors(self, operator: str, seed: int) -> Iterator[Call]:
-        """The last calls of one operator before PyTorch refused an OpInfo's error input."""
+        """Calls of one operator from the error inputs of OpInfos, which PyTorch refuses."""
         for info in self._infos.get(operator, ()):
             if info.error_inputs_func is None:
                 continue
@@ -75,13 +75,13 @@ class Samples:
 
 
 def _samples(generator: Callable[..., Any], dtype: torch.dtype = torch.float32) -> Iterator[Any]:
-    """What `generator` makes; nothing from where it fails: few make samples of dtypes that PyTorch does not take."""
+    """The samples of `generator` until it fails. Many generators fail for dtypes that PyTorch does not support."""
     with contextlib.suppress(Exception):
         yield from generator("cpu", dtype, requires_grad=False)
 
 
 def _run(info: Any, sample: Any) -> None:
-    with contextlib.suppress(Exception):  # What PyTorch refuses is recorded, too.
+    with contextlib.suppress(Exception):  # calls that PyTorch refuses are recorded, too
         info(sample.input, *sample.args, **sample.kwargs)
 
 

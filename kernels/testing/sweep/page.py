@@ -1,4 +1,4 @@
-"""docs/kernels.md: what a sweep over all operators found."""
+"""The page docs/kernels.md with the findings of a sweep over all operators."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -64,18 +64,18 @@ def render(results: Mapping[str, Findings], extent: Extent) -> str:
 
 
 def render_departures() -> str:
-    """The part of the page that the data of the departures make."""
+    """The part of the page with the departures."""
     return "\n".join([_DEPARTURES, *_table(["Operators", "What", "Why"], map(_departure, DEPARTURES))])
 
 
 def render_undefined() -> str:
-    """The part of the page that says what PyTorch leaves undefined."""
+    """The part of the page with the results that PyTorch leaves undefined."""
     rows = [[_operator_list(undefined.operators), undefined.what] for undefined in UNDEFINED]
     return "\n".join([_UNDEFINED, *_table(["Operators", "What is undefined, and what is compared"], rows)])
 
 
 def render_tolerances() -> str:
-    """The part of the page that the table of tolerances makes."""
+    """The part of the page with the table of tolerances."""
     rows = []
     for rounding, tolerances in TOLERANCES.items():
         allowed = [

@@ -1,6 +1,6 @@
-"""Which operators refuse dtypes that PyTorch takes: ExecuTorch's kernels of these operators refuse those, too."""
+"""The operators that refuse dtypes that PyTorch supports. ExecuTorch's kernels of these operators refuse them, too."""
 
-# Complex numbers, but no unsigned integers of 16 to 64 bits: PyTorch refuses the latter.
+# Operators that refuse complex numbers. PyTorch also refuses unsigned integers of 16 to 64 bits.
 COMPLEX = (
     "aten::mean.dtype_out",
     "aten::mean.out",
@@ -11,7 +11,7 @@ COMPLEX = (
     "aten::var_mean.correction_out",
 )
 
-# Both.
+# Operators that refuse both.
 COMPLEX_AND_UNSIGNED = (
     "aten::acos.out",
     "aten::acosh.out",
@@ -65,7 +65,8 @@ COMPLEX_AND_UNSIGNED = (
     "aten::where.self_out",
 )
 
-# Unsigned integers of 16 to 64 bits, but no complex numbers: PyTorch refuses the latter, or the kernels take them.
+# Operators that refuse unsigned integers of 16 to 64 bits. Complex numbers are refused by PyTorch or supported by the
+# kernels.
 UNSIGNED = (
     "aten::abs.out",
     "aten::add.Scalar_out",

@@ -1,4 +1,4 @@
-"""Findings on disk: a sweep that is stopped goes on where it was."""
+"""Findings on disk, so that a sweep that was stopped can continue."""
 
 import hashlib
 import pathlib
@@ -13,12 +13,12 @@ from kernels.testing.sweep.sweep import Extent
 class Results:
     """The findings of operators, in a folder.
 
-    Findings of another library, or of another sweep, count no longer: they are deleted.
+    Findings of another library or of another sweep are deleted.
 
     Args:
-      folder: the folder, which need not exist.
-      files: what findings depend on: the library of the kernels, the sweep's own sources.
-      extent: how much the sweep does for each operator.
+      folder: the folder. It may be missing.
+      files: the files on which findings depend: the library of the kernels and the sources of the sweep.
+      extent: the extent of the sweep for each operator.
     """
 
     def __init__(self, folder: pathlib.Path, files: Iterable[pathlib.Path], extent: Extent) -> None:
@@ -33,7 +33,7 @@ class Results:
         self._folder.mkdir(parents=True, exist_ok=True)
 
     def find(self, operator: str) -> Findings | None:
-        """The findings that were kept of an operator."""
+        """The saved findings of an operator. None if there are none."""
         try:
             data = self._file(operator).read_bytes()
         except FileNotFoundError:
@@ -45,7 +45,7 @@ class Results:
     def keep(self, operator: str, findings: Findings) -> None:
         written = self._file(operator).with_suffix(".new")
         written.write_bytes(pickle.dumps(findings))
-        written.rename(self._file(operator))  # Whole or not at all, whenever the sweep is stopped.
+        written.rename(self._file(operator))  # atomic, because the sweep may be stopped at any time
 
     def _file(self, operator: str) -> pathlib.Path:
         return self._folder / f"{operator.replace('::', '__')}.findings"

@@ -1,4 +1,4 @@
-"""One operator: PyTorch's own samples or given calls over every dtype, and variations of them by Hypothesis."""
+"""The sweep of one operator: PyTorch's samples or given calls in all dtypes, and variations of them by Hypothesis."""
 
 import dataclasses
 import functools
@@ -24,22 +24,22 @@ from kernels.testing.sweep.trial import Trial, read_progress
 from kernels.testing.sweep.variations import variations
 
 _TIMEOUT = 300.0  # Seconds for one call.
-_MEMORY = 2 << 30  # Bytes that one operator's calls may take: PyTorch refuses a tensor that is larger.
-_DEATHS = 50  # An operator that crashes more often is given up.
-_POOL = 60  # So many calls are varied.
+_MEMORY = 2 << 30  # Bytes of memory for the calls of one operator. PyTorch refuses larger tensors.
+_DEATHS = 50  # The largest number of crashes of an operator. The sweep of the operator ends after more crashes.
+_POOL = 60  # The number of calls that are varied.
 _POOL_DTYPES = (torch.float32, torch.int64, torch.float16, torch.bool, torch.uint8)
 _POOL_ELEMENTS = 300
 
 
 @dataclasses.dataclass(frozen=True)
 class Extent:
-    """How much a sweep does.
+    """The extent of a sweep.
 
     Attributes:
-      seed: of the samples' values, of the choice of dtypes and of the variations.
-      dtypes: at most so many dtypes of an operator.
-      calls: at most so many different calls of an operator for each dtype.
-      variations: so many variations of an operator's calls.
+      seed: the seed for the values of samples, the choice of dtypes and the variations.
+      dtypes: the largest number of dtypes of an operator.
+      calls: the largest number of different calls of an operator for each dtype.
+      variations: the number of variations of an operator's calls.
     """
 
     seed: int
@@ -49,11 +49,11 @@ class Extent:
 
 
 class Sweep:
-    """Judges the calls of the operators of a library.
+    """Tests the calls of the operators of a library.
 
     Args:
       operators: the registered names.
-      extent: how much to do for each.
+      extent: the extent of the sweep for each operator.
     """
 
     def __init__(self, operators: Iterable[str], extent: Extent) -> None:
@@ -62,12 +62,12 @@ class Sweep:
         self._extent = extent
 
     def run(self, operators: Iterable[str], jobs: int) -> Iterator[tuple[str, Findings]]:
-        """What was found of each of `operators`, each in a process of its own, as they end."""
+        """The findings of each operator, in the order of completion. Each operator runs in its own process."""
         for name, result in workers.run(self._judge_all, [*operators], jobs, _TIMEOUT):
             yield name, self._judge_again(name, result) if isinstance(result, workers.Death) else result
 
     def _judge_again(self, operator: str, death: workers.Death) -> Findings:
-        """Judges the calls of an operator that killed its process, without those that do."""
+        """Tests the calls of an operator that has crashed, without the calls that crash."""
         deaths: dict[int, str] = {}
         result: Any = death
         while isinstance(result, workers.Death) and len(deaths) < _DEATHS:
@@ -84,7 +84,7 @@ class Sweep:
         return findings
 
     def _judge_all(self, operator: str, progress: mmap.mmap, left_out: frozenset[int] = frozenset()) -> Findings:
-        """Judges the calls of one operator, without those of the numbers in `left_out`."""
+        """Tests the calls of one operator, without the call numbers in `left_out`."""
         size = int(pathlib.Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
         resource.setrlimit(resource.RLIMIT_AS, (size + _MEMORY, size + _MEMORY))
         findings = Findings()

@@ -1,4 +1,4 @@
-"""One call, judged by PyTorch."""
+"""The comparison of one call with PyTorch."""
 
 import enum
 import math
@@ -16,18 +16,18 @@ from kernels.testing.references import reference
 from kernels.testing.sweep.calls import Call
 from kernels.testing.sweep.undefined import crashes, defined
 
-# Of others: RESULT.
+# RESULT for all other operators.
 _ROUNDINGS = {
     "aten::grid_sampler_2d.out": tolerances.Rounding.POSITION,
     "quantized_decomposed::mixed_linear.out": tolerances.Rounding.SUM,
     "quantized_decomposed::mixed_mm.out": tolerances.Rounding.SUM,
 }
-_LARGEST_SIZE = 2**31 - 1  # The runtime's sizes have 32 bits.
-_LARGEST_RESULT = 2**28  # Bytes of an out tensor.
+_LARGEST_SIZE = 2**31 - 1  # the sizes of the runtime have 32 bits
+_LARGEST_RESULT = 2**28  # bytes of an out tensor
 
 
 class Outcome(enum.Enum):
-    """What became of a call."""
+    """The outcome of a call."""
 
     EQUAL = "equal"
     BOTH_REFUSE = "refused by both"
@@ -38,12 +38,12 @@ class Outcome(enum.Enum):
 
 
 class Verdict(NamedTuple):
-    """What became of a call.
+    """The outcome of a call, with its reason.
 
     Attributes:
-      outcome: what became of the call.
-      reason: why.
-      shape: that of PyTorch's first result, if PyTorch has one.
+      outcome: the outcome.
+      reason: the reason.
+      shape: the shape of PyTorch's first result, if PyTorch has a result.
     """
 
     outcome: Outcome
@@ -52,32 +52,32 @@ class Verdict(NamedTuple):
 
 
 class Trial:
-    """Judges calls of one operator.
+    """Compares calls of one operator with PyTorch.
 
     Args:
       operator: the registered name.
-      progress: where the call that runs is written, for who finds the process dead.
+      progress: memory for the description of the current call. The parent reads it if this process crashes.
     """
 
     def __init__(self, operator: str, progress: mmap.mmap) -> None:
         self._tester = OpTester(operator, **reference(operator))
         functional = self._tester.eager.functional
-        # Others read elements again that they have written.
+        # Operators that are not pointwise may read elements again after writing them.
         self._pointwise = functional is not None and torch.Tag.pointwise in functional.tags
         self._rounding = _ROUNDINGS.get(operator, tolerances.Rounding.RESULT)
         self._progress = progress
         self._guard = GuardedMemory() if self._tester.out_names else None
 
     def judge(self, number: int, call: Call) -> Verdict:
-        """Calls PyTorch and the kernel."""
+        """Calls PyTorch and the kernel and compares the results."""
         self._note(number, "PyTorch", call)
-        arguments = call.with_tensors(torch.clone)  # For operators that write their first argument.
+        arguments = call.with_tensors(torch.clone)  # operators may write their first argument
         try:
             expected = None if crashes(call) else self._expect(arguments)
-        except Exception:  # Whatever type: PyTorch refuses.
+        except Exception:  # PyTorch refuses the arguments with exceptions of any type
             expected = None
         if expected and any(size < 0 for result in expected for size in result.shape):
-            expected = None  # PyTorch does not look at all sizes of empty tensors.
+            expected = None  # PyTorch does not check all sizes of empty tensors
         tensors = [*call.tensors, *(expected or [])]
         if any(size > _LARGEST_SIZE for tensor in tensors for size in tensor.shape):
             return Verdict(Outcome.NO_CALL, "sizes of more than 32 bits")
@@ -100,7 +100,7 @@ class Trial:
                 return Verdict(Outcome.WRONG, f"fails without a reason: {error}")
             should_fail = expected is None or not _fit(call, expected)
             return Verdict(Outcome.BOTH_REFUSE if should_fail else Outcome.KERNEL_REFUSES, error.log)
-        except TypeError as error:  # For example a complex number, which the runtime's Scalar cannot be.
+        except TypeError as error:  # for example a complex number, which the runtime's Scalar does not support
             return Verdict(Outcome.NO_CALL, str(error))
         except AssertionError as error:
             return Verdict(Outcome.WRONG, str(error))
@@ -145,7 +145,7 @@ class Trial:
         return Verdict(Outcome.EQUAL)
 
     def _no_less_exact(self, call: Call, actual: list[torch.Tensor], expected: list[torch.Tensor]) -> bool:
-        """Whether the kernel's results are as near as PyTorch's to what PyTorch calculates in Double."""
+        """Whether the kernel's results are as close to PyTorch's results in Double as PyTorch's own results."""
         wide = {
             dtype: torch.complex128 if dtype.is_complex else torch.float64
             for dtype in (torch.float16, torch.bfloat16, torch.float32, torch.complex32, torch.complex64)
@@ -153,7 +153,7 @@ class Trial:
         widened = call.with_tensors(lambda tensor: tensor.to(wide.get(tensor.dtype, tensor.dtype)))
         try:
             exact = self._expect(widened)
-        except Exception:  # Whatever type: PyTorch does not calculate in Double.
+        except Exception:  # PyTorch refuses Double with exceptions of any type
             return False
         for got, wanted, true in zip(actual, expected, exact, strict=True):
             if wanted.dtype not in wide:
@@ -173,17 +173,17 @@ class Trial:
 
 
 def _fit(call: Call, expected: Sequence[torch.Tensor]) -> bool:
-    """Whether out tensors of the call's sizes can take the results."""
+    """Whether the results fit into out tensors with the call's sizes."""
     sizes = call.out_sizes
     if sizes is None:
         return True
     if call.static:
         return all(tuple(result.shape) == sizes for result in expected)
-    room = math.prod(size + 1 for size in sizes)  # As OutBuffer has it.
+    room = math.prod(size + 1 for size in sizes)  # as in OutBuffer
     return all(result.dim() == len(sizes) and result.numel() <= room for result in expected)
 
 
 def read_progress(text: str) -> tuple[int, str, str]:
-    """The number, the phase and the call that a Trial wrote last."""
+    """The number, the phase and the call that a Trial has written last."""
     number, phase, call = text.split("\n", 2)
     return int(number), phase, call

@@ -1,4 +1,4 @@
-"""What PyTorch leaves undefined in a result, and what is compared in its place."""
+"""The parts of results that PyTorch leaves undefined, and the values that are compared instead."""
 
 import dataclasses
 from collections.abc import Callable
@@ -12,12 +12,12 @@ Results = list[torch.Tensor]
 
 @dataclasses.dataclass(frozen=True)
 class Undefined:
-    """Something that PyTorch does not define.
+    """A part of a result that PyTorch does not define.
 
     Attributes:
       operators: the operators with such results.
-      what: what is undefined, and what is compared.
-      defined: what is compared, of the results of a call.
+      what: the description of the undefined part and of the compared values.
+      defined: the function that returns the compared part of the results of a call.
     """
 
     operators: tuple[str, ...]
@@ -26,10 +26,10 @@ class Undefined:
 
 
 def crashes(call: Call) -> bool:
-    """Whether PyTorch reads or writes where there is nothing: it is not asked, and the kernel refuses the call."""
+    """Whether PyTorch would read or write out of bounds. PyTorch is not called, and the kernel must refuse the call."""
     if call.operator == "aten::_native_batch_norm_legit.no_stats_out":
         is_training = call.args[3]
-        return not is_training  # This variant has no statistics but those of training.
+        return not is_training  # this variant only has the statistics of training
     if call.operator == "aten::max_pool2d_with_indices_backward.grad_input":
         x, indices = call.args[1], call.args[7]
         return bool(((indices < -1) | (indices >= x.shape[-2:].numel())).any())
@@ -37,7 +37,7 @@ def crashes(call: Call) -> bool:
 
 
 def defined(call: Call, results: Results) -> Results:
-    """What PyTorch defines of the results."""
+    """The part of the results that PyTorch defines."""
     for undefined in UNDEFINED:
         if call.operator in undefined.operators:
             results = undefined.defined(call, results)

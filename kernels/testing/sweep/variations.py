@@ -39,7 +39,7 @@ _LARGEST_RANK = 8
 
 @st.composite
 def variations(draw: st.DrawFn, calls: Sequence[Call]) -> Call:
-    """One of `calls`, with one to three things changed."""
+    """One of `calls` with one to three changes."""
     call = draw(st.sampled_from(calls))
     for _ in range(draw(st.integers(1, 3))):
         call = draw(st.sampled_from(_CHANGES))(draw, call)
@@ -62,7 +62,7 @@ def _change_all_tensors(draw: st.DrawFn, call: Call) -> Call:
 
 
 def _change_layouts(draw: st.DrawFn, call: Call) -> Call:
-    """One dim order for all tensors of a rank, and for the out tensors."""
+    """Changes the dim order: the same for all tensors of a rank and for the out tensors."""
     ranks = [tensor.dim() for tensor in call.tensors]
     if not ranks:
         return call
@@ -72,7 +72,7 @@ def _change_layouts(draw: st.DrawFn, call: Call) -> Call:
 
 
 def _change_argument(draw: st.DrawFn, call: Call) -> Call:
-    """Another number, list of numbers or flag."""
+    """Changes a number, a list of numbers or a flag."""
     chosen_from: list[int | str] = [i for i, value in enumerate(call.args) if _is_plain(value)]
     chosen_from += [key for key, value in call.kwargs.items() if _is_plain(value)]
     if not chosen_from:
@@ -138,7 +138,7 @@ def _other_layout(draw: st.DrawFn, tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _special_values(draw: st.DrawFn, tensor: torch.Tensor) -> torch.Tensor:
-    """Some elements become infinite, NaN, denormal, or the dtype's extremes."""
+    """Replaces some elements by infinities, NaN, denormals or the extremes of the dtype."""
     if not tensor.numel() or tensor.numel() > 1000:
         return tensor
     values = inputs.special_values(tensor.dtype)
@@ -150,7 +150,7 @@ def _special_values(draw: st.DrawFn, tensor: torch.Tensor) -> torch.Tensor:
 
 
 def _other_shape(draw: st.DrawFn, tensor: torch.Tensor) -> torch.Tensor:
-    """More or fewer dimensions, a size of 0, 1 or another."""
+    """Changes the number of dimensions or a size."""
     kind = draw(st.sampled_from(["leading", "trailing", "first", "size", "scalar"]))
     if kind == "leading" or not tensor.dim():
         count = draw(st.integers(1, max(1, _LARGEST_RANK - tensor.dim())))

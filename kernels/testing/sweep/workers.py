@@ -1,4 +1,4 @@
-"""Runs work in child processes that may die: a kernel that crashes ends its process, not the sweep."""
+"""Runs work in child processes, so that a crash of a kernel does not end the sweep."""
 
 import dataclasses
 import mmap
@@ -13,15 +13,15 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 _PROGRESS_BYTES = 1 << 16
-_NOTED_BYTES = 64  # So much of the progress tells whether a child goes on.
+_NOTED_BYTES = 64  # The number of bytes of the progress that are compared to detect a stuck child.
 
 
 class Death(NamedTuple):
-    """How a child process ended without a result.
+    """The end of a child process without a result.
 
     Attributes:
-      cause: the signal's name.
-      progress: what the child wrote last.
+      cause: the name of the signal.
+      progress: the last progress of the child.
     """
 
     cause: str
@@ -48,10 +48,10 @@ class _Child:
 def run(
     work: Callable[[Any, mmap.mmap], Any], items: Sequence[Any], jobs: int, timeout: float
 ) -> Iterator[tuple[Any, Any]]:
-    """Calls `work`(item, progress) for every item, each in a fork of this process, `jobs` at a time.
+    """Calls `work`(item, progress) for each item, each in a fork of this process, `jobs` at a time.
 
-    Yields each item with what the call returned, or with a Death, as they end. A child that writes no other progress
-    for `timeout` seconds is killed.
+    Yields each item with the return value or with a Death, in the order of completion. A child is killed if its
+    progress does not change for `timeout` seconds.
     """
     waiting = list(items)
     running: list[_Child] = []
@@ -86,7 +86,7 @@ def _start(work: Callable[[Any, mmap.mmap], Any], item: Any, result: str) -> _Ch
             with open(result, "wb") as file:
                 pickle.dump(value, file)
             status = 0
-        except Exception:  # Whatever: the parent must see the child end.
+        except Exception:  # any exception, because the parent must see the child end
             traceback.print_exc()
         finally:
             os._exit(status)
@@ -99,5 +99,5 @@ def _result(child: _Child, status: int) -> Any:
             return pickle.load(file)
     code = os.waitstatus_to_exitcode(status)
     if code > 0:
-        raise RuntimeError(f"{child.item}: the work fails, as said above")
+        raise RuntimeError(f"{child.item}: the work failed with the exception above")
     return Death(signal.Signals(-code).name, child.progress[:].split(b"\0")[0].decode(errors="replace"))

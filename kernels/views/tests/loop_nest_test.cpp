@@ -19,7 +19,7 @@ using testing::random_sizes;
 
 using Offsets = std::pair<int64_t, int64_t>;
 
-/// The pairs of offsets that `nest`, of two operands, visits from element `begin` to `end`.
+/// The pairs of offsets that `nest`, with two operands, visits from element `begin` to `end`.
 std::vector<Offsets> visited(const LoopNest& nest, int64_t begin, int64_t end) {
   std::vector<Offsets> pairs;
   nest.for_each_row(begin, end, [&](const int64_t* offsets, int64_t n) {
@@ -32,7 +32,8 @@ std::vector<Offsets> visited(const LoopNest& nest, int64_t begin, int64_t end) {
   return pairs;
 }
 
-/// A shape of `sizes` over memory whose dimensions lie in a random order, some of them repeated or backwards.
+/// A shape of `sizes` with a random order of dimensions in memory. Some strides are negative. With `repeats`, some are
+/// 0.
 StridedShape random_shape(const std::vector<int>& sizes, ScalarType dtype, bool repeats, std::mt19937& random) {
   StridedShape shape;
   shape.dtype = dtype;

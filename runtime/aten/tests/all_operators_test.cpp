@@ -1,4 +1,5 @@
-// Every operator of PyTorch that a program can call is in PyTorch, and refuses values that do not fit by its name.
+// Tests that all operators that a program can call exist in PyTorch, and that they refuse invalid values with a message
+// with their name.
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/core/span.h>
@@ -21,7 +22,7 @@ using executorch::runtime::Error;
 using executorch::runtime::EValue;
 using executorch::runtime::KernelRuntimeContext;
 
-// More than any operator takes.
+// more than the arguments of any operator
 constexpr size_t kMostValues = 48;
 
 std::string logged;
@@ -42,7 +43,7 @@ int main() {
   for (const auto& kernel : kernels) {
     size_t counts_taken = 0;
     for (size_t count = 1; count <= kMostValues; ++count) {
-      // A call may change its values.
+      // Resets the values, because a call may change them.
       for (size_t i = 0; i < kMostValues; ++i) {
         values[i] = EValue();
         stack[i] = &values[i];
@@ -59,7 +60,7 @@ int main() {
       }
       counts_taken += error == Error::Ok || logged.find(": it takes ") == std::string::npos ? 1 : 0;
     }
-    // What an operator returns may be left out where that is nothing.
+    // An operator that returns nothing accepts two numbers of values: with and without a value for the result.
     if (counts_taken != 1 && counts_taken != 2) {
       std::fprintf(stderr, "%s takes %zu numbers of values\n", kernel.name_, counts_taken);
       return 1;

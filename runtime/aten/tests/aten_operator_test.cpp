@@ -1,4 +1,5 @@
-// Calls that fail do so in their context, with a message that names the operator; sizes and numbers are carried back.
+// Tests that calls fail in their context with a message that names the operator, and that sizes and numbers are copied
+// back.
 
 #include "runtime/aten/aten_operator.h"
 
@@ -39,7 +40,7 @@ void expect(bool right, const char* what) {
   }
 }
 
-// A tensor of one dimension with memory for eight floats.
+// A 1-dim tensor with memory for eight floats.
 class Vector {
  public:
   Vector(int32_t size, TensorShapeDynamism dynamism, ScalarType dtype = ScalarType::Float)
@@ -58,7 +59,7 @@ class Vector {
   TensorImpl impl_;
 };
 
-// Calls an operator with values, the last of which it returns.
+// Calls an operator with values. The last value is the return value.
 Error call(const AtenOperator& aten_operator, std::vector<EValue> values) {
   std::vector<EValue*> stack;
   for (EValue& value : values) {
@@ -137,9 +138,9 @@ int main() {
     expect(result.isBool() && result.toBool(), "a number is returned");
   }
   {
-    // Every dtype that the runtime has, but the quantized ones, is the same to PyTorch.
+    // All dtypes of the runtime, except the quantized ones, are the same in PyTorch.
     const AtenOperator copy("aten::copy_", "aten::copy_", "");
-    const uint32_t bits = 0x01010101;  // A bool has no other bytes than 0 and 1.
+    const uint32_t bits = 0x01010101;  // bools only have the bytes 0 and 1
     float all_bytes_one;
     std::memcpy(&all_bytes_one, &bits, sizeof(bits));
     int dtypes = 0;
@@ -149,7 +150,7 @@ int main() {
       if (!executorch::runtime::isValid(dtype) || name[0] == 'Q') {
         continue;
       }
-      // As many elements as the bytes of four floats hold.
+      // As many elements as fit into the bytes of four floats.
       const auto size = static_cast<int32_t>(4 * sizeof(float) / executorch::runtime::elementSize(dtype));
       Vector from(size, kStatic, dtype), to(size, kStatic, dtype);
       from.fill(all_bytes_one);

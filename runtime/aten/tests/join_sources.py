@@ -1,6 +1,6 @@
-"""Joins C++ sources, those in directories included, to one file: join_sources --root=DIRECTORY --output=FILE SOURCE...
+"""Joins C++ sources, also those in directories, to one file: join_sources --root=DIRECTORY --output=FILE SOURCE...
 
-An include by a path from the source's own directory, `"../Header.h"`, becomes one by the path below the root.
+An #include relative to the source's directory, such as `"../Header.h"`, becomes relative to the root.
 """
 
 from __future__ import annotations

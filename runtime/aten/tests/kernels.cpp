@@ -1,4 +1,4 @@
-// Kernels that put what they are called with into a tensor of doubles.
+// Kernels that write their arguments into a tensor of doubles.
 
 #include <ATen/core/List.h>
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-// Calls operators of kernels.yaml as a program does, through the registry.
-// //codegen/tests/all_types:all_types_program_test runs programs with the others.
+// Calls operators of kernels.yaml through the registry, as a program does.
+// //codegen/tests/all_types:all_types_program_test runs programs with the other operators.
 
 #include <executorch/runtime/core/evalue.h>
 #include <executorch/runtime/platform/runtime.h>

@@ -9,7 +9,7 @@
 namespace rules_executorch {
 namespace {
 
-// A run whose instructions take so many nanoseconds each.
+// A run whose instructions take the given nanoseconds.
 ProfiledRun MakeRun(RunKind kind, const std::vector<uint64_t>& ns) {
   ProfiledRun run{kind, 100, {}};
   for (size_t i = 0; i < ns.size(); ++i) {
@@ -19,7 +19,7 @@ ProfiledRun MakeRun(RunKind kind, const std::vector<uint64_t>& ns) {
   return run;
 }
 
-// The row of a name, with one space between its cells.
+// The row with a name, with one space between its cells.
 std::string RowOf(const std::string& text, const std::string& name) {
   std::smatch row;
   const bool found = std::regex_search(text, row, std::regex("\n([^\n]*  " + name + ")\n"));
@@ -44,7 +44,7 @@ TEST(ProfileTest, ANodeHasItsMedianAndSpread) {
 }
 
 TEST(ProfileTest, APreemptedNodeDoesNotShow) {
-  // Each run has another one, so that no run is typical.
+  // Each run has another slow instruction, so that no run is typical.
   std::vector<ProfiledRun> runs;
   for (size_t run = 0; run < 1000; ++run) {
     std::vector<uint64_t> ns(20, 1000);
@@ -55,7 +55,7 @@ TEST(ProfileTest, APreemptedNodeDoesNotShow) {
   const std::string nodes = text.substr(text.find("the runtime itself"));
   EXPECT_EQ(nodes.find("800"), std::string::npos) << text;
   EXPECT_EQ(RowOf(nodes, "aten::add.out"), " 1.0 0.0 1.0 1.0 0 aten::add.out") << text;
-  // The nodes of one operator have the sum of their medians.
+  // The time of an operator is the sum of the medians of its nodes.
   EXPECT_EQ(RowOf(text, "aten::add.out"), " 20.0 0.2 20 aten::add.out") << text;
 }
 

@@ -1,4 +1,4 @@
-// Takes a program of an export, changes one number of it, and expects that the check says what is wrong with it.
+// Changes one number of an exported program and expects that the check finds the error.
 
 #include "runtime/runner/program_check.h"
 
@@ -24,7 +24,7 @@ std::string program_path;
 
 void Throw(const std::string&, const std::string& found) { throw std::runtime_error(found); }
 
-// What is wrong with a program; empty if nothing is.
+// The error of a program. Empty if there is none.
 std::string Check(const Bytes& bytes) {
   try {
     CheckProgram(bytes.data(), bytes.size(), program_path, Throw);
@@ -52,14 +52,14 @@ class ProgramCheckTest : public testing::Test {
     return bytes;
   }
 
-  // What is wrong with the program if another number is at a place.
+  // The error of the program with another number at a position.
   template <typename T>
   std::string CheckWith(size_t place, T number) const {
     EXPECT_NE(place, 0u);
     return Check(Changed(bytes_, place, number));
   }
 
-  // The first table of some kind for which a condition holds.
+  // The first instruction of a kind for which a condition holds.
   size_t FindInstruction(uint8_t kind, const std::function<bool(size_t)>& holds) const {
     const auto instructions =
         file_.Tables(file_.Table(file_.Tables(plan_, kExecutionPlanChains), 0), kChainInstructions);
@@ -84,7 +84,7 @@ class ProgramCheckTest : public testing::Test {
     throw std::runtime_error("no such value");
   }
 
-  // The first call, planned tensor or list that has a field.
+  // The first call, planned tensor or list with a field.
   size_t Call(uint8_t kind, int field) const {
     const auto has = [&](size_t call) { return file_.Field(call, field) != 0; };
     return file_.Child(FindInstruction(kind, has), kInstructionInstrArgs);

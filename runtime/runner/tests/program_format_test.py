@@ -24,7 +24,7 @@ class ProgramFormatTest(absltest.TestCase):
 
 
 def _numbers(enum: str) -> dict[str, int]:
-    """The numbers that the enumerators of an enumeration should have."""
+    """The expected numbers of the enumerators of an enumeration."""
     if enum == "ValueKind":
         return {f"kValue{name}": number for name, number in program_fields.VALUES.items()}
     if enum == "InstructionKind":

@@ -1,4 +1,4 @@
-// Kernels of both.yaml with PyTorch's tensors; kernels.cpp has them for programs.
+// Kernels of both.yaml with PyTorch's tensors. kernels.cpp has the kernels for programs.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/native/Resize.h>

@@ -1,4 +1,4 @@
-// Kernels that need no custom_ops.yaml: each is declared where it is defined.
+// Kernels without a custom_ops.yaml: each is declared where it is defined.
 
 #include <executorch/runtime/kernel/kernel_includes.h>
 
@@ -45,7 +45,7 @@ EXECUTORCH_OPERATOR(
     "declared::range.out(Tensor x, *, Tensor(a!) smallest, Tensor(b!) largest) -> (Tensor(a!), Tensor(b!))",
     declared::range_out);
 
-// No model calls it, so no library has it.
+// No model calls this operator, so that no library has it.
 EXECUTORCH_OPERATOR("declared::unused.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", declared::halve_out);
 
 }  // namespace declared

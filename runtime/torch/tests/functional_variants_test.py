@@ -1,4 +1,4 @@
-"""Functional operators that a model file defines, beside a library that has the out variants, in exports."""
+"""Tests exports with functional operators of a model file and a library with their out variants."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class FunctionalVariantsTest(absltest.TestCase):
         return program
 
     def test_derived(self) -> None:
-        """An operator that is there is not derived; one that was derived is refused, with the attribute that helps."""
+        """Tests that an existing operator is not derived, and that a second definition fails with advice."""
         program = self._export(
             "derived", 'define("before")\nimport runtime.torch.tests.derived', "torch.ops.derived.before(x)"
         )
@@ -51,7 +51,7 @@ class FunctionalVariantsTest(absltest.TestCase):
             self.assertIn(part, message)
 
     def test_left_out(self) -> None:
-        """With functional_variants = False, either order works."""
+        """Tests that both orders work with functional_variants = False."""
         self.assertFalse(hasattr(torch.ops.left_out, "after"))
         program = self._export(
             "left_out",

@@ -30,7 +30,7 @@ double number(const Scalar& scalar) {
 
 }  // namespace
 
-// x * by, laid out in memory as x is.
+// x * by, with the dim order of x.
 Tensor& scale_out(KernelRuntimeContext& context, const Tensor& x, const Scalar& by, Tensor& out) {
   ET_KERNEL_CHECK(context, is_float(x) && is_float(out), InvalidArgument, out);
   ET_KERNEL_CHECK(context, resize_tensor(out, x.sizes()) == Error::Ok, InvalidArgument, out);
@@ -41,7 +41,7 @@ Tensor& scale_out(KernelRuntimeContext& context, const Tensor& x, const Scalar& 
   return out;
 }
 
-// The largest element along the last dimension, and where it is.
+// The largest element along the last dimension, and its index.
 std::tuple<Tensor&, Tensor&> largest_out(KernelRuntimeContext& context, const Tensor& x, int64_t dim, Tensor& values,
                                          Tensor& indices) {
   std::tuple<Tensor&, Tensor&> result(values, indices);
@@ -64,8 +64,8 @@ std::tuple<Tensor&, Tensor&> largest_out(KernelRuntimeContext& context, const Te
   return result;
 }
 
-// The weighted sum of the parts that are used ("sum") or of their negatives, with the gaps' tensors and the bias added,
-// in the given sizes.
+// The weighted sum of the used parts ("sum") or of their negatives, plus the tensors of the gaps and the bias, in the
+// given sizes.
 Tensor& join_out(KernelRuntimeContext& context, TensorList parts, ArrayRef<std::optional<Tensor>> gaps,
                  ArrayRef<double> weights, std::optional<ArrayRef<int64_t>> sizes, ArrayRef<bool> used,
                  std::string_view mode, const std::optional<Tensor>& bias, Tensor& out) {

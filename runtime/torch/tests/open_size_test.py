@@ -1,4 +1,4 @@
-"""An export of an operator whose fake is its kernel, where a size is to stay open."""
+"""Tests the export of an operator whose fake calls its kernel, with a dynamic size."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operators of a library for PyTorch: what they compute, which fakes they have, and how they fail."""
+"""Tests of the operators of a library for PyTorch: results, fakes and failures."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class EagerTest(absltest.TestCase):
             _OWN.define("scale(Tensor x, Scalar by) -> Tensor")
 
     def test_every_kind_of_value(self) -> None:
-        """The kernels put down what they were called with, as in //codegen/tests/all_types."""
+        """Tests the arguments that kernels receive, as in //codegen/tests/all_types."""
 
         def filled(value: float) -> torch.Tensor:
             return torch.full((16,), value, dtype=torch.float64)

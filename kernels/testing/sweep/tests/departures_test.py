@@ -1,4 +1,4 @@
-"""Each departure from PyTorch is one: a call shows it."""
+"""Tests that the example of each departure differs from PyTorch."""
 
 import mmap
 

@@ -1,4 +1,4 @@
-"""An operator of one tensor takes no out dtype that PyTorch refuses, unless ExecuTorch's own kernels take it."""
+"""Tests that operators of one tensor refuse the out dtypes that PyTorch refuses, unless ExecuTorch accepts them."""
 
 import os
 from typing import Any, NamedTuple
@@ -12,7 +12,7 @@ from kernels.testing.op_call import KernelError
 from kernels.testing.references import reference
 from kernels.testing.sweep.operators import read_operators
 
-# These convert their results to other floats, as ExecuTorch's do.
+# These operators convert their results to other floating-point dtypes, as ExecuTorch's kernels do.
 _CONVERTING = ("aten::var.correction_out", "aten::var.out", "aten::view_as_real_copy.out")
 
 _COMMON_DTYPES = (torch.float32, torch.int64, torch.complex64)
@@ -27,12 +27,12 @@ class _Call(NamedTuple):
     kwargs: dict[str, Any]
 
     def accepts(self, x: torch.Tensor, **kwargs: Any) -> bool:
-        """Whether PyTorch does."""
+        """Whether PyTorch accepts the call."""
         return self.tester.accepts(x, *self.args, **self.kwargs, **kwargs)
 
 
 def _find_call(name: str) -> _Call | None:
-    """A call; None where there are other tensors, or arguments that nobody can guess."""
+    """A call of the operator. None if it has other tensors, or arguments without a known valid value."""
     tester = OpTester(name, **reference(name))
     given = [argument for argument in tester.eager.schema.arguments if not argument.is_out]
     if not given or str(given[0].type) != "Tensor" or len(tester.out_names) != 1 or tester.eager.out_is_list:
@@ -52,7 +52,7 @@ def _find_call(name: str) -> _Call | None:
         else:
             call.args.append(value)
     takes_any = any(call.accepts(torch.ones((2, 2), dtype=dtype)) for dtype in _COMMON_DTYPES)
-    # Copies between devices need these.
+    # The operators of et_copy copy between devices, and this test has no second device.
     return call if takes_any and not name.startswith("et_copy::") else None
 
 

@@ -1,4 +1,4 @@
-"""docs/kernels.md has what the sweep's data say."""
+"""Tests that docs/kernels.md matches the data of the sweep."""
 
 import os
 import pathlib
@@ -37,7 +37,7 @@ class PageTest(absltest.TestCase):
 
 
 class CellsTest(absltest.TestCase):
-    """A cell says what became of the calls in a dtype that have elements."""
+    """Tests the cells of the table: the outcome of the calls with elements of a dtype."""
 
     def _cell(self, *calls: tuple[Call, Outcome]) -> str:
         findings = Findings()

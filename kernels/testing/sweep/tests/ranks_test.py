@@ -1,6 +1,6 @@
-"""No kernel is called with a tensor of more dimensions than kernels have room for, wherever the tensor stands.
+"""Tests that kernels are not called with tensors of more dimensions than kernels support, in any argument.
 
-Every operator of KERNEL_YAMLS is called with such tensors, in place of each of its tensors in turn and of all of them.
+The test calls each operator of KERNEL_YAMLS with such tensors: for each of its tensors separately, and for all tensors.
 """
 
 import mmap
@@ -40,9 +40,9 @@ class Call(NamedTuple):
     """A call of an operator.
 
     Attributes:
-      dtype: of all tensors.
-      rank: of the chosen ones; the others have two dimensions.
-      chosen: which of the operator's tensors, those of its lists counted one by one; None: all.
+      dtype: the dtype of all tensors.
+      rank: the number of dimensions of the chosen tensors. The others have two dimensions.
+      chosen: the number of the chosen tensor, where the tensors of lists are counted one by one; None: all.
     """
 
     dtype: torch.dtype
@@ -69,7 +69,7 @@ _SCHEMAS = _schemas()
 
 
 class _Tensors:
-    """Makes the tensors of a call, one after the other."""
+    """Creates the tensors of a call, one after the other."""
 
     def __init__(self, call: Call) -> None:
         self._call = call
@@ -78,7 +78,7 @@ class _Tensors:
     def make(self) -> torch.Tensor:
         is_chosen = self._call.chosen in (None, self.count)
         self.count += 1
-        # Dimensions that do not merge, at both ends.
+        # The first and the last dimension do not merge.
         shape = (2, *(1,) * (self._call.rank - 2), 2) if is_chosen else (2, 2)
         return torch.ones(shape, dtype=self._call.dtype)
 
@@ -93,7 +93,7 @@ def _value(kind: Any, tensors: _Tensors) -> Any:
 
 
 def _run(name: str, call: Call) -> tuple[int, KernelError | None]:
-    """Calls an operator. Returns how many tensors it has, and the error."""
+    """Calls an operator. Returns the number of its tensors, and the error."""
     tensors = _Tensors(call)
     outs: list[torch.Tensor] = []
     as_list = False
@@ -123,7 +123,7 @@ def _calls(name: str, rank: int) -> Iterator[Call]:
 
 
 def _check(name: str, progress: mmap.mmap) -> list[str]:
-    """What is wrong with an operator's calls."""
+    """The errors of an operator's calls."""
     wrong = []
     for rank in (_LIMIT, *_RANKS):
         for call in _calls(name, rank):

@@ -1,4 +1,4 @@
-"""Findings are kept for as long as kernels, sweep and extent are the same."""
+"""Tests that findings are kept until the kernels, the sweep or the extent change."""
 
 import pathlib
 

@@ -1,7 +1,6 @@
-"""A sample of the sweep of all operators: each operator gives PyTorch's results, or differs as the departures say.
+"""Runs a sample of the sweep: the results of each operator equal PyTorch's, or a departure describes the difference.
 
-EXECUTORCH_INSTRUCTION_SET names which of several instruction sets the kernels are compiled for; KERNEL_SWEEP_SEED,
-the sample.
+EXECUTORCH_INSTRUCTION_SET selects the instruction set of the kernels, KERNEL_SWEEP_SEED selects the sample.
 """
 
 import os
@@ -29,7 +28,7 @@ class SweepTest(parameterized.TestCase):
     def setUpClass(cls) -> None:
         super().setUpClass()
         if _INSTRUCTION_SET is not None and _INSTRUCTION_SET not in processor.instruction_sets():
-            raise unittest.SkipTest(f"this processor has no {_INSTRUCTION_SET}")
+            raise unittest.SkipTest(f"this processor does not support {_INSTRUCTION_SET}")
         warnings.simplefilter("ignore")
         cls.sweep = Sweep(_OPERATORS, _EXTENT)
 

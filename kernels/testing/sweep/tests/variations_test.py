@@ -1,4 +1,4 @@
-"""The variations of calls reach what a sweep is to show: each kind of change occurs among them."""
+"""Tests that each kind of change occurs among the variations of calls."""
 
 from collections.abc import Callable
 
@@ -37,7 +37,7 @@ def _has_limit(x: torch.Tensor, limit: str) -> bool:
 
 
 def _dim(call: Call) -> int:
-    """A dim of a sum that differs from that in _CALLS, else 0."""
+    """A dim of a sum that is not in _CALLS, otherwise 0."""
     dims = call.args[1] if call.operator == "aten::sum.IntList_out" else []
     return next((dim for dim in dims if not -3 <= dim < 3), 0)
 

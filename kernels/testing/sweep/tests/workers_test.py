@@ -1,4 +1,4 @@
-"""A child process that dies is reported with what it wrote last, and the others go on."""
+"""Tests that a crash of a child process is reported with its last progress, and that the other processes continue."""
 
 import ctypes
 import mmap
