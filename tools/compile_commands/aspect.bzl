@@ -12,14 +12,30 @@ _CompileCommandsInfo = provider(
 
 _MNEMONIC = "CppCompile"
 
+# The ending of a translation unit that includes the sources of a library with unity_build.
+_UNITY = ".unity.cpp"
+
+def _commands(action, sources):
+    """The commands of an action, one for each source of a translation unit of several."""
+    output = action.outputs.to_list()[0].path
+    units = [argument for argument in action.argv if argument.endswith(_UNITY)]
+    if not units:
+        return [{"arguments": action.argv, "output": output}]
+    return [
+        {"arguments": [source.path if argument in units else argument for argument in action.argv], "output": output}
+        for source in sources
+    ]
+
 def _compile_commands_aspect_impl(target, ctx):
     actions = [action for action in target.actions if action.mnemonic == _MNEMONIC and action.argv]
     commands = []
     if actions:
         file = ctx.actions.declare_file(ctx.label.name + ".compile_commands.json")
+        sources = [source for source in getattr(ctx.rule.files, "srcs", []) if source.extension != "h"]
         ctx.actions.write(file, json.encode_indent([
-            {"arguments": action.argv, "output": action.outputs.to_list()[0].path}
+            command
             for action in actions
+            for command in _commands(action, sources)
         ]))
         commands.append(file)
     below = []
