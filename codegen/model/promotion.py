@@ -60,9 +60,9 @@ def with_computed(dtypes: Iterable[int], function: schema.FunctionSchema) -> fro
 
 
 def selected(function: schema.FunctionSchema, wanted: selection.Selection) -> frozenset[int] | None:
-    """Returns the selected dtypes of an operator's kernel; None for all dtypes, an empty set for an unselected operator.
+    """Returns the selected dtypes of an operator's kernel, with the dtypes of computation.
 
-    The dtypes are those of `with_computed`.
+    None for all dtypes; empty if the operator is not selected.
     """
     name = str(function.name)
     base = name.partition(".")[0]
