@@ -29,10 +29,10 @@ def _executorch_cc_library_impl(ctx):
 executorch_cc_library = rule(
     doc = """A C++ library of this repository for a user's binaries.
 
-Its sources are compiled as kernels are: a `cc_library` has the options of the user's workspace alone.""",
+The sources are compiled with the options for kernels. A `cc_library` would only have the options of the user's workspace.""",
     implementation = _executorch_cc_library_impl,
     attrs = {
-        "alwayslink": attr.bool(doc = "Whether a binary links the library whole. Default: False."),
+        "alwayslink": attr.bool(doc = "Whether a binary links all object files of the library. Default: False."),
         "copts": attr.string_list(doc = "Options for the C++ compiler."),
         "deps": attr.label_list(
             doc = "C++ libraries.",
@@ -43,7 +43,7 @@ Its sources are compiled as kernels are: a `cc_library` has the options of the u
             allow_files = [".h"],
         ),
         "srcs": attr.label_list(
-            doc = "Sources, and headers for them alone.",
+            doc = "Sources and private headers.",
             allow_files = [".cpp", ".h"],
         ),
     },
