@@ -90,7 +90,7 @@ class _Reader:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
 
-    # What is wrong
+    # Findings
 
     def _wrong(self, at: Location, found: str, cause: str, fix: str) -> None:
         self.findings.append(Finding(at, found, cause, fix, id="bad-op-def"))
@@ -512,7 +512,7 @@ class _Reader:
             )
         return value
 
-    # What a backend says besides
+    # Supplements of a backend
 
     def _supplement(self, element: Element) -> Supplement:
         children = self._children(element, {"SupportedOps": _OPTIONAL, "SupplementalOpDef": _ANY}, ("Backend",))
