@@ -1,7 +1,8 @@
-"""Bazel's JSON worker protocol: requests on stdin, one a line, and their responses on stdout, in any number.
+"""Bazel's JSON worker protocol: requests on stdin, one a line, and responses on stdout.
 
-Where Bazel ends a multiplex worker, since its tool changed or `--worker_quit_after_build`, it takes the closed stdout
-for a response and prints "Could not parse json work request correctly" (bazelbuild/bazel#21972). That is all.
+When Bazel ends a multiplex worker, since the tool changed or with `--worker_quit_after_build`, Bazel takes the closed
+stdout for a response and prints "Could not parse json work request correctly" (bazelbuild/bazel#21972). The message is
+harmless.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TextIO
 
-# The flag that Bazel starts a tool with to have a worker.
+# The flag with which Bazel starts a tool as a worker.
 FLAG = "--persistent_worker"
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request, as Bazel's worker_protocol.proto describes it.
+    """One request of Bazel's worker_protocol.proto.
 
     Attributes:
-        id: which request of several the response is to.
+        id: the number of the request, which the response repeats.
         arguments: the command line.
-        digests: of the inputs, by their paths.
-        directory: where to work; empty for the worker's own.
-        cancel: whether Bazel has no use for the response to the request with this id anymore.
+        digests: the digests of the inputs, by path.
+        directory: the working directory; empty for the worker's own.
+        cancel: whether this cancels the earlier request with the same id.
     """
 
     id: int
@@ -38,7 +39,7 @@ class Request:
 
 
 class BadRequestError(Exception):
-    """A line is not a request. `id` is the request's, if it has any."""
+    """A line is not a valid request. `id` is the id of the request, if the line has one."""
 
     def __init__(self, problem: str, request_id: int = 0) -> None:
         super().__init__(f"not a work request of Bazel's: {problem}")
@@ -47,9 +48,9 @@ class BadRequestError(Exception):
 
 @contextlib.contextmanager
 def streams() -> Iterator[tuple[TextIO, TextIO]]:
-    """This process's stdin and stdout, for requests and responses alone.
+    """Returns this process's stdin and stdout, for requests and responses only.
 
-    Whatever else writes to this process's stdout or reads its stdin, also in a process it starts, is kept off them.
+    During the block, other code in this process and in child processes gets another stdin and stdout.
     """
     # A path may be in any encoding.
     with (
@@ -63,10 +64,10 @@ def streams() -> Iterator[tuple[TextIO, TextIO]]:
 
 
 def read(line: str) -> Request:
-    """The request in a line.
+    """Parses the request in a line.
 
     Raises:
-        BadRequestError: there is none in it.
+        BadRequestError: the line is not a valid request.
     """
     try:
         fields = json.loads(line)
@@ -92,11 +93,11 @@ def respond(responses: TextIO, request_id: int, exit_code: int, output: str, *, 
     """Writes the response to a request.
 
     Args:
-        responses: what `streams` gave.
-        request_id: that of the request.
-        exit_code: as a process of its own would have.
-        output: what the user should know.
-        canceled: whether the request was given up since Bazel asked for that.
+        responses: the stream of `streams`.
+        request_id: the id of the request.
+        exit_code: the exit code.
+        output: the output for the user.
+        canceled: whether the request was canceled by Bazel.
     """
     text = output.encode(errors="backslashreplace").decode()
     fields = {"exitCode": exit_code, "output": text, "requestId": request_id}
@@ -106,7 +107,7 @@ def respond(responses: TextIO, request_id: int, exit_code: int, output: str, *, 
 
 
 def expanded(arguments: Sequence[str]) -> list[str]:
-    """A command line, with the lines of a file in place of each `@file`, as Bazel does for a worker.
+    """Replaces each `@file` of a command line by the lines of the file, as Bazel does for a worker.
 
     Raises:
         OSError: a file cannot be read.
@@ -117,7 +118,7 @@ def expanded(arguments: Sequence[str]) -> list[str]:
 def _expanded(argument: str) -> Sequence[str]:
     if not argument.startswith("@"):
         return [argument]
-    # As Bazel reads it: a line ends at a line feed alone, and a path may be in any encoding.
+    # As in Bazel, a line ends at a line feed only, and a path may be in any encoding.
     return Path(argument[1:]).read_bytes().decode(errors="surrogateescape").removesuffix("\n").split("\n")
 
 

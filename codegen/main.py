@@ -1,7 +1,7 @@
 """The code generator: from YAML files and selections of operators to the C++ that registers their kernels.
 
-Each step of the build is one subcommand; `codegen <subcommand> --help` tells about its flags. `codegen @<file>` takes
-the subcommand and its flags from a file, one a line; `codegen --persistent_worker` takes them from Bazel.
+Each step of the build is one subcommand. `codegen <subcommand> --help` shows the subcommand's flags. `codegen @<file>`
+reads the subcommand and its flags from a file, one a line. `codegen --persistent_worker` reads them from Bazel.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _usage() -> str:
 
 
 def run(arguments: Sequence[str]) -> int:
-    """Runs one command line and returns its exit code; tells on stderr what is wrong."""
+    """Runs one command line. Prints errors to stderr, and returns the exit code."""
     if not arguments or arguments[0] in _HELP:
         print(_usage())
         return 0 if arguments else 2
@@ -54,7 +54,7 @@ def _fail(message: str) -> int:
 
 
 def _problem(error: OSError) -> str:
-    """What the system does not do: with a file that a flag names, as a rule, and that no reader tells more of."""
+    """Returns the message for an error of the operating system, mostly about a file that a flag names."""
     return f"{error.filename}: {error.strerror}" if error.filename is not None else str(error)
 
 

@@ -1,8 +1,8 @@
-"""The code generator as a worker: answers requests by the protocol of bazel_worker/protocol.py.
+"""The code generator as a persistent worker of Bazel. bazel_worker/protocol.py has the protocol.
 
-Requests are answered one after the other, also where Bazel sends many at once (a multiplex worker): each is a few
-milliseconds of work for one CPU, which threads would not make less. What the subcommands read is kept between requests
-by its digest, see codegen/cache/content_cache.py.
+The worker answers requests one after another, also if Bazel sends many at once (a multiplex worker). Each request takes
+a few milliseconds of one CPU, and threads would not be faster. codegen/cache/content_cache.py keeps read files between
+requests, by the files' digests.
 """
 
 from __future__ import annotations
@@ -19,25 +19,25 @@ from bazel_worker import protocol
 from codegen.cache import content_cache
 from diagnostics.errors import shown
 
-# Runs one command line; returns the exit code, having written what the user should know to sys.stderr.
+# Runs one command line. Writes messages for the user to sys.stderr, and returns the exit code.
 Run = Callable[[Sequence[str]], int]
 
 
 def serve(run: Run) -> None:
-    """Answers the requests on this process's stdin until it ends."""
+    """Answers the requests on this process's stdin until the stream ends."""
     with protocol.streams() as (requests, responses):
         answer_all(requests, responses, run)
 
 
 def answer_all(requests: TextIO, responses: TextIO, run: Run) -> None:
-    """Answers requests until there are no more."""
+    """Answers requests until the stream ends."""
     for line in iter(requests.readline, ""):
         if line.strip():
             protocol.respond(responses, *_answer(line, run))
 
 
 def _answer(line: str, run: Run) -> tuple[int, int, str]:
-    """The request's id, the exit code and the output."""
+    """Runs a request. Returns the request's id, the exit code and the output."""
     output = io.StringIO()
     request_id = 0
     with contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
@@ -50,7 +50,7 @@ def _answer(line: str, run: Run) -> tuple[int, int, str]:
             request_id = error.id
             print(shown(f"codegen: {error}"), file=sys.stderr)
             exit_code = 1
-        except Exception:  # A mistake of ours must not take the other requests with it.
+        except Exception:  # An unexpected error must not end the worker, and with it the other requests.
             traceback.print_exc()
             exit_code = 1
     return request_id, exit_code, output.getvalue()
@@ -58,7 +58,7 @@ def _answer(line: str, run: Run) -> tuple[int, int, str]:
 
 @contextlib.contextmanager
 def _in_directory(directory: str) -> Iterator[None]:
-    """Works in a directory, that of one request's sandbox, and returns to the former."""
+    """Changes the working directory to a request's sandbox during the block."""
     if not directory:
         yield
         return

@@ -1,4 +1,4 @@
-"""An operator that a library for PyTorch derives from its out variant, and that somebody else defines, too."""
+"""The finding for an operator that one library derives from the out variant and other code defines, too."""
 
 from __future__ import annotations
 
@@ -6,34 +6,34 @@ import re
 
 from diagnostics.errors import Finding, Location
 
-# What runtime/torch/torch_operators.cpp has PyTorch say of the operator's origin.
+# The origin of a derived operator in PyTorch's messages. runtime/torch/torch_operators.cpp registers this text.
 _ORIGIN = re.compile(r"registered at (\S+), which derives the operator from ")
-# What PyTorch says to who defines it once more.
+# PyTorch's error for a second definition of an operator.
 _REFUSED = re.compile(r"Tried to register an operator \(([\w:.]+)\(.*Original registration: (.*)", re.DOTALL)
 
 
 def derived_by(text: str) -> str | None:
-    """The label of the library that derives the operator which a text of PyTorch's is about."""
+    """Returns the label of the library that derives the operator in a message of PyTorch; None if not derived."""
     match = _ORIGIN.search(text)
     return match[1] if match else None
 
 
 def refused(text: str) -> tuple[str, str] | None:
-    """The operator that PyTorch refuses to define, and the label of the library that derives it; None if none does."""
+    """Returns the operator of a refused second definition, and the label of the deriving library; None otherwise."""
     match = _REFUSED.search(text)
     library = derived_by(match[2]) if match else None
     return (match[1], library) if match and library else None
 
 
 def finding(where: Location | str, operator: str, definer: str, library: str, details: tuple[str, ...] = ()) -> Finding:
-    """The finding that two define an operator.
+    """Returns the finding for an operator with two definitions.
 
     Args:
-        where: what loads both.
-        operator: its name.
-        definer: what defines it by hand.
-        library: the label of the library that derives it.
-        details: more lines.
+        where: the target or place that loads both.
+        operator: the operator's name.
+        definer: the code that defines the operator.
+        library: the label of the library that derives the operator.
+        details: more lines to show.
     """
     return Finding(
         where,

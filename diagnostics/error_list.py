@@ -1,6 +1,6 @@
-"""Every kind of finding that a build can report, a file diagnostics/kinds/<id>.md each.
+"""The kinds of findings that a build can report. Each kind has a file diagnostics/kinds/<id>.md.
 
-docs/errors.md is made of these files:
+This command writes docs/errors.md from these files:
 
 tools/bazel run //diagnostics:update_errors
 """
@@ -34,7 +34,7 @@ STEPS = (
     "Building a Qualcomm op package",
 )
 
-# A paragraph holds no empty line; an example is between fences.
+# A paragraph has no empty lines. An example is between fences.
 _PARAGRAPH = r"[^\n]+(?:\n[^\n]+)*"
 _FORM = re.compile(
     rf"Step: (?P<step>[^\n]+)\n\n"
@@ -53,11 +53,11 @@ class Kind:
     """One kind of finding.
 
     Attributes:
-        id: the file's name, with which every message of the kind ends.
-        step: the step of the build that finds it.
-        meaning: what is wrong and what the mistake would lead to.
-        example: an input that has the mistake, between fences.
-        fix: what to do, behind `Fix: `.
+        id: the file's name. Each message of the kind ends with the id.
+        step: the step of the build that reports the finding.
+        meaning: the mistake and its consequences.
+        example: an input with the mistake, between fences.
+        fix: the fix, after `Fix: `.
     """
 
     id: str
@@ -68,7 +68,7 @@ class Kind:
 
 
 def parse(path: Path) -> Kind:
-    """The kind of finding that a file describes.
+    """Parses the file of one kind of finding.
 
     Raises:
         MalformedFileError: the file has another form.
@@ -87,7 +87,7 @@ def parse(path: Path) -> Kind:
 
 
 def read(folder: Path = FOLDER) -> tuple[Kind, ...]:
-    """All kinds of findings, by step and id.
+    """Returns all kinds of findings, sorted by step and id.
 
     Raises:
         MalformedFileError: a file has another form.
@@ -96,7 +96,7 @@ def read(folder: Path = FOLDER) -> tuple[Kind, ...]:
 
 
 def document(kinds: Sequence[Kind]) -> str:
-    """The text of docs/errors.md."""
+    """Returns the text of docs/errors.md."""
     parts = [
         "# What the build can find wrong\n",
         "Every message has the same form: where, what was found, the likely cause, the fix, and the id under which the"

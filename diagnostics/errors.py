@@ -1,4 +1,4 @@
-"""What every tool reports of bad input: what is wrong, where, the likely cause, and what to do about it."""
+"""Findings about bad input: the place, the mistake, the likely cause, and the fix."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
-# What is shown at most: of a text, of the details of a finding, of the findings of a step.
+# The limits of messages: characters of a text, details of a finding, findings of a step.
 MAX_TEXT = 2000
 MAX_DETAILS = 200
 MAX_FINDINGS = 50
@@ -14,7 +14,7 @@ MAX_FINDINGS = 50
 
 @dataclass(frozen=True, slots=True)
 class Location:
-    """A place in a file. Lines and columns count from 1; a line of 0 means the file as a whole."""
+    """A place in a file. Lines and columns count from 1. Line 0 means the whole file."""
 
     path: str
     line: int = 0
@@ -26,16 +26,16 @@ class Location:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that is wrong with the input.
+    """One mistake in the input.
 
     Attributes:
-        where: a file's location, or the label or flag that the input came through.
-        found: what is wrong, as one sentence.
+        where: the location in a file, or the label or flag of the input.
+        found: the mistake, as one sentence.
         cause: the likely cause, as one sentence.
-        fix: what to do, as one sentence.
-        details: further lines to show, one item each.
-        id: the name of this kind of finding, which docs/errors.md explains; a file of diagnostics/kinds.
-        severity: `error`, or `warning` for what a build goes on with.
+        fix: the fix, as one sentence.
+        details: further lines to show.
+        id: the kind of finding, a file of diagnostics/kinds. docs/errors.md explains the kinds.
+        severity: `error`, or `warning` if the build continues.
     """
 
     where: Location | str
@@ -59,7 +59,7 @@ class Finding:
 
 
 class InputError(Exception):
-    """Bad input. Carries every finding of the step that failed, so that one run shows them all."""
+    """Bad input. The error has all findings of the failed step, so that one run shows all of them."""
 
     def __init__(self, findings: Finding | Sequence[Finding]) -> None:
         self.findings: tuple[Finding, ...] = (findings,) if isinstance(findings, Finding) else tuple(findings)
@@ -70,7 +70,7 @@ class InputError(Exception):
 
 
 def shown(text: str) -> str:
-    """A text as a message has it: without the middle of a long one, and with escapes for what a terminal hides."""
+    """Returns a text for a message. Shortens the middle of a long text, and escapes invisible characters."""
     if len(text) > MAX_TEXT:
         left_out = len(text) - MAX_TEXT
         text = f"{text[: MAX_TEXT // 2]} ... [{left_out:,} characters] ... {text[-MAX_TEXT // 2 :]}"

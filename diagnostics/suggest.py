@@ -1,4 +1,4 @@
-"""Names near to one that was not found."""
+"""Suggests names similar to an unknown name."""
 
 from __future__ import annotations
 
@@ -6,27 +6,27 @@ import difflib
 from collections.abc import Collection, Iterable, Sequence
 
 _MAX_SUGGESTIONS = 3
-# Comparing takes the product of two lengths, and nothing so long is a name.
+# A comparison takes time in proportion to the product of two lengths. Real names are shorter than this.
 _MAX_NAME = 500
 
 
 def nearest(name: str, candidates: Iterable[str]) -> tuple[str, ...]:
-    """The candidates spelled most like `name`, best first, at most three."""
+    """Returns the candidates with the most similar spelling, best first, at most three."""
     if len(name) > _MAX_NAME:
         return ()
     return tuple(difflib.get_close_matches(name, sorted(set(candidates)), _MAX_SUGGESTIONS, cutoff=0.7))
 
 
 def nearest_operators(name: str, candidates: Collection[str], *, misspelled: bool = True) -> tuple[str, ...]:
-    """The operators that `name` may stand for, best first, at most three.
+    """Returns the operators that were probably meant by `name`, best first, at most three.
 
-    Looks for what is usually forgotten or wrong, the namespace and the overload, and then for similar spelling.
+    Looks for operators with another namespace or overload first, and then for a similar spelling.
 
     Args:
         name: the operator's name.
-        candidates: the names of the operators that there are.
-        misspelled: whether the name may be misspelled. Of an operator that is known, such as `ne`, one that is merely
-            spelled like it, such as `neg`, is another.
+        candidates: the names of the known operators.
+        misspelled: whether the name may be misspelled. For a known operator, such as `ne`, an operator with a similar
+            spelling, such as `neg`, is no suggestion.
     """
     namespace, base, overload = _parts(name)
     by_base: dict[str, list[str]] = {}
@@ -42,12 +42,12 @@ def nearest_operators(name: str, candidates: Collection[str], *, misspelled: boo
 
 
 def _parts(name: str) -> tuple[str, str, str]:
-    """An operator's namespace, name and overload, of which any may be empty."""
+    """Returns an operator's namespace, name and overload. Each may be empty."""
     namespace, _, unqualified = name.rpartition("::")
     base, _, overload = unqualified.partition(".")
     return namespace, base, overload
 
 
 def did_you_mean(names: Sequence[str]) -> str:
-    """A phrase to append to a sentence: `; did you mean a, b?`, or nothing when there are no names."""
+    """Returns a phrase to append to a sentence: `; did you mean a, b?`; empty without names."""
     return f"; did you mean {', '.join(names)}?" if names else ""

@@ -1,4 +1,4 @@
-"""From a model file to a package of AOTInductor (.pt2) with samples."""
+"""Compiles a model file into a package of AOTInductor (.pt2) and records samples."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from export.samples import Sample, Value
 from export.tracing import trace
 from export.user_file import Inputs, text_of
 
-# PyTorch's own operators: no other library is loaded when this module is.
+# PyTorch's own operators. When Python imports this module, no other operator library is loaded yet.
 _OF_PYTORCH = frozenset(torch._C._dispatch_get_all_op_names())
 # The namespaces of the operators that AOTInductor compiles to code.
 _COMPILED_IN = ("aten", "prim", "prims")
@@ -32,13 +32,13 @@ _REGISTERED_IN_PYTHON = re.compile(r"^(debug|\w+)(?:\[alias\])?: registered at (
 
 @dataclass(frozen=True)
 class Compiler:
-    """The C++ compiler that AOTInductor is to use.
+    """The C++ compiler for AOTInductor.
 
     Attributes:
-        path: the program.
-        compile_flags: what every call gets.
-        link_flags: what calls that link get, too.
-        native: compile for the processor of this machine; otherwise for any that the flags allow.
+        path: the compiler's executable.
+        compile_flags: flags of every call.
+        link_flags: additional flags of calls that link.
+        native: compile for the processor of this machine. If false, compile for any processor that the flags allow.
     """
 
     path: str
@@ -47,17 +47,17 @@ class Compiler:
     native: bool = False
 
     def script(self, folders: Sequence[Path]) -> str:
-        """A shell script that is this compiler, and leaves the paths of some folders out of what it writes."""
+        """Returns a shell script that runs this compiler. The compiler's outputs do not contain the folders' paths."""
         mapped = [f"-ffile-prefix-map={folder}/=" for folder in folders]
         compile_command = shlex.join([os.path.abspath(self.path) if "/" in self.path else self.path, *mapped])
-        # Given large weights, gold ends with an internal error; the compiler has another linker.
+        # With large weights, gold fails with an internal error. Without the flag, the compiler uses its default linker.
         link_flags = shlex.join(flag for flag in self.link_flags if flag != "-fuse-ld=gold")
         flags = shlex.join(self.compile_flags)
         return (
             "#!/bin/sh\n"
             'for argument; do case "$argument" in -c|-E|-v|--version) compiles=1;; esac; done\n'
             f'if [ "$compiles" ]; then exec {compile_command} {flags} "$@"; fi\n'
-            # Some linkers write the output's path where there is no name.
+            # Without a soname, some linkers write the output's path into the library.
             f'exec {compile_command} {flags} "$@" {link_flags} -Wl,-soname,model.so\n'
         )
 
@@ -70,16 +70,16 @@ def package(
     Args:
         model: the Python file.
         entry_point: the name of the function in it that returns the model.
-        import_paths: folders of the user's own modules, for errors; they must be on sys.path already.
+        import_paths: folders of the user's own modules, for error messages. The caller has put them on sys.path.
         compiler: the C++ compiler.
-        scratch: an empty folder, which $TORCHINDUCTOR_CACHE_DIR names.
+        scratch: an empty folder, the value of $TORCHINDUCTOR_CACHE_DIR.
         output: where to write the package.
     Returns:
-        The samples (.ptd), and the names of the operators of other libraries than PyTorch's.
+        The bytes of the samples (.ptd), and the names of the operators that other libraries than PyTorch define.
     Raises:
-        InputError: the model file is not as it should be, or PyTorch refused the model.
+        InputError: the model file is invalid, or PyTorch refused the model.
     """
-    torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
+    torch.set_num_threads(1)  # With one thread, a reduction has the same result on every machine.
     method = _only(model_file.load(model, entry_point, import_paths, rule="torch_aoti_package").methods, entry_point)
     # Samples are recorded before the export, which may change the module.
     runs = zip(method.samples, samples.record(method), strict=True)
@@ -112,13 +112,13 @@ def _only(methods: Sequence[Method], entry_point: str) -> Method:
 
 
 def _options(cxx: Path, native: bool, metadata: dict[str, str]) -> dict[str, Any]:
-    """AOTInductor's settings; without `native` nothing in them depends on the machine."""
+    """Returns AOTInductor's settings. Without `native`, no setting depends on the machine."""
     options: dict[str, Any] = {
         "aot_inductor.package": True,
         "aot_inductor.enable_line_tables": False,  # Line tables hold paths.
         "aot_inductor.metadata": metadata,
         "aot_inductor.model_name_for_generated_files": "model",
-        "aot_inductor.precompile_headers": False,  # Precompiling takes as long as the compilation.
+        "aot_inductor.precompile_headers": False,  # Precompiled headers save no time for a single compilation.
         "compile_threads": 1,
         "cpp.cxx": (None, str(cxx)),
         "cpp.dynamic_threads": True,
@@ -142,12 +142,12 @@ def _compile(method: Method, exported: torch.export.ExportedProgram, options: di
             fix=f"{SHOW_MORE}; simplify the module until it compiles.",
             message=condense(text_of(error)),
         ) from error
-    # The generated sources, which hold the commands that compiled them, are of no use to a loader.
+    # A loader does not use the generated sources, which also contain the compile commands.
     return [file for file in files if not (isinstance(file, str) and file.endswith(".cpp"))]
 
 
 def _metadata(recorded: Sequence[Sample], operators: Sequence[str]) -> dict[str, str]:
-    """What a runner must know of a method, as the package's metadata; runtime/aoti/runner.cpp reads it."""
+    """Returns the package's metadata, from which runtime/aoti/runner.cpp reads the method's inputs and outputs."""
     return {
         "rules_executorch.inputs": _layouts(recorded[0].inputs),
         "rules_executorch.operators": ",".join(operators),
@@ -156,7 +156,7 @@ def _metadata(recorded: Sequence[Sample], operators: Sequence[str]) -> dict[str,
 
 
 def _layouts(values: Sequence[Value | None]) -> str:
-    """`dtype:sizes:dim order;` for each value, with nothing before the semicolon for None."""
+    """Returns `dtype:sizes:dim order;` for each value, and `;` for None."""
     texts = []
     for value in values:
         if value is None:
@@ -168,19 +168,19 @@ def _layouts(values: Sequence[Value | None]) -> str:
 
 
 def _tensors_only(inputs: Inputs, sample: Sample) -> Sample:
-    """A sample without the inputs that are no tensors: torch.export compiles them in, and a package takes none."""
+    """Removes the inputs that are not tensors. torch.export compiles their values into the package as constants."""
     pairs = zip(sample.inputs, inputs.flatten()[0], strict=True)
     return replace(sample, inputs=tuple(value for value, leaf in pairs if isinstance(leaf, torch.Tensor)))
 
 
 def _operators(method: Method, exported: torch.export.ExportedProgram) -> list[str]:
-    """The operators of other libraries than PyTorch's that a method calls.
+    """Returns the operators of a method that other libraries than PyTorch define.
 
     Raises:
-        InputError: one of them exists in Python only.
+        InputError: an operator exists in Python only.
     """
     found = set()
-    # Operators that consist of others are decomposed, as AOTInductor does.
+    # Composite operators are decomposed first, as AOTInductor decomposes them.
     for graph_module in exported.run_decompositions().graph_module.modules():
         for node in graph_module.graph.nodes if isinstance(graph_module, torch.fx.GraphModule) else ():
             if isinstance(node.target, torch._ops.OpOverload) and node.target.namespace not in _COMPILED_IN:
@@ -193,7 +193,7 @@ def _operators(method: Method, exported: torch.export.ExportedProgram) -> list[s
 
 
 def _in_python(operator: str) -> str:
-    """Where an operator, or its kernel for the CPU, is registered from Python; empty if both are in C++."""
+    """Returns the place in Python that registers an operator or its CPU kernel; empty if C++ registers both."""
     places = [
         (path, line)
         for key, path, line in _REGISTERED_IN_PYTHON.findall(torch._C._dispatch_dump(operator))

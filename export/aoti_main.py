@@ -1,7 +1,8 @@
 """Compiles a PyTorch model ahead of time with AOTInductor, to a package that C++ runs without Python.
 
-The model is a Python file with an entry point; README.md beside this file has the contract. Beside the package, sample
-inputs and eager outputs to test it against. Success prints nothing; bad input prints one error and exits with status 1.
+The model is a Python file with an entry point; README.md beside this file has the contract. The command also writes
+sample inputs and eager outputs, against which a test compares the package. Success prints nothing. Bad input prints one
+error and exits with status 1.
 """
 
 from __future__ import annotations

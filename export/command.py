@@ -1,4 +1,4 @@
-"""What the commands of this tool share: their flags, and how they fail."""
+"""The common part of //export and //export:aoti: flags, and the report of failures."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ _VERBOSE = flags.DEFINE_bool(
 _TRACEBACK = flags.DEFINE_bool("traceback", False, "Show the whole Python traceback of a failure.")
 
 _MAX_MESSAGE = 600
-# So many objects are made before the collector looks at them. With Python's 700, the collector looks at the nodes of
-# graphs, which stay, again and again: 7% of the time of an export of Swin-T.
+# The threshold of the garbage collector's first generation. With Python's default, 700, the collector visits the nodes
+# of graphs, which stay alive, again and again: 7% of the time of an export of Swin-T.
 _OBJECTS_BEFORE_COLLECTION = 50_000
-# How the report of a failed export begins.
+# The first line of the report of a failed export.
 _FAILED = "failed\n"
 
-# Exports the model file with an entry point, whose imports lie in some folders, and writes what comes out; returns
-# warnings.
+# Exports a model file and writes the outputs. The arguments are the model file, the entry point and the import paths.
+# The result is the warnings.
 Export = Callable[[Path, str, Sequence[Path]], Sequence[Finding]]
 
 
@@ -52,8 +52,8 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
     """Runs a command.
 
     Args:
-        argv: what is left of the command line.
-        load: imports what exports. PyTorch takes seconds to import, so not for --help.
+        argv: the command line without flags.
+        load: imports the exporter and returns its function. The import of PyTorch takes seconds, which --help avoids.
     Returns:
         The exit status.
     """
@@ -77,8 +77,8 @@ def run(argv: Sequence[str], load: Callable[[], Export]) -> int:
 
 
 def may_use(preloaded: Preloaded) -> bool:
-    """Whether the export comes out the same with modules that a worker imported before."""
-    # With --verbose, it also shows what PyTorch prints while it is imported.
+    """Returns whether an export with the modules that a worker imported before has the same result."""
+    # --verbose also shows the output of PyTorch's import, so the import must happen in this export.
     return not _VERBOSE.value and not preloaded.would_differ(_import_folders())
 
 
@@ -87,12 +87,12 @@ def _import_folders() -> list[str]:
 
 
 def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
-    """Exports; returns what to show: warnings, or `_FAILED` and the error."""
+    """Runs the export. Returns the text to show: warnings, or `_FAILED` and the error."""
     phases.begin(is_shown=_VERBOSE.value)
-    sys.dont_write_bytecode = True  # The model's folder is not ours to write to.
+    sys.dont_write_bytecode = True  # An action must not write to the model's folder.
     sys.path[:0] = _import_folders()
     try:
-        # PyTorch's modules stay: the collector need not look at them, neither while they load nor during the export.
+        # PyTorch's modules stay alive. The collector skips them while they load and during the export.
         gc.disable()
         with phases.phase("import"):
             export = load()
@@ -100,11 +100,11 @@ def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
         gc.enable()
         gc.set_threshold(_OBJECTS_BEFORE_COLLECTION)
         if not _VERBOSE.value:
-            # What PyTorch prints while it is imported is not about the model.
+            # The output of PyTorch's import does not concern the model.
             printed.seek(0)
             printed.truncate()
             warnings.simplefilter("ignore")
-            # PyTorch's warnings are also logged; the model's own loggers are left alone.
+            # PyTorch also logs its warnings. The model's own loggers keep their level.
             importlib.import_module("torch._logging").set_logs(all=logging.ERROR)
         warned = export(Path(_MODEL.value), _ENTRY_POINT.value, [Path(path) for path in _IMPORT_PATHS.value])
     except BaseException as error:
@@ -114,7 +114,7 @@ def _export(load: Callable[[], Export], printed: IO[bytes]) -> str:
 
 
 def _unexpected(error: BaseException) -> Finding:
-    """The finding for what no part of the tool foresees."""
+    """Returns the finding for an exception that no part of the tool handles."""
     last = traceback.format_exception_only(error)[-1].strip()
     return Finding(
         Location(_MODEL.value),
@@ -126,7 +126,7 @@ def _unexpected(error: BaseException) -> Finding:
 
 
 def _ended(outcome: own_process.Outcome) -> Finding:
-    """The finding that the export's process ended before the export did."""
+    """Returns the finding for an export whose process ended too early."""
     model = os.path.abspath(_MODEL.value)
     line = next((line for path, line in outcome.frames if os.path.abspath(path) == model), 0)
     return Finding(

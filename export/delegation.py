@@ -1,4 +1,4 @@
-"""A report of what of a program went to which backend, what stayed, and why."""
+"""The delegation report: the operators of each delegate, the operators that stay with kernels, and the reasons."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from executorch.exir.lowered_backend_module import LoweredBackendModule
 
 from export.model_file import Method
 
-# Where a node keeps what partitioners said of it.
+# The key of a node's meta for the reason that a partitioner gave for the node.
 _REASON = "rules_executorch_why_not_delegated"
 
 
@@ -27,8 +27,8 @@ class Delegate:
     """A part of a method that a backend runs.
 
     Attributes:
-        backend: the backend's name, as the program calls it.
-        operators: how often the part has which operator.
+        backend: the backend's name in the program.
+        operators: the number of calls of each operator in the part.
     """
 
     backend: str
@@ -40,10 +40,10 @@ class Remaining:
     """An operator that a kernel runs.
 
     Attributes:
-        operator: the operator, as PyTorch names it.
-        node: its name in the graph.
-        at: the line of the user's own that it comes from; empty if none is known.
-        reason: why no backend took it.
+        operator: the operator's name in PyTorch.
+        node: the node's name in the graph.
+        at: the line of the user's code that calls the operator; empty if unknown.
+        reason: why no backend took the operator.
     """
 
     operator: str
@@ -54,7 +54,7 @@ class Remaining:
 
 @dataclass(frozen=True)
 class Delegation:
-    """What of a method went where.
+    """The delegates and the remaining operators of a method.
 
     Attributes:
         delegates: the parts that backends run.
@@ -67,7 +67,7 @@ class Delegation:
 
 @contextlib.contextmanager
 def reasons() -> Iterator[None]:
-    """Keeps what partitioners say of nodes that they leave, which they otherwise only log, for `of_graph`."""
+    """Stores the partitioners' reasons for nodes that they leave, for `of_graph`. Partitioners only log the reasons."""
 
     def log(_: WhyNoPartition, node: torch.fx.Node, reason: str) -> None:
         node.meta[_REASON] = reason
@@ -83,7 +83,7 @@ def reasons() -> Iterator[None]:
 
 
 def of_graph(method: Method, graph_module: torch.fx.GraphModule, *, is_partitioned: bool) -> Delegation:
-    """What of a method went where.
+    """Reads the delegates and the remaining operators from a method's graph.
 
     Args:
         method: the method.
@@ -119,20 +119,20 @@ def _remaining(method: Method, node: torch.fx.Node, *, is_partitioned: bool) -> 
 
 def _name(node: torch.fx.Node) -> str:
     target: Any = node.target
-    # One of the edge dialect has PyTorch's within.
+    # An operator of the edge dialect wraps the operator of PyTorch.
     overload = target if isinstance(target, torch._ops.OpOverload) else getattr(target, "_op", target)
     return str(overload.name() if isinstance(overload, torch._ops.OpOverload) else getattr(target, "__name__", target))
 
 
 def as_json(delegations: Mapping[str, Delegation]) -> str:
-    """The report for programs."""
+    """Returns the report as JSON, for tools."""
     methods = {name: asdict(delegation) for name, delegation in delegations.items()}
     backends = sorted({delegate.backend for d in delegations.values() for delegate in d.delegates})
     return json.dumps({"backends": backends, "methods": methods}, indent=2) + "\n"
 
 
 def as_text(delegations: Mapping[str, Delegation]) -> str:
-    """The report for people."""
+    """Returns the report as text, for users."""
     return "\n".join(line for name, d in delegations.items() for line in _lines(name, d)) + "\n"
 
 
@@ -152,7 +152,7 @@ def _lines(name: str, delegation: Delegation) -> Iterator[str]:
 
 
 def _grouped(remaining: Sequence[Remaining]) -> dict[tuple[str, str], list[str]]:
-    """The places of operators that stayed for the same reason."""
+    """Returns the places of the remaining operators, by operator and reason."""
     groups: dict[tuple[str, str], list[str]] = {}
     for one in remaining:
         groups.setdefault((one.operator, one.reason), []).append(one.at)

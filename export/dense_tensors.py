@@ -1,7 +1,8 @@
-"""Tensors as programs have them: each element has memory of its own, beside that of the next.
+"""Makes tensors dense: elements do not overlap, and there are no gaps between elements.
 
-PyTorch's may share elements, as those of expand() do, or have gaps between them. What a program takes is contiguous or
-channels last; what it holds, contiguous: ExecuTorch's exporter writes, and copies, tensors in no other order.
+A tensor of PyTorch may share elements, as a result of expand() does, or have gaps between elements. A program's inputs
+are contiguous or channels-last. A program's constants and state are contiguous. ExecuTorch's exporter does not write or
+copy tensors of any other order.
 """
 
 from __future__ import annotations
@@ -19,7 +20,10 @@ _CHANNELS_LAST = [0, 2, 3, 1]
 
 
 def dim_order(tensor: torch.Tensor) -> list[int] | None:
-    """The dimensions from the outermost to the innermost in memory; None if a program cannot have such a tensor."""
+    """Returns the dimensions from the outermost to the innermost in memory; None if a program cannot have the tensor.
+
+    The result is the contiguous order, or channels-last for a tensor of 4 dimensions.
+    """
     contiguous = list(range(tensor.dim()))
     for order in (contiguous, _CHANNELS_LAST)[: 2 if tensor.dim() == 4 else 1]:
         sizes = [1, *(max(tensor.size(dim), 1) for dim in reversed(order))]
@@ -30,20 +34,21 @@ def dim_order(tensor: torch.Tensor) -> list[int] | None:
 
 
 def dense(tensor: torch.Tensor) -> torch.Tensor:
-    """A tensor as a program can have it: itself, or a contiguous copy."""
+    """Returns the tensor itself if a program can have it; otherwise a contiguous copy."""
     tensor = tensor.resolve_conj().resolve_neg()
     return tensor if dim_order(tensor) is not None else contiguous(tensor)
 
 
 def contiguous(tensor: torch.Tensor) -> torch.Tensor:
-    """A contiguous copy. Tensor.contiguous() leaves odd strides in dimensions of size 1 as they are."""
+    """Returns a contiguous copy. Tensor.contiguous() would keep unusual strides of dimensions of size 1."""
     return tensor.clone(memory_format=torch.contiguous_format)
 
 
 def lay_out(exported: ExportedProgram) -> None:
-    """Makes what an exported program takes dense, and what it holds contiguous.
+    """Makes the example inputs of an exported program dense, and its parameters, buffers and constants contiguous.
 
-    Only the placeholders of the graph know: the decompositions, which all programs go through, trace the rest anew.
+    Updates the fake tensors of placeholders only. The decompositions, which run on all programs, trace all other nodes
+    anew.
     """
     inputs = iter(pytree.tree_leaves(exported.example_inputs))
     specs = exported.graph_signature.input_specs

@@ -1,4 +1,4 @@
-"""ETRecord, what ExecuTorch's Inspector knows of a program: its graphs, with the lines of Python behind them."""
+"""Writes an ETRecord: a program's graphs with the lines of Python behind the nodes, for ExecuTorch's Inspector."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from diagnostics.errors import Finding, InputError
 from export import origins
 from export.model_file import Method
 
-# A graph where a node names those that it was made from, as JSON within JSON; and in a file of its own.
+# The id of a graph: in the JSON within JSON by which a node names its source nodes, and alone in a file.
 _GRAPH = re.compile(rb'(graph_id\\*": )(\d+)')
 _GRAPH_ALONE = re.compile(rb"()(\d+)")
 
 
 def check(method: Method) -> None:
-    """Sees that there is what writes an ETRecord.
+    """Checks that executorch.devtools, which writes ETRecords, can be imported.
 
     Raises:
-        InputError: executorch.devtools cannot be imported: the module brings the Inspector along, which imports pandas.
+        InputError: the import failed. executorch.devtools imports the Inspector, which imports pandas.
     """
     try:
         import executorch.devtools.etrecord  # noqa: F401
@@ -42,11 +42,11 @@ def check(method: Method) -> None:
 
 
 def serialize(program: ExecutorchProgramManager, method: Method) -> bytes:
-    """The bytes of a program's ETRecord, without times and paths of the machine.
+    """Returns the bytes of a program's ETRecord, without times and paths of the machine.
 
     Args:
-        program: made of a graph that `to_edge_transform_and_lower(generate_etrecord = True)` returned.
-        method: one of the program, for errors.
+        program: a program lowered with `to_edge_transform_and_lower(generate_etrecord = True)`.
+        method: a method of the program, for error messages.
     Raises:
         InputError: ExecuTorch cannot write the program's graphs.
     """
@@ -79,7 +79,7 @@ def _programs(*programs: ExportedProgram | Mapping[str, ExportedProgram] | None)
 
 
 def _reproducible(archive: io.BytesIO) -> bytes:
-    """The archive without times, and with graphs counted: PyTorch calls them by their addresses."""
+    """Removes the archive's times, and numbers the graphs, whose ids in PyTorch are memory addresses."""
     numbers: dict[bytes, int] = {}
 
     def numbered(graph: re.Match[bytes]) -> bytes:

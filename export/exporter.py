@@ -1,4 +1,4 @@
-"""From a model file to a program with samples."""
+"""Exports a model file to a program (.pte) and records samples (.ptd)."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from export.graph_passes.report import PassReport
 
 @dataclass(frozen=True)
 class Exported:
-    """What comes out of a model file.
+    """The outputs of an export.
 
     Attributes:
-        pte: the program, the bytes of a .pte file.
-        ptd: its samples, those of a .ptd file.
-        delegations: for each method, what of it went to which backend.
-        graph_passes: for each method, what the graph passes did to it.
-        origins: where its instructions come from, as JSON.
-        etrecord: what ExecuTorch's Inspector knows of the program, if that is asked for.
+        pte: the program, as the bytes of a .pte file.
+        ptd: the samples, as the bytes of a .ptd file.
+        delegations: the delegation report of each method.
+        graph_passes: the reports of the graph passes, for each method.
+        origins: the lines of Python behind the program's instructions, as JSON.
+        etrecord: the ETRecord for ExecuTorch's Inspector; None if not requested.
     """
 
     pte: bytes
@@ -37,7 +37,7 @@ class Exported:
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """What the export went on with."""
+        """The failures of graph passes that did not end the export."""
         return tuple(failure for of in self.graph_passes.values() for one in of for failure in one.failures)
 
 
@@ -57,18 +57,18 @@ def export(
     Args:
         model: the Python file.
         entry_point: the name of the function in it that returns the model.
-        import_paths: folders of the user's own modules, for errors; they must be on sys.path already.
-        backends: names of recipes, in the order in which the backends take from the graph.
+        import_paths: folders of the user's own modules, for error messages. The caller has put them on sys.path.
+        backends: names of recipes, in the order in which the partitioners run.
         quantize: the name of the recipe that quantizes the model first; empty for none.
         graph_passes: names of the passes that prepare the graphs for kernels, and of groups of passes.
-        strict_passes: whether a graph pass that raises ends the export. If not, the call that the pass had come to
-            stays as it was, and `warnings` of the result says so.
+        strict_passes: whether an exception in a graph pass ends the export. If not, the call that the pass was
+            rewriting stays unchanged, and `warnings` of the result has the failure.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
-        InputError: the model file is not as it should be, or PyTorch, ExecuTorch or a backend refused the model.
+        InputError: the model file is invalid, or PyTorch, ExecuTorch or a backend refused the model.
     """
     selected = passes.select(graph_passes)
-    torch.set_num_threads(1)  # The sums of a reduction come out the same on every machine then.
+    torch.set_num_threads(1)  # With one thread, a reduction has the same result on every machine.
     with phases.phase("model"):
         loaded = model_file.load(model, entry_point, import_paths, rule="executorch_program")
         lowerings = lowering.read(loaded, backends, quantize)

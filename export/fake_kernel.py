@@ -1,4 +1,4 @@
-"""Operators that have no fake kernel: none that tells the shape of the result without computing it."""
+"""Errors of operators without a fake kernel. A fake kernel gives the shapes of results without computing elements."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _NAMED = (
 
 
 def operator_without_fake_kernel(error: BaseException) -> str | None:
-    """The operator, as in `my_ops::mul3`, whose missing fake kernel an exception of PyTorch is about."""
+    """Returns the operator, such as `my_ops::mul3`, whose missing fake kernel raised an exception; None otherwise."""
     chain: set[int] = set()
     seen: BaseException | None = error
     while seen is not None and id(seen) not in chain:
@@ -32,12 +32,12 @@ def operator_without_fake_kernel(error: BaseException) -> str | None:
 
 
 def finding(where: Location | str, what: str, operator: str, details: tuple[str, ...]) -> Finding:
-    """The finding for an operator without a fake kernel.
+    """Returns the finding for an operator without a fake kernel.
 
     Args:
-        where: where the operator is called.
-        what: what needs the kernel, e.g. `torch.export of forward()`.
-        operator: its name.
+        where: the place of the call.
+        what: the step that needs the kernel, e.g. `torch.export of forward()`.
+        operator: the operator's name.
         details: more lines to show.
     """
     namespace, _, name = operator.partition("::")

@@ -1,4 +1,4 @@
-"""How the methods of a model are quantized and lowered to backends: what the model file and the rule ask for.
+"""Reads from the model file and the rule how the methods of a model are quantized and lowered to backends.
 
 README.md beside this file has the contract.
 """
@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from torchao.quantization.pt2e.quantizer import Quantizer
 
 
-# ExecuTorch's recipes call it one of the `aten_transform_passes`.
+# ExecuTorch's recipes call these passes `aten_transform_passes`.
 AtenPass = Callable[[ExportedProgram], ExportedProgram]
 
 
 @dataclass(frozen=True)
 class Quantization:
-    """How a method is quantized.
+    """The quantization of a method.
 
     Attributes:
-        quantizer: says which values get which dtype.
-        calibration: inputs that the method runs on to see the ranges of its values.
-        at: where the quantizer comes from, for errors.
+        quantizer: annotates the graph.
+        calibration: the inputs of the calibration runs, which observe the ranges of values.
+        at: the origin of the quantizer, for error messages.
     """
 
     quantizer: Quantizer
@@ -44,13 +44,13 @@ class Quantization:
 
 @dataclass(frozen=True)
 class Lowering:
-    """How a method is lowered.
+    """The lowering of a method.
 
     Attributes:
-        aten_passes: change the exported program, after the quantization, before it turns into the edge dialect.
-        partitioners: each takes of the graph what its backend can run, of what those before it left.
-        edge_passes: change the graph of ExecuTorch's edge dialect before the partitioners see it.
-        quantization: what happens before; None if the method stays as it is.
+        aten_passes: passes on the exported program, after the quantization and before the edge dialect.
+        partitioners: the partitioners, in order. Each takes operators that the partitioners before it left.
+        edge_passes: passes on the graph of the edge dialect, before the partitioners.
+        quantization: the quantization; None for none.
     """
 
     aten_passes: tuple[AtenPass, ...] = ()
@@ -60,15 +60,15 @@ class Lowering:
 
 
 def read(model: ModelFile, backends: Sequence[str] = (), quantize: str = "") -> Mapping[str, Lowering]:
-    """What is asked for each method of a model.
+    """Reads the lowering of each method of a model.
 
     Args:
-        model: the model file, some of whose functions may say how to lower.
-        backends: names of recipes, in the order in which the backends take from the graph.
+        model: the model file, whose optional functions may return partitioners, passes and quantizers.
+        backends: names of recipes, in the order in which the partitioners run.
         quantize: the name of a recipe; empty for none.
     Raises:
-        InputError: there is no such recipe, a function returns something else than README.md says, or a function says
-            what the rule says too.
+        InputError: there is no such recipe, a function's result does not match README.md, or both the model file and
+            the rule name partitioners or a quantizer.
     """
     if backends and model.function("get_partitioners"):
         raise _given_twice(model, "get_partitioners", f"backends = [{', '.join(map(repr, backends))}]")
@@ -91,14 +91,14 @@ def read(model: ModelFile, backends: Sequence[str] = (), quantize: str = "") -> 
 
 
 def edge_compile_config(model: ModelFile) -> EdgeCompileConfig:
-    """How the program turns into ExecuTorch's edge dialect.
+    """Returns the model file's EdgeCompileConfig. Default: `EdgeCompileConfig(_check_ir_validity=False)`.
 
     Raises:
-        InputError: the model file's function returns something else.
+        InputError: the model file's function returns another type.
     """
     function = model.function("get_edge_compile_config")
     if function is None:
-        # The validity check of the edge dialect knows ATen's operators only: it would refuse every custom one.
+        # The validity check of the edge dialect refuses all custom operators.
         return EdgeCompileConfig(_check_ir_validity=False)
     config = model.source.call(function)
     if not isinstance(config, EdgeCompileConfig):
@@ -112,7 +112,7 @@ def _is_partitioner(value: Any) -> bool:
 
 
 def _lists(model: ModelFile, name: str, is_element: Callable[[Any], bool], expected: str) -> dict[str, tuple[Any, ...]]:
-    """What a function that gives a list for each method returns."""
+    """Returns the lists that an optional function of the model file gives for each method."""
     lists: dict[str, tuple[Any, ...]] = {}
     for method, value in model.optional(name).items():
         if not isinstance(value, list) or not value or isinstance(value[0], type) or not all(map(is_element, value)):
@@ -126,7 +126,7 @@ def _quantizers(model: ModelFile, quantize: str) -> dict[str, Quantizer]:
         return {method.name: recipes.quantizer(quantize) for method in model.methods}
     if not model.function("get_quantizer"):
         return {}
-    from torchao.quantization.pt2e.quantizer import Quantizer  # The model file has imported it.
+    from torchao.quantization.pt2e.quantizer import Quantizer  # The model file has already imported torchao.
 
     quantizers = dict(model.optional("get_quantizer"))
     for method, value in quantizers.items():

@@ -1,4 +1,4 @@
-"""What to say where ExecuTorch raises while it lowers a model."""
+"""Error messages for exceptions of ExecuTorch's lowering."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from export.user_file import text_of
 
 
 def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> InputError:
-    """The error for a user whose model ExecuTorch does not lower.
+    """Returns the error for a model that ExecuTorch does not lower.
 
     Args:
         method: the first of the model's methods.
-        error: what ExecuTorch raised.
-        graph_passes: the names of those that ran.
+        error: ExecuTorch's exception.
+        graph_passes: the names of the graph passes that ran.
     """
     missing = re.findall(r"'([\w:.]+)'", text_of(error)) if "Missing out variants" in text_of(error) else []
     if not missing:
@@ -53,7 +53,7 @@ def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> Inp
 
 
 def _fix_of_torchao(missing: Sequence[str], graph_passes: Sequence[str]) -> str:
-    """What to do about the operators that torchao's quantize_() leaves in linear layers."""
+    """Returns the fix for operators of linear layers that torchao's quantize_() quantized."""
     needed = "dynamic_linear" if "torchao::choose_qparams_affine" in missing else "weight_only"
     if needed in graph_passes:
         return f"quantize these layers in another way: the graph pass {needed} does not take them (export/README.md)."
@@ -64,7 +64,7 @@ def _fix_of_torchao(missing: Sequence[str], graph_passes: Sequence[str]) -> str:
 
 
 def _message(error: BaseException) -> str:
-    """What an exception says, with what the first one says that led to it: the last may only name a pass."""
+    """Returns an exception's message with that of its first cause, since the exception may only name a pass."""
     message = condense(text_of(error))
     first = error
     while first.__cause__ is not None:
@@ -73,7 +73,7 @@ def _message(error: BaseException) -> str:
 
 
 def _out_schema(name: str) -> str:
-    """The schema to register for a functional operator's out variant."""
+    """Returns the schema to register for a functional operator's out variant."""
     namespace, _, rest = name.partition("::")
     base, _, overload = rest.partition(".")
     packet = getattr(getattr(torch.ops, namespace), base)

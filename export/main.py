@@ -1,7 +1,7 @@
-"""Exports a PyTorch model to an ExecuTorch program, with sample inputs and eager outputs to test it against.
+"""Exports a PyTorch model to an ExecuTorch program, with sample inputs and eager outputs for tests of the program.
 
-The model is a Python file with an entry point; README.md beside this file has the contract. Success prints nothing; bad
-input prints one error and exits with status 1. `@<file>` takes flags from a file, one a line.
+The model is a Python file with an entry point; README.md beside this file has the contract. Success prints nothing. Bad
+input prints one error and exits with status 1. `@<file>` reads flags from a file, one a line.
 """
 
 from __future__ import annotations
@@ -51,10 +51,10 @@ _OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _O
 
 
 def _load(outputs: Sequence[Path | None]) -> command.Export:
-    """Imports what exports.
+    """Imports the exporter and returns its function.
 
     Args:
-        outputs: where to write what each of `_OUTPUTS` names.
+        outputs: the path of each output in `_OUTPUTS`; None for outputs that are not requested.
     """
     from export import delegation, exporter, phases
     from export.graph_passes import report as passes_report
@@ -96,12 +96,12 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _start() -> worker.Run:
-    """Imports what exports; returns what exports in a process forked off this one."""
-    # How to run a process that shares nothing with this one. PyTorch changes the environment.
+    """Imports the exporter. Returns a function that exports in a process forked from this one."""
+    # The command line and the environment of a fresh process. PyTorch's import changes the environment.
     alone = [sys.executable, *sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]]
     environment = dict(os.environ)
     sys.dont_write_bytecode = True
-    logging.use_absl_handler()  # As app.run does before the imports, some of which look for handlers.
+    logging.use_absl_handler()  # As in app.run. Some imported modules look for log handlers.
     preloaded = Preloaded(lambda: _load(()))
 
     def run(arguments: Sequence[str]) -> int:

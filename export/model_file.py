@@ -1,4 +1,4 @@
-"""Reads a model file: runs it, calls its entry point, and checks what comes back.
+"""Reads a model file: runs the file, calls the entry point, and checks the result.
 
 README.md beside this file has the contract.
 """
@@ -21,17 +21,17 @@ _CONTRACT = "(torch.nn.Module, example_inputs)"
 
 @dataclass(frozen=True)
 class Method:
-    """One method of the program to be.
+    """One method of the program.
 
     Attributes:
-        name: as the program will have it, e.g. `forward`.
+        name: the name in the program, e.g. `forward`.
         module: the eager module, in eval mode.
-        exported: the method already exported, if the model file did that itself.
-        example: the inputs to export with.
-        dynamic_shapes: as torch.export takes them.
-        samples: inputs to run one after another, the state of the module kept from one to the next.
+        exported: the exported program, if the model file returned one; otherwise None.
+        example: the example inputs of the export.
+        dynamic_shapes: the `dynamic_shapes` of torch.export.
+        samples: inputs to run one after another. The module keeps its state between the runs.
         source: the model file.
-        at: where the entry point is.
+        at: the location of the entry point.
     """
 
     name: str
@@ -46,13 +46,13 @@ class Method:
 
 @dataclass(frozen=True)
 class ModelFile:
-    """A model file that was run.
+    """A model file after its run.
 
     Attributes:
         source: the file.
-        content: what the file defines.
-        methods: what its entry point gave.
-        several: whether the entry point gave methods by their names; its other functions give values by method then.
+        content: the file's module.
+        methods: the methods that the entry point returned.
+        several: whether the entry point returned a dict of methods. The optional functions then return dicts, too.
     """
 
     source: UserFile
@@ -61,20 +61,20 @@ class ModelFile:
     several: bool
 
     def function(self, name: str) -> Callable[[], Any] | None:
-        """One of the file's optional functions."""
+        """Returns an optional function of the file; None if the file does not define the function."""
         return self.source.function(self.content, name)
 
     def location(self, name: str) -> Location:
-        """Where one of its functions is."""
+        """Returns the location of one of the file's functions."""
         return self.source.location(self.function(name))
 
     def optional(self, name: str) -> Mapping[str, Any]:
-        """What an optional function returns, for each method that it speaks of."""
+        """Calls an optional function. Returns the values of the methods that the function has values for."""
         names = [method.name for method in self.methods]
         return _optional(self.source, self.content, name, names, self.several)
 
     def named(self, function: str, method: str) -> str:
-        """What a function gives for a method, for errors."""
+        """Returns the name of a function's value for a method, for error messages."""
         return _named(function, method, self.several)
 
 
@@ -83,11 +83,11 @@ def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: st
 
     Args:
         path: the Python file.
-        entry_point: the name of the function in it that returns the model.
-        import_paths: folders whose modules are the user's own, for errors.
-        rule: the rule that the model is for, for errors.
+        entry_point: the name of the function in the file that returns the model.
+        import_paths: folders of the user's own modules, for error messages.
+        rule: the rule of the model, for error messages.
     Raises:
-        InputError: the file, or what its functions return, is not as README.md says.
+        InputError: the file, or the result of one of its functions, does not match README.md.
     """
     file = UserFile(path, tuple(import_paths), kind="model", rule=rule)
     module = file.run()
@@ -119,7 +119,7 @@ def load(path: Path, entry_point: str, import_paths: Sequence[Path], *, rule: st
 def _optional(
     file: UserFile, module: ModuleType, name: str, methods: Collection[str], several: bool
 ) -> Mapping[str, Any]:
-    """What an optional function returns, for each method that it speaks of."""
+    """Calls an optional function. Returns the values of the methods that the function has values for."""
     function = file.function(module, name)
     if function is None:
         return {}
@@ -182,7 +182,7 @@ def _method(
 def _cycle(
     module: torch.nn.Module, name: str, above: Mapping[torch.nn.Module, str], seen: set[torch.nn.Module]
 ) -> tuple[str, str] | None:
-    """The names of a part of a module and of what the part is: one of the modules that it is a part of."""
+    """Finds a submodule that is one of its own parents. Returns the names of the submodule and of the parent."""
     seen.add(module)
     above = {**above, module: name}
     for attribute, part in module.named_children():
@@ -194,14 +194,14 @@ def _cycle(
 
 
 def runs(file: UserFile, at: Location, what: str, value: Any, method: Method) -> tuple[Inputs, ...]:
-    """A list of inputs that a function gave, each for one run of a method.
+    """Checks a list of inputs that a function returned, one element for each run of a method.
 
     Args:
         file: the model file.
-        at: where the function is.
-        what: what the list is, for errors.
+        at: the location of the function.
+        what: the name of the list, for error messages.
         value: the list.
-        method: the method; each run's inputs are like its example's.
+        method: the method. The inputs of each run must have the structure and the dtypes of the example.
     """
     if not (isinstance(value, list) and value):
         raise file.nonsense(at, what, value, "a list of inputs, one for each run")
@@ -210,7 +210,7 @@ def runs(file: UserFile, at: Location, what: str, value: Any, method: Method) ->
 
 
 def _like(file: UserFile, at: Location, what: str, value: Any, example: Inputs, *, fixed: bool) -> Inputs:
-    """The inputs of one run: like the example, and if `fixed` with its shapes and numbers, too."""
+    """Checks the inputs of one run against the example. If `fixed`, shapes and numbers must also be equal."""
     inputs = file.inputs(at, what, value)
     if inputs.kwargs.keys() == example.kwargs.keys():
         inputs = Inputs(inputs.args, {key: inputs.kwargs[key] for key in example.kwargs})
@@ -225,7 +225,7 @@ def _like(file: UserFile, at: Location, what: str, value: Any, example: Inputs, 
         if alike and isinstance(leaf, torch.Tensor):
             alike = leaf.dtype == like.dtype and leaf.dim() == like.dim() and (not fixed or leaf.shape == like.shape)
         elif alike and fixed:
-            alike = leaf == like or repr(leaf) == repr(like)  # As NaN is.
+            alike = leaf == like or repr(leaf) == repr(like)  # NaN is not equal to itself.
         if not alike:
             hint = "; other sizes need get_dynamic_shapes()" if fixed else ""
             raise file.nonsense(at, f"{what}, input {index},", leaf, f"as in the example {describe(like)}{hint}")

@@ -1,4 +1,4 @@
-"""Custom operators that write to their arguments, of which ExecuTorch exports one form only."""
+"""Checks custom operators that write to their arguments. ExecuTorch exports only operators that also have a result."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from torchgen.model import FunctionSchema
 from diagnostics.errors import Finding, InputError
 from export.model_file import Method
 
-# PyTorch knows what the operators of these namespaces are without their writes.
+# PyTorch functionalizes the operators of these namespaces.
 _FUNCTIONALIZED = ("aten", "prim", "prims")
 
 
 def check(method: Method, exported: torch.export.ExportedProgram) -> None:
-    """Checks that ExecuTorch can lower the writes of the operators that a method calls.
+    """Checks that ExecuTorch can lower the writes of all operators that a method calls.
 
     Raises:
-        InputError: with every operator whose writes it cannot.
+        InputError: ExecuTorch cannot lower an operator. The error has a finding for each such operator.
     """
     findings: dict[str, Finding] = {}
     for operator, node in _calls(exported):
@@ -30,7 +30,7 @@ def check(method: Method, exported: torch.export.ExportedProgram) -> None:
 
 
 def _calls(exported: torch.export.ExportedProgram) -> Iterator[tuple[torch._ops.OpOverload, torch.fx.Node]]:
-    """The calls of operators with the nodes of the graphs, of which some stand for calls that write."""
+    """Yields the called operators with their nodes. A higher-order operator may wrap an operator that writes."""
     for graph_module in exported.graph_module.modules():
         for node in graph_module.graph.nodes if isinstance(graph_module, torch.fx.GraphModule) else ():
             if isinstance(node.target, torch._ops.HigherOrderOperator) and node.args:
@@ -42,12 +42,12 @@ def _calls(exported: torch.export.ExportedProgram) -> Iterator[tuple[torch._ops.
 
 
 def _written(schema: torch.FunctionSchema) -> list[str]:
-    """The arguments that an operator writes to."""
+    """Returns the names of the arguments that an operator writes to."""
     return [argument.name for argument in schema.arguments if argument.is_write]
 
 
 def _reason(schema: torch.FunctionSchema) -> str:
-    """Why no program can have an operator; empty if one can."""
+    """Returns the reason why a program cannot call an operator; empty if a program can."""
     if not _written(schema):
         return ""
     if not schema.returns:
@@ -56,7 +56,7 @@ def _reason(schema: torch.FunctionSchema) -> str:
         return "and returns one of its arguments"
     try:
         FunctionSchema.parse(str(schema))
-    except (AssertionError, RuntimeError, ValueError):  # All of what the parser raises.
+    except (AssertionError, RuntimeError, ValueError):  # The exceptions that the schema parser raises.
         return "and has a schema that ExecuTorch cannot read"
     return ""
 

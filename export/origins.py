@@ -1,6 +1,6 @@
-"""Where the instructions of a program come from: the lines of Python and the modules of the model.
+"""Maps the instructions of a program to the model's modules and lines of Python.
 
-A profile names the instructions that the runtime ran by their numbers only.
+The runtime's profile has the numbers of instructions only.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ import torch
 from executorch.exir.emit._emitter import _Emitter, _TopLevelEmitter
 from executorch.exir.schema import DelegateCall, KernelCall
 
-# A frame of a stack trace as PyTorch keeps it with a node: the file, the line, the function and the code.
+# A frame of a node's stack trace: the file, the line, the function and the code.
 _FRAME = re.compile(r'^ *File "([^<].*)", line (\d+), in (.+)$\n?(?! *File ") *(.*)$', re.MULTILINE)
-# What packages of Python are installed in.
+# The folders into which Python packages are installed.
 _PACKAGES = re.compile(r".*/(?:site|dist)-packages/")
 
 
@@ -30,7 +30,7 @@ class Instruction:
     """An instruction of a method.
 
     Attributes:
-        nodes: the node that it comes from, behind those of the branches and loops that the node is in.
+        nodes: the nodes of the enclosing branches and loops, from the outermost, and last the instruction's own node.
         operator: the operator that the instruction calls; empty for a call of a backend.
     """
 
@@ -44,9 +44,9 @@ Instructions = Mapping[str, Mapping[int, Instruction]]
 
 @contextlib.contextmanager
 def recorded() -> Iterator[Instructions]:
-    """Notes what the instructions come from while ExecuTorch emits a program.
+    """Records the nodes of instructions while ExecuTorch emits a program.
 
-    The program itself has this for the nodes outside of branches and loops only.
+    The program itself has debug handles only for nodes outside of branches and loops.
     """
     methods: dict[str, dict[int, Instruction]] = {}
     instructions: dict[int, Instruction] = {}
@@ -63,7 +63,7 @@ def recorded() -> Iterator[Instructions]:
         for index, instruction in enumerate(
             emitter.chain.instructions[first:], emitter.instruction_start_offset + first
         ):
-            # Those of a branch or a loop have been noted with their own nodes.
+            # Instructions of a branch or a loop were recorded before, with their own nodes.
             call = instruction.instr_args
             if index not in instructions and isinstance(call, KernelCall | DelegateCall):
                 instructions[index] = Instruction(tuple(nodes), _called(emitter, call))
@@ -82,11 +82,11 @@ def _called(emitter: _Emitter, call: KernelCall | DelegateCall) -> str:
 
 
 def as_json(methods: Instructions) -> bytes:
-    """Where the instructions of each method come from.
+    """Returns the origins of all instructions as JSON.
 
     `methods` has an object for each method, with an object for each instruction by its number: the operator or the
-    backend, the module, and the frames of the stack, the innermost last, as indices of `frames`. What a backend took
-    has `parts`, one for each node.
+    backend, the module, and the frames of the stack, the innermost last, as indices into `frames`. A call of a backend
+    has `parts`, one for each node of the delegated graph.
     """
     frames: dict[tuple[str, int, str, str], int] = {}
     origins = {
@@ -113,25 +113,25 @@ def _origin(instruction: Instruction, frames: dict[tuple[str, int, str, str], in
 
 
 def _name(node: torch.fx.Node) -> str:
-    """The operator of a node that a backend took."""
+    """Returns the name of the operator of a delegated node."""
     schema: Any = getattr(node.target, "_schema")  # noqa: B009  (PyTorch has no type for what has one)
     return f"{schema.name}.{schema.overload_name}" if schema.overload_name else str(schema.name)
 
 
 def _stack(nodes: Sequence[torch.fx.Node]) -> list[tuple[str, int, str, str]]:
-    """The lines that lead to the last of some nodes, each within the one before it."""
+    """Returns the frames of nested nodes, the outermost first."""
     return [frame for node in nodes for frame in _frames_of_model(node.meta.get("stack_trace") or "")]
 
 
 def _frames_of_model(stack_trace: str) -> list[tuple[str, int, str, str]]:
-    """The frames of a stack trace, without PyTorch's own before the first of the model and behind the last."""
+    """Returns the frames of a stack trace, without PyTorch's frames before and after the frames of the model."""
     stack = list(_frames(stack_trace))
     of_model = [index for index, frame in enumerate(stack) if not frame[0].startswith("torch/")]
     return stack[of_model[0] : of_model[-1] + 1] if of_model else stack
 
 
 def without_folders(stack_trace: str) -> str:
-    """A stack trace with paths that are the same on every machine."""
+    """Returns a stack trace with paths that are the same on every machine."""
     return re.sub(r'(?<=File ")([^<"].*?)(?=")', lambda path: _shown(path[0]), stack_trace)
 
 
@@ -141,8 +141,11 @@ def _frames(stack_trace: str) -> Iterator[tuple[str, int, str, str]]:
 
 
 def _shown(file: str) -> str:
-    """A path that is the same on every machine: below the working directory, below what packages are installed in, or
-    the name alone."""
+    """Returns a path that is the same on every machine.
+
+    The path is relative to the working directory or to the folder of installed packages. For all other files, the
+    result is the file's name.
+    """
     packaged = _PACKAGES.sub("", file)
     if packaged != file:
         return packaged

@@ -1,4 +1,4 @@
-"""Runs a step in a process of its own, so that nothing that a user's file does there ends or silences the tool."""
+"""Runs a step in a process of its own, so that a user's file cannot end the tool or close its output."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ _TAIL_LINES = 20
 _TAIL_BYTES = 8192
 _MAX_REPORT = 1 << 16
 _FINISHED = b"finished\n"
-# A frame as faulthandler writes it.
+# A frame in the output of faulthandler.
 _FRAME = re.compile(r'^ *File "(.+)", line (\d+) in ', re.M)
-# The user's file may replace it.
+# Saved, since the user's file may replace os._exit.
 _exit = os._exit
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a step ended.
+    """The outcome of a step.
 
     Attributes:
-        report: what the step returned; None if its process ended before.
-        how: how the process ended, in a few words.
-        frames: where Python was when the process crashed, the file and the line, innermost first.
+        report: the text that the step returned; None if the process ended before.
+        how: a short description of the end of the process.
+        frames: the Python frames of a crash, file and line, innermost first.
     """
 
     report: str | None
@@ -40,11 +40,11 @@ class Outcome:
 
 
 def run(step: Callable[[], str], printed: IO[bytes]) -> Outcome:
-    """Runs a step in a process of its own, which ends with the step, whatever threads the step has started.
+    """Runs a step in a process of its own. The process ends with the step, even if the step started threads.
 
     Args:
-        step: what to run; returns a text to report.
-        printed: a file that gets all that is written to stdout and stderr, by Python and by native code.
+        step: the function to run. Its result is the report.
+        printed: the file for all output to stdout and stderr, of Python and of native code.
     """
     with tempfile.TemporaryFile() as report, tempfile.TemporaryFile() as crash:
         sys.stdout.flush()
@@ -64,7 +64,7 @@ def run(step: Callable[[], str], printed: IO[bytes]) -> Outcome:
 
 
 def tail(printed: IO[bytes]) -> str:
-    """The last of what was printed, and how much came before it."""
+    """Returns the end of the output, and the number of bytes before it."""
     size = printed.seek(0, os.SEEK_END)
     start = max(0, size - _TAIL_BYTES)
     printed.seek(start)
@@ -86,10 +86,10 @@ def _run(step: Callable[[], str], printed: IO[bytes], report: IO[bytes], crash: 
         faulthandler.enable(crash, all_threads=False)
         process = os.getpid()
         text = step().encode(errors="backslashreplace")
-        if os.getpid() != process:  # The file has forked.
+        if os.getpid() != process:  # The user's file forked.
             _exit(0)
         for stream in (sys.stdout, sys.stderr, sys.__stdout__, sys.__stderr__):
-            with contextlib.suppress(BaseException):  # The file may have put others in their place.
+            with contextlib.suppress(BaseException):  # The user's file may have replaced the streams.
                 if stream:
                     stream.flush()
         report.write(_FINISHED + text[:_MAX_REPORT])
@@ -99,13 +99,13 @@ def _run(step: Callable[[], str], printed: IO[bytes], report: IO[bytes], crash: 
 
 
 def _unbuffered(descriptor: int) -> io.TextIOWrapper:
-    """A stream that keeps nothing back, which a process that ends at once would lose."""
+    """Returns an unbuffered stream. A process that ends abruptly would lose buffered output."""
     raw = io.FileIO(descriptor, "w", closefd=False)
     return io.TextIOWrapper(raw, encoding="utf-8", errors="backslashreplace", write_through=True)
 
 
 def _how(status: int) -> str:
-    """How a process ended, given what os.waitstatus_to_exitcode returns."""
+    """Describes the end of a process by the result of os.waitstatus_to_exitcode."""
     if status >= 0:
         return f"ended with status {status}"
     try:

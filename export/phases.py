@@ -1,4 +1,4 @@
-"""How long the phases of an export take. An export has a process of its own, and so one record of phases."""
+"""Measures the phases of an export. Each export runs in a process of its own, so there is one record of phases."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ class _Recorded:
     """The phases of an export.
 
     Attributes:
-        is_shown: whether each phase is printed to stderr when it begins and when it ends.
-        start: when the export began.
-        seconds: of each phase, in the order in which they began first; a phase that runs several times has the sum.
-        inner: for each phase that runs now, the seconds of the phases within it.
+        is_shown: whether to print the begin and the end of each phase to stderr.
+        start: the time at which the export began.
+        seconds: the seconds of each phase, in the order of the first runs. A phase that runs several times has the sum.
+        inner: for each running phase, the seconds of the phases within the phase.
     """
 
     is_shown: bool = False
@@ -32,10 +32,10 @@ _recorded = _Recorded()
 
 
 def begin(*, is_shown: bool) -> None:
-    """Forgets the phases of an export before: an export begins.
+    """Begins an export, and clears the record of an earlier export.
 
     Args:
-        is_shown: whether to print each phase to stderr when it begins and when it ends.
+        is_shown: whether to print the begin and the end of each phase to stderr.
     """
     _recorded.is_shown = is_shown
     _recorded.start = time.perf_counter()
@@ -44,7 +44,7 @@ def begin(*, is_shown: bool) -> None:
 
 @contextlib.contextmanager
 def phase(name: str) -> Iterator[None]:
-    """Records a phase. The seconds of phases within it are not its own."""
+    """Records a phase. The seconds of inner phases do not count for the outer phase."""
     _show(name)
     _recorded.seconds.setdefault(name, 0.0)
     _recorded.inner.append(0.0)
@@ -66,13 +66,13 @@ def _show(text: str) -> None:
 
 
 def seconds() -> Mapping[str, float]:
-    """The seconds of each phase, those between phases, and all of them."""
+    """Returns the seconds of each phase, of `other` (outside of all phases) and of `total`."""
     total = time.perf_counter() - _recorded.start
     return {**_recorded.seconds, _OTHER: total - sum(_recorded.seconds.values()), _TOTAL: total}
 
 
 def as_text() -> str:
-    """A line for each phase."""
+    """Returns a line of text for each phase."""
     times = seconds()
     width = max(map(len, times))
     return "".join(f"{name:<{width}} {one:8.2f}\n" for name, one in times.items())

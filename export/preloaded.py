@@ -1,9 +1,9 @@
-"""Modules that are imported before it is known in which folders a model's imports are looked up first.
+"""Detects whether a worker's early import of PyTorch would differ for a model's import folders.
 
-A process that exports one model puts the model's folders in front of the tool's and then imports PyTorch. A worker has
-imported PyTorch before. Both export the same only if the imports come out the same with the model's folders in front.
-These may hold another PyTorch, a module of a name that PyTorch's modules import, or a package that PyTorch uses if it
-is there. This module finds that out.
+A process that exports one model puts the model's folders first in the search path, and then imports PyTorch. A worker
+imports PyTorch before any model's folders are known. Both give the same export only if the imports have the same result
+with the model's folders in the search path. The folders may contain another PyTorch, a module of a name that PyTorch
+imports, or an optional package that PyTorch uses.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from types import ModuleType
 
 
 class Preloaded:
-    """What a function imported, and what it looked for in vain."""
+    """The modules that a function imported, and the modules and packages that it looked up without success."""
 
     def __init__(self, load: Callable[[], object]) -> None:
         before = set(sys.modules)
@@ -33,7 +33,8 @@ class Preloaded:
 
         sys.meta_path.append(sought)
         importlib.metadata.entry_points = noting_groups  # type: ignore[assignment]
-        # Modules stay: the collector need not look at them. In a forked process, its marks would copy their memory.
+        # The modules stay alive, so the collector can skip them. In a forked process, the collector would write to the
+        # objects, and the system would copy their memory pages.
         gc.disable()
         load()
         gc.freeze()
@@ -52,9 +53,9 @@ class Preloaded:
         self._versions = _versions(self._packages)
 
     def would_differ(self, folders: Sequence[str]) -> bool:
-        """Whether the imports would come out otherwise now, with these folders in front of the search path."""
+        """Returns whether the imports would have other results with these folders first in the search path."""
         return (
-            # Bazel starts another worker when it installs packages; by hand, packages may change in place.
+            # Bazel starts a new worker when packages change. Without Bazel, packages may change in place.
             _versions(self._packages) != self._versions
             or any(self._is_replaced(name, folders) for name in self._files)
             or any(_find(name, folders) for name in self._missing)
@@ -63,19 +64,19 @@ class Preloaded:
 
     def _is_replaced(self, name: str, folders: Sequence[str]) -> bool:
         spec = _find(name, folders)
-        # Mere folders replace nothing: a package takes them up by itself, if it is made of such.
+        # A folder without __init__.py does not replace a module. A namespace package finds new folders by itself.
         return spec is not None and spec.origin is not None and os.path.realpath(spec.origin) != self._files[name]
 
     def _is_used(self, distribution: importlib.metadata.Distribution) -> bool:
         name = distribution.metadata["Name"] or ""
         groups = {entry_point.group for entry_point in distribution.entry_points}
-        # Who names no group asks for all plugins.
+        # A lookup of entry points without a group returns the plugins of all groups.
         asked_for = groups if "" in self._groups else groups & self._groups
         return bool(asked_for) or _normalized(name) in self._distributions
 
 
 class _Sought(importlib.abc.MetaPathFinder):
-    """The last that Python asks for a module: notes those that nobody has, and packages that are asked for by name."""
+    """The last finder on sys.meta_path. Records modules that no finder has, and distributions looked up by name."""
 
     def __init__(self) -> None:
         self.modules: set[str] = set()
@@ -93,18 +94,18 @@ class _Sought(importlib.abc.MetaPathFinder):
 
 
 def _is_of_search_path(name: str) -> bool:
-    """Whether a module is looked up along the search path, and not in one package's folder alone."""
+    """Returns whether Python looks up a module along the search path, not only in the folder of a package."""
     parents = name.split(".")[:-1]
     return all(_is_namespace(sys.modules.get(".".join(parents[:count]))) for count in range(1, len(parents) + 1))
 
 
 def _is_namespace(module: ModuleType | None) -> bool:
-    """Whether a package has no file: its modules lie in folders of its name anywhere on the search path."""
+    """Returns whether a module is a namespace package, whose folders may be anywhere on the search path."""
     return module is not None and hasattr(module, "__path__") and getattr(module, "__file__", None) is None
 
 
 def _is_found(module: ModuleType) -> bool:
-    """Whether a module was looked up in folders at all: not part of Python itself, or made by another module."""
+    """Returns whether a module was found in a folder. Built-in and frozen modules, and synthetic ones, were not."""
     spec = getattr(module, "__spec__", None)
     return spec is not None and spec.origin not in ("built-in", "frozen")
 
@@ -115,7 +116,7 @@ def _find(name: str, folders: Sequence[str]) -> ModuleSpec | None:
 
 
 def _versions(folders: Iterable[str]) -> list[tuple[str, int, int]]:
-    """What changes when a package is installed in one of the folders, or removed."""
+    """Returns the inodes and modification times of folders, which change when a package is installed or removed."""
     found = [(folder, os.stat(folder)) for folder in sorted(folders) if os.path.isdir(folder)]
     return [(folder, status.st_ino, status.st_mtime_ns) for folder, status in found]
 

@@ -1,4 +1,4 @@
-"""Turns eager methods into an ExecuTorch program."""
+"""Exports and lowers eager methods into an ExecuTorch program."""
 
 from __future__ import annotations
 
@@ -48,13 +48,13 @@ class Program:
     """A program.
 
     Attributes:
-        pte: the bytes of the file.
-        written: for each method, the positions of the inputs that it writes to, whose new values the program gives
-            before its outputs proper.
-        delegations: for each method, what of it went to which backend.
-        graph_passes: for each method, what the graph passes did to it.
-        origins: where its instructions come from, as JSON.
-        etrecord: its ETRecord, if that is asked for.
+        pte: the bytes of the .pte file.
+        written: for each method, the positions of the inputs that the method writes to. The program returns their new
+            values before the outputs of forward().
+        delegations: the delegation report of each method.
+        graph_passes: the reports of the graph passes, for each method.
+        origins: the lines of Python behind the instructions, as JSON.
+        etrecord: the ETRecord; None if not requested.
     """
 
     pte: bytes
@@ -67,7 +67,7 @@ class Program:
 
 @dataclass(frozen=True)
 class _Emitted:
-    """A program as ExecuTorch gives it; the other attributes are those of `Program`."""
+    """A program as ExecuTorch returns it. The other attributes are those of `Program`."""
 
     executorch: ExecutorchProgramManager
     written: Mapping[str, Sequence[int]]
@@ -81,11 +81,11 @@ class _Lowered:
     """Methods in the edge dialect.
 
     Attributes:
-        graph_passes: which ones ran before, and which ones have operators kept whole.
-        reports: for each method, what these did to it.
-        edge: the methods as ExecuTorch has them.
-        programs: their graphs.
-        snapshots: the graphs as they are before other passes.
+        graph_passes: the passes that ran before the lowering, and the passes with preserved operators.
+        reports: the reports of the passes that ran, for each method.
+        edge: the manager of the methods.
+        programs: the graphs of the methods.
+        snapshots: snapshots of the graphs, before the passes of the next stage.
     """
 
     graph_passes: Sequence[GraphPass]
@@ -108,12 +108,13 @@ def build(
     """Exports and lowers methods into one program.
 
     Args:
-        methods: what to export.
-        recorded: the eager results of each, which the exported method must agree with in number and nesting.
-        lowerings: how each is lowered.
-        config: how they turn into the edge dialect.
-        graph_passes: what prepares the graphs for kernels.
-        strict_passes: whether a graph pass that raises ends the export.
+        methods: the methods to export.
+        recorded: the eager results of each method. The exported method must have the same number and nesting of
+            outputs.
+        lowerings: the lowering of each method.
+        config: the config of the edge dialect.
+        graph_passes: the graph passes, which prepare the graphs for kernels.
+        strict_passes: whether an exception in a graph pass ends the export.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
         InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model.
@@ -178,17 +179,17 @@ def build(
 
 
 class _Attempts:
-    """Makes a program with some of the graph passes, each time of the methods as they are before all passes.
+    """Makes a program with some of the graph passes. Each attempt starts from the methods before all passes.
 
     Args:
-        methods: what to export.
-        exported: their graphs, which change with each attempt.
-        lowerings: how each is lowered.
-        to_edge: lowers the graphs, with some operators kept whole.
-        strict: whether a pass that raises ends the export.
+        methods: the methods to export.
+        exported: the graphs of the methods. Each attempt changes them.
+        lowerings: the lowering of each method.
+        to_edge: lowers the graphs, with some preserved operators.
+        strict: whether an exception in a pass ends the export.
 
     Attributes:
-        latest: what a pass did to a method in the latest attempt that had the pass, by the names of both.
+        latest: the report of a pass on a method in the latest attempt with the pass, by the names of both.
     """
 
     def __init__(
@@ -210,7 +211,7 @@ class _Attempts:
         self.latest: dict[tuple[str, str], PassReport] = {}
 
     def __call__(self, graph_passes: Sequence[GraphPass]) -> _Emitted:
-        """A program with these passes."""
+        """Makes a program with these passes."""
         lowered = self._lower([one for one in graph_passes if one.stage is Stage.EXPORTED or one.preserved])
         of_passes = self._run(Stage.LOWERED, lowered.programs, graph_passes)
         for program in lowered.programs.values():
@@ -231,7 +232,7 @@ class _Attempts:
         return _Emitted(executorch, written, delegations, reports, origins.as_json(instructions))
 
     def _lower(self, graph_passes: Sequence[GraphPass]) -> _Lowered:
-        """The methods in the edge dialect; those of the attempt before, if they had the same passes until then."""
+        """Lowers the methods to the edge dialect. With the same passes, reuses the lowering of the last attempt."""
         if self._lowered is not None and self._lowered.graph_passes == graph_passes:
             _restore(self._lowered.snapshots)
             return self._lowered
@@ -244,7 +245,7 @@ class _Attempts:
         return self._lowered
 
     def _saved(self, programs: Mapping[str, ExportedProgram]) -> list[Snapshot]:
-        """The graphs for further attempts; none where the first one is the last."""
+        """Returns snapshots of the graphs for further attempts; none if `strict`, which allows one attempt only."""
         return [] if self._strict else [Snapshot(program) for program in programs.values()]
 
     def _run(
@@ -267,7 +268,7 @@ class _Attempts:
 
 @contextlib.contextmanager
 def _timed_backends() -> Iterator[None]:
-    """Has the work of partitioners and backends be a phase of its own."""
+    """Records the work of partitioners and backends as a phase."""
     to_backend = EdgeProgramManager.to_backend
 
     def timed(manager: EdgeProgramManager, *args: Any) -> EdgeProgramManager:
@@ -289,7 +290,7 @@ def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> Ex
     mutable_operators.check(method, exported)
     if lowering.quantization is not None:
         with phases.phase("quantization"):
-            from export.quantization import quantize  # Registers operators that other programs have no need of.
+            from export.quantization import quantize  # The import registers operators for quantized programs only.
 
             exported = quantize(method, exported, samples, lowering.quantization)
     dense_tensors.lay_out(exported)
@@ -302,10 +303,10 @@ def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> Ex
 
 
 def _keep_initial_state(exported: ExportedProgram) -> None:
-    """Marks the mutable buffers whose initial values the program must hold.
+    """Marks the mutable buffers whose initial values the program must store.
 
-    ExecuTorch by default keeps no values for a buffer that a method writes to. Buffers of zeros, as caches mostly are,
-    stay so: the runtime's memory starts out as zeros, and a large cache need not be in the file.
+    By default, ExecuTorch stores no values of a buffer that a method writes to. For buffers of zeros, such as most
+    caches, this stays so: the runtime's memory starts with zeros, and the file need not contain a large cache.
     """
     signature = exported.graph_signature
     mutated = set(signature.buffers_to_mutate.values())
@@ -318,10 +319,11 @@ def _keep_initial_state(exported: ExportedProgram) -> None:
 
 
 def _forget_classes(exported: ExportedProgram) -> None:
-    """Has a program's inputs and outputs nest in tuples, lists and dicts only.
+    """Makes a program's inputs and outputs nest in tuples, lists and dicts only.
 
-    The runtime takes and gives flat lists. The program keeps how they were nested as a text, in which classes need
-    names: those that PyTorch itself registers, such as the results of max(), have none, nor have most NamedTuples.
+    The runtime takes and gives flat lists. The program stores the nesting as text, in which each class needs a
+    registered name. The classes that PyTorch itself registers, such as the results of max(), and most NamedTuples have
+    no name.
     """
 
     def plain(spec: pytree.TreeSpec) -> pytree.TreeSpec:
@@ -338,7 +340,7 @@ def _forget_classes(exported: ExportedProgram) -> None:
 
 
 def _written_inputs(exported: ExportedProgram) -> list[int]:
-    """The positions of the inputs that a method writes to, in the order in which ExecuTorch puts them out."""
+    """Returns the positions of the inputs that a method writes to, in the order in which ExecuTorch returns them."""
     signature = exported.graph_signature
     inputs = [spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT]
     outputs = [spec.target for spec in signature.output_specs if spec.kind == OutputKind.USER_INPUT_MUTATION]

@@ -1,10 +1,10 @@
-"""PyTorch's error messages, made short."""
+"""Shortens PyTorch's error messages."""
 
 from __future__ import annotations
 
 import re
 
-# How an error advises to look at what is left out: by build settings, or by flags of the tool.
+# The advice for seeing the full message: build settings, or flags of the tool.
 SHOW_MORE = (
     "--@rules_executorch//rules:export_verbose and --@rules_executorch//rules:export_traceback (by hand: --verbose and"
     " --traceback) show more"
@@ -12,9 +12,9 @@ SHOW_MORE = (
 
 # Parts of torch.export's messages that advise on debugging PyTorch itself, to the end of the line.
 _ADVICE = re.compile(r"\s*(For (more|extended|C\+\+)|Caused by: \(|If you suspect|Set TORCH).*")
-# Where an operator is implemented; of an operator in Python, PyTorch names a file of its own.
+# The place of an operator's implementation. For an operator in Python, PyTorch names one of its own files.
 _IMPLEMENTATION = re.compile(r" \(with implementation in [^)]*\)")
-# The message ends here: what follows repeats the user's frames.
+# The beginnings of the parts that repeat the user's frames. The shortened message ends before them.
 _END = re.compile(
     r"^(Here is the node in the graph|The following call raised|The error above occurred|While executing %|User code:"
     r"|from user code)",
@@ -23,7 +23,13 @@ _END = re.compile(
 
 
 def condense(message: str, lines: int = 12, characters: int = 4000) -> str:
-    """The part of PyTorch's message that speaks of the model, without its advice on PyTorch's own debug logs."""
+    """Returns the part of PyTorch's message about the model, without advice on PyTorch's debug logs.
+
+    Args:
+        message: PyTorch's message.
+        lines: the largest number of lines.
+        characters: the largest number of characters.
+    """
     text = _IMPLEMENTATION.sub("", _END.split(message.strip(), maxsplit=1)[0])
     kept = [line for line in (_ADVICE.sub("", line).rstrip() for line in text.splitlines()) if line]
     return "\n    ".join(kept[:lines])[:characters]

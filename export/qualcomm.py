@@ -1,6 +1,6 @@
-"""What ExecuTorch's Qualcomm backend needs around a lowering: passes of its own, one manager, a check of op packages.
+"""Support for ExecuTorch's Qualcomm backend: the backend's passes, one manager, and a check of op packages.
 
-to_edge_transform_and_lower_to_qnn does the first two for models that it exports itself.
+ExecuTorch's to_edge_transform_and_lower_to_qnn runs the passes and makes the manager, but exports the model itself.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from export.user_file import text_of
 
 
 def compile_specs(lowerings: Mapping[str, Lowering]) -> dict[str, list[Any]]:
-    """The compile specs of the methods that the Qualcomm backend has a part in."""
+    """Returns the compile specs of all methods with a Qualcomm partitioner."""
     return {
         name: partitioner.compiler_specs_snapshot
         for name, lowering in lowerings.items()
@@ -34,7 +34,7 @@ def compile_specs(lowerings: Mapping[str, Lowering]) -> dict[str, list[Any]]:
 def prepare(
     exported: torch.export.ExportedProgram, specs: list[Any]
 ) -> tuple[torch.export.ExportedProgram, list[PassType]]:
-    """A method for the backend, and the passes that the backend needs before its partitioner sees the graph."""
+    """Prepares a method for the backend. Returns the method, and the passes to run before the partitioner."""
     from executorch.backends.qualcomm._passes.qnn_pass_manager import get_qnn_pass_manager_cls
     from executorch.backends.qualcomm.partition.utils import generate_qnn_executorch_option
     from executorch.backends.qualcomm.serialization.qc_schema_serialize import flatbuffer_to_option
@@ -47,11 +47,11 @@ def prepare(
 
 @contextlib.contextmanager
 def lowering(specs: Mapping[str, list[Any]]) -> Iterator[list[str]]:
-    """Has one manager for all methods, as the backend wants, and collects what the backend says."""
+    """Makes one manager for all methods, which the backend requires, and collects the backend's log messages."""
     if not specs:
         yield []
         return
-    # Unset, the backend downloads an SDK.
+    # If the variable is not set, the backend downloads an SDK.
     os.environ.setdefault("QNN_SDK_ROOT", "")
     from executorch.backends.qualcomm.utils.qnn_manager_lifecycle import QnnManagerContext
 
@@ -62,7 +62,7 @@ def lowering(specs: Mapping[str, list[Any]]) -> Iterator[list[str]]:
 
 
 def without_sdk(method: Method, specs: Mapping[str, list[Any]], error: BaseException) -> InputError | None:
-    """The error that the backend's libraries are not there, if a failure of the lowering is that."""
+    """Returns the error about missing libraries of the SDK, if these caused a failure of the lowering; else None."""
     if not specs or os.environ.get("QNN_SDK_ROOT") or "QNN" not in text_of(error):
         return None
     return InputError(
@@ -79,10 +79,10 @@ def without_sdk(method: Method, specs: Mapping[str, list[Any]], error: BaseExcep
 def check(
     edge: EdgeProgramManager, methods: Mapping[str, Method], specs: Mapping[str, list[Any]], said: list[str]
 ) -> None:
-    """Checks that the operators of op packages are in the delegate.
+    """Checks that all operators of op packages were delegated.
 
     Raises:
-        InputError: one is not.
+        InputError: an operator was not delegated.
     """
     if not specs:
         return

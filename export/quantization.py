@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from unittest import mock
 
-# Defines the out variants that a program calls for what no backend takes.
+# The import registers the out variants of quantized_decomposed, for operators that no backend takes.
 import executorch.kernels.quantized  # noqa: F401
 import torch
 from torchao.quantization.pt2e import quantize_pt2e
@@ -33,9 +33,9 @@ def quantize(
 
     Args:
         method: the method.
-        exported: the method as it was exported.
-        samples: the eager results, whose nesting the quantized method must keep.
-        quantization: how.
+        exported: the exported method.
+        samples: the eager results. The outputs of the quantized method must have the same nesting.
+        quantization: the quantization.
     Raises:
         InputError: the quantizer, a run on the calibration inputs or PyTorch failed.
     """
@@ -57,10 +57,10 @@ def quantize(
 
 
 def _keep_integers(module: torch.fx.GraphModule) -> None:
-    """Calls the operators that add numbers to integers by the overloads that take numbers.
+    """Replaces operators of integer tensors and numbers by the overloads for scalars.
 
-    Of numbers in calls of the others, XNNPACKQuantizer makes floats, and an index into a table of embeddings, for one,
-    has to stay an integer.
+    XNNPACKQuantizer turns numbers in calls of the other overloads into float tensors. An integer result, such as an
+    index into an embedding table, has to stay an integer.
     """
     for node in module.graph.nodes:
         with_scalar = _WITH_SCALARS.get(node.target)
@@ -70,18 +70,18 @@ def _keep_integers(module: torch.fx.GraphModule) -> None:
 
 
 def _without_patterns_of_training() -> contextlib.AbstractContextManager[object]:
-    """Has torchao fold no batch norms of training: for each model with a batch norm, it exports a hundred patterns.
+    """Disables torchao's folding of batch norms for training, which exports a hundred patterns for each model.
 
-    No graph has such batch norms here, since `prepare_pt2e` is not for training.
+    No graph here has such batch norms, since `prepare_pt2e` is not for training.
     """
     return mock.patch.object(quantize_pt2e, "_fold_conv_bn_qat", lambda graph_module: graph_module)
 
 
 @contextlib.contextmanager
 def _kept(module: torch.nn.Module, exported: torch.export.ExportedProgram) -> Iterator[None]:
-    """Gives the model's buffers their values back afterwards: the program starts with the state of the eager module.
+    """Restores the model's buffers after the block, so that the program starts with the state of the eager module.
 
-    Those of batch norms are gone where a convolution has taken the batch norm in.
+    Buffers of batch norms that were folded into convolutions do not exist any more, and are not restored.
     """
     buffers = {name: buffer for name, buffer in module.named_buffers() if name in exported.graph_signature.buffers}
     values = {name: buffer.clone() for name, buffer in buffers.items()}

@@ -1,6 +1,6 @@
-"""The names that `backends` and `quantize` of the rule take, and what each stands for.
+"""The recipes for `backends` and `quantize` of the rule.
 
-What a recipe needs is imported when the recipe is used: not every environment has torchao.
+A recipe imports its modules when it is used, since torchao is optional.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ _QUANTIZERS: Mapping[str, Callable[[], Quantizer]] = {
 
 
 def partitioner(name: str) -> Partitioner:
-    """The partitioner of a backend, given one of the names in `backends`."""
+    """Returns the partitioner for a name in `backends`."""
     return _make(_PARTITIONERS, name, "backends", "get_partitioners()")
 
 
 def quantizer(name: str) -> Quantizer:
-    """A quantizer, given the name in `quantize`."""
+    """Returns the quantizer for the name in `quantize`."""
     return _make(_QUANTIZERS, name, "quantize", "get_quantizer()")
 
 

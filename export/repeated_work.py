@@ -1,6 +1,6 @@
-"""Has PyTorch and ExecuTorch do once what they do again and again while they lower graphs. The graphs are the same.
+"""Caches repeated work of PyTorch and ExecuTorch during a lowering. The resulting graphs are the same.
 
-A lowering runs about ten passes that each make the whole graph anew, and compute its calls on tensors without elements.
+A lowering runs about ten passes. Each pass traces the whole graph anew with fake tensors.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from torch.fx.traceback import NodeSource
 
 @contextlib.contextmanager
 def shared_sources() -> Iterator[None]:
-    """Has nodes share the records of the nodes that they come from.
+    """Makes nodes share the NodeSource records of their source nodes.
 
-    Each pass adds a record to those of the pass before, all of which PyTorch copies for each node. Nothing changes a
-    record once it is made.
+    Each pass adds a record to the records of the earlier passes, and PyTorch deep-copies all records of each node. The
+    copies are unnecessary, since nothing changes a record after its construction.
     """
     with mock.patch.object(NodeSource, "__deepcopy__", lambda source, _: source, create=True):
         yield
@@ -32,15 +32,16 @@ def shared_sources() -> Iterator[None]:
 def to_edge(
     programs: Mapping[str, ExportedProgram], config: EdgeCompileConfig, *, generate_etrecord: bool = False
 ) -> EdgeProgramManager:
-    """What ExecuTorch's `to_edge_transform_and_lower` gives for methods without backends, in less time.
+    """Lowers methods without backends as ExecuTorch's `to_edge_transform_and_lower` does, in less time.
 
-    That function decomposes operators in two steps, as partitioners are asked about the graph between the steps.
-    ExecuTorch's `to_edge` decomposes in one step. The order of calls differs where a call writes to its arguments.
+    `to_edge_transform_and_lower` decomposes operators in two steps, between which the partitioners run. ExecuTorch's
+    `to_edge` decomposes in one step. If a call writes to its arguments, the order of calls differs between the two, so
+    such methods are lowered with `to_edge_transform_and_lower`.
 
     Args:
         programs: the methods.
-        config: how they turn into the edge dialect, without a check of the dialect, in which the functions differ.
-        generate_etrecord: whether the result knows what an ETRecord has.
+        config: the config of the edge dialect, with the validity check off. The two functions check differently.
+        generate_etrecord: whether the result has the data of an ETRecord.
     """
     lower = exir.to_edge if all(map(_is_functional, programs.values())) else exir.to_edge_transform_and_lower
     with _known_operators():
@@ -48,7 +49,7 @@ def to_edge(
 
 
 def _is_functional(program: ExportedProgram) -> bool:
-    """Whether no call writes to its arguments, in branches and loops neither."""
+    """Returns whether no call writes to its arguments, including calls in branches and loops."""
     graphs = (module.graph for module in program.graph_module.modules() if isinstance(module, GraphModule))
     schemas = (getattr(node.target, "_schema", None) for graph in graphs for node in graph.nodes)
     return not any(schema.is_mutable for schema in schemas if schema is not None)
@@ -56,7 +57,7 @@ def _is_functional(program: ExportedProgram) -> bool:
 
 @contextlib.contextmanager
 def _known_operators() -> Iterator[None]:
-    """Has PyTorch collect the operators that it may decompose once. No operator is registered meanwhile."""
+    """Makes PyTorch collect the decomposable operators only once. No operator is registered during the block."""
     utils = torch._export.utils
     collect = utils._collect_all_valid_cia_ops_for_namespace
     with mock.patch.object(utils, collect.__name__, functools.cache(collect)):

@@ -1,7 +1,7 @@
 """Sample inputs with PyTorch's eager outputs: recorded from the eager module, stored as an ExecuTorch .ptd file.
 
-Keys are `<method>/<sample>/input/<index>` and `<method>/<sample>/output/<index>`, indices counting from 0 in the order
-of the program's inputs and outputs. README.md beside this file says what stands under each.
+Keys are `<method>/<sample>/input/<index>` and `<method>/<sample>/output/<index>`. Indices count from 0 in the order of
+the program's inputs and outputs. README.md beside this file describes the values.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ from export.dense_tensors import dense, dim_order
 from export.model_file import Method
 from export.user_file import Inputs, describe
 
-# The dtypes that a .ptd file can hold: all but complex ones.
+# The dtypes that a .ptd file can store: all but complex ones.
 _SCALAR_TYPES = {dtype for dtype in vars(torch).values() if isinstance(dtype, torch.dtype) and not dtype.is_complex}
 _INT64 = torch.iinfo(torch.int64)
 
 
 @dataclass(frozen=True)
 class Value:
-    """One input or output as stored.
+    """A stored input or output.
 
     Attributes:
         layout: dtype, sizes and dim order.
-        data: the elements, outermost dimension of the dim order first.
+        data: the bytes of the elements, in the dim order.
     """
 
     layout: TensorLayout
@@ -44,13 +44,13 @@ class Value:
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of a method. None stands for None, and for a string among the inputs, which an export compiles in.
+    """One run of a method. A value is None for None, and for a string input, which an export compiles in.
 
     Attributes:
         inputs: the flattened inputs.
-        inputs_after: what the run left of them.
+        inputs_after: the inputs after the run.
         outputs: the flattened eager outputs.
-        output_spec: how the outputs were nested.
+        output_spec: the nesting of the outputs.
     """
 
     inputs: tuple[Value | None, ...]
@@ -59,17 +59,17 @@ class Sample:
     output_spec: pytree.TreeSpec
 
     def with_written(self, written: Sequence[int]) -> Sample:
-        """The sample of a program that gives what it wrote to some inputs before the outputs proper."""
+        """Returns the sample for a program that returns new values of the inputs `written` before the outputs."""
         return replace(self, outputs=(*(self.inputs_after[position] for position in written), *self.outputs))
 
 
 def record(method: Method) -> tuple[Sample, ...]:
     """Runs a method's samples on its eager module, one after another, and returns inputs and outputs.
 
-    The module itself is left as it was: a copy runs, which shares its parameters.
+    The module does not change: a copy of the module runs, which shares the parameters.
 
     Raises:
-        InputError: the module raised, or took or gave a value that no program can take or give.
+        InputError: the module raised, or has an input or output that a program cannot have.
     """
     try:
         module = copy.deepcopy(method.module, {id(parameter): parameter for parameter in method.module.parameters()})
@@ -143,7 +143,7 @@ def _unsupported(method: Method, found: str) -> InputError:
 
 
 def serialize(recorded: Mapping[str, Sequence[Sample]]) -> bytes:
-    """The samples of each method as a .ptd file."""
+    """Returns the samples of each method as the bytes of a .ptd file."""
     buffers: list[bytes] = []
     entries: dict[str, DataEntry] = {}
     for method, samples in recorded.items():

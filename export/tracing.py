@@ -20,7 +20,7 @@ from export.user_file import text_of
 
 _OPEN_SIZES = re.compile(r"Constraints violated|dynamic_shapes|specialized value", re.I)
 
-# What torch.export says when a model cannot be exported as it is -> (likely cause, fix).
+# For messages of torch.export: the likely cause and the fix.
 _HINTS = (
     (
         re.compile(r"data-dependent|GuardOnDataDependent|unbacked", re.I),
@@ -48,10 +48,10 @@ def trace(method: Method, samples: Sequence[Sample]) -> torch.export.ExportedPro
     """Exports a method.
 
     Args:
-        method: what to export.
-        samples: its eager results, which the exported method must agree with in number and nesting.
+        method: the method.
+        samples: the eager results. The exported method must have the same number and nesting of outputs.
     Raises:
-        InputError: torch.export refused it, or it cannot run as an exported program does.
+        InputError: torch.export refused the method, or the exported program would not have the eager results.
     """
     exported = method.exported or _export(method)
     _check_outputs(method, exported, samples)
@@ -60,8 +60,8 @@ def trace(method: Method, samples: Sequence[Sample]) -> torch.export.ExportedPro
 
 def _export(method: Method) -> torch.export.ExportedProgram:
     try:
-        # Strict tracing knows a tensor that plain Python objects hold, as a KV cache's may, for the buffer that it is;
-        # the faster way takes it for a constant.
+        # If a plain Python object holds a buffer, such as the buffer of a KV cache, strict tracing recognizes the
+        # buffer. Non-strict tracing, which is faster, takes the buffer for a constant.
         exported = _trace(method, strict=False)
         if _written_constants(exported):
             exported = _trace(method, strict=True)
@@ -100,7 +100,10 @@ def _export(method: Method) -> torch.export.ExportedProgram:
 
 
 def _knowing_no_symbols(method: Method) -> list[str]:
-    """The operators that a method calls whose shapes their kernels say, for which a library for PyTorch asks these."""
+    """Returns the called operators without symbolic sizes.
+
+    The fake kernel of a derived functional variant runs the operator's kernel, which knows concrete sizes only.
+    """
     with contextlib.suppress(BaseException):
         graph = _trace(replace(method, dynamic_shapes=None), strict=False).graph_module
         called = {
@@ -120,7 +123,7 @@ def _knowing_no_symbols(method: Method) -> list[str]:
 
 def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
     example = method.example.separate()
-    # With nodes' metadata kept, those in branches and loops get the lines of Python that they come from.
+    # With preserved metadata, nodes in branches and loops also have stack traces.
     with torch.no_grad(), fx_traceback.preserve_node_meta():
         return torch.export.export(
             method.module,
@@ -132,7 +135,7 @@ def _trace(method: Method, *, strict: bool) -> torch.export.ExportedProgram:
 
 
 def _written_constants(exported: torch.export.ExportedProgram) -> list[str]:
-    """The constants that an exported graph writes to; such a write would be lost."""
+    """Returns the constants that an exported graph writes to. A program would lose such a write."""
     constants = exported.graph_signature.inputs_to_lifted_tensor_constants
     written: dict[str, None] = {}
     for node in exported.graph.nodes:

@@ -1,4 +1,4 @@
-"""A Python file of the user's that a tool runs: running it, calling its functions, and saying where it went wrong."""
+"""Runs a Python file of the user, calls its functions, and locates errors in the user's code."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from diagnostics.errors import Finding, InputError, Location
 from diagnostics.suggest import did_you_mean, nearest, nearest_operators
 from export.dense_tensors import dense
 
-# Folders beside the user's code whose frames are not the user's.
+# Folders of these rules. Frames in these folders do not count as the user's.
 _TOOLS = tuple(
     Path(__file__).absolute().parents[1] / tool for tool in ("codegen", "diagnostics", "export", "torch_ops")
 )
 
-# What Python says of torch.ops.<namespace>.<name>.
+# The message for an unknown torch.ops.<namespace>.<name>.
 _UNKNOWN_OPERATOR = re.compile(r"'_OpNamespace' '(\w+)' object has no attribute '(\w+)'")
 
-# How much of the user's code an error shows.
+# The largest number of frames in an error, and of characters in a line.
 _MAX_FRAMES = 20
 _MAX_LINE = 200
 
@@ -50,26 +50,26 @@ class Inputs:
         return pytree.tree_flatten((self.args, dict(self.kwargs)))
 
     def separate(self) -> Inputs:
-        """The arguments, each tensor dense and with memory of its own, as a program's inputs are."""
+        """Returns the arguments with a dense copy of each tensor, as inputs of a program are."""
         leaves, spec = self.flatten()
         copies = [dense(leaf.detach().clone()) if isinstance(leaf, torch.Tensor) else leaf for leaf in leaves]
         return Inputs(*pytree.tree_unflatten(copies, spec))
 
     def shown(self) -> str:
-        """The arguments in a few words, as in a call."""
+        """Describes the arguments in a few words, in the form of a call."""
         arguments = [describe(value) for value in self.args]
         return f"({', '.join([*arguments, *(f'{key}={describe(value)}' for key, value in self.kwargs.items())])})"
 
 
 @dataclass(frozen=True)
 class UserFile:
-    """A Python file, and where in it something went wrong.
+    """A Python file of the user.
 
     Attributes:
         path: the file.
-        import_paths: folders whose modules are the user's own, for errors.
-        kind: what errors call it, e.g. `model` for a model file.
-        rule: the rule that the file is for, in whose `deps` the file's imports are looked up.
+        import_paths: folders of the user's own modules, for error messages.
+        kind: the kind of file in error messages, e.g. `model` for a model file.
+        rule: the rule of the file. The file's imports come from the rule's `deps`.
     """
 
     path: Path
@@ -82,7 +82,7 @@ class UserFile:
         """Runs the file.
 
         Raises:
-            InputError: it cannot be read, is no Python, or raised.
+            InputError: the file cannot be read, has a syntax error, or raised.
         """
         try:
             source = self.path.read_bytes()
@@ -98,7 +98,7 @@ class UserFile:
             ) from error
         module = ModuleType(f"executorch_{self.kind}")
         module.__file__ = str(self.path)
-        # Dataclasses, pickle and torch.export look a function's module up here.
+        # Dataclasses, pickle and torch.export look up the module of a function in sys.modules.
         sys.modules[module.__name__] = module
         running = f"running the {self.kind} file"
         try:
@@ -113,19 +113,21 @@ class UserFile:
         return module
 
     def function(self, module: ModuleType, name: str) -> Callable[[], Any] | None:
-        """The function of that name, if the file has it."""
+        """Returns the function of a name; None if the file does not define the function."""
         function = getattr(module, name, None)
         if function is None or callable(function):
             return function
         raise self.nonsense(self.location(), name, function, "a function")
 
     def entry_point(self, module: ModuleType, name: str, returns: str) -> Callable[[], Any]:
-        """The function of that name, which must be there.
+        """Returns the function of a name, which is required.
 
         Args:
-            module: what `run` returned.
+            module: the module that `run` returned.
             name: the function's name.
-            returns: what it returns, for the error.
+            returns: the required result of the function, for error messages.
+        Raises:
+            InputError: the file does not define the function.
         """
         function = self.function(module, name)
         if function is not None:
@@ -143,7 +145,7 @@ class UserFile:
         )
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """What the function returns."""
+        """Calls a function of the file. Returns its result."""
         name = str(getattr(function, "__name__", "") or describe(function))[:_MAX_LINE]
         try:
             return function(*arguments)
@@ -151,15 +153,15 @@ class UserFile:
             raise self.failure(f"{name}()", error, at=self.location(function)) from error
 
     def location(self, function: Callable[..., Any] | None = None) -> Location:
-        """Where the function is defined; without one, the file."""
+        """Returns the location of a function in the file; the file's location without a function."""
         code = getattr(inspect.unwrap(function), "__code__", None) if function else None
         if code and Path(code.co_filename) == self.path:
             return Location(str(self.path), code.co_firstlineno, 1)
         return Location(str(self.path))
 
     def is_users(self, filename: str) -> bool:
-        """Whether a source file is the user's own, rather than PyTorch's or another package's."""
-        if filename.startswith("<"):  # No file: what PyTorch compiles from a string.
+        """Returns whether a source file is the user's own, and not a file of PyTorch or another package."""
+        if filename.startswith("<"):  # No file: PyTorch compiled the code from a string.
             return False
         path = Path(filename).absolute()
         if path == self.path.absolute():
@@ -172,11 +174,11 @@ class UserFile:
         )
 
     def frames(self, error: BaseException) -> tuple[Location | None, tuple[str, ...]]:
-        """The innermost of the user's own frames that the error passed, and all of them as lines to show."""
+        """Returns the location of the innermost of the user's frames in a traceback, and all of them as text."""
         return self._own(traceback.extract_tb(error.__traceback__))
 
     def frames_of_text(self, stack_trace: str) -> tuple[Location | None, tuple[str, ...]]:
-        """As `frames`, of a stack trace that is text, as PyTorch keeps it with the nodes of a graph."""
+        """The same as `frames` for a stack trace as text, as in the metadata of a node."""
         return self._own(
             traceback.FrameSummary(match[1], int(match[2]), match[3], lookup_line=True)
             for match in _FRAME.finditer(stack_trace)
@@ -198,15 +200,15 @@ class UserFile:
     def failure(
         self, what: str, error: BaseException, *, at: Location, cause: str = "", fix: str = "", message: str = ""
     ) -> InputError:
-        """The error that `what` raised, with the user's own frames.
+        """Returns the error for an exception, with the user's own frames.
 
         Args:
-            what: what was being done, e.g. `get_model()`.
-            error: what it raised.
-            at: the place to name if none of the user's frames took part.
-            cause: the likely cause; by default that the user's code raised it.
-            fix: what to do.
-            message: what to say instead of the error's own text.
+            what: the step that raised, e.g. `get_model()`.
+            error: the exception.
+            at: the location if the traceback has no frame of the user.
+            cause: the likely cause. Default: the user's code raised the exception.
+            fix: the fix.
+            message: a message in place of the exception's text.
         """
         if isinstance(error, SyntaxError) and error.filename:
             at = Location(error.filename, error.lineno or 0, error.offset or 0)
@@ -252,7 +254,11 @@ class UserFile:
         )
 
     def inputs(self, at: Location, what: str, value: Any) -> Inputs:
-        """The arguments that a function gave: a tuple, or a dict by keyword."""
+        """Returns the arguments that a function returned: a tuple, or a dict of keyword arguments.
+
+        Raises:
+            InputError: the function returned something else.
+        """
         if isinstance(value, tuple):
             return Inputs(value)
         if isinstance(value, dict) and all(isinstance(key, str) for key in value):
@@ -261,7 +267,7 @@ class UserFile:
         raise self.nonsense(at, what, value, f"a tuple of arguments{hint}, or a dict of keyword arguments")
 
     def nonsense(self, at: Location, what: str, found: Any, expected: str) -> InputError:
-        """The error that a function returned something else than the file's contract says."""
+        """Returns the error for a function whose result does not match the contract of the file."""
         return InputError(
             Finding(
                 at,
@@ -274,7 +280,7 @@ class UserFile:
 
 
 def text_of(error: BaseException) -> str:
-    """What an exception says, without the place that a SyntaxError adds; `failure` gives the place."""
+    """Returns an exception's message, without the place that a SyntaxError adds, which `failure` reports."""
     try:
         return str(error.args[0] if isinstance(error, SyntaxError) and error.args else error)
     except BaseException as failed:
@@ -282,7 +288,7 @@ def text_of(error: BaseException) -> str:
 
 
 def describe(value: Any, depth: int = 2) -> str:
-    """A value in a few words: types, shapes and dtypes rather than data."""
+    """Describes a value in a few words: types, shapes and dtypes, not data."""
     if isinstance(value, torch.Tensor):
         return f"Tensor {str(value.dtype).removeprefix('torch.')} {list(value.shape)}"
     if isinstance(value, type):
@@ -294,18 +300,18 @@ def describe(value: Any, depth: int = 2) -> str:
             items = [describe(item, depth - 1) for item in value]
         return f"{type(value).__name__} of {len(value)} ({', '.join([*items[:6], *['...'] * (len(items) > 6)])})"
     if value is None or isinstance(value, (bool, int, float, str, tuple, list, dict)):
-        with contextlib.suppress(BaseException):  # Of a subclass.
+        with contextlib.suppress(BaseException):  # A subclass may raise.
             return first_lines(repr(value))
     return f"an instance of {type(value).__name__}" if callable(value) else f"a {type(value).__name__}"
 
 
 def first_lines(text: str, lines: int = 6, characters: int = 600) -> str:
-    """The beginning of a text, indented to stand in an error."""
+    """Returns the first lines of a text, indented for an error message."""
     kept = text.strip().splitlines()[:lines]
     return "\n    ".join(kept)[:characters]
 
 
 def _shown(filename: str) -> str:
-    """A file's path as errors name it: relative to the working directory if it is below."""
+    """Returns a file's path for error messages: relative to the working directory if the file is below it."""
     path = Path(os.path.relpath(filename))
     return filename if ".." in path.parts else str(path)

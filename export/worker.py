@@ -1,12 +1,12 @@
-"""The export tool as a worker: answers requests by the protocol of bazel_worker/protocol.py.
+"""The export tool as a persistent worker of Bazel. bazel_worker/protocol.py has the protocol.
 
-The worker imports PyTorch once, which takes longer than most exports. A process is forked off for each request. It does
-what a process that Bazel starts for one export would do, and nothing of it is left afterwards. The worker itself runs
-nothing of a model's. It has one thread, so that no lock is taken when it forks. (OpenBLAS, which numpy brings, ends its
-threads before and starts them again when it multiplies.)
+The worker imports PyTorch once, which takes longer than most exports. For each request, the worker forks a process. The
+process works as a process that Bazel starts for one export, and leaves no state behind. The worker itself runs no code
+of a model. The worker has one thread, so that no lock is taken during a fork. (OpenBLAS, which numpy loads, ends its
+threads before a fork, and starts them again for the next product.)
 
-A worker that Bazel does not put into a sandbox sees the whole execution root. Models import what they find, so each
-request's process gets a folder with links to the request's inputs to work in.
+Without a sandbox, a worker sees the whole execution root, and a model could import undeclared files. So the process of
+a request works in a folder with links to the request's inputs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import IO, NoReturn, TextIO
 from bazel_worker import protocol
 from diagnostics.errors import shown
 
-# Runs one command line; returns the exit code, or raises SystemExit with it.
+# Runs one command line. Returns the exit code, or raises SystemExit with the exit code.
 Run = Callable[[Sequence[str]], int]
 
 _CHUNK = 1 << 16
@@ -35,13 +35,13 @@ _CHUNK = 1 << 16
 
 @dataclass(slots=True)
 class _Export:
-    """A request in work.
+    """A running request.
 
     Attributes:
         request: the request.
-        folder: where its process works, and writes what are no outputs.
-        output: what it prints.
-        canceled: whether Bazel asked to give it up.
+        folder: the folder of the process, with the links to inputs and the temporary files.
+        output: the file with the output of the process.
+        canceled: whether Bazel canceled the request.
     """
 
     request: protocol.Request
@@ -54,9 +54,9 @@ def serve(start: Callable[[], Run], flags: Callable[[Path], Sequence[str]], outp
     """Answers the requests on this process's stdin until it ends.
 
     Args:
-        start: imports what requests have in common; returns what a request's process runs.
-        flags: of the folder that outputs are relative to, flags to add to a request's command line.
-        outputs: how arguments begin that name outputs.
+        start: imports the common modules. Returns the function that a request's process runs.
+        flags: given the folder that outputs are relative to, returns flags to add to a request's command line.
+        outputs: the prefixes of the arguments with output paths.
     """
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     with tempfile.TemporaryDirectory(prefix="export_") as folder, protocol.streams() as streams:
@@ -80,12 +80,12 @@ class _Worker:
         self._outputs = outputs
         self._folder = folder
         self._exports: dict[int, _Export] = {}  # By the ids of their processes.
-        # When a process ends, Python writes to the latter, which wakes up who reads the former.
+        # When a process ends, Python writes to `_wakeup`, which ends the `select` that waits for `_ended`.
         self._ended, self._wakeup = os.pipe()
         os.set_blocking(self._wakeup, False)
 
     def answer_all(self) -> None:
-        """Answers requests until there are no more; those still in work, Bazel has given up."""
+        """Answers requests until the stream ends. Then ends the requests that still run, which Bazel has given up."""
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(self._wakeup, warn_on_full_buffer=False)
         unread = b""
@@ -120,7 +120,8 @@ class _Worker:
                 export.canceled = True
                 _kill(process)
             elif not request.cancel and written & self._written(export.request):
-                # Bazel asks anew after a build was broken off. Only the latter process may write the outputs.
+                # After an interrupted build, Bazel may repeat a request. Only the process of the new request may write
+                # the outputs.
                 _kill(process)
         if not request.cancel:
             self._start(request)
@@ -131,17 +132,17 @@ class _Worker:
     def _start(self, request: protocol.Request) -> None:
         export = _Export(request, Path(tempfile.mkdtemp()), tempfile.TemporaryFile())  # noqa: SIM115  # Closed when the request is answered.
         for stream in (sys.stdout, sys.stderr):
-            stream.flush()  # Or the process would print it again.
+            stream.flush()  # Otherwise, the forked process would print buffered output again.
         process = os.fork()
         if not process:
             self._work(export)
         self._exports[process] = export
 
     def _work(self, export: _Export) -> NoReturn:
-        """Does a request's work, in its process, and ends the process in any case."""
+        """Runs a request in its forked process, and always ends the process."""
         code = 1
         try:
-            os.setsid()  # So that whatever the model starts can be ended with it.
+            os.setsid()  # With its own group, the process can be ended together with the model's child processes.
             signal.set_wakeup_fd(-1)
             for number in (signal.SIGCHLD, signal.SIGTERM):
                 signal.signal(number, signal.SIG_DFL)
@@ -169,7 +170,10 @@ class _Worker:
             os._exit(code)
 
     def _use_temporary_folder(self, folder: Path) -> None:
-        """Has a request's process put temporary files there, and caches, of which PyTorch sets a variable at import."""
+        """Moves temporary files and caches of a request's process to a folder.
+
+        PyTorch's import sets environment variables of caches to paths in the worker's folder.
+        """
         folder.mkdir()
         tempfile.tempdir = str(folder)
         for name, value in os.environ.items():
@@ -180,7 +184,7 @@ class _Worker:
         for process, export in list(self._exports.items()):
             if not os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT):
                 continue
-            _kill(process)  # Processes that the model left behind.
+            _kill(process)  # Ends child processes that the model left behind.
             status = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
             export.output.seek(0)
             output = export.output.read().decode(errors="replace")
@@ -194,18 +198,18 @@ class _Worker:
 
 
 def _link(inputs: Mapping[str, str], base: Path, folder: Path) -> None:
-    """Makes a folder that has all inputs, and no other file of those beside them."""
+    """Makes a folder with links to all inputs, and to no other files."""
     folder.mkdir()
     for path in sorted(inputs):
         link = folder / path
-        with contextlib.suppress(FileExistsError):  # The folder that an input is in may be an input itself.
+        with contextlib.suppress(FileExistsError):  # The folder of an input may be an input itself.
             link.parent.mkdir(parents=True, exist_ok=True)
             link.symlink_to(base / path)
 
 
 def _kill(process: int) -> None:
-    """Ends a request's process and all that it started."""
-    # Until it has a group of its own, there is the process alone.
+    """Ends a request's process and all of its child processes."""
+    # Before os.setsid(), the process has no group of its own.
     for kill in (os.killpg, os.kill):
         with contextlib.suppress(ProcessLookupError, PermissionError):
             kill(process, signal.SIGKILL)

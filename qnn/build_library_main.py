@@ -1,4 +1,4 @@
-"""Compiles the library of an op package, under the name that the package is registered with."""
+"""Compiles the library of an op package. The file has the registered name of the package."""
 
 from __future__ import annotations
 

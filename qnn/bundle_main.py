@@ -1,4 +1,4 @@
-"""Puts the libraries of an op package that a device needs into one folder, with the commands that push and run it."""
+"""Puts the libraries of an op package for a device into one folder, with the commands that push and run a program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Checks that the ops of a package fit the operators of PyTorch's that they compute."""
+"""Checks that the ops of a package fit the operators of PyTorch that they compute."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _schema(operator: str) -> FunctionSchema:
-    """The schema of an operator, as PyTorch has it once the modules are imported.
+    """Returns the schema of an operator in PyTorch, after the import of the modules.
 
     Raises:
         InputError: PyTorch has no operator of that name.
@@ -81,10 +81,10 @@ def _schema(operator: str) -> FunctionSchema:
 
 
 def _dispatcher() -> Any:
-    """PyTorch's dispatcher, with the operators that the modules register."""
+    """Imports the modules, which register operators. Returns PyTorch's dispatcher."""
     sys.dont_write_bytecode = True
     sys.path[:0] = [str(Path(path).absolute()) for path in _IMPORT_PATHS.value]
-    import torch  # Takes seconds: not for --help.
+    import torch  # The import takes seconds, which --help avoids.
 
     for module in _MODULES.value:
         try:
@@ -104,7 +104,7 @@ def _dispatcher() -> Any:
 
 
 def _frames(error: BaseException) -> Iterator[str]:
-    """Where in the user's own modules an exception passed."""
+    """Yields the frames of an exception in the user's own modules."""
     trace = error.__traceback__
     while trace:
         path = Path(trace.tb_frame.f_code.co_filename)

@@ -1,4 +1,4 @@
-"""The XML of a package, as the tools are given it."""
+"""Reads the XML of a package from the arguments of the tools."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from qnn.opdef.model import OpDef, Package
 
 
 def read(paths: Sequence[str], backend: str, label: str) -> tuple[Package, tuple[OpDef, ...]]:
-    """The package, and its ops for a backend. What is odd is printed.
+    """Returns the package and its ops for a backend. Prints warnings.
 
     Args:
-        paths: of the XML files.
+        paths: the paths of the XML files.
         backend: the backend.
-        label: of the target whose `config` the files are.
+        label: the label of the target with the files in `config`.
 
     Raises:
-        InputError: the XML is wrong, or has no op for the backend.
+        InputError: the XML has mistakes, or no op for the backend.
     """
     package, odd = reader.read(paths)
     for finding in odd:
@@ -42,10 +42,10 @@ def read(paths: Sequence[str], backend: str, label: str) -> tuple[Package, tuple
 
 
 def op(package: Package, name: str, label: str, attribute: str) -> OpDef:
-    """The op that an attribute of a target names.
+    """Returns the op that an attribute of a target names.
 
     Raises:
-        InputError: the package has none of that name.
+        InputError: the package has no op of that name.
     """
     if op_def := package.op_def(name):
         return op_def
@@ -63,10 +63,10 @@ def op(package: Package, name: str, label: str, attribute: str) -> OpDef:
 
 
 def check_sources(op_defs: Sequence[OpDef], with_source: Sequence[str], label: str) -> None:
-    """Checks that each op has a source; none has before the sources are generated.
+    """Checks that all ops have a source, or none has, as before the generation of the sources.
 
     Raises:
-        InputError: some have a source, and some have none.
+        InputError: some ops have a source, and some have none.
     """
     without = [op_def.name for op_def in op_defs if op_def.name not in with_source]
     if with_source and without:
@@ -82,5 +82,5 @@ def check_sources(op_defs: Sequence[OpDef], with_source: Sequence[str], label: s
 
 
 def short_names(paths: Sequence[str]) -> tuple[str, ...]:
-    """The names of files without their folders, for comments."""
+    """Returns the names of files without their folders, for comments."""
     return tuple(os.path.basename(path) for path in paths)

@@ -1,4 +1,4 @@
-"""Reads the XML of an op package; writes what it says as JSON, the interface's source, and the registration."""
+"""Reads the XML of an op package. Writes its content as JSON, the source of the interface, and the registration."""
 
 from __future__ import annotations
 

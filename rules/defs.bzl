@@ -1,4 +1,4 @@
-"""All rules, to load from one place."""
+"""All rules. Load the rules from this file."""
 
 load(":et_kernel_library.bzl", _et_kernel_library = "et_kernel_library")
 load(":et_operator_library.bzl", _et_operator_library = "et_operator_library")

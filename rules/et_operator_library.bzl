@@ -2,24 +2,27 @@
 
 load("//rules/private/executorch:et_operator_library.bzl", _et_operator_library = "et_operator_library")
 
-# custom_ops_<name> of a library follows the library's selection, and a model may need custom_ops_<name> to be exported: seen
-# from there, a selection of models is one of all operators, and does not need the models.
+# custom_ops_<name> depends on the library's selection, the selection on a model, and the model may need custom_ops_<name> for its
+# export. To break the cycle, a selection of models includes all operators, and not the models, if custom_ops_<name> needs it.
 _WITHOUT_MODELS = Label("//rules/private/executorch:is_without_models")
 _IN_PLACE_OF_MODELS = {"include_all_ops": True, "model": None, "models": None}
 
 def et_operator_library(name, **kwargs):
-    """A selection of operators: of lists, of models, of YAMLs, of other selections, united.
+    """Selects operators from lists, models, YAMLs and other selections.
 
-    Gives `<name>/selected_operators.yaml` in ExecuTorch's format: the same bytes for the same operators, in whatever order
-    the operators are given. An `executorch_generated_lib` that depends on the selection registers exactly these operators, and
-    fails to build if an operator has no kernel. The library registers the operators of the selections in its `deps`, with those
-    of their `deps` at any depth, but not those that another library in its `deps` registers already.
+    Writes `<name>/selected_operators.yaml` in ExecuTorch's format. The same operators give the same bytes, in any order. An
+    `executorch_generated_lib` that depends on the selection registers exactly these operators, and fails to build if an operator
+    has no kernel. The library registers the operators of all selections in its transitive `deps`, except operators that another
+    library in its `deps` registers already.
 
     Any attribute may be a `select()`, over a platform or a flag.
 
-    Output groups: `op_matrix`, which model or list asks for which operator with which dtypes, as `<name>/op_matrix.json` and
-    as a table in `<name>/op_matrix.txt`; `selected_prim_ops`, `<name>/selected_prim_ops.h`, which makes a runtime that is
-    built from source, with ET_PRIM_OPS_SELECTIVE_BUILD, keep only those of its own operators that are selected.
+    Output groups:
+
+    - `op_matrix`: the models and lists that request each operator, with the dtypes, as `<name>/op_matrix.json` and as a table in
+      `<name>/op_matrix.txt`.
+    - `selected_prim_ops`: `<name>/selected_prim_ops.h`. A runtime that is built from source with ET_PRIM_OPS_SELECTIVE_BUILD
+      reads this header, and keeps only the selected ones of its own operators.
 
     Args:
       name: name of the selection.
@@ -30,7 +33,7 @@ def et_operator_library(name, **kwargs):
         for attribute, value in _IN_PLACE_OF_MODELS.items():
             given = kwargs.get(attribute)
 
-            # A select() of the caller's cannot be in another one, and is needed everywhere.
+            # A select() of the caller cannot be nested in another select(), so the caller's value stays as it is.
             if type(given) != "select":
                 kwargs[attribute] = select({_WITHOUT_MODELS: value, "//conditions:default": given})
     _et_operator_library(name = name, **kwargs)

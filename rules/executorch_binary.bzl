@@ -7,25 +7,25 @@ load(
 )
 
 def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr = None, tags = [], **kwargs):
-    """A runner for a program, as `<name>`, and what profiles the program, as `<name>.profile`.
+    """A runner for a program, as `<name>`, and a profiler of the program, as `<name>.profile`.
 
-    The runner loads the program, runs it, and prints shapes, dtypes, values and times; `--help` says all. The build fails if two
-    libraries of `deps` register the same kernel, or if `program` needs an operator or a dtype that no library registers. The
-    output group `operators` is a report of the operators, with the library of each and with those that run with PyTorch's
-    kernels.
+    The runner loads and runs the program, and prints shapes, dtypes, values and times. `--help` shows all flags. The build fails
+    if two libraries of `deps` register the same kernel, or if `program` needs an operator or a dtype that no library registers.
+    The output group `operators` is a report of the operators with their libraries. The report marks operators that run with
+    PyTorch's kernels.
 
-    `bazel run :<name>.profile` runs the program in a runner of its own that takes profiles, and writes `<name>.profile.html`: a
-    timeline, and the median time and spread of each node, by operator, module and line of Python. Its flags are those of the runner;
-    `--page=FILE` names another page, `--trace=FILE` writes a trace that Perfetto opens, too, and `--etdump=FILE` shows an ETDump that
-    the program made elsewhere. Bazel builds `<name>.profile` only if asked to.
+    `bazel run :<name>.profile` runs the program in a separate runner with profiling, and writes `<name>.profile.html`: a
+    timeline, and the median time and spread of each node, by operator, module and line of Python. `<name>.profile` has the flags
+    of the runner, and these: `--page=FILE` names another page, `--trace=FILE` also writes a trace for Perfetto, and
+    `--etdump=FILE` shows an ETDump that the program wrote elsewhere. Bazel builds `<name>.profile` only on request.
 
     Args:
       name: name of the binary.
-      profile: whether the binary itself takes `--profile`, which prints the time by operator and by node, and
+      profile: whether the binary itself has the flags `--profile`, which prints the time by operator and by node, and
         `--profile=FILE`, which writes an ETDump. Such a binary links ETDump. Default: False.
       atol: absolute tolerance of `--check`, a decimal number. Default: 1e-5.
       rtol: relative tolerance of `--check`, a decimal number. Default: 1e-5.
-      min_snr: lowest signal-to-noise ratio of `--check` in decibels, as of `executorch_program_test`. Default: 0.
+      min_snr: lowest signal-to-noise ratio of `--check` in decibels, as in `executorch_program_test`. Default: 0.
       tags: tags of all targets.
       **kwargs: program, deps, data, linkopts and the common attributes.
     """

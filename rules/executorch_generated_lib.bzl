@@ -9,8 +9,8 @@ load(
 load("//rules/private/executorch:executorch_selected_prim_ops.bzl", "executorch_selected_prim_ops")
 load(":exir_custom_ops_aot_lib.bzl", "exir_custom_ops_aot_lib")
 
-# What a library with PyTorch's own kernels needs. A library without them must not even name it: PyTorch would be
-# installed for it.
+# The dependency of a library with PyTorch's own kernels. A library without these kernels must not name the label, since Bazel
+# would install PyTorch for the library.
 _ATEN_BRIDGE = Label("//runtime/aten:bridge")
 
 def executorch_generated_lib(
@@ -32,35 +32,35 @@ def executorch_generated_lib(
         **kwargs):
     """A C++ library that registers the selected operators, as `<name>`, and its headers, as `<name>_headers`.
 
-    A binary that depends on the library registers the kernels, unless `manual_registration`. `<name>_headers` has
+    A binary that depends on the library registers the kernels at start, unless `manual_registration`. `<name>_headers` has
     `NativeFunctions.h` (the kernels' declarations) and `Functions.h` (typed wrappers, such as
-    `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without the registration. A typed wrapper fails, as the
-    registered kernel does, for a tensor of more than 16 dimensions, which no kernel has room for. In a program that links `<name>`, a
-    typed wrapper calls the kernel for the processor's instruction set; in a program that links kernels alone, and of a kernel that is
-    called by its declaration, that is the narrowest set that the kernels are compiled for.
+    `torch::executor::aten::add_outf(context, self, other, alpha, out)`) without the registration. For a tensor of more than 16
+    dimensions, which kernels do not support, a typed wrapper fails as the registered kernel does. In a program that links
+    `<name>`, a typed wrapper calls the kernel for the processor's instruction set. In a program that links the kernels only, or
+    if a program calls a kernel by its declaration, the kernel for the narrowest of the compiled instruction sets runs.
 
     Args:
       name: name of the library.
-      deps: selections (`et_operator_library`; united if several), libraries of kernels as in kernel_deps, and other generated
-        libraries, which register their own.
+      deps: selections (`et_operator_library`; several are united), kernel libraries as in kernel_deps, and other generated
+        libraries, which register their own operators.
       aten_mode: whether PyTorch's operators run with PyTorch's own kernels, from the torch wheel, and custom operators with kernels
         that take `at::Tensor`. Such a library has no functions_yaml_target.
-      fallback: with "aten", operators that no YAML has run with PyTorch's own kernels.
-      custom_ops_requires_aot_registration: whether `custom_ops_<name>` is a shared library that defines in PyTorch the selected
-        operators of the YAML, and of those that libraries of kernels declare in C++, with the same kernels, and
-        `custom_ops_<name>_py` a py_library that loads the shared library. A selection of models stands for all operators here,
-        since a model may need the library to be exported. Bazel builds the two, and installs PyTorch, only if a target needs
-        them. Default: True with a custom_ops_yaml_target, False without.
-      custom_ops_aten_kernel_deps: libraries that define the YAML's kernels once more, with `at::Tensor`, for PyTorch. Default:
-        PyTorch calls the kernels of kernel_deps.
-      custom_ops_functional_variants: whether `custom_ops_<name>` defines an out variant without its out arguments, too:
-        `my_ops::mul4.out` gives `my_ops::mul4`. With False, somebody else defines that operator.
+      fallback: with "aten", operators without a YAML entry run with PyTorch's own kernels.
+      custom_ops_requires_aot_registration: whether to define `custom_ops_<name>`, a shared library that defines the selected
+        custom operators in PyTorch with the same kernels, and `custom_ops_<name>_py`, a py_library that loads the shared library.
+        The custom operators are those of the YAML, and those that kernel libraries declare in C++. A selection of models counts
+        as all operators here, since a model may need the library for its export. Bazel builds the two targets, and installs
+        PyTorch, only if a target needs them. Default: True with a custom_ops_yaml_target, False without.
+      custom_ops_aten_kernel_deps: libraries that define the YAML's kernels with `at::Tensor`, for PyTorch. Default: PyTorch calls
+        the kernels of kernel_deps.
+      custom_ops_functional_variants: whether `custom_ops_<name>` also defines the functional variant of each out variant:
+        `my_ops::mul4` for `my_ops::mul4.out`. With False, other code has to define `my_ops::mul4`.
       include_all_prim_ops: whether the runtime keeps all of its own operators. With False, `<name>_combined_prim_ops_header` is a
-        library of `selected_prim_ops.h`, which lists the selected ones. A runtime that is built from source keeps only these if
-        its register_prim_ops.cpp is compiled with that library in deps.
+        library of `selected_prim_ops.h`, which lists the selected operators of the runtime. A runtime that is built from source
+        keeps only these operators if its register_prim_ops.cpp is compiled with that library in deps.
       use_default_aten_ops_lib: for ExecuTorch's BUCK files. False is an error: the torch toolchain has the library that runs
         ATen's operators.
-      define_static_targets: whether `<name>_static` is another name of the library, which is static anyway.
+      define_static_targets: whether `<name>_static` is an alias of the library, which is always static.
       visibility: visibility of all targets.
       testonly: whether only tests may use the targets.
       tags: tags of all targets.

@@ -8,16 +8,16 @@ load(":executorch_generated_lib.bzl", "executorch_generated_lib")
 load(":executorch_program.bzl", "executorch_program")
 load(":executorch_program_test.bzl", "executorch_program_test")
 
-# Kernels of all operators that a program may call, other than the model's own. They bring their YAMLs along.
+# The kernel libraries for all operators of programs, except custom operators of the model. The libraries include their YAMLs.
 _KERNELS = [
     Label("//kernels/optimized:operators"),
     Label("//kernels/quantized:operators"),
 ]
 
-# What a binary links for a recipe of executorch_program.
+# The backend library that a binary links for a recipe of executorch_program.
 _BACKENDS = {"xnnpack": Label("//runtime:backend_xnnpack")}
 
-# Single elements of a quantized program's outputs may be far off.
+# The default of min_snr for quantized programs, whose outputs may have single elements with large errors.
 _QUANTIZED_SNR = "20"
 
 def executorch_model(
@@ -50,9 +50,11 @@ def executorch_model(
         tags = [],
         compatible_with = None,
         target_compatible_with = None):
-    """A model from its Python file to a runner, fast by default: all graph passes, optimized kernels, the selected dtypes alone.
+    """All targets of a model, from its Python file to a runner.
 
-    Each target is one of another rule ([the same, written out](model.md)):
+    The defaults are fast: all graph passes, optimized kernels, and only the selected dtypes.
+
+    Each target comes from another rule ([the same targets, written out](model.md)):
 
     - `<name>`, an `executorch_binary`: `bazel run :<name> -- --check` compares the model's outputs with PyTorch's.
     - `<name>.pte`, an `executorch_program`: the file `<name>.pte`.
@@ -60,8 +62,8 @@ def executorch_model(
       `//kernels/optimized:operators` and `//kernels/quantized:operators`. A binary of your own links `<name>_lib`.
     - `<name>_operators`, an `et_operator_library`: the program's operators.
     - `<name>_test`, an `executorch_program_test`.
-    - `<name>_size`, an `et_size_report`, and `<name>_profile`, which [profiles](profiles.md) the program. Bazel builds these two only
-      if asked to.
+    - `<name>_size`, an `et_size_report`, and `<name>_profile`, which [profiles](profiles.md) the program. Bazel builds these two
+      targets only on request.
 
     Args:
       name: name of the runner.
@@ -69,28 +71,28 @@ def executorch_model(
       deps: Python libraries that the model's code imports. torch and executorch are there.
       data: files that the model's code reads, e.g. a checkpoint.
       entry_point: function in the model file that returns the module and its example inputs. Default: `get_model`.
-      graph_passes: as of `executorch_program`. Default: `["all"]`.
-      backends: as of `executorch_program`. The runner and the test link the library of each backend that is named here.
-      quantize: as of `executorch_program`.
-      qnn_op_packages: as of `executorch_program`.
-      qnn_sdk: as of `executorch_program`.
+      graph_passes: as in `executorch_program`. Default: `["all"]`.
+      backends: as in `executorch_program`. The runner and the test link the library of each backend.
+      quantize: as in `executorch_program`.
+      qnn_op_packages: as in `executorch_program`.
+      qnn_sdk: as in `executorch_program`.
       kernels: libraries that define kernels of your own: `et_kernel_library`, or any `cc_library`.
-      custom_ops_yaml: YAML that binds custom operators to `kernels`. Not needed for those that an `et_kernel_library` brings along
-        (`yamls`) or declares in C++ (`declares_operators`). With this YAML, there is also `custom_ops_<name>_lib_py`, a py_library
-        that defines the operators in PyTorch with the same kernels; `deps` may have it.
-      functions_yaml: YAML that binds operators of PyTorch to `kernels`, in place of those of `//kernels/optimized`.
-      models: other programs whose operators `<name>_lib` has, too: `executorch_program`, such as `:<other>.pte` of another model, or
+      custom_ops_yaml: YAML that binds custom operators to `kernels`. Not needed for operators of an `et_kernel_library` with `yamls`
+        or `declares_operators`. With this YAML, there is also `custom_ops_<name>_lib_py`, a py_library that defines the operators in
+        PyTorch with the same kernels. `deps` may have this library.
+      functions_yaml: YAML that binds operators of PyTorch to `kernels`, in place of the kernels of `//kernels/optimized`.
+      models: other programs whose operators `<name>_lib` also has: `executorch_program`, such as `:<other>.pte` of another model, or
         .pte files.
-      dtype_selective_build: whether `<name>_lib` has its kernels for the dtypes alone that the programs call them with.
-      library: the `<name>_lib` of another model, or any `executorch_generated_lib`, which the runner and the test link. Then
-        `<name>_lib` and `<name>_operators` are not there.
-      cc_deps: C++ libraries that the runner and the test link besides, such as an `executorch_backend`.
+      dtype_selective_build: whether the kernels of `<name>_lib` support only the dtypes that the programs use.
+      library: the `<name>_lib` of another model, or any `executorch_generated_lib`, which the runner and the test link. With this
+        attribute, `<name>_lib` and `<name>_operators` are not defined.
+      cc_deps: further C++ libraries that the runner and the test link, such as an `executorch_backend`.
       linkopts: options for the linker of the runner and the test.
       atol: absolute tolerance of the test and of `--check`, a decimal number. Default: 1e-5.
       rtol: relative tolerance of the test and of `--check`, a decimal number. Default: 1e-5.
-      min_snr: lowest signal-to-noise ratio in decibels, as of `executorch_program_test`. Default: 20 with `quantize` and without
+      min_snr: lowest signal-to-noise ratio in decibels, as in `executorch_program_test`. Default: 20 with `quantize` and without
         `atol` and `rtol`, else 0.
-      methods: methods of the program that are tested. Default: all of them.
+      methods: methods of the program to test. Default: all methods.
       size: size of the test, which sets its timeout. Default: medium.
       env: environment variables of the test.
       visibility: visibility of all targets.

@@ -1,4 +1,4 @@
-"""executorch_ops_check: no kernel is registered twice."""
+"""executorch_ops_check: checks that no kernel is registered twice."""
 
 load("//rules/private/executorch:executorch_ops_check.bzl", _executorch_ops_check = "executorch_ops_check")
 

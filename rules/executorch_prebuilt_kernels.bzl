@@ -1,4 +1,4 @@
-"""executorch_prebuilt_kernels: what a prebuilt library registers."""
+"""executorch_prebuilt_kernels: a prebuilt library with a list of its registered operators."""
 
 load("//rules/private/executorch:executorch_prebuilt_kernels.bzl", _executorch_prebuilt_kernels = "executorch_prebuilt_kernels")
 

@@ -1,9 +1,9 @@
-"""executorch_program_test: a program's outputs against PyTorch's."""
+"""executorch_program_test: compares a program's outputs with PyTorch's outputs."""
 
 load("//rules/private/executorch:executorch_binary.bzl", _executorch_program_test = "executorch_program_test")
 
 def executorch_program_test(name, size = "small", **kwargs):
-    """Tests that a program's outputs equal PyTorch's on every sample of every method, within `atol + rtol * |expected|`.
+    """Tests that a program's outputs equal PyTorch's for all samples of all methods, within `atol + rtol * |expected|`.
 
     The samples and PyTorch's eager outputs come from the `executorch_program`.
 

@@ -1,4 +1,4 @@
-"""exir_custom_ops_aot_lib: custom operators for PyTorch, with the kernels that programs run with."""
+"""exir_custom_ops_aot_lib: custom operators for PyTorch, with the kernels of programs."""
 
 load("//rules/private/executorch:exir_custom_ops_aot_lib.bzl", _exir_custom_ops_aot_lib = "exir_custom_ops_aot_lib")
 load("//rules/private/torch:loader_module.bzl", "loader_library", "loader_module")
@@ -13,11 +13,11 @@ def exir_custom_ops_aot_lib(
         **kwargs):
     """A shared library that defines custom operators in PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
-    The py_library has one module, `<package>.<name>`, with `_` for what Python has in no name. To import the module loads
-    the library. C++ links `<name>`, as in `deps` of a `torch_aoti_binary`.
+    The py_library has one module, `<package>.<name>`. In the module's name, `_` replaces characters that are not allowed in Python
+    names. An import of the module loads the library. C++ links `<name>`, as in `deps` of a `torch_aoti_binary`.
 
     Args:
-      name: name of the library, whose file is lib<name>.so, and of the module.
+      name: name of the module, and of the library with the file lib<name>.so.
       visibility: visibility of all targets.
       testonly: whether only tests may use the targets.
       tags: tags of all targets.

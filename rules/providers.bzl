@@ -1,4 +1,4 @@
-"""Providers, for rules of your own."""
+"""Providers for your own rules."""
 
 load("//rules/private/providers:et_backend_info.bzl", _EtBackendInfo = "EtBackendInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", _EtGeneratedLibInfo = "EtGeneratedLibInfo")

@@ -18,30 +18,31 @@ def qnn_op_package(
         testonly = None,
         tags = [],
         **kwargs):
-    """An op package for Qualcomm's AI Engine Direct backend, which computes operators of PyTorch's.
+    """An op package for Qualcomm's AI Engine Direct backend, with ops that compute operators of PyTorch.
 
     Targets:
 
-    - `<name>`: reads the XML, and compares the ops with the operators; JSON of both, and the source of the interface.
-    - `<name>.skeleton`, to run: writes the interface and the ops into the source tree, for you to complete the ops. Files that
-      exist stay, unless `-- --overwrite` asks for their replacement, and differences are shown.
-    - `<name>_py`: a py_library with the module `<package>.<name>`, whose `op_package_options()` gives ExecuTorch's
-      `QnnExecuTorchOpPackageOptions`. There is none for the CPU backend, which ExecuTorch does not lower to.
-    - `<name>.x86_64`, `<name>.aarch64_android`, `<name>.hexagon_<arch>`: the libraries. They need the SDKs that QNN_SDK_ROOT,
-      HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT name, and are incompatible, so skipped, without. Where one of these is set, the build
-      prints which processors are skipped, and what is missing.
-    - `<name>.device_<arch>`: a folder with what a device needs, and the commands that push and run it.
+    - `<name>`: reads the XML, and compares the ops with the operators. The outputs are JSON of the definitions and of the
+      registration, and the source of the interface.
+    - `<name>.skeleton`, to run: writes the interface and the ops into the source tree, for you to complete the ops. Existing files
+      stay, and differences are shown. `-- --overwrite` replaces existing files.
+    - `<name>_py`: a py_library with the module `<package>.<name>`. Its `op_package_options()` returns ExecuTorch's
+      `QnnExecuTorchOpPackageOptions`. The CPU backend has no such library, since ExecuTorch does not lower to this backend.
+    - `<name>.x86_64`, `<name>.aarch64_android`, `<name>.hexagon_<arch>`: the libraries. They need the SDKs at QNN_SDK_ROOT,
+      HEXAGON_SDK_ROOT and ANDROID_NDK_ROOT. Without the SDKs, the targets are incompatible, and Bazel skips them. If one of the
+      variables is set, the build prints the skipped processors and the missing parts.
+    - `<name>.device_<arch>`: a folder with the files for a device, and the commands that push the files and run a program.
 
     Args:
       name: name of the target.
-      config: the XML files of the package. Several define one package together.
-      torch_ops: for each op the operator of PyTorch's that the op computes, as namespace::name or namespace::name.overload.
-      op_srcs: for each op its source, e.g. {"ExampleCustomOp": "ExampleCustomOp.cpp"}.
-      asm_srcs: for each processor, named as the library is, the sources in assembly that ops call, e.g.
+      config: the XML files of the package. Several files define one package together.
+      torch_ops: for each op, the operator of PyTorch that the op computes, as namespace::name or namespace::name.overload.
+      op_srcs: for each op, its source, e.g. {"ExampleCustomOp": "ExampleCustomOp.cpp"}.
+      asm_srcs: for each processor, named like the library, the sources in assembly that ops call, e.g.
         {"hexagon_v75": ["v75_asm/example.S"]}.
-      backend: the backend that the sources are for: HTP, or CPU. A package for CPU is for other programs of the SDK, such as
-        qnn-net-run, and has libraries for x86_64 and aarch64_android alone.
-      hexagon_archs: versions of the DSP to build for: v68, v69, v73, v75, v79, v81.
+      backend: the backend of the sources: HTP, or CPU. A package for CPU is for other programs of the SDK, such as
+        qnn-net-run, and has libraries for x86_64 and aarch64_android only.
+      hexagon_archs: versions of the DSP: v68, v69, v73, v75, v79, v81.
       copts: options for the compilers of the libraries.
       visibility: common attribute.
       testonly: common attribute.

@@ -1,15 +1,15 @@
-"""The WORKSPACE twin of the module extension in extensions.bzl."""
+"""Macros for WORKSPACE, in place of the module extension in extensions.bzl."""
 
 load("//rules/private/repositories:bazel_version.bzl", "check_bazel_version")
 load("//rules/private/repositories:repositories.bzl", "declare_repositories")
 
 def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
-    """Declares what the rules need: call it in WORKSPACE, then executorch_register_toolchains().
+    """Declares the repositories of the rules. Call this macro in WORKSPACE, and then executorch_register_toolchains().
 
     Args:
-      runtime: dict of attributes as the module extension's `runtime` tag has.
-      python: dict of attributes as the module extension's `python` tag has.
-      codegen_python: dict of attributes as the module extension's `codegen_python` tag has.
+      runtime: dict of attributes, as in the module extension's tag `runtime`.
+      python: dict of attributes, as in the module extension's tag `python`.
+      codegen_python: dict of attributes, as in the module extension's tag `codegen_python`.
     """
     check_bazel_version(native.bazel_version)
     declare_repositories(
@@ -20,7 +20,7 @@ def executorch_repositories(runtime = {}, python = {}, codegen_python = {}):
 
 # buildifier: disable=unnamed-macro
 def executorch_register_toolchains():
-    """Registers the code generator, the wheels' runtime and PyTorch, and the machine's Python: call it last in WORKSPACE."""
+    """Registers toolchains: the code generator, the wheels' runtime and PyTorch, the machine's Python. Call it last in WORKSPACE."""
     native.register_toolchains(
         "@rules_executorch//codegen:toolchain",
         "@rules_executorch//runtime:toolchain",

@@ -1,6 +1,6 @@
 """The dtypes of ExecuTorch's runtime, for `ops_dict = {"aten::add.out": [ScalarType.Half]}`.
 
-A dtype has the name that the runtime's `ScalarType` gives it.
+The dtypes have the names of the runtime's `ScalarType`.
 """
 
 load("//rules/private/executorch:scalar_type.bzl", _ScalarType = "ScalarType")

@@ -1,4 +1,4 @@
-"""Toolchains: executorch_runtime_toolchain for a runtime of your own, executorch_torch_toolchain for a libtorch."""
+"""Toolchain rules: executorch_runtime_toolchain for your own runtime, executorch_torch_toolchain for your own libtorch."""
 
 load("//rules/private/toolchains:codegen_toolchain.bzl", _executorch_codegen_toolchain = "executorch_codegen_toolchain")
 load("//rules/private/toolchains:runtime_component.bzl", _executorch_runtime_component = "executorch_runtime_component")

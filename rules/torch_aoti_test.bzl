@@ -1,9 +1,9 @@
-"""torch_aoti_test: a package's outputs against eager PyTorch's."""
+"""torch_aoti_test: compares a package's outputs with the outputs of eager PyTorch."""
 
 load("//rules/private/torch:torch_aoti_binary.bzl", _torch_aoti_test = "torch_aoti_test")
 
 def torch_aoti_test(name, size = "small", **kwargs):
-    """Tests that a package's outputs equal those of eager PyTorch on every sample, within `atol + rtol * |expected|`.
+    """Tests that a package's outputs equal those of eager PyTorch for all samples, within `atol + rtol * |expected|`.
 
     Args:
       name: name of the test.

@@ -16,22 +16,22 @@ def torch_op_library(
         **kwargs):
     """A shared library with operators for PyTorch, as `<name>`, and a py_library that loads it, as `<name>_py`.
 
-    The py_library has one module, `<package>.<name>`, with `_` for what Python has in no name. To import the module loads
-    the library:
-    `import examples.torch_matmul.my_ops`.
+    The py_library has one module, `<package>.<name>`. In the module's name, `_` replaces characters that are not allowed in Python
+    names. An import of the module loads the library: `import examples.torch_matmul.my_ops`.
 
-    A library with `PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)`, or a function `PyInit_<name>`, is a Python extension module, and
-    importing the module gives its functions, too: with name = "_C", `from . import _C`. TORCH_EXTENSION_NAME is the module's
-    name in every library. A namespace may be a macro: the build takes the namespaces from the library that it has loaded.
+    A library with `PYBIND11_MODULE(TORCH_EXTENSION_NAME, m)`, or with a function `PyInit_<name>`, is also a Python extension module.
+    The imported module then has the extension's functions: with name = "_C", `from . import _C`. In each library,
+    TORCH_EXTENSION_NAME is the module's name. A namespace may be a macro, since the build reads the namespaces from the loaded
+    library.
 
-    A library with sources in CUDA (.cu) is incompatible with a machine that has no CUDA toolkit; `bazel test //...` skips
-    such a library there.
+    A library with sources in CUDA (.cu) is incompatible with a machine without a CUDA toolkit. `bazel test //...` skips the
+    library on such a machine.
 
-    Loading the library is tried in the build. Whatever would fail or abort a process fails the build. The output group
-    `operators` is a JSON file with the library's operators and their schemas.
+    The build loads the library. If loading fails or would abort a process, the build fails. The output group `operators` is a
+    JSON file with the library's operators and their schemas.
 
     Args:
-      name: name of the library, whose file is lib<name>.so, and of the module.
+      name: name of the module, and of the library with the file lib<name>.so.
       srcs: sources, .cpp and .cu.
       visibility: visibility of all targets.
       testonly: whether only tests may use the targets.

@@ -1,12 +1,12 @@
-"""torch_op_test: a PyTorch operator over sample inputs."""
+"""torch_op_test: tests a PyTorch operator on sample inputs."""
 
 load("//rules/private/torch:torch_op_test.bzl", _torch_op_test = "torch_op_test")
 
 def torch_op_test(name, size = "small", **kwargs):
-    """Tests a PyTorch operator over sample inputs: all of `torch.library.opcheck`, and how it composes.
+    """Tests a PyTorch operator on sample inputs: all of `torch.library.opcheck`, and the composition with other features of PyTorch.
 
-    `samples` is a Python file that imports what registers the operator, and whose entry point returns arguments to call it
-    with; torch_ops/README.md has the whole contract. Every check is reported by name, in the log and in the test's XML.
+    `samples` is a Python file that imports the operator's library. The file's entry point returns arguments for calls of the
+    operator; torch_ops/README.md has the whole contract. The log and the test's XML report each check by name.
 
     Args:
       name: name of the test.

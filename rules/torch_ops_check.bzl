@@ -1,4 +1,4 @@
-"""torch_ops_check: operator libraries that one process can load; torch_ops_check_aspect: the same for whatever is built."""
+"""torch_ops_check: checks that one process can load operator libraries. torch_ops_check_aspect: the same for each built target."""
 
 load(
     "//rules/private/torch:torch_ops_check.bzl",

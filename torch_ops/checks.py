@@ -1,4 +1,4 @@
-"""Checks of an operator over its samples: torch.library.opcheck in full, and how it composes with PyTorch."""
+"""Checks an operator on samples: all of torch.library.opcheck, and the composition with other features of PyTorch."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _BATCH = 3
 
 @dataclass(frozen=True)
 class Options:
-    """Which checks to run beside opcheck.
+    """The checks to run besides opcheck.
 
     Attributes:
-        gradcheck: the autograd formula against numerical differentiation.
-        vmap: torch.vmap against a loop.
-        compile: torch.compile(fullgraph=True) against eager.
-        export: torch.export against eager.
+        gradcheck: whether to compare the autograd formula with numerical differentiation.
+        vmap: whether to compare torch.vmap with a loop.
+        compile: whether to compare torch.compile(fullgraph=True) with eager.
+        export: whether to compare torch.export with eager.
         backend: the backend of torch.compile.
     """
 
@@ -38,13 +38,13 @@ class Options:
 
 @dataclass(frozen=True)
 class Result:
-    """What a check came to.
+    """The result of a check.
 
     Attributes:
-        check: its name.
-        finding: what is wrong, if it failed.
-        skipped: why it had nothing to check, if so.
-        note: what else to say of it.
+        check: the check's name.
+        finding: the finding of a failed check; otherwise None.
+        skipped: the reason of a skipped check; otherwise empty.
+        note: a note for the report.
     """
 
     check: str
@@ -58,7 +58,7 @@ class Result:
 
 
 def run(operator: torch._ops.OpOverload, samples: Samples, options: Options) -> Iterable[Result]:
-    """Runs the checks, one result after another. Where a plain call raises, there is nothing else to check."""
+    """Runs the checks. Yields one result after another. If an eager call raises, no other check runs."""
     checker = _Checker(operator, samples)
     eager = checker.check("eager", checker.eager)
     yield eager
@@ -81,7 +81,7 @@ class _Checker:
         self._samples = samples
 
     def check(self, name: str, on_sample: Callable[[Inputs], None], samples: Sequence[int] | None = None) -> Result:
-        """Runs a check that raises where something is wrong, on some samples or on all."""
+        """Runs a check on some samples, or on all. `on_sample` raises if the check fails."""
         errors: dict[int, BaseException] = {}
         for index, inputs in enumerate(self._samples.inputs):
             if samples is None or index in samples:
@@ -150,7 +150,7 @@ class _Checker:
         suitable = [index for index, inputs in enumerate(self._samples.inputs) if _tensors(inputs)]
         if not suitable:
             return Result("vmap", skipped="no sample has tensors")
-        # PyTorch warns of its own loop; the result tells of that loop instead.
+        # The note of the result reports PyTorch's fallback to a loop, in place of PyTorch's warning.
         torch._C._functorch._set_vmap_fallback_warning_enabled(False)  # type: ignore[attr-defined]
         result = self.check("vmap", self._vmap, suitable)
         has_rule = torch._C._dispatch_has_kernel_for_dispatch_key(self._operator.name(), "FuncTorchBatched")
@@ -161,8 +161,8 @@ class _Checker:
         function, tensors = _tensor_function(self._operator, inputs)
         batches = [_batch(tensor.detach()) for tensor in tensors]
         every = range(len(tensors))
-        # All tensors batched in their first dimension; then each alone, in its last. A tensor that is not batched could
-        # not be written to.
+        # First, all tensors have a batch dimension, the first one. Then each tensor alone has one, the last one. For an
+        # operator that writes to its arguments, all tensors need a batch dimension, since vmap cannot write to others.
         alone = [[*every]] if self._operator._schema.is_mutable else [[index] for index in every]
         for batched, dim in [([*every], 0), *((some, -1) for some in alone)]:
             given = [torch.stack(batches[i], dim) if i in batched else tensors[i].detach() for i in every]
@@ -199,10 +199,10 @@ class _Module(torch.nn.Module):
 def _tensor_function(
     operator: torch._ops.OpOverload, inputs: Inputs
 ) -> tuple[Callable[..., tuple[Any, ...]], list[torch.Tensor]]:
-    """A call of the operator as a function of tensors alone, without effects, and the tensors of the sample.
+    """Returns a call of the operator as a pure function of tensors, and the tensors of the sample.
 
-    The function returns the flattened results; for an operator that writes to its arguments these too, as they are
-    afterwards.
+    The function returns the flattened results. For an operator that writes to its arguments, the function also returns
+    the arguments after the call.
     """
     leaves, spec = inputs.flatten()
     places = [index for index, leaf in enumerate(leaves) if isinstance(leaf, torch.Tensor)]
@@ -234,7 +234,7 @@ def _copies(tensors: Sequence[torch.Tensor]) -> list[torch.Tensor]:
 
 
 def _batch(tensor: torch.Tensor) -> list[torch.Tensor]:
-    """Tensors like this one: of floating point with other values of the same signs, else the same."""
+    """Returns a batch of tensors: copies of the tensor, for floating-point and complex dtypes scaled by powers of 2."""
     scales = range(_BATCH) if tensor.is_floating_point() or tensor.is_complex() else [0] * _BATCH
     return [tensor / 2**scale if scale else tensor for scale in scales]
 

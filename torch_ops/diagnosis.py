@@ -1,4 +1,4 @@
-"""From what PyTorch raised in a check to what is wrong with the operator."""
+"""Converts exceptions of PyTorch in a check to findings about the operator."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SHOWN = 300  # characters of PyTorch's own message, beside ours
 
 @dataclass(frozen=True)
 class _Mistake:
-    """A mistake that PyTorch's message tells.
+    """A mistake that a message of PyTorch identifies.
 
     Attributes:
-        pattern: of the exception's class and message.
-        found: what is wrong, after the operator's name; may have the groups of the pattern.
+        pattern: the pattern of the exception's class and message.
+        found: the mistake, after the operator's name. May have groups of the pattern.
         cause: the likely cause.
-        fix: what to do, out of the operator and the pattern's groups.
+        fix: the fix. May have the operator and groups of the pattern.
         id: a file of diagnostics/kinds.
     """
 
@@ -121,7 +121,7 @@ _MISTAKES = (
     ),
 )
 
-# The likely cause and the fix of what no _Mistake tells, by the check.
+# The likely cause and the fix by check, for messages that match no _Mistake.
 _OTHERWISE = {
     "eager": (
         "the sample's arguments do not fit the schema, or the kernel refuses them.",
@@ -153,13 +153,13 @@ _OTHERWISE = {
 def diagnose(
     check: str, operator: torch._ops.OpOverload, samples: Samples, errors: Mapping[int, BaseException]
 ) -> Finding:
-    """What is wrong with an operator.
+    """Returns the finding for a failed check.
 
     Args:
-        check: the name of the check that failed, e.g. `opcheck.test_schema`.
+        check: the name of the failed check, e.g. `opcheck.test_schema`.
         operator: the operator.
-        samples: what it was called with.
-        errors: what PyTorch raised, by the number of the sample.
+        samples: the samples of the calls.
+        errors: PyTorch's exceptions, by the number of the sample.
     """
     index, error = next(iter(errors.items()))
     at, frames = samples.source.frames(error)

@@ -1,4 +1,4 @@
-"""Prints what operator libraries are built with and loaded into: Python, PyTorch with its headers, the compiler.
+"""Prints the build and load environment of operator libraries: Python, PyTorch with its headers, the compiler.
 
 tools/bazel run //torch_ops:environment
 """
@@ -21,7 +21,7 @@ _SETTINGS = Path(__file__).with_name("environment_settings.json")
 
 
 def _real(path: str) -> str:
-    """Where a path of the build leads to; below the execution root, to which the settings' own file leads."""
+    """Resolves a path of the build. The execution root comes from the real path of the settings' file."""
     root = os.path.realpath(_SETTINGS).rpartition("/bazel-out/")[0]
     return os.path.realpath(os.path.join(root, path))
 
@@ -35,11 +35,11 @@ def _first_line(command: list[str]) -> str:
 
 
 def report(settings: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]:
-    """The lines of the report, each a name and a value.
+    """Yields the lines of the report, each a name and a value.
 
     Args:
-        settings: what the build says of itself, environment_settings.json.
-        root: the folder in the runfiles below which the libraries are.
+        settings: the settings of the build, environment_settings.json.
+        root: the folder of the libraries in the runfiles.
     """
     yield "Python", f"{platform.python_version()}, {sys.executable}"
     yield "PyTorch in Python", f"{torch.__version__}, {Path(torch.__file__ or '').resolve().parent}"
@@ -48,7 +48,7 @@ def report(settings: Mapping[str, Any], root: Path) -> Iterator[tuple[str, str]]
     yield "PyTorch in C++", f"{settings['version']}, -std={settings['cxx_standard']}"
     yield "  definitions", " ".join(settings["defines"])
     for include in map(_real, settings["includes"]):
-        if os.path.isdir(include):  # Generated headers would have a folder of their own.
+        if os.path.isdir(include):  # The folder of generated headers may not exist.
             yield "  include", include
     for library in settings["libraries"]:
         yield "  lib", str((root / library).resolve())

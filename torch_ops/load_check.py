@@ -1,6 +1,6 @@
-"""Loads an operator library into PyTorch once; what would abort or fail a process becomes one error.
+"""Loads an operator library into PyTorch once. A failure or an abort becomes one error.
 
-A library of ours (registrations.cpp) notes on the way what the operator library registers.
+Our library registrations.cpp records the registrations of the operator library during the load.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ from diagnostics.errors import Finding, InputError, Location
 from torch_ops import load_message
 from torch_ops.process_end import how_it_ended
 
-# PyTorch's description of an operator has the dispatch key of each kernel, and where the kernel is registered.
+# PyTorch's description of an operator has the dispatch key and the place of registration of each kernel.
 _KERNEL = re.compile(r"^(?!debug:)(\w+)(?:\[alias\])?: registered at", re.MULTILINE)
 _PLACE = re.compile(r"registered at (\S+)")
 
 
-# Stands before PyTorch, and notes what is registered.
+# The library that intercepts calls of PyTorch's registration functions, and records them.
 _NOTER = Path(__file__).with_name("registrations.so")
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What an operator library is, to a process that has loaded it.
+    """An operator library after its load.
 
     Attributes:
-        manifest: what it registers.
-        operators: the operators that it defines, with those of the libraries that it needs.
+        manifest: the library's registrations.
+        operators: the operators that the library defines, and those of the libraries that it needs.
     """
 
     manifest: TorchLibrary
@@ -51,12 +51,12 @@ class Loaded:
 
 
 def _load(library: str, module: str | None, notes: str) -> dict[str, Any]:
-    """What loading the library adds to PyTorch's dispatcher.
+    """Loads the library. Returns the additions to PyTorch's dispatcher.
 
     Args:
-        library: path of the library.
-        module: the name of the Python extension module that the library is; None if it is none.
-        notes: path of the file to note registrations in.
+        library: the path of the library.
+        module: the name of the Python extension module, if the library is one; otherwise None.
+        notes: the path of the file for the recorded registrations.
     """
     import torch  # Only the child process needs PyTorch.
 
@@ -92,12 +92,12 @@ def _load(library: str, module: str | None, notes: str) -> dict[str, Any]:
 
 
 def _dangling_name(text: str) -> str:
-    """The operator of which PyTorch's text says that it has kernels and no schema."""
+    """Returns the operator in PyTorch's description of an operator with kernels and without a schema."""
     return text.removeprefix("name: ").partition("\n")[0]
 
 
 def _in_child(library: str, module: str | None, notes: str) -> tuple[dict[str, Any] | None, int, str]:
-    """Runs _load in a process of its own; returns the result or None, the exit status, and what was printed."""
+    """Runs _load in a process of its own. Returns the result or None, the exit status, and the output."""
     with (
         tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed,
         tempfile.TemporaryFile("w+") as result,
@@ -107,7 +107,7 @@ def _in_child(library: str, module: str | None, notes: str) -> tuple[dict[str, A
             for descriptor in (1, 2):
                 os.dup2(printed.fileno(), descriptor)
             status = 1
-            faulthandler.disable()  # The C++ exception alone tells what is wrong.
+            faulthandler.disable()  # The output of the C++ exception is sufficient.
             try:
                 json.dump(_load(library, module, notes), result)
                 result.flush()
@@ -115,13 +115,13 @@ def _in_child(library: str, module: str | None, notes: str) -> tuple[dict[str, A
             except Exception:
                 traceback.print_exc()
             finally:
-                # No exit handler of the parent, or of a library that may be broken, should run at the end.
+                # Exit handlers of the parent, or of a possibly broken library, must not run at the end.
                 os._exit(status)
         _, wait_status = os.waitpid(child, 0)
         status = os.waitstatus_to_exitcode(wait_status)
         result.seek(0)
         printed.seek(0)
-        # A library may end the process with any status.
+        # A library may end the process with any status, so only a written result means success.
         loaded = result.read()
         return (json.loads(loaded) if loaded else None), status, printed.read()
 
@@ -130,12 +130,12 @@ def check(library: str, label: str, module: str, nm: str) -> Loaded:
     """Loads a library.
 
     Args:
-        library: its path.
-        label: its label.
-        module: the name of the Python module that loads it.
-        nm: the program that lists symbols.
+        library: the library's path.
+        label: the library's label.
+        module: the name of the Python module that loads the library.
+        nm: the path of nm.
     Raises:
-        InputError: it cannot be loaded, or does something that PyTorch would keep quiet about.
+        InputError: the library cannot be loaded, or has a mistake that PyTorch does not report.
     """
     modules = python_modules.initialized_by(symbols.exported_names((library,), nm))
     extension = module if module in modules else None
@@ -158,7 +158,7 @@ def check(library: str, label: str, module: str, nm: str) -> Loaded:
 
 
 def _registered(notes: str) -> dict[str, list[TorchRegistration]]:
-    """What was noted: registrations by the real path of the library that made them."""
+    """Parses the recorded registrations. Returns them by the real path of the registering library."""
     registered: dict[str, list[TorchRegistration]] = {}
     for line in notes.splitlines():
         library, kind, namespace, key, file, number = line.split("\t")
@@ -168,7 +168,7 @@ def _registered(notes: str) -> dict[str, list[TorchRegistration]]:
 
 
 def _undeclared(label: str, dangling: Sequence[str]) -> list[Finding]:
-    """Kernels of operators that are not defined, which PyTorch keeps for later and never calls."""
+    """Returns findings for kernels of undefined operators, which PyTorch stores and never calls."""
     if not dangling:
         return []
     names = [_dangling_name(text) for text in dangling]

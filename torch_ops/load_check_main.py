@@ -1,6 +1,6 @@
-"""Loads an operator library into PyTorch once, and lists what it registers and the operators that it defines.
+"""Loads an operator library into PyTorch once, and lists the library's registrations and operators.
 
-What would abort the process that imports the library, or fail in it, becomes one error here.
+A failure of the load, or an abort of the process, becomes one error.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""From what PyTorch and the dynamic linker say when a library does not load to what is wrong with the library."""
+"""Converts messages of PyTorch and the dynamic linker about a failed load to findings about the library."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from diagnostics.errors import Finding, Location
 
-# What the C++ runtime prints of the exception that ends the process, up to PyTorch's stack of frames.
+# The message of an uncaught C++ exception, up to PyTorch's stack trace.
 _WHAT = re.compile(
     r"what\(\):\s*(.*?)\s*(?:^Exception raised from|^frame #0|^ ?\(originally from|^bash:|\Z)", re.DOTALL | re.MULTILINE
 )
@@ -19,7 +19,7 @@ _LINES = 12
 
 @dataclass(frozen=True, slots=True)
 class _Mistake:
-    """A mistake that PyTorch's message tells, with the id of its finding."""
+    """A mistake that a message of PyTorch identifies, with the id of the finding."""
 
     pattern: re.Pattern[str]
     found: str
@@ -63,12 +63,12 @@ _OTHER = _Mistake(
 
 
 def aborted(label: str, how: str, printed: str) -> Finding:
-    """The finding for a library that ended the process which loaded it.
+    """Returns the finding for a library that ended the loading process.
 
     Args:
         label: the library's label.
-        how: what the process does: it aborts, crashes, ends.
-        printed: what it printed.
+        how: the end of the process: it aborts, crashes or ends.
+        printed: the output of the process.
     """
     match = _WHAT.search(printed)
     message = (match[1] if match else printed).strip() or "it printed nothing"
@@ -85,12 +85,12 @@ def aborted(label: str, how: str, printed: str) -> Finding:
 
 
 def refused(label: str, error: str, undefined: Mapping[str, str]) -> Finding:
-    """The finding for a library that the dynamic linker does not load.
+    """Returns the finding for a library that the dynamic linker refuses.
 
     Args:
         label: the library's label.
-        error: what the dynamic linker says.
-        undefined: the names that the library takes from others, with their demangled forms.
+        error: the dynamic linker's message.
+        undefined: the undefined symbols of the library, with their demangled names.
     """
     symbol = _UNDEFINED.search(error)
     if symbol:

@@ -1,7 +1,7 @@
-"""Tests a PyTorch operator over sample inputs: torch.library.opcheck in full, and what else is asked for.
+"""Tests a PyTorch operator on sample inputs: all of torch.library.opcheck, and further checks on request.
 
 The samples come from a Python file with an entry point; README.md beside this file has the contract. Prints one line
-for each check, and one error for each thing that is wrong; exits with status 1 if there is any.
+for each check, and one error for each mistake. Exits with status 1 if there are mistakes.
 """
 
 from __future__ import annotations
@@ -39,24 +39,24 @@ _VERBOSE = flags.DEFINE_bool("verbose", False, "Show PyTorch's warnings.")
 def main(argv: Sequence[str]) -> int:
     if len(argv) > 1:
         raise app.UsageError(f"unexpected arguments: {' '.join(argv[1:])}")
-    # The checks run in a process of their own: a kernel may end the process that calls it.
+    # The checks run in a process of their own, since a kernel may end the process.
     done, tell = os.pipe()
     if child := os.fork():
         os.close(tell)
         return _wait(child, done)
-    faulthandler.disable()  # The parent says what happened.
+    faulthandler.disable()  # The parent reports a crash.
     status = _check()
     os.write(tell, b"done")
     return status
 
 
 def _wait(child: int, done: int) -> int:
-    """The exit status of the process that checks; where it came to no end, an error says so."""
+    """Waits for the process of the checks. Prints an error if the process ended too early. Returns the exit status."""
     finished = os.read(done, 4)
     status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if finished and status >= 0:
         return status
-    from torch_ops import checks  # Imports PyTorch.
+    from torch_ops import checks  # Imports PyTorch, which takes seconds.
 
     finding = Finding(
         Location(_SAMPLES.value),
@@ -70,7 +70,7 @@ def _wait(child: int, done: int) -> int:
 
 
 def _report(results: Sequence[Result]) -> None:
-    from torch_ops import report  # Imports PyTorch.
+    from torch_ops import report  # Imports PyTorch, which takes seconds.
 
     print(report.summary(_OP.value, results), flush=True)
     if xml := os.environ.get("XML_OUTPUT_FILE"):
@@ -78,14 +78,14 @@ def _report(results: Sequence[Result]) -> None:
 
 
 def _check() -> int:
-    """Runs the checks; returns the exit status."""
-    sys.dont_write_bytecode = True  # The operator's folder is not ours to write to.
+    """Runs the checks. Returns the exit status."""
+    sys.dont_write_bytecode = True  # A test must not write to the operator's folder.
     sys.path[:0] = [os.path.abspath(path) for path in _IMPORT_PATHS.value]
     if "TEST_TMPDIR" in os.environ:
         os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", os.path.join(os.environ["TEST_TMPDIR"], "inductor"))
     if not _VERBOSE.value:
         warnings.simplefilter("ignore")
-    # PyTorch takes seconds to import, so not for --help.
+    # The import of PyTorch takes seconds, which --help avoids.
     import torch
 
     from export.user_file import UserFile

@@ -1,4 +1,4 @@
-"""Operators that are registered with PyTorch, by name."""
+"""Finds operators that are registered with PyTorch."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _SHOWN = 10
 
 
 def find(name: str, where: Location) -> torch._ops.OpOverload:
-    """The operator of a name, `namespace::name` or `namespace::name.overload`.
+    """Returns the operator of a name, `namespace::name` or `namespace::name.overload`.
 
     Args:
-        name: the name; without an overload where the operator has only one, or one without a name.
-        where: what to give as the place in errors.
+        name: the name. The overload may be missing if the operator has only one overload, or an unnamed one.
+        where: the place in error messages.
     Raises:
-        InputError: there is none, or there are several.
+        InputError: there is no such operator, or there are several overloads.
     """
     registered = torch._C._dispatch_get_all_op_names()
     overloads = [other for other in registered if other.partition(".")[0] == name]

@@ -1,4 +1,4 @@
-"""How a process ended, in a word."""
+"""Describes the end of a process in one word."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ _SIGNALS: dict[int, str] = {signal.SIGABRT: "aborts", signal.SIGSEGV: "crashes"}
 
 
 def how_it_ended(status: int) -> str:
-    """What a process does at its end: it aborts, crashes or ends.
+    """Returns `aborts`, `crashes` or `ends`.
 
     Args:
-        status: the exit status as os.waitstatus_to_exitcode returns it: negative for a signal.
+        status: the result of os.waitstatus_to_exitcode, which is negative for a signal.
     """
     return _SIGNALS.get(-status, "ends")

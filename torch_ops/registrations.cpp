@@ -1,8 +1,8 @@
-// Stands before PyTorch in a process that loads one operator library, and notes what each library registers: of a
-// namespace that is a macro, the library's symbols have the macro's name only. The dynamic linker takes a function from
-// what was loaded for all (RTLD_GLOBAL) before it looks into PyTorch's own libraries, so that these functions are
-// called in place of PyTorch's and call them. Nothing of PyTorch is included: whatever version the process has loaded
-// is meant.
+// Intercepts PyTorch's registration functions in a process that loads one operator library, and records the
+// registrations of each library. The symbols of a library are not sufficient: for a namespace that is a macro, they
+// have the macro's name only. The dynamic linker looks up functions in globally loaded libraries (RTLD_GLOBAL) before
+// PyTorch's own libraries, so these functions are called in place of PyTorch's functions, and call them. This file
+// includes no headers of PyTorch, so it works with any version that the process has loaded.
 #include <dlfcn.h>
 
 #include <cstdint>

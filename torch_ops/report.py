@@ -9,13 +9,13 @@ from torch_ops.checks import Result
 
 
 def line(result: Result) -> str:
-    """One line for a check."""
+    """Returns the line for a check."""
     why = result.skipped or result.note
     return f"{result.status:<7} {result.check}" + (f": {why}" if why else "")
 
 
 def summary(name: str, results: Sequence[Result]) -> str:
-    """Each finding once, whatever number of checks came upon it, and a last line."""
+    """Returns the findings and a last line. A finding of several checks appears once."""
     findings: dict[tuple[str, str], str] = {}
     for result in results:
         if result.finding:
@@ -26,7 +26,7 @@ def summary(name: str, results: Sequence[Result]) -> str:
 
 
 def xml(name: str, results: Sequence[Result]) -> str:
-    """The results as JUnit's XML, a test case for each check."""
+    """Returns the results as JUnit's XML, with a test case for each check."""
     failures = sum(result.status == "FAILED" for result in results)
     skipped = sum(result.status == "SKIPPED" for result in results)
     counts = {"tests": str(len(results)), "failures": str(failures), "skipped": str(skipped), "errors": "0"}

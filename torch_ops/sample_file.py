@@ -1,4 +1,4 @@
-"""Reads a sample file: the arguments to test an operator with. README.md beside this file has the contract."""
+"""Reads a sample file with arguments for tests of an operator. README.md beside this file has the contract."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _CONTRACT = "a list of samples, each a tuple of arguments, a dict of keyword arg
 
 @dataclass(frozen=True)
 class Samples:
-    """What to call an operator with.
+    """Samples: arguments for calls of an operator.
 
     Attributes:
-        inputs: the arguments of one call each.
-        source: the file that they come from.
-        at: where its entry point is.
+        inputs: the arguments of each call.
+        source: the sample file.
+        at: the location of the entry point.
     """
 
     inputs: tuple[Inputs, ...]
@@ -33,9 +33,9 @@ def load(file: UserFile, entry_point: str) -> Samples:
 
     Args:
         file: the file.
-        entry_point: the name of the function in it that returns the samples.
+        entry_point: the name of the function in the file that returns the samples.
     Raises:
-        InputError: the file, or what its function returns, is not as README.md says.
+        InputError: the file, or the function's result, does not match README.md.
     """
     module = file.run()
     get_samples = file.entry_point(module, entry_point, _CONTRACT)
@@ -48,7 +48,7 @@ def load(file: UserFile, entry_point: str) -> Samples:
 
 
 def _inputs(file: UserFile, at: Location, what: str, sample: Any) -> Inputs:
-    # No operator takes a tuple or a dict, so such a pair is no tuple of arguments.
+    # No operator takes a tuple or a dict, so a pair of them is (positional arguments, keyword arguments).
     if isinstance(sample, tuple) and [type(part) for part in sample] == [tuple, dict]:
         return Inputs(sample[0], sample[1])
     return file.inputs(at, what, sample)

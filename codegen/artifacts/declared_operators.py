@@ -14,8 +14,8 @@ _FORMAT = json_file.Format(".declared.json", "operators that C++ declares", "'co
 
 
 def write(declarations: Sequence[Declaration], path: str) -> None:
-    """Writes declarations; equal declarations give equal bytes, in whatever order they come."""
-    # One operator on each line, so that two files can be compared by eye.
+    """Writes declarations. Equal declarations give equal bytes, in any order."""
+    # One operator on each line makes diffs of two files readable.
     lines = [json.dumps(declaration) for declaration in sorted(declarations)]
     Path(path).write_text("[\n" + ",\n".join(lines) + "\n]\n")
 
@@ -24,7 +24,7 @@ def read(path: str) -> tuple[Declaration, ...]:
     """Reads declarations.
 
     Raises:
-        InputError: the file is not one that `write` wrote.
+        InputError: `write` did not write the file.
     """
     return json_file.read(path, _FORMAT, _parse)
 

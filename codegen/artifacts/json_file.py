@@ -1,4 +1,4 @@
-"""The JSON files that one command writes and another reads: one guard for all of their readers."""
+"""Reads JSON files that another command wrote, with one error for all malformed files."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Format:
     """One kind of artifact.
 
     Attributes:
-        suffix: how the names of its files end.
-        content: what the files hold, for messages.
+        suffix: the suffix of the file names.
+        content: a description of the content, for messages.
         writer: the command or tool that writes the files.
     """
 
@@ -33,8 +33,8 @@ def read(path: str, format_: Format, parse: Callable[[Any], _T]) -> _T:
 
     Args:
         path: the file.
-        format_: what the file should be.
-        parse: makes the result out of the file's JSON. A missing key, or a value of another type, may raise.
+        format_: the expected format.
+        parse: makes the result from the file's JSON. A missing key, or a value of another type, may raise.
 
     Raises:
         InputError: the file is not an artifact of the format.

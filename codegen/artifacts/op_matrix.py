@@ -1,4 +1,4 @@
-"""The matrix of operators and of who asks for them: which model or list wants which operator with which dtypes."""
+"""The operator matrix: the models and lists that request each operator, with the dtypes."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from codegen.artifacts import json_file
 from codegen.model import kernel_keys, selection
 from codegen.model.selection import SelectedOperator, Selection
 
-# What each model or list asks for by itself, by its label.
+# The selection of each model or list alone, by the label.
 Matrix = Mapping[str, Selection]
 
 _FORMAT = json_file.Format("op_matrix.json", "a matrix of operators", "'codegen select'")
 
 
 def write_json(matrix: Matrix, label: str, path: str) -> None:
-    """Writes a matrix; equal matrices give equal bytes.
+    """Writes a matrix as JSON. Equal matrices give equal bytes.
 
-    `operators` has for each operator its sources, each with the kernel keys and the names of their dtypes, or null
-    where it takes every dtype; `include_all_operators` names the sources that want whatever a library provides.
+    `operators` has the sources of each operator. Each source has the kernel keys and the names of their dtypes, or null
+    for all dtypes. `include_all_operators` has the sources that request all operators of a library.
     """
     content = {
         "selection": label,
@@ -45,7 +45,7 @@ def read(path: str) -> Matrix:
     """Reads a matrix that `write_json` wrote.
 
     Raises:
-        InputError: the file is none.
+        InputError: `write_json` did not write the file.
     """
     return json_file.read(path, _FORMAT, _parse)
 
@@ -61,7 +61,7 @@ def _parse(content: Any) -> Matrix:
 
 
 def unite(*matrices: Matrix) -> Matrix:
-    """All sources of several matrices."""
+    """Returns a matrix with the sources of several matrices."""
     united: dict[str, Selection] = {}
     for matrix in matrices:
         for source, wanted in matrix.items():
@@ -70,7 +70,7 @@ def unite(*matrices: Matrix) -> Matrix:
 
 
 def write_text(matrix: Matrix, label: str, path: str) -> None:
-    """Writes a matrix as a table: a row for each operator, a column for each source."""
+    """Writes a matrix as a table of text, with a row for each operator and a column for each source."""
     sources = sorted(matrix)
     legend = [
         f"[{number}] {source}{' (all operators)' if matrix[source].include_all else ''}"
@@ -86,7 +86,7 @@ def write_text(matrix: Matrix, label: str, path: str) -> None:
 
 
 def _by_operator(matrix: Matrix) -> dict[str, dict[str, SelectedOperator]]:
-    """The sources that ask for each operator; both in order."""
+    """Returns the sources of each operator. Operators and sources are sorted."""
     operators: dict[str, dict[str, SelectedOperator]] = {}
     for source in sorted(matrix):
         for name, operator in matrix[source].operators.items():

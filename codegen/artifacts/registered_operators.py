@@ -1,4 +1,4 @@
-"""registered.json: which operators a generated library registers, with which kernels, for which kernel keys."""
+"""registered.json: the operators that a generated library registers, with their kernels and kernel keys."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _FORMAT = json_file.Format("registered.json", "the operators that a library regi
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What one library registers.
+    """The operators that one library registers.
 
     Attributes:
         label: the library's label.
-        yaml_names: the short names of the YAML files it is generated from.
+        yaml_names: the short names of the library's YAML files.
         operators: the operators, sorted by name.
     """
 
@@ -34,19 +34,19 @@ class Library:
 
 
 def write(library: Library, path: str) -> None:
-    """Writes what a library registers; equal libraries give equal bytes."""
+    """Writes registered.json. Equal libraries give equal bytes."""
     operators = [_operator_to_json(operator) for operator in library.operators]
     head = json.dumps({"label": library.label, "yaml_names": library.yaml_names})
-    # One operator on each line, so that two files can be compared by eye.
+    # One operator on each line makes diffs of two files readable.
     Path(path).write_text(f'{head[:-1]}, "operators": [\n' + ",\n".join(operators) + "\n]}\n")
 
 
 @content_cache.by_content
 def read(path: str) -> Library:
-    """Reads what a library registers.
+    """Reads registered.json.
 
     Raises:
-        InputError: the file is not one that `write` wrote.
+        InputError: `write` did not write the file.
     """
     return json_file.read(path, _FORMAT, lambda content: _parse(content, path))
 

@@ -1,4 +1,4 @@
-"""dtypes.json: the dtypes that a dtype-selective build has kernels for."""
+"""dtypes.json: the dtypes of a dtype-selective build, for each operator."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from codegen.artifacts import json_file
 from codegen.model import kernel_keys
 
-# The dtypes that an operator's kernel handles; None for all of them.
+# The dtypes that an operator's kernel supports; None for all dtypes.
 Dtypes = frozenset[int] | None
 
 _FORMAT = json_file.Format("dtypes.json", "the dtypes of a dtype-selective build", "'codegen prune'")
@@ -19,12 +19,12 @@ _FORMAT = json_file.Format("dtypes.json", "the dtypes of a dtype-selective build
 
 @dataclass(frozen=True, slots=True)
 class SelectiveBuild:
-    """The dtypes that a library's kernels are built for.
+    """The dtypes of a library's kernels.
 
     Attributes:
         label: the library's label.
-        operators: the dtypes of each operator, by its full name.
-        kernel_sources: the files of the operators' kernels, without what they share.
+        operators: the dtypes of each operator, by the operator's full name.
+        kernel_sources: the source files of the operators' kernels, without shared source files.
     """
 
     label: str
@@ -33,7 +33,7 @@ class SelectiveBuild:
 
 
 def write(build: SelectiveBuild, path: str) -> None:
-    """Writes dtypes.json; equal builds give equal bytes."""
+    """Writes dtypes.json. Equal builds give equal bytes."""
     operators = [
         f"{json.dumps(name)}: {json.dumps(None if dtypes is None else dtype_names(dtypes))}"
         for name, dtypes in sorted(build.operators.items())
@@ -43,7 +43,7 @@ def write(build: SelectiveBuild, path: str) -> None:
 
 
 def read(path: str) -> SelectiveBuild:
-    """Reads what `write` wrote.
+    """Reads dtypes.json.
 
     Raises:
         InputError: the file is not a dtypes.json.
@@ -60,7 +60,7 @@ def _parse(content: Any) -> SelectiveBuild:
 
 
 def dtype_names(dtypes: frozenset[int]) -> list[str]:
-    """The dtypes' names in the order of their numbers."""
+    """Returns the dtypes' names in the order of their numbers."""
     return [kernel_keys.dtype_name(dtype) for dtype in sorted(dtypes)]
 
 

@@ -1,4 +1,4 @@
-"""The JSON of a size report: what the bytes of a binary are for."""
+"""The JSON of a size report, which attributes the bytes of a binary to operators, the runner and other parts."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class SharedLibrary:
 
     Attributes:
         name: the file's name.
-        bytes: the memory that its sections take.
+        bytes: the memory of the library's sections, in bytes.
     """
 
     name: str
@@ -27,12 +27,12 @@ class SharedLibrary:
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a binary would have besides if it had the models of another one.
+    """The operators and bytes that the models of another binary would add to a binary.
 
     Attributes:
         label: the other binary's label.
-        operators: those that are new, in order.
-        parts: the bytes that are new, as `united` gives them.
+        operators: the new operators, sorted.
+        parts: the new bytes, as `united` returns them.
     """
 
     label: str
@@ -41,19 +41,19 @@ class Addition:
 
     @property
     def bytes(self) -> int:
-        """How many bytes are new."""
+        """The number of new bytes."""
         return sum(part.bytes for part in self.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class SizeReport:
-    """What the bytes of a binary are for.
+    """The attributed bytes of a binary.
 
     Attributes:
         label: the binary's label.
-        parts: all of the binary's bytes, as `united` gives them.
-        libraries: the shared libraries that come with the binary, in the order of their names.
-        what_if: what the binary would have besides, for each of other binaries.
+        parts: all of the binary's bytes, as `united` returns them.
+        libraries: the shared libraries that the binary needs, sorted by name.
+        what_if: the additions by the models of other binaries.
     """
 
     label: str
@@ -63,12 +63,12 @@ class SizeReport:
 
     @property
     def bytes(self) -> int:
-        """The binary's own bytes, without those of its shared libraries."""
+        """The number of the binary's bytes, without shared libraries."""
         return sum(part.bytes for part in self.parts)
 
 
 def write(report: SizeReport) -> str:
-    """The JSON; equal reports give equal text."""
+    """Returns the JSON. Equal reports give equal text."""
     content = {
         "label": report.label,
         "bytes": report.bytes,
@@ -91,7 +91,7 @@ def read(path: str) -> SizeReport:
     """Reads a report, without what_if.
 
     Raises:
-        InputError: the file is not one that `write` wrote.
+        InputError: `write` did not write the file.
     """
     return json_file.read(path, _FORMAT, _parse)
 

@@ -1,4 +1,4 @@
-"""<library>.torch.json: which namespaces of PyTorch's dispatcher an operator library registers in, and where."""
+"""<library>.torch.json: the namespaces of PyTorch's dispatcher in which an operator library registers, with places."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FORMAT = json_file.Format(".torch.json", "what an operator library registers", 
 
 
 def write(library: TorchLibrary, path: str) -> None:
-    """Writes a manifest; equal manifests give equal bytes."""
+    """Writes a manifest. Equal manifests give equal bytes."""
     content = {
         "label": library.label,
         "namespaces": library.namespaces(),

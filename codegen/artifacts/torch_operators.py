@@ -1,4 +1,4 @@
-"""<library>.torch_operators.json: the operators that an operator library defines, as PyTorch lists them."""
+"""<library>.torch_operators.json: the operators that an operator library defines in PyTorch's dispatcher."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class TorchOperator:
 
     Attributes:
         name: the operator's full name.
-        schema: the operator's schema, as PyTorch writes it.
+        schema: the operator's schema, in PyTorch's notation.
         kernels: the dispatch keys of the operator's kernels.
-        derived_by: the label of the library that derives the operator from its out variant; empty if none does.
+        derived_by: the label of the library that derives the operator from the out variant; empty for none.
     """
 
     name: str
@@ -34,14 +34,14 @@ class TorchOperator:
 
 @dataclass(frozen=True, slots=True)
 class TorchOperators:
-    """The operators of one library, by the library's label."""
+    """The label and the operators of one library."""
 
     label: str
     operators: tuple[TorchOperator, ...]
 
 
 def write(label: str, operators: Sequence[TorchOperator], path: str) -> None:
-    """Writes the operators of a library; equal ones give equal bytes."""
+    """Writes the operators of a library. Equal operators give equal bytes."""
     lines = ",\n".join(json.dumps(asdict(operator)) for operator in operators)
     Path(path).write_text(f'{{"label": {json.dumps(label)}, "operators": [\n{lines}\n]}}\n')
 
@@ -50,7 +50,7 @@ def read(path: str) -> TorchOperators:
     """Reads the operators of a library.
 
     Raises:
-        InputError: the file is not one that `write` wrote.
+        InputError: `write` did not write the file.
     """
     return json_file.read(path, _FORMAT, _parse)
 

@@ -1,4 +1,4 @@
-"""What each byte of a binary is for, as the names of its symbols tell."""
+"""Attributes each byte of a binary to an operator or another part, by the names of symbols."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from codegen.binaries.elf_image import Image, Section, Symbol
 from codegen.model import sizes
 from codegen.model.sizes import Part
 
-# The dtypes of ScalarType, by the types of C++ that kernels are instantiated with.
+# The dtypes of ScalarType, by the C++ types of template arguments.
 _DTYPES = {
     "unsigned char": "Byte",
     "signed char": "Char",
@@ -28,7 +28,7 @@ _DTYPES = {
     "unsigned long long": "UInt64",
     **{f"{space}::{name}": name for space in ("c10", "executorch::runtime::etensor") for name in ("Half", "BFloat16")},
 }
-# A template's name up to its arguments. Those of other libraries' templates are no dtypes: `std::array<int, 3>`.
+# A template's name up to the arguments. Arguments of other libraries' templates are no dtypes: `std::array<int, 3>`.
 _TEMPLATE = re.compile(r"(?:\(anonymous namespace\)|operator\(\)|[\w:])+<")
 _FOREIGN = ("std::", "executorch::", "c10::", "__gnu_cxx::")
 _UNNAMED = r"(?:\(anonymous namespace\)::|internal::)*"
@@ -37,14 +37,14 @@ _KERNELS = re.compile(r"(?<![\w:])torch::executor::native::")
 _RUNNER = re.compile(rf"(?<![\w:])rules_executorch::{_UNNAMED}(\w+)")
 _RUNTIME = re.compile(r"(?<![\w:])(?:executorch::|torch::executor::|c10::|et_pal_)")
 _OPENING, _CLOSING = "<({[", ">)}]"
-# Names that a compiler makes for what a source file has to itself, besides mangled ones.
+# Beginnings of compiler-generated names of local symbols.
 _FILE_LOCAL = ("_Z", "_GLOBAL__sub_I_", "CSWTCH.", "switch.table.")
 _INITIALIZER = "_GLOBAL__sub_I_"
-# The source file of a library's registration that has an initializer and no other name.
+# The source file of a library's registration. It may have an initializer as its only symbol.
 _REGISTRATION_FILE = "RegisterKernels.cpp"
 _OPERATOR_FILE = re.compile(r"(?:^|_)op_(\w+)\.\w+$")
 
-# What the sections that linkers fill are for, by the beginnings of their names; symbols name no parts of these.
+# The purposes of sections that linkers fill, by the beginnings of the sections' names. Symbols do not name their parts.
 _LINKED_SECTIONS = {
     ".eh_frame": "unwinding",
     ".gcc_except_table": "unwinding",
@@ -68,7 +68,7 @@ _OTHER_SECTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """Whom bytes belong to: a group and a name in the group, as in sizes.Part."""
+    """The owner of bytes: a group and a name in the group, as in sizes.Part."""
 
     group: str
     name: str
@@ -79,8 +79,8 @@ class Attribution:
     """Attributes the bytes of one binary.
 
     Attributes:
-        operators: the operators that each kernel computes, by the kernels' qualified names in C++.
-        libraries: the labels of generated libraries, by the namespaces of what is generated for them.
+        operators: the operators that each kernel computes, by the kernel's qualified C++ name.
+        libraries: the labels of generated libraries, by the namespaces of their generated code.
         demangled: the demangled names of the binary's symbols.
     """
 
@@ -98,11 +98,14 @@ class Attribution:
         object.__setattr__(self, "_namespaces", _any_of(namespaces, "::"))
 
     def parts(self, image: Image) -> tuple[Part, ...]:
-        """Every byte of a binary, once."""
+        """Returns the parts of a binary. Each byte counts once."""
         return sizes.united(part for _, part in self.pieces(image))
 
     def pieces(self, image: Image) -> Iterator[tuple[tuple[str, str], Part]]:
-        """Every byte of a binary, once, by section and name: names as in a library whose label is of no account."""
+        """Yields the parts of a binary by section and symbol name. Each byte counts once.
+
+        Names are without the namespaces of generated libraries, which depend on the libraries' labels.
+        """
         owners = self._file_owners(image)
         for section in image.sections:
             yield from self._section(section, owners)
@@ -111,7 +114,8 @@ class Attribution:
         purpose = _purpose(section.name, _LINKED_SECTIONS)
         end = named = 0
         symbols = section.symbols if purpose is None or section.name == elf_image.UNWINDING else ()
-        # Of symbols that begin together, the longest has the bytes, and of aliases one whose name tells most.
+        # Of symbols with the same start, the longest one owns the bytes. Of aliases, a kernel's name comes first, and a
+        # global name comes before a local one.
         for symbol in sorted(symbols, key=self._order):
             stop = min(symbol.start + symbol.size, section.size)
             count = stop - max(symbol.start, end, 0)
@@ -135,7 +139,7 @@ class Attribution:
         return self.demangled.get(symbol.name, symbol.name)
 
     def _file_owners(self, image: Image) -> dict[int, Owner]:
-        """Of the source files, those with one owner of all that is local to them."""
+        """Returns the owners of source files whose local symbols all have one owner."""
         texts: dict[int, list[str]] = {}
         for section in image.sections:
             for symbol in section.symbols:
@@ -146,8 +150,8 @@ class Attribution:
 
     def _file_owner(self, source: str, texts: list[str]) -> Owner | None:
         if any(self._is_kernel(text) for text in texts):
-            # Kernels for an instruction set were linked into one object file, whose symbols all became local: those
-            # that were not before come behind the name of the last source file, whatever file they are from.
+            # The kernels of an instruction set were linked into one object file, which made all symbols local. Formerly
+            # global symbols come after the name of the last source file, and may be from any file.
             return None
         if library := next(filter(None, map(self._library.search, texts)), None):
             return Owner(sizes.REGISTRATION, self.libraries[library[1]])
@@ -155,7 +159,7 @@ class Attribution:
             return Owner(sizes.REGISTRATION, ", ".join(sorted(set(self.libraries.values()))))
         kernels = {match[1] for text in texts if (match := self._kernel.search(text))}
         if not kernels and (match := _OPERATOR_FILE.search(source)):
-            # Such as op_add.cpp, which has add_out.
+            # For example, op_add.cpp defines add_out.
             stem = match[1]
             kernels = {
                 name for name in self.operators if f"{name.rpartition('::')[2].lstrip('_')}_".startswith(f"{stem}_")
@@ -170,7 +174,7 @@ class Attribution:
         return None
 
     def _is_kernel(self, text: str) -> bool:
-        """Whether a name is a kernel's own, not that of something in the kernel or of a compiler's clone."""
+        """Returns whether a name is that of a kernel, not of a lambda in the kernel or a compiler's clone."""
         match = self._kernel.match(text)
         if match is None or text[match.end() :][:1] != "(":
             return False
@@ -210,7 +214,7 @@ class Attribution:
 
 
 def added(image: Image, attribution: Attribution, other: Image, other_attribution: Attribution) -> tuple[Part, ...]:
-    """What a binary would have besides if it had what another one has: of each name, the bytes that it has not yet."""
+    """Returns the parts that another binary would add to a binary: for each name, the bytes that are not there yet."""
     have: dict[tuple[str, str], int] = {}
     for name, part in attribution.pieces(image):
         have[name] = have.get(name, 0) + part.bytes
@@ -223,7 +227,7 @@ def added(image: Image, attribution: Attribution, other: Image, other_attributio
 
 
 def dtypes(text: str) -> str:
-    """The dtypes that are arguments of a demangled name's templates, `Float` or `Float, Half`; empty for none."""
+    """Returns the dtypes among a demangled name's template arguments, `Float` or `Float, Half`; empty for none."""
     found: set[str] = set()
     for match in _TEMPLATE.finditer(text):
         if not match[0].startswith(_FOREIGN):
@@ -232,7 +236,7 @@ def dtypes(text: str) -> str:
 
 
 def _arguments(text: str, start: int) -> Iterator[str]:
-    """The arguments of a template, which begin at a place."""
+    """Yields the arguments of a template. The arguments begin at `start`."""
     begin = start
     depth = 0
     end = _end(text, start)
@@ -245,7 +249,7 @@ def _arguments(text: str, start: int) -> Iterator[str]:
 
 
 def _end(text: str, start: int) -> int:
-    """Where the bracket that was opened before a place is closed; the length of the text if it is not."""
+    """Returns the place of the bracket that closes the one before `start`; the length of the text if there is none."""
     depth = 0
     for at in range(start, len(text)):
         depth += (text[at] in _OPENING) - (text[at] in _CLOSING)
@@ -255,7 +259,7 @@ def _end(text: str, start: int) -> int:
 
 
 def _any_of(names: Iterable[str], end: str) -> re.Pattern[str]:
-    """Finds the first of some names that is a whole name; nothing where there are none."""
+    """Returns a pattern that matches one of the names as a whole name. Without names, the pattern matches nothing."""
     choices = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
     return re.compile(rf"(?<![\w:])({choices}){end}" if choices else r"(?!)()")
 

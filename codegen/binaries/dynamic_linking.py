@@ -1,4 +1,4 @@
-"""What executables and shared libraries ask of the dynamic linker."""
+"""Reads the libraries and symbol versions that ELF files request from the dynamic linker."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _MAGIC = b"\x7fELF"
 
 @dataclass(frozen=True, slots=True)
 class DynamicLinking:
-    """What an ELF file says of its linking.
+    """The dynamic linking of an ELF file.
 
     Attributes:
-        machine: the processor, as the ELF standard abbreviates it, e.g. `x86-64`, `AArch64`.
-        needed: the names of the libraries that it needs.
-        versions: by library, the versions of symbols that it needs, e.g. `GLIBC_2.34`.
+        machine: the processor, abbreviated as in the ELF standard, e.g. `x86-64`, `AArch64`.
+        needed: the names of the needed libraries.
+        versions: the needed versions of symbols, e.g. `GLIBC_2.34`, by library.
     """
 
     machine: str
@@ -29,7 +29,7 @@ class DynamicLinking:
 
 
 def read(path: Path) -> DynamicLinking | None:
-    """What an ELF file asks of the dynamic linker; nothing of other and of damaged files."""
+    """Returns the dynamic linking of an ELF file; None for other files and damaged files."""
     with path.open("rb") as file:
         if file.read(len(_MAGIC)) != _MAGIC:
             return None

@@ -1,4 +1,4 @@
-"""The sections of an ELF binary that are in memory when the binary runs, and the symbols that name parts of them."""
+"""Reads the loaded sections of an ELF binary, and the symbols that name parts of the sections."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from elftools.elf.elffile import ELFFile
 from diagnostics.errors import Finding, InputError
 
 _NAMED = frozenset({"STT_FUNC", "STT_OBJECT", "STT_NOTYPE", "STT_LOOS"})  # STT_LOOS: functions that choose themselves.
-# What reading raises in damaged files.
+# Exceptions that the reader raises for damaged files.
 _BROKEN = (
     ELFError,
     DWARFError,
@@ -31,7 +31,7 @@ _BROKEN = (
     AssertionError,
 )
 
-# The section that has an entry for each function, which says how to unwind its frame.
+# The section with an entry for each function, by which a function's frame is unwound.
 UNWINDING = ".eh_frame"
 
 
@@ -40,11 +40,11 @@ class Symbol:
     """A name for bytes of a section.
 
     Attributes:
-        name: as the linker knows it.
-        start: the first of the bytes, counted from the section's beginning.
-        size: how many there are.
-        is_local: whether other files cannot link with it.
-        source: of a local symbol, the number of its source file in `Image.sources`; -1 for none.
+        name: the mangled name.
+        start: the offset of the first byte in the section.
+        size: the number of bytes.
+        is_local: whether other files cannot link with the symbol.
+        source: for a local symbol, the index of the source file in `Image.sources`; -1 for none.
     """
 
     name: str
@@ -59,9 +59,10 @@ class Section:
     """A section that takes memory.
 
     Attributes:
-        name: with the dot, `.text`.
-        size: its bytes.
-        symbols: what names parts of it; several may name the same bytes. In UNWINDING, a function names its entry.
+        name: the name with the dot, `.text`.
+        size: the size in bytes.
+        symbols: the symbols of the section's parts. Several symbols may name the same bytes. In UNWINDING, each entry
+            has the names of its function.
     """
 
     name: str
@@ -71,11 +72,11 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """What a binary has in memory.
+    """The memory image of a binary.
 
     Attributes:
-        sections: in the order of the file.
-        sources: the source files that have local symbols; two may have one name.
+        sections: the sections, in the order of the file.
+        sources: the names of the source files with local symbols. Two files may have the same name.
     """
 
     sections: tuple[Section, ...]
@@ -86,7 +87,7 @@ def read(path: str) -> Image:
     """Reads a binary.
 
     Raises:
-        InputError: the file is no ELF file, is damaged, or has no symbols.
+        InputError: the file is not an ELF file, is damaged, or has no symbols.
     """
     try:
         with Path(path).open("rb") as file:
@@ -116,10 +117,10 @@ def read(path: str) -> Image:
 
 
 def loaded_bytes(path: str) -> int:
-    """How many bytes of memory the sections of a binary or a shared library take.
+    """Returns the memory of the loaded sections of a binary or a shared library, in bytes.
 
     Raises:
-        InputError: the file is no ELF file, or is damaged.
+        InputError: the file is not an ELF file, or is damaged.
     """
     try:
         with Path(path).open("rb") as file:
@@ -155,7 +156,7 @@ def _image(elf: ELFFile, table: Any) -> Image:
         if index not in symbols or not size or kind not in _NAMED:
             continue
         start = entry["st_value"] - loaded[index]["sh_addr"]
-        # ARM marks functions of its short instructions in the lowest bit.
+        # On ARM, the lowest bit of an address marks functions of Thumb instructions.
         if kind == "STT_FUNC" and elf["e_machine"] == "EM_ARM":
             start -= start % 2
         is_local = binding == "STB_LOCAL"
@@ -176,7 +177,7 @@ def _image(elf: ELFFile, table: Any) -> Image:
 
 
 def _entries(elf: ELFFile, section: Any, functions: Mapping[int, Sequence[Symbol]]) -> Iterator[Symbol]:
-    """The entries of UNWINDING, each with the names of the function that begins at its address."""
+    """Yields the entries of UNWINDING as symbols with the names of the functions at the entries' addresses."""
     structs = DWARFStructs(elf.little_endian, 32, elf.elfclass // 8)
     content = section.data()
     table = CallFrameInfo(io.BytesIO(content), len(content), section["sh_addr"], structs, for_eh_frame=True)

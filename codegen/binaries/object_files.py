@@ -1,11 +1,11 @@
-"""What linked files register with the runtime, as far as files tell.
+"""Reads the registrations of linked files from their symbols.
 
-ExecuTorch's macro EXECUTORCH_LIBRARY leaves a local symbol `name_of_op_<line>` on the operator's name, which is read
-out of the file's data. Whatever else calls `register_kernels()` is found by its name alone. Only ELF files tell this;
-in other files nothing is found, and in files without symbols the calls only.
+ExecuTorch's macro EXECUTORCH_LIBRARY leaves a local symbol `name_of_op_<line>` at the operator's name, which is read
+from the file's data. For any other call of `register_kernels()`, only the call is found, not the operator. Only ELF
+files are read: in other files, nothing is found, and in files without local symbols only the calls.
 
-The check of a binary reads all of its object files, most of which register nothing. The few structures of ELF that
-tell so are read here: pyelftools, which reads binaries for reports, takes 15 times as long.
+The check of a binary reads all object files of the binary, most of which register nothing. This module reads the few
+necessary ELF structures itself: pyelftools, which reads binaries for reports, takes 15 times as long.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from codegen.model import operators
 _MACRO = re.compile(rb"(?:_ZL\d+)?name_of_op_(\d+)")
 _REGISTER_KERNELS = re.compile(rb"_ZN10executorch7runtime(?:4aten)?16register_kernelsE\w+")
 _REGISTER_BACKEND = (b"executorch7runtime16register_backend", b"executorch7runtime4aten16register_backend")
-# What every generated library defines; the library's manifest tells more.
+# The namespace that every generated library defines. The library's manifest has the registered kernels.
 _GENERATED = operators.REGISTERED_NAMESPACE.encode()
-# Without one of these among its symbols' names, a file registers nothing.
+# A file without one of these texts in its symbols' names registers nothing.
 _MARKS = (b"name_of_op_", b"register_kernels")
 _SHARED_LIBRARY = 3
 _SYMBOL_TABLES = (2, 11)
 _FILE = 4
 _ELF = b"\x7fELF"
 _UNDEFINED = 0
-# What reading raises in damaged files.
+# Exceptions that the reader raises for damaged files.
 _BROKEN = (struct.error, IndexError, ValueError, OverflowError)
 
 
@@ -51,11 +51,11 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Registrations:
-    """What a file registers.
+    """The registrations of a file.
 
     Attributes:
         known: the uses of EXECUTORCH_LIBRARY.
-        has_unknown: whether something in it calls `register_kernels()` for kernels that nothing tells of.
+        has_unknown: whether the file also calls `register_kernels()` for unknown kernels.
     """
 
     known: tuple[Registration, ...] = ()
@@ -63,7 +63,7 @@ class Registrations:
 
 
 def registrations(path: str) -> Registrations:
-    """What an object file, an archive of them or a shared library registers; nothing for other or damaged files."""
+    """Returns the registrations of an object file, an archive or a shared library; none for other or damaged files."""
     data = _map(path)
     try:
         members = [_read(member) for member in _members(data)]
@@ -76,7 +76,7 @@ def registrations(path: str) -> Registrations:
 
 
 def backends(path: str, names: Collection[str]) -> frozenset[str]:
-    """Those of some backends that a file may register: it knows `register_backend()` and has their names as text."""
+    """Returns the backends that a file may register: it refers to `register_backend()`, and has the names as text."""
     data = _map(path)
     try:
         registers = any(_names_one_of(member, _REGISTER_BACKEND) for member in _members(data))
@@ -93,7 +93,7 @@ def _map(path: str) -> mmap.mmap | bytes:
 
 
 def _members(data: mmap.mmap | bytes) -> Iterator[mmap.mmap | bytes]:
-    """The object files of an archive, or the file itself."""
+    """Yields the object files of an archive, or the file itself."""
     if data[:8] != b"!<arch>\n":
         yield data
         return
@@ -105,13 +105,13 @@ def _members(data: mmap.mmap | bytes) -> Iterator[mmap.mmap | bytes]:
 
 
 def _names_one_of(data: mmap.mmap | bytes, marks: Sequence[bytes]) -> bool:
-    """Whether symbols have one of some texts in their names; of a file of unknown form, whether any part of it does."""
+    """Returns whether a symbol's name contains one of the texts. A file that is not ELF is searched as a whole."""
     tables = [(0, len(data))] if data[:4] != _ELF else [table[2:] for table in _symbol_tables(data)]
     return any(data.find(mark, start, end) >= 0 for start, end in tables for mark in marks)
 
 
 def _symbol_tables(data: mmap.mmap | bytes) -> Iterator[tuple[int, int, int, int]]:
-    """Of each symbol table of an ELF file, the beginning and the end of it and of its symbols' names."""
+    """Yields the beginning and the end of each symbol table of an ELF file, and of the table of the symbols' names."""
     sections = list(_sections(data))
     for section in sections:
         if section.kind in _SYMBOL_TABLES:
@@ -142,7 +142,7 @@ def _read(data: mmap.mmap | bytes) -> Registrations:
             elif index == _UNDEFINED:
                 calls |= _REGISTER_KERNELS.fullmatch(name) is not None
             elif (match := _MACRO.fullmatch(name)) and index < len(sections):
-                # In an object file the value counts from the section's beginning, which has no address yet.
+                # In an object file, sections have no addresses yet, and the value counts from the section's beginning.
                 address = sections[index].address if file_type == _SHARED_LIBRARY else 0
                 at = sections[index].start + value - address
                 operator = data[at : at + length].rstrip(b"\0").decode()
@@ -151,7 +151,7 @@ def _read(data: mmap.mmap | bytes) -> Registrations:
 
 
 class _Section(NamedTuple):
-    """A part of an ELF file: its type, its address when it runs, its place in the file, and a section it refers to."""
+    """A section of an ELF file: type, address at run time, place in the file, and the index of a linked section."""
 
     kind: int
     address: int
@@ -161,7 +161,7 @@ class _Section(NamedTuple):
 
 
 def _form(data: mmap.mmap | bytes) -> tuple[bool, str]:
-    """Whether an ELF file is of 64 bits, and the order of its bytes."""
+    """Returns whether an ELF file has 64 bits, and the byte order for `struct`."""
     return data[4] == 2, "<" if data[5] == 1 else ">"
 
 
@@ -172,7 +172,7 @@ def _sections(data: mmap.mmap | bytes) -> Iterator[_Section]:
     header = struct.Struct(order + ("IIQQQQI" if is_64 else "IIIIIII"))
     if entry_size < header.size:
         raise ValueError(f"entries of {entry_size} bytes")
-    if count == 0:  # More sections than the header can say: the first one tells.
+    if count == 0:  # The number does not fit into the header; the first section header has it.
         count = header.unpack_from(data, table)[5]
     for section in range(count):
         _, kind, _, *rest = header.unpack_from(data, table + section * entry_size)

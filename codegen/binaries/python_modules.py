@@ -1,4 +1,4 @@
-"""Which Python extension modules a shared library is, by the functions that initialize them."""
+"""Finds the Python extension modules of a shared library by their initialization functions."""
 
 from __future__ import annotations
 
@@ -8,5 +8,5 @@ _PREFIX = "PyInit_"
 
 
 def initialized_by(names: Iterable[str]) -> list[str]:
-    """The modules, without their packages, that a library with functions of these names initializes."""
+    """Returns the names of the modules, without packages, that have an initialization function among the names."""
     return sorted(name.removeprefix(_PREFIX) for name in names if name.startswith(_PREFIX))

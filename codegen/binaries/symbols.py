@@ -1,4 +1,4 @@
-"""The functions that object files, archives and shared libraries define, as `nm` lists them."""
+"""Reads the functions that object files, archives and shared libraries define, with `nm`."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from pathlib import Path
 from codegen.cache import content_cache
 from diagnostics.errors import Finding, InputError
 
-# nm's letters for functions that other files can link with: in the text section, weak, indirect.
+# nm's letters for functions with external linkage: in the text section, weak, indirect.
 _LINKABLE = frozenset("TWVui")
 _LOCAL = frozenset("t")
 # With --print-file-name: "<path>:<value> <letter> <name>", and "<path>:<member>:" for a member of an archive.
 _LINE = re.compile(r"^(.+?):(?:([^:\n]+):)? ?[0-9a-fA-F]+ ([A-Za-z]) (.+)$", re.MULTILINE)
-# What comes before the name in a line about one file.
+# The part before the name in a line for one file.
 _NAME = re.compile(r"^\s*(?:[0-9a-fA-F]+ )?\S ")
 _UNNAMED = "(anonymous namespace)"
 _LTO_MARK = "__gnu_lto_slim"
@@ -26,10 +26,10 @@ class Symbol:
     """One function.
 
     Attributes:
-        name: its qualified name, `custom::native::add_out`.
-        parameters: its parameters, or None for a function with C linkage.
-        is_local: whether no other file can link with it.
-        library: the file that defines it, without directories; for an archive with the member: `libops.a(op_add.o)`.
+        name: the qualified name, `custom::native::add_out`.
+        parameters: the parameters; None for a function with C linkage.
+        is_local: whether other files cannot link with the function.
+        library: the name of the file that defines the function; in an archive with the member: `libops.a(op_add.o)`.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Symbol:
 
 @content_cache.by_content
 def read(paths: tuple[str, ...], nm: str) -> list[Symbol]:
-    """Every function that the files define; of a shared library, every one that it exports.
+    """Returns the functions that the files define. Of a shared library, only exported functions count.
 
     Raises:
         InputError: nm cannot be run, or cannot read a file.
@@ -62,7 +62,7 @@ def read(paths: tuple[str, ...], nm: str) -> list[Symbol]:
 
 
 def defined_names(path: str, nm: str) -> list[str]:
-    """The demangled names of all that one file defines, local ones included; none in a file that was stripped.
+    """Returns the demangled names of all symbols that one file defines, with local ones; none for a stripped file.
 
     Raises:
         InputError: nm cannot be run, or cannot read the file.
@@ -72,7 +72,7 @@ def defined_names(path: str, nm: str) -> list[str]:
 
 
 def undefined_names(path: str, nm: str) -> dict[str, str]:
-    """What a shared library takes from others: each name as the linker knows it, with its demangled form.
+    """Returns the undefined symbols of a shared library: the mangled names with the demangled names.
 
     Raises:
         InputError: nm cannot be run, or cannot read the file.
@@ -81,7 +81,7 @@ def undefined_names(path: str, nm: str) -> dict[str, str]:
 
 
 def demangled_names(path: str, nm: str) -> dict[str, str]:
-    """What a binary defines: each name as the linker knows it, with its demangled form.
+    """Returns the symbols that a binary defines: the mangled names with the demangled names.
 
     Raises:
         InputError: nm cannot be run, or cannot read the file.
@@ -90,7 +90,7 @@ def demangled_names(path: str, nm: str) -> dict[str, str]:
 
 
 def _with_demangled(nm: str, *options: str) -> dict[str, str]:
-    # The same order in both, so that the lines correspond.
+    # With --no-sort, both outputs have the same order.
     plain, demangled = (
         [_NAME.sub("", line).split("@")[0] for line in _run([nm, *more, "--no-sort", *options]).splitlines()]
         for more in ((), ("--demangle",))
@@ -100,7 +100,7 @@ def _with_demangled(nm: str, *options: str) -> dict[str, str]:
 
 @content_cache.by_content
 def exported_names(paths: tuple[str, ...], nm: str) -> frozenset[str]:
-    """The names, as the linker knows them, that shared libraries have for others.
+    """Returns the mangled names of all symbols that shared libraries export.
 
     Raises:
         InputError: nm cannot be run, or cannot read a file.
@@ -110,7 +110,7 @@ def exported_names(paths: tuple[str, ...], nm: str) -> frozenset[str]:
 
 
 def normalized(text: str) -> str:
-    """A demangled name in one spelling: demanglers and standard libraries differ in theirs."""
+    """Normalizes a demangled name, since demanglers and standard libraries spell names differently."""
     for inline_namespace in ("__1::", "__ndk1::", "__cxx11::"):
         text = text.replace(f"std::{inline_namespace}", "std::")
     return text.replace("long long", "long").replace("> >", ">>").replace("> >", ">>")
@@ -129,7 +129,7 @@ def _run(command: list[str]) -> str:
                 fix="use a C++ toolchain that has nm, from binutils or llvm",
             )
         ) from error
-    # llvm-nm and GNU nm both report a file that they do not know and go on with the next.
+    # llvm-nm and GNU nm both report an unknown file and continue with the next file.
     problems = [line for line in result.stderr.splitlines() if not re.search(r"no symbols", line)]
     if result.returncode != 0 or problems:
         raise InputError(
@@ -169,7 +169,7 @@ def _parse(output: str) -> list[Symbol]:
 
 
 def _symbol(text: str, is_local: bool, library: str) -> Symbol | None:
-    """The function of a demangled name; None for what cannot be a kernel, such as an instance of a template."""
+    """Returns the function of a demangled name; None for names that cannot be kernels, such as template instances."""
     if "[clone" in text:
         return None
     plain = text.replace(_UNNAMED, "{anonymous}")

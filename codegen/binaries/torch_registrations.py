@@ -1,8 +1,9 @@
-"""What a shared library registers with PyTorch, by the symbols that the TORCH_LIBRARY macros leave in it.
+"""Reads the registrations of a shared library with PyTorch from the symbols of the TORCH_LIBRARY macros.
 
 Each use of a macro leaves a static variable, `[STABLE_]TORCH_LIBRARY_[FRAGMENT_|IMPL_]static_init_<namespace>...`,
-among the local symbols. So does the function of its body (`..._init_<namespace>`), unless the compiler inlines it. Of a
-namespace that is a macro, the symbol has the macro's name: who can load the library knows more.
+among the local symbols, and the function of the body (`..._init_<namespace>`), unless the compiler inlines the
+function. If the namespace is a macro, the symbol has the macro's name, and only loading the library gives the
+namespace.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from diagnostics.errors import Finding, InputError, Location
 
 _VARIABLE = re.compile(r"(?:.*::)?(?:STABLE_)?TORCH_LIBRARY_(?:(FRAGMENT|IMPL)_)?static_init_(\w+)")
 _MACRO = re.compile(r"\b(?:STABLE_)?TORCH_LIBRARY(?:_(FRAGMENT|IMPL))?\s*\(\s*(\w+)\s*,(?:\s*(\w+)\s*,)?")
-# What has no code in it: comments, and strings so that none is taken for a comment.
+# Comments. The pattern also matches strings, so that text in a string is not taken for a comment.
 _COMMENT = re.compile(r'//[^\n]*|/\*.*?\*/|("(?:\\.|[^"\\\n])*")', re.DOTALL)
-# The macro that PyTorch's extensions have for the name of their module.
+# The macro with the module's name in PyTorch's extensions.
 _EXTENSION_NAME = "TORCH_EXTENSION_NAME"
 _KINDS = {None: LIBRARY, "FRAGMENT": FRAGMENT, "IMPL": IMPL}
 
@@ -27,12 +28,12 @@ _Use = tuple[str, str, str]
 
 
 def read(library: str, sources: Iterable[str], nm: str, module: str) -> tuple[TorchRegistration, ...]:
-    """The registrations of a library, those of what is linked into it included.
+    """Returns the registrations of a library, with those of libraries that are linked into it.
 
     Args:
         library: path of the shared library.
-        sources: paths of the sources and headers to look for the macros in.
-        nm: the program that lists symbols.
+        sources: paths of the sources and headers that may use the macros.
+        nm: path of nm.
         module: the name of the library's Python module.
     Raises:
         InputError: the library has no symbols left, or nm cannot read them.
@@ -66,13 +67,13 @@ def _registrations(names: Iterable[str]) -> Iterator[_Use]:
         if match := _VARIABLE.fullmatch(name):
             rest = match[2]
             if match[1]:
-                rest = rest.rpartition("_")[0]  # A number that tells uses of one macro apart.
+                rest = rest.rpartition("_")[0]  # The number at the end distinguishes uses of one macro.
             namespace, _, key = rest.rpartition("_") if match[1] == "IMPL" else (rest, "", "")
             yield _KINDS[match[1]], namespace, key
 
 
 def _uses(path: str) -> Iterator[tuple[_Use, Location]]:
-    """The uses of the macros in a source, in the order of their lines."""
+    """Yields the uses of the macros in a source, in the order of lines."""
     text = _COMMENT.sub(_blank, Path(path).read_text(errors="replace"))
     for match in _MACRO.finditer(text):
         use = (_KINDS[match[1]], match[2], (match[3] or "") if match[1] == "IMPL" else "")

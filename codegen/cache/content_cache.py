@@ -1,4 +1,4 @@
-"""What a worker keeps between requests: the results of reading files, for as long as the files stay the same."""
+"""The worker's cache: results of reading files, kept between requests while the files' digests stay the same."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Concatenate, ParamSpec, TypeVar
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 _Paths = TypeVar("_Paths", str, tuple[str, ...])
-# How many results each function keeps.
+# The number of results that the cache keeps for each function.
 _RESULTS = 64
 
 _digests: Mapping[str, str] = {}
@@ -18,7 +18,7 @@ _digests: Mapping[str, str] = {}
 
 @contextlib.contextmanager
 def inputs(digests: Mapping[str, str]) -> Iterator[None]:
-    """Names the content of files, by their paths, while the context lasts."""
+    """Sets the digests of a request's input files, by path, during the block."""
     global _digests  # noqa: PLW0603
     _digests = digests
     try:
@@ -28,9 +28,10 @@ def inputs(digests: Mapping[str, str]) -> Iterator[None]:
 
 
 def by_content(read: Callable[Concatenate[_Paths, _P], _T]) -> Callable[Concatenate[_Paths, _P], _T]:
-    """Makes a function of a file's path, or of those of several, remember its results for the paths and their contents.
+    """Caches the results of a function of one or several paths, by the paths and the digests of the files.
 
-    It reads anew what is no input of the request. Further arguments must be hashable; nobody may change the results.
+    Files that are no inputs of the request are not cached. Further arguments must be hashable. Callers must not change
+    the results.
     """
     results: dict[object, _T] = {}
 
@@ -42,7 +43,7 @@ def by_content(read: Callable[Concatenate[_Paths, _P], _T]) -> Callable[Concaten
         key = (paths, tuple(digests), args, tuple(kwargs.items()))
         if key not in results:
             while len(results) >= _RESULTS:
-                del results[next(iter(results))]  # The oldest.
+                del results[next(iter(results))]  # Removes the oldest result.
             results[key] = read(paths, *args, **kwargs)
         return results[key]
 

@@ -1,4 +1,4 @@
-"""Checks that a binary registers the backends that its program delegates to, and those that its libraries declare."""
+"""Checks that a binary registers the backends that its program delegates to, and that its libraries declare."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from diagnostics.errors import Finding
 
-# The backends that the executorch wheel brings compiled, by the names that programs call them.
+# The targets of the backends in the executorch wheel, by the backends' names in programs.
 _PREBUILT = {
     "OpenvinoBackend": "@rules_executorch//runtime:backend_openvino",
     "QnnBackend": "@rules_executorch//runtime:backend_qnn",
@@ -17,11 +17,11 @@ _PREBUILT = {
 
 @dataclass(frozen=True, slots=True)
 class Linked:
-    """Where a backend is registered.
+    """The registration of a backend in a linked library.
 
     Attributes:
         library: the label of the library.
-        is_whole: whether the library is linked also where nothing refers to it.
+        is_whole: whether the library is linked whole, as with `alwayslink`.
     """
 
     library: str
@@ -29,12 +29,12 @@ class Linked:
 
 
 def missing(program: str, names: Collection[str], linked: Collection[str], label: str) -> list[Finding]:
-    """The backends that a program delegates to and that no linked file registers.
+    """Returns a finding for each backend that a program delegates to and no linked file registers.
 
     Args:
         program: the program's label.
         names: the backends that the program delegates to.
-        linked: those of the backends that a linked file registers.
+        linked: the backends that a linked file registers.
         label: the binary's label.
     """
     return [
@@ -51,11 +51,11 @@ def missing(program: str, names: Collection[str], linked: Collection[str], label
 
 
 def without_code(declared: Mapping[str, str], linked: Collection[str]) -> list[Finding]:
-    """The backends that libraries declare and that no linked file registers.
+    """Returns a finding for each backend that a library declares and no linked file registers.
 
     Args:
-        declared: the names of backends, each with the label of the library that declares the backend.
-        linked: those of the backends that a linked file registers.
+        declared: the label of the declaring library, by the backend's name.
+        linked: the backends that a linked file registers.
     """
     return [
         Finding(
@@ -70,10 +70,10 @@ def without_code(declared: Mapping[str, str], linked: Collection[str]) -> list[F
 
 
 def left_out(linked: Mapping[str, Linked]) -> list[Finding]:
-    """The backends whose registration the linker leaves out.
+    """Returns a finding for each backend whose registration the linker drops.
 
     Args:
-        linked: where backends are registered, by their names.
+        linked: the registrations, by the backends' names.
     """
     return [
         Finding(

@@ -1,8 +1,8 @@
 """Compares the calls in a program with the schemas that the kernels were generated for.
 
-A program keeps no schemas, only the values of each call, and a kernel takes them as its own schema says: another number
-or kind of them aborts, or reads one argument as another. Arguments of equal kinds in another order cannot be told
-apart.
+A program stores the values of each call, but no schemas, and a kernel reads the values by its own schema. With another
+number or other kinds of values, the kernel aborts, or reads one argument as another. The check cannot detect arguments
+of equal kinds in another order.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from diagnostics.errors import Finding
 
 
 def finding(operator: Operator, kinds: Sequence[str], library: str, program: str) -> Finding | None:
-    """What is wrong with a call of an operator; None if nothing is.
+    """Returns the finding for a call that does not fit the operator's schema; None if the call fits.
 
     Args:
         operator: the operator as the library registers it.
-        kinds: the kind of each value of the call, by its name in program.fbs; the last one is what it returns, and may
-            be left out where that is nothing.
+        kinds: the kind of each value of the call, named as in program.fbs. The last value is the result. A call of an
+            operator without results may leave the last value out.
         library: the label of the library.
         program: the label of the program.
     """

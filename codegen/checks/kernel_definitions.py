@@ -1,4 +1,4 @@
-"""Finds the functions that kernel libraries define for kernels, and says what is wrong where none is."""
+"""Finds the functions that kernel libraries define for kernels. Missing definitions give findings."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _MAX_NEAR_MISSES = 3
 
 @dataclass(frozen=True, slots=True)
 class KernelLibraries:
-    """The libraries that kernels are looked for in.
+    """The libraries that should define the kernels.
 
     Attributes:
-        attribute: the rule's attribute that names the libraries.
-        paths: their paths.
-        defined: the functions that they define.
+        attribute: the rule's attribute with the libraries.
+        paths: the paths of the libraries.
+        defined: the functions that the libraries define.
     """
 
     attribute: str
@@ -35,19 +35,19 @@ def find(library: Library, kernels: KernelLibraries) -> list[tuple[str, Operator
     """Finds the kernels of a generated library.
 
     Args:
-        library: what the generated library registers.
-        kernels: where the kernels should be.
+        library: the generated library.
+        kernels: the kernel libraries.
     Returns:
-        The C++ names of the kernels that are defined only without a context, each with an operator that it computes.
+        The C++ names of the kernels that are defined without a context only, each with one of the kernel's operators.
     Raises:
-        InputError: with every kernel that is defined in neither form.
+        InputError: kernels are defined neither with nor without a context. The error has a finding for each.
     """
     linkable = {(symbol.name, symbol.parameters) for symbol in kernels.defined if not symbol.is_local}
     without_context: dict[tuple[str, str], Operator] = {}
     findings: list[Finding] = []
     for operator in library.operators:
         for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
-            # PyTorch's own kernels take types that no other kernel takes.
+            # PyTorch's dispatcher finds PyTorch's own kernels, which no library has to define.
             if kernel.function == aten_kernels.FUNCTION:
                 continue
             expected = _expected_parameters(operator, kernel)
@@ -63,7 +63,7 @@ def find(library: Library, kernels: KernelLibraries) -> list[tuple[str, Operator
 
 
 def _expected_parameters(operator: Operator, kernel: Kernel) -> tuple[str, ...]:
-    """The kernel's parameters without and with the context, as a demangler spells them."""
+    """Returns the kernel's parameters without and with the context, in a demangler's spelling."""
     parameters = signatures.demangled_parameters(operator.schema, kernel.dialect)
     if kernel.is_aten:
         return (", ".join(parameters),)
@@ -71,7 +71,7 @@ def _expected_parameters(operator: Operator, kernel: Kernel) -> tuple[str, ...]:
 
 
 def _declarations(operator: Operator, kernel: Kernel) -> list[str]:
-    """The declarations that a kernel may have, each on one line, as a user would write them."""
+    """Returns the possible declarations of a kernel, one line each, as a user would write them."""
     names = signatures.parameter_names(operator.schema)
     types = signatures.parameter_types(operator.schema, kernel.dialect)
     returned = signatures.return_type(operator.schema, kernel.dialect)
@@ -109,7 +109,7 @@ def _undefined(operator: Operator, kernel: Kernel, label: str, kernels: KernelLi
 def _near_misses(
     operator: Operator, kernel: Kernel, defined: Sequence[symbols.Symbol]
 ) -> tuple[list[symbols.Symbol], str]:
-    """What was probably meant to be the kernel, if anything, and why it is not."""
+    """Returns the functions that were probably meant as the kernel, and the reason why they do not match."""
     base_name = kernel.function.rpartition("::")[2]
     same_base = [symbol for symbol in defined if symbol.base_name == base_name]
     same_name = [symbol for symbol in same_base if symbol.name == kernel.function]
@@ -137,7 +137,7 @@ def _near_misses(
 
 
 def _similar(base_name: str, defined: Sequence[symbols.Symbol]) -> list[symbols.Symbol]:
-    """Functions whose name is spelled like a kernel's or contains it; the `_out` that all end in does not count."""
+    """Returns functions with names similar to a kernel's name or containing it. The suffix `_out` does not count."""
     stem = base_name.removesuffix("_out")
     by_stem: dict[str, list[symbols.Symbol]] = {}
     for symbol in defined:
@@ -147,7 +147,7 @@ def _similar(base_name: str, defined: Sequence[symbols.Symbol]) -> list[symbols.
 
 
 def _parameter_difference(expected: tuple[str, ...], symbol: symbols.Symbol) -> str:
-    """Which parameter of a function of the right name is wrong."""
+    """Describes the wrong parameter of a function with the kernel's name."""
     if symbol.parameters is None:
         return 'the kernel is declared extern "C"'
     found = _split(symbol.parameters)

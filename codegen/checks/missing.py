@@ -1,4 +1,4 @@
-"""What to say about operators and kernels that are asked for and that nothing provides."""
+"""Findings for requested operators and kernels that no library provides."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from codegen.model import aten_operators, kernel_keys, prim_ops
 from diagnostics import suggest
 from diagnostics.errors import Finding, Location
 
-# The kernels that the executorch wheel brings compiled, by the namespace of their operators.
+# The targets of the prebuilt kernels in the executorch wheel, by the namespace of their operators.
 _PREBUILT = {
     "aten": "@rules_executorch//runtime:kernels_optimized",
     "quantized_decomposed": "@rules_executorch//runtime:kernels_quantized",
 }
-# How a library of portable kernels gets this repository's others, by the namespace of their operators.
+# The fix that adds this repository's other kernels to a library, by the namespace of their operators.
 _OWN = {
     "quantized_decomposed": "add @rules_executorch//kernels/quantized:operators to kernel_deps of the library",
     "rules_executorch": "give the library @rules_executorch//kernels/optimized:operators in kernel_deps, in place of "
     "those of kernels/portable",
 }
-# How many declared kernels an error lists.
+# The number of declared kernels that an error lists.
 _MAX_DECLARED = 8
 
 
@@ -34,20 +34,20 @@ def operator(
     is_called: bool = False,
     details: tuple[str, ...] = (),
 ) -> Finding:
-    """An operator that is missing.
+    """Returns the finding for a missing operator.
 
     Args:
         name: the operator's full name.
-        asked_by: the labels of the targets or models that want it.
-        provided: the names of the operators that there are.
-        providers: what provides them, for the sentence.
-        where: the label of what is being built.
-        fixes: what to do, one or another.
-        is_called: whether a program calls the operator: the name is that of an operator then.
-        details: what else to say.
+        asked_by: the labels of the targets or models that request the operator.
+        provided: the names of the provided operators.
+        providers: the providers of the operators, for the message.
+        where: the label of the built target.
+        fixes: alternative fixes.
+        is_called: whether a program calls the operator. The name is then not misspelled.
+        details: further lines of the message.
     """
     labels = ", ".join(sorted(asked_by))
-    # Of the runtime's own operators, those of the same name: executorch_prim::add.Scalar is nobody's aten::add.
+    # For executorch_prim::add, suggest overloads of the runtime's own operator, not the similar name aten::add.
     own = tuple(sorted(own for own in prim_ops.PRIM_OPS if own.partition(".")[0] == name.partition(".")[0]))
     near = own or suggest.nearest_operators(name, provided, misspelled=not is_called and not is_pytorchs(name))
     if not name.partition("::")[1]:
@@ -68,38 +68,38 @@ def operator(
 
 
 def prebuilt_kernels(name: str) -> str | None:
-    """The library of ExecuTorch's own kernels that may have an operator."""
+    """Returns the target of ExecuTorch's prebuilt kernels for an operator's namespace; None if there is none."""
     return _PREBUILT.get(name.partition("::")[0])
 
 
 def own_kernels(name: str, provided: Collection[str]) -> str | None:
-    """How a library gets this repository's kernels for an operator, if it has none of that namespace."""
+    """Returns the fix that adds this repository's kernels, unless `provided` has operators of the namespace."""
     namespace = name.partition("::")[0]
     is_there = any(other.partition("::")[0] == namespace for other in provided)
     return None if is_there else _OWN.get(namespace)
 
 
 def is_pytorchs(name: str) -> bool:
-    """Whether PyTorch has an operator of this name, whatever its overload."""
+    """Returns whether PyTorch has an operator of this name, with any overload."""
     return name.partition(".")[0] in {known.partition(".")[0] for known in aten_operators.names()}
 
 
 def unmatched_keys(declared: Iterable[str], calls: Iterable[str]) -> list[str]:
-    """The keys of calls that no kernel is for by itself, given the keys of the kernels."""
+    """Returns the keys of calls for which no kernel is declared, without `default`."""
     return sorted({*calls} - {kernel_keys.DEFAULT, *declared})
 
 
 def kernel(
     operator: str, keys: Sequence[str], declared: Sequence[str], asked_by: Iterable[str], where: Location | str
 ) -> Finding:
-    """Calls of an operator that no kernel is for.
+    """Returns the finding for calls of an operator without a matching kernel.
 
     Args:
         operator: the operator's full name.
-        keys: the calls' kernel keys.
-        declared: the kernel keys that there are; `default` is not among them.
-        asked_by: the labels of the targets or models that make the calls.
-        where: the place or label to name.
+        keys: the kernel keys of the calls.
+        declared: the declared kernel keys, without `default`.
+        asked_by: the labels of the targets or models with the calls.
+        where: the place or label of the finding.
     """
     details = ["needed for:", *(f"  {kernel_keys.readable(key)}" for key in keys)]
     details += ["declared for:", *(f"  {kernel_keys.readable(key)}" for key in declared[:_MAX_DECLARED])]

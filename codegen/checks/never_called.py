@@ -10,15 +10,17 @@ from codegen.model.schema import FunctionSchema, OperatorName
 
 
 def notes(operators: Mapping[str, Operator]) -> Iterator[str]:
-    """One note for each operator whose out variant programs call in its place, and which the library lacks.
+    """Yields a note for each operator without out arguments whose out variant the library lacks.
+
+    Programs call the out variant in place of the operator.
 
     Args:
-        operators: what the library registers, by the operators' full names.
+        operators: the operators that the library registers, by their full names.
     """
     for operator in operators.values():
         function = operator.schema
-        # A program's memory is planned before it runs, so that an export replaces what gives new tensors. What gives
-        # numbers stays, and so do operators of PyTorch that change their input, which write states back.
+        # ExecuTorch plans a program's memory before the run, so an export replaces operators that return new tensors by
+        # out variants. Operators that return numbers stay. In-place operators of PyTorch also stay: they update states.
         if function.out or not function.returns or any(str(r.type) != "Tensor" for r in function.returns):
             continue
         is_in_place = any(returned.is_written for returned in function.returns)
@@ -34,7 +36,7 @@ def notes(operators: Mapping[str, Operator]) -> Iterator[str]:
 
 
 def _out_variants(function: FunctionSchema) -> list[str]:
-    """The names of an operator's out variants: those of PyTorch, or the one that a custom operator would have."""
+    """Returns the names of an operator's out variants: PyTorch's, or the expected name for a custom operator."""
     name = function.name
     if name.namespace == "aten":
         return aten_kernels.out_variants(function)

@@ -1,4 +1,4 @@
-"""Checks that what a binary registers is what its program calls: operators, schemas, dtypes, kernels."""
+"""Checks a program's calls against the registrations of a binary: operators, schemas, dtypes, kernels."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from diagnostics.suggest import did_you_mean, nearest
 def missing_operators(
     program: str, called: Collection[str], registrations: Sequence[RegisteredKernel], notes: Sequence[str]
 ) -> Iterator[Finding]:
-    """The operators that a program calls and that nothing registers for certain.
+    """Yields a finding for each operator that a program calls and no library is sure to register.
 
     Args:
         program: the program's label.
         called: the full names of the operators that the program calls.
         registrations: the kernels that the binary registers.
-        notes: what else to say where an operator is missing.
+        notes: further lines for the message of a missing operator.
     """
     linked = {r.operator: r.library for r in registrations if r.is_whole}
     libraries = dict.fromkeys(r.library for r in registrations if r.is_whole and r.library != RUNTIME)
@@ -62,11 +62,11 @@ def missing_operators(
 
 
 def unknown_methods(test: str, named: Sequence[str], program: str, methods: Sequence[str]) -> Iterator[Finding]:
-    """The methods that a test names and its program does not have.
+    """Yields a finding for each method that a test names and its program does not have.
 
     Args:
         test: the test's label.
-        named: the methods that it names.
+        named: the methods that the test names.
         program: the program's label.
         methods: the methods that the program has.
     """
@@ -83,12 +83,12 @@ def unknown_methods(test: str, named: Sequence[str], program: str, methods: Sequ
 
 
 def other_schemas(program: str, calls: Mapping[str, Calls], libraries: Sequence[Library]) -> Iterator[Finding]:
-    """The calls of a program that do not fit the schemas of the operators.
+    """Yields a finding for each call of a program that does not fit the operator's schema.
 
     Args:
         program: the program's label.
         calls: the program's calls, by the operators' full names.
-        libraries: what the binary's libraries register.
+        libraries: the binary's generated libraries.
     """
     for library in libraries:
         for operator in library.operators:
@@ -99,9 +99,9 @@ def other_schemas(program: str, calls: Mapping[str, Calls], libraries: Sequence[
 
 
 def missing_dtypes(program: str, calls: Mapping[str, Calls], builds: Sequence[SelectiveBuild]) -> Iterator[Finding]:
-    """The dtypes of calls that a dtype-selective build leaves out of the operator's kernel.
+    """Yields a finding for each operator whose kernel lacks dtypes of the calls in a dtype-selective build.
 
-    The kernel of the dtype-selective build is linked also where another library registers the operator.
+    The kernel of the dtype-selective build is linked even if another library registers the operator.
 
     Args:
         program: the program's label.
@@ -128,7 +128,7 @@ def missing_dtypes(program: str, calls: Mapping[str, Calls], builds: Sequence[Se
 def missing_kernels(
     program: str, calls: Mapping[str, Calls], registrations: Sequence[RegisteredKernel]
 ) -> Iterator[Finding]:
-    """The calls of registered operators with dtypes and dim orders that no kernel is for.
+    """Yields a finding for each registered operator with calls whose dtypes and dim orders no kernel supports.
 
     Args:
         program: the program's label.

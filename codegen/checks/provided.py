@@ -1,4 +1,4 @@
-"""Takes the operators that are wanted out of those that are provided, and says which are missing."""
+"""Selects the requested operators from the provided ones. Missing operators give findings."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from diagnostics.errors import Finding, InputError
 
 
 def select(wanted: Selection, provided: Mapping[str, Operator], providers: str, label: str) -> list[Operator]:
-    """The provided operators that are wanted, sorted by name, each with the kernels that the wanted calls reach.
+    """Returns the selected operators, sorted by name, each with the kernels that the selected calls need.
 
     Args:
         wanted: the selection.
-        provided: the operators that there are, by their full names.
-        providers: what provides the operators, for messages.
+        provided: the provided operators, by their full names.
+        providers: the providers of the operators, for messages.
         label: the label of the library.
 
     Raises:
-        InputError: with every operator and every kernel that is wanted and not provided.
+        InputError: operators or kernels of the selection are not provided. The error has a finding for each.
     """
     selected = set(provided) if wanted.include_all else set()
-    # Those of which only some kernels may be wanted.
+    # The operators for which the selection may request only some kernels.
     by_key = set(wanted.operators) - selected
     findings: list[Finding] = []
     for name, operator in sorted(wanted.operators.items()):
@@ -69,11 +69,11 @@ def _missing(
 
 
 def _with_kernels(operator: Operator, wanted: SelectedOperator, findings: list[Finding]) -> Operator:
-    """The operator with the kernels that calls of the wanted dtypes and dim orders reach."""
+    """Returns the operator with the kernels that calls of the selected dtypes and dim orders need."""
     declared = [key for kernel in operator.kernels for key in kernel.keys]
     calls = set(filter(kernel_keys.is_call, wanted.kernel_keys))
     unmatched = missing.unmatched_keys(declared, calls)
-    # Those that are wanted in whatever call; None for all.
+    # The dtypes that are selected for all calls; None for all dtypes.
     dtypes = kernel_keys.dtypes(wanted.kernel_keys - calls) if wanted.kernel_keys - calls else frozenset[int]()
 
     def is_reached(key: str) -> bool:

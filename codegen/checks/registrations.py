@@ -10,20 +10,20 @@ from codegen.model import kernel_keys, prim_ops
 from codegen.model.operators import Operator
 from diagnostics.errors import Finding
 
-# What registers the operators that the runtime brings itself.
+# The provider of the runtime's own operators, for messages.
 RUNTIME = "the runtime"
 
 
 @dataclass(frozen=True, slots=True)
 class RegisteredKernel:
-    """One kernel that is registered when a binary starts.
+    """A kernel that a binary registers when it starts.
 
     Attributes:
         operator: the operator's full name.
-        key: the kernel key; `default` for the kernel of every dtype and dim order.
-        library: the label of the library that registers it.
-        place: where its source says so; empty if that is not known.
-        is_whole: whether the library is linked whole, so that the registration is never left out.
+        key: the kernel key; `default` for a kernel of all dtypes and dim orders.
+        library: the label of the library that registers the kernel.
+        place: the place of the registration in a source; empty if unknown.
+        is_whole: whether the library is linked whole, so that the linker cannot drop the registration.
     """
 
     operator: str
@@ -37,13 +37,13 @@ class RegisteredKernel:
 
 
 def of_runtime() -> Iterator[RegisteredKernel]:
-    """The kernels that the runtime brings itself."""
+    """Yields the kernels of the runtime's own operators."""
     for name in sorted(prim_ops.PRIM_OPS):
         yield RegisteredKernel(name, kernel_keys.DEFAULT, RUNTIME)
 
 
 def of_library(label: str, operators: Sequence[Operator]) -> Iterator[RegisteredKernel]:
-    """The kernels that a generated library registers.
+    """Yields the kernels that a generated library registers.
 
     Args:
         label: the library's label.
@@ -56,7 +56,7 @@ def of_library(label: str, operators: Sequence[Operator]) -> Iterator[Registered
 
 
 def registered_twice(label: str, registrations: Sequence[RegisteredKernel]) -> list[Finding]:
-    """One finding for each group of libraries that register the same kernels.
+    """Returns a finding for each group of libraries that register the same kernels.
 
     Args:
         label: the binary's label.
@@ -87,7 +87,7 @@ def registered_twice(label: str, registrations: Sequence[RegisteredKernel]) -> l
 
 
 def built_twice(label: str, builds: Sequence[SelectiveBuild]) -> list[Finding]:
-    """One finding for each group of libraries that compile the same kernels, each for its dtypes.
+    """Returns a finding for each group of libraries that compile the same kernels for their own dtypes.
 
     Args:
         label: the binary's label.
@@ -116,12 +116,12 @@ def built_twice(label: str, builds: Sequence[SelectiveBuild]) -> list[Finding]:
 
 
 def too_many(label: str, registrations: Sequence[RegisteredKernel], max_kernels: int) -> list[Finding]:
-    """The finding that a binary registers more kernels than the runtime's registry holds.
+    """Returns a finding if a binary registers more kernels than the capacity of the runtime's registry.
 
     Args:
         label: the binary's label.
         registrations: the kernels that the binary registers.
-        max_kernels: how many kernels the registry holds.
+        max_kernels: the capacity of the registry.
     """
     if len(registrations) <= max_kernels:
         return []

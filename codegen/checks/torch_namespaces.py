@@ -1,4 +1,4 @@
-"""Checks that operator libraries define namespaces of their own, and none as a whole twice."""
+"""Checks that operator libraries define only their own namespaces, and no namespace twice with TORCH_LIBRARY."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from diagnostics.errors import Finding
 
 
 def mistakes(label: str, manifests: Sequence[TorchLibrary]) -> list[Finding]:
-    """What PyTorch would abort a process for that loads the libraries.
+    """Returns a finding for each mistake for which PyTorch would abort a process that loads the libraries.
 
     Args:
-        label: of what loads the libraries.
-        manifests: of the libraries, each once.
+        label: the label of the target that loads the libraries.
+        manifests: the manifests of the libraries, each once.
     """
     return [finding for manifest in manifests for finding in _reserved(manifest)] + duplicates(label, manifests)
 
@@ -35,11 +35,11 @@ def _reserved(manifest: TorchLibrary) -> list[Finding]:
 
 
 def duplicates(label: str, manifests: Sequence[TorchLibrary]) -> list[Finding]:
-    """One finding for each namespace that is defined as a whole more than once, in whichever library.
+    """Returns a finding for each namespace that libraries define more than once with TORCH_LIBRARY.
 
     Args:
-        label: of what loads the libraries.
-        manifests: of the libraries, each once.
+        label: the label of the target that loads the libraries.
+        manifests: the manifests of the libraries, each once.
     """
     places: dict[str, list[str]] = {}
     for manifest in manifests:
@@ -50,7 +50,7 @@ def duplicates(label: str, manifests: Sequence[TorchLibrary]) -> list[Finding]:
 
 
 def duplicate(label: str, namespace: str, places: Sequence[str]) -> Finding:
-    """The finding that the places, of what `label` loads, define one namespace."""
+    """Returns the finding for several places, in libraries that `label` loads, which define one namespace."""
     return Finding(
         id="duplicate-namespace",
         where=label,

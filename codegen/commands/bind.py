@@ -2,9 +2,9 @@
 
     codegen bind --manifest registered.json --nm nm --library libkernels.a --output KernelAdapters.cpp
 
-A kernel may take a leading `KernelRuntimeContext&` or not; generated code always passes one. Where a library defines
-only the form without, the output defines the other. A kernel that is defined in neither form is an error. A kernel that
-takes `at::Tensor` has no context.
+A kernel may have a leading parameter `KernelRuntimeContext&` or not. Generated code always passes a context. If a
+library defines a kernel without a context only, the output defines the overload with a context. A kernel without any
+definition is an error. A kernel that takes `at::Tensor` has no context.
 """
 
 from __future__ import annotations

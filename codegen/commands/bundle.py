@@ -1,10 +1,10 @@
-"""Puts a binary and the files that it needs into a folder and a tar archive, with a manifest of them.
+"""Puts a binary and its files into a folder and a tar archive, with a manifest of the files.
 
     codegen bundle --label //app:bundle --binary runner --runfile _main/app/model.pte --runfile_source app/model.pte \\
         --license _main/LICENSE --license_source LICENSE --folder bundle --tar bundle.tar
 
-The folder has `<binary>`; `<binary>.runfiles`, where the binary finds its libraries and its data; `licenses`; and
-`manifest.json`. The archive has the folder, by its name; neither owners nor times are in it.
+The folder has `<binary>`; `<binary>.runfiles` with the binary's libraries and data; `licenses`; and `manifest.json`.
+The archive has the folder under its name, without owners and times.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def run() -> None:
 
 
 def _copy(source: Path, target: Path) -> None:
-    """Copies what a file or folder holds, also where links stand for files, with the permission to run it."""
+    """Copies a file or a folder. Follows links, and keeps the permission to execute."""
     target.parent.mkdir(parents=True, exist_ok=True)
     if source.is_dir():
         for child in sorted(source.iterdir()):

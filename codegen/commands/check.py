@@ -1,11 +1,11 @@
-"""Checks what a binary links against itself, and against the program that it runs.
+"""Checks the registrations of a binary's libraries against each other, and against the binary's program.
 
     codegen check --label //models:runner --program model.pte --program_name //models:model \\
         --manifest registered.json --output report.txt
 
-No kernel may be registered twice, nor more of them than the runtime's registry holds. With a program, every operator
-that it calls must be registered, with a schema that fits the calls, and by a kernel that handles the dtypes of their
-tensors. Writes a report of the operators and of what registers them.
+No kernel may be registered twice, and there may not be more kernels than the capacity of the runtime's registry. With a
+program, each operator that the program calls must be registered, with a schema that fits the calls, and with a kernel
+for the dtypes of the calls. Writes a report of the operators and of the libraries that register them.
 """
 
 from __future__ import annotations
@@ -77,10 +77,10 @@ class _Object:
     """A linked file.
 
     Attributes:
-        library: the label of its library.
-        path: its path.
-        is_whole: whether it is linked also where nothing refers to it.
-        registrations: what it registers, as far as it tells.
+        library: the label of the file's library.
+        path: the file's path.
+        is_whole: whether the file is linked whole, as with `alwayslink`.
+        registrations: the known registrations of the file.
     """
 
     library: str
@@ -141,7 +141,7 @@ def run() -> None:
 
 
 def _by_pytorch(libraries: list[registered_operators.Library]) -> dict[str, str]:
-    """What to say of the operators that run with PyTorch's own kernels."""
+    """Returns the note in the report for each operator that runs with PyTorch's own kernel."""
     operators = [operator for library in libraries for operator in library.operators]
     return {
         operator.name: f", with PyTorch's kernel{' for the other calls' if len(operator.kernels) > 1 else ''}"
@@ -151,7 +151,7 @@ def _by_pytorch(libraries: list[registered_operators.Library]) -> dict[str, str]
 
 
 def _linked_backends(names: Collection[str]) -> dict[str, backends.Linked]:
-    """Those of some backends that a linked file may register, each with the library of the file."""
+    """Returns the backends that a linked file may register, with the library of the file."""
     return {
         name: backends.Linked(library, is_whole)
         for paths, is_whole in ((_OBJECTS.value, False), (_WHOLE_OBJECTS.value, True))
@@ -161,7 +161,7 @@ def _linked_backends(names: Collection[str]) -> dict[str, backends.Linked]:
 
 
 def _unreadable(objects: list[_Object]) -> list[str]:
-    """What to say of files that register kernels which nothing tells of."""
+    """Returns the messages about files that register unknown kernels."""
     return [
         f"{Path(linked.path).name} of {linked.library} calls register_kernels(), and which kernels it registers cannot "
         "be read; give them with an executorch_prebuilt_kernels"
@@ -171,7 +171,7 @@ def _unreadable(objects: list[_Object]) -> list[str]:
 
 
 def _registered(libraries: list[registered_operators.Library], objects: list[_Object]) -> Iterator[RegisteredKernel]:
-    """Every kernel that the runtime, the libraries and linked files register."""
+    """Yields the kernels that the runtime, the libraries and linked files register."""
     yield from registrations.of_runtime()
     for library in libraries:
         yield from registrations.of_library(library.label, library.operators)

@@ -1,4 +1,4 @@
-"""Collects the operators that C++ declares by EXECUTORCH_OPERATOR of runtime/operator.h, out of object files.
+"""Collects from object files the operators that C++ declares with EXECUTORCH_OPERATOR of runtime/operator.h.
 
 codegen collect --label //ops:kernels --object kernels.o --output kernels.declared.json
 """

@@ -24,15 +24,15 @@ COMMANDS = {
 
 
 def module(command: str) -> Any:
-    """The module of a subcommand. Other subcommands are not imported, since a build starts this program often."""
+    """Imports the module of one subcommand only, since a build starts this program often."""
     return importlib.import_module(f"codegen.commands.{command}")
 
 
 def run(command: str, arguments: Sequence[str]) -> None:
-    """Runs a subcommand, with none of the flags of an earlier run.
+    """Runs a subcommand. Flags of an earlier run are reset.
 
     Raises:
-        InputError: what the subcommand finds wrong.
+        InputError: the subcommand found mistakes in its inputs.
         flags.Error: the arguments are not flags of the subcommand.
     """
     values = module(command).FLAGS

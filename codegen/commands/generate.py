@@ -1,20 +1,20 @@
-"""Generates the C++ that gives operators to the runtime, or to PyTorch, with the kernels of YAML files.
+"""Generates the C++ that registers operators with the runtime or defines them in PyTorch, from YAML files.
 
     codegen generate --label //ops:lib --functions_yaml functions.yaml --selection selected_operators.yaml \\
         --max_kernels 2000 --boxed_kernels boxed_kernels --kernel_table KernelTable.cpp \\
         --registration RegisterKernels.cpp --native_functions NativeFunctions.h --functions Functions.h \\
         --manifest registered.json
 
-registers the kernels of the selected operators with ExecuTorch's runtime.
+This command registers the kernels of the selected operators with ExecuTorch's runtime.
 
     codegen generate --target torch --label //ops:custom_ops_lib --custom_ops_yaml custom_ops.yaml \\
         --max_kernels 2000 --boxed_kernels boxed_kernels --kernel_table KernelTable.cpp \\
         --native_functions NativeFunctions.h --torch_operators TorchOperators.cpp --manifest registered.json \\
         --library libcustom_ops_lib.so --module custom_ops_lib.py --torch_manifest custom_ops_lib.torch.json
 
-defines the operators in PyTorch: those of a selection, or all, except those that PyTorch defines itself.
+This command defines operators in PyTorch: those of a selection, or all. Operators that PyTorch defines are left out.
 
-Reads no kernels, so that it can run beside their compilation; `codegen bind` compares the two.
+The command does not read kernels, so it can run in parallel to their compilation. `codegen bind` checks the kernels.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ _LABEL = shared_flags.label(FLAGS, "the library")
 _MAX_KERNELS = shared_flags.max_kernels(FLAGS)
 _SELECTIONS = shared_flags.selections(FLAGS)
 
-# What provides the operators.
+# Inputs with operators.
 _FUNCTIONS_YAML = flags.DEFINE_string(
     "functions_yaml", None, "The kernels of PyTorch's own operators, functions.yaml.", flag_values=FLAGS
 )
@@ -91,7 +91,7 @@ _ATEN_KERNELS = flags.DEFINE_bool(
 )
 _STUBS = flags.DEFINE_bool("stubs", False, "Defines operators without kernels, for PyTorch alone.", flag_values=FLAGS)
 
-# What is written for both targets.
+# Outputs for both targets.
 _BOXED_KERNELS = flags.DEFINE_string(
     "boxed_kernels",
     None,
@@ -115,7 +115,7 @@ _MANIFEST = flags.DEFINE_string(
     "manifest", None, "Where to write the operators and their kernels, as JSON.", required=True, flag_values=FLAGS
 )
 
-# What is written for the runtime alone.
+# Outputs for the runtime only.
 _SUPPORT_EXCEPTIONS = flags.DEFINE_bool(
     "support_exceptions", True, "Turns what a kernel throws into the failure of its call.", flag_values=FLAGS
 )
@@ -144,7 +144,7 @@ _FUNCTIONS = flags.DEFINE_string(
     "functions", None, "Where to write the header with the operators as C++ functions.", flag_values=FLAGS
 )
 
-# What is written for PyTorch alone.
+# Outputs for PyTorch only.
 _TORCH_OPERATORS = flags.DEFINE_string(
     "torch_operators", None, "Where to write the source that defines the operators.", flag_values=FLAGS
 )
@@ -159,7 +159,7 @@ _TORCH_MANIFEST = flags.DEFINE_string(
     "torch_manifest", None, "Where to write what is registered with PyTorch, as JSON.", flag_values=FLAGS
 )
 
-# The flags that each target needs, and that the other one has no use for.
+# The flags that one target requires and the other target refuses.
 _OF_TARGET: Mapping[str, Sequence[flags.FlagHolder[str | None]]] = {
     _EXECUTORCH: (_REGISTRATION, _FUNCTIONS),
     _TORCH: (_TORCH_OPERATORS, _LIBRARY, _MODULE, _TORCH_MANIFEST),
@@ -217,17 +217,17 @@ def run() -> None:
 
 
 def _is_idle_fallback(operators: Sequence[Operator]) -> bool:
-    """Whether PyTorch's kernels are there beside others, and no operator takes one."""
+    """Returns whether PyTorch's kernels are the fallback of other kernels, and no operator uses the fallback."""
     others = (*_named_yamls(), *_kernel_yamls(), *_DECLARED_OPERATORS.value)
     taken = any(kernel.is_aten for operator in operators for kernel in operator.kernels)
     return _ATEN_KERNELS.value and bool(others) and not taken
 
 
 def _check_flags() -> None:
-    """Each target's own outputs are given for that target, and the runtime gets what a selection names.
+    """Checks that the outputs of the target are given, and no others, and that the runtime has a selection.
 
     Raises:
-        flags.Error: they are not.
+        flags.Error: the check fails.
     """
     for target, of_target in _OF_TARGET.items():
         for flag in of_target:
@@ -239,26 +239,29 @@ def _check_flags() -> None:
 
 
 def _path(flag: flags.FlagHolder[str | None]) -> Path:
-    """The value of a flag that the target needs."""
+    """Returns the path of a flag that the target requires."""
     assert flag.value is not None, f"--{flag.name} was let through by _check_flags()"
     return Path(flag.value)
 
 
 def _named_yamls() -> list[str]:
-    """The YAMLs that the target itself names."""
+    """Returns the YAMLs that attributes of the rule name."""
     yamls = (_FUNCTIONS_YAML, _FALLBACK_YAML, _CUSTOM_OPS_YAML, _ATEN_CUSTOM_OPS_YAML)
     return [yaml.value for yaml in yamls if yaml.value is not None]
 
 
 def _kernel_yamls() -> list[str]:
-    """Those that only the target's libraries of kernels name."""
+    """Returns the YAMLs that only kernel libraries bring along."""
     return [path for path in _KERNEL_YAMLS.value if path not in _named_yamls()]
 
 
 def _without_unnamed(
     given: Mapping[str, Operator], wanted: selection.Selection, kernel_yamls: Collection[str]
 ) -> Mapping[str, Operator]:
-    """What all operators are of a target that names YAMLs: theirs, and of its libraries' YAMLs those that it names."""
+    """Limits `include_all` for a target with its own YAMLs.
+
+    All operators are then those of the target's YAMLs, plus the selected operators of kernel libraries' YAMLs.
+    """
     named = wanted.operators
     return {
         name: operator
@@ -292,7 +295,7 @@ def _read_operators() -> Mapping[str, Operator]:
 
 
 def _unbound_note(given: Mapping[str, Operator]) -> str:
-    """What a library with all of PyTorch's operators lacks."""
+    """Returns the note about operators that a library with all of PyTorch's operators lacks."""
     by_reason: dict[str, list[str]] = {}
     for name, reason in aten_kernels.unbound().items():
         if name not in given:
@@ -304,7 +307,7 @@ def _unbound_note(given: Mapping[str, Operator]) -> str:
 
 
 def _check_registry_size(operators: Sequence[Operator]) -> None:
-    """Raises what a binary with the library would be refused for, whatever else it links."""
+    """Raises an error if the library alone has more kernels than the capacity of the runtime's registry."""
     registered = list(registrations.of_runtime())
     registered += registrations.of_library(_LABEL.value, operators)
     findings = registrations.too_many(_LABEL.value, registered, _MAX_KERNELS.value)
@@ -352,7 +355,7 @@ def _write_for_torch(
 
 
 def _among(wanted: selection.Selection, given: Mapping[str, Operator]) -> selection.Selection:
-    """The selected operators that are given; others of a program are defined elsewhere."""
+    """Returns the selected operators that are given. Other libraries define the other operators of a program."""
     bases = {name.partition(".")[0] for name in given}
     return dataclasses.replace(
         wanted,
@@ -365,10 +368,10 @@ def _among(wanted: selection.Selection, given: Mapping[str, Operator]) -> select
 
 
 def _definable(operators: Sequence[Operator]) -> list[Operator]:
-    """The operators that PyTorch does not define itself.
+    """Returns the operators that PyTorch does not define itself.
 
     Raises:
-        InputError: there are none.
+        InputError: there are no such operators.
     """
     definable = [o for o in operators if o.schema.name.namespace not in torch_schemas.RESERVED_NAMESPACES]
     if definable:

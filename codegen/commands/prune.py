@@ -1,12 +1,13 @@
-"""Leaves out kernels that are not selected, and of the others dtypes: writes what a library compiles for itself.
+"""Writes the sources of a dtype-selective build: only selected kernels, with only the selected dtypes.
 
     codegen prune --label //ops:lib --manifest registered.json --selection selected_operators.yaml \\
         --source 0:op_add.cpp:aten::add.out,aten::add.Scalar_out --source 0:convert.cpp: --directory sources \\
         --header selected_op_variants.h --dtypes dtypes.json --marks SelectedKernels.cpp
 
-A directory gets one source for each --source of its number that implements a selected operator, or none at all: what
-operators share. Each compiles the original behind the header. Without --header, --dtypes and --marks, kernels keep all
-dtypes.
+--source has the number of a directory, a source file and the operators that the file implements. The directory gets a
+source for each file that implements a selected operator, and for each file without operators, which operators share.
+Each written source includes the header and then the original file. Without --header, --dtypes and --marks, kernels
+keep all dtypes.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ def run() -> None:
         sources.append((int(number_text), path))
         if implemented:
             kernel_sources.append(path)
-        # What else the source implements is compiled too, for no dtype.
+        # Operators of the source that are not selected are compiled for no dtype.
         operators |= {name: frozenset() for name in implemented if name not in selected}
     build = SelectiveBuild(_LABEL.value, operators, tuple(kernel_sources))
     by_dtype = _HEADER.value is not None

@@ -2,7 +2,7 @@
 
     codegen select --output selected_operators.yaml --ops aten::add.out --model model.pte --model_name //models:model
 
-The same operators give the same bytes, in whatever order and from whatever sources they come.
+The same operators give the same bytes, in any order and from any sources.
 """
 
 from __future__ import annotations
@@ -114,7 +114,7 @@ def run() -> None:
 
 
 def _read_all(readers: Iterable[Callable[[], _T]], findings: list[Finding]) -> list[_T]:
-    """What each reader gives. What is wrong with some is added to the findings, so that one run tells of all."""
+    """Returns the readers' results. Adds the findings of failed readers to `findings`, so that one run reports all."""
     results: list[_T] = []
     for read in readers:
         try:
@@ -149,7 +149,7 @@ def _check_flags() -> None:
 
 
 def _listed() -> op_matrix.Matrix:
-    """What --ops, --ops_dict and --include_all_operators ask for."""
+    """Returns the selection of --ops, --ops_dict and --include_all_operators."""
     findings = [finding for name in _OPS.value if (finding := _check_name(name))]
     wanted: dict[str, set[str]] = {}
     for name in _OPS.value:
@@ -195,7 +195,7 @@ def _ops_dict() -> Mapping[str, list[str]]:
 
 
 def _kernel_key(value: str) -> str | None:
-    """The kernel key that a dtype's name or a key stands for; None if it is neither."""
+    """Returns the kernel key for a dtype's name or a key; None if the value is neither."""
     if value == kernel_keys.DEFAULT or kernel_keys.parse(value) is not None:
         return value
     dtype = kernel_keys.find_dtype(value)
@@ -235,7 +235,7 @@ def _of_ops_schema_yaml(path: str, name: str) -> op_matrix.Matrix:
 
 
 def _check_name(name: str) -> Finding | None:
-    """What is wrong with an operator's name by itself; whether there is such an operator is for `generate` to say."""
+    """Returns the finding for a malformed operator name. `codegen generate` checks whether the operator exists."""
     parsed = schema.parse_operator_name(name)
     if parsed and str(parsed) == name:
         return None

@@ -1,4 +1,4 @@
-"""The flags that several subcommands have, each declared once. Every subcommand has a set of flags of its own."""
+"""Flags that several subcommands have. Each subcommand has its own set of flags."""
 
 from __future__ import annotations
 
@@ -6,41 +6,41 @@ from absl import flags
 
 
 def flag_values() -> flags.FlagValues:
-    """An empty set of flags."""
+    """Returns an empty set of flags."""
     return flags.FlagValues()  # type: ignore[no-untyped-call]
 
 
 def label(values: flags.FlagValues, what: str) -> flags.FlagHolder[str]:
-    """--label, required: of `what`."""
+    """Defines --label, required: the label of `what`."""
     return flags.DEFINE_string("label", None, f"The label of {what}.", required=True, flag_values=values)
 
 
 def nm(values: flags.FlagValues) -> flags.FlagHolder[str]:
-    """--nm, required."""
+    """Defines --nm, required."""
     return flags.DEFINE_string("nm", None, "The C++ toolchain's nm.", required=True, flag_values=values)
 
 
 def output(values: flags.FlagValues, what: str) -> flags.FlagHolder[str]:
-    """--output, required: where to write `what`."""
+    """Defines --output, required: the path of `what`."""
     return flags.DEFINE_string("output", None, f"Where to write {what}.", required=True, flag_values=values)
 
 
 def selections(values: flags.FlagValues) -> flags.FlagHolder[list[str]]:
-    """--selection, which may be given several times."""
+    """Defines --selection, which may be given several times."""
     return flags.DEFINE_multi_string(
         "selection", [], "A selected_operators.yaml; several are united.", flag_values=values
     )
 
 
 def registered(values: flags.FlagValues) -> flags.FlagHolder[str]:
-    """--manifest, required: what a generated library registers."""
+    """Defines --manifest, required: the registered.json of a generated library."""
     return flags.DEFINE_string(
         "manifest", None, "The registered.json of 'codegen generate'.", required=True, flag_values=values
     )
 
 
 def max_kernels(values: flags.FlagValues) -> flags.FlagHolder[int]:
-    """--max_kernels, required: a fact of the runtime, which the runtime's toolchain knows."""
+    """Defines --max_kernels, required: the capacity of the runtime's registry, from the runtime toolchain."""
     return flags.DEFINE_integer(
         "max_kernels",
         None,

@@ -1,10 +1,10 @@
-"""Writes what the bytes of a binary are for: operators by dtype, registration, the runner, the runtime, and the rest.
+"""Writes a size report of a binary: operators by dtype, registration, the runner, the runtime, and the rest.
 
     codegen size --label //app:runner --binary runner --nm nm --manifest registered.json --library libexecutorch.so \\
         --text size.txt --json size.json --html size.html
 
-Every byte of the sections that are in memory when the binary runs is counted once. With --what_if, the report says what
-other binaries have that the binary lacks: what the binary would gain if it had their models, too.
+The report counts each byte of the loaded sections once. With --what_if, the report has the operators and bytes that the
+models of other binaries would add to the binary.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ def run() -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Measured:
-    """A binary: what it has in memory, what that is for, and the operators that it registers."""
+    """A measured binary: the memory image, the attribution, and the registered operators."""
 
     image: Image
     attribution: Attribution
@@ -107,7 +107,7 @@ def _operators(registered: Sequence[Library]) -> dict[str, set[str]]:
 
 
 def _needed(binary: str, libraries: Sequence[str]) -> tuple[SharedLibrary, ...]:
-    """Those of some libraries that the binary needs, and that these need."""
+    """Returns the libraries that the binary needs, directly or through other libraries."""
     given = {Path(path).name: path for path in libraries}
     needed: set[str] = set()
     reached = [binary]

@@ -1,4 +1,4 @@
-"""Fails where a binary has more bytes than a limit.
+"""Fails if a binary has more bytes than a limit.
 
 codegen size_limit --label //app:size --report size.json --max_bytes 100000 --output within_limit
 """

@@ -1,10 +1,10 @@
-"""Checks that operator libraries can be loaded into one process: none defines what another defines.
+"""Checks that one process can load several operator libraries: no two of them define the same namespace.
 
     codegen torch_check --label //app:ops --manifest a.torch.json --manifest b.torch.json --output report.txt
 
-With --operators also that no operator is derived by one and defined by another, with --package and --needed that the
-libraries define all operators that a package of AOTInductor calls. Writes a report of the
-namespaces and of what defines them.
+With --operators, the command also checks that no library derives an operator that another library defines. With
+--package and --needed, the command checks that the libraries define all operators that a package of AOTInductor calls.
+Writes a report of the namespaces and the libraries that define them.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _OPERATORS = flags.DEFINE_multi_string(
 )
 _OUTPUT = shared_flags.output(FLAGS, "the report")
 
-# What a kernel for the CPU is registered under.
+# The dispatch keys of kernels for the CPU.
 _CPU_KEYS = {"CPU", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd"}
 
 
@@ -57,7 +57,7 @@ def run() -> None:
 
 
 def _derived(label: str, libraries: Sequence[TorchOperators]) -> list[Finding]:
-    """One finding for each operator that one library derives from its out variant and another defines."""
+    """Returns a finding for each operator that one library derives from the out variant and another defines."""
     deriving = {o.name: o.derived_by for library in libraries for o in library.operators if o.derived_by}
     return [
         derived_operator.finding(label, operator.name, library.label, deriving[operator.name])
@@ -68,7 +68,7 @@ def _derived(label: str, libraries: Sequence[TorchOperators]) -> list[Finding]:
 
 
 def _missing(label: str, package: str, needed: Sequence[str], libraries: Sequence[TorchOperators]) -> list[Finding]:
-    """One finding for each operator of a package that no library has a kernel for."""
+    """Returns a finding for each operator of a package without a kernel in the libraries."""
     kernels: dict[str, set[str]] = {}
     for operator in (operator for library in libraries for operator in library.operators):
         kernels.setdefault(operator.name, set()).update(operator.kernels)

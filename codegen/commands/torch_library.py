@@ -1,10 +1,10 @@
-"""Judges what an operator library registers with PyTorch; writes its manifest, and the Python module that loads it.
+"""Checks an operator library's registrations with PyTorch. Writes the manifest, and the Python module that loads it.
 
     codegen torch_library --label //ops:my_ops --library libmy_ops.so --nm nm --loaded my_ops.loaded.torch.json \\
         --manifest my_ops.torch.json --module my_ops.py
 
-Without --loaded, for a library that cannot be loaded where it is built, the library's symbols tell, and --source has
-the lines. With --torch_library, the library may use nothing of PyTorch but the stable ABI.
+Without --loaded, for a library that the build machine cannot load, the command reads the registrations from the
+library's symbols, and the lines from --source. With --torch_library, the library may use only PyTorch's stable ABI.
 """
 
 from __future__ import annotations
@@ -46,11 +46,11 @@ _TORCH_LIBRARIES = flags.DEFINE_multi_string(
 _MANIFEST = flags.DEFINE_string("manifest", None, "Where to write the manifest.", required=True, flag_values=FLAGS)
 _MODULE = flags.DEFINE_string("module", None, "Where to write the Python module.", required=True, flag_values=FLAGS)
 
-# The C functions that keep their form from one version of PyTorch to the next.
+# The C functions of PyTorch's stable ABI.
 _STABLE = re.compile(r"aoti_torch_\w+|torch_\w+")
-# What PyTorch's libraries hold of the C++ library, which the compiler brings anyway.
+# Symbols of the C++ standard library in PyTorch's libraries. The compiler provides these symbols, too.
 _STANDARD_LIBRARY = re.compile(r"(?:(?:vtable|VTT|typeinfo|typeinfo name) for |.*? )?(?:std|__gnu_cxx|__cxxabiv1)::.*")
-# Where the C++ that an unstable symbol belongs to is declared; the first that fits.
+# The header that declares an unstable symbol. The first matching pattern counts.
 _HEADERS = (
     (re.compile(r"at::_ops::(\w+?)(?:_)?::"), r"ATen/ops/\1.h"),
     (re.compile(r"at::Tensor(?:Base)?\b"), "ATen/core/Tensor.h"),
@@ -136,7 +136,7 @@ def _other_namespace(manifest: TorchLibrary) -> list[Finding]:
 
 
 def _unstable() -> list[Finding]:
-    """What the library takes of PyTorch's libraries beside the stable ABI."""
+    """Returns findings for symbols of PyTorch's libraries that the library uses outside of the stable ABI."""
     if not _TORCH_LIBRARIES.value:
         return []
     offered = symbols.exported_names(tuple(_TORCH_LIBRARIES.value), _NM.value)

@@ -1,4 +1,4 @@
-"""KernelAdapters.cpp: the overload with a context of each kernel that is defined only without one."""
+"""KernelAdapters.cpp: for each kernel that is defined without a context only, the overload with a context."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from codegen.model.operators import Operator
 
 
 def text(source: Source, kernels: Sequence[tuple[str, Operator]]) -> str:
-    """The text of KernelAdapters.cpp.
+    """Returns the text of KernelAdapters.cpp.
 
     Args:
-        source: what the file is made from.
+        source: the library.
         kernels: the kernels' qualified C++ names, each with an operator that the kernel computes.
     """
     if not kernels:

@@ -11,15 +11,15 @@ from codegen.cpp.source import Source
 from codegen.model import signatures, torch_schemas
 from codegen.model.schema_types import Dialect
 
-# What a source with such functions includes.
+# The include of sources with such functions.
 INCLUDE = '#include "runtime/aten/aten_operator.h"\n'
 
 
 def text(source: Source, kernels: Sequence[BoxedKernel]) -> str:
-    """The text of AtenKernels.cpp.
+    """Returns the text of AtenKernels.cpp.
 
     Args:
-        source: what the file is made from.
+        source: the library.
         kernels: the kernels of YAML files that take PyTorch's tensors.
     """
     if not kernels:
@@ -39,7 +39,7 @@ def text(source: Source, kernels: Sequence[BoxedKernel]) -> str:
 
 @functools.cache
 def aten_kernel(boxed: BoxedKernel, source: Source) -> str:
-    """The function that calls a kernel through PyTorch's dispatcher."""
+    """Returns the function that calls a kernel through PyTorch's dispatcher."""
     function = boxed.operator.schema
     dispatched, overload = f"{function.name.namespace}::{function.name.name}", function.name.overload
     if boxed.takes_aten_tensors:
@@ -58,7 +58,7 @@ def aten_kernel(boxed: BoxedKernel, source: Source) -> str:
 
 
 def log(slot: int) -> str:
-    """The statement that gives a value of a call to the event tracer."""
+    """Returns the statement that logs a value of a call with the event tracer."""
     return f"  event_tracer_log_evalue(context.internal_event_tracer(), *stack[{slot}]);\n"
 
 
@@ -70,7 +70,7 @@ def _declaration(boxed: BoxedKernel, name: str) -> str:
 
 
 def _definition(boxed: BoxedKernel) -> str:
-    """The statements that give a kernel to PyTorch's dispatcher, under the name that the library calls it by."""
+    """Returns the statements that register a kernel with PyTorch's dispatcher, under the library's name for it."""
     function = boxed.operator.schema
     return template.fill(
         "aten_definition.cpp",

@@ -1,4 +1,4 @@
-"""Kernels behind functions that the runtime can call."""
+"""Boxed kernels: kernels behind functions that the runtime can call."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ class BoxedKernel:
 
     @property
     def takes_aten_tensors(self) -> bool:
-        """Whether the kernel is one of a YAML file and takes PyTorch's tensors."""
+        """Whether a YAML file names the kernel, and the kernel takes PyTorch's tensors."""
         return self.kernel.is_aten and self.kernel.function != aten_kernels.FUNCTION
 
     @property
     def keys(self) -> list[str]:
-        """The keys that the runtime finds the kernel by."""
+        """The kernel keys with which the kernel is registered."""
         return [
             key for kernel in self.operator.kernels if kernel.function == self.kernel.function for key in kernel.keys
         ]
 
 
 def boxed_kernels(operators: Iterable[Operator]) -> list[BoxedKernel]:
-    """The kernels of operators behind functions: `aten_add_out`, `aten_add_out_by_fast_add_out`."""
+    """Returns the boxed kernels of operators: `aten_add_out`, `aten_add_out_by_fast_add_out`."""
     boxed: dict[str, BoxedKernel] = {}
     for operator in operators:
         kernels = {kernel.function: kernel for kernel in operator.kernels}

@@ -1,7 +1,7 @@
 """Functions.h: each operator as a typed function, `torch::executor::<operator's namespace>::<name>_outf`.
 
-Where a library has kernels for several instruction sets, a function calls the one of the processor's, out of a table
-that KernelTable.cpp has beside the runtime's.
+If a library has kernels for several instruction sets, a function calls the kernel for the processor's instruction set,
+from a second table in KernelTable.cpp beside the runtime's table.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from codegen.cpp.source import Source
 from codegen.model import cpp_names, schema, signatures
 from codegen.model.operators import Operator
 
-# What ExecuTorch's headers have in torch::executor, where no namespace can be called alike.
+# Names that ExecuTorch's headers define in torch::executor. A namespace in torch::executor cannot have such a name.
 _OF_TORCH_EXECUTOR = (
     "AllocatorID BoxedEvalueList ChainID CppTypeToScalarType DebugHandle DelegateDebugIdType DelegateDebugIntId "
     "DeviceType EventTracer EventTracerDebugLogLevel EventTracerEntry ExecutorchProfiler "
@@ -53,13 +53,13 @@ def text(
     *,
     has_table: bool,
 ) -> str:
-    """The text of Functions.h.
+    """Returns the text of Functions.h.
 
     Args:
-        source: what the file is made from.
+        source: the library.
         operators: the operators.
-        kernels: their kernels.
-        native_functions: how to include NativeFunctions.h.
+        kernels: the kernels of the operators.
+        native_functions: the include path of NativeFunctions.h.
         has_table: whether the library has kernels for several instruction sets.
     """
     groups: dict[str, list[Operator]] = {}
@@ -76,7 +76,7 @@ def text(
 
 
 def called(kernels: Sequence[BoxedKernel]) -> list[BoxedKernel]:
-    """The kernels that the functions call, in the order of the table of several instruction sets."""
+    """Returns the kernels that the functions call, in the order of the table of several instruction sets."""
     names = {operator.name for operator in _first_operators([boxed.operator for boxed in kernels]).values()}
     return [boxed for boxed in kernels if boxed.operator.name in names and boxed.kernel == boxed.operator.default]
 
@@ -86,7 +86,7 @@ def _namespace(function: schema.FunctionSchema) -> str:
 
 
 def _first_operators(operators: Sequence[Operator]) -> dict[tuple[str, str, tuple[str, ...]], Operator]:
-    """By namespace, name and types of a function, the first operator that has it."""
+    """Returns the first operator for each namespace, name and parameter types of a function."""
     first: dict[tuple[str, str, tuple[str, ...]], Operator] = {}
     for operator in operators:
         if operator.default is not None and not operator.default.is_aten:
@@ -99,7 +99,7 @@ def _key(function: schema.FunctionSchema) -> tuple[str, str, tuple[str, ...]]:
 
 
 def _functions(source: Source, operators: Sequence[Operator], members: Mapping[str, str]) -> Iterator[str]:
-    """The functions of one namespace's operators."""
+    """Yields the functions of one namespace's operators."""
     first_operators = _first_operators(operators)
     for operator in operators:
         function, default = operator.schema, operator.default
@@ -129,7 +129,7 @@ def _function(operator: Operator, kernel: str, library: str, member: str | None)
     context = namespaces.spelled(f"{signatures.CONTEXT}& context", namespace)
     names = signatures.parameter_names(function)
     arguments = ", ".join(["context", *names])
-    # After a failure, a function returns arguments that it has by reference, or nothing.
+    # After a failure, a function can only return arguments by reference, or nothing.
     can_fail = all(str(returned.type) == "Tensor" or not returned.is_written for returned in function.returns)
     takes = zip(names, function.arguments, strict=True)
     tensors = [name for name, argument in takes if can_fail and "Tensor" in str(argument.type)]
@@ -155,7 +155,7 @@ def _function(operator: Operator, kernel: str, library: str, member: str | None)
 
 
 def _nothing(function: schema.FunctionSchema) -> str:
-    """What a function returns that has failed."""
+    """Returns the expression that a function returns after a failure."""
     if not function.returns:
         return ""
     if not function.returns[0].is_written:
@@ -167,7 +167,7 @@ def _nothing(function: schema.FunctionSchema) -> str:
 
 
 def _member(boxed: BoxedKernel) -> str:
-    """The declaration of a kernel in the table of several instruction sets."""
+    """Returns the declaration of a kernel in the table of several instruction sets."""
     function = boxed.operator.schema
     types = ", ".join([f"{signatures.CONTEXT}&", *signatures.parameter_types(function)])
     return layout.fit(f"  {signatures.return_type(function)} (*{boxed.function})({types});\n")

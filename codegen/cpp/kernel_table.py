@@ -1,6 +1,6 @@
-"""KernelTable.cpp: the table of the kernels, in which the runtime looks them up.
+"""KernelTable.cpp: the table of kernels for the runtime.
 
-ChosenKernelTable.cpp chooses among several tables.
+ChosenKernelTable.cpp chooses one of several tables, by the processor's instruction set.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from codegen.model import kernel_keys
 
 
 def text(source: Source, kernels: Sequence[BoxedKernel], exception_boundary: bool, functions: str | None = None) -> str:
-    """The text of KernelTable.cpp.
+    """Returns the text of KernelTable.cpp.
 
     Args:
-        source: what the file is made from.
+        source: the library.
         kernels: the kernels.
-        exception_boundary: whether what a kernel throws becomes the failure of its call.
-        functions: how to include Functions.h, where the library has kernels for several instruction sets.
+        exception_boundary: whether an exception of a kernel becomes a failure of the call.
+        functions: the include path of Functions.h if the library has kernels for several instruction sets; else None.
     """
     if not kernels:
         return source.fill("EmptyKernelTable.cpp")
@@ -38,17 +38,17 @@ def text(source: Source, kernels: Sequence[BoxedKernel], exception_boundary: boo
 
 
 def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Sequence[str]) -> str:
-    """The text of ChosenKernelTable.cpp.
+    """Returns the text of ChosenKernelTable.cpp.
 
     Args:
-        source: what the file is made from.
+        source: the library.
         kernels: the kernels.
-        instruction_sets: what KernelTable.cpp is compiled for, from the widest instruction set on. The program needs
-            the last one.
+        instruction_sets: the instruction sets for which KernelTable.cpp is compiled, the widest first. The program
+            requires the last one.
     """
 
     def of_sets(prefix: str, type_: str, indent: str) -> dict[str, str]:
-        """The functions of a name that are there for each instruction set, the last of which the program needs."""
+        """Returns the declarations and the choice among functions, one for each instruction set."""
         return {
             "plain": instruction_sets[-1],
             "declarations": "".join(f"{type_} {prefix}kernels_{name}();\n" for name in instruction_sets),
@@ -65,7 +65,7 @@ def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Seq
 
 
 def enumerator(instruction_set: str) -> str:
-    """The name of an instruction set in runtime/kernel_api/instruction_set.h."""
+    """Returns the name of an instruction set in runtime/kernel_api/instruction_set.h."""
     return "InstructionSet::k" + "".join(word.capitalize() for word in instruction_set.split("_"))
 
 

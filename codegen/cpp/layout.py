@@ -1,8 +1,8 @@
-"""The layout of generated C++: no line has more columns than the limit, except where nothing can be broken.
+"""The layout of generated C++: no line has more columns than the limit, unless the line cannot be broken.
 
-A comment goes on in the next line. In any other line, the arguments in the last parentheses have a line each. A
-return type that leaves no room for the function's name has a line of its own. .clang-format in this folder
-describes the same layout, so that clang-format leaves generated code as it is.
+A long comment continues in the next line. In any other long line, each argument in the last parentheses has its own
+line. If a return type leaves no room for the function's name, the return type has its own line. .clang-format in this
+folder describes the same layout, so clang-format does not change generated code.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|->|[(){}<>,]')
 
 
 def fit(text: str) -> str:
-    """Lines of C++ within the limit. What an editor does not show, or shows out of its place, is escaped.
+    """Breaks lines of C++ at the limit, and escapes invisible and bidirectional characters.
 
-    An escaped character is the same one in a string literal, and a reader sees what is compiled.
+    In a string literal, an escaped character is the same character, and the reader sees the code that is compiled.
     """
     if not text.isascii():
         text = "".join(c if c == "\n" or c.isprintable() else f"\\U{ord(c):08x}" for c in text)
@@ -35,9 +35,9 @@ def fit(text: str) -> str:
 
 
 def quoted(text: str) -> str:
-    """A string literal."""
+    """Returns a C++ string literal."""
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    escaped = re.sub(r"\?(?=\?)", '?""', escaped)  # Two make a trigraph.
+    escaped = re.sub(r"\?(?=\?)", '?""', escaped)  # Two question marks begin a trigraph.
     return f'"{escaped}"'
 
 
@@ -69,7 +69,7 @@ def _broken(line: str) -> Iterator[str]:
 def _broken_comment(line: str) -> Iterator[str]:
     current = ""
     for word in line.split():
-        # A line that ends in a backslash, or in its trigraph, goes on in the next.
+        # A comment that ends in a backslash, or in its trigraph, would continue in the next line.
         is_breakable = current not in ("", "//") and not current.endswith(("\\", "??/"))
         if is_breakable and len(current) + 1 + len(word) > COLUMNS:
             yield current
@@ -79,7 +79,7 @@ def _broken_comment(line: str) -> Iterator[str]:
 
 
 def _last_parentheses(line: str) -> list[int] | None:
-    """The columns of the `(` before the last arguments in a line and of their commas; None without any."""
+    """Returns the columns of the last `(` with arguments in a line and of its commas; None without arguments."""
     last = None
     columns: list[int] = []
     depth = 0

@@ -1,6 +1,7 @@
-"""NativeFunctions.h: declares each kernel as generated code calls it, with a context.
+"""NativeFunctions.h: declares each kernel with a context, as generated code calls the kernel.
 
-A library of kernels may define either form. Of a kernel without a context, KernelAdapters.cpp defines the other one.
+A library may define a kernel with or without a context. If the kernel has no context, KernelAdapters.cpp defines the
+overload with a context.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from codegen.model.operators import Operator
 
 
 def text(source: Source, operators: Sequence[Operator]) -> str:
-    """The text of NativeFunctions.h."""
+    """Returns the text of NativeFunctions.h."""
     kernels = [
         (name, operator)
         for operator in operators
@@ -27,7 +28,7 @@ def text(source: Source, operators: Sequence[Operator]) -> str:
 
 
 def _declarations(kernels: Sequence[tuple[str, Operator]]) -> Iterator[str]:
-    """Each kernel of one namespace, under the operators that the kernel computes."""
+    """Yields the declaration of each kernel of one namespace, below a comment with the kernel's operators."""
     operators_of: dict[tuple[str, tuple[str, ...]], list[Operator]] = {}
     for name, operator in kernels:
         operators_of.setdefault((name, signatures.parameter_types(operator.schema)), []).append(operator)

@@ -1,8 +1,7 @@
-"""selected_prim_ops.h: which of its own operators a runtime keeps that is built from source.
+"""selected_prim_ops.h: selects the runtime's own operators in a runtime that is built from source.
 
 ExecuTorch's register_prim_ops.cpp, compiled with ET_PRIM_OPS_SELECTIVE_BUILD, includes this file. Each operator in
-register_prim_ops.cpp has a guard of its own, named after the operator's full name as the runtime knows it: with an
-overload where the operator has one.
+register_prim_ops.cpp has a guard macro, named after the operator's full name with the overload, if any.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ _ENABLE = "EXECUTORCH_ENABLE_PRIM_OPS_SELECTIVE_BUILD"
 
 
 def guard(operator: str) -> str:
-    """The macro that keeps an operator: `INCLUDE_ATEN_SYM_SIZE_INT` for `aten::sym_size.int`."""
+    """Returns the macro that selects an operator: `INCLUDE_ATEN_SYM_SIZE_INT` for `aten::sym_size.int`."""
     return "INCLUDE_" + re.sub(r"[:._]+", "_", operator).upper()
 
 

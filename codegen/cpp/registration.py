@@ -1,4 +1,4 @@
-"""RegisterKernels.cpp and RegisterKernels.h, which give the kernels to the runtime."""
+"""RegisterKernels.cpp and RegisterKernels.h, which register the kernels with the runtime."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from codegen.model.operators import REGISTERED_NAMESPACE
 
 
 def at_start(source: Source, kernels: Sequence[BoxedKernel]) -> str:
-    """RegisterKernels.cpp of a library that registers its kernels at program start."""
+    """Returns RegisterKernels.cpp for a library that registers its kernels at program start."""
     if not kernels:
         why = "No operator is selected, so there is nothing to register."
         return source.fill("nothing.cpp", what="Registers the kernels", why=why)
@@ -26,12 +26,12 @@ def at_start(source: Source, kernels: Sequence[BoxedKernel]) -> str:
 
 
 def on_request(source: Source, kernels: Sequence[BoxedKernel], header: str) -> str:
-    """RegisterKernels.cpp of a library that registers nothing by itself.
+    """Returns RegisterKernels.cpp for a library with manual registration.
 
     Args:
-        source: what the file is made from.
+        source: the library.
         kernels: the kernels.
-        header: how to include RegisterKernels.h.
+        header: the include path of RegisterKernels.h.
     """
     return source.fill(
         "RegisterKernelsOnRequest.cpp",
@@ -42,21 +42,21 @@ def on_request(source: Source, kernels: Sequence[BoxedKernel], header: str) -> s
 
 
 def header(source: Source) -> str:
-    """RegisterKernels.h of a library that registers nothing by itself."""
+    """Returns RegisterKernels.h for a library with manual registration."""
     return source.fill("RegisterKernels.h", see="docs/errors.md#same-name-in-cpp")
 
 
 def _registered_names(kernels: Sequence[BoxedKernel]) -> str:
-    """A definition for each kernel that a library registers."""
+    """Returns a definition for each registered kernel. If two libraries register one kernel, the linker fails."""
     return "".join(f"char {_registered_name(boxed.operator.name, key)};\n" for boxed in kernels for key in boxed.keys)
 
 
 def _registered_name(operator: str, key: str) -> str:
-    """What a library defines for a kernel that it registers: `aten__add__out__for_any`."""
+    """Returns the name that a library defines for a registered kernel: `aten__add__out__for_any`."""
     key = "any" if key == kernel_keys.DEFAULT else key.removeprefix("v1/").replace("|", "__")
     parts = re.findall(r"\w+", operator)
-    name = "__".join(parts)  # `add.out` is another operator than `add_out`
+    name = "__".join(parts)  # `add.out` and `add_out` are different operators
     if any(re.search(r"__|^_|_$", part) for part in parts):
-        # And `a.b` another than `a__b`.
+        # `a.b` and `a__b` are different operators, too.
         name += "__" + "_".join(str(len(part)) for part in parts)
     return re.sub(r"\W", "_", f"{name}__for_{key}")

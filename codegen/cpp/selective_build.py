@@ -1,4 +1,4 @@
-"""The C++ of a dtype-selective build: the header that says which dtypes to handle, and the sources of the kernels."""
+"""The C++ of a dtype-selective build: the header with the selected dtypes, and the sources of the kernels."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from codegen.cpp import layout, template
 
 
 def header(build: SelectiveBuild) -> str:
-    """selected_op_variants.h: ExecuTorch's own name and function, and one for what operators share."""
+    """Returns selected_op_variants.h, with ExecuTorch's own function, and a function for code that operators share."""
     by_name: dict[str, Dtypes] = {}
     for operator, dtypes in build.operators.items():
-        # A kernel names itself with or without its namespace.
+        # A kernel may name its operator with or without the namespace.
         for name in (operator, operator.partition("::")[2]):
             by_name[name] = _union([by_name.get(name, frozenset()), dtypes])
     by_dtypes: dict[frozenset[int], list[str]] = {}
@@ -38,7 +38,7 @@ def header(build: SelectiveBuild) -> str:
 
 
 def wrapper(build: SelectiveBuild, source: str, by_dtype: bool) -> str:
-    """A source that compiles another one, behind the header if by dtype."""
+    """Returns a source that includes another source, and before it the header if `by_dtype`."""
     name = Path(source).name
     if by_dtype:
         return template.fill("KernelForDtypes.cpp", name=name, label=build.label, source=source)
@@ -46,8 +46,12 @@ def wrapper(build: SelectiveBuild, source: str, by_dtype: bool) -> str:
 
 
 def marks(build: SelectiveBuild) -> str:
-    """A source with a name for each kernel's file, since a binary would link the kernel of one library for both."""
-    # Two paths may be one name.
+    """Returns a source that defines a name for each kernel's file.
+
+    If two libraries compile the same kernel for their own dtypes, a binary would silently link the kernel of one
+    library for both. With the names, the linker fails.
+    """
+    # Two paths may give the same name.
     names = dict.fromkeys(re.sub(r"\W", "_", source) for source in build.kernel_sources)
     return template.fill("SelectedKernels.cpp", label=build.label, names="".join(f"char {name};\n" for name in names))
 

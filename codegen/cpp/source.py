@@ -1,4 +1,4 @@
-"""What the generated files of one library are made from."""
+"""The library of generated files: its label and its names in C++."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from codegen.cpp import template
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A library, as its files speak of it.
+    """A library with generated files.
 
     Attributes:
         label: the library's label.
@@ -23,20 +23,20 @@ class Source:
 
     @property
     def library(self) -> str:
-        """The name of the label's target as a C++ name. Several may have one."""
+        """The target's name as a C++ name. Several targets may have the same C++ name."""
         name = re.sub(r"\W", "_", self.label.rpartition(":")[2], flags=re.ASCII)
         return f"_{name}" if name[0].isdigit() else name
 
     @property
     def namespace(self) -> str:
-        """The C++ namespace of what only the library's own files call.
+        """The C++ namespace of functions that only the library's own files call.
 
-        A checksum of the label keeps apart the libraries of one name.
+        A checksum of the label distinguishes libraries of the same name.
         """
         return f"{self.library}_{zlib.crc32(self.label.encode()):08x}"
 
     def fill(self, name: str, /, **values: object) -> str:
-        """The text of a template that is a whole file."""
+        """Returns the text of a template for a whole file."""
         return template.fill(
             name,
             label=self.label,

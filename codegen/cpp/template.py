@@ -1,6 +1,6 @@
-"""The templates of generated C++ in the folder `templates`, filled and laid out.
+"""Fills the templates of generated C++ in the folder `templates`, and breaks long lines.
 
-A template that is named as an output file is the whole file; the other ones are parts.
+A template with the name of an output file is the whole file. All other templates are parts of files.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ _TEMPLATES = SourceTemplates(Path(__file__).with_name("templates"))
 
 
 def fill(name: str, /, **values: object) -> str:
-    """The text of a template, in lines within the limit.
+    """Returns the text of a template, with lines within the limit.
 
     Args:
         name: the template's name, without `.template`.
-        values: the text for each placeholder; whole lines with their line ends.
+        values: the text for each placeholder. Whole lines include the line ends.
     """
     return layout.fit(_TEMPLATES.fill(name, **values))

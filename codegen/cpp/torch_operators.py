@@ -1,4 +1,4 @@
-"""TorchOperators.cpp: has PyTorch define operators when the library is loaded. The file includes nothing of PyTorch."""
+"""TorchOperators.cpp: defines operators in PyTorch when the library is loaded. Includes no headers of PyTorch."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from codegen.model.schema import FunctionSchema
 
 
 def text(source: Source, operators: Sequence[Operator], *, functional_variants: bool) -> str:
-    """The text of TorchOperators.cpp.
+    """Returns the text of TorchOperators.cpp.
 
     Args:
         source: the library.
-        operators: its operators.
-        functional_variants: whether an out variant gives the operator without out arguments, too.
+        operators: the library's operators.
+        functional_variants: whether to derive the functional variant of each out variant.
     """
     defined = {operator.name for operator in operators}
     entries = [_entry(operator, _derived(operator, defined) if functional_variants else None) for operator in operators]

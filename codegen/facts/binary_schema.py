@@ -1,4 +1,4 @@
-"""Reads the binary schemas of FlatBuffers, `flatc --binary --schema`, which are FlatBuffers files themselves."""
+"""Reads binary schemas of FlatBuffers (`flatc --binary --schema`). A binary schema is a FlatBuffers file itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from codegen.inputs.flatbuffer import Buffer
 
 _IDENTIFIER = b"BFBS"
 
-# The numbers of fields, as FlatBuffers' own reflection.fbs gives them.
+# The numbers of fields in FlatBuffers' reflection.fbs.
 _SCHEMA_OBJECTS = 0
 _SCHEMA_ENUMS = 1
 _SCHEMA_FILE_IDENT = 2
@@ -28,10 +28,10 @@ class BinarySchema:
     """A schema of FlatBuffers.
 
     Attributes:
-        tables: by the full name of a table or struct, the number of each field in the order of the numbers.
-        enums: by the full name of an enumeration or union, the number of each value.
-        identifier: the four characters that files of the schema carry; empty if there are none.
-        root: the full name of the table at the root of a file; empty if there is none.
+        tables: the number of each field, in the order of the numbers, by the full name of a table or struct.
+        enums: the number of each value, by the full name of an enumeration or union.
+        identifier: the file identifier of four characters; empty if there is none.
+        root: the full name of the root table; empty if there is none.
     """
 
     tables: dict[str, dict[str, int]]
@@ -44,7 +44,7 @@ def read(data: bytes) -> BinarySchema:
     """Reads a binary schema.
 
     Raises:
-        ValueError: the data is none.
+        ValueError: the data is not a binary schema.
     """
     buffer = Buffer(memoryview(data))
     if not buffer.has_identifier(_IDENTIFIER):
@@ -84,6 +84,6 @@ def _text(buffer: Buffer, table: int, number: int) -> str:
 
 
 def _number(buffer: Buffer, table: int, number: int, format_: str) -> int:
-    """A number, as `struct` has its format; 0 where the file leaves out the default."""
+    """Returns a number of a `struct` format; 0 if the file leaves out the field, since 0 is the default."""
     place = buffer.field(table, number)
     return 0 if place is None else buffer.numbers((place, 1), format_)[0]

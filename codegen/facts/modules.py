@@ -1,4 +1,4 @@
-"""The Python modules that hold what the code generator knows of ExecuTorch's runtime."""
+"""Generates the Python modules with the code generator's facts about ExecuTorch's runtime."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from codegen.facts import binary_schema
 
 
 def prim_ops(lines: Sequence[str]) -> str:
-    """A module with the set of the operators that are listed, one a line."""
+    """Returns a module with a set of operators. Each line has the name of an operator."""
     return "PRIM_OPS = frozenset((\n" + "".join(f"    {name!r},\n" for name in lines) + "))\n"
 
 
 def scalar_types(lines: Sequence[str]) -> str:
-    """A module with the number of each dtype that is listed, a name and a number a line."""
+    """Returns a module with the numbers of dtypes. Each line has a name and a number."""
     numbers = {name: int(number) for name, number in (line.split() for line in lines)}
     return _dict("SCALAR_TYPES", numbers)
 
 
 def program_fields(program: bytes, bundled_program: bytes) -> str:
-    """A module with the numbers and identifiers that reading programs needs.
+    """Returns a module with the numbers and identifiers that the reader of programs needs.
 
     Args:
         program: the binary schema of programs.
-        bundled_program: the binary schema of bundled programs, of which only the table at the root is kept: both
-            schemas have a table `Tensor`.
+        bundled_program: the binary schema of bundled programs. Only its root table is kept, since both schemas have a
+            table `Tensor`.
     """
     schema = binary_schema.read(program)
     bundled = binary_schema.read(bundled_program)
@@ -50,10 +50,10 @@ def _dict(name: str, items: Mapping[str, int]) -> str:
 
 
 def _last(name: str) -> str:
-    """`Tensor` of `executorch_flatbuffer.Tensor`."""
+    """Returns the last part of a name: `Tensor` for `executorch_flatbuffer.Tensor`."""
     return name.rpartition(".")[2]
 
 
 def _camel_case(name: str) -> str:
-    """`DimOrder` of `dim_order`."""
+    """Returns a name in camel case: `DimOrder` for `dim_order`."""
     return "".join(part[:1].upper() + part[1:] for part in name.split("_"))

@@ -1,11 +1,11 @@
-"""Writes what the code generator knows of ExecuTorch's runtime as Python modules, when the code generator is built.
+"""Writes facts about ExecuTorch's runtime as Python modules, when the code generator is built.
 
     write_facts prim_ops --lister=PROGRAM --output=prim_ops.py
     write_facts scalar_types --lister=PROGRAM --output=scalar_types.py
     write_facts program_fields --program_schema=FILE --bundled_program_schema=FILE --output=program_fields.py
 
-A lister is a program that is linked with the runtime and prints one fact a line. A schema is what
-`flatc --binary --schema` makes of an .fbs file.
+A lister is a program that is linked with the runtime and prints one fact a line. A schema is the output of
+`flatc --binary --schema` for an .fbs file.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _OUTPUT = flags.DEFINE_string("output", None, "Module to write.", required=True)
 
 
 def _value(flag: flags.FlagHolder[str | None]) -> str:
-    """The value of a flag that the module needs."""
+    """Returns the value of a flag that is required for the module."""
     if flag.value is None:
         raise app.UsageError(f"--{flag.name} is missing")
     return str(flag.value)

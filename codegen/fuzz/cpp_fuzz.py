@@ -1,9 +1,9 @@
-"""Fuzzes the C++ that is generated: an odd library of operators compiles, or its YAML is refused with a place.
+"""Fuzzes generated C++: the code of a library with odd names compiles, or the YAML is refused with a place.
 
     tools/bazel run //codegen/fuzz:cpp_fuzz -- --libraries=1000 --seed=2 --words=100000
 
-Each word of the runtime's headers takes every place that a YAML gives a name to, and libraries of a few odd names have
-names that clash. As a test, both are a sample.
+The fuzzer uses each word of the runtime's headers for every name in a YAML, and makes libraries of a few odd names,
+which clash. The test runs a sample of both.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _LIBRARIES = flags.DEFINE_integer("libraries", 20, "How many libraries of clashi
 _WORDS = flags.DEFINE_integer("words", 100, "How many words of the headers to try in every place.")
 
 _MAX_KERNELS = 2000
-# One source of generated code has at most 64 kernels, so that all of a library compiles as one.
+# One source of generated code has at most 64 kernels, so all kernels of a library are in one source.
 _SIZE = 60
 _HEADERS = (
     "executorch/runtime/core/evalue.h",
@@ -58,7 +58,7 @@ class _Compiler:
         self._prelude.write_text("".join(f"#include <{header}>\n" for header in _HEADERS))
         self._command = [_COMPILER.value, "-std=c++17", "-Wall", "-Wextra", "-Werror"]
         include = Path(_HEADER.value).parents[3]
-        # As @executorch_runtime//:headers, and this repository.
+        # The include paths of @executorch_runtime//:headers, and this repository.
         self._command += [f"-I{include}", f"-I{include}/executorch/runtime/core/portable_type/c10", "-I."]
         self._command += ["-DC10_USING_CUSTOM_GENERATED_MACROS", "-DET_EVENT_TRACER_ENABLED"]
         self._run("-x", "c++-header", str(self._prelude), "-o", f"{self._prelude}.gch").check_returncode()
@@ -67,20 +67,20 @@ class _Compiler:
         return subprocess.run([*self._command, *arguments], capture_output=True, text=True, check=False)
 
     def words(self) -> list[str]:
-        """Every identifier and macro of the headers."""
+        """Returns all identifiers and macros of the headers."""
         plain = self._run("-E", "-P", "-x", "c++", str(self._prelude)).stdout
         macros = self._run("-E", "-dM", "-x", "c++", str(self._prelude)).stdout
         texts = re.sub(r'"(?:[^"\\]|\\.)*"', "", plain), " ".join(re.findall(r"#define (\w+)", macros))
         return sorted({word for text in texts for word in re.findall(r"[A-Za-z_]\w*", text)})
 
     def errors(self, source: Path) -> str:
-        """What the compiler says of a source; nothing where it compiles."""
+        """Returns the compiler's errors for a source; empty if the source compiles."""
         result = self._run("-include", str(self._prelude), "-fsyntax-only", str(source))
         return result.stderr if result.returncode else ""
 
 
 class _Library:
-    """Writes and compiles one library after the other."""
+    """Writes and compiles one library after another."""
 
     def __init__(self, directory: Path, compiler: _Compiler) -> None:
         self._directory = directory
@@ -89,7 +89,7 @@ class _Library:
         command_line.run("select", ["--include_all_operators", f"--output={self._selection}"])
 
     def accepted(self, entries: Sequence[Entry]) -> list[Entry]:
-        """The entries that no finding is about. Each finding has a place."""
+        """Returns the entries without findings. Each finding must have a place."""
         left = list(entries)
         while left:
             try:
@@ -113,7 +113,7 @@ class _Library:
         self._operators = functions_yaml.read(None, str(self._yaml), max_kernels=_MAX_KERNELS)
 
     def errors(self, entries: Sequence[Entry]) -> str:
-        """What the compiler says of entries that are accepted."""
+        """Returns the compiler's errors for accepted entries."""
         self._read(entries)
         names = {
             "registration": "RegisterKernels.cpp",
@@ -128,7 +128,7 @@ class _Library:
         command += [f"--custom_ops_yaml={self._yaml}", f"--selection={self._selection}"]
         for name in ("BoxedKernels0.cpp", "BoxedKernels1.cpp"):
             (self._directory / name).unlink(missing_ok=True)
-        with contextlib.redirect_stderr(io.StringIO()):  # Notes on operators that no program calls.
+        with contextlib.redirect_stderr(io.StringIO()):  # Hides notes about operators that no program calls.
             command_line.run(
                 "generate", command + [f"--{flag}={self._directory / name}" for flag, name in names.items()]
             )
@@ -152,7 +152,7 @@ class _Library:
         return self._compiler.errors(whole) or self._compiler.errors(self._directory / "KernelAdapters.cpp")
 
     def smallest(self, entries: Sequence[Entry]) -> list[Entry]:
-        """As few of the entries as do not compile."""
+        """Reduces entries that do not compile together to a small failing list."""
         entries = list(entries)
         step = len(entries) // 2
         while step:
@@ -167,7 +167,7 @@ class _Library:
 
 
 def _failure(library: _Library, entries: Sequence[Entry]) -> str:
-    """Some of the entries that do not compile together, and what the compiler says; nothing where all compile."""
+    """Returns a small list of entries that do not compile, with the compiler's errors; empty if all compile."""
     if not entries or not library.errors(entries):
         return ""
     few = library.smallest(entries)

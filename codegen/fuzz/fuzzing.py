@@ -1,4 +1,4 @@
-"""What the fuzz targets have in common: arguments, seeds, and what counts as an answer."""
+"""The common part of the fuzz targets: arguments, seeds, and allowed errors."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ import atheris
 with atheris.instrument_imports(include=["codegen"]):
     from diagnostics.errors import InputError
 
-# No input may take longer, in seconds. The machine may be busy with more than this.
+# The timeout for one input, in seconds. The machine may run other work.
 _TIMEOUT = 10
 
 
 @contextlib.contextmanager
 def answer() -> Iterator[None]:
-    """An error of ours is an answer, as a result is. Anything else ends the run."""
+    """Allows an InputError in the block. Any other exception ends the run."""
     try:
         yield
     except InputError as error:
@@ -28,7 +28,7 @@ def answer() -> Iterator[None]:
 
 
 class File:
-    """A file that holds one input after the other."""
+    """A temporary file for the inputs, one after another."""
 
     def __init__(self) -> None:
         self._directory = tempfile.TemporaryDirectory()
@@ -39,11 +39,11 @@ class File:
 
 
 def run(test: Callable[[bytes], None], seeds: Callable[[Path], Iterable[bytes]]) -> None:
-    """Fuzzes until libFuzzer's options, among this program's arguments, say that it is enough.
+    """Fuzzes until the limits in libFuzzer's options, which are among this program's arguments.
 
     Args:
         test: takes one input.
-        seeds: makes inputs to start from of each file among the arguments.
+        seeds: makes seed inputs from each file among the arguments.
     """
     options = [argument for argument in sys.argv[1:] if argument.startswith("-")]
     files = [Path(argument) for argument in sys.argv[1:] if not argument.startswith("-")]
@@ -51,6 +51,6 @@ def run(test: Callable[[bytes], None], seeds: Callable[[Path], Iterable[bytes]])
         for file in files:
             for seed in seeds(file):
                 Path(corpus, hashlib.sha256(seed).hexdigest()).write_bytes(seed)
-        # Beginning with small inputs keeps a run fast; -max_len would cut the real files off.
+        # libFuzzer begins with small inputs, which keeps a run fast. -max_len would truncate the real files.
         atheris.Setup([sys.argv[0], f"-timeout={_TIMEOUT}", *options, corpus], test)
         atheris.Fuzz()

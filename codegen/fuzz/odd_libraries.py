@@ -1,6 +1,6 @@
-"""Makes odd libraries of operators: names that C++ or its headers have other uses for, and names that clash.
+"""Makes libraries of operators with odd names: names that C++ or headers use for something else, and clashing names.
 
-A seed gives the same libraries again. Whether a library is accepted is not for this module to say.
+The same seed gives the same libraries. This module does not decide whether a library is accepted.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from codegen.model import cpp_names
 
-# Of generated code, of its own and ExecuTorch's namespaces, and of no header that every compiler has.
+# Names in generated code, in its namespaces and in ExecuTorch's namespaces, besides those of standard headers.
 _TAKEN = (
     "Error EValue Kernel KernelRuntimeContext Layout MemoryFormat OpFunction Scalar ScalarType Span Tensor aten "
     "aten_add aten_operator at c10 call_guarded context count etensor event_tracer_log_evalue event_tracer_op_scope "
@@ -23,10 +23,10 @@ _TAKEN = (
 
 _SHAPED = "_ __ _1 _a a_ a__ __a a__b a_b A AB A_B aB __func__ __LINE__ a1 l O0 class_ int_ default_ errno_ é ²."
 
-# The words that no header needs to be read for.
+# The words that do not come from headers.
 OWN_WORDS = tuple(dict.fromkeys([*sorted(cpp_names.WORDS), *_TAKEN.split(), *_SHAPED.split()]))
 
-# What the parts of an entry are where they are not odd.
+# The plain names of the parts of an entry.
 _PLAIN = ("ops", "scale", "out", "mine", "add_impl", "input")
 
 _SIGNATURES = (
@@ -52,9 +52,10 @@ class Entry:
 
 
 def sweep(words: Sequence[str]) -> list[Entry]:
-    """Each word in every part of an operator, and the module's own words in every part of a kernel's name.
+    """Returns entries with each word in every part of an operator, and own words in every part of a kernel's name.
 
-    Nothing else in an entry is odd. A kernel's name compiles in the kernel's own source, or there is no kernel.
+    An entry has one odd part. Words of headers are not used for kernels: a kernel with such a name would not compile in
+    its own source.
     """
     entries: list[Entry] = []
     for i, word in enumerate([*OWN_WORDS, *words]):
@@ -78,7 +79,7 @@ def sweep(words: Sequence[str]) -> list[Entry]:
 
 
 def library(generator: random.Random, words: Sequence[str], size: int) -> list[Entry]:
-    """Entries of a few words, so that names clash. For kernels, they are the module's own, as in `sweep`."""
+    """Returns entries of a few words, so that names clash. Kernels have the module's own words only, as in `sweep`."""
     own = generator.sample(OWN_WORDS, 3)
     own += [f"{word}{generator.choice(('_', '__', '__' + own[0]))}" for word in own[:2]]
     few = [*own, *generator.sample(words, min(1, len(words)))]

@@ -23,7 +23,7 @@ def _test(data: bytes) -> None:
 
 
 def _seeds(file: Path) -> Iterator[bytes]:
-    """The file, which an exporter wrote, and smaller programs, which a mutation changes more of."""
+    """Yields the exported program, and smaller programs, of which a mutation changes a larger part."""
     yield file.read_bytes()
     tensor = programs.Tensor(6, (0, 1))
     values = (tensor, programs.TensorList((tensor, tensor)), programs.OptionalTensorList((tensor, None)), 1, None)

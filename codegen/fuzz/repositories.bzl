@@ -1,4 +1,4 @@
-"""The fuzzer as a repository, from a lock."""
+"""The repository of the fuzzer's Python packages, from a lock file."""
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")

@@ -1,4 +1,4 @@
-"""Fuzzes the parser of operators' schemas. What it parses must read the same when it is written and parsed again."""
+"""Fuzzes the parser of operator schemas. A parsed schema, written and parsed again, must be equal."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def _test(data: bytes) -> None:
 
 
 def _seeds(file: Path) -> Iterator[bytes]:
-    """Each of the file's lines."""
+    """Yields the lines of the file, without the first."""
     yield from file.read_bytes().splitlines()[1:]
 
 

@@ -1,4 +1,4 @@
-"""Fuzzes what reads YAML: functions.yaml, custom_ops.yaml, selected_operators.yaml."""
+"""Fuzzes the readers of YAML: functions.yaml, custom_ops.yaml, selected_operators.yaml."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _test(data: bytes) -> None:
 
 
 def _seeds(file: Path) -> Iterator[bytes]:
-    """The whole file, each of its entries, and a selection."""
+    """Yields the whole file, each of its entries, and a selection."""
     content = file.read_bytes()
     yield content
     yield _SELECTION

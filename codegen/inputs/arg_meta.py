@@ -1,4 +1,4 @@
-"""Kernels for certain dtypes and dim orders: from `arg_meta` and its aliases to kernel keys.
+"""Converts `arg_meta` and aliases of a kernel for certain dtypes and dim orders to kernel keys.
 
     - op: add.out
       type_alias: {T0: [Float, Half]}
@@ -9,10 +9,9 @@
         - arg_meta: null
           kernel_name: portable::add_out
 
-An alias stands for the same alternative wherever one kernel names it, and different aliases vary independently: the
-kernel above has four keys. A dtype, a dim order (`[0, 1]`) or a list of either may stand in place of an alias, and
-varies for its argument alone. An optional tensor that `arg_meta` leaves out is None in the calls that the kernel is
-for.
+In one kernel, an alias has the same alternative in all arguments. Different aliases vary independently, so the kernel
+above has four keys. A dtype, a dim order (`[0, 1]`) or a list of them may stand in place of an alias, and varies for
+its argument only. If `arg_meta` leaves out an optional tensor, the kernel is for calls in which this tensor is None.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from codegen.model.kernel_keys import TensorKind
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError, Location
 
-# The runtime makes a call's key in a buffer of 659 bytes, the last of which ends it.
+# The runtime builds a call's key in a buffer of 659 bytes, with a terminating zero.
 _MAX_KEY = 658
 
 _DimOrder = tuple[int, ...]
@@ -37,7 +36,7 @@ _T = TypeVar("_T")
 
 @dataclass(frozen=True, slots=True)
 class Aliases:
-    """The alternatives that an entry's aliases stand for: of dtypes, by number, and of dim orders."""
+    """The alternatives of an entry's aliases: dtypes, as numbers, and dim orders."""
 
     dtypes: Mapping[str, tuple[int, ...]]
     dim_orders: Mapping[str, tuple[_DimOrder, ...]]
@@ -47,7 +46,7 @@ def aliases(type_alias: yaml_reader.Node | None, dim_order_alias: yaml_reader.No
     """Reads `type_alias` and `dim_order_alias` of an entry.
 
     Raises:
-        InputError: with every finding in both.
+        InputError: the aliases have mistakes. The error has all findings.
     """
     findings: list[Finding] = []
     dtypes: dict[str, tuple[int, ...]] = {}
@@ -80,20 +79,20 @@ def aliases(type_alias: yaml_reader.Node | None, dim_order_alias: yaml_reader.No
 def keys(
     function: schema.FunctionSchema, arg_meta: yaml_reader.Node, known: Aliases, max_kernels: int
 ) -> tuple[str, ...]:
-    """The keys of the calls that a kernel is for, as the runtime renders them.
+    """Returns the kernel keys of a kernel, in the runtime's notation.
 
     Args:
         function: the schema of the kernel's operator.
         arg_meta: the dtype and dim order of each tensor argument.
         known: the aliases of the entry.
-        max_kernels: how many kernels the runtime's registry holds.
+        max_kernels: the capacity of the runtime's registry.
 
     Raises:
-        InputError: with every finding in `arg_meta`.
+        InputError: `arg_meta` has mistakes. The error has all findings.
     """
     given = dict(_entries(arg_meta, "arg_meta", "{self: [T0, D0]}"))
     findings = _unknown_arguments(function, arg_meta, given)
-    # Each choice that the kernel leaves open, by its alias or by its argument, and the choices that each tensor takes.
+    # The alternatives of each alias, or of an argument without an alias. Each tensor refers to its choices by name.
     dtype_choices: dict[str, tuple[int, ...]] = {}
     order_choices: dict[str, tuple[_DimOrder, ...]] = {}
     tensors: dict[str, tuple[str, str]] = {}
@@ -129,7 +128,7 @@ def keys(
 def _check_combinations(
     function: schema.FunctionSchema, location: Location, choices: Iterable[Sized], max_kernels: int
 ) -> None:
-    """Raises that a kernel stands for more combinations of alternatives than the runtime's registry has places."""
+    """Raises an error if a kernel has more combinations of alternatives than the capacity of the runtime's registry."""
     count = 1
     for alternatives in choices:
         count *= len(alternatives)
@@ -177,9 +176,9 @@ def _render(
 
 
 def _returned_slot(function: schema.FunctionSchema, location: Location) -> str | None:
-    """The argument that stands among a call's values once more, as what the call returns; None if no tensor does.
+    """Returns the argument whose key part repeats for the call's result; None if no tensor does.
 
-    A program repeats a single out argument; several make a list, which no key tells of.
+    A program repeats a single out argument as the result. Several out arguments give a list, which keys leave out.
     """
     if function.out:
         return function.out[0].name if len(function.out) == 1 else None
@@ -218,7 +217,7 @@ def _pair(node: yaml_reader.Node, argument: schema.Argument) -> tuple[yaml_reade
 def _choice(
     node: yaml_reader.Node, argument: schema.Argument, known: Mapping[str, tuple[_T, ...]]
 ) -> tuple[str, tuple[_T, ...]]:
-    """What an alternative is chosen by, an alias or the argument itself, and the alias's alternatives."""
+    """Returns the name of a choice, which is an alias or the argument itself, and the alias's alternatives."""
     if isinstance(node, yaml_reader.Scalar) and node.text in known:
         return f"alias {node.text}", known[node.text]
     if isinstance(node, yaml_reader.Scalar) and kernel_keys.find_dtype(node.text) is None:
@@ -250,7 +249,7 @@ def _dtypes(node: yaml_reader.Node) -> tuple[int, ...]:
 
 
 def _dim_orders(node: yaml_reader.Node) -> tuple[_DimOrder, ...]:
-    """One dim order, `[0, 1]`, or several, `[[0, 1], [1, 0]]`."""
+    """Reads one dim order, `[0, 1]`, or several, `[[0, 1], [1, 0]]`."""
     if not isinstance(node, yaml_reader.Sequence):
         raise _not_a_dim_order(node, yaml_reader.kind(node))
     nested = [item for item in node.items if isinstance(item, yaml_reader.Sequence)]

@@ -1,7 +1,7 @@
-"""Reads the tables of a FlatBuffers file by the numbers of their fields, in a fifth of the time of flatc's own Python.
+"""Reads the tables of a FlatBuffers file by the numbers of fields, in a fifth of the time of flatc's own Python.
 
-Tables, and fields of them, are places in the file: offsets from its beginning. Whatever leads out of the file, or to
-where nothing can be, raises struct.error, IndexError or ValueError.
+Tables and fields are offsets from the beginning of the file. An offset that leads out of the file, or to an impossible
+place, raises struct.error, IndexError or ValueError.
 """
 
 from __future__ import annotations
@@ -12,14 +12,14 @@ import struct
 _INT32 = struct.Struct("<i")
 _UINT32 = struct.Struct("<I")
 _UINT16 = struct.Struct("<H")
-# How many fields of a table are looked at, at most.
+# The reader looks at the first 16 fields of a table.
 _FIELDS = struct.Struct("<16H")
-# What comes before the fields in a table's layout: the sizes of the layout and of the table.
+# The size of a vtable's head: the sizes of the vtable and of the table, 2 bytes each.
 _HEAD = 4
 
 
 class Buffer:
-    """A file's content. Tables that have the same fields share one layout, which is read once."""
+    """A file's content. Tables with the same fields share one layout (vtable), which is read once."""
 
     def __init__(self, data: memoryview) -> None:
         self._data = data
@@ -33,11 +33,11 @@ class Buffer:
         return bytes(self._data[4:8]) == identifier
 
     def field(self, table: int, number: int) -> int | None:
-        """Where a field of a table is; None if the table does not have it."""
+        """Returns the place of a field of a table; None if the table does not have the field."""
         return self.fields(table, (number, number))[0]
 
     def fields(self, table: int, numbers: tuple[int, int]) -> tuple[int | None, int | None]:
-        """Where two fields of a table are, each None if the table does not have it."""
+        """Returns the places of two fields of a table, each None if the table does not have the field."""
         place = table - _INT32.unpack_from(self._data, table)[0]
         layout = self._layouts.get(place)
         if layout is None:
@@ -46,7 +46,7 @@ class Buffer:
         return table + first if first else None, table + second if second else None
 
     def _layout(self, place: int) -> tuple[int, ...]:
-        """The offset of each field in the tables with one layout; 0 for fields that they do not have."""
+        """Returns the offset of each field in tables with a layout; 0 for missing fields."""
         if place < 0:
             raise ValueError("a layout before the file")
         size = _UINT16.unpack_from(self._data, place)[0]
@@ -56,7 +56,11 @@ class Buffer:
         return _FIELDS.unpack(fields.ljust(_FIELDS.size, b"\0"))
 
     def follow(self, place: int | None) -> int:
-        """Where an offset leads; there must be one."""
+        """Returns the place to which an offset leads.
+
+        Raises:
+            ValueError: `place` is None.
+        """
         if place is None:
             raise ValueError("a part is missing")
         return place + int(_UINT32.unpack_from(self._data, place)[0])
@@ -68,7 +72,7 @@ class Buffer:
         return 0 if place is None else int(_INT32.unpack_from(self._data, place)[0])
 
     def vector(self, field: int | None) -> tuple[int, int]:
-        """Where the elements of a field's vector begin, and how many there are."""
+        """Returns the place of the first element of a field's vector, and the number of elements; 0, 0 for None."""
         if field is None:
             return 0, 0
         (offset,) = _UINT32.unpack_from(self._data, field)
@@ -76,12 +80,12 @@ class Buffer:
         return field + offset + 4, length
 
     def numbers(self, vector: tuple[int, int], format_: str) -> tuple[int, ...]:
-        """The elements of a vector, each of a format as `struct` has it."""
+        """Returns the elements of a vector of numbers in a `struct` format."""
         start, length = vector
         return struct.unpack_from(f"<{length}{format_}", self._data, start)
 
     def tables(self, vector: tuple[int, int]) -> list[int]:
-        """The tables that are the elements of a vector."""
+        """Returns the places of the tables in a vector."""
         start, length = vector
         return list(map(operator.add, range(start, start + 4 * length, 4), self.numbers(vector, "I")))
 

@@ -1,7 +1,7 @@
-"""The operators that functions.yaml and custom_ops.yaml provide, each with its schema and its kernel.
+"""Reads the operators of functions.yaml and custom_ops.yaml, with their schemas and kernels.
 
-An entry names an operator of PyTorch (`op:`, functions.yaml only) or gives a whole schema (`func:`), and binds a kernel
-to it in ExecuTorch's form or in the legacy one; both may stand in one file:
+An entry names an operator of PyTorch (`op:`, functions.yaml only) or has a whole schema (`func:`), and binds a kernel
+to the operator in ExecuTorch's form or in the legacy form. One file may have both forms:
 
     - op: add.out
       kernels:
@@ -14,8 +14,8 @@ to it in ExecuTorch's form or in the legacy one; both may stand in one file:
 
 Kernels may be bound to certain dtypes and dim orders, see codegen/inputs/arg_meta.py.
 
-As in ExecuTorch, a kernel's C++ name is the one given with `native::` put before its last part:
-`custom::native::add_out`; a name without a namespace is in `at::native`.
+As in ExecuTorch, a kernel's C++ name is the given name with `native::` before the last part:
+`custom::native::add_out`. A name without a namespace is in `at::native`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from diagnostics.errors import MAX_FINDINGS, Finding, InputError, Location
 
 _KERNEL_FORM = "'kernels: [{arg_meta: null, kernel_name: my_namespace::my_kernel}]'"
 _ENTRY_KEYS = frozenset({"op", "func", "kernels", "dispatch", "type_alias", "dim_order_alias"})
-# What else an entry of native_functions.yaml may say. None of it matters to kernels that are called through EValues.
+# Further keys of native_functions.yaml, which do not matter for kernels that are called with EValues.
 _IGNORED_KEYS = frozenset(
     {
         "autogen",
@@ -59,7 +59,7 @@ _IGNORED_KEYS = frozenset(
 )
 _KERNEL_KEYS = frozenset({"arg_meta", "kernel_name"})
 _QUALIFIED_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
-# The runtime builds "ns::name.overload" in a buffer of 100 bytes.
+# The runtime builds "ns::name.overload" in a buffer of 100 bytes, with a terminating zero.
 _MAX_OPERATOR_NAME = 99
 
 
@@ -79,22 +79,22 @@ def read(
     Args:
         functions_yaml: the kernels of PyTorch's own operators.
         custom_ops_yaml: the schemas and kernels of custom operators.
-        fallback_yaml: as functions_yaml, for the operators that it does not have.
-        aten_custom_ops_yaml: as custom_ops_yaml, of kernels that take `at::Tensor`.
-        aten_fallback_yaml: as aten_custom_ops_yaml, for the operators that no other file has.
+        fallback_yaml: as functions_yaml, for operators that functions_yaml does not have.
+        aten_custom_ops_yaml: as custom_ops_yaml, for kernels that take `at::Tensor`.
+        aten_fallback_yaml: as aten_custom_ops_yaml, for operators that no other file has.
         declarations: files of 'codegen collect', with the custom operators that C++ declares.
-        kernel_yamls: as fallback_yaml, those that libraries of kernels bring along. No two have an operator in common.
-        max_kernels: how many kernels the runtime's registry holds.
+        kernel_yamls: as fallback_yaml, the YAMLs of kernel libraries. No two of them have an operator in common.
+        max_kernels: the capacity of the runtime's registry.
 
     Raises:
-        InputError: with every finding in the files.
+        InputError: the files have mistakes. The error has all findings.
     """
     operators: dict[str, Operator] = {}
     findings: list[Finding] = []
     for file in declarations:
         found, wrong = _operators_of_declarations(file)
         findings += [*wrong, *_added(found, operators)]
-    # A layer has no operator that one before it has.
+    # An operator of an earlier layer hides the operator of a later layer.
     layers = (
         ((functions_yaml, True, False), (custom_ops_yaml, False, False), (aten_custom_ops_yaml, False, True)),
         ((fallback_yaml, True, False),),
@@ -121,10 +121,10 @@ def read(
 
 
 def names(path: str) -> list[str]:
-    """The full names of the operators that a YAML file lists, in its order, whatever else it says of them.
+    """Returns the full names of the operators in a YAML file, in the file's order. Kernels are not read.
 
     Raises:
-        InputError: with every finding in the file.
+        InputError: the file has mistakes. The error has all findings.
     """
     found: list[str] = []
     findings: list[Finding] = []
@@ -144,7 +144,7 @@ def names(path: str) -> list[str]:
 def _operators(
     path: str, allow_op: bool, is_aten: bool, max_kernels: int
 ) -> tuple[Sequence[Operator], Sequence[Finding]]:
-    """The operators of one file, and what is wrong with the others."""
+    """Returns the valid operators of one file, and the findings for the other entries."""
     operators: list[Operator] = []
     findings: list[Finding] = []
     for entry in _entries(path):
@@ -153,13 +153,13 @@ def _operators(
         except InputError as error:
             findings += error.findings
         if len(findings) > MAX_FINDINGS:
-            break  # No more are shown, and to look for similar names takes time.
+            break  # An error shows no more findings, and the search for similar names takes time.
     return operators, findings
 
 
 @content_cache.by_content
 def _operators_of_declarations(path: str) -> tuple[Sequence[Operator], Sequence[Finding]]:
-    """The operators of a file of 'codegen collect', and what is wrong with the others."""
+    """Returns the valid operators of a file of 'codegen collect', and the findings for the other declarations."""
     operators: list[Operator] = []
     findings: list[Finding] = []
     for declaration in declared_operators.read(path):
@@ -207,7 +207,7 @@ def _entries(path: str) -> tuple[yaml_reader.Node, ...]:
 
 
 def _added(found: Iterable[Operator], operators: dict[str, Operator]) -> list[Finding]:
-    """Adds operators to others; gives the findings that they are there already."""
+    """Adds operators to a dict. Returns a finding for each operator that the dict already has."""
     findings: list[Finding] = []
     for operator in found:
         first = operators.setdefault(operator.name, operator)
@@ -225,11 +225,14 @@ def _added(found: Iterable[Operator], operators: dict[str, Operator]) -> list[Fi
 
 
 def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
-    """Kernels that several operators use with the same parameters but other return types: C++ cannot declare them."""
+    """Returns findings for kernels of several operators with equal parameters and different return types.
+
+    C++ cannot declare such functions.
+    """
     findings: list[Finding] = []
     users: dict[str, list[Operator]] = {}
     for operator in operators:
-        # By function, since one may be given for several keys.
+        # One function may be the kernel of several keys.
         for kernel in {kernel.function: kernel for kernel in operator.kernels}.values():
             for first in users.setdefault(kernel.function, []):
                 both = (operator.schema, first.schema)
@@ -254,7 +257,7 @@ def _conflicting_kernels(operators: Iterable[Operator]) -> list[Finding]:
 
 
 def _kernels_that_are_namespaces(operators: Iterable[Operator]) -> list[Finding]:
-    """Kernels with the whole name of a namespace that another kernel is in: C++ cannot have both."""
+    """Returns findings for kernels whose full name is also the namespace of another kernel. C++ does not allow both."""
     kernels = {kernel.function: (kernel, operator) for operator in operators for kernel in operator.kernels}
     inner: dict[str, Kernel] = {}
     for kernel, _ in kernels.values():
@@ -287,7 +290,7 @@ def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool, max_kernel
 
 
 def _check_schema(function_schema: schema.FunctionSchema, location: Location, dialect: Dialect) -> None:
-    """Raises what the runtime, or a kernel, could not do with an operator of a schema."""
+    """Raises an error if the runtime or a kernel does not support an operator of the schema."""
     findings = signatures.unsupported(function_schema, location, dialect)
     if len(str(function_schema.name)) > _MAX_OPERATOR_NAME:
         findings.append(
@@ -310,7 +313,7 @@ def _mapping(entry: yaml_reader.Node) -> yaml_reader.Mapping:
 
 
 def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.FunctionSchema, Location]:
-    """The schema of an entry, and the place of the name or schema."""
+    """Returns the schema of an entry, and the place of the name or schema."""
     if ("op" in entry.entries) == ("func" in entry.entries):
         has = "both 'op' and 'func'" if "op" in entry.entries else "neither 'op' nor 'func'"
         raise InputError(
@@ -396,7 +399,7 @@ def _check_kernel_name(name: str, operator: object, location: Location) -> None:
 
 
 def _qualified(name: yaml_reader.Scalar, operator: str) -> str:
-    """A kernel's C++ name."""
+    """Returns a kernel's C++ name."""
     if not name.text:
         raise _missing_kernel(name.location, f"the kernel's name of {operator} is empty")
     if not _QUALIFIED_NAME.fullmatch(name.text):

@@ -1,4 +1,4 @@
-"""What an ExecuTorch program, a `.pte` or a bundled one, calls with what tensors, and what it delegates to."""
+"""Reads the calls, the kinds of their tensors and the backends of an ExecuTorch program (`.pte`, also bundled)."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from codegen.model.kernel_keys import TensorKind
 from codegen.model.program import Calls, Program
 from diagnostics.errors import Finding, InputError
 
-# Identifiers of other files that are easily taken for a program, at the same place in the file.
+# Identifiers of other files that users may take for a program.
 _OTHER_FILES = {b"FT01": "a tensor data file (.ptd)"}
-# The header between a program's first eight bytes and its content: its magic, its own size, the program's size, and
-# where the segments behind it begin; newer exporters add the segments' size.
+# The header after a program's first eight bytes: the magic, the size of the header, the size of the program, and the
+# offset of the segments after the program. Newer exporters add the size of the segments.
 _HEADER_OFFSET = 8
 _HEADER_MAGIC = b"eh00"
 _HEADER = struct.Struct("<4sIQQ")
 _SEGMENTS_SIZE = struct.Struct("<Q")
-# How many dimensions the runtime lets a tensor have.
+# The runtime's limit of a tensor's dimensions.
 _MAX_DIMENSIONS = 16
-# The place of a tensor that is not given, in a list of optional tensors.
+# The index of None in a list of optional tensors.
 _NONE = -1
-# The newest schema version that the runtime knows: ExecuTorch raises it when older runtimes cannot read its programs.
+# The newest schema version that the runtime supports. ExecuTorch increments the version for incompatible changes.
 MAX_VERSION = 0
 
 
@@ -35,7 +35,7 @@ def _numbers(table: str, first: str, second: str) -> tuple[int, int]:
     return program_fields.FIELDS[f"{table}.{first}"], program_fields.FIELDS[f"{table}.{second}"]
 
 
-# The fields of tables, and the kinds of values, which are numbers in the file.
+# The numbers of fields and of kinds of values.
 _BUNDLED_PROGRAM = program_fields.FIELDS["BundledProgram.Program"]
 _PROGRAM = _numbers("Program", "Version", "ExecutionPlan")
 _NAME = program_fields.FIELDS["ExecutionPlan.Name"]
@@ -52,9 +52,9 @@ _VALUE = _numbers("EValue", "ValType", "Val")
 _TENSOR = _numbers("Tensor", "ScalarType", "DimOrder")
 _KERNEL_CALL = program_fields.INSTRUCTIONS["KernelCall"]
 _KIND_NAMES = {number: kind for kind, number in program_fields.VALUES.items()}
-# The kinds of values with several tensors, and where these are.
+# The kinds of values with several tensors, and the numbers of the fields with the tensors.
 _LISTS = {kind: program_fields.FIELDS[f"{kind}.Items"] for kind in ("TensorList", "OptionalTensorList")}
-# What reading raises when offsets in the file lead nowhere.
+# Exceptions that the reader raises for invalid offsets.
 _BROKEN = (struct.error, LookupError, ValueError)
 
 
@@ -63,10 +63,10 @@ def read(path: str, name: str) -> Program:
 
     Args:
         path: the program's file.
-        name: what to call the program in errors, for example its label.
+        name: the program's name in errors, for example the label.
 
     Raises:
-        InputError: the file is not a whole program.
+        InputError: the file is not a complete program.
     """
     try:
         data = _map(path)
@@ -106,14 +106,14 @@ def read(path: str, name: str) -> Program:
 
 
 def _map(path: str) -> memoryview:
-    """The file's content; of a large program only what is looked at is read, which leaves the weights on the disk."""
+    """Maps the file's content into memory. The weights of a large program stay on the disk."""
     with Path(path).open("rb") as file:
         is_empty = file.seek(0, os.SEEK_END) == 0
         return memoryview(b"" if is_empty else mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def _unbundled(data: memoryview, name: str) -> memoryview:
-    """The program within a bundled program, or the data as they are."""
+    """Returns the program in a bundled program; other data unchanged."""
     bundle = flatbuffer.Buffer(data)
     if not bundle.has_identifier(program_fields.BUNDLED_PROGRAM_IDENTIFIER):
         return data
@@ -126,10 +126,10 @@ def _unbundled(data: memoryview, name: str) -> memoryview:
 
 
 class _Budget:
-    """Bounds the work by the file's size.
+    """Limits the work by the file's size.
 
-    A file that holds each part once cannot hold more parts than words. One that names the same parts over and over can
-    ask for years of work in a few kilobytes, and so can a length that no file has.
+    A valid file cannot have more parts than 32-bit words. A malicious file of a few kilobytes could refer to the same
+    parts again and again, or have a huge length, and take years to read.
     """
 
     def __init__(self, size: int) -> None:
@@ -141,20 +141,20 @@ class _Budget:
             raise ValueError("it names more parts than it can hold")
 
     def spent(self, vector: tuple[int, int]) -> tuple[int, int]:
-        """The vector, of which each element is one part."""
+        """Returns the vector, and counts its elements as parts."""
         self.spend(vector[1])
         return vector
 
 
 class _Method:
-    """A method of a program. Each of its values is read once, when a call has it."""
+    """A method of a program. Each value is read once, for the first call with the value."""
 
     def __init__(self, buffer: flatbuffer.Buffer, plan: int, budget: _Budget) -> None:
         self._buffer = buffer
         self._plan = plan
         self._budget = budget
         self._values = self._parts(plan, _VALUES)
-        # By the indices of values: their kinds, and the tensors that they are or have.
+        # The kind and the tensors of each value, by the value's index.
         self._kinds: dict[int, str] = {}
         self._tensors: dict[int, tuple[TensorKind, ...]] = {}
 
@@ -170,7 +170,7 @@ class _Method:
             yield self._buffer.text(vector)
 
     def read(self, found: defaultdict[str, Calls]) -> None:
-        """Adds the method's calls to those found by the operators' names."""
+        """Adds the method's calls to `found`, by the operators' names."""
         operators = [self._operator_name(operator) for operator in self._parts(self._plan, _OPERATORS)]
         for operator, arguments in self._calls():
             if not 0 <= operator < len(operators):
@@ -178,15 +178,15 @@ class _Method:
             self._add(arguments, found[operators[operator]])
 
     def _parts(self, table: int, number: int) -> list[int]:
-        """The tables in a vector."""
+        """Returns the tables in a vector."""
         return self._buffer.tables(self._budget.spent(self._buffer.vector(self._buffer.field(table, number))))
 
     def _indices(self, field: int | None) -> tuple[int, ...]:
-        """The indices of values in a vector."""
+        """Returns the indices of values in a vector."""
         return self._buffer.numbers(self._budget.spent(self._buffer.vector(field)), "i")
 
     def _calls(self) -> Iterator[tuple[int, Sequence[int]]]:
-        """Of each call the index of its operator, and those of its values."""
+        """Yields the index of the operator and the indices of the values of each call."""
         buffer = self._buffer
         for chain in self._parts(self._plan, _CHAINS):
             for instruction in self._parts(chain, _INSTRUCTIONS):
@@ -224,7 +224,7 @@ class _Method:
         self._kinds[index] = kind
 
     def _value(self, index: int) -> tuple[str, int | None]:
-        """The kind of a value, and where it is."""
+        """Returns the kind and the place of a value."""
         if not 0 <= index < len(self._values):
             raise ValueError(f"value {index} of {len(self._values)}")
         kind, value = self._buffer.fields(self._values[index], _VALUE)
@@ -250,7 +250,7 @@ class _Method:
 
 
 def _check_is_program(data: memoryview, name: str) -> None:
-    """Checks what can be told without following the content: the identifier, and that the file has its full length."""
+    """Checks the identifier, and that the file is not truncated."""
     if not data:
         raise _damaged(name, "the program is an empty file")
     identifier = bytes(data[4:8])
@@ -272,7 +272,7 @@ def _check_is_program(data: memoryview, name: str) -> None:
 
 
 def _expected_size(data: memoryview) -> int:
-    """How long a program is at least, by what its beginning says."""
+    """Returns the smallest possible size of a program in bytes, by its header or root offset."""
     root = int.from_bytes(data[:4], "little")
     if data[_HEADER_OFFSET : _HEADER_OFFSET + len(_HEADER_MAGIC)] != _HEADER_MAGIC:
         return root

@@ -16,7 +16,7 @@ from codegen.model.selection import SelectedOperator, Selection
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError
 
-# `debug_info` and the build's features, classes and tags are PyTorch's own; ExecuTorch makes no use of them.
+# Only PyTorch uses `debug_info` and the build's features, classes and tags. ExecuTorch ignores them.
 _KEYS = frozenset(
     {
         "build_features",
@@ -30,7 +30,7 @@ _KEYS = frozenset(
     }
 )
 _OPERATOR_KEYS = frozenset({"debug_info", "include_all_overloads", "is_root_operator", "is_used_for_training", "name"})
-# Labels, the names of operators and kernel keys, which no YAML reader takes for a number, a bool or null.
+# Labels, operator names and kernel keys that need no quotes: YAML does not read them as a number, a bool or null.
 _PLAIN = re.compile(r"default|debug_info|[A-Za-z_/](?=.*(?:::|/))[\w:./;,|+-]*[\w/;]", re.ASCII)
 _T = TypeVar("_T", bound=yaml_reader.Node)
 
@@ -40,7 +40,7 @@ def read(path: str) -> Selection:
     """Reads a selection that `write` or ExecuTorch's gen_oplist wrote.
 
     Raises:
-        InputError: the file is not a selection.
+        InputError: the file is not a valid selection.
     """
     root = yaml_reader.read(path)
     if root is None:
@@ -108,9 +108,9 @@ def _not_a_selection(where: object, found: str) -> InputError:
 
 
 def write(selection: Selection, path: str) -> None:
-    """Writes a selection; equal selections give equal bytes.
+    """Writes a selection. Equal selections give equal bytes.
 
-    By hand, since PyYAML takes longer than all else that selecting for a model does.
+    PyYAML is not used, since it would take longer than the rest of the selection for a model.
     """
     metadata = [_sequence("  ", name, selection.operators[name].kernel_keys) for name in sorted(selection.operators)]
     operators = [_operator(name, selection.operators[name]) for name in sorted(selection.operators)]
@@ -150,7 +150,7 @@ def _bool_text(value: bool) -> str:
 
 @functools.cache
 def _scalar(text: str) -> str:
-    """A text as YAML, in quotes where it might be read as something else."""
+    """Returns a text as YAML, in quotes unless the text is safe without."""
     if _PLAIN.fullmatch(text):
         return text
     quoted = json.dumps(text, ensure_ascii=False)

@@ -1,4 +1,4 @@
-"""YAML with the place of every key and value, read with libyaml where PyYAML has it."""
+"""Reads YAML with the place of each key and value. Uses libyaml if PyYAML has it."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from diagnostics.errors import Finding, InputError, Location
 
 _LOADER: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-# No file of operators or selections needs more than five.
+# The limit of nesting. Files of operators and selections need at most five levels.
 _MAX_DEPTH = 64
-# All of PyTorch's operators are 0.6 MB and 28,000 values. So many values take about a second to read.
+# The limits of size. All of PyTorch's operators have 0.6 MB and 28,000 values. It takes about a second to read 100,000
+# values.
 _MAX_BYTES = 4 * 2**20
 _MAX_VALUES = 100_000
 
 
 @dataclass(frozen=True, slots=True)
 class Scalar:
-    """A value without parts: its `text` without quotes, and as `tag` its YAML type (`str`, `null`, `bool`, ...)."""
+    """A scalar value: `text` without quotes, and the YAML type `tag` (`str`, `null`, `bool`, ...)."""
 
     text: str
     tag: str
     location: Location
-    # How many columns after the location the text begins, or None when it does not lie on one line as it is.
+    # The number of columns between the location and the text; None if the text is folded or has escapes.
     indent: int | None
 
     def locate(self, offset: int) -> Location:
-        """The place of a character of the text, or of the whole where the text is folded or escaped."""
+        """Returns the place of a character of the text; the place of the value if the text is folded or has escapes."""
         if self.indent is None:
             return self.location
         return Location(self.location.path, self.location.line, self.location.column + self.indent + offset)
@@ -43,7 +44,7 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """Keys with their values, and with the keys' own places."""
+    """A mapping from keys to values, with the places of the keys."""
 
     entries: dict[str, Node]
     location: Location
@@ -54,10 +55,10 @@ Node = Scalar | Sequence | Mapping
 
 
 def read(path: str) -> Node | None:
-    """Reads a YAML file of one document; None if there is nothing in it.
+    """Reads a YAML file of one document; None if the file is empty.
 
     Raises:
-        InputError: the file cannot be read, is too large, is not YAML, or has a mapping with a key twice.
+        InputError: the file cannot be read, is too large, is not YAML, or has a mapping with a duplicate key.
     """
     try:
         with open(path, "rb") as file:
@@ -89,7 +90,7 @@ def read(path: str) -> Node | None:
 
 
 def kind(node: Node) -> str:
-    """What a node is, for a sentence."""
+    """Returns the kind of a node, for messages."""
     if isinstance(node, Mapping):
         return "a mapping"
     if isinstance(node, Sequence):
@@ -100,8 +101,8 @@ def kind(node: Node) -> str:
 class _Parser:
     """Builds one document's nodes from libyaml's events.
 
-    PyYAML's own composer overflows the C stack on a few kilobytes of brackets. An alias is the anchored node itself, so
-    that a few lines of aliases of aliases are not a million nodes.
+    PyYAML's own composer overflows the C stack on a few kilobytes of brackets. An alias refers to the anchored node
+    itself, so a few lines of nested aliases do not become a million nodes.
     """
 
     def __init__(self, text: str, path: str) -> None:
@@ -111,10 +112,10 @@ class _Parser:
         self._values = 0
 
     def document(self) -> Node | None:
-        self._events.get_event()  # The stream's start.
+        self._events.get_event()  # Skips the start of the stream.
         if self._events.check_event(yaml.StreamEndEvent):
             return None
-        self._events.get_event()  # The document's.
+        self._events.get_event()  # Skips the start of the document.
         node = self._node(0)
         self._events.get_event()
         if not self._events.check_event(yaml.StreamEndEvent):

@@ -1,7 +1,7 @@
-"""PyTorch's own kernels, for the operators that no YAML has a kernel for.
+"""PyTorch's own kernels, for operators without a kernel in a YAML.
 
-A program's outputs have their memory before a call, so that it calls out variants: an operator of native_functions.yaml
-qualifies that writes all it returns to its arguments, or returns a number.
+In a program, outputs have memory before a call, so a program calls out variants. A program can call an operator of
+native_functions.yaml if the operator writes all its results to its arguments, or returns a number.
 """
 
 from __future__ import annotations
@@ -14,16 +14,16 @@ from codegen.model import aten_operators, kernel_keys, prim_ops, schema, signatu
 from codegen.model.operators import Kernel, Operator
 from diagnostics.errors import Finding, Location
 
-# What stands for a C++ function where PyTorch's dispatcher finds the kernel.
+# Stands in place of a C++ function if PyTorch's dispatcher finds the kernel.
 FUNCTION = "aten"
-# What provides them, for messages.
+# The provider of the kernels, for messages.
 PROVIDER = "native_functions.yaml"
 
 _KERNEL = Kernel(FUNCTION, (kernel_keys.DEFAULT,), Location(PROVIDER), is_aten=True)
 
 
 class WithAtenKernels(Mapping[str, Operator]):
-    """Operators by their full names: those given, and all others that PyTorch has a kernel for."""
+    """Operators by their full names: the given operators, and all others with a kernel in PyTorch."""
 
     def __init__(self, given: Mapping[str, Operator]) -> None:
         self._given = given
@@ -49,11 +49,11 @@ class WithAtenKernels(Mapping[str, Operator]):
 
 
 def no_out_variant(name: str, asked_by: list[str], where: str) -> Finding | None:
-    """What is wrong with an operator of PyTorch that a program cannot call; None if PyTorch has no such operator.
+    """Returns the finding for an operator of PyTorch that a program cannot call; None if PyTorch has no such operator.
 
     Args:
         name: the operator's full name.
-        asked_by: the labels of the targets or models that want it.
+        asked_by: the labels of the targets or models that request the operator.
         where: the label of the library.
     """
     function = _schema(name)
@@ -77,9 +77,9 @@ def no_out_variant(name: str, asked_by: list[str], where: str) -> Finding | None
 
 
 def unbound() -> Mapping[str, str]:
-    """The operators that write to arguments or return numbers and that no program can call, each with the reason.
+    """Returns the operators that write to arguments or return numbers but that a program cannot call, with reasons.
 
-    Not among them are those that a program calls by an out variant.
+    Operators that a program calls by an out variant are left out.
     """
     reasons: dict[str, str] = {}
     for name in aten_operators.names():
@@ -103,7 +103,7 @@ def _schema(name: str) -> schema.FunctionSchema | None:
 
 @functools.cache
 def _operator(name: str) -> Operator | None:
-    """An operator with PyTorch's kernel, if a program can call it."""
+    """Returns an operator with PyTorch's kernel; None if a program cannot call the operator."""
     function = _schema(name)
     if function is None or name in prim_ops.PRIM_OPS or not _is_callable(function):
         return None
@@ -113,14 +113,14 @@ def _operator(name: str) -> Operator | None:
 
 
 def _is_callable(function: schema.FunctionSchema) -> bool:
-    """Whether all that an operator returns has a place: an argument, or the value of one number."""
+    """Returns whether each result of an operator is an argument, or the only result is a number."""
     if all(returned.is_written for returned in function.returns):
         return bool(function.out) or any(argument.is_written for argument in function.arguments)
     return [str(returned.type) for returned in function.returns] in (["Scalar"], ["int"], ["float"], ["bool"])
 
 
 def out_variants(function: schema.FunctionSchema) -> list[str]:
-    """The out variants of an operator with other overloads, those with its own arguments first."""
+    """Returns the out variants of an operator, under any overload. Variants with the same arguments come first."""
     prefix = f"{function.name.namespace}::{function.name.name}."
     others = [name for name in aten_operators.names() if name.startswith(prefix) and _operator(name)]
     types = [argument.type for argument in function.positional + function.keyword_only]

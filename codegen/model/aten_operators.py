@@ -13,12 +13,12 @@ _FILE = Path(__file__).with_name("aten_operators.txt")
 
 
 def names() -> Collection[str]:
-    """The full name of every operator: `aten::add.out`."""
+    """Returns the full names of all operators, such as `aten::add.out`."""
     return [f"aten::{name}" for name in _lines()]
 
 
 def find(name: schema.OperatorName) -> schema.FunctionSchema | None:
-    """The schema of an operator, or None if PyTorch has no such operator."""
+    """Returns the schema of an operator; None if PyTorch has no such operator."""
     if name.namespace != "aten":
         return None
     line = _lines().get(name.unqualified)
@@ -26,7 +26,7 @@ def find(name: schema.OperatorName) -> schema.FunctionSchema | None:
 
 
 def torch_version() -> str:
-    """The version of torch that the schemas are from."""
+    """Returns the version of torch whose schemas are checked in."""
     return _text().partition(" torch ")[2].split()[0].rstrip(",")
 
 
@@ -37,5 +37,5 @@ def _text() -> str:
 
 @functools.cache
 def _lines() -> dict[str, str]:
-    """Each operator's line by its name without the namespace."""
+    """Returns each operator's line, by the name without the namespace."""
     return {line.partition("(")[0]: line for line in _text().splitlines()[1:]}

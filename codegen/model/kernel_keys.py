@@ -1,11 +1,12 @@
-"""Kernel keys: the dtypes and dim orders of a call's tensors, in the rendering of ExecuTorch's runtime.
+"""Kernel keys: the dtypes and dim orders of a call's tensors, in the notation of ExecuTorch's runtime.
 
-`v1/6;0,1|4;0|6;` stands for three tensors: Float with two dimensions, Long with one, and Float with none. The runtime
-makes a call's key of every tensor among its values, in order; what the call returns is one of them, lists of tensors
-are not. It then looks for a kernel with this key, and for one without a key if there is none.
+`v1/6;0,1|4;0|6;` has three tensors: Float with two dimensions, Long with one, and Float with none. The runtime makes a
+call's key from all tensors among the call's values, in order. The result counts as a tensor; lists of tensors do not
+count. The runtime looks for a kernel with this key, and then for a kernel without a key.
 
-A selection holds such keys, and two shorter forms: `default` for any dtype and dim order, `v1/6;` for a dtype alone.
-That is also the key of a call with one tensor without dimensions; read as a dtype, it takes that call's kernels too.
+A selection has such keys, and two shorter forms: `default` for any dtype and dim order, and `v1/6;` for a dtype. The
+text `v1/6;` is also the key of a call with one tensor without dimensions. A selection reads the text as a dtype, which
+includes the kernels of that call.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import NamedTuple
 from codegen.model import scalar_types
 from diagnostics import suggest
 
-# The key of a kernel for every dtype and dim order.
+# The key of a kernel for all dtypes and dim orders.
 DEFAULT = "default"
 
 _VERSION = "v1/"
@@ -26,7 +27,7 @@ _TENSOR = re.compile(r"(\d{1,2});((?:\d{1,2}(?:,\d{1,2})*)?)")
 
 
 class TensorKind(NamedTuple):
-    """What a key says of a tensor: its dtype's number, and its dimensions from the outermost to the innermost."""
+    """A tensor in a key: the number of the dtype, and the dimensions from the outermost to the innermost."""
 
     dtype: int
     dim_order: tuple[int, ...]
@@ -37,14 +38,14 @@ class TensorKind(NamedTuple):
 
 @functools.cache
 def render(tensors: tuple[TensorKind, ...]) -> str:
-    """The key of a call with these tensors; a call without any can only reach the default kernel."""
+    """Returns the key of a call with these tensors; `default` for a call without tensors."""
     key = "|".join(map(str, tensors))
     return _VERSION + key if key else DEFAULT
 
 
 @functools.cache
 def parse(key: str) -> tuple[TensorKind, ...] | None:
-    """The tensors of a key other than the default one; None if the text is no key."""
+    """Returns the tensors of a key; None if the text is no key, or `default`."""
     if not key.startswith(_VERSION):
         return None
     tensors = []
@@ -60,7 +61,7 @@ def parse(key: str) -> tuple[TensorKind, ...] | None:
 
 
 def readable(key: str) -> str:
-    """A key as an error says it: `Float[0, 1], Long[0]`."""
+    """Returns a key as text for errors: `Float[0, 1], Long[0]`."""
     tensors = parse(key)
     if tensors is None:
         return "every dtype and dim order" if key == DEFAULT else key
@@ -68,18 +69,18 @@ def readable(key: str) -> str:
 
 
 def of_dtype(dtype: int) -> str:
-    """The key that stands for a dtype in every argument and every dim order."""
+    """Returns the key for a dtype in all arguments and all dim orders."""
     return _VERSION + str(TensorKind(dtype, ()))
 
 
 def is_call(key: str) -> bool:
-    """Whether a selection's key is that of a call only; `v1/6;` is a dtype, or a call with one 0-dim tensor."""
+    """Returns whether a selection's key is the key of a call. `v1/6;` counts as a dtype."""
     tensors = parse(key)
     return tensors is not None and (len(tensors) > 1 or bool(tensors[0].dim_order))
 
 
 def dtypes(keys: Iterable[str]) -> frozenset[int] | None:
-    """The numbers of the dtypes that keys name; None if they take every dtype, or tell of none."""
+    """Returns the numbers of the dtypes in keys; None if a key includes all dtypes, or names none."""
     found: set[int] = set()
     for key in keys:
         tensors = parse(key)
@@ -90,22 +91,22 @@ def dtypes(keys: Iterable[str]) -> frozenset[int] | None:
 
 
 def dtype_name(dtype: int) -> str:
-    """A dtype's name: `Float` for 6."""
+    """Returns a dtype's name: `Float` for 6."""
     return _names()[dtype]
 
 
 def is_dtype(number: int) -> bool:
-    """Whether the runtime has a dtype with this number."""
+    """Returns whether the runtime has a dtype with this number."""
     return number in _names()
 
 
 def find_dtype(name: str) -> int | None:
-    """A dtype's number by its name, in whatever case: ExecuTorch's own tools write UInt64 and Uint64."""
+    """Returns a dtype's number by its name in any case, since ExecuTorch's tools write UInt64 and Uint64; else None."""
     return {known.lower(): number for known, number in scalar_types.SCALAR_TYPES.items()}.get(name.lower())
 
 
 def nearest_dtypes(name: str) -> tuple[str, ...]:
-    """The names of dtypes that are spelled like a name."""
+    """Returns the names of dtypes with a spelling similar to a name."""
     by_lower = {known.lower(): known for known in scalar_types.SCALAR_TYPES}
     return tuple(by_lower[near] for near in suggest.nearest(name.lower(), by_lower))
 

@@ -1,4 +1,4 @@
-"""An operator and the kernels that compute it."""
+"""Operators and kernels."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from codegen.model import kernel_keys, schema
 from codegen.model.schema_types import Dialect
 from diagnostics.errors import Location
 
-# The C++ namespace of what a library defines for each kernel that it registers, and that no two libraries may define.
-# A linker prints the name.
+# The C++ namespace of the names that a library defines for its registered kernels. If two libraries define the same
+# name, the linker fails and prints the name.
 REGISTERED_NAMESPACE = "kernel_registered_by_two_libraries"
 
 
@@ -20,9 +20,9 @@ class Kernel:
 
     Attributes:
         function: the qualified C++ name, `custom::native::add_out`.
-        keys: which calls it is for, see codegen/model/kernel_keys.py.
-        location: where the YAML names the function.
-        is_aten: whether PyTorch's dispatcher calls it, with `at::Tensor`.
+        keys: the kernel keys, see codegen/model/kernel_keys.py.
+        location: the place of the function's name in the YAML.
+        is_aten: whether PyTorch's dispatcher calls the function, with `at::Tensor`.
     """
 
     function: str
@@ -41,8 +41,8 @@ class Operator:
 
     Attributes:
         schema: the operator's schema.
-        kernels: the kernels, in the YAML's order. No two have a key in common.
-        location: where the YAML names the operator.
+        kernels: the kernels, in the YAML's order. No two kernels have a key in common.
+        location: the place of the operator's name in the YAML.
     """
 
     schema: schema.FunctionSchema
@@ -50,7 +50,7 @@ class Operator:
     location: Location
 
     def __hash__(self) -> int:
-        # What is made of operators is remembered, and hashing all of one takes as long as making some of it.
+        # Results for operators are cached. A hash of all fields would take as long as computing some of the results.
         return hash(self.schema)
 
     @property
@@ -59,7 +59,7 @@ class Operator:
 
     @property
     def default(self) -> Kernel | None:
-        """The kernel for every call that no other is for."""
+        """The kernel for all calls without a kernel of their own; None if there is none."""
         return next((kernel for kernel in self.kernels if kernel_keys.DEFAULT in kernel.keys), None)
 
 

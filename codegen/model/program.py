@@ -1,4 +1,4 @@
-"""What a program needs of a binary: the operators that it calls, and the backends that it delegates to."""
+"""A program's requirements of a binary: called operators, methods and backends."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ class Calls:
     """The calls of an operator.
 
     Attributes:
-        keys: the kernel keys that the runtime looks kernels for them up by.
-        listed: the dtypes that only tensors in lists have, which no key tells of and which the kernel meets, too.
-        kinds: the kinds of the values of each, named as in program.fbs, such as `Tensor`; the last value of a call is
-            what it returns.
+        keys: the kernel keys of the calls.
+        listed: the dtypes of tensors in lists only. Keys do not have these dtypes, but kernels must support them.
+        kinds: the kinds of the values of each call, named as in program.fbs, such as `Tensor`. The last value of a call
+            is the result.
     """
 
     keys: set[str] = field(default_factory=set)
@@ -30,19 +30,19 @@ class Calls:
 
     @property
     def selected(self) -> frozenset[str]:
-        """What to select for the calls: their keys, and one of each dtype of lists."""
+        """The keys to select for the calls: the kernel keys, and a key for each dtype of lists."""
         return frozenset([*self.keys, *map(kernel_keys.of_dtype, self.listed)])
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """What any method of a program needs of a binary.
+    """The requirements of all methods of a program.
 
     Attributes:
-        calls: the calls of operators, by their full names: `aten::add.out`. What a delegate runs is not among them: it
-            brings its own.
-        methods: the names of its methods.
-        backends: the names of the backends that it delegates to.
+        calls: the calls of operators, by their full names: `aten::add.out`. Operators in delegates are not included,
+            since backends have their own kernels.
+        methods: the names of the methods.
+        backends: the names of the backends to which the program delegates.
     """
 
     calls: Mapping[str, Calls]

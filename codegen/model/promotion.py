@@ -1,4 +1,4 @@
-"""Which dtypes the kernels of a dtype-selective build handle: those of a selection, and what they are computed in."""
+"""The dtypes of kernels in a dtype-selective build: the selected dtypes, and the dtypes of computation."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ _SIGNED = tuple(_TYPES[name] for name in ("Char", "Short", "Int", "Long"))
 _INTEGERS = (_TYPES["Byte"], *_SIGNED)
 _WIDE_UNSIGNED = tuple(_TYPES[name] for name in ("UInt16", "UInt32", "UInt64"))
 _REAL = tuple(_TYPES[name] for name in ("Half", "BFloat16", "Float", "Double"))
-# At a floating-point dtype's place, the complex one whose parts have it, or the next that there is.
+# For each floating-point dtype, in the same order, the complex dtype with parts of that dtype, or the next larger one.
 _COMPLEX = tuple(_TYPES[name] for name in ("ComplexHalf", "ComplexFloat", "ComplexFloat", "ComplexDouble"))
 _BOOL, _BYTE, _SHORT, _LONG, _FLOAT = (_TYPES[name] for name in ("Bool", "Byte", "Short", "Long", "Float"))
 
 
 def promote(a: int, b: int) -> int | None:
-    """The dtype that values of two dtypes are computed in together, as PyTorch's; None where PyTorch refuses."""
+    """Returns the dtype to which PyTorch promotes two dtypes; None if PyTorch refuses the combination."""
     if a == b:
         return a
     for x, y in ((a, b), (b, a)):
@@ -32,16 +32,18 @@ def promote(a: int, b: int) -> int | None:
     if (a in _SIGNED and b in _SIGNED) or (a in _COMPLEX and b in _COMPLEX):
         return max(a, b)
     if a in _REAL and b in _REAL:
-        # Neither of the two halves holds the other.
+        # Neither Half nor BFloat16 contains the other.
         return _FLOAT if {a, b} == {*_REAL[:2]} else _REAL[max(_REAL.index(a), _REAL.index(b))]
     return None
 
 
 def with_computed(dtypes: Iterable[int], function: schema.FunctionSchema) -> frozenset[int]:
-    """The dtypes that a kernel's own switches need for tensors of some dtypes.
+    """Returns the dtypes that the switches of a kernel need for tensors of some dtypes.
 
-    On top of these: what two of them promote to; Float for Half and BFloat16, which are computed in it, and for
-    integers, which have floating-point functions and meet fractions; and Long where a Bool tensor meets an integer.
+    The result has the given dtypes, the dtypes of computation, and the promotions of each two of them. Half and
+    BFloat16 are computed in Float, and ComplexHalf in ComplexFloat. Integers and Bool add Float, for floating-point
+    functions and fractional numbers. If the operator has a Scalar argument, Bool adds Long, for Bool tensors with
+    integers.
     """
     closed = set(dtypes)
     if closed & {*_REAL[:2], *_INTEGERS, *_WIDE_UNSIGNED, _BOOL}:
@@ -58,7 +60,10 @@ def with_computed(dtypes: Iterable[int], function: schema.FunctionSchema) -> fro
 
 
 def selected(function: schema.FunctionSchema, wanted: selection.Selection) -> frozenset[int] | None:
-    """The dtypes that the kernel of one operator is wanted for; None for every dtype, none at all if it is not."""
+    """Returns the selected dtypes of an operator's kernel, with the dtypes of computation.
+
+    None for all dtypes; empty if the operator is not selected.
+    """
     name = str(function.name)
     base = name.partition(".")[0]
     if wanted.include_all:

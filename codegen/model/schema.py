@@ -1,4 +1,4 @@
-"""Operator schemas, as PyTorch's native_functions.yaml writes them, parsed into frozen dataclasses.
+"""Parses operator schemas in the notation of PyTorch's native_functions.yaml.
 
 my_ops::mul3.out(Tensor input, *, int[]? dims=None, Tensor(a!) out) -> Tensor(a!)
 """
@@ -14,7 +14,7 @@ from codegen.model.schema_types import BASE_TYPES
 from diagnostics import suggest
 from diagnostics.errors import Finding, InputError, Location
 
-# Where in a file the character with this offset into the schema's text is.
+# Returns the place in a file of the character at an offset in the schema's text.
 Locator = Callable[[int], Location]
 
 _OPERATOR_NAME = re.compile(r"\s*(?:([A-Za-z_]\w*)::)?([A-Za-z_]\w*)(?:\.(\w+))?", re.ASCII)
@@ -22,7 +22,7 @@ _ARGUMENT = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)\s+([A-Za-z_]\w*)\s*
 _RETURN = re.compile(r"(\w+(?:\([^()]*\))?(?:\[\d*\]|\?)*)(?:\s+([A-Za-z_]\w*))?$", re.ASCII)
 _TYPE = re.compile(r"(\w+)(?:\(([^()]*)\))?((?:\[\d*\]|\?)*)")
 _SUFFIX = re.compile(r"\[(\d*)\]|\?")
-# `Tensor?[]?`, `bool[1000]`: far beyond both, nothing is a type.
+# Limits for suffixes of types. Real types are far below: `Tensor?[]?`, `bool[1000]`.
 _MAX_SUFFIXES = 4
 _MAX_SUFFIX_LENGTH = 8
 _STRUCTURE = re.compile(r"[()\[\],]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
@@ -30,7 +30,7 @@ _STRUCTURE = re.compile(r"[()\[\],]|'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 
 @dataclass(frozen=True, slots=True)
 class OperatorName:
-    """An operator's full name: `aten::add.out` has the namespace `aten`, the name `add`, the overload `out`."""
+    """An operator's full name. `aten::add.out` has the namespace `aten`, the name `add` and the overload `out`."""
 
     namespace: str
     name: str
@@ -75,7 +75,7 @@ Type = BaseType | OptionalType | ListType
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """One argument. `alias` is its alias annotation, such as `a!`, and `default` its default's text, if it has any."""
+    """One argument. `alias` is the alias annotation, such as `a!`; `default` is the text of the default; or None."""
 
     name: str
     type: Type
@@ -93,7 +93,7 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Return:
-    """One return value; `name` is None where the schema gives none."""
+    """One return value. `name` is None if the schema has no name."""
 
     type: Type
     alias: str | None = None
@@ -101,7 +101,7 @@ class Return:
 
     @property
     def is_written(self) -> bool:
-        """Whether what is returned is an argument that the operator writes to."""
+        """Whether the return value is an argument that the operator writes to."""
         return self.alias is not None and "!" in self.alias
 
     def __str__(self) -> str:
@@ -110,7 +110,7 @@ class Return:
 
 @dataclass(frozen=True)
 class FunctionSchema:
-    """One operator's schema. `out` are the trailing keyword-only arguments that the operator writes to."""
+    """One operator's schema. `out` has the trailing keyword-only arguments that the operator writes to."""
 
     name: OperatorName
     positional: tuple[Argument, ...]
@@ -120,12 +120,12 @@ class FunctionSchema:
 
     @property
     def arguments(self) -> tuple[Argument, ...]:
-        """Every argument in the order of the schema, which is also the order of the values of a kernel call."""
+        """All arguments in the order of the schema, which is also the order of the values of a kernel call."""
         return self.positional + self.keyword_only + self.out
 
     @property
     def gives_nothing(self) -> bool:
-        """Whether nothing comes out of a call but what the operator writes to, `-> ()`."""
+        """Whether the operator has neither return values nor out arguments: `-> ()`."""
         return not self.returns and not self.out
 
     def __str__(self) -> str:
@@ -153,12 +153,12 @@ def parse(text: str, locate: Locator) -> FunctionSchema:
 
     Args:
         text: the schema.
-        locate: tells where a character of the text is, for errors.
+        locate: returns the place of a character of the text, for errors.
 
     Raises:
-        InputError: the text is no schema, or one that contradicts itself.
+        InputError: the text is not a valid schema.
     """
-    # Nothing of the text is on lines of its own where generated code quotes it.
+    # Generated code quotes the text in comments, so the text must not have line breaks.
     text = re.sub(r"\s", " ", text)
     if not text.isprintable():
         hidden = next(i for i, character in enumerate(text) if not character.isprintable())
@@ -186,7 +186,7 @@ def parse(text: str, locate: Locator) -> FunctionSchema:
 
 
 def _arguments(text: str, start: int, end: int, locate: Locator) -> tuple[tuple[Argument, ...], tuple[Argument, ...]]:
-    """The positional and the keyword-only arguments between two offsets."""
+    """Parses the positional and the keyword-only arguments between two offsets."""
     positional: list[Argument] = []
     keyword_only: list[Argument] = []
     target = positional
@@ -232,7 +232,7 @@ def _returns(text: str, start: int, locate: Locator) -> tuple[Return, ...]:
 
 
 def _check(schema: FunctionSchema, text: str, returns_offset: int, locate: Locator) -> None:
-    """The invariants between a schema's parts."""
+    """Checks the invariants between a schema's parts."""
     if schema.out and schema.returns and len(schema.returns) != len(schema.out):
         problem = f"it has {len(schema.out)} out arguments but {len(schema.returns)} return values"
         raise _malformed(text, returns_offset, problem, locate)
@@ -265,7 +265,7 @@ def _type(text: str, type_text: str, offset: int, locate: Locator) -> tuple[Type
 
 @functools.cache
 def _parse_type(text: str) -> tuple[Type, str | None] | str:
-    """The type and its alias annotation, or the name that is no type."""
+    """Returns the type and its alias annotation; for an unknown type, the name."""
     match = _TYPE.fullmatch(text)
     if not match:
         return text
@@ -281,7 +281,7 @@ def _parse_type(text: str) -> tuple[Type, str | None] | str:
 
 
 def _type_text(type_: Type, alias: str | None) -> str:
-    """The type as a schema writes it, with the annotation after the base type: `Tensor(a!)[]`."""
+    """Returns the type in a schema's notation, with the annotation after the base type: `Tensor(a!)[]`."""
     if alias is None:
         return str(type_)
     base = type_
@@ -291,7 +291,7 @@ def _type_text(type_: Type, alias: str | None) -> str:
 
 
 def _split(text: str, start: int, end: int) -> Iterator[tuple[str, int]]:
-    """The comma-separated parts between two offsets, each with its own offset; brackets and quotes hold together."""
+    """Yields the comma-separated parts between two offsets, with their offsets. Does not split brackets and quotes."""
     if not text[start:end].strip():
         return
     depth, part_start = 0, start
@@ -313,7 +313,7 @@ def _stripped(text: str, start: int, end: int) -> tuple[str, int]:
 
 
 def _closing(text: str, start: int, locate: Locator) -> int:
-    """The offset of the parenthesis that closes the one at `start`."""
+    """Returns the offset of the parenthesis that closes the one at `start`."""
     depth = 0
     for match in _STRUCTURE.finditer(text, start):
         if match[0] in "([":

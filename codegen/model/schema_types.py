@@ -1,7 +1,7 @@
-"""The types that a schema can name, each once: what a program has for it, and its C++ with either kind of tensors.
+"""The table of schema types: the kinds of values in a program, and the C++ types for ExecuTorch's or PyTorch's tensors.
 
-The C++ with ExecuTorch's tensors follows ExecuTorch's code generator, and the C++ with PyTorch's tensors follows what
-PyTorch's dispatcher calls, so that kernels written for either fit unchanged.
+The C++ types for ExecuTorch's tensors are those of ExecuTorch's code generator. The C++ types for PyTorch's tensors are
+those of PyTorch's dispatcher. Kernels that were written for either need no changes.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 
 class Dialect(enum.Enum):
-    """Whose tensors a kernel takes."""
+    """The kind of tensors that a kernel takes."""
 
     EXECUTORCH = enum.auto()
     ATEN = enum.auto()
@@ -26,8 +26,8 @@ class CppType:
 
     Attributes:
         name: the type in source code.
-        demangled: the same type as a demangler spells it.
-        by_reference: whether it is passed as a const reference.
+        demangled: the type in a demangler's spelling.
+        by_reference: whether the type is passed as a const reference.
     """
 
     name: str
@@ -45,15 +45,15 @@ class CppType:
 
 @dataclass(frozen=True, slots=True)
 class SchemaType:
-    """What becomes of a schema's type.
+    """A type of schemas.
 
     Attributes:
-        tags: the kinds of values, by their names in program.fbs, that a program has for it; none if no program has
-            values of the type.
-        executorch: the C++ of a kernel with ExecuTorch's tensors; None if such a kernel cannot take the type.
-        aten: the C++ of a kernel with PyTorch's tensors; None if only PyTorch's own kernels take the type.
-        aten_optional: the C++ of an optional in a kernel with PyTorch's tensors, where that is no `std::optional`.
-        is_returned: whether a kernel may return the type by value, which is what a program's value is assigned from.
+        tags: the kinds of a program's values for the type, named as in program.fbs; empty if no program has values of
+            the type.
+        executorch: the C++ type in a kernel with ExecuTorch's tensors; None if such a kernel cannot take the type.
+        aten: the C++ type in a kernel with PyTorch's tensors; None if only PyTorch's own kernels take the type.
+        aten_optional: the C++ type of the optional in a kernel with PyTorch's tensors, unless a `std::optional`.
+        is_returned: whether a kernel may return the type by value, for assignment to a program's value.
     """
 
     tags: frozenset[str] = frozenset()
@@ -67,7 +67,7 @@ class SchemaType:
 
     @property
     def optional(self) -> SchemaType:
-        """What becomes of the optional of this type. A program may have no value for it, whatever the type is."""
+        """The optional of this type. A program may have None for an optional of any type."""
         return SchemaType(
             tags=self.tags | {"Null"},
             executorch=_optional(self.executorch),
@@ -76,7 +76,7 @@ class SchemaType:
 
 
 def _optional(type_: CppType | None) -> CppType | None:
-    # An optional is passed as its element is; lists, which are views, are passed by value.
+    # An optional is passed like its element. Lists are views and are passed by value.
     if type_ is None:
         return None
     return CppType(f"std::optional<{type_.name}>", f"std::optional<{type_.demangled}>", type_.by_reference)
@@ -91,12 +91,12 @@ def _array(element: CppType) -> CppType:
 
 
 def _number(tag: str, type_: CppType) -> SchemaType:
-    """A type that is the same with either kind of tensors."""
+    """Returns a type with the same C++ type for both kinds of tensors."""
     return SchemaType(frozenset({tag}), type_, type_, is_returned=True)
 
 
 def _named_number(name: str) -> SchemaType:
-    """A type of the C++ libraries of both kinds of tensors, which a program has the number of."""
+    """Returns an enumeration of both C++ libraries. A program has the number of the value."""
     return SchemaType(frozenset({"Int"}), _executorch(name), CppType(f"at::{name}", f"c10::{name}"))
 
 
@@ -111,10 +111,10 @@ _INTS = SchemaType(
     CppType("at::IntArrayRef", "c10::ArrayRef<long>"),
     aten_optional=CppType("at::OptionalIntArrayRef", "c10::OptionalArrayRef<long>"),
 )
-# PyTorch has no ArrayRef of bools, since std::vector<bool> has no array.
+# PyTorch has no ArrayRef of bools, since std::vector<bool> is not an array of bools.
 _BOOLS = SchemaType(frozenset({"BoolList"}), _array(_BOOL), CppType("c10::List<bool>", "c10::List<bool>"))
 
-# Every type but the optionals, and lists without their sizes.
+# All types except optionals. Lists are without sizes.
 TYPES: Mapping[str, SchemaType] = {
     "Tensor": SchemaType(
         frozenset({"Tensor"}), _TENSOR, CppType("at::Tensor", "at::Tensor", by_reference=True), is_returned=True
@@ -151,7 +151,7 @@ TYPES: Mapping[str, SchemaType] = {
     "bool[]": _BOOLS,
     "SymBool[]": _BOOLS,
     "Scalar[]": SchemaType(frozenset({"IntList", "DoubleList", "BoolList"})),
-    # What operators of PyTorch have beside these, and no program has values of.
+    # Further types of PyTorch's operators, of which no program has values.
     "DeviceIndex": SchemaType(),
     "DimVector": SchemaType(),
     "Dimname": SchemaType(),
@@ -166,7 +166,7 @@ BASE_TYPES = frozenset(name for name in TYPES if not name.endswith("[]"))
 
 @functools.cache
 def find(text: str) -> SchemaType:
-    """What becomes of a type as a schema writes it: `int[2]?`."""
+    """Returns a type by its text in a schema: `int[2]?`."""
     text = re.sub(r"\[\d+\]", "[]", text)
     if text not in TYPES and text.endswith("?") and not text.endswith("??"):
         return find(text[:-1]).optional

@@ -1,4 +1,4 @@
-"""A selection: which operators, and which of their kernels, models and lists of operators ask for."""
+"""Selections: the operators and kernels that models and lists of operators request."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ class SelectedOperator:
     """One selected operator.
 
     Attributes:
-        asked_by: the labels of the targets or models that want it.
-        all_overloads: whether a name without an overload stands for all overloads.
-        kernel_keys: the kernels that are wanted, see codegen/model/kernel_keys.py.
-        is_root: whether anything calls the operator; if not, nothing need provide it.
-        is_used_for_training: what PyTorch selects by, and ExecuTorch does not.
+        asked_by: the labels of the targets or models that request the operator.
+        all_overloads: whether a name without an overload selects all overloads.
+        kernel_keys: the keys of the selected kernels, see codegen/model/kernel_keys.py.
+        is_root: whether a caller calls the operator. If false, no library has to provide the operator.
+        is_used_for_training: a field for PyTorch. ExecuTorch ignores it.
     """
 
     asked_by: frozenset[str] = frozenset()
@@ -38,20 +38,20 @@ class SelectedOperator:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Operators by their full names, and whether everything that a library provides is wanted on top."""
+    """Operators by their full names. `include_all` also selects all operators that a library provides."""
 
     operators: Mapping[str, SelectedOperator]
     include_all: bool = False
 
 
 def of(wanted: Mapping[str, Iterable[str]], asked_by: str) -> Selection:
-    """The selection of operators, each with kernel keys, that one target or model asks for."""
+    """Returns the selection of one target or model: operators with kernel keys."""
     source = frozenset({asked_by})
     return Selection({name: SelectedOperator(source, kernel_keys=frozenset(keys)) for name, keys in wanted.items()})
 
 
 def unite(selections: Iterable[Selection]) -> Selection:
-    """What any of the selections asks for."""
+    """Returns the union of selections."""
     operators: dict[str, SelectedOperator] = {}
     include_all = False
     for selection in selections:

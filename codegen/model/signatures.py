@@ -1,4 +1,4 @@
-"""What a schema is in C++: the types of a kernel's parameters, and how `nm --demangle` spells them."""
+"""Converts schemas to C++ signatures of kernels, and to the spelling of `nm --demangle`."""
 
 from __future__ import annotations
 
@@ -16,29 +16,29 @@ _OF_EXECUTORCH = "executorch::aten::"
 
 
 def cpp_type(type_: schema.Type, dialect: Dialect = Dialect.EXECUTORCH) -> CppType | None:
-    """The C++ type of a schema's type, or None if no kernel of the dialect can take it."""
+    """Returns the C++ type of a schema's type; None if no kernel of the dialect can take the type."""
     return schema_types.find(str(type_)).cpp_type(dialect)
 
 
 def has_values(type_: schema.Type) -> bool:
-    """Whether a program has values of a type, or at least None."""
+    """Returns whether a program has values of a type, or None."""
     return bool(schema_types.find(str(type_)).tags)
 
 
 @functools.cache
 def parameter_types(function: schema.FunctionSchema, dialect: Dialect = Dialect.EXECUTORCH) -> tuple[str, ...]:
-    """The types of a kernel's parameters, without the context."""
+    """Returns the types of a kernel's parameters, without the context."""
     return tuple(f"{t.name}&" if written else t.parameter for t, written in _types(function, dialect))
 
 
 def demangled_parameters(function: schema.FunctionSchema, dialect: Dialect = Dialect.EXECUTORCH) -> tuple[str, ...]:
-    """The types of a kernel's parameters, without the context, as a demangler spells them."""
+    """Returns the types of a kernel's parameters, without the context, in a demangler's spelling."""
     return tuple(f"{t.demangled}&" if written else t.demangled_parameter for t, written in _types(function, dialect))
 
 
 @functools.cache
 def parameter_names(function: schema.FunctionSchema) -> tuple[str, ...]:
-    """C++ names for the parameters: the schema's, with a `_` where C++ has another use for the name."""
+    """Returns C++ names for the parameters: the schema's names, with a `_` if C++ uses the name otherwise."""
     given = [argument.name for argument in function.arguments]
     names: list[str] = []
     for i, name in enumerate(given):
@@ -58,15 +58,15 @@ def return_type(function: schema.FunctionSchema, dialect: Dialect = Dialect.EXEC
 
 
 def unboxed(argument: schema.Argument) -> tuple[str, str]:
-    """The type of a variable for an argument, and the call that reads the variable's value from an EValue.
+    """Returns the type of a variable for an argument, and the call that reads the value from an EValue.
 
-    Both are spelled as where `executorch::aten` is in scope.
+    The spelling of both needs `executorch::aten` in scope.
     """
     type_, read, name = argument.type, "to", _unqualified(argument.type)
     if isinstance(type_, schema.OptionalType):
         type_, read = type_.element, "toOptional"
     elif str(type_) == "Tensor":
-        # A tensor may be written to, and has a place of its own in the program.
+        # A reference to the program's tensor, since an operator may write to the tensor.
         name = "Tensor&" if argument.is_written else "const Tensor&"
     return name if name.endswith("&") else f"const {name}", f"{read}<{_unqualified(type_)}>()"
 
@@ -78,7 +78,7 @@ def _unqualified(type_: schema.Type) -> str:
 
 
 def readable(demangled: str) -> str:
-    """A demangled parameter list as source code would spell it."""
+    """Returns a demangled parameter list in the spelling of source code."""
     base_types = (row.executorch for name, row in schema_types.TYPES.items() if name in schema_types.BASE_TYPES)
     for type_ in filter(None, base_types):
         demangled = re.sub(rf"(?<![\w:]){re.escape(type_.demangled)}\b(?<!unsigned long)", type_.name, demangled)
@@ -87,14 +87,14 @@ def readable(demangled: str) -> str:
 
 
 def wrapper_name(function: schema.FunctionSchema) -> str:
-    """The name of the operator's typed function in Functions.h, as ExecuTorch chooses it."""
+    """Returns the name of the operator's typed function in Functions.h, as in ExecuTorch."""
     return f"{function.name.name}_outf" if function.out else cpp_names.free(function.name.name)
 
 
 def unsupported(
     function: schema.FunctionSchema, location: Location, dialect: Dialect = Dialect.EXECUTORCH
 ) -> list[Finding]:
-    """What of a schema no kernel can be called with."""
+    """Returns findings for the types of a schema that kernels do not support."""
     findings = [
         Finding(
             id="unsupported-type",
@@ -134,7 +134,7 @@ def unsupported(
 
 
 def _supported(dialect: Dialect) -> str:
-    """The types that a kernel can take."""
+    """Returns the types that a kernel of the dialect can take, for messages."""
     return ", ".join(name for name, row in schema_types.TYPES.items() if row.cpp_type(dialect) is not None)
 
 
@@ -147,9 +147,9 @@ def _is_returnable(returns: tuple[schema.Return, ...]) -> bool:
 
 
 def _types(function: schema.FunctionSchema, dialect: Dialect) -> Iterator[tuple[CppType, bool]]:
-    """Each argument's type, and whether it is passed as a reference to write to."""
+    """Yields each argument's type, and whether the argument is a non-const reference."""
     for argument in function.arguments:
         type_ = cpp_type(argument.type, dialect)
         assert type_ is not None, f"{argument} was let through by unsupported()"
-        # The tensors of a list are written to through the list itself, which is passed by value.
+        # A list is passed by value, also if the kernel writes to the list's tensors.
         yield type_, argument.is_written and isinstance(argument.type, schema.BaseType)

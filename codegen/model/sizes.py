@@ -1,4 +1,4 @@
-"""What the bytes of a binary are for."""
+"""The parts of a size report."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class Part:
 
     Attributes:
         group: one of GROUPS.
-        name: what has the bytes: an operator; several that share a function or a file, with ", " between them; else
-            words, a class or a function.
-        dtype: the dtypes that the bytes are for, as in `Float` or `Float, Half`; empty where no name tells.
-        bytes: how many there are.
+        name: the owner of the bytes: an operator; several operators that share a function or a file, joined with ", ";
+            or a description, a class or a function.
+        dtype: the dtypes of the bytes, as in `Float` or `Float, Half`; empty if no symbol's name has dtypes.
+        bytes: the number of bytes.
     """
 
     group: str
@@ -40,7 +40,7 @@ class Part:
 
 
 def united(parts: Iterable[Part]) -> tuple[Part, ...]:
-    """The parts, those with the same group, name and dtype added up, in the order of the groups, then of the names."""
+    """Returns the parts, sorted by group and name. Parts with the same group, name and dtype are added up."""
     sums: dict[tuple[str, str, str], int] = {}
     for part in parts:
         key = (part.group, part.name, part.dtype)

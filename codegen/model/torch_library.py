@@ -1,4 +1,4 @@
-"""What an operator library registers with PyTorch: namespaces of the dispatcher, by the TORCH_LIBRARY macros."""
+"""An operator library's registrations with PyTorch's dispatcher, by the TORCH_LIBRARY macros."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 from diagnostics.errors import Location
 
-# What a TORCH_LIBRARY macro does: define a namespace as a whole, add operators to one, add kernels to operators.
+# The kinds of macros: define a namespace (TORCH_LIBRARY), add operators to a namespace (TORCH_LIBRARY_FRAGMENT), or
+# add kernels to operators (TORCH_LIBRARY_IMPL).
 LIBRARY, FRAGMENT, IMPL = "library", "fragment", "impl"
 
 
@@ -17,8 +18,8 @@ class TorchRegistration:
     Attributes:
         kind: LIBRARY, FRAGMENT or IMPL.
         namespace: the namespace.
-        dispatch_key: of IMPL, whose kernels they are.
-        location: where a source has the macro; None if another macro or a library linked in brings it.
+        dispatch_key: for IMPL, the dispatch key of the kernels.
+        location: the place of the macro in a source; None if another macro or a linked library contains it.
     """
 
     kind: str
@@ -29,21 +30,21 @@ class TorchRegistration:
 
 @dataclass(frozen=True, slots=True)
 class TorchLibrary:
-    """What one library registers.
+    """The registrations of one library.
 
     Attributes:
         label: the library's label.
-        registrations: every use of a macro.
+        registrations: all uses of a macro.
     """
 
     label: str
     registrations: tuple[TorchRegistration, ...]
 
     def namespaces(self) -> list[str]:
-        """The namespaces that it defines, as a whole or a part; if none, those whose operators it has kernels for."""
+        """Returns the namespaces with operators of the library; without operators, the namespaces of its kernels."""
         defined = sorted({r.namespace for r in self.registrations if r.kind != IMPL})
         return defined or sorted({r.namespace for r in self.registrations})
 
     def place(self, registration: TorchRegistration) -> str:
-        """Where a registration is, for a message."""
+        """Returns the place of a registration, for messages."""
         return f"{self.label} ({registration.location})" if registration.location else self.label

@@ -1,4 +1,4 @@
-"""What an ExecuTorch operator is in PyTorch: where it is defined, and what it is without its out arguments."""
+"""Converts schemas of ExecuTorch's operators to schemas of PyTorch's operators, such as functional variants."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from codegen.model.schema import FunctionSchema, OperatorName, Return
 
-# PyTorch defines the operators of these namespaces itself. A custom_ops.yaml may bind kernels to them all the same.
+# PyTorch defines the operators of these namespaces itself. A custom_ops.yaml may still bind kernels to the operators.
 RESERVED_NAMESPACES = frozenset(
     [
         "_c10d_functional",
@@ -41,14 +41,16 @@ RESERVED_NAMESPACES = frozenset(
 
 
 def functional(function: FunctionSchema) -> FunctionSchema | None:
-    """The operator that returns what another one writes to its out arguments; None if there is none.
+    """Returns the functional variant of an out variant; None if there is none.
 
-    A list of out tensors has as many as the caller gives, so that nobody knows how many to return.
+    An operator with a list of out tensors has no functional variant: the caller chooses the length of the list, so the
+    number of results is unknown.
     """
     if not function.out or any(str(out.type) != "Tensor" for out in function.out):
         return None
     overload = function.name.overload.removesuffix("_out")
-    # The overload of an operator with one out variant, `out`, or one named for its results, such as `topk.values`.
+    # The overload of a single out variant is `out` or the name of the results, as in `topk.values`. The functional
+    # variant then has no overload.
     if overload == function.name.overload:
         overload = ""
     return FunctionSchema(
@@ -61,15 +63,15 @@ def functional(function: FunctionSchema) -> FunctionSchema | None:
 
 
 def unqualified(function: FunctionSchema) -> str:
-    """A schema without the namespace of its name, as PyTorch's libraries, which are of one namespace, take it."""
+    """Returns a schema without the namespace, as PyTorch's Library takes it, which has one namespace."""
     return str(function).removeprefix(f"{function.name.namespace}::")
 
 
 def of_cpp_kernel(function: FunctionSchema, name: str) -> str:
-    """The schema, under another name, that PyTorch finds to be that of a C++ kernel.
+    """Returns the schema of a C++ kernel for an operator, under another name.
 
-    PyTorch compares the two. A kernel has a bool for a SymBool, and an int for a SymInt, which PyTorch lets pass in
-    arguments only.
+    PyTorch infers a schema from a C++ kernel and compares the schemas. A kernel has bool for SymBool and int for
+    SymInt. PyTorch accepts this difference in arguments only.
     """
     text = str(function).removeprefix(str(function.name))
     return name + re.sub(r"\bSym(Bool|Int)\b", lambda match: match[1].lower(), text)

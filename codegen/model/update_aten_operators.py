@@ -1,8 +1,8 @@
-"""Writes aten_operators.txt anew: the schema of every ATen operator, as the installed torch wheel's torchgen has them.
+"""Updates aten_operators.txt: the schemas of all ATen operators, from torchgen in the installed torch wheel.
 
     tools/bazel run //codegen/model:update_aten_operators -- $PWD/codegen/model/aten_operators.txt
 
-This is the only place that needs torch; everything else of the code generator reads the file.
+Only this module needs torch. The code generator itself reads the file.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torchgen.gen import parse_native_yaml
 
 
 def render() -> str:
-    """The text of aten_operators.txt: a header that names torch's version, then one schema a line, sorted."""
+    """Returns the text of aten_operators.txt: a header with torch's version, then one schema a line, sorted."""
     native = Path(torchgen.__file__).parent / "packaged" / "ATen" / "native"
     functions = parse_native_yaml(str(native / "native_functions.yaml"), str(native / "tags.yaml")).native_functions
     version = importlib.metadata.version("torch").partition("+")[0]

@@ -1,4 +1,4 @@
-"""A size report beside another one: how many bytes each part has, and had."""
+"""Compares a size report with a baseline: the bytes of each part now and before."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ class Entry:
     """One line of a report.
 
     Attributes:
-        name: a group, a name in it, or dtypes; empty dtypes are those that no name tells.
-        bytes: how many there are.
-        before: how many there were; None without a baseline.
-        inner: what the bytes are made of, the largest first.
+        name: the name of a group, a name in a group, or dtypes. Empty if the dtypes are unknown.
+        bytes: the number of bytes.
+        before: the number of bytes in the baseline; None without a baseline.
+        inner: the entries of the parts, the largest first.
     """
 
     name: str
@@ -27,12 +27,12 @@ class Entry:
 
     @property
     def change(self) -> int:
-        """How many bytes more there are; 0 without a baseline."""
+        """The number of additional bytes, negative for fewer bytes; 0 without a baseline."""
         return self.bytes - self.before if self.before is not None else 0
 
 
 def groups(report: SizeReport | Addition, baseline: SizeReport | None) -> list[Entry]:
-    """The groups of a report that have bytes or had some, in their order: groups of names of dtypes."""
+    """Returns the groups that have bytes in a report or in its baseline. Groups contain names, and names dtypes."""
     now = {(part.group, part.name, part.dtype): part.bytes for part in report.parts}
     before = {(part.group, part.name, part.dtype): part.bytes for part in baseline.parts} if baseline else {}
     tree: dict[str, dict[str, list[Entry]]] = {}
@@ -48,7 +48,7 @@ def groups(report: SizeReport | Addition, baseline: SizeReport | None) -> list[E
 
 
 def libraries(report: SizeReport, baseline: SizeReport | None) -> list[Entry]:
-    """The shared libraries, in the order of their names."""
+    """Returns the shared libraries, sorted by name."""
     now = {library.name: library.bytes for library in report.libraries}
     before = {library.name: library.bytes for library in baseline.libraries} if baseline else {}
     return [
@@ -58,7 +58,7 @@ def libraries(report: SizeReport, baseline: SizeReport | None) -> list[Entry]:
 
 
 def largest_changes(entries: Iterable[Entry]) -> list[tuple[str, Entry]]:
-    """The names whose bytes changed, with their groups, the largest change first."""
+    """Returns the names with changed bytes and their groups, the largest change first."""
     changed = [(group.name, name) for group in entries for name in group.inner if name.change]
     return sorted(changed, key=lambda each: (-abs(each[1].change), each[0], each[1].name))
 
@@ -70,23 +70,23 @@ def _sum(name: str, entries: Iterable[Entry]) -> Entry:
 
 
 def gained(addition: Addition) -> str:
-    """`1,234 bytes more, with 2 new operators`."""
+    """Returns a text such as `1,234 bytes more, with 2 new operators`."""
     operators = len(addition.operators)
     return f"{count(addition.bytes)} more, with {operators} new {'operator' if operators == 1 else 'operators'}"
 
 
 def count(number: int) -> str:
-    """`1,234 bytes`."""
+    """Returns a text such as `1,234 bytes`."""
     return f"{number:,} {'byte' if number == 1 else 'bytes'}"
 
 
 def was(entry: Entry) -> str:
-    """What stands beside a change: `new`, `gone`, or of how many bytes it is, `of 1,234`."""
+    """Returns the note beside a change: `new`, `gone`, or the former bytes, as in `of 1,234`."""
     if not entry.before:
         return "new"
     return f"of {entry.before:,}" if entry.bytes else "gone"
 
 
 def signed(number: int) -> str:
-    """`+1,234`, `-1,234` or `0`."""
+    """Returns a number with its sign: `+1,234`, `-1,234` or `0`."""
     return f"{number:+,}" if number else "0"

@@ -1,4 +1,4 @@
-"""A size report as one web page that loads nothing: its boxes are links to what is in them."""
+"""A size report as one self-contained web page. The boxes of the treemap link to details."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from codegen.model import sizes
 from codegen.pages import size_changes, style, treemap
 from codegen.pages.size_changes import Entry, count, gained, signed, was
 
-# The treemaps on a wide screen and on a phone: their sides, and the smallest part of a map that has a box of its own.
+# The treemaps on a wide screen and on a phone: width, height, and the smallest fraction of a map with its own box.
 _SHAPES = {"wide": (100.0, 56.0, 1 / 300), "tall": (100.0, 170.0, 1 / 120)}
-# So many names have boxes of their own, however small, so that each map has fewer names than the one that leads to it.
+# So many names always have their own boxes, however small. So a map of the other names is smaller than the map that
+# links to it.
 _FEWEST_BOXES = 20
-# What the anchors of lines begin with.
+# The beginning of the anchors of lines.
 _LINE = "line"
 _TEMPLATE = """\
 <!DOCTYPE html>
@@ -78,7 +79,7 @@ addEventListener("hashchange", () => {{
 
 
 def render(report: SizeReport, baseline: SizeReport | None) -> str:
-    """The page; with a baseline, with the changes against it."""
+    """Returns the page. With a baseline, the page shows the changes."""
     groups = size_changes.groups(report, baseline)
     libraries = size_changes.libraries(report, baseline)
     operators = next((group.inner for group in groups if group.name == sizes.OPERATORS), ())
@@ -117,7 +118,7 @@ class _Part:
 
     Attributes:
         group: the name of the group.
-        names: those of its names that are shown, the largest first, with the anchors of their lines.
+        names: the shown names of the group, the largest first, with the anchors of their lines.
     """
 
     group: str
@@ -129,7 +130,7 @@ class _Part:
 
 
 def _maps(shape: str, groups: Sequence[Entry], total: int) -> str:
-    """The treemap of all groups for a shape of screen, and those that its boxes of several names lead to."""
+    """Returns the treemap of all groups for a shape of screen, and the treemaps that boxes of several names link to."""
     parts = [
         _Part(group.name, [(name, f"{_LINE}-{i}-{j}") for j, name in enumerate(group.inner) if name.bytes])
         for i, group in enumerate(groups)
@@ -137,13 +138,13 @@ def _maps(shape: str, groups: Sequence[Entry], total: int) -> str:
     ]
     rests: list[str] = []
     overview = _map(shape, sorted(parts, key=lambda part: -part.bytes), total, rests)
-    # The overview comes last: it is hidden while one of those before it is shown.
+    # The overview comes last, so that CSS can hide it while one of the treemaps before it is shown.
     section = f'<section class="overview" id="{shape}">\n{overview}\n</section>'
     return "\n".join([f'<div class="{shape}">', *rests, section, "</div>"])
 
 
 def _map(shape: str, parts: Sequence[_Part], total: int, rests: list[str]) -> str:
-    """A treemap. Sections with maps of the names that have no box of their own are added to `rests`."""
+    """Returns a treemap. Adds to `rests` sections with treemaps of the names without their own boxes."""
     width, height, smallest = _SHAPES[shape]
     shown = sum(part.bytes for part in parts)
     areas = treemap.split([part.bytes for part in parts], treemap.Box(0, 0, width, height))
@@ -153,7 +154,7 @@ def _map(shape: str, parts: Sequence[_Part], total: int, rests: list[str]) -> st
         boxes = [(entry.name, entry.bytes, link, "") for entry, link in boxed]
         if rest.names:
             name = f"{len(rest.names)} more"
-            # The rests of the rest come first, and take their numbers.
+            # The recursive call adds its own rests first, which take the next numbers.
             content = _map(shape, [rest], total, rests)
             link = f"{shape}-{len(rests)}"
             back = f'<p><a href="#{shape}">All</a> / {_title(rest.group, name, rest.bytes, total)}</p>'
@@ -177,9 +178,9 @@ def _title(group: str, name: str, size: int, total: int) -> str:
 
 
 def _boxed(part: _Part, smallest: float) -> tuple[Sequence[tuple[Entry, str]], _Part]:
-    """The names of a part that have a box each, and the others."""
+    """Splits the names of a part into those with their own boxes and the others."""
     own = max(sum(entry.bytes >= smallest for entry, _ in part.names), _FEWEST_BOXES)
-    # A box for one other would be as large as the one of its own.
+    # A box for a single other name would have the size of that name's own box.
     own += len(part.names) == own + 1
     return part.names[:own], _Part(part.group, part.names[own:])
 
@@ -213,7 +214,7 @@ def _what_if(addition: Addition) -> str:
 
 
 def _items(entries: Sequence[Entry], total: int, anchor: str = "") -> str:
-    """The lines of entries; with an anchor, each has one that ends in its number."""
+    """Returns the lines of entries. With an anchor, each line has the anchor with its number appended."""
     lines = []
     for index, entry in enumerate(entries):
         inner = f"{anchor}-{index}" if anchor else ""
@@ -224,13 +225,13 @@ def _items(entries: Sequence[Entry], total: int, anchor: str = "") -> str:
 
 def _item(entry: Entry, total: int, anchor: str) -> str:
     share = 100 * entry.bytes / total if total else 0
-    # Below, so that a phone has room for the name.
+    # The change is below the bytes, so that a phone has room for the name.
     change = f"<br><small>{signed(entry.change)}</small>" if entry.before is not None else ""
     name = html.escape(entry.name) or "no dtype in the name"
     numbers = f"{entry.bytes:,} <small>{share:.1f}%</small>{change}"
     row = f'<span class="row"><span>{name}</span><span>{numbers}</span></span>'
     bar = f'<span class="bar"><span style="width: {share:.2f}%"></span></span>'
-    # One line inside that has no name says nothing more.
+    # A single inner line without a name adds no information.
     if not entry.inner or (len(entry.inner) == 1 and not entry.inner[0].name):
         return row + bar
     return f"<details><summary>{row}{bar}</summary><ul>\n{_items(entry.inner, total, anchor)}\n</ul></details>"

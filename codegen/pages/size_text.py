@@ -10,12 +10,12 @@ from codegen.pages import size_changes
 from codegen.pages.size_changes import Entry, count, gained, signed
 
 _NAME_WIDTH = 64
-# Of groups without operators, the text has the largest names alone.
+# For groups without operators, the text shows the largest names only.
 _NAMES = 10
 
 
 def render(report: SizeReport, baseline: SizeReport | None) -> str:
-    """The text: a line a group, a name, and a dtype of an operator; with a baseline the changes beside."""
+    """Returns the text, with a line for each group, name, and dtype of an operator. A baseline adds the changes."""
     return "\n".join([*_lines(report, baseline), ""])
 
 

@@ -1,9 +1,9 @@
-"""The style that all pages of reports have: light and dark, for a phone and for a wide screen."""
+"""The common style of report pages: light and dark, for phones and for wide screens."""
 
 from __future__ import annotations
 
-# The hues of boxes: class `c0` is filled with the first, `c-more` with none. `--fill-0` is the color behind text,
-# `--strong-0` that of what has no text.
+# The hues of boxes: class `c0` has the first hue, and `c-more` no hue. `--fill-0` is the color behind text, and
+# `--strong-0` is the color of boxes without text.
 HUES = (210, 140, 30, 280, 0, 180, 60, 320)
 
 _COLORS = "\n".join(

@@ -1,4 +1,4 @@
-"""Boxes whose areas are as numbers are."""
+"""Treemaps: boxes with areas proportional to numbers."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Box:
-    """A rectangle: its left upper corner and its sides."""
+    """A rectangle: the upper left corner and the sides."""
 
     left: float
     top: float
@@ -17,11 +17,11 @@ class Box:
 
 
 def split(weights: Sequence[float], box: Box) -> list[Box]:
-    """Divides a box into one for each weight. The weights are above 0, the largest first."""
+    """Divides a box into one box for each weight. The weights are positive, the largest first."""
     if len(weights) <= 1:
         return [box][: len(weights)]
     total = sum(weights)
-    # Two parts of about half the weight each, beside each other where the box is wide.
+    # Splits the weights into two parts of about half the total, side by side in a wide box.
     first, middle = weights[0], 1
     while middle < len(weights) - 1 and first + weights[middle] / 2 < total / 2:
         first += weights[middle]

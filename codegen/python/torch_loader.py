@@ -1,4 +1,4 @@
-"""The Python module that loads an operator library into PyTorch when the module is imported."""
+"""Generates the Python module that loads an operator library into PyTorch when the module is imported."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from string import Template
 from codegen.checks import torch_namespaces
 from codegen.model.torch_library import LIBRARY, TorchLibrary
 
-# Stands for the definition that came first.
+# The placeholder for the place of the first definition.
 _OTHER = "{other}"
 
 
@@ -18,10 +18,10 @@ def write(path: str, library: str, manifest: TorchLibrary, *, is_extension: bool
     """Writes the module.
 
     Args:
-        path: where to write.
-        library: the name of the library's file, which lies beside the module.
-        manifest: what the library registers.
-        is_extension: whether the library is a Python extension module of the module's name, too.
+        path: the path of the module.
+        library: the name of the library's file, which is in the folder of the module.
+        manifest: the library's registrations.
+        is_extension: whether the library is also a Python extension module of the module's name.
     """
     defined = {
         r.namespace: str(torch_namespaces.duplicate(manifest.label, r.namespace, [_OTHER, manifest.place(r)]))

@@ -1,6 +1,6 @@
-"""Templates of generated C++: C++ with `$placeholders`, of which C++ has none.
+"""Templates of generated C++, with `$placeholders`, since C++ does not use `$`.
 
-A placeholder alone in its line stands for any number of whole lines.
+A placeholder alone in a line is replaced by any number of whole lines.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class SourceTemplates:
         self._folder = folder
 
     def fill(self, name: str, /, **values: object) -> str:
-        """The text of a template.
+        """Returns the text of a template.
 
         Args:
             name: the template's name, without `.template`.
-            values: the text for each placeholder; whole lines with their line ends.
+            values: the text for each placeholder. Whole lines include the line ends.
         """
         return _read(self._folder / f"{name}.template") % values
 
 
 class _Fields(dict[str, str]):
-    """The field of a format string for each placeholder."""
+    """Maps each placeholder to the field of a format string."""
 
     def __missing__(self, placeholder: str) -> str:
         return f"%({placeholder})s"
@@ -42,5 +42,5 @@ class _Fields(dict[str, str]):
 
 @functools.cache
 def _read(path: Path) -> str:
-    """A template as a format string, which is filled in a quarter of the time."""
+    """Reads a template as a format string, which takes a quarter of the time to fill."""
     return Template(_WHOLE_LINES.sub(r"${\1}", path.read_text()).replace("%", "%%")).substitute(_Fields())

@@ -1,4 +1,4 @@
-"""Checks one module: its programs, after each pass and after groups of passes, give what it gives in PyTorch."""
+"""Checks one module: after each pass and after groups of passes, its program has the results of the eager module."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ from export.fuzz.programs import SPREADS_NAN, Programs, has_call
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass
 
-# The folder of the tool.
+# The folder of //export.
 _OURS = Path(__file__).parents[1]
 _GROUPS = ("default", "all")
-# Samples of other sizes, where these may vary: by how much they are larger than the smallest.
+# Samples of other sizes have the smallest value of each symbolic size plus these numbers.
 _MORE = (1, 3)
 
 
 class RefusedError(Exception):
-    """PyTorch or ExecuTorch takes no such module, or gives something else itself, whatever the passes."""
+    """PyTorch or ExecuTorch refuses the module, or has wrong results without any pass."""
 
 
 @dataclass(frozen=True)
 class Failure:
-    """What is wrong with a program.
+    """The failure of a program.
 
     Attributes:
-        names: the passes that were chosen.
-        at: the pass behind which it is wrong, `emit` or `kernels`.
-        kind: the kind of failure there; of kernels, the instruction set.
-        said: what is wrong.
-        source: the model file that shows it.
+        names: the selected passes.
+        at: the pass after which the program is wrong, `emit` or `kernels`.
+        kind: the kind of failure; for `kernels`, the instruction set.
+        said: the message.
+        source: the model file that shows the failure.
     """
 
     names: tuple[str, ...]
@@ -54,7 +54,7 @@ class Failure:
 
     @property
     def of_class(self) -> str:
-        """One fault has one class, mostly."""
+        """The class of the failure. Failures of one fault mostly have one class."""
         chosen = "" if self.names == (self.at,) else f" with {' '.join(self.names) or 'no passes'}"
         return f"{self.at}{chosen}: {self.kind}"
 
@@ -69,14 +69,14 @@ class FailedError(Exception):
 
 @dataclass
 class Counts:
-    """What became of modules.
+    """Counts of checked modules.
 
     Attributes:
-        modules: how many.
-        refused: by the message of who refused.
-        acted: how many modules a pass changed, by its name.
-        failed: by class.
-        seconds: by part of the work.
+        modules: the number of modules.
+        refused: the number of refused modules, by the message of the refusal.
+        acted: the number of modules that a pass changed, by the name of the pass.
+        failed: the number of failures, by class.
+        seconds: the seconds of each part of the work.
     """
 
     modules: int = 0
@@ -87,7 +87,7 @@ class Counts:
 
     @contextlib.contextmanager
     def timed(self, part: str) -> Iterator[None]:
-        """Adds to the seconds of a part."""
+        """Adds the time of the block to the seconds of a part."""
         start = perf_counter()
         try:
             yield
@@ -104,9 +104,9 @@ class Check:
     """Checks modules.
 
     Args:
-        folder: where model files are written; the last one stays there.
-        counts: what becomes of modules is counted here.
-        kernels: what runs programs, too; None for no such runs.
+        folder: the folder for model files. The last model file stays there.
+        counts: gets the counts of modules.
+        kernels: runs programs with kernels; None for no such runs.
     """
 
     def __init__(self, folder: Path, counts: Counts, kernels: Kernels | None = None) -> None:
@@ -115,13 +115,13 @@ class Check:
         self._counts = counts
 
     def __call__(self, draft: Draft, only: Sequence[tuple[str, ...]] = ()) -> list[Failure]:
-        """Checks a module; says which programs are wrong.
+        """Checks a module. Returns the failures of its programs.
 
         Args:
             draft: the module.
-            only: the choices of passes to try; empty for all.
+            only: the selections of passes to check; empty for all.
         Raises:
-            RefusedError: there is no program, or nothing to compare it with.
+            RefusedError: the module has no program, or no results to compare with.
         """
         failures = []
         with quiet():
@@ -137,7 +137,7 @@ class Check:
         return failures
 
     def _begin(self, draft: Draft) -> tuple[Programs, Reference]:
-        """The programs of a module, and what they are compared with."""
+        """Returns the programs of a module, and the results to compare with."""
         self._path.write_text(draft.source())
         with self._counts.timed("export"), _refusing("torch.export"):
             programs = Programs(self._path)
@@ -158,10 +158,10 @@ class Check:
         return programs, reference.with_other(results)
 
     def _check(self, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
-        """Runs the graph behind each of some passes that changes it, and emits what groups of passes leave.
+        """Runs the graph after each pass that changed it. After groups of passes, also writes the program.
 
         Raises:
-            FailedError: a pass raised, or its graph is wrong.
+            FailedError: a pass raised, or the graph after a pass has wrong results.
         """
         at = ""
 
@@ -202,7 +202,7 @@ class Check:
         """Runs a program with the kernels.
 
         Raises:
-            FailedError: there is no such program, or its results are wrong.
+            FailedError: the program cannot be made, or its results are wrong.
         """
         try:
             with self._counts.timed("kernels"):
@@ -214,7 +214,7 @@ class Check:
 
 
 def _other_sizes(programs: Programs) -> list[list[tuple[int, ...]]]:
-    """Sizes of all inputs that the module takes besides those of the example."""
+    """Returns further sizes of all inputs that the module accepts, besides the sizes of the example."""
     shapes, limits = programs.sizes()
     found = []
     for more in _MORE if limits else ():
@@ -241,13 +241,13 @@ def _refusing(who: str) -> Iterator[None]:
 
 
 def _said(error: BaseException) -> str:
-    """The first line of what an exception says, without what differs from module to module."""
+    """Returns the type and the first line of an exception, at most 300 characters."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return " ".join([type(error).__name__, *lines[:1]])[:300]
 
 
 def _class_of(error: BaseException) -> str:
-    """What an exception is, and which function of ours it passed last."""
+    """Returns the type of an exception and the innermost function of //export in its traceback."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if Path(frame.filename).is_relative_to(_OURS)]
     frame = (ours or frames)[-1]
@@ -256,7 +256,7 @@ def _class_of(error: BaseException) -> str:
 
 @contextlib.contextmanager
 def quiet() -> Iterator[None]:
-    """Nothing that PyTorch and ExecuTorch say is shown."""
+    """Hides the output and the warnings of PyTorch and ExecuTorch."""
     with contextlib.ExitStack() as stack:
         null = stack.enter_context(open(os.devnull, "w"))
         stack.enter_context(contextlib.redirect_stderr(null))

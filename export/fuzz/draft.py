@@ -1,4 +1,4 @@
-"""Makes a module of a spec, as the text of a model file."""
+"""Makes a module from a spec, as the text of a model file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from export.fuzz.writer import Input, Writer
 KINDS = {**images.KINDS, **features.KINDS, **moves.KINDS, **attention.KINDS, **state.KINDS}
 
 _DTYPES = (torch.float32, torch.float32, torch.float32, torch.float16, torch.bfloat16)
-# Of the first input, from images by way of tokens and rows to empty ones.
+# Sizes of the first input: images, tokens, rows and empty tensors.
 _SIZES = (
     *((2, 8, 8, 8), (2, 5, 16), (1, 3, 9, 7), (3, 16), (1, 16, 12, 10), (2, 32, 6, 6), (2, 6, 10), (8, 7, 7)),
     *((1, 4, 5, 4, 6), (2, 48), (1, 33, 5, 5), (16,), (1, 1, 48), (2, 4, 5, 16), (0, 8, 6, 6), (2, 0, 16), ()),
@@ -69,18 +69,18 @@ def get_dynamic_shapes():
 
 @dataclass(frozen=True)
 class Draft:
-    """A module before it is known which sizes may vary.
+    """A module before the symbolic sizes are known.
 
     Attributes:
-        spec: what it was made of.
-        inputs: what it takes.
-        init: the lines of its constructor.
-        forward: the lines of its method.
-        gives: the names of the values that it gives.
-        dtype: of its floats.
-        special: the Python of a number that the floats of one sample have among them; empty for none.
-        wants_dynamic: whether its sizes may vary.
-        quantization: how it is quantized, if it is.
+        spec: the spec of the module.
+        inputs: the inputs.
+        init: the lines of the constructor.
+        forward: the lines of forward().
+        gives: the names of the returned values.
+        dtype: the dtype of all floating-point tensors.
+        special: a Python expression of a number that occurs in the floats of one sample; empty for none.
+        wants_dynamic: whether sizes may vary.
+        quantization: the quantization; None for none.
     """
 
     spec: Spec
@@ -94,10 +94,10 @@ class Draft:
     quantization: Quantization | None
 
     def source(self, sizes: Sequence[Sequence[tuple[int, ...]]] = ()) -> str:
-        """The model file.
+        """Returns the text of the model file.
 
         Args:
-            sizes: those of all inputs, for each sample whose sizes are not the example's.
+            sizes: the sizes of all inputs, for each further sample with other sizes than the example.
         """
         own_sizes = [one.sizes for one in self.inputs]
         samples = [self._values(own_sizes), *map(self._values, sizes)]
@@ -125,7 +125,7 @@ class Draft:
 
 
 def _automatic(one: Input) -> str:
-    """A dimension of one input may vary where the module allows it."""
+    """Returns dynamic shapes with Dim.AUTO for each dimension of an input, with sizes up to 128."""
     return "{" + ", ".join(f"{dim}: torch.export.Dim.AUTO(max=128)" for dim in range(len(one.sizes))) + "}"
 
 
@@ -135,7 +135,7 @@ def _is_read(name: str, lines: Sequence[str]) -> bool:
 
 
 def draft(spec: Spec) -> Draft:
-    """Makes a module; a step that does not fit what is there is left out."""
+    """Makes a module. Leaves out a step that raises for the present values."""
     torch.manual_seed(0)
     pick = Pick(spec.inputs)
     writer = Writer(pick(*_DTYPES))
@@ -144,11 +144,11 @@ def draft(spec: Spec) -> Draft:
         mark = writer.mark()
         try:
             KINDS[step.kind](writer, Pick(step.numbers))
-        except Exception:  # Whatever PyTorch says of a line that does not fit.
+        except Exception:  # PyTorch raises many types of exceptions for invalid arguments.
             writer.back(mark)
     pick = Pick(spec.results)
     names = list(writer.values)
-    # What nothing reads would not be in the program: it is given, too.
+    # torch.export removes values that nothing reads. The module returns such values, too.
     unread = [name for name in names[:-1] if name.startswith("y") and not _is_read(name, writer.forward)]
     gives = [names[-1], *unread] + [name for name in (pick(names[-1], *names) for _ in range(2)) if pick(False, True)]
     quantization = pick(None, None, None, None, *QUANTIZATIONS) if writer.dtype == torch.float32 else None

@@ -1,7 +1,7 @@
-"""What a module's results are compared with, and how far they may be from that.
+"""The reference results of a module, and the tolerance.
 
-Results are compared with those of the module in float64. How far they may be from these depends on the module: with
-inputs and weights that are rounded otherwise, its results show by how much.
+The reference is the module in float64. The tolerance depends on the module: the module runs again with inputs and
+weights that are rounded differently, and the tolerance is a multiple of the change of the results.
 """
 
 from __future__ import annotations
@@ -15,24 +15,24 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-# Of the largest number of a result: the difference that is fine whatever the module.
+# A difference of this fraction of a result's largest number is allowed for every module.
 _FRACTIONS = {torch.float64: 1e-5, torch.float32: 2e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
-# Where bytes stand for floats: some steps of 255.
+# The same fraction for quantized modules: some steps of 255.
 _FRACTION_OF_BYTES = 0.08
-# How many times as large as that of rounding otherwise a difference may be.
+# The allowed ratio between a difference and the change by different rounding.
 _TIMES = 16
-# A module whose roundings become this fraction of its results says nothing.
+# If the tolerance by rounding is a larger fraction of the results, the module is ill-conditioned and not checked.
 _ILL = 0.25
-# In decibels, of results as a whole.
+# Limits of the required signal-to-noise ratio of a whole result, in decibels.
 _LOWEST_SNR, _HIGHEST_SNR = 3.0, 70.0
 
 
 @dataclass(frozen=True)
 class Result:
-    """A tensor or a number that comes out of the runs of a module.
+    """A tensor or a number that a run of a module gives.
 
     Attributes:
-        place: what it is: `result 0 of sample 1`.
+        place: the name for messages, such as `result 0 of sample 1`.
         value: the tensor or number.
     """
 
@@ -43,19 +43,19 @@ class Result:
 def run(
     module: Callable[..., Any], samples: Sequence[Sequence[Any]], state: Callable[[], dict[str, torch.Tensor]]
 ) -> list[Result]:
-    """Runs samples one after another: what the module gives, what it leaves of its inputs, and in the end its state.
+    """Runs samples one after another. Returns the outputs, the inputs after each run, and the state after all runs.
 
     Args:
         module: takes the tensors of a sample.
-        samples: what it takes.
-        state: what the module holds.
+        samples: the inputs of each run.
+        state: returns the module's state.
     """
     results = []
     with torch.no_grad():
         for number, sample in enumerate(samples):
             given = [one.clone() if isinstance(one, torch.Tensor) else one for one in sample]
             outputs = pytree.tree_leaves(module(*given))
-            # What is given out may be the state, to which the next sample writes.
+            # An output may be the state itself, to which the next sample writes.
             outputs = [one.clone() if isinstance(one, torch.Tensor) else one for one in outputs]
             results += [Result(f"result {index} of sample {number}", one) for index, one in enumerate(outputs)]
             results += [Result(f"input {index} after sample {number}", one) for index, one in enumerate(given)]
@@ -65,13 +65,13 @@ def run(
 
 @dataclass(frozen=True)
 class Reference:
-    """The results that are right.
+    """The correct results.
 
     Attributes:
-        eager: what the module gives.
-        exact: what the module gives in float64; again what it gives, where it does not run in float64.
-        others: what it gives where inputs and weights are rounded otherwise, or by another program that is right.
-        is_of_bytes: whether bytes stand for some of the floats in between.
+        eager: the results of the module.
+        exact: the results of the module in float64; those of `eager` if the module does not run in float64.
+        others: results with inputs and weights that are rounded differently, or of another correct program.
+        is_of_bytes: whether the module is quantized.
     """
 
     eager: list[Result]
@@ -80,16 +80,16 @@ class Reference:
     is_of_bytes: bool
 
     def is_ill(self) -> bool:
-        """Whether roundings alone change some result very much."""
+        """Whether different rounding alone changes a result by more than the fraction `_ILL`."""
         noises = [self._noise(index) for index in self._floats()]
         return not self.is_of_bytes and any(noise * _TIMES > _ILL * scale for noise, scale in noises)
 
     def is_finite(self) -> bool:
-        """Whether all floats are numbers."""
+        """Whether no floating-point result has infinities or NaN."""
         return all(bool(self.exact[index].isfinite().all()) for index in self._floats())
 
     def is_sure(self) -> bool:
-        """Whether roundings change no integer, and turn no number into an infinity or NaN, or the reverse."""
+        """Whether different rounding changes no integer, and no place of an infinity or NaN."""
         for index, result in enumerate(self.eager):
             if isinstance(result.value, torch.Tensor):
                 kinds = _kinds if result.value.is_floating_point() else torch.as_tensor
@@ -99,7 +99,7 @@ class Reference:
         return True
 
     def least_snr(self) -> float:
-        """How many decibels each result has to be stronger than the differences."""
+        """The required signal-to-noise ratio of each result, in decibels."""
         least = _HIGHEST_SNR
         for index in self._floats():
             exact = self.exact[index].double()
@@ -115,15 +115,15 @@ class Reference:
                 yield index
 
     def with_other(self, results: Sequence[Result]) -> Reference:
-        """The same, with the results of another program that is right."""
+        """Returns a reference that also has the results of another correct program."""
         return replace(self, others=(*self.others, [one.value for one in results]))
 
     def difference(self, results: Sequence[Result], *, spreads_nan: bool = False) -> str:
-        """How results are wrong; empty if they are right.
+        """Returns the first difference of a program's results; empty if the results are correct.
 
         Args:
-            results: what a program gives.
-            spreads_nan: whether it may give NaN where the module gives numbers, of inputs that have some.
+            results: the results of the program.
+            spreads_nan: whether the program may give NaN in place of numbers if an input has infinities or NaN.
         """
         if [one.place for one in results] != [one.place for one in self.eager]:
             return f"{len(results)} results, not {len(self.eager)}"
@@ -161,13 +161,13 @@ class Reference:
         return f"element {at} is {one:.6g}, not {other:.6g}; {int(wrong.sum())} of {wrong.numel()} are wrong{said}"
 
     def _allowed(self, index: int) -> float:
-        """How far a result may be from the exact one."""
+        """Returns the allowed difference between elements of a result and of the exact result."""
         noise, scale = self._noise(index)
         fraction = _FRACTION_OF_BYTES if self.is_of_bytes else _FRACTIONS[self.eager[index].value.dtype]
         return _TIMES * noise + fraction * scale
 
     def _noise(self, index: int) -> tuple[float, float]:
-        """How much roundings change a result, and its largest number."""
+        """Returns the largest change of a result by different rounding, and the result's largest absolute value."""
         exact = self.exact[index].double()
         finite = exact.isfinite()
         largest = 0.0
@@ -179,7 +179,7 @@ class Reference:
 
 
 def _kinds(tensor: torch.Tensor) -> torch.Tensor:
-    """0 for numbers, 1 and -1 for infinities, 2 for NaN."""
+    """Returns 0 for finite elements, 1 and -1 for infinities, 2 for NaN."""
     kinds = tensor.isposinf().int() - tensor.isneginf().int()
     return torch.where(tensor.isnan(), 2, kinds)
 
@@ -187,13 +187,13 @@ def _kinds(tensor: torch.Tensor) -> torch.Tensor:
 def judge(
     module: torch.nn.Module, samples: Sequence[Sequence[Any]], written: Sequence[str], *, is_of_bytes: bool
 ) -> Reference:
-    """Runs a module as it is, in float64 and with roundings.
+    """Runs copies of a module: unchanged, in float64, and with different rounding.
 
     Args:
-        module: the module, which stays as it is.
-        samples: what it runs on.
-        written: the buffers that it writes to.
-        is_of_bytes: whether bytes stand for some of the floats in between; such a module has no other roundings.
+        module: the module, which does not change.
+        samples: the inputs of each run.
+        written: the buffers that forward() writes to.
+        is_of_bytes: whether the module is quantized. A quantized module runs unchanged only.
     """
     eager = _of_copy(module, samples, written)
     if is_of_bytes:
@@ -203,7 +203,7 @@ def judge(
     try:
         exact = _of_copy(module, samples, written, torch.float64)
         others = [_of_copy(module, samples, written, torch.float64, seed) for seed in (1, 2)]
-    except Exception:  # Layers that take one dtype only.
+    except Exception:  # The module has a layer that does not run in float64.
         others = [_of_copy(module, samples, written, None, seed) for seed in (1, 2)]
     return Reference(eager, *_values(exact), tuple(values for other in others for values in _values(other)), False)
 
@@ -219,7 +219,16 @@ def _of_copy(
     dtype: torch.dtype | None = None,
     seed: int | None = None,
 ) -> list[Result]:
-    """The results of a module in a dtype, whose weights and inputs are rounded by the dtype that they had."""
+    """Runs a copy of a module.
+
+    Args:
+        module: the module.
+        samples: the inputs of each run.
+        written: the buffers that forward() writes to.
+        dtype: the dtype of weights and inputs; None keeps their dtypes.
+        seed: the seed of the rounding errors of weights and inputs, up to 2 epsilons of their former dtypes; None for
+            no errors.
+    """
     module = copy.deepcopy(module)
     generator = torch.Generator().manual_seed(seed or 0)
 

@@ -1,4 +1,4 @@
-"""Runs programs with the kernels, by a runner that has all of them, on each instruction set and several threads."""
+"""Runs programs with a runner that has all kernels, on each instruction set and with several threads."""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from export.lowering import Lowering
 from kernels.testing import processor
 
 _THREADS = (1, 2, 3)
-# Seconds for a run.
+# The timeout of a run, in seconds.
 _TIMEOUT = 60
 
 
 @dataclass(frozen=True)
 class Kernels:
-    """All kernels.
+    """The runner with all kernels.
 
     Attributes:
-        runner: an executorch_binary with the kernels and without a program.
+        runner: an executorch_binary with all kernels and without a program.
     """
 
     runner: Path
 
     def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
-        """On which instruction set a program differs, and how; empty where it is right on each.
+        """Returns the first instruction set with wrong results, and the difference; both empty if all are correct.
 
         Args:
-            programs: the method.
-            reference: what the samples give.
+            programs: the programs of the method.
+            reference: the correct results of the samples.
             names: the passes.
         """
         if not reference.is_sure():
@@ -70,7 +70,7 @@ class Kernels:
 
 
 def _run(command: Sequence[str], instruction_set: str) -> str:
-    """What a run that fails says, from the end; empty for one that does not."""
+    """Returns the end of the output of a run that failed; empty if the run succeeded."""
     environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)

@@ -1,8 +1,8 @@
-"""Fuzzes the graph passes with random modules: each program gives what the module gives in PyTorch.
+"""Fuzzes the graph passes with random modules. Each program must have the results of the eager module.
 
     tools/bazel run //export/fuzz -- --count=20000 --seed=1
 
-Shows each class of failures once, by the smallest model file that Hypothesis finds of it.
+Shows each class of failures once, with the smallest model file that Hypothesis finds for the class.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _RUNNER = flags.DEFINE_string(
     "runner", "", "Runs programs with the kernels, too, by this executorch_binary of all of them."
 )
 
-# So many modules of one seed of Hypothesis: what is left of them is lost where one fails.
+# The number of modules for one seed of Hypothesis. After a failure, the rest of the batch is not checked.
 _BATCH = 100
 
 
@@ -46,9 +46,9 @@ class Fuzzer:
     """Draws modules and checks them.
 
     Args:
-        check: checks one.
-        counts: what became of the modules.
-        folder: where to write model files that fail; None for nowhere.
+        check: checks one module.
+        counts: the counts of modules.
+        folder: the folder for model files of failures; None to write none.
     """
 
     def __init__(self, check: Check, counts: Counts, folder: Path | None) -> None:
@@ -60,7 +60,7 @@ class Fuzzer:
         self._start = time.monotonic()
 
     def run(self, count: int, seed: int) -> None:
-        """Checks so many modules."""
+        """Checks `count` modules."""
         batch = 0
         while self._counts.modules < count:
             self._failure = None
@@ -81,7 +81,7 @@ class Fuzzer:
             batch += 1
 
     def _try(self, spec: Spec) -> None:
-        """Checks a module; once one has failed, only whether this one fails alike, which Hypothesis wants to know."""
+        """Checks a module. After a failure, while Hypothesis shrinks, only checks whether this module fails alike."""
         if self._failure is not None:
             with contextlib.suppress(RefusedError):
                 for failure in self._check(_drafted(spec), [self._failure.names]):
@@ -105,7 +105,7 @@ class Fuzzer:
             _fail(new[0])
 
     def report(self) -> None:
-        """Prints counts."""
+        """Prints the elapsed seconds and the counts."""
         print(f"{time.monotonic() - self._start:.0f} s: {self._counts}", flush=True)
 
     def _show(self, failure: Failure) -> None:
@@ -119,12 +119,12 @@ class Fuzzer:
 
 
 def _fail(failure: Failure) -> NoReturn:
-    """Raises a failure, always on one line: Hypothesis tells failures apart by theirs."""
+    """Raises a failure. All failures come from this line, since Hypothesis tells failures apart by their lines."""
     raise FailedError(failure)
 
 
 def _drafted(spec: Spec) -> Draft:
-    with quiet():  # Of layers without elements PyTorch warns.
+    with quiet():  # PyTorch warns about layers without elements.
         return draft(spec)
 
 
@@ -132,10 +132,10 @@ def main() -> None:
     flags.FLAGS(sys.argv)
     torch.set_num_threads(1)
     logging.disable(logging.ERROR)
-    # To collect these takes a quarter of the time, and no operator is registered meanwhile that is among them.
+    # PyTorch collects these operators for each export, a quarter of the time. No such operator is registered later.
     utils = torch._export.utils
     utils._collect_all_valid_cia_ops_for_namespace = functools.cache(utils._collect_all_valid_cia_ops_for_namespace)
-    # The modules of PyTorch stay, and so do the nodes of a graph for a while: as in an export (export/command.py).
+    # The garbage collector need not visit PyTorch's modules, and should run less often (see export/command.py).
     gc.freeze()
     gc.set_threshold(50_000)
     counts = Counts()

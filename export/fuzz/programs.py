@@ -1,4 +1,4 @@
-"""A model file's method, exported once, and lowered once for each set of operators that graph passes keep whole."""
+"""The programs of a model file's method: one export, and one lowering for each set of preserved operators."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from export.graph_passes.snapshot import forget_pending_symbols
 from export.graph_passes.tests import rewriting
 from export.model_file import Method
 
-# The operator that gives NaN where PyTorch gives numbers, around infinities and NaN (docs/optimized_kernels.md).
+# Near infinities and NaN, this operator gives NaN in place of numbers (docs/optimized_kernels.md).
 SPREADS_NAN = "rules_executorch::winograd_convolution"
-# Is told of a pass that changed a program, behind the pass.
+# A callback, called after a pass that changed a program.
 Observer = Callable[[GraphPass, ExportedProgram], None]
 
-# The code of the graph that is lowered, and the operators that the lowering keeps whole.
+# The code of the graph before the lowering, and the operators that the lowering preserves.
 _Key = tuple[str, frozenset[torch._ops.OpOverload]]
 
 
@@ -49,7 +49,7 @@ class Programs:
         mutable_operators.check(self.method, self.exported)
         module = copy.deepcopy(self.method.module)
         if quantization is not None:
-            from export.quantization import quantize  # Registers operators that other programs have no need of.
+            from export.quantization import quantize  # The import registers operators for quantized programs only.
 
             self.exported = quantize(self.method, self.exported, (), quantization)
             module = self.exported.module()
@@ -59,16 +59,16 @@ class Programs:
         self._copies: dict[_Key, EdgeProgramManager] = {}
 
     def read_samples(self, path: Path) -> None:
-        """Takes the samples of another model file with the same module."""
+        """Reads the samples of another model file with the same module."""
         (method,) = _load(path).methods
         self.method = replace(self.method, samples=method.samples)
 
     def as_exported(self) -> Method:
-        """The method, exported and quantized already, for who makes a program of it."""
+        """Returns the method with a copy of the exported and quantized program."""
         return replace(self.method, exported=copy.deepcopy(self.exported), module=self._module)
 
     def takes(self, sizes: Sequence[Sequence[int]]) -> bool:
-        """Whether the module, and what torch.export made of it, take inputs of other sizes."""
+        """Returns whether the module and the exported program accept inputs of other sizes."""
         inputs = [
             torch.zeros(one, dtype=given.dtype) for one, given in zip(sizes, self.method.example.args, strict=True)
         ]
@@ -76,16 +76,16 @@ class Programs:
             with torch.no_grad():
                 copy.deepcopy(self._module)(*(one.clone() for one in inputs))
                 self.exported.module()(*inputs)
-        except Exception:  # Whatever they say of sizes.
+        except Exception:  # Errors about sizes have many types.
             return False
         return True
 
     def reference(self, *, is_of_bytes: bool) -> judge.Reference:
-        """What the module gives on the samples."""
+        """Returns the module's results for the samples."""
         return judge.judge(self._module, self._samples(), self._written(), is_of_bytes=is_of_bytes)
 
     def results(self, program: ExportedProgram) -> list[Result]:
-        """What a program gives on the samples."""
+        """Returns a program's results for the samples."""
         state = rewriting.initial_state(program)
         written = self._written()
 
@@ -95,7 +95,7 @@ class Programs:
         return judge.run(call, self._samples(), lambda: {name: state[name] for name in written})
 
     def _samples(self) -> list[list[Any]]:
-        """The inputs of each sample, flat."""
+        """Returns the flattened inputs of each sample."""
         return [sample.flatten()[0] for sample in self.method.samples]
 
     def _written(self) -> list[str]:
@@ -103,11 +103,11 @@ class Programs:
         return sorted(set(self.exported.graph_signature.buffers_to_mutate.values()))
 
     def lower(self, names: Sequence[str], observer: Observer | None = None) -> EdgeProgramManager:
-        """The program after some passes.
+        """Returns the lowered program after some passes.
 
         Args:
             names: the passes.
-            observer: called behind each pass that changed the program.
+            observer: called after each pass that changed the program.
         Raises:
             InputError: a pass raised.
         """
@@ -123,7 +123,7 @@ class Programs:
             config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=sorted(preserved, key=str))
             forget_pending_symbols(exported)
             self._edges[key] = repeated_work.to_edge({"forward": copy.deepcopy(exported)}, config)
-        # A copy that no pass has changed serves the next passes, too.
+        # If no pass changed the copy, the next call uses the copy.
         edge = self._copies.pop(key, None) or copy.deepcopy(self._edges[key])
         if not self._run(selected, Stage.LOWERED, edge.exported_program(), observer):
             self._copies[key] = edge
@@ -131,17 +131,17 @@ class Programs:
 
     @functools.cached_property
     def is_emitted(self) -> bool:
-        """Whether ExecuTorch makes a file of the program without passes, of whose operators it may lack some."""
+        """Whether ExecuTorch can write the program without passes. ExecuTorch may lack some of the operators."""
         try:
             copy.deepcopy(self.lower([])).to_executorch()
-        except Exception:  # Whatever ExecuTorch says.
+        except Exception:  # ExecuTorch raises many types of exceptions.
             return False
         return True
 
     def _run(
         self, selected: Sequence[GraphPass], stage: Stage, program: ExportedProgram, observer: Observer | None
     ) -> bool:
-        """Runs the passes of a stage; whether one changed something."""
+        """Runs the passes of a stage. Returns whether a pass changed the program."""
         is_changed = False
         known = rewriting.known_of_sizes(program)
 
@@ -157,7 +157,7 @@ class Programs:
         return is_changed
 
     def sizes(self) -> tuple[list[tuple[Any, ...]], dict[Any, tuple[int, Any]]]:
-        """The sizes of each input, as numbers and expressions, and the least and largest value of each symbol."""
+        """Returns the sizes of each input, as numbers or expressions, and the value range of each symbol."""
         specs, nodes = self.exported.graph_signature.input_specs, self.exported.graph.find_nodes(op="placeholder")
         shapes = [
             tuple(getattr(getattr(size, "node", None), "expr", size) for size in node.meta["val"].shape)
@@ -174,5 +174,5 @@ def _load(path: Path) -> model_file.ModelFile:
 
 
 def has_call(program: ExportedProgram, name: str) -> bool:
-    """Whether a program calls an operator."""
+    """Returns whether a program calls an operator."""
     return any(graphs.name_of(node) == name for node in program.graph.nodes)

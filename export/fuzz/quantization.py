@@ -1,4 +1,4 @@
-"""How random modules are quantized, by what a model file says of it."""
+"""The quantizations of random modules, as text of model files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ class Quantization:
     """A way to quantize a module.
 
     Attributes:
-        name: for people.
-        is_pt2e: whether a quantizer does it, or torchao's quantize_() in the module itself.
-        code: the Python of it.
+        name: the name in messages.
+        is_pt2e: whether a PT2E quantizer quantizes. If false, torchao's quantize_() quantizes in the module itself.
+        code: the Python code.
     """
 
     name: str
@@ -20,7 +20,7 @@ class Quantization:
     code: str
 
     def added_to(self, source: str) -> str:
-        """A model file with it."""
+        """Returns the model file `source` with this quantization."""
         if self.is_pt2e:
             return source + _QUANTIZER.format(self.code)
         lines = (
@@ -46,11 +46,11 @@ _LAYERS = """\
 
 
 def _of_layers(name: str, config: str, features: int = 1) -> Quantization:
-    """torchao's quantize_(), for linear layers whose input features are a multiple of a number."""
+    """Returns torchao's quantize_() for linear layers whose input features are a multiple of `features`."""
     return Quantization(name, False, _LAYERS.format(config=config, features=features))
 
 
-# The first is drawn twice as often.
+# The fuzzer draws the first one twice as often.
 QUANTIZATIONS = (
     Quantization("int8", True, "is_per_channel=True"),
     Quantization("int8", True, "is_per_channel=True"),

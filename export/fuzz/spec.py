@@ -1,4 +1,4 @@
-"""What a random module is made of: a list of steps with numbers, which text can hold."""
+"""The spec of a random module: a list of steps with numbers, which can be written as text."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ class Step:
 
     Attributes:
         kind: a key of `steps.KINDS`.
-        numbers: what the step's choices are made by, one after the other; where the list ends, each choice is the
-            first one, which is the plainest.
+        numbers: the step's choices, one after another. After the end of the list, each choice is the first option,
+            which is the simplest.
     """
 
     kind: str
@@ -30,8 +30,8 @@ class Spec:
 
     Attributes:
         inputs: the choices of the dtype and of the first input.
-        steps: what the module does.
-        results: the choices of what the module gives besides its last value, and of how it is exported.
+        steps: the steps of the module.
+        results: the choices of further returned values, and of the export.
     """
 
     inputs: tuple[int, ...] = ()
@@ -39,32 +39,32 @@ class Spec:
     results: tuple[int, ...] = ()
 
     def __str__(self) -> str:
-        """One line of JSON, for `parse`."""
+        """Returns one line of JSON, for `parse`."""
         return json.dumps(asdict(self), separators=(",", ":"))
 
 
 def parse(text: str) -> Spec:
-    """The spec that a text is of."""
+    """Parses the JSON of `str(spec)`."""
     fields: dict[str, Any] = json.loads(text)
     steps = tuple(Step(one["kind"], tuple(one["numbers"])) for one in fields["steps"])
     return Spec(tuple(fields["inputs"]), steps, tuple(fields["results"]))
 
 
 class Pick:
-    """Makes choices by numbers.
+    """Makes choices.
 
     Args:
-        numbers: one for each choice, taken modulo the count of its options; zeros follow.
+        numbers: one number for each choice, taken modulo the number of options; then zeros.
     """
 
     def __init__(self, numbers: Sequence[int]) -> None:
         self._numbers = iter(numbers)
 
     def __call__(self, *options: _T) -> _T:
-        """One of the options."""
+        """Returns one of the options."""
         return options[next(self._numbers, 0) % len(options)]
 
     def up_to(self, largest: int) -> int:
-        """A number from 0."""
+        """Returns a number from 0 to `largest`."""
         number: int = self(*range(largest + 1))
         return number

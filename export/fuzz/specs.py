@@ -1,4 +1,4 @@
-"""What Hypothesis draws: specs of random modules."""
+"""Hypothesis strategies for specs of random modules."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from export.fuzz import draft
 from export.fuzz.spec import Spec, Step
 
-# More often than the others: what graph passes look for.
+# Steps that graph passes look for are drawn more often.
 _OFTEN = (
     *("convolution", "convolution", "convolution", "linear", "linear", "linear_and_activation", "residual_layer"),
     *("activation", "activation", "written_activation", "norm_of_channels", "norm_of_channels", "pad_and_convolve"),
@@ -16,7 +16,7 @@ _OFTEN = (
 )
 _STEPS_OF = (6, 16)
 _NUMBERS = st.lists(st.integers(0, 63), max_size=14).map(tuple)
-_KINDS = ("nothing", *sorted(draft.KINDS), *_OFTEN)  # Shrinking takes the first one.
+_KINDS = ("nothing", *sorted(draft.KINDS), *_OFTEN)  # Hypothesis shrinks to the first one.
 _STEPS = st.lists(st.builds(Step, st.sampled_from(_KINDS), _NUMBERS), min_size=_STEPS_OF[0], max_size=_STEPS_OF[1])
 
 SPECS = st.builds(Spec, _NUMBERS, _STEPS.map(tuple), _NUMBERS)

@@ -1,4 +1,4 @@
-"""Writes a module, line by line: each line runs at once on small tensors, so that the next ones know shapes."""
+"""Writes a module line by line. Each line runs at once on small tensors, so that the next steps know the shapes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
-# Larger values are not added: tensors stay small, and numbers far from where a dtype overflows.
+# The limits of values: the number of elements, and the largest number for a dtype that overflows early.
 _MOST_ELEMENTS = 1 << 14
 _LARGEST = {torch.float16: 1e3}
 _FAR = 1e5
@@ -17,13 +17,13 @@ _FAR = 1e5
 
 @dataclass(frozen=True)
 class Input:
-    """A tensor that the module takes.
+    """An input of the module.
 
     Attributes:
         kind: `floats`, of the module's dtype; `ids`, integers below `bound`; `positions`, different integers below
             `bound`; `bools`.
         sizes: the sizes in the example.
-        bound: of integers.
+        bound: the exclusive upper bound of integers.
     """
 
     kind: str
@@ -31,12 +31,12 @@ class Input:
     bound: int = 0
 
     def expression(self, dtype: torch.dtype, sizes: tuple[int, ...], special: str = "") -> str:
-        """The Python that makes such a tensor.
+        """Returns the Python expression of such a tensor.
 
         Args:
-            dtype: of floats.
+            dtype: the dtype of floats.
             sizes: the sizes.
-            special: the Python of a number that some of the floats are.
+            special: a Python expression of a number that replaces some of the floats; empty for none.
         """
         if self.kind == "ids":
             return f"torch.randint({self.bound}, {sizes})"
@@ -53,12 +53,12 @@ class Writer:
     """A module that is being written.
 
     Attributes:
-        dtype: of its floats.
-        inputs: what it takes, as `x0`, `x1`...
-        init: the lines that make its layers.
-        forward: its lines, each of which makes a value, or changes one.
-        values: the tensors by their names, the latest last.
-        layers: names of the layers that take one tensor.
+        dtype: the dtype of floats.
+        inputs: the inputs, with the names `x0`, `x1`...
+        init: the lines of the constructor, which make the layers.
+        forward: the lines of forward(). Each line makes or changes a value.
+        values: the tensors by name, the latest last.
+        layers: the names of the layers that take one tensor.
         tied: the names of embeddings.
     """
 
@@ -86,25 +86,25 @@ class Writer:
         return self.values[self.latest]
 
     def input(self, kind: str, *sizes: int, bound: int = 0) -> str:
-        """Adds an input; gives its name."""
+        """Adds an input. Returns its name."""
         name = f"x{len(self.inputs)}"
         one = Input(kind, sizes, bound)
         tensor: torch.Tensor = eval(one.expression(self.dtype, sizes), {"torch": torch})
         self.inputs.append(one)
         latest = self.latest if self.values else None
         self.values[name] = tensor
-        if latest is not None:  # Further inputs are not what the next step begins with.
+        if latest is not None:  # A new input does not become the latest value, unless there is no other.
             self.values[latest] = self.values.pop(latest)
         return name
 
     def layer(self, expression: str, kind: str = "layer") -> str:
-        """Adds a layer, a parameter or another attribute; gives its name."""
+        """Adds a layer, a parameter or another attribute. Returns its name."""
         name = self._name(kind)
         self.make(f"self.{name} = {expression}")
         return f"self.{name}"
 
     def buffer(self, expression: str, kind: str = "buffer") -> str:
-        """Adds a buffer; gives its name."""
+        """Adds a buffer. Returns its name."""
         name = self._name(kind)
         self.make(f'self.register_buffer("{name}", {expression})')
         return f"self.{name}"
@@ -116,10 +116,10 @@ class Writer:
         self.init.append(line)
 
     def value(self, expression: str) -> str:
-        """Adds a value; gives its name.
+        """Adds a value. Returns its name.
 
         Raises:
-            ValueError: its elements are too many or too large.
+            ValueError: the value has too many elements or too large ones.
         """
         name = self._name("y")
         self._run(f"{name} = {expression}")
@@ -139,11 +139,11 @@ class Writer:
         self.forward.append(line)
 
     def mark(self) -> tuple[int, ...]:
-        """Where the module is now, for `back`."""
+        """Returns the present position in the module, for `back`."""
         return len(self.inputs), len(self.init), len(self.forward), len(self.values), len(self.layers), len(self.tied)
 
     def back(self, mark: tuple[int, ...]) -> None:
-        """Takes back what was added since, where a step failed in its middle."""
+        """Removes all that was added after `mark`, since a step failed."""
         inputs, init, forward, values, layers, tied = mark
         del self.inputs[inputs:], self.init[init:], self.forward[forward:], self.layers[layers:], self.tied[tied:]
         kept = {name for name in self.values if self._is_kept(name)}

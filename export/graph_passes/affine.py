@@ -1,4 +1,4 @@
-"""What passes over programs that torchao quantized share: reading calls of its affine operators."""
+"""Reads calls of torchao's affine operators, for the passes over programs that torchao quantized."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from export.graph_passes.calls import (
     ViewCopy,
 )
 
-# What layers read and write; the operators' scales are Float.
+# The dtypes of a layer's inputs and results. The scales of our operators are always Float.
 FLOATS = frozenset({torch.float32, torch.float16, torch.bfloat16})
 
 
 @dataclass(frozen=True)
 class Weight:
-    """The weight of a linear layer: rows of integers, times the scales of their groups.
+    """The quantized weight of a linear layer: integers, multiplied by the scale of their group.
 
     Attributes:
-        integers: Chars.
-        scale: of each row, those of its groups, which are all as large.
-        bits: 4 where all integers are from -8 to 7.
+        integers: [output features, input features], Char.
+        scale: [output features, groups of a row], Float. All groups have the same size.
+        bits: 4 if the quantization range lies in -8 to 7; otherwise 8.
     """
 
     integers: torch.Tensor
@@ -45,7 +45,7 @@ class Weight:
 
     @classmethod
     def of(cls, program: ExportedProgram, node: object) -> Weight | None:
-        """What a call dequantizes; None for any other node, and for rows with zero points."""
+        """Returns the weight that a call dequantizes; None for any other node, and for weights with zero points."""
         call = DequantizeAffine.of(node)
         if call is None or not isinstance(node, Node):
             return None
@@ -70,14 +70,14 @@ class Weight:
 
 @dataclass(frozen=True)
 class Rows:
-    """A tensor whose rows are quantized to Chars while the program runs.
+    """A tensor whose rows the program quantizes to Chars at run time.
 
     Attributes:
         input: the tensor.
         scale: the scale of each row.
         zero_point: the zero point of each row.
         is_symmetric: whether all zero points are 0.
-        eps: the least scale.
+        eps: the smallest scale.
     """
 
     input: Node
@@ -88,7 +88,7 @@ class Rows:
 
     @classmethod
     def of(cls, node: object) -> Rows | None:
-        """What a call quantizes; None for any other node, and for other ways of quantization."""
+        """Returns the tensor that a call quantizes; None for any other node, and for other quantizations."""
         quantize = QuantizeAffine.of(node)
         if quantize is None or not isinstance(quantize.scale, Node) or not isinstance(quantize.zero_point, Node):
             return None
@@ -117,12 +117,12 @@ class Rows:
 
 
 def _result_of(node: Node) -> tuple[object, object]:
-    """The call that a node is a result of, and which; None for both where it is none."""
+    """Returns the call and the index of a result that a getitem node takes; None for both for any other node."""
     return (node.args[0], node.args[1]) if node.target is operator.getitem else (None, None)
 
 
 def constant(program: ExportedProgram, node: object) -> torch.Tensor | None:
-    """The elements of a constant, also where calls give it another shape or dtype; None for any other node."""
+    """Returns a constant's elements, also after views, permutations and casts; None for any other node."""
     cast, view, permute = ToDimOrderCopy.of(node), ViewCopy.of(node), PermuteCopy.of(node)
     call = cast or view or permute
     if call is None:
@@ -137,28 +137,28 @@ def constant(program: ExportedProgram, node: object) -> torch.Tensor | None:
 
 
 def without_casts(node: Node) -> Node:
-    """A tensor before calls gave it another dtype."""
+    """Returns the input of a chain of casts that ends at a node; the node itself if it is no cast."""
     while (cast := ToDimOrderCopy.of(node)) is not None:
         node = cast.input
     return node
 
 
 def without_views(node: Node) -> Node:
-    """A tensor before calls gave it another shape."""
+    """Returns the input of a chain of views that ends at a node; the node itself if it is no view."""
     while (view := ViewCopy.of(node)) is not None:
         node = view.input
     return node
 
 
 def only_user(node: Node) -> Node | None:
-    """The call that alone reads a node; None where there are several, or none."""
+    """Returns the only user of a node; None if there are several users, or none."""
     return next(iter(node.users)) if len(node.users) == 1 else None
 
 
 def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch.Tensor] | None:
-    """The call that multiplies each column of a product with a number of its own, and these numbers as floats.
+    """Returns the multiplication of a product's columns by constant scales, and the scales as float32.
 
-    The product may be rounded before.
+    The program may cast the product before the multiplication. None if there is no such multiplication.
     """
     while (cast := _only_cast(product)) is not None:
         product = cast
@@ -176,13 +176,16 @@ def scaled_columns(program: ExportedProgram, product: Node) -> tuple[Node, torch
 
 
 def _only_cast(node: Node) -> Node | None:
-    """The call that alone reads a node, if it gives it another floating-point dtype."""
+    """Returns the only user of a node, if this user casts the node to a floating-point dtype; otherwise None."""
     user = only_user(node)
     return user if user and ToDimOrderCopy.of(user) and graphs.value(user).dtype in FLOATS else None
 
 
 def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None:
-    """The call that alone makes a result one of `dtype`, and what is added to each row before."""
+    """Returns the cast of a result to `dtype`, and the bias that is added to each row before the cast, if any.
+
+    None if the result has other users, or if there is no such cast.
+    """
     columns, node, bias = graphs.value(result).shape[-1], result, None
     while (cast := _only_cast(node)) is None:
         user = only_user(node)
@@ -197,7 +200,7 @@ def rounded(result: Node, dtype: torch.dtype) -> tuple[Node, Node | None] | None
 
 
 def take_bias(result: Node) -> Node | None:
-    """A constant that is added to each row of a result, and to nothing else: the addition is dropped."""
+    """Removes the addition of a constant bias to each row of a result. Returns the bias; None if there is none."""
     columns, node = graphs.value(result).shape[-1], result
     while (view := only_user(node)) and ViewCopy.of(view) and graphs.value(view).shape[-1] == columns:
         node = view
@@ -210,7 +213,7 @@ def take_bias(result: Node) -> Node | None:
 
 
 def _bias(node: Node, rows: Node) -> Node | None:
-    """What a sum adds to each of some rows; None where it adds anything but a constant of their dtype."""
+    """Returns the bias that an addition adds to each row; None unless the bias is a constant of the rows' dtype."""
     add = AddTensor.of(node)
     if add is None or add.alpha != 1 or add.input is add.other:
         return None

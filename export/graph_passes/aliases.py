@@ -1,7 +1,7 @@
-"""Which values of a graph share memory once ExecuTorch has planned it, and whether one may be written over another.
+"""Alias analysis: the values of a graph that share memory after ExecuTorch's memory planning, and safe in-place writes.
 
-ExecuTorch makes views of calls of view_copy that the method does not give out. Behind all calls, it copies to buffers,
-and to inputs that the method writes to, what they become.
+ExecuTorch turns a call of view_copy into a view, unless the call is an output of the method. At the end of the method,
+ExecuTorch copies the new values of buffers and of mutated inputs to the buffers and inputs.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _AUTO_FUNCTIONALIZED = (
 
 
 class Aliases:
-    """The values of a graph by the memory that they are in. Values that may share memory count as values that do."""
+    """Groups the values of a graph by memory. Values that may share memory are in one group."""
 
     def __init__(self, program: ExportedProgram) -> None:
         self._program = program
@@ -44,18 +44,18 @@ class Aliases:
         ]
 
     def of(self, node: Node) -> Sequence[Node]:
-        """The values in the memory that a value is in."""
+        """Returns the values that share memory with a value, including the value."""
         return self._blocks[node]
 
     def join(self, a: Node, b: Node) -> None:
-        """Has two values be in the same memory."""
+        """Records that two values share memory."""
         block, other = self._blocks[a], self._blocks[b]
         if block is not other:
             block += other
             self._blocks.update((node, block) for node in other)
 
     def can_write(self, call: graphs.Call, target: Node) -> bool:
-        """Whether a call may write to the memory of its argument `target` rather than to a copy, and give that."""
+        """Returns whether a call may write to the memory of its argument `target`, and return `target`, not a copy."""
         block = self.of(target)
         if not self._is_writable(block) or self._is_needed(block, call, target):
             return False
@@ -64,14 +64,15 @@ class Aliases:
         buffers = [node for node in block if node.op == "placeholder"]
         if not buffers or not given:
             return True
-        # The method ends with a write to the buffer, unless what it becomes is there; and no caller gets its memory.
+        # The buffer's new value must have the buffer's layout, since the method's final copy to the buffer falls away.
+        # No output of the method may be in the buffer's memory.
         becomes = [value for written, value in given if written in buffers]
         return all(graphs.same_layouts(graphs.value(value), graphs.value(buffers[0])) for value in becomes) and all(
             written in buffers or (becomes and value.target is _VIEW) for written, value in given
         )
 
     def can_view(self, copy: graphs.Call, source: Node) -> bool:
-        """Whether a call may give the memory of its argument `source` rather than a copy."""
+        """Returns whether a call may return a view of its argument `source` in place of a copy."""
         views, sources = self.of(copy), self.of(source)
         for call, target in self._writes:
             if self._position[call] < self._position[copy]:
@@ -83,9 +84,9 @@ class Aliases:
         return True
 
     def _is_writable(self, block: Sequence[Node]) -> bool:
-        """Whether memory is the program's own: no input, no constant, and nothing that a branch or a loop may share."""
+        """Returns whether the program may write to memory: no input or constant, and not shared with control flow."""
         signature = self._program.graph_signature
-        # ExecuTorch gives the new values of inputs out in another order where a write to a buffer comes first.
+        # If a method mutates inputs, a write to a buffer would change the order of ExecuTorch's outputs.
         buffers = () if signature.user_inputs_to_mutate else signature.buffers_to_mutate.values()
         return not any(
             (node.op == "placeholder" and signature.inputs_to_buffers.get(node.name) not in buffers)
@@ -95,7 +96,7 @@ class Aliases:
         )
 
     def _is_needed(self, block: Sequence[Node], call: Node, target: Node | None = None) -> bool:
-        """Whether values are read behind a call that writes over them, or by it other than as its argument `target`."""
+        """Returns whether values of `block` are read after a call, or by the call other than as argument `target`."""
         read = [node for node in _nodes((call.args, call.kwargs)) if node in block]
         return read != ([] if target is None else [target]) or any(
             self._position[user] > self._position[call] for node in block for user in node.users
@@ -103,7 +104,7 @@ class Aliases:
 
 
 def outputs(program: ExportedProgram) -> list[tuple[Node | None, Any]]:
-    """What a method gives, or writes behind all calls: the buffer or input that it writes to, and the value."""
+    """Returns the outputs of a method: the mutated buffer or input, None for the others, and the output value."""
     nodes = {node.name: node for node in program.graph.nodes if node.op == "placeholder"}
     buffers = {buffer: name for name, buffer in program.graph_signature.inputs_to_buffers.items()}
     names = {OutputKind.BUFFER_MUTATION: buffers, OutputKind.USER_INPUT_MUTATION: {name: name for name in nodes}}
@@ -115,7 +116,7 @@ def outputs(program: ExportedProgram) -> list[tuple[Node | None, Any]]:
 
 
 def _sources(node: Node) -> Iterator[Node]:
-    """The arguments whose memory a node may give."""
+    """Returns the arguments that a node's result may alias."""
     called = graphs.operator_of(node)
     if called is not None:
         for argument in called._schema.arguments:
@@ -128,18 +129,18 @@ def _sources(node: Node) -> Iterator[Node]:
 
 
 def _written(node: Node) -> Iterator[Node]:
-    """The arguments that a node writes to."""
+    """Returns the arguments that a node writes to."""
     called = graphs.operator_of(node)
     if called is not None:
         for argument in called._schema.arguments:
             if argument.is_write:
                 yield from _nodes(graphs.argument(node, argument.name))
-    elif node.target in _AUTO_FUNCTIONALIZED:  # ExecuTorch makes it a call that writes.
+    elif node.target in _AUTO_FUNCTIONALIZED:  # ExecuTorch replaces the node by a call that writes.
         yield from node.all_input_nodes
 
 
 def _is_control_flow(node: Node) -> bool:
-    """Whether a node may give an argument, or what is in it: branches, loops and calls that write."""
+    """Returns whether a node is a higher-order operator, whose results may alias its arguments."""
     return isinstance(node.target, torch._ops.HigherOrderOperator) and node.target is not executorch_call_delegate
 
 

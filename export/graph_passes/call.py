@@ -1,13 +1,13 @@
-"""Typed views of calls. calls.py, which is made of schemas when the project is built, has a class for each operator.
+"""Typed views of calls. The generated module calls.py has a class for each operator.
 
-A view has one field for each argument, in the order of the schema, in normal form, however the call spells them:
+A view has one field for each argument, in the order of the schema. The fields have a normal form:
 
-- by position, by keyword or by default is the same;
-- a list has a number for each dimension, where PyTorch takes one number for all;
-- dimensions count from the first one;
-- what PyTorch leaves open is what PyTorch takes for it: the stride of a pool is its kernel's size.
+- An argument by position, by keyword or by default gives the same field.
+- A list has a number for each dimension, also if the call has one number for all dimensions.
+- A dimension counts from the first one, so it is never negative.
+- An optional argument has the value that PyTorch takes in its place: the stride of a pool is the kernel size.
 
-Lists are tuples. An argument that schemas call `self` is `input`, as PyTorch's own functions call it.
+Lists are tuples. The argument `self` of a schema is the field `input`, as in PyTorch's own functions.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from torch.fx import Node
 
 from export.graph_passes import graphs
 
-# What a call has for a tensor: the node of a graph that gives it, or, in an operator's implementation, the tensor.
+# The type of a tensor argument: a node in a graph, or a tensor in an operator's implementation.
 T = TypeVar("T", Node, torch.Tensor)
 _View = TypeVar("_View", bound="Call[Any]")
 
 
 @dataclass(frozen=True)
 class Call(Generic[T]):
-    """A call of an operator. The classes of calls.py say what `of` and `each` give.
+    """A call of an operator. The classes of calls.py have the types that `of` and `each` return.
 
     Attributes:
         OPERATOR: the operator's full name, `aten::add.Tensor`.
@@ -39,7 +39,7 @@ class Call(Generic[T]):
 
     @classmethod
     def of(cls, node: object) -> Any:
-        """The call of a node; None for anything but a call of the operator, in the edge dialect or not."""
+        """Returns the view of a node; None unless the node calls the operator. The edge dialect's operator counts."""
         called = graphs.operator_of(node) if isinstance(node, Node) else None
         if not isinstance(node, Node) or called is None or called.name() != cls.OPERATOR:
             return None
@@ -47,7 +47,7 @@ class Call(Generic[T]):
 
     @classmethod
     def each(cls, nodes: Iterable[Node]) -> Iterator[tuple[Node, Any]]:
-        """The operator's calls among some nodes, each with its node."""
+        """Yields each node that calls the operator, with the view of the call."""
         for node in nodes:
             call = cls.of(node)
             if call is not None:
@@ -55,7 +55,7 @@ class Call(Generic[T]):
 
     @classmethod
     def bind(cls: type[_View], args: Sequence[Any], kwargs: Mapping[str, Any]) -> _View:
-        """The view of a call's arguments.
+        """Returns the view of a call's arguments.
 
         Raises:
             TypeError: an argument is missing, or the operator has no such argument.
@@ -70,7 +70,7 @@ class Call(Generic[T]):
         return view if rule is None else view.replace(**rule(view))
 
     def replace(self: _View, **changes: Any) -> _View:
-        """The same call with other arguments, by the names of the fields.
+        """Returns a copy of the view with other arguments, by the names of the fields.
 
         Raises:
             TypeError: the operator has no such argument.
@@ -78,12 +78,12 @@ class Call(Generic[T]):
         return dataclasses.replace(self, **changes)
 
     def insert(self, before: Node, value: Any, *, is_edge: bool = True) -> Node:
-        """Puts the call in front of a node, with what is known of that node's origin.
+        """Inserts the call before a node, and copies that node's metadata, such as the stack trace.
 
         Args:
             before: the node.
-            value: what the call gives, without elements.
-            is_edge: whether the graph is of ExecuTorch's edge dialect, and not as torch.export gives it.
+            value: the fake tensor of the call's result.
+            is_edge: whether the graph is in ExecuTorch's edge dialect. If false, the graph comes from torch.export.
         """
         args, kwargs = self._arguments()
         call = graphs.insert_call(before, self.edge_overload() if is_edge else self.overload(), args, value)
@@ -91,12 +91,12 @@ class Call(Generic[T]):
         return call
 
     def compute(self) -> Any:
-        """What the operator gives, where the call has tensors."""
+        """Runs the operator on the view's arguments, which must be tensors, not nodes. Returns the result."""
         args, kwargs = self._arguments()
         return self.overload()(*args, **kwargs)
 
     def write(self, node: Node) -> None:
-        """Makes a node this call, in the dialect of the node's own call."""
+        """Writes this call to a node, in the dialect of the node's present call."""
         node.target = self.overload() if isinstance(node.target, torch._ops.OpOverload) else self.edge_overload()
         args, kwargs = self._arguments()
         if node.args != args or node.kwargs != kwargs:
@@ -104,24 +104,24 @@ class Call(Generic[T]):
 
     @classmethod
     def overload(cls) -> torch._ops.OpOverload:
-        """The operator in PyTorch."""
+        """Returns the operator's overload in PyTorch."""
         found: torch._ops.OpOverload = cls._member(torch.ops)
         return found
 
     @classmethod
     def edge_overload(cls) -> Any:
-        """The operator as graphs of the edge dialect call it."""
+        """Returns the operator's overload in the edge dialect."""
         return cls._member(graphs.EDGE)
 
     @classmethod
     def _member(cls, operators: Any) -> Any:
-        """The operator among those of a dialect."""
+        """Looks up the operator in a dialect's operators."""
         namespace, _, name = cls.OPERATOR.partition("::")
         name, _, overload = name.partition(".")
         return getattr(getattr(getattr(operators, namespace), name), overload or "default")
 
     def _arguments(self) -> tuple[tuple[Any, ...], dict[str, Any]]:
-        """The arguments as a graph has them: by keyword only what is no default."""
+        """Returns positional and keyword arguments for a graph. Keyword arguments with default values are left out."""
         fields = dataclasses.fields(self)
         values = {one.name: getattr(self, one.name) for one in fields}
         kwargs = {
@@ -141,7 +141,7 @@ def _thawed(value: Any) -> Any:
 
 
 def _filled(value: Any, size: int | None) -> Any:
-    """A list of `size` numbers, where one stands for all; any other value as it is."""
+    """Returns `size` numbers for a single number; any other value unchanged."""
     if size is None or value is None:
         return value
     given = value if isinstance(value, tuple) else (value,)
@@ -149,12 +149,12 @@ def _filled(value: Any, size: int | None) -> Any:
 
 
 def _rank(tensor: Any) -> int | None:
-    """The dimensions of what an argument gives; None where that is not known."""
+    """Returns the number of dimensions of a tensor argument; None if unknown."""
     value = graphs.value(tensor) if isinstance(tensor, Node) else tensor
     return value.dim() if isinstance(value, torch.Tensor) else None
 
 
-# What arguments of a view become in normal form.
+# Returns the fields of a view that change in normal form, with their new values.
 _Rule = Callable[[Any], dict[str, Any]]
 
 
@@ -169,12 +169,12 @@ def _pool(call: Any) -> dict[str, Any]:
 
 
 def _dims(*names: str, of: str = "input", more: int = 0) -> _Rule:
-    """Has arguments that are dimensions count from the first one.
+    """Returns a rule that makes dimension arguments non-negative.
 
     Args:
-        *names: the arguments.
-        of: the tensor, or the tensors, whose dimensions they are.
-        more: how many dimensions more than that tensor there are.
+        *names: the dimension arguments.
+        of: the argument with the tensor, or the tensors, of these dimensions.
+        more: the number of dimensions that the result has more than that tensor.
     """
 
     def rule(call: Any) -> dict[str, Any]:
@@ -183,7 +183,8 @@ def _dims(*names: str, of: str = "input", more: int = 0) -> _Rule:
         known = [rank for rank in ranks if rank is not None]
         if len(known) != len(ranks) or not known:
             return {}
-        # PyTorch concatenates empty tensors of one dimension with any, and a number has a dimension 0 and -1.
+        # PyTorch concatenates an empty tensor of one dimension with tensors of any rank. For a tensor of no dimensions,
+        # PyTorch accepts the dimensions 0 and -1.
         rank = max(*known, 1 - more) + more
 
         def positive(dims: Any) -> Any:
@@ -194,7 +195,7 @@ def _dims(*names: str, of: str = "input", more: int = 0) -> _Rule:
     return rule
 
 
-# What a schema does not say, by the operator.
+# Rules of the normal form that schemas do not give, by operator.
 _RULES: Mapping[str, _Rule] = {
     "aten::avg_pool2d": _pool,
     "aten::cat": _dims("dim", of="tensors"),

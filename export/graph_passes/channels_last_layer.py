@@ -1,4 +1,4 @@
-"""What an operator says that works on channels-last tensors."""
+"""The description of a layer for the pass channels_last."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from torch.fx import Node
 
 @dataclass(frozen=True)
 class Layer:
-    """How a call works on channels-last tensors.
+    """A call that can be replaced by a call on channels-last tensors.
 
     Attributes:
-        inputs: the tensors that the call reads channels-last.
-        products: the multiplications of a call, by which is judged what the format is worth.
-        insert: puts the new call in front of the old one. The new call reads `inputs`, which the function gets in
-            their new order, and gives one channels-last tensor.
-        takes_contiguous: whether the new call reads contiguous inputs as well, and as fast.
+        inputs: the tensors that the new call reads channels-last.
+        products: the number of multiplications of the call, which the pass weighs against the cost of copies.
+        insert: inserts the new call before the old one. The function gets `inputs` in channels-last order. The new call
+            gives one channels-last tensor.
+        takes_contiguous: whether the new call also reads contiguous inputs, at the same speed.
     """
 
     inputs: tuple[Node, ...]

@@ -1,4 +1,4 @@
-"""Copies of images to other orders in memory, by ExecuTorch's operator for dim orders."""
+"""Inserts copies of images to another dim order, with ExecuTorch's operator for dim orders."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ FIRST, LAST = (0, 1, 2, 3), graphs.CHANNELS_LAST
 
 
 def channels_last(before: Node, image: Node) -> Node:
-    """A copy of an image whose pixels have their channels next to each other."""
+    """Inserts a channels-last copy of an image before a node."""
     value = graphs.value(image).to(memory_format=torch.channels_last)
     return ToDimOrderCopy(image, dim_order=LAST).insert(before, value)
 
 
 def contiguous(before: Node, image: Node) -> Node:
-    """A copy in the order of the indices."""
+    """Inserts a contiguous copy of an image before a node."""
     return ToDimOrderCopy(image, dim_order=FIRST).insert(before, graphs.value(image).contiguous())

@@ -1,4 +1,4 @@
-"""Reads convolutions that the operator can do which does more than PyTorch's."""
+"""Reads convolutions as calls of fused_convolution."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from export.graph_passes.calls import Convolution, FusedConvolution
 
 
 def of(node: object) -> FusedConvolution[Node] | None:
-    """What a call convolves; None where that is nothing, or transposed, or by steps that only a run knows."""
+    """Returns a call as a fused convolution.
+
+    None if the call is no convolution, if the convolution is transposed, or if its steps are symbolic.
+    """
     convolution = Convolution.of(node)
     if convolution is None:
         return FusedConvolution.of(node)

@@ -1,4 +1,4 @@
-"""What a graph pass is, what it looks at, and what it tells of what it did."""
+"""The interface of graph passes: the pass, the calls that the pass visits, and the changes that the pass reports."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from export.graph_passes import graphs
 
 
 class Stage(Enum):
-    """What a pass sees of a method."""
+    """The stage of the export at which a pass runs."""
 
-    # The graph as torch.export gives it, with operators whole. Partitioners look for operators of their own choice in
-    # it, so methods with partitioners leave out these passes.
+    # The graph of torch.export, without decompositions. Partitioners choose which operators stay whole, so these passes
+    # do not run on methods with partitioners.
     EXPORTED = "exported"
-    # ExecuTorch's edge dialect, once the partitioners have taken what they want.
+    # The graph in ExecuTorch's edge dialect, after the partitioners.
     LOWERED = "lowered"
 
 
@@ -29,8 +29,8 @@ class Change:
     """One change that a pass made.
 
     Attributes:
-        node: the node of the graph that changed, which knows the line of the model that it comes from.
-        what: what was done, the same words for all changes of a kind.
+        node: the name of the changed node.
+        what: a description of the change, the same text for all changes of a kind.
     """
 
     node: str
@@ -39,20 +39,20 @@ class Change:
 
     @classmethod
     def of(cls, node: Node, what: str) -> Change:
-        """The change of a node, before the node is erased."""
+        """Returns the change of a node. Call this before the node is erased."""
         return cls(node.name, what, node.meta.get("stack_trace") or "")
 
 
 @dataclass
 class Sites:
-    """The calls that a pass may rewrite, which the pass takes one after another.
+    """Iterates over the calls that a pass may rewrite.
 
-    Where the pass raises, the graph is restored, and the pass runs again without the call that it had come to.
+    If the pass raises, the graph is restored, and the pass runs again without the call `current`.
 
     Attributes:
         program: the method.
-        left_out: the names of the calls that the pass does not get.
-        current: the call that the pass has come to; None before the first and behind the last.
+        left_out: the names of the calls to skip.
+        current: the call that the pass is rewriting; None before the first and after the last.
     """
 
     program: ExportedProgram
@@ -60,15 +60,15 @@ class Sites:
     current: Node | None = field(default=None, init=False)
 
     def __iter__(self) -> Iterator[Node]:
-        """All calls, in the order of the graph, which may change meanwhile."""
+        """Yields all calls in the order of the graph. The pass may change the graph during the iteration."""
         return self.among([node for node in self.program.graph.nodes if node.op == "call_function"])
 
     def calls(self, *targets: Any) -> Iterator[graphs.Call]:
-        """The calls of some operators, in the order of the graph, which may change meanwhile."""
+        """Yields the calls of some operators in the order of the graph, which may change during the iteration."""
         return self.among(list(graphs.calls(self.program, *targets)))
 
     def among(self, nodes: Sequence[Node]) -> Iterator[graphs.Call]:
-        """Those of some nodes that the pass may rewrite, and that are still in the graph."""
+        """Yields those nodes that the pass may rewrite and that are still in the graph."""
         for node in nodes:
             if node.name not in self.left_out and not node._erased:
                 self.current = node
@@ -78,17 +78,18 @@ class Sites:
 
 @dataclass(frozen=True)
 class GraphPass:
-    """A pass. Each file of rewrites/ has one, PASS, and its name.
+    """A graph pass. Each file of rewrites/ defines one, `PASS`, and has the pass's name.
 
     Attributes:
-        name: as `graph_passes` of the rule calls it.
-        stage: what it sees.
-        run: changes the program's graph, and what belongs to the graph, in place. It may leave calls and constants that
-            nothing uses any more.
-        reference: what it does, for its users: a paragraph of Markdown.
-        is_default: whether `default` has it: a program needs no operators but ExecuTorch's own behind it.
-        after: the passes that run before it, where these are selected.
-        preserved: operators that ExecuTorch's lowering leaves whole for it.
+        name: the name in `graph_passes` of the rule.
+        stage: the stage at which the pass runs.
+        run: changes the program's graph, signature and constants in place. May leave unused calls and constants, which
+            are removed afterwards.
+        reference: the documentation of the pass for users, a paragraph of Markdown.
+        is_default: whether the group `default` has the pass. After such a pass, a program needs only ExecuTorch's own
+            operators.
+        after: the passes that run before this pass, if selected.
+        preserved: operators that ExecuTorch's lowering must not decompose if this pass is selected.
     """
 
     name: str

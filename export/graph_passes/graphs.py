@@ -1,4 +1,4 @@
-"""What graph passes share: reading graphs of the edge dialect, and changing them."""
+"""Functions that read and change graphs of the edge dialect, for graph passes."""
 
 from __future__ import annotations
 
@@ -20,40 +20,40 @@ from torch.fx.experimental.symbolic_shapes import optimization_hint, statically_
 
 EDGE: Any = ops.edge
 
-# The dim order of images whose pixels have their channels next to each other.
+# The dim order of channels-last images.
 CHANNELS_LAST = (0, 2, 3, 1)
 
-# A node that calls an operator, whose schema says what its arguments are: the types of torch.fx do not.
+# A node that calls an operator. The arguments have the types of the operator's schema, which torch.fx cannot express.
 Call = Any
 
 
 def calls(program: ExportedProgram, *targets: Any) -> Iterator[Call]:
-    """The calls of some operators, in the order of the graph, which may change meanwhile."""
+    """Yields the calls of some operators in the order of the graph. The graph may change during the iteration."""
     for node in list(program.graph.nodes):
         if node.op == "call_function" and node.target in targets:
             yield node
 
 
 def operator_of(node: Node) -> torch._ops.OpOverload | None:
-    """PyTorch's operator that a node calls, also where the node calls it in ExecuTorch's edge dialect."""
+    """Returns PyTorch's operator that a node calls, directly or in the edge dialect; None for any other node."""
     target: Any = node.target
     called = target if isinstance(target, torch._ops.OpOverload) else getattr(target, "_op", None)
     return called if node.op == "call_function" and isinstance(called, torch._ops.OpOverload) else None
 
 
 def name_of(node: Node) -> str:
-    """The operator that a node calls, as PyTorch names it."""
+    """Returns the full name of the operator that a node calls; the node's name for any other node."""
     called = operator_of(node)
     return str(called.name()) if called else node.name
 
 
 def value(node: Call) -> Any:
-    """What the node gives, without its elements."""
+    """Returns the fake tensor or the symbolic value of a node's result."""
     return node.meta.get("val")
 
 
 def argument(node: Node, name: str) -> Any:
-    """An argument of a call, by position, by keyword or by default."""
+    """Returns an argument of a call by name, whether given by position, by keyword or by default."""
     target: Any = node.target
     schema = target._schema
     for position, one in enumerate(schema.arguments):
@@ -63,45 +63,46 @@ def argument(node: Node, name: str) -> Any:
 
 
 def same_sizes(a: Sequence[Any], b: Sequence[Any]) -> bool:
-    """Whether sizes are known to be equal, whatever the inputs."""
+    """Returns whether sizes are statically known to be equal, for all inputs."""
     return len(a) == len(b) and all(statically_known_true(x == y) for x, y in zip(a, b, strict=True))
 
 
 def is_contiguous(tensor: torch.Tensor) -> bool:
-    """Whether elements lie in the order of their indices."""
+    """Returns whether a tensor is statically known to be contiguous, for all inputs."""
     return _lies_in(tensor, range(tensor.dim()))
 
 
 def has_late_sizes(tensor: torch.Tensor) -> bool:
-    """Whether a size is known, but written as one that varies, as where a later call told the size.
+    """Returns whether a symbolic size of a tensor has only one possible value, as after a guard of a later call.
 
-    ExecuTorch takes the size for one that varies, and refuses views of the tensor whose own sizes are numbers.
+    ExecuTorch takes such a size for dynamic, and refuses views of the tensor with fixed sizes.
     """
     return any(not isinstance(size, int) and _is_known(size) for size in tensor.shape)
 
 
 def _is_known(size: torch.SymInt) -> bool:
-    """Whether a size is the same for all inputs: it is a number, or what is assumed of sizes leaves one only."""
+    """Returns whether a symbolic size is the same for all inputs: a number, or the only value that guards allow."""
     node = size.node
     return bool(node.expr.is_number or (node.has_hint() and statically_known_true(size == node.hint)))
 
 
 def view_sizes(tensor: torch.Tensor) -> tuple[int, ...] | None:
-    """The sizes that a call of `view_copy` gives a tensor; None where they are not known when the program is made.
+    """Returns the sizes for a call of `view_copy` with the tensor as its result; None if there are none.
 
-    A view finds out one size when the program runs, -1, but not of a tensor without elements.
+    One symbolic size becomes -1, unless another size is 0: a view without elements cannot infer a size. Two or more
+    symbolic sizes give None.
     """
     sizes = tuple(size if isinstance(size, int) else -1 for size in tensor.shape)
     return None if sizes.count(-1) > 1 or (-1 in sizes and 0 in sizes) else sizes
 
 
 def is_channels_last(tensor: torch.Tensor) -> bool:
-    """Whether the channels of a pixel are neighbors in memory, and so are pixels and rows."""
+    """Returns whether a tensor is statically known to be a dense channels-last image of 4 dimensions."""
     return tensor.dim() == 4 and _lies_in(tensor, CHANNELS_LAST)
 
 
 def _lies_in(tensor: torch.Tensor, order: Sequence[int]) -> bool:
-    """Whether a tensor is known to lie in a dim order, whatever the inputs. Tensors' own methods may fix sizes."""
+    """Returns whether a tensor is statically known to have a dim order. Methods of the tensor could add guards."""
     stride: Any = 1
     for dim in reversed(order):
         size = tensor.shape[dim]
@@ -112,7 +113,7 @@ def _lies_in(tensor: torch.Tensor, order: Sequence[int]) -> bool:
 
 
 def channels_last(tensor: torch.Tensor) -> torch.Tensor:
-    """An image channels-last; as it is where that is the same order, so that there is one name for each order."""
+    """Returns the fake tensor of a channels-last image; the tensor itself if it already is channels-last."""
     if is_channels_last(tensor):
         return tensor
     _, channels, height, width = tensor.shape
@@ -121,9 +122,10 @@ def channels_last(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def like(tensor: torch.Tensor, sizes: Sequence[Any], strides: Sequence[Any]) -> torch.Tensor:
-    """A tensor without elements, of a tensor's dtype.
+    """Returns a fake tensor with a tensor's dtype and other sizes and strides.
 
-    PyTorch asks on the way whether sizes are 1, which is not noted: nothing is assumed of sizes that vary.
+    PyTorch compares sizes with 1 on the way. The guards of these comparisons are suppressed, so that symbolic sizes
+    keep their ranges.
     """
     shapes = getattr(getattr(tensor, "fake_mode", None), "shape_env", None)
     with contextlib.nullcontext() if shapes is None else shapes.suppress_guards():
@@ -131,14 +133,14 @@ def like(tensor: torch.Tensor, sizes: Sequence[Any], strides: Sequence[Any]) -> 
 
 
 def dim_order(tensor: torch.Tensor) -> tuple[int, ...]:
-    """The dimensions from the outermost to the innermost, in the first of the usual orders that fits."""
+    """Returns a tensor's dim order: contiguous or channels-last if it fits; otherwise by the example's strides."""
     if is_contiguous(tensor):
         return tuple(range(tensor.dim()))
     return CHANNELS_LAST if is_channels_last(tensor) else tuple(dim_order_from_stride(example(tensor).stride()))
 
 
 def example(value: Any) -> Any:
-    """A tensor or a size as in the example of the method's inputs, without elements: to ask for it fixes no size."""
+    """Replaces symbolic sizes by those of the example inputs, without guards. Tensors become meta tensors."""
     if isinstance(value, torch.Tensor):
         sizes, strides = (tuple(map(example, one)) for one in (value.shape, value.stride()))
         return torch.empty_strided(sizes, strides, dtype=value.dtype, device="meta")
@@ -146,12 +148,12 @@ def example(value: Any) -> Any:
 
 
 def same_layouts(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether tensors are known to have the same sizes and order in memory."""
+    """Returns whether tensors are statically known to have the same sizes and strides."""
     return same_sizes(a.shape, b.shape) and same_sizes(a.stride(), b.stride())
 
 
 def constant(program: ExportedProgram, node: Any) -> torch.Tensor | None:
-    """The elements of a weight or another tensor that no call of the method changes; None for any other node."""
+    """Returns the tensor of a parameter, constant or buffer that the method never changes; None for any other node."""
     if not isinstance(node, Node) or node.op != "placeholder":
         return None
     signature = program.graph_signature
@@ -164,13 +166,13 @@ def constant(program: ExportedProgram, node: Any) -> torch.Tensor | None:
 
 
 def weight(program: ExportedProgram, node: Any) -> torch.Tensor | None:
-    """The elements of a constant that has any: no layer of none is worth another operator; None for any other node."""
+    """Returns a constant with at least one element; None for any other node. Passes leave layers without weights."""
     tensor = constant(program, node)
     return tensor if tensor is not None and tensor.numel() > 0 else None
 
 
 def number(program: ExportedProgram, value: Any) -> float | None:
-    """A number, or the only element of a constant tensor."""
+    """Returns a number, or the only element of a constant tensor; None for any other value."""
     if isinstance(value, int | float):
         return float(value)
     tensor = constant(program, value)
@@ -178,21 +180,21 @@ def number(program: ExportedProgram, value: Any) -> float | None:
 
 
 def add_constant(program: ExportedProgram, name: str, tensor: torch.Tensor) -> Node:
-    """A new constant of the program, before all else in the graph.
+    """Adds a constant to a program. Its placeholder is the first node of the graph.
 
     Args:
-        program: what gets the constant.
-        name: how the name of the constant begins, which is that of no other node or tensor of the program.
+        program: the program.
+        name: the beginning of the constant's name. A suffix makes the name unique in the program.
         tensor: the elements.
     """
     graph, signature = program.graph, program.graph_signature
     key = _free_name(program, name)
     with graph.inserting_before(next(iter(graph.nodes))):
         node: Node = graph.placeholder(key)
-    node.target = node.name  # Names of nodes that are gone are not given again.
+    node.target = node.name  # torch.fx never gives the name of an erased node again.
     fakes = (one.fake_mode for one in map(value, graph.nodes) if isinstance(one, FakeTensor))
     elements = tensor.detach().contiguous()
-    # ExecuTorch takes the dim order from the strides, which may be any where sizes are 1.
+    # ExecuTorch derives the dim order from the strides. Strides of dimensions of size 1 may be arbitrary.
     elements = elements.as_strided(elements.shape, torch.empty(elements.shape, device="meta").stride())
     node.meta["val"] = next(fakes).from_tensor(elements, static_shapes=True)
     program.constants[key] = elements
@@ -208,13 +210,13 @@ def _free_name(program: ExportedProgram, name: str) -> str:
 
 
 def replace(node: Node, by: Node) -> None:
-    """Has users of a node use another, and erases the node."""
+    """Replaces all uses of a node by another node, and erases the node."""
     node.replace_all_uses_with(by)
     node.graph.erase_node(node)
 
 
 def insert_call(before: Node, target: Any, args: tuple[Any, ...], result: Any) -> Node:
-    """A call in front of a node, with what is known of that node's origin."""
+    """Inserts a call before a node, and copies that node's metadata, such as the stack trace."""
     with before.graph.inserting_before(before):
         call = before.graph.call_function(target, args)
     call.meta = {**before.meta, "val": result}
@@ -222,12 +224,12 @@ def insert_call(before: Node, target: Any, args: tuple[Any, ...], result: Any) -
 
 
 def first_result_only(node: Node) -> bool:
-    """Whether of an operator's results only the first is used."""
+    """Returns whether a graph uses only the first of an operator's results."""
     return all(user.target is operator.getitem and user.args[1] == 0 for user in node.users)
 
 
 def is_only_for(node: Node, last: Node) -> bool:
-    """Whether only `last` needs a node, itself or by other calls: what `last` computes can be computed in `node`."""
+    """Returns whether all paths from `node` lead to `last`, so that `node` can compute the result of `last`."""
     found, waiting = {last}, [node]
     while waiting:
         users = waiting.pop().users.keys() - found
@@ -240,12 +242,12 @@ def is_only_for(node: Node, last: Node) -> bool:
 
 
 def is_output(node: Node) -> bool:
-    """Whether the method gives the node out, or writes it to a buffer."""
+    """Returns whether a node is an output of the method or the new value of a buffer."""
     return any(user.op == "output" for user in node.users)
 
 
 def finish(program: ExportedProgram) -> None:
-    """Drops calls and constants that nothing uses any more."""
+    """Removes unused calls and constants."""
     program.graph.eliminate_dead_code()
     for node in list(program.graph.nodes):
         if not node.users and constant(program, node) is not None:

@@ -1,4 +1,4 @@
-"""Gives every call that calls.py has a class for its arguments in normal form, which passes rely on."""
+"""Rewrites the calls of all operators in calls.py to the normal form of arguments, which passes rely on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from export.graph_passes import calls, graphs
 
 
 def normalize(program: ExportedProgram) -> None:
-    """Has calls name their arguments as their views do: see call.py."""
+    """Writes the arguments of each call in the normal form of call.py."""
     for node in program.graph.nodes:
         called = graphs.operator_of(node)
         view = calls.VIEWS.get(called.name()) if called is not None else None

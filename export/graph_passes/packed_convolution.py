@@ -1,6 +1,6 @@
-"""Which convolutions read and write channels-last tensors, with their weights in the order in which the kernel reads.
+"""Selects the convolutions that can run on channels-last tensors with packed weights.
 
-They sum up products of neighbors: of the channels of a pixel, and of a row of weights.
+In both layouts, the elements that a sum of products needs are neighbors: the channels of a pixel, and a row of weights.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from export.graph_passes.channels_last_layer import Layer
 from export.graph_passes.operators import packed_convolution as operator
 
 _DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
-# By how much the weights of a group may grow.
+# The largest ratio between the sizes of the packed and the unpacked weights of a group.
 _MOST_SHARE = 2
 
 
 def is_packed(weight: torch.Tensor, groups: int) -> bool:
-    """Whether the kernel has convolutions with weights of this dtype, and groups of this width."""
+    """Returns whether the kernel supports the weights' dtype and the width of a group."""
     out_channels = weight.shape[0]
     if weight.dtype not in _DTYPES:
         return False
@@ -34,7 +34,7 @@ def is_packed(weight: torch.Tensor, groups: int) -> bool:
 
 
 def layer(program: ExportedProgram, node: Node) -> Layer | None:
-    """How a call convolves channels-last tensors; None if it is no convolution that the kernel has."""
+    """Returns a call as a layer on channels-last tensors; None if the kernel does not support the call."""
     convolution = fused_convolutions.of(node)
     if convolution is None:
         return None

@@ -1,4 +1,4 @@
-"""How weights lie in the constants of programs that kernels read without packing them."""
+"""Packs the weights of programs, so that kernels need not pack weights at run time."""
 
 from __future__ import annotations
 
@@ -7,13 +7,17 @@ from torch.nn import functional
 
 from export.graph_passes import layouts
 
-# A panel of bytes.
+# A panel of bytes: the rows of a panel, and the neighboring elements of each row.
 _COLUMNS = layouts.BYTE_PANEL_COLUMNS
 _DEPTH = layouts.BYTE_PANEL_DEPTH
 
 
 def panels_of_rows(weight: torch.Tensor) -> torch.Tensor:
-    """A weight as panels of some rows: some elements of each row, then the next ones of each; zeros behind all."""
+    """Packs a weight [rows, columns] into panels of `_COLUMNS` rows.
+
+    The result is [panels, blocks, rows of a panel, elements]: a block has `_DEPTH` elements of each row. Zeros fill up
+    the last panel and the last block.
+    """
     rows, columns = weight.shape
     padded = functional.pad(weight, (0, -columns % _DEPTH, 0, -rows % _COLUMNS))
     panels, groups = padded.shape[0] // _COLUMNS, padded.shape[1] // _DEPTH
@@ -21,14 +25,14 @@ def panels_of_rows(weight: torch.Tensor) -> torch.Tensor:
 
 
 def rows_of_panels(panels: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
-    """A weight as it was before `panels_of_rows`."""
+    """Returns the weight before `panels_of_rows`."""
     return panels.transpose(1, 2).reshape(panels.shape[0] * _COLUMNS, panels.shape[1] * _DEPTH)[:rows, :columns]
 
 
 def panels_of_dynamic_rows(weight: torch.Tensor, bits: int) -> torch.Tensor:
-    """A weight as `panels_of_rows` gives it, of an even number of blocks; of 4 bits, two of them in one of bytes.
+    """Packs a weight with `panels_of_rows` into an even number of blocks.
 
-    The lower half of a byte is an element of the first block.
+    With 4 bits, each two blocks share one block of bytes. The lower half of a byte has an element of the first block.
     """
     panels = panels_of_rows(functional.pad(weight, (0, -weight.shape[1] % layouts.BYTE_PANEL_ROW_MULTIPLE)))
     if bits == 8:
@@ -38,7 +42,7 @@ def panels_of_dynamic_rows(weight: torch.Tensor, bits: int) -> torch.Tensor:
 
 
 def rows_of_dynamic_panels(panels: torch.Tensor, rows: int, columns: int) -> torch.Tensor:
-    """A weight as it was before `panels_of_dynamic_rows`."""
+    """Returns the weight before `panels_of_dynamic_rows`."""
     if panels.dtype == torch.uint8:
         halves = torch.stack([panels << 4, panels & 240], dim=2).flatten(1, 2)
         panels = halves.view(torch.int8) >> 4
@@ -46,21 +50,22 @@ def rows_of_dynamic_panels(panels: torch.Tensor, rows: int, columns: int) -> tor
 
 
 def panels_of_columns(values: torch.Tensor) -> torch.Tensor:
-    """What belongs to the rows of a weight, as (panels, values of a row, rows of a panel)."""
+    """Packs values of a weight's rows, such as scales: [rows, values] to [panels, values of a row, rows of a panel]."""
     rows, count = values.shape
     padded = functional.pad(values, (0, 0, 0, -rows % _COLUMNS))
     return padded.reshape(-1, _COLUMNS, count).transpose(1, 2).contiguous()
 
 
 def columns_of_panels(panels: torch.Tensor, rows: int) -> torch.Tensor:
-    """What it was before `panels_of_columns`."""
+    """Returns the values before `panels_of_columns`."""
     return panels.transpose(1, 2).flatten(0, 1)[:rows]
 
 
 def panels_of_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
-    """A convolution's weight as panels of what the kernel meets at a pixel: row by row, the channels of each column.
+    """Packs a convolution's weight with `panels_of_rows`, group by group.
 
-    Where each channel is made of one channel, its row has columns of a few rows of the kernel, then of the next ones.
+    A row of a panel has the kernel positions of an output channel, row by row, and the input channels of each position.
+    In a depthwise convolution, a row has, for each `_DEPTH` rows of the kernel, the columns one after another.
     """
     channels, in_channels, height, width = weight.shape
     if _is_depthwise(channels, in_channels, groups):
@@ -72,7 +77,7 @@ def panels_of_convolution(weight: torch.Tensor, groups: int) -> torch.Tensor:
 def convolution_of_panels(
     panels: torch.Tensor, channels: int, in_channels: int, kernel_size: list[int], groups: int
 ) -> torch.Tensor:
-    """A weight as it was before `panels_of_convolution`; `in_channels` are those of a group."""
+    """Returns the weight before `panels_of_convolution`. `in_channels` is the number of input channels of a group."""
     height, width = kernel_size
     if _is_depthwise(channels, in_channels, groups):
         rows = -(-height // _DEPTH)
@@ -91,18 +96,18 @@ def _is_depthwise(channels: int, in_channels: int, groups: int) -> bool:
     return in_channels == 1 and channels == groups
 
 
-# Elements of 4 bits of a block: of a byte, the lower half is one of the block's first half.
+# The number of 4-bit elements of a block. The lower halves of the bytes have the first half of the elements.
 BLOCK_OF_HALVES = 2 * layouts.QUANTIZED_ROW_BLOCK_BYTES
 
 
 def pack_halves(weight: torch.Tensor) -> torch.Tensor:
-    """Rows of integers from -8 to 7 as bytes of two, each 8 larger. A row is of whole blocks."""
+    """Packs rows of integers from -8 to 7, plus 8, two in a byte. The size of a row is a multiple of a block."""
     blocks = (weight.to(torch.int16) + 8).to(torch.uint8).reshape(weight.shape[0], -1, 2, BLOCK_OF_HALVES // 2)
     return (blocks[:, :, 0] | (blocks[:, :, 1] << 4)).reshape(weight.shape[0], -1)
 
 
 def unpack_halves(packed: torch.Tensor) -> torch.Tensor:
-    """A weight as it was before `pack_halves`."""
+    """Returns the weight before `pack_halves`."""
     bytes_of_blocks = packed.reshape(packed.shape[0], -1, 1, BLOCK_OF_HALVES // 2)
     halves = torch.cat([bytes_of_blocks & 15, bytes_of_blocks >> 4], dim=2)
     return halves.reshape(packed.shape[0], -1).to(torch.int8) - 8

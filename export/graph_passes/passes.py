@@ -1,4 +1,4 @@
-"""The graph passes: which there are, their order, which ones run, and running them."""
+"""Finds, orders, selects and runs the graph passes."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _Emitted = TypeVar("_Emitted")
 
 
 def ordered(passes: Iterable[GraphPass]) -> tuple[GraphPass, ...]:
-    """Passes by stage, each behind those that it has to run after; by name where that leaves a choice.
+    """Orders passes by stage, then by `after`, then by name.
 
     Raises:
-        ValueError: passes have to run after each other, or after one of a later stage.
+        ValueError: passes have to run after each other, or after a pass of a later stage.
     """
     waiting = sorted(passes, key=lambda one: (list(Stage).index(one.stage), one.name))
     known = {one.name for one in waiting}
@@ -53,10 +53,10 @@ def _found() -> tuple[GraphPass, ...]:
     return ordered(importlib.import_module(f"{rewrites.__name__}.{name}").PASS for name in names)
 
 
-# In the order in which they run, which is not that of the names in `graph_passes`.
+# All passes in the order in which they run. The order of `graph_passes` does not matter.
 PASSES = _found()
 _ATTRIBUTE = "attribute graph_passes"
-# Names that stand for several passes.
+# Groups of passes.
 _GROUPS: Mapping[str, frozenset[str]] = {
     "all": frozenset(one.name for one in PASSES),
     "default": frozenset(one.name for one in PASSES if one.is_default),
@@ -64,12 +64,12 @@ _GROUPS: Mapping[str, frozenset[str]] = {
 
 
 def select(names: Sequence[str]) -> tuple[GraphPass, ...]:
-    """The passes that names stand for, in the order in which they run.
+    """Returns the selected passes, in the order in which they run.
 
     Args:
-        names: passes and groups of passes; with a `-` before it, what is left out of the others.
+        names: names of passes and groups. A name after `-` removes a pass or a group from the selection.
     Raises:
-        InputError: there is no such pass, or names leave out what other names do not give.
+        InputError: there is no such pass, a name is both given and removed, or no pass is left.
     """
     known = [*_GROUPS, *sorted(one.name for one in PASSES)]
     for name in names:
@@ -117,12 +117,14 @@ def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequenc
 def emit(
     passes: Sequence[GraphPass], attempt: Callable[[Sequence[GraphPass]], _Emitted], *, strict: bool = False
 ) -> tuple[_Emitted, Mapping[str, Exception]]:
-    """What becomes of methods with passes, less the passes behind which ExecuTorch fails, and how ExecuTorch failed.
+    """Writes a program, without the passes after which ExecuTorch fails.
 
     Args:
-        passes: those that `select` gave.
-        attempt: runs some of them on the methods as they are before, and what comes behind.
-        strict: whether the first failure is raised.
+        passes: the passes that `select` returned.
+        attempt: runs some of the passes on the original methods, and writes the program.
+        strict: whether to raise the first failure.
+    Returns:
+        The program, and for each removed pass the exception that ExecuTorch raised.
     """
     left, failures = list(passes), dict[str, Exception]()
     while True:
@@ -134,7 +136,7 @@ def emit(
             failure = error
         if strict or not left or (not failures and _fails(attempt, [])):
             raise failure
-        # Of the passes in their order, the first with which there is a failure.
+        # Bisection finds the first pass, in the order of the passes, after which ExecuTorch fails.
         counts = range(1, len(left))
         count = bisect.bisect_left(counts, True, key=lambda count: _fails(attempt, left[:count])) + 1
         failures[left.pop(count - 1).name] = failure
@@ -148,9 +150,9 @@ def _fails(attempt: Callable[[Sequence[GraphPass]], object], passes: Sequence[Gr
     return False
 
 
-# Changes of a pass that a warning lists.
+# The number of changes that a warning lists.
 _MOST_DETAILS = 20
-# Calls of a method that a pass may fail at before the pass is left out as a whole.
+# After so many failing calls in a method, the pass is left out for the whole method.
 _MOST_FAILURES = 20
 
 
@@ -164,18 +166,18 @@ def run(
     strict: bool = False,
     after_each: Callable[[GraphPass], None] = lambda _: None,
 ) -> tuple[PassReport, ...]:
-    """Runs the passes of a stage on a method, whose graph they change in place; says what they did.
+    """Runs the passes of a stage on a method. Changes the method's graph in place. Returns the reports of the passes.
 
-    A pass that raises leaves the call that it had come to as it was, and runs again on the others.
+    If a pass raises, the call that the pass was rewriting stays unchanged, and the pass runs again on the other calls.
 
     Args:
-        passes: those that `select` gave.
-        stage: which of them run.
-        method: what the program is of, for reports.
+        passes: the passes that `select` returned.
+        stage: the stage whose passes run.
+        method: the method, for reports.
         program: the method's graph.
-        is_partitioned: whether backends take parts of the method.
-        strict: whether a pass that raises ends the export.
-        after_each: called behind each pass that changed the graph.
+        is_partitioned: whether the method has partitioners.
+        strict: whether an exception in a pass ends the export.
+        after_each: called after each pass that changed the graph.
     Raises:
         InputError: a pass raised, and `strict` is set.
     """
@@ -210,13 +212,13 @@ def run(
 
 
 def apply(one: GraphPass, program: ExportedProgram) -> Sequence[Change]:
-    """Runs a pass on the normal form of a graph, which may be broken afterwards if the pass raises."""
+    """Runs a pass on the normal form of a graph. If the pass raises, the graph may be inconsistent."""
     _prepare(one.stage, program)
     return _apply(one, Sites(program))
 
 
 def _prepare(stage: Stage, program: ExportedProgram) -> None:
-    """Gives a graph the normal form that the passes of a stage rely on."""
+    """Brings a graph into the normal form that the passes of a stage rely on."""
     if stage is Stage.LOWERED:
         normal_form.normalize(program)
 
@@ -252,12 +254,12 @@ def _run(one: GraphPass, method: Method, program: ExportedProgram, saved: Snapsh
 
 
 def blamed(done: PassReport, method: Method, error: Exception) -> PassReport:
-    """The report of a pass that was left out since ExecuTorch raised an error behind it.
+    """Returns the report of a pass that was removed since ExecuTorch raised an exception after the pass.
 
     Args:
-        done: what the pass did to the method.
+        done: the report of the pass.
         method: the method.
-        error: what ExecuTorch raised.
+        error: ExecuTorch's exception.
     """
     raised = f"ExecuTorch raised {type(error).__name__} behind"
     found = f"{raised} the graph pass {done.name}: {first_lines(text_of(error))}"
@@ -273,7 +275,7 @@ def _failure_of_normal_form(method: Method, error: Exception) -> Finding:
 
 
 def _failure(one: GraphPass, method: Method, error: Exception, call: torch.fx.Node | None) -> Finding:
-    """What a pass raised, with the line of the model whose node it looked at, if that is known."""
+    """Returns the finding for an exception in a pass, at the model's line of the node that the pass was reading."""
     frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
     nodes = [value for frame in frames[::-1] for value in frame.f_locals.values() if isinstance(value, torch.fx.Node)]
     stacks = (method.source.frames_of_text(node.meta.get("stack_trace") or "") for node in [call, *nodes] if node)

@@ -1,4 +1,4 @@
-"""What passes over quantized programs share: reading calls of quantized_decomposed."""
+"""Reads calls of quantized_decomposed, for the passes over programs that PT2E quantized."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ _DTYPES = (torch.int8, torch.uint8)
 
 
 def is_quantized(program: ExportedProgram) -> bool:
-    """Whether anything in the program is quantized."""
+    """Returns whether the program has calls of quantized_decomposed."""
     return any(graphs.name_of(node).startswith("quantized_decomposed::") for node in program.graph.nodes)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """How bytes stand for values: `(byte - zero_point) * scale`."""
+    """The parameters of a quantization per tensor. The value of a byte is `(byte - zero_point) * scale`."""
 
     scale: float
     zero_point: int
@@ -32,7 +32,7 @@ class Parameters:
 
     @classmethod
     def of(cls, call: QuantizePerTensor[Node] | DequantizePerTensor[Node] | None) -> Parameters | None:
-        """Those of a call between floats and bytes; None for any other."""
+        """Returns the parameters of a quantization or dequantization; None for other calls and unsupported dtypes."""
         if call is None or call.dtype not in _DTYPES:
             return None
         floats = call.out_dtype if isinstance(call, DequantizePerTensor) else graphs.value(call.input).dtype
@@ -41,25 +41,25 @@ class Parameters:
         return cls(call.scale, call.zero_point, call.quant_min, call.quant_max, call.dtype)
 
     def quantize(self, floats: T) -> QuantizePerTensor[T]:
-        """The call that makes floats bytes."""
+        """Returns the call that quantizes floats with these parameters."""
         return QuantizePerTensor(floats, self.scale, self.zero_point, self.quant_min, self.quant_max, self.dtype)
 
     def dequantize(self, of_bytes: T) -> DequantizePerTensor[T]:
-        """The call that makes bytes floats."""
+        """Returns the call that dequantizes bytes with these parameters."""
         return DequantizePerTensor(of_bytes, self.scale, self.zero_point, self.quant_min, self.quant_max, self.dtype)
 
     def quantized(self, value: float) -> int:
-        """The byte of a value, as PyTorch rounds."""
+        """Returns the byte of a value, with PyTorch's rounding."""
         return int(self.quantize(torch.tensor([value])).compute().item())
 
     @property
     def byte_zero_point(self) -> int:
-        """The zero point where Chars are read as Bytes, 128 larger."""
+        """The zero point if kernels read Chars as Bytes, with 128 added."""
         return self.zero_point + (128 if self.dtype == torch.int8 else 0)
 
 
 def dequantized(node: object) -> tuple[Node, Parameters] | None:
-    """The bytes that a call dequantizes, and their parameters; None for any other node."""
+    """Returns the bytes that a call dequantizes, and their parameters; None for any other node."""
     call = DequantizePerTensor.of(node)
     parameters = Parameters.of(call)
     return (call.input, parameters) if call and parameters else None
@@ -67,14 +67,14 @@ def dequantized(node: object) -> tuple[Node, Parameters] | None:
 
 @dataclass(frozen=True)
 class Result:
-    """What becomes of a layer's result.
+    """The result of a layer, with the activation and the quantization after the layer.
 
     Attributes:
         node: the last call that the layer's operator replaces.
-        parameters: of the bytes that the result becomes; None where the result stays as it is.
-        quant_min: the least of the bytes, zero_point where a relu() is between the layer and its quantization.
-        quant_max: the largest of the bytes.
-        dtype: of the result.
+        parameters: the parameters of the quantization; None if the result stays a float.
+        quant_min: the smallest byte. With a relu() between the layer and the quantization, this is zero_point.
+        quant_max: the largest byte.
+        dtype: the dtype of the result.
     """
 
     node: Node
@@ -98,7 +98,7 @@ class Result:
             between = _limits(user)
             if between is None:
                 break
-            # Functions that rise are exchangeable.
+            # A clamp after another clamp: the bounds of the first one are clamped by the second one.
             low, high = (min(max(limit, between[0]), between[1]) for limit in limits)
             limits = (low, high)
             node = user
@@ -106,7 +106,7 @@ class Result:
 
 
 def _limits(node: Node) -> tuple[float, float] | None:
-    """What a call clamps its argument to; None for any other call."""
+    """Returns the bounds to which a call clamps its argument; None for any other call."""
     if Relu.of(node):
         return 0.0, float("inf")
     hardtanh, clamp = Hardtanh.of(node), Clamp.of(node)

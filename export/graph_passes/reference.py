@@ -1,4 +1,4 @@
-"""Writes the table of the graph passes in export/README.md, of what the passes say of themselves.
+"""Writes the table of the graph passes in export/README.md from the `reference` of each pass.
 
 tools/bazel run //export:graph_passes_reference
 """
@@ -19,13 +19,13 @@ _END = "\n\n<!-- End of the passes. -->"
 
 
 def table() -> str:
-    """The passes in the order in which they run."""
+    """Returns the table of the passes, in the order in which they run."""
     rows = [f"| `{one.name}` | {one.reference} | {'`default`' if one.is_default else ''} |" for one in passes.PASSES]
     return "\n".join(["| pass | what it does | |", "|---|---|---|", *(row.replace("  |", " |") for row in rows)])
 
 
 def updated(page: str) -> str:
-    """A page with the table of today in the place of its own."""
+    """Returns a page with the present table in place of the page's table."""
     before, _, rest = page.partition(_COMMENT)
     _, _, after = rest.partition(_END)
     return before + _COMMENT + table() + _END + after

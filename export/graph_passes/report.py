@@ -1,4 +1,4 @@
-"""A report of what each graph pass did to each method."""
+"""The report of the changes of graph passes, for each method."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Applied:
     """A change of a graph.
 
     Attributes:
-        what: what was done.
-        node: the node of the graph that changed.
-        at: the line of the user's own that the node comes from; empty if none is known.
+        what: a description of the change.
+        node: the name of the changed node.
+        at: the line of the user's code for which the node exists; empty if unknown.
     """
 
     what: str
@@ -29,13 +29,13 @@ class Applied:
 
 @dataclass(frozen=True)
 class PassReport:
-    """What a pass did to a method.
+    """The report of a pass on a method.
 
     Attributes:
-        name: the pass.
-        left_out: why the pass did not run; empty if it did.
-        changes: what it changed.
-        failures: the calls that it left as they were, since it raised there.
+        name: the name of the pass.
+        left_out: the reason why the pass did not run; empty if the pass ran.
+        changes: the changes.
+        failures: the exceptions of the pass. The call of each exception stayed unchanged.
     """
 
     name: str
@@ -45,7 +45,7 @@ class PassReport:
 
 
 def of_pass(method: Method, name: str, changes: Sequence[Change], failures: tuple[Finding, ...]) -> PassReport:
-    """What a pass did to a method."""
+    """Returns the report of a pass that ran on a method."""
     return PassReport(
         name,
         changes=tuple(
@@ -57,7 +57,7 @@ def of_pass(method: Method, name: str, changes: Sequence[Change], failures: tupl
 
 
 def as_json(reports: Mapping[str, Sequence[PassReport]]) -> str:
-    """The report for programs."""
+    """Returns the report as JSON, for tools."""
     methods = {name: [_as_dict(one) for one in of] for name, of in reports.items()}
     return json.dumps({"methods": methods}, indent=2) + "\n"
 
@@ -73,7 +73,7 @@ def _as_dict(report: PassReport) -> dict[str, Any]:
 
 
 def as_text(reports: Mapping[str, Sequence[PassReport]]) -> str:
-    """The report for people."""
+    """Returns the report as text, for users."""
     return "\n".join(line for name, of in reports.items() for line in _lines(name, of)) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""A method's graph as it was at some time, with all that belongs to the graph."""
+"""Snapshots of a method's graph, with the signature and the constants."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from torch.export.graph_signature import ExportGraphSignature
 
 
 class Snapshot:
-    """What a graph pass may change of a method, but for the elements of tensors, which no pass changes."""
+    """A copy of everything that a graph pass may change in a method. No pass changes the elements of tensors."""
 
     def __init__(self, program: ExportedProgram) -> None:
         self._program = program
@@ -20,7 +20,7 @@ class Snapshot:
         self._constants = dict(program.constants)
 
     def restore(self) -> None:
-        """Gives the method back what it had, as often as needed. Its nodes are others then, of the same names."""
+        """Restores the method. The restored nodes are new objects with the same names. May be called several times."""
         program = self._program
         program.graph_module.graph = copy.deepcopy(self._graph)
         program._graph_signature = _copy(self._signature)
@@ -31,10 +31,10 @@ class Snapshot:
 
 
 def forget_pending_symbols(program: ExportedProgram) -> None:
-    """Has PyTorch lower a graph again, or a copy of one that was lowered.
+    """Clears pending unbacked symbols, so that PyTorch can lower a graph again, or a copy of a lowered graph.
 
-    A lowering leaves symbols of sizes that depend on data behind, in what all copies share, and PyTorch takes these for
-    a fault of the next operator that gives such sizes (PendingUnbackedSymbolNotFound).
+    A lowering leaves pending symbols of data-dependent sizes in the shape environment, which all copies share. The next
+    operator with data-dependent sizes would raise PendingUnbackedSymbolNotFound.
     """
     for value in (node.meta.get("val") for node in program.graph.nodes):
         mode = getattr(value, "fake_mode", None)

@@ -10,16 +10,16 @@ from export.graph_passes.calls import ConstantPadNd
 
 
 def widths(pad: ConstantPadNd[Node], dimensions: int) -> tuple[list[int], list[int]] | None:
-    """The zeros that a call adds before and behind each of the last dimensions.
+    """Returns the widths of zeros that a call adds before and after each of the last `dimensions` dimensions.
 
-    None where it adds anything else, and where there is nothing to add zeros to.
+    None if the call adds or removes anything else, or if a size of the input is 0.
     """
     if any(statically_known_true(size == 0) for size in graphs.value(pad.input).shape):
-        return None  # PyTorch's convolutions take no such images.
+        return None  # PyTorch's convolutions refuse images of size 0.
     given = [width for width in pad.pad if isinstance(width, int) and width >= 0]
     if pad.value != 0 or len(given) != len(pad.pad):
         return None
-    # From the last dimension on: before, behind.
+    # Widths from the last dimension to the first: before, after.
     before, behind = given[::2], given[1::2]
     if any(before[dimensions:]) or any(behind[dimensions:]):
         return None

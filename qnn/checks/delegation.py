@@ -1,4 +1,4 @@
-"""Checks that the operators of op packages really are in the delegate: ExecuTorch's backend only logs which are not."""
+"""Checks that all operators of op packages were delegated. ExecuTorch's backend only logs those that were not."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from executorch.backends.qualcomm.serialization.qc_schema_serialize import flatb
 
 from diagnostics.errors import Finding, InputError, Location
 
-# The name of ExecuTorch's backend, and the key of the compile spec that holds its options.
+# The name of ExecuTorch's backend, and the key of the compile spec with the backend's options.
 BACKEND = "QnnBackend"
 _OPTIONS = "qnn_compile_spec"
 _LOGGER = "executorch.backends.qualcomm"
 
 
 def operators(compile_specs: Sequence[Any]) -> dict[str, str]:
-    """The operators that the op packages of compile specs compute, each with its package."""
+    """Returns the operators that op packages in compile specs compute, each with its package."""
     found: dict[str, str] = {}
     for spec in compile_specs:
         if spec.key == _OPTIONS:
@@ -40,7 +40,7 @@ class _Collector(logging.Handler):
 
 @contextlib.contextmanager
 def listening() -> Iterator[list[str]]:
-    """Collects what the backend logs and warns of, which is where it says why it leaves an operator out."""
+    """Collects the backend's logs and warnings, which have the reasons why an operator is not delegated."""
     collector = _Collector()
     logger = logging.getLogger(_LOGGER)
     level = logger.level
@@ -68,16 +68,16 @@ def check(
     messages: Sequence[str],
     where: Location | str,
 ) -> None:
-    """Checks the programs that came out of lowering.
+    """Checks lowered programs.
 
     Args:
-        programs: the lowered programs of a model by method.
+        programs: the lowered programs of a model, by method.
         packages: the operators of op packages, each with its package.
-        messages: what the backend said while it lowered.
-        where: the model, for errors.
+        messages: the backend's messages during the lowering.
+        where: the model, for error messages.
 
     Raises:
-        InputError: an operator was left out of the delegate, or the model has no operator of a package.
+        InputError: an operator was not delegated, or the model has no operator of a package.
     """
     findings = []
     seen: set[str] = set()
@@ -124,14 +124,14 @@ def _never_called(package: str, names: Collection[str], where: Location | str) -
 
 
 def _calls(graph_module: torch.fx.GraphModule) -> Iterator[str]:
-    """The names of the operators that a graph calls."""
+    """Yields the names of the operators that a graph calls."""
     for node in graph_module.graph.nodes:
         if node.op == "call_function":
             yield getattr(node.target, "__name__", str(node.target))
 
 
 def _delegates(graph_module: torch.fx.GraphModule) -> Iterator[torch.fx.GraphModule]:
-    """The graphs that were delegated to the backend."""
+    """Yields the graphs that were delegated to the backend."""
     for node in graph_module.graph.nodes:
         if node.op == "get_attr":
             module: Any = getattr(graph_module, node.target, None)

@@ -1,7 +1,8 @@
-"""Judges an op of a package against the schema of the PyTorch operator that it computes.
+"""Compares an op of a package with the schema of the PyTorch operator that the op computes.
 
 ExecuTorch's Qualcomm backend turns a call of the operator into a node of the op: tensors become inputs in the order of
-the schema, other arguments become parameters by name. What does not fit is not delegated, and the backend only logs it.
+the schema, and other arguments become parameters by name. If a call does not fit, the backend does not delegate the
+call, and only logs the reason.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from diagnostics.errors import Finding, Location
 from diagnostics.suggest import did_you_mean, nearest
 from qnn.opdef.model import OpDef, Package, Role, Tensor
 
-# The datatypes that ExecuTorch declares tensors with, as themselves and quantized.
+# The datatypes of tensors that ExecuTorch declares, unquantized and quantized.
 TENSOR_DATATYPES = frozenset(
     [
         "QNN_DATATYPE_BOOL_8",
@@ -24,7 +25,7 @@ TENSOR_DATATYPES = frozenset(
         *(f"QNN_DATATYPE_UFIXED_POINT_{bits}" for bits in (8, 16)),
     ]
 )
-# The datatype of a parameter for the type of an argument.
+# The datatypes of a parameter, by the type of the argument.
 PARAMETER_DATATYPES = {
     "bool": ("QNN_DATATYPE_UINT_32",),
     "float": ("QNN_DATATYPE_FLOAT_32",),
@@ -35,13 +36,13 @@ PARAMETER_DATATYPES = {
 
 
 def judge(package: Package, op_def: OpDef, schema: FunctionSchema, backend: str) -> tuple[Finding, ...]:
-    """All that does not fit.
+    """Returns findings for all differences between an op and its operator.
 
     Args:
         package: the package.
-        op_def: its op.
+        op_def: the op of the package.
         schema: the schema of the operator that the op computes.
-        backend: the backend that the package is for.
+        backend: the backend of the package.
     """
     return tuple(_Judge(package, op_def, schema, backend).findings())
 
@@ -80,7 +81,7 @@ class _Judge:
         )
 
     def _form(self) -> Iterator[Finding]:
-        """The form of the schema, whatever the op is."""
+        """Checks the schema itself, without the op."""
         name = self._schema.name
         for argument in self._schema.arguments:
             if argument.is_written:
@@ -101,7 +102,7 @@ class _Judge:
                 yield self._default(argument)
 
     def _default(self, argument: Argument) -> Finding:
-        # Whoever overrides a node of PyTorch's own cannot change its schema.
+        # A package cannot change the schema of PyTorch's own operator, so there is only a warning.
         report = self._warning if self._schema.name.namespace == "aten" else self._error
         return report(
             self._op_def.at,
@@ -293,7 +294,7 @@ def _without_optional(argument: Argument) -> BaseType | OptionalType | ListType:
 
 
 def _base(argument: Argument) -> str:
-    """The name of the type without what is around it."""
+    """Returns the name of the element type of lists and optionals."""
     type_ = argument.type
     while not isinstance(type_, BaseType):
         type_ = type_.element

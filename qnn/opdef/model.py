@@ -1,4 +1,4 @@
-"""What the XML of an op package says, as frozen dataclasses."""
+"""The content of the XML of an op package, as frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 from diagnostics.errors import Location
 
-# What the XML may say; anything else is a warning, since newer SDKs know more.
+# The known values in the XML. Other values give a warning, since newer SDKs may add values.
 DATATYPES = frozenset(
     {"BACKEND_SPECIFIC", "QNN_DATATYPE_BOOL_8"}
     | {f"QNN_DATATYPE_FLOAT_{bits}" for bits in (16, 32, 64)}
@@ -31,7 +31,7 @@ Value = bool | int | float | str | tuple["Value", ...]
 
 
 class Role(Enum):
-    """What a tensor is to its op."""
+    """The role of a tensor in its op."""
 
     INPUT = "input"
     OUTPUT = "output"
@@ -40,7 +40,7 @@ class Role(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Constraint:
-    """A condition that a backend should check. `text` is for people."""
+    """A condition that a backend should check. `text` is documentation."""
 
     id: str
     type: str
@@ -49,7 +49,7 @@ class Constraint:
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """The shape of a tensor. `rank` is SCALAR, 1D to 4D, or ND; `layout` is empty where the XML gives none."""
+    """The shape of a tensor. `rank` is SCALAR, 1D to 4D, or ND. `layout` is empty if the XML has no layout."""
 
     rank: str
     layout: str = ""
@@ -61,17 +61,17 @@ class Tensor:
     """An input, an output or a parameter of an op.
 
     Attributes:
-        name: its name.
-        mandatory: whether each node of the op has it.
-        datatypes: the datatypes that the op takes or gives.
-        shape: its shape.
-        description: for people.
-        constraints: conditions on it.
-        default: what an optional input or parameter is where a node lacks it; None if the XML gives nothing.
-        repeated: whether any number of tensors may stand in this place.
+        name: the name.
+        mandatory: whether each node of the op has the tensor.
+        datatypes: the supported datatypes.
+        shape: the shape.
+        description: the documentation.
+        constraints: the conditions on the tensor.
+        default: the value of an optional input or parameter that a node lacks; None if the XML has no default.
+        repeated: whether a node may have any number of tensors in this place.
         is_static: whether an input is constant data.
         enumeration: the names of a parameter's values 0, 1, 2, ...
-        at: where the XML has it.
+        at: the place in the XML.
     """
 
     name: str
@@ -89,7 +89,7 @@ class Tensor:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A text that an op is taken from."""
+    """A text that documents the origin of an op."""
 
     source: str
     url: str
@@ -100,15 +100,15 @@ class OpDef:
     """One op.
 
     Attributes:
-        name: its type, by which a node names it.
-        inputs: its inputs, in order.
-        outputs: its outputs, in order.
-        parameters: its parameters, in order.
-        backends: the backends that it is written for.
-        description: for people.
-        references: for people.
-        replaces_native: whether it takes the place of the backend's own op of the same type.
-        at: where the XML has it.
+        name: the op type, by which a node names the op.
+        inputs: the inputs, in order.
+        outputs: the outputs, in order.
+        parameters: the parameters, in order.
+        backends: the backends of the op.
+        description: the documentation.
+        references: texts that document the origin.
+        replaces_native: whether the op replaces the backend's own op of the same type.
+        at: the place in the XML.
     """
 
     name: str
@@ -123,7 +123,7 @@ class OpDef:
 
     @property
     def tensors(self) -> tuple[tuple[Role, Tensor], ...]:
-        """Every tensor, with what it is."""
+        """All tensors with their roles."""
         return (
             *((Role.INPUT, tensor) for tensor in self.inputs),
             *((Role.OUTPUT, tensor) for tensor in self.outputs),
@@ -133,7 +133,7 @@ class OpDef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplementalTensor:
-    """What one backend says of a tensor besides: what is empty is as the op says."""
+    """The additional description of a tensor for one backend. Empty fields have the values of the op."""
 
     name: str
     role: Role
@@ -147,7 +147,7 @@ class SupplementalTensor:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SupplementalOpDef:
-    """What one backend says of an op besides."""
+    """The additional description of an op for one backend."""
 
     name: str
     tensors: tuple[SupplementalTensor, ...]
@@ -156,13 +156,13 @@ class SupplementalOpDef:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Supplement:
-    """What one backend supports of a package.
+    """The ops of a package that one backend supports.
 
     Attributes:
         backend: the backend.
-        supported_ops: the names of the ops that the backend has besides those that name it themselves.
-        op_defs: what the backend says of ops.
-        at: where the XML has it.
+        supported_ops: the names of supported ops, in addition to ops that name the backend themselves.
+        op_defs: the additional descriptions of ops.
+        at: the place in the XML.
     """
 
     backend: str
@@ -173,7 +173,7 @@ class Supplement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Package:
-    """An op package, of one XML file or of several."""
+    """An op package, from one or several XML files."""
 
     name: str
     domain: str
@@ -183,16 +183,16 @@ class Package:
     at: Location = field(compare=False)
 
     def op_def(self, name: str) -> OpDef | None:
-        """The op of that name, if the package has it."""
+        """Returns the op of a name; None if the package has no such op."""
         return next((op_def for op_def in self.op_defs if op_def.name == name), None)
 
     def backends(self, op_def: OpDef) -> tuple[str, ...]:
-        """The backends that an op is written for, by either way of saying so."""
+        """Returns the backends of an op, from the op itself and from supplements."""
         listed = (supplement.backend for supplement in self.supplements if op_def.name in supplement.supported_ops)
         return tuple(sorted({*op_def.backends, *listed}))
 
     def datatypes(self, op_def: OpDef, role: Role, tensor: Tensor, backend: str) -> tuple[str, ...]:
-        """The datatypes of a tensor on a backend."""
+        """Returns the datatypes of a tensor on a backend."""
         for supplement in self.supplements:
             for supplemental in supplement.op_defs if supplement.backend == backend else ():
                 for found in supplemental.tensors if supplemental.name == op_def.name else ():
@@ -202,7 +202,7 @@ class Package:
 
 
 def to_json(value: object) -> Any:
-    """A package in the terms of JSON: all that the XML says, and no places in files."""
+    """Converts a package to JSON values, with the whole content of the XML and without places in files."""
     if dataclasses.is_dataclass(value):
         return {
             item.name: to_json(getattr(value, item.name)) for item in dataclasses.fields(value) if item.name != "at"

@@ -1,4 +1,4 @@
-"""Reads the XML of an op package, and says of all that is wrong in it where and why."""
+"""Reads the XML of an op package. Mistakes give findings with the place and the cause."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from qnn.opdef.model import (
 )
 from qnn.opdef.xml_tree import Element
 
-# Names of packages and ops become names in C++.
+# Names of packages and ops become C++ names.
 _CPP_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
-# Names of tensors and parameters become texts in C++; Qualcomm writes in[0], too.
+# Names of tensors and parameters become C++ strings. Qualcomm's examples also have names like in[0].
 _TENSOR_NAME = re.compile(r"[A-Za-z_][\w.\[\]-]*", re.ASCII)
 _MAX_NAME = 200
-# Of more digits than any datatype has, int() would take long.
+# The limit of digits keeps int() fast. No datatype has more digits.
 _INT = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 _FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?", re.ASCII)
 _MAX_NESTING = 8
-# What an editor adds to the root to find the schema.
+# Attributes that an editor adds to the root to find the schema.
 _EDITORS_OWN = ("xmlns", "xsi:")
 _TRUE = {"true": True, "1": True, "false": False, "0": False}
 
@@ -70,10 +70,10 @@ _ROLES = {"Input": Role.INPUT, "Output": Role.OUTPUT, "Parameter": Role.PARAMETE
 
 
 def read(paths: Sequence[str]) -> tuple[Package, tuple[Finding, ...]]:
-    """The op package that XML files define together, and what is odd about them.
+    """Returns the op package that XML files define together, and warnings.
 
     Raises:
-        InputError: with all that is wrong.
+        InputError: the files have mistakes. The error has all findings.
     """
     reader = _Reader()
     packages = [reader.package(xml_tree.read(path)) for path in paths]
@@ -90,7 +90,7 @@ class _Reader:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
 
-    # What is wrong
+    # Findings
 
     def _wrong(self, at: Location, found: str, cause: str, fix: str) -> None:
         self.findings.append(Finding(at, found, cause, fix, id="bad-op-def"))
@@ -108,9 +108,9 @@ class _Reader:
         *,
         is_ordered: bool = True,
     ) -> dict[str, list[Element]]:
-        """The children by name; what the schema has no place for, or has and is not there, is a finding.
+        """Returns the children by name. An unknown or a missing child gives a finding.
 
-        So is a child that stands behind one that `expected` has later, unless the schema leaves the order open.
+        If `is_ordered`, a child that is not in the order of `expected` also gives a finding.
         """
         self._no_text(element)
         self._attributes(element, attributes)
@@ -187,7 +187,7 @@ class _Reader:
             )
 
     def _text(self, element: Element) -> str:
-        """The text of an element that has nothing else, in one line."""
+        """Returns the text of an element without attributes and children, in one line."""
         self._attributes(element, ())
         return self._only_text(element)
 
@@ -234,7 +234,7 @@ class _Reader:
         return _TRUE.get(text, default)
 
     def _known(self, element: Element, what: str, known: Collection[str], text: str) -> str:
-        """A text out of an enumeration, which newer SDKs may have enlarged."""
+        """Checks a value of an enumeration. Unknown values give a warning, since newer SDKs may add values."""
         if not text:
             self._wrong(element.at, f"<{element.name}> is empty", f"the {what} was left out", f"write the {what}")
         elif text not in known:
@@ -250,7 +250,7 @@ class _Reader:
     # The package
 
     def package(self, root: Element) -> Package:
-        """The package of one file."""
+        """Reads the package of one file."""
         if root.name != "OpDefCollection":
             self._wrong(
                 root.at,
@@ -280,7 +280,7 @@ class _Reader:
         )
 
     def merged(self, packages: Sequence[Package]) -> Package:
-        """One package of several files; what one file says of another's ops is checked here."""
+        """Merges the packages of several files. Checks references from one file to ops of another file."""
         first, *others = packages
         for other in others:
             for what in ("name", "domain", "version"):
@@ -413,7 +413,7 @@ class _Reader:
     def _description(self, found: list[Element]) -> str:
         if not found:
             return ""
-        if not found[0].children:  # Some write the text without <Content>.
+        if not found[0].children:  # Some files have the text without <Content>.
             return self._text(found[0])
         self._children(found[0], {"Content": _ANY, "Code": _ANY}, is_ordered=False)
         return " ".join(self._text(child) for child in found[0].children if child.name in ("Content", "Code"))
@@ -512,7 +512,7 @@ class _Reader:
             )
         return value
 
-    # What a backend says besides
+    # Supplements of a backend
 
     def _supplement(self, element: Element) -> Supplement:
         children = self._children(element, {"SupportedOps": _OPTIONAL, "SupplementalOpDef": _ANY}, ("Backend",))
@@ -570,17 +570,17 @@ def _listed(names: Collection[str]) -> str:
 
 
 def _rank(text: str) -> str:
-    """A rank in the form of RANKS: Qualcomm's own examples write 0 and 1, too."""
+    """Returns a rank in the form of RANKS, since Qualcomm's own examples also have 0 and 1."""
     if text == "0":
         return "SCALAR"
     return f"{text}D" if text.isdigit() else text
 
 
 def _value(text: str) -> Value:
-    """The value of a default.
+    """Parses the value of a default.
 
     Raises:
-        ValueError: brackets that do not match, or a text among numbers.
+        ValueError: brackets do not match, or a list has texts and numbers.
     """
     if not text:
         raise ValueError("it is empty")
@@ -615,7 +615,7 @@ _INTEGER = re.compile(r"QNN_DATATYPE_(U?)INT_(\d+)")
 
 
 def _fits(value: Value, datatype: str) -> bool:
-    """Whether a datatype has the value."""
+    """Returns whether a value fits a datatype."""
     if isinstance(value, tuple):
         return all(_fits(item, datatype) for item in value)
     if isinstance(value, str):

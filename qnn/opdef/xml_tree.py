@@ -1,4 +1,4 @@
-"""XML as a tree whose elements know their places. A document type, and with it every entity, is refused."""
+"""Reads XML as a tree of elements with places. Refuses a document type, so that there are no entities."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_DEPTH = 32
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """An element. `text` is all text directly in it."""
+    """An element. `text` has all text directly in the element."""
 
     name: str
     attributes: Mapping[str, str]
@@ -27,7 +27,7 @@ class Element:
 
 @dataclass(slots=True)
 class _Open:
-    """An element whose end is not read yet."""
+    """An element before its end tag."""
 
     name: str
     attributes: dict[str, str]
@@ -41,10 +41,10 @@ def malformed(where: Location, found: str, cause: str, fix: str) -> InputError:
 
 
 def read(path: str) -> Element:
-    """The root of an XML file.
+    """Returns the root of an XML file.
 
     Raises:
-        InputError: the file cannot be read, is too large, is no XML, or has a document type.
+        InputError: the file cannot be read, is too large, is not XML, or has a document type.
     """
     try:
         with Path(path).open("rb") as file:
@@ -87,7 +87,7 @@ class _Parser:
                 "a tag that is not closed, a character such as & or < that is not escaped, or another file",
                 "correct the place; write &amp; for & and &lt; for <",
             ) from error
-        except (ValueError, LookupError) as error:  # An encoding that Python does not have.
+        except (ValueError, LookupError) as error:  # Python does not support the encoding.
             raise malformed(
                 self._here(),
                 f"the file's encoding cannot be read: {error}",

@@ -1,4 +1,4 @@
-"""A folder with the libraries of an op package that a device needs, and the commands that push and run it."""
+"""Writes a folder with the libraries of an op package for a device, and the commands that push and run a program."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def write(
     """Writes a bundle.
 
     Args:
-        registration: of the package.
+        registration: the registration of the package.
         libraries: folders, each with a library and sdk.json.
-        hexagon_arch: the version of the DSP that the libraries are for.
-        output: the folder to write to.
-        label: of the bundle, for errors.
+        hexagon_arch: the version of the device's DSP.
+        output: the folder to write.
+        label: the label of the bundle, for error messages.
 
     Raises:
         InputError: the libraries are for different SDKs.

@@ -1,4 +1,4 @@
-"""What ExecuTorch's Qualcomm backend is told of an op package: as JSON, and as a Python module."""
+"""The registration of an op package with ExecuTorch's Qualcomm backend, as JSON and as a Python module."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from qnn.opdef.model import Package
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library of a package, and where ExecuTorch registers the library.
+    """A library of a package with its registration in ExecuTorch.
 
     Attributes:
-        target: the name in QnnExecuTorchOpPackageTarget: which of the backend's halves loads the library.
-        platform: the name in QnnExecuTorchOpPackagePlatform: where the process runs that loads the library.
+        target: the name in QnnExecuTorchOpPackageTarget: the part of the backend that loads the library.
+        platform: the name in QnnExecuTorchOpPackagePlatform: the platform of the process that loads the library.
         file: the name of the file.
     """
 
@@ -30,7 +30,7 @@ class Library:
 
 @dataclass(frozen=True, slots=True)
 class Op:
-    """An op and the operator of PyTorch's that it computes, by the name that the operator has in a graph."""
+    """An op and the operator of PyTorch that the op computes. The operator has its name in a graph."""
 
     type: str
     operator: str
@@ -38,7 +38,7 @@ class Op:
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """All that ExecuTorch is told of a package."""
+    """The registration of a package with ExecuTorch."""
 
     package: str
     interface_provider: str
@@ -48,11 +48,11 @@ class Registration:
 
 
 def libraries(package: str, backend: str) -> tuple[Library, ...]:
-    """The libraries of a package for a backend.
+    """Returns the libraries of a package for a backend.
 
-    ExecuTorch registers a path once, whatever the target: the two files of a device have different names. CPU is the
-    half of the HTP backend that prepares graphs, in a build machine's or a phone's own processor; a package for the CPU
-    backend has these libraries alone.
+    ExecuTorch registers a path once, for any target, so the two files of a device have different names. The target CPU
+    is the part of the HTP backend that prepares graphs, on the processor of a build machine or a phone. A package for
+    the CPU backend has only these libraries.
     """
     processors = tuple(Library("CPU", platform, f"libQnn{package}.so") for platform in ("X86_64", "AARCH64_ANDROID"))
     dsp = Library("HTP", "AARCH64_ANDROID", f"libQnn{package}_HTP.so")
@@ -60,10 +60,10 @@ def libraries(package: str, backend: str) -> tuple[Library, ...]:
 
 
 def operator_name(text: str, label: str) -> OperatorName:
-    """An operator, as the attribute torch_ops names it.
+    """Parses an operator's name in the attribute torch_ops.
 
     Raises:
-        InputError: the text is no operator's full name.
+        InputError: the text is not an operator's full name.
     """
     name = parse_operator_name(text) if "::" in text else None
     if name is None:
@@ -80,17 +80,17 @@ def operator_name(text: str, label: str) -> OperatorName:
 
 
 def make(package: Package, backend: str, torch_ops: Mapping[str, str], device_dir: str, label: str) -> Registration:
-    """What ExecuTorch is told of a package.
+    """Makes the registration of a package.
 
     Args:
         package: the package.
-        backend: the backend that the package is for.
-        torch_ops: for each op the operator that it computes.
-        device_dir: the folder of a device that the libraries are pushed to.
-        label: of the qnn_op_package.
+        backend: the backend of the package.
+        torch_ops: for each op, the operator that the op computes.
+        device_dir: the folder on the device for the libraries.
+        label: the label of the qnn_op_package.
 
     Raises:
-        InputError: a text is no operator's name, or two ops compute one operator.
+        InputError: a text is not an operator's name, or two ops compute the same operator.
     """
     ops: dict[str, Op] = {}
     for type_, text in torch_ops.items():
@@ -117,12 +117,12 @@ def make(package: Package, backend: str, torch_ops: Mapping[str, str], device_di
 
 
 def to_json(registration: Registration) -> str:
-    """The registration as JSON."""
+    """Returns the registration as JSON."""
     return json.dumps(asdict(registration), indent=2) + "\n"
 
 
 def module(registration: Registration, label: str) -> str:
-    """The source of a Python module whose op_package_options() gives the registration in ExecuTorch's own classes."""
+    """Returns a Python module whose op_package_options() returns the registration in ExecuTorch's own classes."""
     return Template(Path(__file__).with_name("registration.py.template").read_text()).substitute(
         label=label,
         package=registration.package,

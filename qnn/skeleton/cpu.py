@@ -8,7 +8,7 @@ from qnn.opdef.model import OpDef, Package, Role, Tensor
 from qnn.skeleton.parts import TEMPLATES, comment, cpp_names, free_name, lines, signatures
 
 _PREFIX = "QNN_DATATYPE_"
-# What the CPU backend calls a datatype: a fixed-point tensor is one of integers with a scale and an offset.
+# The CPU backend's names of datatypes. A fixed-point tensor has integers with a scale and an offset.
 _DATATYPES = {
     **{f"{_PREFIX}{name}": name for name in ("BOOL_8", "FLOAT_32", "INT_8", "INT_32", "UINT_8", "UINT_32")},
     **{f"{_PREFIX}SFIXED_POINT_{bits}": f"INT_{bits}" for bits in (8, 32)},
@@ -17,7 +17,7 @@ _DATATYPES = {
 
 
 def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[str]) -> str:
-    """The source of the interface, through which the backend asks what the package has and has nodes computed."""
+    """Returns the source of the interface, by which the backend queries the package and runs nodes."""
     return TEMPLATES.fill(
         "cpu_interface.cpp",
         package=package.name,
@@ -33,7 +33,7 @@ def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[st
 
 
 def op(package: Package, op_def: OpDef) -> str:
-    """The source of an op, which the user completes."""
+    """Returns the source of an op, which the user completes."""
     return TEMPLATES.fill(
         "cpu_op.cpp",
         package=package.name,
@@ -72,16 +72,16 @@ def _body(package: Package, op_def: OpDef) -> str:
 
 
 def _count(op_def: OpDef, tensor: Tensor) -> str:
-    """The name of how many there are of a repeated tensor."""
+    """Returns the name of the variable with the count of a repeated tensor."""
     return free_name(f"{cpp_names(op_def)[tensor.name]}_count", op_def)
 
 
 def _tensors(op_def: OpDef, const: str, member: str, tensors: Sequence[Tensor]) -> list[str]:
-    """Names for the tensors of a node that are always there, and for those of which there is any number."""
+    """Returns C++ that defines variables for a node's single tensors and for its repeated tensors."""
     names = cpp_names(op_def)
     in_node = f"node.{member.lower()}"
     code = []
-    before = ""  # How many tensors a repeated one stands for.
+    before = ""  # The count of a repeated tensor before the present one.
     for index, tensor in enumerate(tensors):
         if tensor.repeated and not before:
             count = _count(op_def, tensor)

@@ -1,4 +1,4 @@
-"""Writes generated sources into the user's tree, and never over the user's work unless asked to."""
+"""Writes generated sources into the user's tree. Replaces existing files only on request."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ def write(root: Path, files: Mapping[str, str], overwrite: bool) -> str:
     """Writes files.
 
     Args:
-        root: the folder that the paths are relative to.
-        files: the text for each path.
-        overwrite: whether to replace files that have another text.
+        root: the root of the relative paths.
+        files: the text of each path.
+        overwrite: whether to replace files with another text.
 
     Returns:
-        what was done, a line a file, and what is or would be changed as a diff.
+        A report with a line for each file, and the changes, made or not, as a diff.
     """
     report = []
     kept = False

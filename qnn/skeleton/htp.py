@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from qnn.opdef.model import OpDef, Package, Role, Tensor
 from qnn.skeleton.parts import TEMPLATES, WIDTH, comment, cpp_names, free_name, lines, signatures
 
-# What the HTP backend calls a datatype. A kernel sees no other ones.
+# The HTP backend's names of datatypes. A kernel gets no other datatypes.
 _DTYPES = {
     "QNN_DATATYPE_FLOAT_16": "Float16",
     "QNN_DATATYPE_FLOAT_32": "Float32",
@@ -19,7 +19,7 @@ _DTYPES = {
     "QNN_DATATYPE_UFIXED_POINT_8": "QUInt8",
     "QNN_DATATYPE_UFIXED_POINT_16": "QUInt16",
 }
-# How many of a repeated tensor the generated functions go up to.
+# The largest count of a repeated tensor that the generated functions support.
 _MOST_REPEATED = 4
 # The member of Qnn_Scalar_t for a datatype.
 _SCALARS = {
@@ -31,7 +31,7 @@ _SCALARS = {
 
 
 def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[str]) -> str:
-    """The source of the interface, through which the backend asks what the package has."""
+    """Returns the source of the interface, by which the backend queries the package."""
     return TEMPLATES.fill(
         "htp_interface.cpp",
         package=package.name,
@@ -44,7 +44,7 @@ def interface(package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[st
 
 
 def op(package: Package, op_def: OpDef) -> str:
-    """The source of an op, which the user completes."""
+    """Returns the source of an op, which the user completes."""
     names = cpp_names(op_def)
     functions = _of_numbers(op_def, names)
     return TEMPLATES.fill(
@@ -63,7 +63,7 @@ def op(package: Package, op_def: OpDef) -> str:
 
 
 def _declared(op_def: OpDef, names: Mapping[str, str], number: int | None = None) -> list[str]:
-    """The arguments of the function that computes an op, or of one that has a number of each repeated tensor."""
+    """Returns the parameters of the function that computes an op. With `number`, repeated tensors have that count."""
     declared = []
     for type_, tensors in (("TensorType", op_def.outputs), ("const TensorType", op_def.inputs)):
         for tensor in tensors:
@@ -78,17 +78,17 @@ def _declared(op_def: OpDef, names: Mapping[str, str], number: int | None = None
 
 
 def _count(op_def: OpDef, name: str) -> str:
-    """The name of how many there are of a repeated tensor."""
+    """Returns the name of the parameter with the count of a repeated tensor."""
     return free_name(f"{name}_count", op_def)
 
 
 def _each(op_def: OpDef, name: str, number: int) -> list[str]:
-    """The names of a number of tensors."""
+    """Returns the names of `number` tensors."""
     return [free_name(f"{name}_{index}", op_def) for index in range(number)]
 
 
 def _of_numbers(op_def: OpDef, names: Mapping[str, str]) -> dict[str, str]:
-    """For an op with repeated tensors, functions that the backend can call: one for each number of these."""
+    """Returns the functions that the backend calls for an op with repeated tensors, one for each count."""
     repeated = [(role, tensor) for role, tensor in op_def.tensors if tensor.repeated]
     if not repeated:
         return {}
@@ -117,7 +117,7 @@ def _of_numbers(op_def: OpDef, names: Mapping[str, str]) -> dict[str, str]:
 
 
 def _param_order(op_def: OpDef) -> str:
-    """What says in which order parameters become arguments, and what takes the place of one that a node lacks."""
+    """Returns the declaration of the parameters' order and of the defaults for missing parameters."""
     if not op_def.parameters:
         return ""
     functions = [_default(op_def, parameter) for parameter in op_def.parameters]
@@ -131,7 +131,7 @@ def _param_order(op_def: OpDef) -> str:
 
 
 def _default(op_def: OpDef, parameter: Tensor) -> tuple[str, str] | None:
-    """A pointer to the default of a parameter, and the C++ that defines it; None without a scalar default."""
+    """Returns a pointer to a parameter's default, and the C++ that defines the default; None without a scalar one."""
     datatype = next((datatype for datatype in parameter.datatypes if datatype in _SCALARS), None)
     if parameter.mandatory or datatype is None or not isinstance(parameter.default, int | float):
         return None
@@ -151,7 +151,7 @@ def _default(op_def: OpDef, parameter: Tensor) -> tuple[str, str] | None:
 
 
 def _body(package: Package, op_def: OpDef, names: dict[str, str]) -> str:
-    """The cases that the user completes: one for each datatype that the first input may have."""
+    """Returns the cases that the user completes, one for each datatype of the first input."""
     first = op_def.inputs[0]
     outputs = " and ".join(names[tensor.name] for tensor in op_def.outputs)
     inputs = ", ".join(names[tensor.name] for tensor in op_def.inputs + op_def.parameters)
@@ -172,7 +172,7 @@ def _body(package: Package, op_def: OpDef, names: dict[str, str]) -> str:
 
 
 def _arguments(head: str, arguments: Sequence[str], tail: str) -> str:
-    """Arguments in one line, or each line as long as it may be and below the first argument."""
+    """Returns arguments in one line, or in full lines that are aligned with the first argument."""
     rows = [""]
     for number, argument in enumerate(arguments):
         end = "," if number + 1 < len(arguments) else tail

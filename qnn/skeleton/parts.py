@@ -1,4 +1,4 @@
-"""What the sources for all backends have in common."""
+"""The common parts of the sources for all backends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from codegen.source_templates.source_templates import SourceTemplates
 from qnn.opdef.model import OpDef, Tensor
 
 TEMPLATES = SourceTemplates(Path(__file__).with_name("templates"))
-# Layout of Google's style, in which clang-format leaves it.
+# The layout of Google's style, which clang-format does not change.
 WIDTH = 120
 _KEYWORDS = frozenset(
     re.findall(
@@ -27,7 +27,7 @@ _KEYWORDS = frozenset(
 
 
 def cpp_names(op_def: OpDef) -> dict[str, str]:
-    """A name in C++ for each tensor of an op."""
+    """Returns a C++ name for each tensor of an op."""
     names: dict[str, str] = {}
     for _, tensor in op_def.tensors:
         name = re.sub(r"\W+", "_", tensor.name).strip("_") or "tensor"
@@ -39,18 +39,18 @@ def cpp_names(op_def: OpDef) -> dict[str, str]:
 
 
 def free_name(name: str, op_def: OpDef) -> str:
-    """A name in C++ that no tensor of an op has."""
+    """Returns a C++ name that no tensor of an op has."""
     while name in cpp_names(op_def).values():
         name += "_"
     return name
 
 
 def signatures(op_defs: Sequence[OpDef], *, has_execute: bool = False) -> str:
-    """The table of what nodes of the ops have, and the functions that look into it.
+    """Returns the table of the ops' signatures, and the functions that read the table.
 
     Args:
         op_defs: the ops.
-        has_execute: whether the table also has the function that computes the op.
+        has_execute: whether the table also has the functions that compute the ops.
     """
     unbounded = any(tensor.repeated for op_def in op_defs for tensor in op_def.inputs + op_def.outputs)
     return TEMPLATES.fill(
@@ -82,7 +82,7 @@ def _count(tensors: Sequence[Tensor]) -> str:
 
 
 def comment(description: str) -> str:
-    """The description of an op as lines of a comment."""
+    """Returns the description of an op as lines of a comment."""
     if not description:
         return ""
     # A backslash at a line's end would continue the comment.
@@ -91,5 +91,5 @@ def comment(description: str) -> str:
 
 
 def lines(texts: Iterable[str]) -> str:
-    """Whole lines."""
+    """Joins texts as lines."""
     return "".join(f"{line}\n" for line in texts)

@@ -1,4 +1,4 @@
-"""The sources of an op package, for each backend that they can be generated for."""
+"""Generates the sources of an op package for each supported backend."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ BACKENDS = ("CPU", "HTP")
 
 
 def interface(backend: str, package: Package, op_defs: Sequence[OpDef], xml_names: Sequence[str]) -> str:
-    """The source of a package's interface."""
+    """Returns the source of a package's interface."""
     form = cpu.interface if backend == "CPU" else htp.interface
     return form(package, op_defs, xml_names)
 
 
 def op(backend: str, package: Package, op_def: OpDef) -> str:
-    """The source of an op, for the user to complete."""
+    """Returns the source of an op, for the user to complete."""
     form = cpu.op if backend == "CPU" else htp.op
     return form(package, op_def)

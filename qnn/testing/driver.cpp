@@ -1,4 +1,4 @@
-// Drives an op package that is compiled against the stand-in headers: asks the interface, and runs kernels.
+// Drives an op package that is compiled with the stand-in headers: calls the interface, and runs kernels.
 
 #include <dlfcn.h>
 
@@ -16,7 +16,7 @@ namespace {
 constexpr int kNoSuchOp = -1;
 constexpr int kWrongTensorCount = -2;
 
-// A tensor, as Python describes it.
+// A tensor that Python describes.
 struct FlatTensor {
   int32_t dtype;
   float scale;
@@ -65,7 +65,7 @@ struct Package {
 
 extern "C" {
 
-// Null where the library cannot be loaded or lacks the provider; dlerror() says why.
+// Returns null if the library cannot be loaded or lacks the provider. dlerror() has the reason.
 Package* driver_open(const char* path, const char* provider) {
   void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
@@ -95,7 +95,7 @@ uint64_t driver_log(Package* package, int32_t level) {
   return status == QNN_SUCCESS ? interface.logTerminate() : status;
 }
 
-// The package's name, the build id, and the ops, a line each; null before init.
+// Returns the package's name, the build id, and the ops, one a line; null before init.
 const char* driver_info(Package* package) {
   const QnnOpPackage_Info_t* info = nullptr;
   if (package->interface.v1_4.getInfo(nullptr) == QNN_SUCCESS ||
@@ -120,8 +120,8 @@ uint64_t driver_validate(Package* package, const char* name, const char* type, u
   return package->interface.v1_4.validateOpConfig(config);
 }
 
-// Runs a kernel on outputs, then inputs, then parameters in the order that the package has registered; a parameter that
-// is not given is its default. Returns the kernel's GraphStatus, or a number below 0.
+// Runs a kernel with outputs, then inputs, then parameters in the registered order of the package. Missing parameters
+// have their defaults. Returns the kernel's GraphStatus, or a negative number.
 int driver_run(Package* package, const char* type, uint32_t count, const FlatTensor* flat, uint32_t params,
                const char* const* param_names, const FlatTensor* flat_params) {
   const stand_in::Op* op = find(package->ops, type);

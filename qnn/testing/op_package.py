@@ -1,4 +1,4 @@
-"""An op package that is compiled against the stand-in headers, loaded: its interface and its kernels."""
+"""Loads an op package that is compiled with the stand-in headers, and calls its interface and kernels."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import torch
 
 _DRIVER = Path(__file__).with_name("driver.so")
 _SUCCESS = 0
-# DType in stand_in/HTP/core/simple_reg.h.
+# The values of DType in stand_in/HTP/core/simple_reg.h.
 _DTYPES = {torch.uint8: 1, torch.float32: 4, torch.int32: 5}
 
 
@@ -28,7 +28,7 @@ class _FlatTensor(ctypes.Structure):
 
 @dataclass(frozen=True)
 class Quantized:
-    """A tensor of uint8, with what its values mean: scale * (value - zero_point)."""
+    """A quantized tensor of uint8. An element means scale * (value - zero_point)."""
 
     values: torch.Tensor
     scale: float
@@ -68,16 +68,16 @@ class Package:
         return bool(self._driver.driver_terminate(self._package) == _SUCCESS)
 
     def log(self, level: int) -> bool:
-        """Whether the package takes a function to log by, and lets go of the function."""
+        """Returns whether the package accepts a log function, and releases the function."""
         return bool(self._driver.driver_log(self._package, level) == _SUCCESS)
 
     def info(self) -> list[str] | None:
-        """The package's name, the SDK's build id and the names of the ops; None if the package gives nothing."""
+        """Returns the package's name, the SDK's build id and the names of the ops; None if there is no info."""
         info = self._driver.driver_info(self._package)
         return info.decode().split("\n") if info else None
 
     def validate(self, package: str, op_type: str, inputs: int, outputs: int, params: Sequence[str] = ()) -> bool:
-        """Whether the package takes a node of so many inputs, outputs and these parameters."""
+        """Returns whether the package accepts a node with these numbers of inputs and outputs, and these parameters."""
         names = (ctypes.c_char_p * len(params))(*[name.encode() for name in params])
         status = self._driver.driver_validate(
             self._package, package.encode(), op_type.encode(), inputs, outputs, len(params), names
@@ -87,7 +87,7 @@ class Package:
     def run(
         self, op_type: str, outputs: Sequence[Argument], inputs: Sequence[Argument], params: Mapping[str, float]
     ) -> int:
-        """Runs a kernel, which writes to `outputs`; returns its GraphStatus, 0 for success."""
+        """Runs a kernel, which writes to `outputs`. Returns the kernel's GraphStatus, 0 for success."""
         flat = [_flat(argument) for argument in (*outputs, *inputs)]
         scalars = [torch.tensor(value, dtype=torch.float32).reshape(1, 1, 1, 1) for value in params.values()]
         flat_params = [_flat(scalar) for scalar in scalars]

@@ -1,4 +1,4 @@
-// Has a package for the CPU backend compute a node of its op ExampleCustomOp, as the backend would.
+// Runs a node of the op ExampleCustomOp of a package for the CPU backend, as the backend would.
 //
 // run_cpu_package <library> <package> [1 or 2, of an op with any number of inputs]
 
@@ -41,7 +41,7 @@ int main(int argc, char** argv) {
   QnnCpuOpPackage_Tensor_t output{QNN_CPU_DATATYPE_FLOAT_32, 1, dims, out};
   QnnOpPackage_OpImpl_t op = nullptr;
   {
-    // The node and its arrays end before the op runs.
+    // The node and its arrays are destroyed before the op runs.
     QnnCpuOpPackage_Tensor_t *inputs[] = {&input, &input}, *outputs[] = {&output};
     QnnCpuOpPackage_Node_t node{"node", name, "ExampleCustomOp", 0, nullptr, input_count, inputs, 1, outputs};
     QnnCpuOpPackage_Node_t other = node;

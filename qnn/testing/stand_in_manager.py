@@ -1,4 +1,4 @@
-"""A stand-in for the manager of ExecuTorch's Qualcomm backend, which needs an SDK: takes nodes as a package would."""
+"""A stand-in for the manager of ExecuTorch's Qualcomm backend, which needs an SDK. Accepts nodes as a package would."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _Status(enum.Enum):
 
 @dataclass(frozen=True)
 class Node:
-    """A node as the backend is asked about it, with the names of its parameters."""
+    """A node for which the backend was queried, with the names of the parameters."""
 
     package: str
     op_type: str
@@ -31,12 +31,12 @@ class Node:
 
 
 class StandInManager:
-    """Supports the nodes that its op package takes, and every node of the backend's own package."""
+    """Supports the nodes that its op package accepts, and all nodes of the backend's own package."""
 
     def __init__(self, supported: Mapping[str, bool]) -> None:
         """
         Args:
-            supported: for each op type of a package whether its validation succeeds.
+            supported: for each op type of a package, whether the validation succeeds.
         """
         self.asked: list[Node] = []
         self.compiled: list[Node] = []
@@ -85,6 +85,6 @@ def _node(wrapper: Any) -> Node:
 
 @contextlib.contextmanager
 def installed(manager: StandInManager) -> Iterator[StandInManager]:
-    """Has ExecuTorch's backend use the manager."""
+    """Makes ExecuTorch's backend use the manager during the block."""
     with mock.patch.object(qnn_manager_lifecycle.PyQnnManager, "QnnManager", lambda option: manager):
         yield manager

@@ -1,8 +1,8 @@
-// Prints what a call of a PyTorch operator costs in a program beyond a call in PyTorch itself.
+// Prints the additional cost of a call of a PyTorch operator in a program, compared with a call in PyTorch itself.
 //
-// Both calls are for the same kernel and sizes so small that the kernel has next to nothing to do. PyTorch's call takes
-// tensors that are there; the program's call starts from the runtime's registry and its own tensors. The two calls take
-// turns; the fastest round counts.
+// Both calls run the same kernel, with sizes so small that the kernel does almost nothing. PyTorch's call takes
+// existing tensors. The program's call starts from the runtime's registry and the program's tensors. The two calls take
+// turns, and the fastest round counts.
 
 #include <ATen/core/Tensor.h>
 #include <ATen/ops/add_ops.h>
@@ -64,7 +64,7 @@ double NanosecondsPerCall(const Call& call) {
   return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count() / kCalls;
 }
 
-// Prints a row for an operator, given its call in PyTorch, and the values of one in a program.
+// Prints a row for an operator, given a call in PyTorch, and the values of a call in a program.
 template <typename Direct>
 void Compare(const char* name, int tensors, const Direct& direct, std::vector<EValue> values) {
   const auto op = executorch::runtime::get_op_function_from_registry(name);

@@ -1,4 +1,4 @@
-"""Measures what a call of PyTorch's operators costs in a program, and writes docs/benchmarks.md.
+"""Measures the cost of a call of PyTorch's operators in a program, and writes docs/benchmarks.md.
 
 tools/bazel run //tools/bench:aten_bridge_bench
 """
@@ -18,7 +18,7 @@ _BRIDGE = Path(__file__).parent / "aten_bridge"
 
 
 def section(table: str) -> str:
-    """The section with a table that the binary printed."""
+    """Returns the section of the page with a table that the binary printed."""
     return "\n\n".join(
         [
             "## ATen mode",

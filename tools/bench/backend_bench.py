@@ -1,9 +1,9 @@
-"""Measures the models of examples/xnnpack with XNNPACK, in floats and in 8 bits, beside the portable kernels.
+"""Compares the models of examples/xnnpack with XNNPACK, in floats and in 8 bits, with the portable kernels.
 
     tools/bazel run //tools/bench:backend_bench
 
-The binaries take turns, and the fastest run of each counts. A binary's bytes are those that the binary loads, less
-those of a runner without kernels; the backend's shared libraries are beside it. Writes its table into
+The binaries take turns, and the fastest run of each counts. A binary's size is the number of its loaded bytes, minus
+those of a runner without kernels, and without the backend's shared libraries. Writes the table in
 examples/xnnpack/README.md.
 """
 
@@ -29,7 +29,7 @@ _TIMES = re.compile(r"times all (\d+): min ([\d.]+) ms")
 
 
 def _milliseconds(binary: Path) -> float:
-    """The time of an inference in the fastest of some runs of all samples."""
+    """Returns the milliseconds of an inference in the fastest of several runs of all samples."""
     command = [str(binary), f"--iterations={_RUNS.value}", f"--threads={len(os.sched_getaffinity(0))}"]
     match = _TIMES.search(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
     if not match:

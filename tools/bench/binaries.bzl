@@ -1,9 +1,9 @@
-"""What a BUILD file has that runs."""
+"""Lists the executable targets of a BUILD file."""
 
 visibility("private")
 
 def binaries():
-    """The names of the targets above, of those that `bazel run` takes.
+    """Returns the names of the executable targets above the call in a BUILD file.
 
     Returns:
       list[str]

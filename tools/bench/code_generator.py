@@ -1,4 +1,4 @@
-"""The code generator as the benchmarks run it: the command lines, and what a process of its own costs."""
+"""Runs the code generator for benchmarks, and measures the cost of the processes."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ CODEGEN = flags.DEFINE_string("codegen", None, "The code generator.", required=T
 
 @dataclass(frozen=True)
 class Cost:
-    """What a process costs, with those that the process starts and waits for.
+    """The cost of a process and of the child processes that it waits for.
 
     Attributes:
-        seconds: of CPU time, in user and system mode.
-        memory: the peak, in bytes. Linux says no less than the program had that started the process.
+        seconds: the CPU time, in user and system mode.
+        memory: the peak memory in bytes. On Linux, this is at least the memory of the parent process.
     """
 
     seconds: float
@@ -40,7 +40,7 @@ def run(command: Sequence[str], directory: str | None = None) -> Cost:
 
 
 def generate(functions_yaml: str, selection: str) -> list[str]:
-    """The arguments that generate a library, into the working directory."""
+    """Returns the arguments that generate a library into the working directory."""
     return [
         "generate",
         "--label=//:lib",

@@ -1,9 +1,9 @@
-"""CPU time of one `codegen generate` for the whole portable functions.yaml, beside ExecuTorch's own parsing of it.
+"""Compares the CPU time of `codegen generate` for the portable functions.yaml with ExecuTorch's parsing of the file.
 
     tools/bazel run //tools/bench:codegen_bench
 
-Each measurement is a process of its own, from its start to its end; ours is the tool as an action runs it without a
-worker, launcher included.
+Each measurement is a whole process of its own. `codegen generate` runs as in an action without a worker, with the
+launcher.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError("This takes no arguments.")
     codegen = os.path.abspath(code_generator.CODEGEN.value)
-    # The processes find the packages that this process finds.
+    # The child processes need the import paths of this process.
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, sys.path))
     with tempfile.TemporaryDirectory() as directory:
         for output, select in (
@@ -80,7 +80,7 @@ def main(argv: Sequence[str]) -> None:
 
 
 def _measure(functions: dict[str, Callable[[], float]], runs: int) -> dict[str, list[float]]:
-    """The seconds of each run. The functions take turns, so that a busy moment of the machine hits all of them."""
+    """Returns the seconds of each run. The functions take turns, so that other load of the machine affects all."""
     seconds: dict[str, list[float]] = {name: [] for name in functions}
     for function in functions.values():
         function()  # Fills the file cache.

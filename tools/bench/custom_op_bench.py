@@ -1,4 +1,4 @@
-"""Measures what a call from Python of an operator with a lean kernel costs, and writes docs/benchmarks.md.
+"""Measures calls from Python of an operator with an ExecuTorch kernel, and writes docs/benchmarks.md.
 
 tools/bazel run //tools/bench:custom_op_bench
 """
@@ -22,7 +22,7 @@ _ROUNDS = 25
 
 
 def _microseconds(call: Callable[[], object]) -> float:
-    """Of one call, the median over rounds."""
+    """Returns the microseconds of one call, as the median of several rounds."""
     rounds = []
     for _ in range(_ROUNDS):
         start = time.perf_counter()
@@ -33,7 +33,7 @@ def _microseconds(call: Callable[[], object]) -> float:
 
 
 def section(rows: Sequence[tuple[str, str]]) -> str:
-    """The section with the time of each call."""
+    """Returns the section of the page with the time of each call."""
     return "\n\n".join(
         [
             "## Custom operators in PyTorch",

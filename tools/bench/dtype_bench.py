@@ -1,9 +1,9 @@
-"""Measures what dtype_selective_build saves in the binaries of the example models, and writes docs/benchmarks.md.
+"""Measures the bytes that dtype_selective_build saves in the example models' binaries; writes docs/benchmarks.md.
 
     tools/bazel run //tools/bench:dtype_bench
 
-Bytes are those that a binary loads: code, constants and data, without symbols and debug information. The kernels' are
-what a runner without any loads less.
+The size of a binary is the number of its loaded bytes: code, constants and data, without symbols and debug information.
+The size of the kernels is the difference to a runner without kernels.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FOLDER = Path(__file__).parent
 
 
 def section(rows: Sequence[Sequence[object]], compiler: str) -> str:
-    """The section with the bytes of each model's binary."""
+    """Returns the section of the page with the bytes of each model's binary."""
     return "\n\n".join(
         [
             "## Dtype selection",

@@ -1,4 +1,4 @@
-"""How large binaries are, and what compiled them."""
+"""Reads the size and the compiler of binaries."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ _PT_LOAD = 1
 
 
 def loaded_bytes(path: Path) -> int:
-    """The bytes of a 64-bit little-endian ELF file that are mapped into memory when it runs.
+    """Returns the loaded bytes of a 64-bit little-endian ELF file.
 
     Raises:
-        ValueError: the file is none.
+        ValueError: the file is not such a file.
     """
     data = path.read_bytes()
     if data[:6] != b"\x7fELF\x02\x01":
@@ -25,6 +25,6 @@ def loaded_bytes(path: Path) -> int:
 
 
 def compiler(path: Path) -> str:
-    """The compiler that an ELF file names, such as `GCC 12.2.0`."""
+    """Returns the compiler that an ELF file names, such as `GCC 12.2.0`."""
     found = re.search(rb"GCC: \([^)]*\) (?P<GCC>[\d.]+)|clang version (?P<Clang>[\d.]+)", path.read_bytes())
     return f"{found.lastgroup} {found[found.lastgroup or 0].decode()}" if found else "unknown compiler"

@@ -3,6 +3,6 @@
 load(":repositories.bzl", "bench_repositories")
 
 bench_tools = module_extension(
-    doc = "What the benchmarks of this repository compare with.",
+    doc = "The packages with which this repository's benchmarks compare.",
     implementation = lambda _: bench_repositories(),
 )

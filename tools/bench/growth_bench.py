@@ -1,9 +1,10 @@
-"""Measures how the code generator, whole builds, and Bazel's memory and caches grow, and writes docs/benchmarks.md.
+"""Measures the growth of the code generator's times, of builds, and of Bazel's memory and caches.
 
     tools/bazel run //tools/bench:growth_bench
 
-The CPU time of a process is that of the tool as an action starts it, launcher included; of a worker, the time from a
-request to its response. The builds are of packages made for the purpose below tools/bench, which are removed.
+For a process, the time is the CPU time of the tool as an action starts it, with the launcher. For a worker, the time is
+that from a request to the response. The builds are of generated packages below tools/bench, which are removed. Writes
+docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ _TARGETS = flags.DEFINE_multi_integer("targets", [1000, 3000, 10000], "How many 
 _OPERATORS = (1, 2, 5, 10, 20, 50, 100)
 _CALLS = (10, 100, 1000, 5000)
 _PACKAGE = "tools/bench/growth"
-# A library, its headers and its selection.
+# The targets of a library: the library, the headers and the selection.
 _TARGETS_OF_A_LIBRARY = 3
 _ONE_SHOT = ("--strategy=EtSelect=sandboxed", "--strategy=EtGenerate=sandboxed")
 _BUILD = """\
@@ -70,9 +71,9 @@ class Worker:
         )
 
     def request(self, arguments: Sequence[str], inputs: Sequence[str]) -> float:
-        """Sends a command line with its input files; returns the seconds to its response."""
+        """Sends a command line with its input files. Returns the seconds until the response."""
         assert self._process.stdin and self._process.stdout
-        # Bazel names each file's content by a digest; here no file changes.
+        # Bazel gives a digest for each file. No file changes here, so paths serve as digests.
         request = {"arguments": arguments, "inputs": [{"path": path, "digest": path} for path in inputs]}
         start = time.perf_counter()
         self._process.stdin.write(json.dumps(request) + "\n")
@@ -88,13 +89,13 @@ class Worker:
 
 
 def _least(measure: Callable[[], float]) -> float:
-    """The least of some runs: what the machine does besides only ever adds to a run."""
-    measure()  # Fills caches, the file system's and the worker's.
+    """Returns the smallest result of several runs, since other load of the machine only makes a run longer."""
+    measure()  # Fills the caches of the file system and of the worker.
     return min(measure() for _ in range(_RUNS.value))
 
 
 def _operator_names(codegen: str, functions_yaml: str, directory: str) -> list[str]:
-    """The operators that a YAML provides, by the manifest of a library of all of them."""
+    """Returns the operators of a YAML, from the manifest of a library with all operators."""
     subprocess.run([codegen, "select", "--include_all_operators", "--output=all.yaml"], check=True, cwd=directory)
     subprocess.run([codegen, *code_generator.generate(functions_yaml, "all.yaml")], check=True, cwd=directory)
     operators = json.loads(Path(directory, "registered.json").read_text())["operators"]
@@ -105,7 +106,7 @@ Rows = list[tuple[int, float, float]]
 
 
 def _commands() -> tuple[Rows, Rows]:
-    """Seconds of `generate` by operators and of `select` by a model's calls: of a process of its own, of a worker."""
+    """Returns the seconds of `generate` by operators, and of `select` by a model's calls, in a process and a worker."""
     codegen, functions_yaml = os.path.abspath(code_generator.CODEGEN.value), os.path.abspath(_FUNCTIONS_YAML.value)
     generated: Rows = []
     selected: Rows = []
@@ -135,7 +136,7 @@ def _commands() -> tuple[Rows, Rows]:
 
 
 class Tree:
-    """This repository, with packages of many libraries in it."""
+    """The source tree of this repository, with generated packages of many libraries."""
 
     def __init__(self, root: Path) -> None:
         self.root = root
@@ -144,7 +145,7 @@ class Tree:
         self._made = 0
 
     def package(self, count: int) -> str:
-        """A package of this many libraries and selections, never built before."""
+        """Makes a new package with `count` libraries and selections. Returns its name."""
         self._made += 1
         package = f"{_PACKAGE}/{os.getpid()}_{self._made}"
         directory = self.root / package
@@ -153,13 +154,13 @@ class Tree:
         return f"//{package}:all"
 
     def build(self, *arguments: str) -> float:
-        """The seconds of one build."""
+        """Runs one build. Returns the seconds."""
         start = time.monotonic()
         self._bazel("build", *arguments)
         return time.monotonic() - start
 
     def heap(self) -> int:
-        """The bytes that Bazel's server keeps in memory."""
+        """Returns the bytes in use in the heap of Bazel's server."""
         return int(self._bazel("info", "used-heap-size-after-gc").strip().removesuffix("MB")) * 1_000_000
 
     def _bazel(self, *arguments: str) -> str:
@@ -180,7 +181,7 @@ def _tree() -> Iterator[Tree]:
 
 @dataclass(frozen=True)
 class Built:
-    """Builds of libraries: how many, the seconds without workers and with them, and what a disk cache then has."""
+    """A build of libraries: the count, the seconds without and with workers, and the size of the disk cache."""
 
     libraries: int
     once: float
@@ -190,7 +191,7 @@ class Built:
 
 @dataclass(frozen=True)
 class Analyzed:
-    """An analysis: of how many targets, its seconds, and the bytes by which the server's memory grew."""
+    """An analysis: the number of targets, the seconds, and the growth of the server's memory in bytes."""
 
     targets: int
     seconds: float
@@ -220,7 +221,7 @@ def _analyze(tree: Tree, targets: int) -> Analyzed:
 
 
 def _shows(generated: Rows, selected: Rows, built: Sequence[Built], analyzed: Sequence[Analyzed]) -> str:
-    """What the plot shows, for those who do not see it."""
+    """Returns the alternative text of the plot."""
     (least, _, served_least), (most, _, served_most) = generated[0], generated[-1]
     (fewest, _, select_least), (calls, _, select_most) = selected[0], selected[-1]
     return (

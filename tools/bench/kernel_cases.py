@@ -1,5 +1,6 @@
-"""What kernels_bench times: every operator with 1 MB of float32, contiguous, strided and broadcast, some
-with complex numbers.
+"""The cases of kernels_bench: each operator with 1 MB of float32, contiguous, strided and broadcast.
+
+Some operators also have cases with complex numbers.
 """
 
 from __future__ import annotations
@@ -17,17 +18,17 @@ from kernels.testing import inputs, op_tester
 
 CONTIGUOUS, STRIDED, BROADCAST, COMPLEX = "contiguous", "strided", "broadcast", "complex"
 
-# How many times eager's time a kernel may take.
+# The limit of a kernel's time, relative to eager.
 LIMITS: Mapping[str, float] = {CONTIGUOUS: 2, STRIDED: 4, BROADCAST: 4, COMPLEX: 4}
 
-# What takes longer, and why.
+# The cases that exceed the limit, with the reasons.
 EXCEPTIONS: Mapping[tuple[str, str], str] = {
     ("_cdist_forward.out", CONTIGUOUS): (
         "each distance is a sum of squared differences; PyTorch multiplies the matrices, which cancels digits"
     ),
 }
 
-# Operators that have no case, and why.
+# Operators without a case, with the reasons.
 NOT_TIMED: Mapping[str, str] = {
     "et_copy::_d2h_copy.out": "PyTorch has no such operator, and the tensors are on another device",
     "et_copy::_h2d_copy.out": "PyTorch has no such operator, and the tensors are on another device",
@@ -36,8 +37,9 @@ NOT_TIMED: Mapping[str, str] = {
 
 @dataclasses.dataclass(frozen=True)
 class Values:
-    """A tensor of random numbers in [low, high). Reversed: its first dimension is the innermost, of four dimensions
-    the second one (channels last).
+    """A tensor of random numbers in [low, high).
+
+    If reversed, the first dimension is the innermost in memory; of four dimensions, the second one (channels last).
     """
 
     shape: tuple[int, ...]
@@ -49,7 +51,7 @@ class Values:
     def tensor(self, generator: torch.Generator) -> torch.Tensor:
         values = torch.rand(self.shape, generator=generator) * (self.high - self.low) + self.low
         if self.dtype == torch.bool:
-            values = values.floor()  # 0 is as frequent as others.
+            values = values.floor()  # With floor(), all integers have the same frequency, also 0.
         elif self.dtype.is_complex:
             values = torch.complex(values, values.flip(0))
         order = inputs.dim_orders(len(self.shape))[1] if self.is_reversed else range(len(self.shape))
@@ -61,13 +63,13 @@ class Case:
     """An operator with arguments.
 
     Attributes:
-      title: what the table calls the case.
-      operator: name of the kernel.
+      title: the title in the table.
+      operator: the name of the kernel.
       arguments: the operator's arguments without `out`. A shape stands for a tensor of normally distributed elements,
-        Values for others; both also in lists.
-      keywords: those of its arguments that take no position.
-      dtype: dtype of the tensors of which only the shape is said.
-      has_out: whether PyTorch's own out variant is worth measuring; else its functional variant.
+        Values for other tensors. Both may be in lists.
+      keywords: the keyword-only arguments.
+      dtype: the dtype of tensors that are given as shapes.
+      has_out: whether to measure PyTorch's out variant. If false, the functional variant is measured.
     """
 
     title: str
@@ -79,15 +81,15 @@ class Case:
 
     @property
     def is_defined(self) -> bool:
-        """Whether PyTorch's out variant gives the right results in every call. One does not for channels last."""
+        """Whether PyTorch's out variant always has correct results. One is wrong for channels last."""
         return not re.search(r"empty|rand|dropout|batch_norm_legit\.", self.operator)
 
     def inputs(self) -> list[Any]:
-        """The arguments, the same in every process."""
+        """Returns the arguments, which are the same in each process."""
         return self._tensors(self.arguments, torch.Generator().manual_seed(0))
 
     def tester(self) -> op_tester.OpTester:
-        """PyTorch as the judge, which has no operators of dim orders."""
+        """Returns the tester that compares with PyTorch. For operators of dim orders, it has other references."""
         if self.operator not in _DIM_ORDER_OPERATORS:
             return op_tester.OpTester(self.operator)
         schema, reference = _DIM_ORDER_OPERATORS[self.operator]
@@ -139,7 +141,7 @@ _MASK = Values(_CUBE, torch.bool, 0, 2)
 _POSITIONS = Values((512,), torch.int64, 0, 512)
 _POSITIONS_OF_ALL = Values(_MATRIX, torch.int64, 0, 512)
 
-# Arguments of the operators that take more than tensors of one shape and the numbers of `_NUMBERS`.
+# Arguments of operators that need others than tensors of one shape and the numbers of `_NUMBERS`.
 _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
     "_adaptive_avg_pool2d.out": (_I, [7, 7]),
     "_cdist_forward.out": (Values((512, 128)), Values((512, 128)), 2.0, None),
@@ -267,19 +269,19 @@ _ARGUMENTS: Mapping[str, tuple[Any, ...]] = {
 
 _KEYWORDS = {"div.Scalar_mode_out": {"rounding_mode": "floor"}, "div.out_mode": {"rounding_mode": "floor"}}
 
-# Operators that calculate with complex numbers, or move them.
+# Operators with cases of complex numbers.
 _OF_COMPLEX = (
     "abs.out", "add.out", "bmm.out", "cat.out", "div.out", "gather.out", "mm.out", "mul.out", "permute_copy.out",
     "sub.out", "sum.IntList_out",
 )  # fmt: skip
 
-# Operators that PyTorch has for contiguous tensors only.
+# Operators that PyTorch supports for contiguous tensors only.
 _CONTIGUOUS_IN_PYTORCH = ("_pdist_forward.out",)
 
-# What the other operators get for an argument without default that is no tensor.
+# The values of arguments without defaults that are not tensors.
 _NUMBERS = {"other": 2.5, "value": 2.5, "exponent": 2.5, "self": 2.5}
 
-# An operand of these has other sizes than the rest where its operator broadcasts.
+# The arguments of operators in the broadcast case, in which one operand has other sizes.
 _BROADCAST_ARGUMENTS = {
     "addmm.out": (Values((512, 1)), _M, _M),
     "clamp.Tensor_out": (_X, Values((64, 1), low=-2, high=0), Values((64, 1), low=0, high=2)),
@@ -296,18 +298,18 @@ _BROADCAST_ARGUMENTS = {
 
 
 def operators(functions: Path) -> list[str]:
-    """The operators of a functions.yaml, those of PyTorch without their namespace."""
+    """Returns the operators of a functions.yaml. PyTorch's operators are without the namespace."""
     entries = yaml.safe_load(functions.read_text())
     return [entry["op"] if "op" in entry else entry["func"].partition("(")[0] for entry in entries]
 
 
 def operator_cases(operator: str) -> Iterator[tuple[str, Case]]:
-    """The cases of an operator, "add.out" or "dim_order_ops::_clone_dim_order.out", by the layout of its tensors."""
+    """Yields the cases of an operator, such as "add.out" or "dim_order_ops::_clone_dim_order.out", with the layouts."""
     name = operator if "::" in operator else f"aten::{operator}"
     arguments = _ARGUMENTS[operator] if operator in _ARGUMENTS else _of_schema(name)
 
     def case(layout: str, arguments: tuple[Any, ...]) -> tuple[str, Case]:
-        # PyTorch's out variant of a convolution copies what the functional one computes.
+        # PyTorch's out variant of a convolution copies the result of the functional variant.
         has_out = operator != "convolution.out"
         return layout, Case(f"{operator}, {layout}", name, arguments, _KEYWORDS.get(operator, {}), has_out=has_out)
 
@@ -324,9 +326,9 @@ def operator_cases(operator: str) -> Iterator[tuple[str, Case]]:
 
 
 def _of_schema(name: str) -> tuple[Any, ...]:
-    """A tensor of 1 MB for each tensor, numbers for numbers, and no argument that has a default."""
+    """Returns arguments by the schema: tensors of 1 MB and numbers. Arguments with defaults are left out."""
     tester = Case("", name, ()).tester()
-    # PyTorch has these for integers only.
+    # PyTorch supports these operators for integers only.
     x = Values(_CUBE, torch.int32, 0, 8) if name.startswith("aten::bitwise_") else _X
     results: list[Any] = []
     for argument in tester.eager.schema.arguments:

@@ -1,8 +1,8 @@
-"""Writes docs/kernel_costs.md: how much code the kernels are, next to ExecuTorch's, and what compiling them takes.
+"""Writes docs/kernel_costs.md: the code size of the kernels, compared with ExecuTorch's kernels, and the compile times.
 
-    tools/bazel run //tools/bench:kernel_costs_bench     # or: -- --nosizes, for what compiling takes
+    tools/bazel run //tools/bench:kernel_costs_bench     # or: -- --nosizes, for the compile times only
 
-The document says what is measured, and how.
+The document explains the measurements.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def _output(*command: str) -> str:
 
 
 class _Linker:
-    """Links kernels, and measures."""
+    """Links kernels and measures their size."""
 
     def __init__(self, objects: kernel_objects.Objects) -> None:
         self._objects = objects
@@ -72,7 +72,7 @@ def _compile_table(seconds: Mapping[Path, float], headers: float) -> str:
 
 def _size_tables(linkers: Sequence[_Linker], libraries: Sequence[reachable_text.Text]) -> str:
     def theirs(some: Sequence[kernel_objects.Operator]) -> int:
-        # The optimized kernels of 23 operators stand in the portable ones' place.
+        # 23 operators have optimized kernels in place of portable ones.
         names = {o.kernel.replace("::native::", f"::native::{prefix}") for o in some for prefix in ("", "opt_")}
         return sum(library.bytes_of(names) for library in libraries)
 

@@ -1,7 +1,7 @@
-"""Compiles the kernels as Bazel does, file by file, for benchmarks of what they cost.
+"""Compiles the kernels as Bazel does, file by file, for benchmarks of their costs.
 
-Sources and flags are those of the workspace: kernels/portable, kernels/quantized and what both include, with
-operators.bzl and copts.bzl.
+Sources and flags come from the workspace: kernels/portable, kernels/quantized and their helpers, with operators.bzl and
+copts.bzl.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LIBRARIES = ("portable", "quantized")
 
 _FILES_OF_HEADERS = 20
 
-# Of --compilation_mode=opt and of the headers' users.
+# The flags of --compilation_mode=opt, and those for users of the headers.
 _FLAGS = (
     "-std=c++17",
     "-O2",
@@ -34,7 +34,7 @@ _FLAGS = (
     "-DC10_USING_CUSTOM_GENERATED_MACROS",
 )
 
-# Keeps Float alone in every switch over dtypes.
+# A header that leaves only Float in each switch over dtypes.
 _FLOAT_ONLY = """
 #pragma once
 #include <executorch/runtime/core/exec_aten/exec_aten.h>
@@ -52,7 +52,7 @@ def workspace() -> Path:
 
 
 def starlark(path: Path) -> dict[str, object]:
-    """What a .bzl file that calls no rule defines."""
+    """Evaluates a .bzl file that calls no rules. Returns the defined names."""
 
     def load(label: str, *names: str) -> None:
         loaded = starlark(workspace() / label.removeprefix("//").replace(":", "/"))
@@ -65,7 +65,7 @@ def starlark(path: Path) -> dict[str, object]:
 
 @dataclasses.dataclass(frozen=True)
 class Operator:
-    """An operator, the kernel's function, and the kernel's file."""
+    """An operator with the function and the file of its kernel."""
 
     name: str
     kernel: str
@@ -89,7 +89,7 @@ def operators() -> list[Operator]:
 
 
 def sources() -> list[Path]:
-    """The files with kernels, and those of their helpers."""
+    """Returns the source files of kernels and of their helpers."""
     libraries = {"optimized", "testing", *LIBRARIES}
     kernels = workspace() / "kernels"
     helpers = [
@@ -104,8 +104,8 @@ class Objects:
     """The kernels' object files.
 
     Args:
-      runtime: a library of the runtime, beside whose folder its headers are.
-      float_only: leave out all dtypes but Float, as dtype_selective_build does.
+      runtime: a library of the runtime. The headers are beside the library's folder.
+      float_only: whether to leave out all dtypes except Float, as dtype_selective_build does.
     """
 
     def __init__(self, runtime: Path, *, float_only: bool = False) -> None:
@@ -126,7 +126,7 @@ class Objects:
         return self.directory / f"{source.parent.name}_{source.stem}.o"
 
     def compile(self, source: Path) -> float:
-        """Compiles one file; returns the CPU seconds that it took."""
+        """Compiles one file. Returns the CPU seconds."""
         process = subprocess.Popen([*self._command, "-c", str(source), "-o", str(self.path(source))])
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -135,11 +135,11 @@ class Objects:
         return usage.ru_utime + usage.ru_stime
 
     def compile_all(self) -> dict[Path, float]:
-        """Compiles all files; returns the CPU seconds of each."""
+        """Compiles all files. Returns the CPU seconds of each file."""
         return self._compile(sources())
 
     def compile_headers(self) -> float:
-        """Compiles files that have ExecuTorch's headers for kernels alone; returns the CPU seconds of one."""
+        """Compiles files that only include ExecuTorch's headers for kernels. Returns the CPU seconds of one file."""
         files = [self.directory / f"headers_{i}.cpp" for i in range(_FILES_OF_HEADERS)]
         for file in files:
             file.write_text("#include <executorch/runtime/kernel/kernel_includes.h>\n")

@@ -1,14 +1,15 @@
-"""Times kernels beside PyTorch eager, at one thread, and writes docs/benchmarks.md.
+"""Compares the times of kernels with PyTorch eager, on one thread, and writes docs/benchmarks.md.
 
     tools/bazel run //tools/bench:kernels_bench [-- --check]
 
-The kernels are timed as //kernels/optimized has them, compiled for the processor's instruction set as PyTorch's are,
-and as //kernels/portable has the same ones, compiled for every processor. `--check` fails for an operator whose
-optimized kernel takes longer than its limit and is no exception, and writes nothing.
+The benchmark times //kernels/optimized, compiled for the processor's instruction set as PyTorch's kernels are, and the
+same kernels of //kernels/portable, compiled for every processor. `--check` fails for an optimized kernel above its
+limit, unless the kernel is an exception, and writes nothing.
 
-With `--before` and `--before_commit`, the kernels of another tree are timed in the same run: its
-//kernels/testing:optimized_op_caller. Each library has a process of its own, because ExecuTorch's runtime registers an
-operator once a process. The processes take turns in short rounds, so that a busy moment of the machine hits all.
+With `--before` and `--before_commit`, the same run also times the kernels of another source tree, by its
+//kernels/testing:optimized_op_caller. Each library runs in a process of its own, because ExecuTorch's runtime registers
+an operator once for each process. The processes take turns in short rounds, so that other load of the machine affects
+all of them.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ def _convolution(
 ) -> Case:  # fmt: skip
     bias = (weight[1] * groups if transposed else weight[0],)
     arguments = (x, weight, bias, [stride], [padding], [1], transposed, [0], groups)
-    # PyTorch's out variant of a convolution copies what the functional one computes.
+    # PyTorch's out variant of a convolution copies the result of the functional variant.
     return Case(title, "aten::convolution.out", arguments, has_out=False)
 
 
@@ -86,12 +87,12 @@ _LAYER_CASES = (
 
 @contextlib.contextmanager
 def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
-    """What to time: the kernel in `library`, or PyTorch's own. The kernel's results are compared with PyTorch's."""
+    """Prepares the timed call of the kernel in `library`, or of PyTorch. Compares a kernel's results with PyTorch's."""
     tensors, keywords = case.inputs(), case.keywords
     tester = case.tester()
     overload, functional = tester.eager.overload, tester.eager.functional
     is_in_place = not tester.eager.out_names
-    # Contiguous, but for operators that give PyTorch's out tensors another layout.
+    # Out tensors are contiguous, unless PyTorch gives the operator's out tensors another layout.
     outs = [] if is_in_place else [out.contiguous() for out in tester.expect(*tensors, **keywords)]
     values = [outs] if tester.eager.out_is_list else outs
     out_arguments = dict(zip(tester.eager.out_names, values, strict=True))
@@ -100,7 +101,7 @@ def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
     order = op_tester.dim_order_of(outs[0]) if len({out.dim() for out in outs}) == 1 else None
     if library is not None:
         if not is_in_place and case.is_defined:
-            # The tolerance is loose: the check is for kernels that compute something else.
+            # The tolerance is loose, since the check only finds kernels that compute something else.
             tester.check(*tensors, **keywords, rtol=1e-2, atol=1e-2)
         with tester.prepare(*tensors, **keywords, outs=outs, out_dim_order=order, static=True) as call:
             yield call.run
@@ -114,11 +115,13 @@ def _call(case: Case, library: str | None) -> Iterator[Callable[[], object]]:
 
 
 def _serve(library: str | None, connection: Connection) -> None:
-    """Times cases: for a case it prepares the call, for a number of calls it answers with their CPU seconds.
+    """Times cases in a child process. A received case prepares the call. A received number runs so many calls.
+
+    The answer to a number is the CPU seconds of the calls.
 
     Args:
-        library: the kernels to time; None: PyTorch eager.
-        connection: to the main process; None ends.
+        library: the library of the kernels; None for PyTorch eager.
+        connection: the connection to the main process. A received None ends the process.
     """
     torch.set_num_threads(1)
     if library is not None:
@@ -140,7 +143,7 @@ def _ask(connection: Connection, message: Any) -> Any:
 
 
 def _measure(connections: Mapping[str, Connection], case: Case) -> dict[str, float]:
-    """The median seconds of one call, by the process."""
+    """Returns the median seconds of one call, for each process."""
     counts: dict[str, int] = {}
     for name, connection in connections.items():
         _ask(connection, case)
@@ -231,12 +234,12 @@ def _ratio(seconds: Mapping[str, float], kernels: str = _FAST) -> float:
 
 
 def _above_limit(layouts: Mapping[str, Mapping[str, float]]) -> list[str]:
-    """The layouts with which an operator takes longer than its limit."""
+    """Returns the layouts for which an operator exceeds its limit."""
     return [layout for layout, seconds in layouts.items() if _ratio(seconds) > kernel_cases.LIMITS[layout]]
 
 
 def _cpu() -> str:
-    """The processor's name and its widest vectors, on which a ratio to eager depends."""
+    """Returns the processor's name and PyTorch's instruction set, on which ratios to eager depend."""
     return f"{report.processor()}, PyTorch with {torch.backends.cpu.get_cpu_capability()}"
 
 

@@ -1,5 +1,5 @@
-// What one core of this machine can do at most, by which the speed of kernels is judged: floating-point operations a
-// second, for each instruction set that it has, and bytes a second of memory.
+// Measures the peak of one core of this machine, with which benchmarks compare kernels: floating-point operations per
+// second for each instruction set of the processor, and bytes per second of the memory.
 //
 //     taskset --cpu-list 0 tools/bazel run //tools/bench:machine_peak
 
@@ -16,8 +16,8 @@ namespace {
 constexpr double kSeconds = 1;
 constexpr int64_t kLineBytes = 64;
 
-/// The least seconds that a call of `function` takes, of those in kSeconds: whatever else the machine does makes a call
-/// longer only. `between` is called between them.
+/// Returns the smallest seconds of a call of `function`, among all calls in kSeconds, since other load of the machine
+/// only makes a call longer. `between` runs before each call and is not timed.
 template <typename Function, typename Between>
 double least_seconds(const Function& function, const Between& between) {
   using Clock = std::chrono::steady_clock;
@@ -46,8 +46,9 @@ struct VectorOf {
 
 constexpr int64_t kSteps = 100'000;
 
-/// `sums[i] = sums[i] * factor + addend`, kSteps times, for sums that begin differently: the compiler would calculate
-/// equal ones once. It makes one instruction of multiplication and addition where the instruction set has that.
+/// Computes `sums[i] = sums[i] * factor + addend`, kSteps times. Each sum begins with a volatile value of its own,
+/// since the compiler would compute equal sums once. The compiler fuses the multiplication and the addition into one
+/// instruction if the instruction set has such an instruction.
 #define SUM_UP(kBytes, kCount)                                                                         \
   using Vector = VectorOf<kBytes>::type;                                                               \
   Vector sums[kCount];                                                                                 \
@@ -65,7 +66,7 @@ constexpr int64_t kSteps = 100'000;
   std::memcpy(result, &sums[0], sizeof(float));                                                        \
   return kSteps * 2 * kCount * int64_t(kBytes / sizeof(float))
 
-/// Operations of a call.
+/// Returns the number of operations of a call.
 using SumUp = int64_t (*)(const volatile float* factors, float* result);
 
 int64_t sum_up(const volatile float* factors, float* result) { SUM_UP(16, 12); }
@@ -90,7 +91,7 @@ void print_bandwidth(int64_t megabytes) {
   const int64_t size = megabytes << 20;
   std::vector<char> from(size, 1);
   std::vector<char> to(size, 2);
-  // As in a runner, inputs arrive by a copy, and outputs leave by one: caches hold the last of what was copied.
+  // As in a runner, inputs and outputs are copied between the timed calls, so that caches have the end of these copies.
   const std::vector<char> arriving(size, 3);
   std::vector<char> leaving(size);
   const double copying = least_seconds([&] { std::memcpy(to.data(), from.data(), size); },
@@ -100,7 +101,7 @@ void print_bandwidth(int64_t megabytes) {
                                        });
   uint64_t sum = 0;
   const double reading = least_seconds([&] {
-    for (int64_t i = 0; i < size; i += kLineBytes) {  // Memory comes in lines.
+    for (int64_t i = 0; i < size; i += kLineBytes) {  // One byte of each cache line loads the whole line.
       sum += static_cast<unsigned char>(from[i]);
     }
   });

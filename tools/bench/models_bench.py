@@ -1,9 +1,9 @@
-"""Measures the models of examples/models beside PyTorch eager and the wheel's kernels; writes docs/benchmarks.md.
+"""Compares the models of examples/models with PyTorch eager and the wheel's kernels; writes docs/benchmarks.md.
 
     tools/bazel run //tools/bench:models_bench
 
-The binary of each model and PyTorch take turns, and the fastest turn of each counts; then a runner with the wheel's
-kernels runs the same program. Bytes are those that a binary loads.
+The binary of each model and PyTorch take turns, and the fastest turn of each counts. Then a runner with the wheel's
+kernels runs the same program. The size of a binary is the number of its loaded bytes.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ _EXAMPLES = _ROOT / "examples" / "models"
 
 @dataclass(frozen=True)
 class _Turn:
-    """What a runner's process took.
+    """The times of a runner's process.
 
     Attributes:
-        load: seconds from the file to a method that can run, as the runner prints them.
+        load: the seconds to load the file and the method, as the runner prints them.
         run: the CPU time of a run of all samples.
     """
 
@@ -46,7 +46,7 @@ class _Turn:
 
 
 def _row(name: str, without_kernels: int) -> list[object]:
-    """The row of a model."""
+    """Returns the row of a model."""
     binary = _BINARIES / f"{name}_runner"
     program = _EXAMPLES / f"{name}.pte"
     wheel = [str(_BINARIES / "wheel"), f"--program={program}", f"--samples={program.with_suffix('.ptd')}"]
@@ -75,7 +75,7 @@ def _row(name: str, without_kernels: int) -> list[object]:
 
 
 def _turn(command: Sequence[str], runs: int) -> _Turn:
-    """Of a process with so many more runs than another, the time less that of the other."""
+    """Returns the times of a runner. The time of a run is the difference between processes with and without `runs`."""
     once, often = (_process(command, iterations) for iterations in (0, runs))
     return _Turn(min(once.load, often.load), (often.run - once.run) / runs)
 
@@ -96,10 +96,10 @@ def _process(command: Sequence[str], iterations: int) -> _Turn:
 
 
 def _eager_seconds(method: model_file.Method) -> float:
-    """The CPU time of a run of all samples."""
+    """Returns the CPU time of a run of all samples."""
     with torch.no_grad():
         for run in range(_RUNS.value + 1):
-            if run == 1:  # The first one does not count.
+            if run == 1:  # The first run does not count.
                 start = time.process_time()
             for sample in method.samples:
                 method.module(*sample.args, **sample.kwargs)

@@ -1,4 +1,4 @@
-"""Makes docs/benchmarks.md anew: runs the command that each section shows, which writes the section.
+"""Updates docs/benchmarks.md: runs the command that each section shows, which writes the section.
 
 tools/bazel run //tools/bench:page                      # hours, on a machine that has nothing else to do
 tools/bazel run //tools/bench:page -- --only=dtypes     # sections, by the names in the page's comments
@@ -24,15 +24,15 @@ _COMMAND = re.compile(r"(?:`|^    )(tools/bazel run [^`\n]+)", re.MULTILINE)
 
 
 def outside(page: str) -> str:
-    """What a page has besides its sections."""
+    """Returns the text of a page outside of its sections."""
     return _SECTION.sub("", page)
 
 
 def commands(page: str) -> dict[str, str]:
-    """By the name of each section of a page: the first command that the section shows, which makes it.
+    """Returns the first command in each section of a page, by the section's name. The command writes the section.
 
     Raises:
-        ValueError: a section shows none.
+        ValueError: a section has no command.
     """
     found = {}
     for section in _SECTION.finditer(page):
@@ -44,7 +44,7 @@ def commands(page: str) -> dict[str, str]:
 
 
 def run(commands_of: Mapping[str, str], workspace: Path) -> list[str]:
-    """Runs each command once, and returns those that failed."""
+    """Runs each command once. Returns the failed commands."""
     once = dict.fromkeys(commands_of.values())
     return [command for command in once if subprocess.run(shlex.split(command), check=False, cwd=workspace).returncode]
 

@@ -1,4 +1,4 @@
-"""How much code of a shared library some of its functions need."""
+"""Measures the code of a shared library that some functions need."""
 
 from __future__ import annotations
 
@@ -22,8 +22,10 @@ def _lines(*command: str) -> Iterator[str]:
 
 
 class Text:
-    """The functions of an x86-64 library, by its unwinding tables, and which refers to which: by a call, a jump, or an
-    address that is taken. A function that is only called through a table among the library's data counts as not needed.
+    """The functions of an x86-64 library, from the unwinding tables, and their references to each other.
+
+    A reference is a call, a jump, or a taken address. A function that is only called through a table in the library's
+    data counts as not needed.
     """
 
     def __init__(self, library: Path) -> None:
@@ -35,7 +37,7 @@ class Text:
         for line in _lines("nm", "--dynamic", "--defined-only", "--demangle", str(library)):
             value, _, name = line.rstrip("\n").split(" ", 2)
             self._symbols[name.partition("(")[0]].add(int(value, 16))
-        # Where the loader writes a function's address.
+        # The places at which the loader writes the address of a function.
         slots = {}
         for line in _lines("readelf", "--relocs", "--wide", str(library)):
             if (found := _RELOCATION.match(line)) and (address := int(found[2], 16)) != 0:
@@ -61,7 +63,7 @@ class Text:
                 self._references[source].add(destination)
 
     def bytes_of(self, names: Iterable[str]) -> int:
-        """The code of functions with these names, without their parameters, and of all that they refer to."""
+        """Returns the bytes of functions with these names (without parameters), and of all referenced functions."""
         waiting = [self._function(address) for name in names for address in self._symbols.get(name, ())]
         seen: set[int | None] = {None}
         while waiting:
@@ -72,6 +74,6 @@ class Text:
         return sum(self._ends[i] - self._starts[i] for i in seen if i is not None)
 
     def _function(self, address: int) -> int | None:
-        """The index of the function that has an address."""
+        """Returns the index of the function at an address; None if there is none."""
         i = bisect.bisect_right(self._starts, address) - 1
         return i if i >= 0 and address < self._ends[i] else None

@@ -1,4 +1,4 @@
-"""What the benchmarks write into docs/benchmarks.md: tables, and plots as SVG."""
+"""Writes tables for docs/benchmarks.md, and plots as SVG."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 
 Points = Sequence[tuple[float, float]]
 
-# In an SVG's own pixels. A page of 740 pixels shows it as it is; a phone of 360, whose text has 328, at three quarters.
+# In pixels of the SVG. A page of 740 pixels shows the SVG at full size. A phone of 360 pixels, with 328 for text, shows
+# the SVG at three quarters.
 _WIDTH, _FONT = 440, 13
 _STYLE = """\
 text { fill: #1f2328 } .page { fill: #ffffff } .mark { fill: currentColor; stroke: #ffffff }
@@ -23,7 +24,7 @@ text { fill: #e6edf3 } .page { fill: #16181d } .mark { stroke: #16181d }
 .s0 { color: #6cb6ff } .s1 { color: #ff8f5e } .s2 { color: #57d27a } .s3 { color: #c297ff } .s4 { color: #e3b341 }
 .s5 { color: #ff80c8 } .s6 { color: #4dd4e6 } .s7 { color: #b1bac4 } .s8 { color: #c6d94a }
 }"""
-# The shape that goes with each color, around 0,0.
+# The shapes of the series, one for each color, around 0,0.
 _SHAPES = (
     "M-4.5,0a4.5,4.5 0 1,0 9,0a4.5,4.5 0 1,0 -9,0z",  # circle
     "M-4,-4H4V4H-4z",  # square
@@ -38,21 +39,21 @@ _SHAPES = (
 
 
 def processor() -> str:
-    """The name of this machine's processor."""
+    """Returns the name of this machine's processor."""
     text = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     name = re.search(r"^model name\s*: (.*)$", text, re.MULTILINE)
     return name[1] if name else "unknown processor"
 
 
 def table(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table, its numbers aligned to the right."""
+    """Returns a Markdown table with right-aligned numbers."""
     lines = ["| " + " | ".join(header) + " |", "|---|" + "--:|" * (len(header) - 1)]
     lines += ["| " + " | ".join(str(cell) for cell in row) + " |" for row in rows]
     return "\n".join(lines)
 
 
 def replace_section(document: Path, name: str, text: str) -> None:
-    """Replaces a section between two comments that hold its name, or adds it at the end."""
+    """Replaces the section between two comments with its name, or adds the section at the end."""
     begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
     old = document.read_text() if document.exists() else "# Benchmarks\n"
     section = f"{begin}\n\n{text.strip()}\n\n{end}\n"
@@ -62,16 +63,16 @@ def replace_section(document: Path, name: str, text: str) -> None:
 
 
 def image(file: str, shows: str) -> str:
-    """An image of a Markdown page, with what the image shows for those who do not see it."""
+    """Returns an image for a Markdown page. `shows` is the alternative text."""
     return f"![{shows}]({file})"
 
 
 def plot(charts: Mapping[str, tuple[str, str, Mapping[str, Points]]], shows: str) -> str:
-    """An SVG with charts one below the other, both axes from zero.
+    """Returns an SVG with charts below each other. Both axes start at zero.
 
     Args:
         charts: by title: the name of each axis, and the lines by name.
-        shows: what a reader is to see in them.
+        shows: the alternative text.
     """
     height = 230
     body = [
@@ -82,12 +83,12 @@ def plot(charts: Mapping[str, tuple[str, str, Mapping[str, Points]]], shows: str
 
 
 def dots(title: str, rows: Mapping[str, Mapping[str, float]], shows: str) -> str:
-    """An SVG with a line for each row, and on the line a mark for each of its figures, on a logarithmic axis.
+    """Returns an SVG with a line for each row, and marks for the row's figures on a logarithmic axis.
 
     Args:
-        title: what the figures are.
-        rows: by the row's name: the figures by name, above zero.
-        shows: what a reader is to see in them.
+        title: the title of the figures.
+        rows: the figures of each row, by name. Figures are positive.
+        shows: the alternative text.
     """
     figures = [figure for row in rows.values() for figure in row.values()]
     least, most = (math.floor(math.log2(min(figures))), math.ceil(math.log2(max(figures)))) if figures else (0, 1)
@@ -101,7 +102,7 @@ def dots(title: str, rows: Mapping[str, Mapping[str, float]], shows: str) -> str
         return left + spacing * (math.log2(figure) - least)
 
     parts = [_text(8, 20, title, "font-weight='bold'"), *legend]
-    labeled = math.ceil(3.5 * _FONT / spacing)  # Labels stand this many powers apart, 1 among them.
+    labeled = math.ceil(3.5 * _FONT / spacing)  # The distance of labels, in powers of 2. 1 has a label.
     for power in range(least, most + 1):
         parts.append(f'<path class="{"grid" if power else "axis"}" d="M{place(2.0**power):.1f},{top}V{bottom}"/>')
         if power % labeled == 0:
@@ -109,7 +110,7 @@ def dots(title: str, rows: Mapping[str, Mapping[str, float]], shows: str) -> str
             parts.append(_text(place(2.0**power), bottom + 18, value, "text-anchor='middle'"))
     for i, (row, values) in enumerate(rows.items()):
         line = top + step * i + 34
-        # Over the lines of the grid.
+        # The background of the row's name covers the grid lines.
         parts.append(f'<rect class="page" x="8" y="{line - 31}" width="{_WIDTH - 16}" height="17"/>')
         parts.append(_text(8, line - 18, row))
         parts.append(f'<path class="grid" d="M{left},{line}H{right}"/>')
@@ -120,7 +121,7 @@ def dots(title: str, rows: Mapping[str, Mapping[str, float]], shows: str) -> str
 
 
 def _lanes(places: Sequence[float]) -> list[int]:
-    """For marks from left to right: on the line, above or below, so that neighbors do not hide one another."""
+    """Returns the lane of each mark, from left to right: on the line, above or below, so that marks do not overlap."""
     ends = dict.fromkeys((0, -1, 1), -math.inf)
     found = []
     for place in places:
@@ -131,7 +132,7 @@ def _lanes(places: Sequence[float]) -> list[int]:
 
 
 def _svg(height: int, title: str, shows: str, body: Sequence[str]) -> str:
-    """An SVG with a background of its own, light or dark as the reader's pages are."""
+    """Returns an SVG with its own background, light or dark by the reader's preference."""
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}"'
@@ -151,7 +152,7 @@ def _text(x: float, y: float, text: str, attributes: str = "") -> str:
 
 
 def _mark(series: int, x: float, y: float, title: str) -> str:
-    """The mark of a series, which has a color and a shape."""
+    """Returns the mark of a series, which has a color and a shape."""
     return (
         f'<path class="mark s{series}" fill-rule="evenodd" transform="translate({x:.1f},{y:.1f})"'
         f' d="{_SHAPES[series]}"><title>{html.escape(title)}</title></path>'
@@ -159,7 +160,7 @@ def _mark(series: int, x: float, y: float, title: str) -> str:
 
 
 def _legend(names: Sequence[str], top: int) -> tuple[list[str], int]:
-    """The names of the series beside their marks, in two columns, and where the last line ends."""
+    """Returns the legend in two columns, and the y coordinate of its end."""
     if len(names) > len(_SHAPES):
         raise ValueError(f"{len(names)} series, where {len(_SHAPES)} can be told apart")
     parts = []
@@ -170,7 +171,7 @@ def _legend(names: Sequence[str], top: int) -> tuple[list[str], int]:
 
 
 def _ticks(most: float) -> list[float]:
-    """Round numbers from zero to the first that is not less than another number."""
+    """Returns round numbers from zero to the first one that is at least `most`."""
     magnitude = 10.0 ** math.floor(math.log10(most))
     step = next(magnitude * factor for factor in (0.2, 0.5, 1, 2, 5) if most / (magnitude * factor) <= 5)
     return [i * step for i in range(math.ceil(most / step - 1e-9) + 1)]

@@ -1,10 +1,9 @@
-"""CPU time and memory of one `codegen select` for a model, by the model's calls and by the file's size.
+"""Measures the CPU time and memory of `codegen select` for a model, by the model's calls and the file's size.
 
     tools/bazel run //tools/bench:select_bench
 
-Each measurement is a process of its own, from the interpreter's start to its end, as a build without workers runs the
-tool. The segments of a large program, its weights, are a hole in the file: they take no space on the disk, but whoever
-copies the file into memory pays for them.
+Each measurement is a whole process, as in a build without workers. The segments of a large program, its weights, are a
+hole in the file. A hole takes no space on the disk, but a copy of the file in memory has the full size.
 """
 
 from __future__ import annotations
@@ -23,12 +22,12 @@ _RUNS = flags.DEFINE_integer("runs", 9, "How often to measure each.", lower_boun
 
 _MIB = 1 << 20
 _OPERATORS = 60
-# Calls of the program, and the size of its file; None for the size that the calls take.
+# The calls of the program, and the size of the file; None for the size of the calls only.
 _CASES = ((100, None), (1_000, None), (10_000, None), (100, 1 << 30))
 
 
 def _program(calls: int) -> bytes:
-    """A program whose calls take what the last one returned, weights of their own, and scalars."""
+    """Returns a program with a chain of calls. Each call takes the result of the last one, a weight, and scalars."""
     dim_orders = ((), (0,), (0, 1), (0, 1, 2, 3), (0, 2, 3, 1))
     chain = []
     last = programs.Tensor(6, (0, 1))
@@ -40,7 +39,7 @@ def _program(calls: int) -> bytes:
 
 
 def _run(path: str, output: str) -> code_generator.Cost:
-    """Selects for a program."""
+    """Runs `codegen select` for a program."""
     arguments = ["select", f"--model={path}", "--model_name=//:model", f"--output={output}"]
     return code_generator.run([code_generator.CODEGEN.value, *arguments])
 

@@ -1,10 +1,10 @@
-"""How fast linear layers with quantized weights read these, for one row of inputs, beside what memory gives at most.
+"""Measures the read bandwidth of linear layers with quantized weights, for one row of inputs, and that of the memory.
 
     tools/bazel run //tools/bench:weight_only_bench
 
 Weights are far larger than caches. Rounds of all layers and of a sum of one layer's weights, as integers of 64 bits,
-take turns; the fastest of each counts, since whatever else the machine does makes a round longer only. The sum does
-nothing but read, in the same process and from the same memory. Writes a section of docs/benchmarks.md.
+take turns. The fastest round of each counts, since other load of the machine only makes a round longer. The sum only
+reads, in the same process and from the same memory. Writes a section of docs/benchmarks.md.
 """
 
 from __future__ import annotations
@@ -42,14 +42,14 @@ _BYTES_OF_ROWS = op_tester.OpTester(
 
 
 def _weights(bits: int, groups: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Weights that take _BYTES, and their scales."""
+    """Returns weights of _BYTES bytes, and their scales."""
     rows = _BYTES * 8 // bits // _FEATURES
     dtype, low, high = {4: (torch.uint8, 0, 256), 8: (torch.int8, -128, 128)}[bits]
     return torch.randint(low, high, (rows, _FEATURES * bits // 8), dtype=dtype), torch.rand(rows, groups)
 
 
 def _as_panels(weight: torch.Tensor, scale: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The same bytes as panels, and the scales."""
+    """Returns the same bytes in the shape of panels, and the scales."""
     return weight.reshape(len(weight) // 16, -1, 16, 4), scale.reshape(-1, scale.shape[1], 16)
 
 

@@ -1,4 +1,4 @@
-"""Measures pages in headless Chromium, which $CHROMIUM starts."""
+"""Measures pages in headless Chromium. $CHROMIUM is the command."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-# Shows the page in a frame as wide as a screen, and measures the page there.
+# Shows the page in a frame with the width of a screen, and measures the page in the frame.
 _MEASURED = """\
 <!DOCTYPE html>
 <meta charset="utf-8">
@@ -34,15 +34,15 @@ frame.onload = async () => {{
 
 
 def measure(page: str, width: int, folder: Path, script: str, *, is_dark: bool) -> dict[str, Any]:
-    """What a script finds out about a page.
+    """Runs a script on a page. Returns the measured values.
 
     Args:
         page: the HTML.
-        width: of the screen, in CSS pixels.
-        folder: an empty one to write to.
-        script: JavaScript that fills an object `measured`; it has the document `page`, `style(element)`,
-            and `await settled()` for what the browser does on its own time.
-        is_dark: whether the browser asks for dark pages.
+        width: the width of the screen, in CSS pixels.
+        folder: an empty folder for files.
+        script: JavaScript that fills an object `measured`. The script can use the document `page`, `style(element)`,
+            and `await settled()`, which waits for asynchronous work of the browser.
+        is_dark: whether the browser prefers dark pages.
     """
     (folder / "page.html").write_text(page)
     shown = folder / "measured.html"
@@ -51,10 +51,10 @@ def measure(page: str, width: int, folder: Path, script: str, *, is_dark: bool) 
         [
             Path(os.environ["CHROMIUM"]).absolute(),
             "--headless",
-            "--no-sandbox",  # The test runs in a sandbox.
+            "--no-sandbox",  # The test itself runs in a sandbox.
             "--disable-gpu",
             "--disable-dev-shm-usage",
-            "--allow-file-access-from-files",  # The page is another file than what measures it.
+            "--allow-file-access-from-files",  # The measuring document and the page are different files.
             f"--window-size={width + 100},1000",
             f"--user-data-dir={folder}/profile",
             f"--blink-settings=preferredColorScheme={0 if is_dark else 1}",
@@ -76,13 +76,13 @@ def measure(page: str, width: int, folder: Path, script: str, *, is_dark: bool) 
 
 
 def luminance(color: str) -> float:
-    """Of an opaque color `rgb(...)`, as WCAG defines it."""
+    """Returns the relative luminance of an opaque color `rgb(...)`, as defined by WCAG."""
     channels = [int(channel) / 255 for channel in re.findall(r"\d+", color)[:3]]
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
 def contrast(one: str, other: str) -> float:
-    """Of two colors, as WCAG defines it."""
+    """Returns the contrast ratio of two colors, as defined by WCAG."""
     lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
     return (lighter + 0.05) / (darker + 0.05)

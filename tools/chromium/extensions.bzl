@@ -3,6 +3,6 @@
 load(":repositories.bzl", "chromium_repositories")
 
 chromium = module_extension(
-    doc = "The browser in which pages are tested.",
+    doc = "The browser for tests of pages.",
     implementation = lambda _: chromium_repositories(),
 )

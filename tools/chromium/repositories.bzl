@@ -1,4 +1,4 @@
-"""Chromium, in which pages are tested, from Debian's packages."""
+"""The repository of Chromium for tests of pages, from Debian's packages."""
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
@@ -29,7 +29,7 @@ def _chromium_repository_impl(rctx):
     rctx.symlink(rctx.attr._build_file, "BUILD.bazel")
 
 chromium_repository = repository_rule(
-    doc = "Chromium as `:chromium.sh`, the machine's or Debian's, with the `:files` that it needs.",
+    doc = "Chromium of the machine or of Debian, as `:chromium.sh`, with its `:files`.",
     implementation = _chromium_repository_impl,
     attrs = {
         "_build_file": attr.label(

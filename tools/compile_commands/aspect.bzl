@@ -1,9 +1,9 @@
-"""An aspect that writes down how C++ is compiled, and a rule for its test."""
+"""An aspect that collects the compile commands of C++, and a rule for its test."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 
 _CompileCommandsInfo = provider(
-    doc = "How targets and all that they depend on compile C++.",
+    doc = "The compile commands of targets and their dependencies.",
     fields = {
         "commands": "depset of Files: JSON, a list of commands each.",
         "inputs": "depset of Files: what the compilations read, generated code included.",
@@ -45,7 +45,7 @@ def _compile_commands_aspect_impl(target, ctx):
             if type(dep) == "Target" and _CompileCommandsInfo in dep:
                 below.append(dep[_CompileCommandsInfo])
 
-    # An action's inputs lack the headers of libraries: which of them it reads, the compiler says.
+    # The inputs of an action do not list the headers of libraries. Bazel finds the used headers from the compiler's output.
     headers = [target[CcInfo].compilation_context.headers] if CcInfo in target else []
     info = _CompileCommandsInfo(
         commands = depset(commands, transitive = [dep.commands for dep in below]),
@@ -54,8 +54,8 @@ def _compile_commands_aspect_impl(target, ctx):
     return [info, OutputGroupInfo(compile_commands = info.commands, compile_inputs = info.inputs)]
 
 compile_commands_aspect = aspect(
-    doc = """The commands that compile the C++ of a target and of all that it depends on, as the output group `compile_commands`;
-what the compilers read, as `compile_inputs`.""",
+    doc = """Collects the compile commands of a target and its dependencies as the output group `compile_commands`, and the inputs of
+the compilers as `compile_inputs`.""",
     implementation = _compile_commands_aspect_impl,
     attr_aspects = ["*"],
 )
@@ -67,11 +67,11 @@ def _compile_commands_files_impl(ctx):
     return [DefaultInfo(files = commands, runfiles = ctx.runfiles(transitive_files = depset(transitive = [commands, inputs])))]
 
 compile_commands_files = rule(
-    doc = "The files with the commands that compile the C++ of targets, and in the runfiles what the compilers read.",
+    doc = "The files with the compile commands of targets. The runfiles have the inputs of the compilers.",
     implementation = _compile_commands_files_impl,
     attrs = {
         "deps": attr.label_list(
-            doc = "Targets that compile C++, or depend on such.",
+            doc = "Targets that compile C++, directly or in their dependencies.",
             mandatory = True,
             aspects = [compile_commands_aspect],
         ),

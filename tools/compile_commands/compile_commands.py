@@ -1,10 +1,10 @@
-"""Writes compile_commands.json for clangd and other tools that read C++, generated code included.
+"""Writes compile_commands.json for clangd and other tools that read C++, with generated code.
 
     tools/bazel run //tools/compile_commands                                # of all targets
-    tools/bazel run //tools/compile_commands -- //kernels/portable/...      # of some, and all that they depend on
+    tools/bazel run //tools/compile_commands -- //kernels/portable/...      # of some targets and their dependencies
 
-Builds what the compilers read, and compiles only what generated code is made of. A target that does not build is left
-out.
+Builds the inputs of the compilers, and compiles only the programs that generate code. Targets that do not build are
+left out.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _BAZEL = flags.DEFINE_string("bazel", None, "The Bazel to run. Default: tools/ba
 _ASPECT = "@rules_executorch//tools/compile_commands:aspect.bzl%compile_commands_aspect"
 _GROUPS = "compile_commands,compile_inputs"
 _SOURCE = re.compile(r".*\.(c|cc|cpp|cxx|c\+\+)")
-# Flags of GCC alone that clang takes for mistakes, and with an argument, what no reader needs.
+# Flags that only GCC knows and that are errors for clang; and flags with their arguments that a reader does not need.
 _OF_GCC = ("-fno-canonical-system-headers",)
 _DEPENDENCIES = {"-MF": 2, "-MD": 1, "-MMD": 1}
-# GCC's names of warnings: GCC does not mind a name that clang has, clang is told not to mind the others.
+# GCC ignores names of warnings that only clang knows. This flag makes clang ignore names that only GCC knows.
 _UNKNOWN_WARNINGS = "-Wno-unknown-warning-option"
 _PATH = re.compile(r"(?P<flag>-I|-L|-isystem|-iquote|-idirafter)?(?P<path>(external|bazel-out)/.*)")
 
 
 def entries(commands: Iterable[Mapping[str, Any]], workspace: Path, execution_root: Path) -> Iterator[dict[str, Any]]:
-    """The entries of the database, one a source; paths that the workspace does not have become absolute."""
+    """Yields the entries of the database, one for each source. Paths outside of the workspace become absolute."""
     seen: set[str] = set()
     for command in commands:
         arguments = [_absolute(argument, execution_root) for argument in _for_readers(command["arguments"])]
@@ -61,7 +61,7 @@ def _absolute(argument: str, execution_root: Path) -> str:
 
 
 def _files(events: Path) -> Iterator[Path]:
-    """The files of commands that a build made, by its events."""
+    """Yields the command files of a build, from the build events."""
     sets: dict[str, Mapping[str, Any]] = {}
     groups: list[Mapping[str, Any]] = []
     for line in events.read_text().splitlines():

@@ -3,7 +3,7 @@
 _PLATFORMS = "//command_line_option:platforms"
 _INSTRUCTION_SETS = "//rules:instruction_sets"
 
-# The instruction sets of a build are those of its own processor.
+# The flag instruction_sets of the command line is for the host processor, so the transition resets it.
 _platform_transition = transition(
     implementation = lambda _, attr: {_INSTRUCTION_SETS: ["all"], _PLATFORMS: [str(attr.platform)]},
     inputs = [],
@@ -11,7 +11,7 @@ _platform_transition = transition(
 )
 
 def _for_platform_impl(ctx):
-    # With a transition, an attribute of one label is a list.
+    # With a transition, a label attribute is a list.
     target = ctx.attr.target[0][DefaultInfo]
     return [DefaultInfo(
         files = target.files,
@@ -19,7 +19,7 @@ def _for_platform_impl(ctx):
     )]
 
 for_platform = rule(
-    doc = "A target as it is built for another platform, as data of a test.",
+    doc = "A target that is built for another platform, for the data of a test.",
     implementation = _for_platform_impl,
     attrs = {
         "platform": attr.label(

@@ -14,16 +14,16 @@ def gcc_toolchain(
         link_flags = [],
         unfiltered_compile_flags = [],
         **kwargs):
-    """A C++ toolchain as `toolchain`, of the files of a gcc_repository; its libraries as `libraries`.
+    """Declares a C++ toolchain from the files of a gcc_repository, as `toolchain`, and its libraries as `libraries`.
 
     Args:
-      target: what the names of the compiler's programs begin with.
-      include_folders: folders of the compiler itself and of the C and C++ libraries' headers.
-      libraries: patterns of the files that programs are linked with.
-      binutils: patterns of files that the tools need, besides the tools.
-      compile_flags: flags to compile with.
-      link_flags: flags to link with.
-      unfiltered_compile_flags: flags to compile with, behind the user's.
+      target: the prefix of the names of the compiler's programs.
+      include_folders: the folders of the headers of the compiler and of the C and C++ libraries.
+      libraries: patterns of the files to link.
+      binutils: patterns of further files that the tools need.
+      compile_flags: flags of the compiler.
+      link_flags: flags of the linker.
+      unfiltered_compile_flags: flags of the compiler, after the user's flags.
       **kwargs: attributes of cc_toolchain_config.
     """
     native.filegroup(
@@ -44,7 +44,7 @@ def gcc_toolchain(
     )
     cc_toolchain_config(
         name = "config",
-        # Paths below the folder where an action runs.
+        # This flag keeps paths relative to the execution root.
         compile_flags = ["-no-canonical-prefixes"] + compile_flags,
         compiler = "gcc",
         cxx_builtin_include_directories = include_folders,
@@ -53,7 +53,7 @@ def gcc_toolchain(
         link_flags = ["-no-canonical-prefixes"] + link_flags,
         supports_start_end_lib = False,
         target_system_name = target,
-        # The configuration asks for llvm-cov, and nothing runs it.
+        # The configuration requires llvm-cov, which is never run.
         tool_paths = {tool: "bin/" + tool for tool in _TOOLS + ["llvm-cov"]},
         toolchain_identifier = target,
         unfiltered_compile_flags = unfiltered_compile_flags + [

@@ -1,4 +1,4 @@
-"""GCC for other platforms, from Debian's packages."""
+"""Repositories of GCC for other platforms, from Debian's packages."""
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
@@ -7,7 +7,7 @@ NO_COMPILER_ERR = """A compiler for {target} could not be had: {{found}}.
 Likely cause: this is no Debian or Ubuntu machine, or it reaches no package mirror.
 Fix: register a C++ toolchain of your own for the platform, or skip what is built for it: bazel test -- //... -//tests/platforms/..."""
 
-# The compiler's own libraries lie beside it, and not where the machine's are.
+# The compiler's own libraries are in the repository, and not in the folders of the machine.
 _LAUNCHER = """\
 #!/bin/sh
 root=${0%/bin/*}
@@ -31,7 +31,7 @@ def _gcc_repository_impl(rctx):
             if entry.basename not in kept:
                 rctx.delete(entry)
 
-    # Linker scripts in place of libraries name files below the machine's root.
+    # Linker scripts, which replace some libraries, have absolute paths of the machine.
     libraries = rctx.path("usr/{}/lib".format(target))
     if libraries.exists:
         rctx.execute(["sh", "-c", "grep -lIr 'GNU ld script' . | xargs sed -i 's|/usr/{}/lib/||g'".format(target)], working_directory = str(libraries))
@@ -40,25 +40,25 @@ def _gcc_repository_impl(rctx):
     rctx.symlink(rctx.attr.build_file, "BUILD.bazel")
 
 gcc_repository = repository_rule(
-    doc = "GCC that runs on x86-64 and compiles for another platform, with the C++ and C libraries of that platform.",
+    doc = "A GCC that runs on x86-64 and compiles for another platform, with the C++ and C libraries of that platform.",
     implementation = _gcc_repository_impl,
     attrs = {
         "build_file": attr.label(
             doc = "The repository's BUILD file, which declares the toolchain.",
             mandatory = True,
         ),
-        "kept_below": attr.string_list_dict(doc = "Of some folders, the entries that are kept."),
-        "left_out": attr.string_list(doc = "Files and folders of the packages that are not kept. `usr/share` is not kept either."),
+        "kept_below": attr.string_list_dict(doc = "The entries to keep of some folders. Other entries are removed."),
+        "left_out": attr.string_list(doc = "Files and folders of the packages to remove, in addition to `usr/share`."),
         "packages": attr.string_list(
-            doc = "Debian's packages, which come with what they depend on.",
+            doc = "Debian's packages. Their dependencies are added.",
             mandatory = True,
         ),
         "taken_anyway": attr.string_list(
-            doc = "Parts of names of packages that are taken also where the machine has them: the compiler finds its files " +
-                  "beside itself only.",
+            doc = "Parts of names of packages that are taken even if the machine has them, since the compiler finds its files in " +
+                  "its own folder only.",
         ),
         "target": attr.string(
-            doc = "What the names of the compiler's programs begin with.",
+            doc = "The prefix of the names of the compiler's programs.",
             mandatory = True,
         ),
     },
@@ -78,7 +78,7 @@ def cross_repositories():
             "usr/lib/arm-none-eabi/newlib/arm",
             "usr/lib/gcc/arm-none-eabi/12.2.1/arm",
         ],
-        # Without the compiled C++ library, which is large and of which the kernels need nothing.
+        # The compiled C++ library is left out, since it is large and the kernels do not need it.
         packages = [
             "gcc-arm-none-eabi",
             "libnewlib-arm-none-eabi",

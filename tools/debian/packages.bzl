@@ -1,10 +1,10 @@
-"""Debian's packages in a repository; nothing is installed on the machine."""
+"""Extracts Debian's packages into a repository. Nothing is installed on the machine."""
 
 _STATUS = "/var/lib/dpkg/status"
 _KEYRING = "/usr/share/keyrings/debian-archive-keyring.gpg"
 
 def _status_without(rctx, parts):
-    """dpkg's list of what the machine has, less the packages whose names have one of the parts."""
+    """Returns dpkg's status of installed packages, without packages whose names contain one of the parts."""
     packages = [
         package
         for package in rctx.read(_STATUS).split("\n\n")
@@ -14,7 +14,7 @@ def _status_without(rctx, parts):
     return rctx.path("apt/status")
 
 def _suite_options(rctx, apt, suite, error):
-    """What makes apt-get read a suite of the machine's mirror alone, as on a machine without packages."""
+    """Returns options with which apt-get reads only a suite of the machine's mirror, as on a machine without packages."""
     listing = rctx.execute([apt, "indextargets", "--no-release-info", "--format", "$(REPO_URI)", "Created-By: Packages"])
     mirrors = [uri.rstrip("/") for uri in listing.stdout.split("\n") if uri.rstrip("/").endswith("/debian")]
     if not mirrors:
@@ -38,18 +38,18 @@ def extract_debian_packages(rctx, names, error, with_dependencies = False, taken
     Args:
       rctx: the repository rule's context.
       names: list[str], the packages.
-      error: the message where this fails, with `{found}` for the reason.
-      with_dependencies: whether to take what the packages depend on and the machine lacks, too.
-      taken_anyway: list[str], parts of names of dependencies that are taken also where the machine has them.
-      suite: str, the codename of a suite of Debian's. Default: that of the machine. With dependencies, a suite other than the
-        machine's brings its C library, too.
+      error: the error message, with `{found}` for the reason.
+      with_dependencies: whether to also take dependencies of the packages that the machine lacks.
+      taken_anyway: list[str], parts of names of dependencies that are taken even if the machine has them.
+      suite: str, the codename of a Debian suite. Default: the machine's suite. With dependencies, another suite than the machine's
+        also adds its C library.
     """
     apt = rctx.which("apt-get")
     dpkg = rctx.which("dpkg-deb")
     if not apt or not dpkg:
         fail(error.format(found = "there is no apt-get"))
 
-    # Lists of packages of its own: those of the machine may be missing or old.
+    # The repository has its own package lists, since the machine's lists may be missing or old.
     for folder in ["apt/lists/partial", "apt/cache/archives/partial"]:
         rctx.execute(["mkdir", "-p", folder])
     options = ["-q", "-o", "Dir::State::lists={}/lists".format(rctx.path("apt")), "-o", "Dir::Cache={}/cache".format(rctx.path("apt"))]

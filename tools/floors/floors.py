@@ -1,9 +1,9 @@
-"""Prints which folders import from which, and fails on an import that runs up.
+"""Prints the imports between folders, and fails on an import from a higher floor.
 
     tools/bazel run //tools/floors
 
-A folder may use folders on lower floors: Python by `import`, C++ by `#include`, Starlark by `load`. Folders on one
-floor know nothing of each other.
+A folder may use folders on lower floors: Python by `import`, C++ by `#include`, Starlark by `load`. Folders on the same
+floor must not import from each other.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from pathlib import Path
 
 from absl import app
 
-# From the ground up. A folder that is not listed belongs to the nearest listed one above it.
+# The floors from the bottom up. A folder that is not listed belongs to the nearest listed parent folder.
 FLOORS: tuple[tuple[str, ...], ...] = (
     ("kernels", "kernels/simd", "runtime/kernel_api"),
     ("kernels/math", "kernels/parallel"),
@@ -68,7 +68,7 @@ FLOORS: tuple[tuple[str, ...], ...] = (
     ("codegen", "export", "profiles"),
     ("qnn", "torch_ops"),
 )
-# What tests, benchmarks and fuzz targets import is theirs to choose.
+# Tests, benchmarks and fuzz targets may import from any folder.
 _FREE = frozenset({"bench", "fuzz", "testing", "tests"})
 _INCLUDE = re.compile(r'^\s*#include "([^"]+)"', re.MULTILINE)
 _LOAD = re.compile(r'^load\(\s*"(?:@rules_executorch)?//([^":]*)', re.MULTILINE)
@@ -79,9 +79,9 @@ class Import:
     """One import between two folders.
 
     Attributes:
-        source: the file that imports, below the root.
+        source: the importing file, relative to the root.
         line: the line of the import, from 1.
-        target: what the import names, below the root, with `/` between the parts.
+        target: the imported module or file, relative to the root, with `/` between the parts.
     """
 
     source: Path
@@ -90,14 +90,14 @@ class Import:
 
 
 def folder(path: str, floors: Sequence[Sequence[str]] = FLOORS) -> str | None:
-    """The listed folder that a path is in; None if there is none."""
+    """Returns the listed folder of a path; None if there is none."""
     listed = {name for floor in floors for name in floor}
     parts = path.split("/")
     return next((name for i in range(len(parts), 0, -1) if (name := "/".join(parts[:i])) in listed), None)
 
 
 def imports(root: Path) -> Iterator[Import]:
-    """Every import of the files below a folder, in the order of their paths."""
+    """Yields all imports of the files below a folder, in the order of the paths."""
     readers = {".py": _python, ".cpp": _cpp, ".h": _cpp, ".bzl": _starlark}
     for path in sorted(root.rglob("*")):
         name = path.relative_to(root)
@@ -107,7 +107,7 @@ def imports(root: Path) -> Iterator[Import]:
 
 
 def running_up(found: Sequence[Import], floors: Sequence[Sequence[str]] = FLOORS) -> list[str]:
-    """A line for each import that does not lead to a lower floor."""
+    """Returns a line for each import that does not lead to a lower floor."""
     level = {name: number for number, floor in enumerate(floors) for name in floor}
     lines = []
     for each in found:
@@ -142,7 +142,7 @@ def _matches(pattern: re.Pattern[str], text: str) -> Iterator[tuple[int, str]]:
 
 
 def report(found: Sequence[Import]) -> str:
-    """The folders from the ground up, each with how often it imports from which others."""
+    """Returns the folders from the bottom up, each with the number of imports from other folders."""
     counts: dict[str, Counter[str]] = {name: Counter() for floor in FLOORS for name in floor}
     for each in found:
         source, target = folder(str(each.source.parent)), folder(each.target)
@@ -158,7 +158,7 @@ def report(found: Sequence[Import]) -> str:
 
 
 def all_imports(root: Path) -> Iterator[Import]:
-    """Every import of the files in listed folders.
+    """Yields all imports of the files in listed folders.
 
     Args:
         root: the root of this repository.

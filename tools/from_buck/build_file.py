@@ -28,7 +28,7 @@ _BAZELS_OWN = frozenset(("exports_files", "filegroup"))
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A call in a BUILD file, with named arguments, or one without a name."""
+    """A call in a BUILD file, with named arguments or one positional argument."""
 
     rule: str
     attributes: Mapping[str, Any]
@@ -36,7 +36,7 @@ class Target:
 
 
 def text(targets: Sequence[Target], module: str) -> str:
-    """The text of a BUILD file; the rules of this repository are loaded from `module`."""
+    """Returns the text of a BUILD file, which loads the rules of this repository from `module`."""
     symbols: dict[str, set[str]] = {}
     for target in targets:
         for symbol in (target.rule, *(code.symbol for code in _codes(target.attributes))):

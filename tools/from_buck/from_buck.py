@@ -1,9 +1,9 @@
-"""Prints the Bazel targets of an ExecuTorch BUCK file, and on stderr what could not be carried over.
+"""Converts an ExecuTorch BUCK file to Bazel targets. Prints notes about lost parts to stderr.
 
     tools/bazel run //tools/from_buck -- path/to/TARGETS > BUILD.bazel
 
-The file is a BUCK or TARGETS file, or a .bzl file with define_common_targets(). Loops, conditions and functions are
-evaluated; functions of other files too, where the other files are found. Comments are not carried over.
+The file is a BUCK or TARGETS file, or a .bzl file with define_common_targets(). The command evaluates loops, conditions
+and functions, also functions of other files that it finds. Comments are lost.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from tools.from_buck.values import Call
 
 _MODULE = flags.DEFINE_string("module", "@rules_executorch", "What stands before the labels of this repository.")
 
-# What the .bzl files of ExecuTorch define for their BUCK files to call.
+# The function that .bzl files of ExecuTorch define and their BUCK files call.
 _ENTRY = "define_common_targets"
 
 
 @dataclass(frozen=True, slots=True)
 class Conversion:
-    """What a file becomes: the text of a BUILD file, and lines that say what is not in it."""
+    """The result of a conversion: the text of a BUILD file, and notes about lost parts."""
 
     text: str
     notes: tuple[str, ...]

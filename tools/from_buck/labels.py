@@ -1,4 +1,4 @@
-"""Labels, visibilities and conditions of ExecuTorch's BUCK files, and what stands for them here."""
+"""Maps labels, visibilities and conditions of ExecuTorch's BUCK files to those of this repository."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _KERNEL_INCLUDES = "//runtime:kernel_includes"
 _MODULE = "//runtime:module"
 RUNNER = "//runtime:runner"
 
-# Of ExecuTorch's packages, with the repository's name left out; in place of a name, `*` stands for any.
+# Labels of ExecuTorch without the repository's name. `*` stands for any target name.
 _HERE = {
     "backends/openvino:*": "//runtime:backend_openvino",
     "backends/qualcomm/runtime:runtime": "//runtime:backend_qnn",
@@ -45,7 +45,7 @@ _HERE = {
     "runtime/kernel:operator_registry": "//runtime:program",
     "runtime/platform:*": _KERNEL_INCLUDES,
 }
-# The kernels of one operator have a target each.
+# ExecuTorch has a target for the kernels of each operator.
 _KERNELS = re.compile(r"kernels/(?P<library>portable|quantized)/cpu:(?P<name>op_\w+)(?<!_aten)")
 
 _ELSEWHERE = {
@@ -75,11 +75,11 @@ _BUCK_FILES = ("BUCK", "TARGETS", "targets.bzl")
 
 
 class NoCounterpartError(ValueError):
-    """A label for which nothing stands here. Says why, as the end of a sentence."""
+    """A label without a counterpart in this repository. The message is the end of a sentence, with the reason."""
 
 
 def label(given: str, module: str, file: Path) -> str:
-    """The label that stands for one in `file`; `module` is the name of this repository."""
+    """Returns the counterpart of a label in `file`. `module` is the name of this repository."""
     if given.endswith("]"):
         raise NoCounterpartError("names one output of a target; name the file that the target makes")
     if given in _ELSEWHERE:
@@ -106,7 +106,7 @@ def label(given: str, module: str, file: Path) -> str:
 
 
 def external(name: str, module: str) -> str:
-    """The label that stands for a name of `external_deps`."""
+    """Returns the label for a name in `external_deps`."""
     if name not in _OTHER_BUILD:
         raise NoCounterpartError("is a library of another build")
     found = _OTHER_BUILD[name]
@@ -114,7 +114,7 @@ def external(name: str, module: str) -> str:
 
 
 def visibility(given: str) -> str:
-    """The visibility that stands for one of Buck's."""
+    """Returns the visibility for one of Buck's."""
     if given in ("PUBLIC", "@EXECUTORCH_CLIENTS", _PUBLIC):
         return _PUBLIC
     path = given.partition("//")[2].removeprefix("executorch/")
@@ -126,7 +126,7 @@ def visibility(given: str) -> str:
 
 
 def condition(given: str) -> str:
-    """The condition of a `select()` that stands for one of Buck's."""
+    """Returns the condition of a `select()` for one of Buck's."""
     if given in _CONDITIONS:
         return _CONDITIONS[given]
     if given.startswith((":", "//")) and not given.startswith("//executorch/"):

@@ -1,4 +1,4 @@
-"""The functions that ExecuTorch's BUCK files call, and the Bazel targets that they become."""
+"""Converts calls of functions in ExecuTorch's BUCK files to Bazel targets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _Kind = Literal["labels", "plain", "visibility", "external"]
 
 @dataclass(frozen=True, slots=True)
 class _Parameter:
-    """What a parameter becomes: an attribute, to which several parameters may add."""
+    """The attribute for a parameter. Several parameters may have the same attribute."""
 
     attribute: str
     kind: _Kind = "plain"
@@ -93,18 +93,18 @@ _RULES: Mapping[str, tuple[str, Mapping[str, _Parameter]]] = {
     "python_library": ("py_library", _PYTHON),
     "python_test": ("py_test", _PYTHON),
     "python_unittest": ("py_test", _PYTHON),
-    # Each generates from the selections in its deps what an et_operator_library gives.
+    # These macros generate from the selections in deps the same as an et_operator_library.
     "selected_operators_genrule": ("et_operator_library", _COMMON | _same("labels", "deps")),
 }
 
-# What has no meaning in Bazel: nothing is lost.
+# Functions without a meaning in Bazel, which are dropped without a note.
 _MEANINGLESS = frozenset(
     (
         *("_allow_third_party_deps", "_is_external_target", "contacts", "define_static_target", "force_static"),
         *("is_external_target", "oncall", "support_exceptions", "supports_python_dlopen", "typing"),
     )
 )
-# The defaults of ExecuTorch's macros, with which a parameter says nothing.
+# Default values of ExecuTorch's macros. A parameter with such a value is dropped.
 _SAYS_NOTHING: tuple[Any, ...] = (None, False, "", [], {}, ())
 _LEFT_OUT = {
     "android_deps": "only Buck knows it; use deps, with a select() on @platforms//os:android",
@@ -137,16 +137,16 @@ _NOT_CARRIED = {
 }
 _FLAGS_OF_DEFINES = "-D"
 
-# What a library may have to be an et_kernel_library.
+# A library with these attributes only can become an et_kernel_library.
 _KERNEL_ATTRIBUTES = frozenset(("copts", "defines", "deps", "hdrs", "name", "srcs", "tags", "visibility"))
 _CXX17 = "-std=c++17"
 
 
 class Converter:
-    """Collects the targets of a file, and what could not be carried over.
+    """Collects the targets of a file, and notes about lost parts.
 
     Attributes:
-        notes: what is not carried over, with its place.
+        notes: notes about lost parts, with their places.
     """
 
     def __init__(self, file: Path, module: str) -> None:
@@ -161,7 +161,7 @@ class Converter:
         self.notes[where, text] = None
 
     def known(self) -> dict[str, Any]:
-        """The functions and values that files load or find, by name."""
+        """Returns the known functions and values, by name."""
         functions: dict[str, Callable[[Call], Any]] = {
             **dict.fromkeys(_RULES, self._rule),
             **dict.fromkeys(_NOT_CARRIED, self._not_carried),
@@ -187,14 +187,14 @@ class Converter:
         }
 
     def targets(self) -> list[Target]:
-        """The targets that were collected."""
+        """Returns the collected targets."""
         kernels = self._kernels()
         targets = [self._finished(target, kernels) for target in self._targets]
         self._look_up_targets(targets)
         self._look_for_dtypes()
         return targets
 
-    # What the functions do
+    # Conversions of calls
 
     def _add(self, call: Call, rule: str, attributes: dict[str, Any]) -> None:
         name = attributes["name"]
@@ -229,7 +229,7 @@ class Converter:
         self._add(call, rule, attributes)
 
     def _converted(self, given: str, value: Any, parameter: _Parameter, where: Location) -> Any:
-        """A value as an attribute has it; an empty list if nothing is left of it."""
+        """Converts a parameter's value for the attribute. Returns an empty list if nothing is left."""
         convert: dict[_Kind, Callable[[str], str]] = {
             "external": lambda text: labels.external(text, self._module),
             "labels": lambda text: labels.label(text, self._module, self._file),
@@ -326,7 +326,7 @@ class Converter:
         self.note(call.where, f"{call.name}{of} is left out: {_NOT_CARRIED[call.name.rpartition('.')[2]]}")
 
     def _indirect(self, call: Call) -> Any:
-        """`non_fbcode_target(_kind = function, ...)` calls the function."""
+        """Converts `non_fbcode_target(_kind = function, ...)`, which calls the function."""
         kind = call.named.get("_kind")
         named = {name: value for name, value in call.named.items() if name != "_kind"}
         if isinstance(kind, Known):
@@ -347,10 +347,10 @@ class Converter:
         self.note(call.where, "the targets of ATen mode are left out, as by ExecuTorch's own build")
         return (False,)
 
-    # What is known when all targets are
+    # Steps that need all targets
 
     def _kernels(self) -> frozenset[str]:
-        """The libraries that hold kernels, or what kernels need: those below a library of operators."""
+        """Returns the libraries with kernels or helpers of kernels: the dependencies of libraries of operators."""
         deps = {t.attributes["name"]: _local(t.attributes.get("deps")) for t in self._targets if "name" in t.attributes}
         found: set[str] = set()
         rest = [
@@ -412,7 +412,7 @@ class Converter:
 
 
 def _scalar_type(call: Call) -> Code:
-    """A dtype by the runtime's name, such as QUInt4x2, for ExecuTorch's QUInt4X2."""
+    """Converts a dtype to the runtime's name, such as QUInt4x2 for ExecuTorch's QUInt4X2."""
     name = re.sub(r"(?<=\d)X(?=\d)", "x", str(call.argument("name", 0))).replace("Uint", "UInt")
     return Code(f"ScalarType.{name}", "ScalarType")
 
@@ -440,7 +440,7 @@ def _define(flag: str) -> str:
 
 
 def _local(value: Any) -> list[str]:
-    """The targets of the same file among the labels of a value."""
+    """Returns the targets of the same file among the labels of a value."""
     match value:
         case str():
             return [value[1:]] if value.startswith(":") else []

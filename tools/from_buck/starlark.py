@@ -1,7 +1,7 @@
-"""Evaluates the Starlark of a BUCK file as far as its values are known, with the place of every call.
+"""Evaluates the Starlark of a BUCK file as far as the values are known, with the place of each call.
 
-Starlark's syntax is a part of Python's, so that Python's own parser reads the file and gives the place of every node.
-An interpreter of Starlark would stop at the first function that is defined elsewhere, and say nothing of places.
+Starlark's syntax is a subset of Python's, so Python's parser reads the file and gives the place of each node. A
+Starlark interpreter would stop at the first function that is defined elsewhere, and would not give places.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 from diagnostics.errors import Location
 from tools.from_buck.values import Call, Code, Glob, Known, Namespace, Select, Sum, Unknown, total
 
-# A file that does not end is a mistake.
+# The limit of evaluation steps, for files with endless loops.
 _MAX_STEPS = 1_000_000
 
 _OPERATORS: Mapping[type[ast.AST], Callable[[Any, Any], Any]] = {
@@ -78,7 +78,7 @@ _FOR_THE_BUILD = (Code, Glob, Select, Sum, Unknown)
 
 
 class StarlarkError(Exception):
-    """A file that is not Starlark, or does not end."""
+    """A file that is not Starlark, or whose evaluation does not end."""
 
     def __init__(self, where: Location, message: str) -> None:
         super().__init__(f"{where}: error: {message}")
@@ -124,7 +124,7 @@ class _File:
 
 
 class _Signal(BaseException):
-    """What ends a loop's step, a loop or a function."""
+    """Ends an iteration, a loop or a function."""
 
 
 class _Break(_Signal):
@@ -145,8 +145,8 @@ class Evaluator:
     """Evaluates files.
 
     Attributes:
-        known: the functions and namespaces that are known by name, from whatever file a file loads them.
-        note: takes what is not carried over.
+        known: the functions and namespaces that are known by name, for any loaded file.
+        note: records a note about a lost part.
     """
 
     def __init__(self, known: Mapping[str, Any], note: Callable[[Location, str], None]) -> None:
@@ -156,7 +156,7 @@ class Evaluator:
         self._steps = 0
 
     def file(self, path: Path, shown: str) -> Mapping[str, Any]:
-        """Evaluates a file, once, and returns the names that it defines."""
+        """Evaluates a file once. Returns the defined names."""
         if path not in self._loaded:
             text = path.read_text()
             try:
@@ -353,7 +353,7 @@ class Evaluator:
             return Unknown(node.id, scope.file.place(node)) if found is None else found
 
     def _dict(self, node: ast.Dict, scope: _Scope) -> Any:
-        # For the places of a select's conditions.
+        # The dict has the places of the conditions of a select().
         made = _PlacedDict()
         for key, value in zip(node.keys, node.values, strict=True):
             if key is None:
@@ -454,7 +454,7 @@ class Evaluator:
 
 
 class _PlacedDict(dict[Any, Any]):
-    """A dictionary that knows where its keys stand."""
+    """A dict with the places of its keys."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -471,7 +471,7 @@ def select(call: Call) -> Any:
 
 
 def _loaded_file(label: str, beside: Path) -> Path | None:
-    """The file that a label of `load()` means: in the package, or below a folder that holds the package."""
+    """Returns the file of a label in `load()`, in the package or below a parent folder of the package."""
     package, _, name = label.rpartition(":")
     if not package:
         path = beside.parent / name

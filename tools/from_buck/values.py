@@ -1,4 +1,4 @@
-"""What Starlark's expressions give besides Python's own values."""
+"""Values of Starlark's expressions that are not Python's own values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from diagnostics.errors import Location
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A value that cannot be had here: what gives it, and where."""
+    """An unknown value: the expression that gives it, and the place."""
 
     what: str
     where: Location
@@ -19,7 +19,7 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Select:
-    """A `select()`: the values by condition, and where each condition stands."""
+    """A `select()`: the values by condition, and the place of each condition."""
 
     values: Mapping[str, Any]
     places: Mapping[str, Location]
@@ -27,7 +27,7 @@ class Select:
 
 @dataclass(frozen=True, slots=True)
 class Glob:
-    """A `glob()`, which Bazel evaluates as Buck does."""
+    """A `glob()`, which has the same meaning in Bazel and Buck."""
 
     include: Sequence[str]
     exclude: Sequence[str] = ()
@@ -35,14 +35,14 @@ class Glob:
 
 @dataclass(frozen=True, slots=True)
 class Sum:
-    """What `+` makes of lists, of which one at least is known to the build only."""
+    """The sum of lists, at least one of which is known in a build only."""
 
     parts: tuple[Any, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A value that a BUILD file spells as it stands here, with a symbol that the file has to load."""
+    """Code to write to a BUILD file, with the symbol that the file has to load."""
 
     text: str
     symbol: str
@@ -50,7 +50,7 @@ class Code:
 
 @dataclass(frozen=True, slots=True)
 class Namespace:
-    """What has members, such as `runtime`."""
+    """A value with members, such as `runtime`."""
 
     name: str
     members: Mapping[str, Any] = field(default_factory=dict)
@@ -67,7 +67,7 @@ class Call:
     places: Mapping[str, Location]
 
     def argument(self, name: str, position: int, default: Any = None) -> Any:
-        """An argument that may be given by name or by position."""
+        """Returns an argument that is given by name or by position."""
         if name in self.named:
             return self.named[name]
         return self.positional[position] if position < len(self.positional) else default
@@ -82,7 +82,7 @@ class Known:
 
 
 def total(left: Any, right: Any) -> Any:
-    """`left + right` where one of them is known to the build only."""
+    """Returns `left + right` if one of them is known in a build only."""
     parts = [part for side in (left, right) for part in (side.parts if isinstance(side, Sum) else (side,))]
     if any(isinstance(part, str | bool | int) for part in parts):
         raise TypeError("a text that only the build knows")

@@ -1,4 +1,4 @@
-"""What a model's file imports: packages, and files beside it."""
+"""Finds the imports of a model's file: packages, and files in the same folder."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import importlib.metadata
 import pathlib
 import sys
 
-# Packages that are not named as their imports.
+# Packages with other names than their modules.
 _PACKAGES = {
     "PIL": "pillow",
     "absl": "absl-py",
@@ -21,16 +21,16 @@ _PACKAGES = {
 
 
 class ModelError(Exception):
-    """The message says what is wrong with the file."""
+    """The model's file has a mistake. The message describes the mistake."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Imports:
-    """What a file imports, and what the imported files beside it do.
+    """The imports of a file, and of imported files in the same folder.
 
     Attributes:
-        packages: distributions, as pip names them.
-        files: names of the files beside the model's.
+        packages: the distributions, with pip's names.
+        files: the names of imported files in the model's folder.
     """
 
     packages: tuple[str, ...]
@@ -41,7 +41,7 @@ def parse(file: pathlib.Path) -> ast.Module:
     """Reads a Python file.
 
     Raises:
-        ModelError: there is none, or the file is no Python.
+        ModelError: the file does not exist, or has a syntax error.
     """
     try:
         return ast.parse(file.read_text(), file.name)
@@ -52,7 +52,7 @@ def parse(file: pathlib.Path) -> ast.Module:
 
 
 def defines(module: ast.Module, name: str) -> bool:
-    """Whether a file defines or imports a name at its top level."""
+    """Returns whether a file defines or imports a name at the top level."""
     for statement in module.body:
         match statement:
             case ast.FunctionDef() | ast.ClassDef():
@@ -69,7 +69,7 @@ def defines(module: ast.Module, name: str) -> bool:
 
 
 def _modules(module: ast.Module) -> set[str]:
-    """The top-level modules of a file's imports."""
+    """Returns the top-level modules of a file's imports."""
     found = set()
     for node in ast.walk(module):
         if isinstance(node, ast.Import):
@@ -87,10 +87,10 @@ def _package(module: str) -> str:
 
 
 def of(file: pathlib.Path) -> Imports:
-    """The imports of a file.
+    """Returns the imports of a file.
 
     Raises:
-        ModelError: a file is no Python.
+        ModelError: a file has a syntax error.
     """
     packages: set[str] = set()
     files: set[str] = set()

@@ -1,9 +1,9 @@
-"""Makes a workspace of the folder of a model: MODULE.bazel, BUILD.bazel, .bazelversion, .bazelrc and a lock.
+"""Makes a workspace in the folder of a model: MODULE.bazel, BUILD.bazel, .bazelversion, .bazelrc and a lock.
 
     path/to/rules_executorch/tools/bazel run @rules_executorch//tools/init -- model.py
 
-The lock has the packages that the model's file imports, with all that these need. A file that is there already stays,
-and the command prints what the file would have. The last line is the next command.
+The lock has the packages that the model's file imports, and their dependencies. Existing files stay, and the command
+prints the content that they would have. The last line of the output is the next command.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _NO_ENTRY_POINT = """\
 
 
 def _checkout() -> Path | None:
-    """The checkout of these rules that this command was started in, if it was one."""
+    """Returns the checkout of these rules in which the command was started; None if it is no checkout."""
     root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
     if not root or 'name = "rules_executorch"' not in _module_line(Path(root, "MODULE.bazel")):
         return None
@@ -43,17 +43,17 @@ def _module_line(file: Path) -> str:
 
 
 def _to_lock(packages: tuple[str, ...]) -> list[str]:
-    """The packages that the lock of these rules lacks."""
+    """Returns the packages that the lock of these rules lacks."""
     known = {line.partition("==")[0] for line in _EXPORT_LOCK.read_text().splitlines() if "==" in line}
     return [package for package in packages if re.sub(r"[-_.]+", "-", package).lower() not in known]
 
 
 def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
-    """Writes the files, and returns lines that say so.
+    """Writes the files. Returns lines of a report.
 
     Raises:
-        imports.ModelError: the model's file is not one.
-        resolver.LockError: there is no lock of its packages.
+        imports.ModelError: the file is not a model file.
+        resolver.LockError: the packages cannot be locked.
         OSError: a file cannot be written.
     """
     found = imports.of(model)
@@ -80,7 +80,7 @@ def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
 def main(argv: Sequence[str]) -> None:
     if len(argv) != 2:
         raise app.UsageError("the Python file of one model is needed")
-    # tools/bazel sets the first in a folder of no workspace, where Bazel itself does not run.
+    # tools/bazel sets the first variable outside of a workspace, where Bazel itself does not run.
     start = os.environ.get("EXECUTORCH_START_DIRECTORY") or os.environ.get("BUILD_WORKING_DIRECTORY", ".")
     model = Path(start, argv[1]).absolute()
     rules = _checkout()

@@ -38,7 +38,7 @@ _LOCK = f'executorch.python(requirements = "//:{LOCK}")\n'
 
 
 def module(rules: pathlib.Path | None, has_lock: bool) -> str:
-    """MODULE.bazel, with the rules from a checkout, if there is one."""
+    """Returns the text of MODULE.bazel, with the rules from a checkout, if any."""
     override = _OVERRIDE.format(path=rules) if rules else ""
     return _MODULE.format(lock=_LOCK if has_lock else "", override=override)
 
@@ -50,10 +50,10 @@ def _list(name: str, items: list[str]) -> str:
 
 
 def build(model: str, entry_point: str, imports: Imports) -> str:
-    """BUILD.bazel for a model's file."""
+    """Returns the text of BUILD.bazel for a model's file."""
     name = model.removesuffix(".py")
     deps = [f":{name}_files"] if imports.files else []
-    # What an export imports anyway needs no mention.
+    # Packages that each export imports need no entry.
     for package in imports.packages:
         if package not in ("executorch", "torch"):
             deps.append(f"@executorch_python//:{re.sub(r'[-_.]+', '_', package).lower()}")

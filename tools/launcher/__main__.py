@@ -1,13 +1,13 @@
 """Runs Bazel: `__main__.py PREFIX LAUNCHER [BAZEL ARGUMENT]...`, called by tools/bazel.
 
-PREFIX is where the private install is or goes, LAUNCHER the path of tools/bazel itself.
+PREFIX is the folder of the private install. LAUNCHER is the path of tools/bazel itself.
 """
 
 import os
 import pathlib
 import sys
 
-# There is no Bazel yet that would set the import path.
+# Without a Bazel, nothing else sets the import path.
 sys.path[0] = str(pathlib.Path(__file__).absolute().parents[2])
 
 from tools.launcher import cache, choice, errors  # noqa: E402
@@ -15,10 +15,10 @@ from tools.launcher.debian import install  # noqa: E402
 
 
 def main(prefix: pathlib.Path, launcher: pathlib.Path, arguments: list[str]) -> None:
-    """Replaces this process by Bazel, installed first where need be.
+    """Replaces this process by Bazel. Installs Bazel if necessary.
 
     Raises:
-        errors.LauncherError: there is no Bazel, and none can be installed.
+        errors.LauncherError: there is no Bazel, and the installation failed.
     """
     bazel = choice.choose(os.environ, launcher)
     if bazel is None:

@@ -1,4 +1,4 @@
-"""The place of private installs: one at a time, and never a half-made one in use."""
+"""The folder of private installs. A lock allows one installation at a time, and incomplete installs are not used."""
 
 import contextlib
 import errno
@@ -10,21 +10,21 @@ from collections.abc import Callable, Iterator
 
 from tools.launcher import errors
 
-# install(prefix, lock) puts an install under `prefix`; it is complete when `bazel_of(prefix)` exists. The programs that
-# it starts inherit the descriptor `lock`: should the launcher be killed, the next one waits until they have ended.
+# install(prefix, lock) makes an install under `prefix`, which is complete when `bazel_of(prefix)` exists. The started
+# programs inherit the descriptor `lock`. If the launcher is killed, the next launcher waits until the programs end.
 Install = Callable[[pathlib.Path, int], None]
 
 
 def bazel_of(prefix: pathlib.Path) -> pathlib.Path:
-    """The program of an install, written last: where it exists, the install is complete."""
+    """Returns the program of an install. The program is written last, so an install with the program is complete."""
     return prefix / "bin" / "bazel"
 
 
 def ensure(prefix: pathlib.Path, install: Install) -> pathlib.Path:
-    """Returns the Bazel under `prefix`, which `install` puts there unless it is there already.
+    """Returns the Bazel under `prefix`. Calls `install` if there is none.
 
     Raises:
-        errors.LauncherError: there is no such place, it cannot be written to or is full, or `install` raised it.
+        errors.LauncherError: the folder does not exist, is not writable or is full, or `install` raised the error.
     """
     if not prefix.is_absolute():
         raise errors.LauncherError("no place to install Bazel in: set HOME or XDG_CACHE_HOME to an absolute path")
@@ -62,7 +62,7 @@ def _locked(path: pathlib.Path) -> Iterator[int]:
 
 
 def _remove_broken(installs: pathlib.Path) -> None:
-    """Removes what interrupted runs left; under the lock, nobody is at work on it."""
+    """Removes incomplete installs of interrupted runs. The caller has the lock, so no other process uses them."""
     for install in installs.glob("bazel-*"):
         if not bazel_of(install).exists():
             shutil.rmtree(install)

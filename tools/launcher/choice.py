@@ -1,4 +1,4 @@
-"""Which Bazel to run: the one that is asked for, or one that the machine has."""
+"""Chooses the Bazel to run: the requested one, or one of the machine."""
 
 import os
 import pathlib
@@ -10,20 +10,20 @@ from tools.launcher import errors
 
 OLDEST_MAJOR = 7
 
-# Set while a `bazel` from the PATH is asked for its version. Should that one be a script that calls this launcher, the
-# launcher is asked in turn, and says no instead of asking the script again.
+# Set while the launcher runs a `bazel` from the PATH to get the version. If that `bazel` is a script that calls this
+# launcher, the launcher fails at once, instead of running the script again.
 PROBE = "RULES_EXECUTORCH_LAUNCHER_PROBE"
 
 
 def choose(environ: Mapping[str, str], launcher: pathlib.Path) -> pathlib.Path | None:
-    """Returns the Bazel to run, or None where only the private install is left.
+    """Returns the Bazel to run; None if only the private install is left.
 
     Args:
-        environ: BAZEL_REAL and PATH are read; the whole is passed to a `bazel` that is asked for its version.
+        environ: the environment, with BAZEL_REAL and PATH. A `bazel` that is run for its version gets all variables.
         launcher: tools/bazel, which is never chosen.
 
     Raises:
-        errors.LauncherError: BAZEL_REAL names no program, or the launcher itself.
+        errors.LauncherError: BAZEL_REAL is not a program, or is the launcher itself.
     """
     real = environ.get("BAZEL_REAL")
     if real:
@@ -55,7 +55,7 @@ def _is_program(path: pathlib.Path) -> bool:
 
 
 def _is_launcher(path: pathlib.Path, launcher: pathlib.Path) -> bool:
-    """Whether `path` is this launcher, or that of another checkout, which would in turn find this one."""
+    """Returns whether `path` is this launcher, or the launcher of another checkout, which would find this launcher."""
     path = path.resolve()
     return path == launcher.resolve() or (path.parent / "launcher" / pathlib.Path(__file__).name).is_file()
 

@@ -1,8 +1,8 @@
-"""What the launcher says when it cannot go on."""
+"""Errors of the launcher."""
 
 
 class LauncherError(Exception):
-    """One sentence for the user: what went wrong, and what to do about it."""
+    """The launcher cannot continue. The message is one sentence with the failure and the fix."""
 
 
 OTHER_WAYS = "put bazelisk or a Bazel 7 or newer on the PATH, or set BAZEL_REAL to one"

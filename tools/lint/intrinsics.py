@@ -1,4 +1,4 @@
-"""Finds intrinsics and vector types outside of kernels/simd, which has an API for them."""
+"""Finds intrinsics and vector types of kernels outside of kernels/simd, which has an API for vectors."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ _INTRINSIC = re.compile(
 
 
 def intrinsics(text: str) -> list[str]:
-    """The intrinsics in a text, as they stand there."""
+    """Returns the intrinsics in a text."""
     return [match.group() for match in _INTRINSIC.finditer(text)]
 
 
 def check(tree: pathlib.Path, files: Iterable[str]) -> Iterator[str]:
-    """A line `place: word` for every intrinsic in the kernels' files outside of kernels/simd."""
+    """Yields a line `place: word` for each intrinsic in the kernels' files outside of kernels/simd."""
     for file in files:
         if file.startswith("kernels/") and not file.startswith(_FOLDER):
             for number, line in enumerate((tree / file).read_text().splitlines(), 1):

@@ -1,4 +1,4 @@
-"""Checks the whole tree: buildifier, ruff, mypy, clang-format, codespell, intrinsics; with --fix, mends what it can."""
+"""Checks the source tree with buildifier, ruff, mypy, clang-format, codespell and intrinsics. --fix fixes findings."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _FIX = flags.DEFINE_bool("fix", False, "Format, and mend what the tools can mend
 
 _STARLARK = (".bazel", ".bzl", "WORKSPACE")
 _CPP = (".cpp", ".cu", ".h")
-_OTHER_WORKSPACES = ("tests/downstream/app/", "tests/downstream/in_house/")  # import by their own roots
+_OTHER_WORKSPACES = ("tests/downstream/app/", "tests/downstream/in_house/")  # These have their own import roots.
 _BUCK_FILES = ("tools/from_buck/tests/forms/flags.bzl", "tools/from_buck/tests/forms/targets.bzl")
 
 
 def _tracked(tree: pathlib.Path, endings: tuple[str, ...]) -> list[str]:
-    """Files of the tree that git tracks or would, with one of the endings."""
+    """Returns the files with one of the endings that git tracks or does not ignore."""
     listed = subprocess.run(
         ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
         cwd=tree,
@@ -44,7 +44,7 @@ def _commands(tree: pathlib.Path, fix: bool) -> dict[str, list[str]]:
     starlark = [file for file in _tracked(tree, _STARLARK) if file not in _BUCK_FILES]
     cpp, sources = _tracked(tree, _CPP), _tracked(tree, (".py",))
     buildifier = [str(pathlib.Path(_BUILDIFIER.value).resolve()), "-lint=fix" if fix else "-lint=warn"]
-    # `-` stands for the dictionaries that pyproject.toml names.
+    # `-` selects the dictionaries in pyproject.toml.
     codespell = [*python, "codespell_lib", "--dictionary=-", "--dictionary=tools/lint/british.txt"]
     return {
         "buildifier": [*buildifier, "-mode=fix" if fix else "-mode=check", *starlark],

@@ -1,4 +1,4 @@
-"""The linters, as repositories: those of Python from a lock, buildifier from its npm package."""
+"""The repositories of the linters: Python packages from a lock file, and buildifier from its npm package."""
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
@@ -23,7 +23,7 @@ def _buildifier_repository_impl(rctx):
     rctx.file("BUILD.bazel", """exports_files(["buildifier"])""")
 
 buildifier_repository = repository_rule(
-    doc = "buildifier, from the npm package that its authors publish, by the lock beside this file.",
+    doc = "buildifier from its npm package, with the lock file in this folder.",
     implementation = _buildifier_repository_impl,
 )
 

@@ -1,4 +1,4 @@
-"""Locks the packages that models import, with all that these need, and the hashes of their files.
+"""Locks the packages that models import, with their dependencies and the hashes of all files.
 
     bazel run @rules_executorch//tools/lock -- transformers timm
 
@@ -6,9 +6,9 @@ The lock is requirements_lock.txt in the workspace, for this line of MODULE.baze
 
     executorch.python(requirements = "//:requirements_lock.txt")
 
-The lock is for the Python that runs this command, which is the one that installs the packages. ExecuTorch and PyTorch
-stay at the versions of these rules. Without packages, the command takes those that the lock was made for. Versions of a
-lock stay where they can; --upgrade takes the newest.
+The lock is for the Python that runs this command, which also installs the packages. ExecuTorch and PyTorch keep the
+versions of these rules. Without packages, the command takes the packages of the existing lock. Versions in the lock
+stay if possible; --upgrade takes the newest versions.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ note: pip finds no CPU build of {pins}, which Linux on x86-64 needs
 
 
 def packages_of(lock: str) -> list[str]:
-    """The packages that a lock was made for.
+    """Returns the packages for which a lock was made.
 
     Raises:
-        resolver.LockError: the lock was not made here.
+        resolver.LockError: another tool made the lock.
     """
     first = lock.partition("\n")[0]
     if not first.startswith(_HEADER):
@@ -45,10 +45,10 @@ def packages_of(lock: str) -> list[str]:
 
 
 def write(file: Path, packages: list[str], where: indexes.Indexes, upgrade: bool = False) -> list[str]:
-    """Writes a lock, all of it or nothing, and returns lines that say so.
+    """Writes a lock atomically. Returns lines of a report.
 
     Raises:
-        resolver.LockError: there are no versions that go together, or the file is no lock.
+        resolver.LockError: there are no compatible versions, or the file is not a lock.
         OSError: the file cannot be written.
     """
     previous = file.read_text() if file.exists() else ""

@@ -1,4 +1,4 @@
-"""From names of packages to a lock, by uv, and by pip for the CPU builds of PyTorch."""
+"""Resolves packages to a lock with uv, and the CPU builds of PyTorch with pip."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rules.private.repositories import indexes
 
 _REQUIREMENTS = pathlib.Path(__file__).parents[2] / "requirements"
 _VERSION = f"{sys.version_info[0]}.{sys.version_info[1]}"
-# An export does not import what ExecuTorch declares, and PyTorch's CPU build does without what the CUDA build needs:
-# //requirements:export.in has what both need.
+# An export does not import all declared dependencies of ExecuTorch, and PyTorch's CPU build does not need the
+# dependencies of the CUDA build. //requirements:export.in has the needed dependencies of both.
 _METADATA = """\
 [[dependency-metadata]]
 name = "executorch"
@@ -26,7 +26,7 @@ requires-dist = []
 name = "torch"
 requires-dist = []
 """
-# Builds of PyTorch's index for Linux on x86-64, which have a file of their own there.
+# Packages with a separate CPU build for Linux on x86-64 in PyTorch's index.
 _CPU_BUILDS = ("torch", "torchaudio", "torchvision")
 _CPU_PLATFORM = "manylinux_2_28_x86_64"
 _CPU_MARKER = 'sys_platform == "linux" and platform_machine == "x86_64"'
@@ -35,7 +35,7 @@ _NETWORK = ("Failed to fetch", "client error", "dns error", "Request failed")
 
 
 class LockError(Exception):
-    """The message says what was found, the likely cause and the fix."""
+    """A lock cannot be made. The message has the finding, the likely cause and the fix."""
 
 
 def _compile(folder: pathlib.Path, where: indexes.Indexes, with_extra: bool) -> subprocess.CompletedProcess[str]:
@@ -85,7 +85,7 @@ def _error(packages: list[str], stderr: str) -> LockError:
 
 
 def _cpu_file(package: str, version: str) -> str:
-    """The hash of the CPU build's file for this Python on Linux x86-64; empty if pip finds none."""
+    """Returns the hash of the CPU build's file for this Python on Linux x86-64; empty if pip finds no file."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(
             [
@@ -101,7 +101,7 @@ def _cpu_file(package: str, version: str) -> str:
 
 
 def _with_cpu_builds(lock: str) -> tuple[str, list[str]]:
-    """A lock with the CPU builds of PyTorch's packages, and the packages without one."""
+    """Adds the CPU builds of PyTorch's packages to a lock. Returns the lock and the packages without a CPU build."""
     missing = []
     for package in _CPU_BUILDS:
         pin = re.search(rf"^{package}==(\S+)", lock, re.MULTILINE)
@@ -113,7 +113,7 @@ def _with_cpu_builds(lock: str) -> tuple[str, list[str]]:
         elif sha256 in lock:
             continue
         elif package == "torch":
-            # What installs the lock writes +cpu where the CPU build is to be taken.
+            # The installer of the lock appends +cpu to the version if it takes the CPU build.
             lock = lock.replace(f"{pin[0]} \\\n", f"{pin[0]} \\\n    --hash=sha256:{sha256} \\\n")
         else:
             build = f"{pin[0]}+cpu ; {_CPU_MARKER} \\\n    --hash=sha256:{sha256}\n"
@@ -122,14 +122,15 @@ def _with_cpu_builds(lock: str) -> tuple[str, list[str]]:
 
 
 def _pinned(package: str) -> str:
-    """The version that these rules have of a package."""
+    """Returns the version of a package in these rules."""
     found = re.search(rf"^{package}==(\S+)", (_REQUIREMENTS / "export.in").read_text(), re.MULTILINE)
     assert found
     return found[1]
 
 
 def _run(folder: pathlib.Path, packages: list[str], where: indexes.Indexes) -> str:
-    # An index beside the main one often has a part of a version's files, and the lock is for other machines, too.
+    # An extra index often has only some files of a version. The lock is also for other machines, so the first try is
+    # without the extra index.
     run = _compile(folder, where, with_extra=False)
     if run.returncode != 0 and where.extra and not where.is_offline:
         run = _compile(folder, where, with_extra=True)
@@ -141,30 +142,30 @@ def _run(folder: pathlib.Path, packages: list[str], where: indexes.Indexes) -> s
 def resolve(
     packages: list[str], where: indexes.Indexes, previous: str = "", upgrade: bool = False
 ) -> tuple[str, list[str]]:
-    """The lock of an export's packages and of these, with all that these need.
+    """Returns the lock of the packages of an export and of further packages, with all dependencies.
 
     Args:
-        packages: as pip takes them, with or without versions.
-        where: the indexes to look in.
-        previous: a lock whose versions stay where they can.
-        upgrade: whether they do not.
+        packages: the further packages in pip's notation, with or without versions.
+        where: the package indexes.
+        previous: a lock whose versions stay if possible.
+        upgrade: whether to take the newest versions instead.
 
     Returns:
         The lock, and the pins of PyTorch's packages for which pip finds no CPU build.
 
     Raises:
-        LockError: there are no versions that go together.
+        LockError: there are no compatible versions.
     """
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
         (folder / "uv.toml").write_text(_METADATA)
         export = (_REQUIREMENTS / "export.in").read_text()
-        # uv keeps the versions, and the hashes, of the file that it writes.
+        # uv keeps the versions and the hashes of an existing output file.
         kept = (_REQUIREMENTS / "export.txt").read_text()
         if previous and not upgrade:
-            # Lines with a marker are of CPU builds, which are found anew below.
+            # Lines with a marker are CPU builds, which are resolved again below.
             kept = re.sub(r"^\S+\+cpu ; .*\n(?: .*\n)*", "", previous, flags=re.MULTILINE)
-        # Where uv finds both builds, the lock has the version of both, which === is for.
+        # If uv finds both builds, a pin with === selects the version without a local suffix.
         lock, exact = "", {"torch": _pinned("torch")}
         while exact:
             for package, version in exact.items():

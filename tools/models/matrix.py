@@ -1,4 +1,4 @@
-"""Writes into docs/models.md which model of examples/models calls which operator with which dtypes.
+"""Writes the matrix in docs/models.md: the operators that each model of examples/models calls, with the dtypes.
 
 tools/bazel run //tools/models:matrix
 """
@@ -21,7 +21,7 @@ _MATRIX = Path("examples/models/operators/op_matrix.json")
 
 
 def section(matrix: Mapping[str, Any]) -> str:
-    """What the document says of a matrix that et_operator_library wrote."""
+    """Returns the section of the document for a matrix that et_operator_library wrote."""
     models = sorted(matrix["sources"])
     operators = sorted(matrix["operators"].items())
     legend = [
@@ -48,7 +48,7 @@ def _dtypes(calling: Mapping[str, Any]) -> str:
 
 
 def read() -> Mapping[str, Any]:
-    """The matrix of examples/models, as the build made it."""
+    """Reads the matrix of examples/models, which the build wrote."""
     matrix: Mapping[str, Any] = json.loads(_MATRIX.read_text())
     return matrix
 

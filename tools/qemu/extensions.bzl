@@ -3,6 +3,6 @@
 load(":repositories.bzl", "qemu_repositories")
 
 qemu = module_extension(
-    doc = "What runs programs as on another processor.",
+    doc = "Emulators of other processors.",
     implementation = lambda _: qemu_repositories(),
 )

@@ -1,4 +1,4 @@
-"""QEMU, which runs programs as on another processor, from Debian's package."""
+"""Repositories of QEMU, which emulates other processors, from Debian's packages."""
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
@@ -23,7 +23,7 @@ def _qemu_repository_impl(rctx):
     rctx.file("BUILD.bazel", "exports_files({})\n".format(_PROGRAMS))
 
 qemu_repository = repository_rule(
-    doc = "QEMU's `:qemu-x86_64` and `:qemu-aarch64`, which run a program as on a processor that `-cpu` names.",
+    doc = "QEMU's `:qemu-x86_64` and `:qemu-aarch64`, which run a program on an emulated processor. `-cpu` names the processor.",
     implementation = _qemu_repository_impl,
 )
 
@@ -54,7 +54,7 @@ filegroup(
 """)
 
 qemu_system_arm_repository = repository_rule(
-    doc = "QEMU's `:qemu-system-arm.sh`, an emulator of boards with Arm processors, with the `:files` that it needs.",
+    doc = "QEMU's `:qemu-system-arm.sh`, an emulator of boards with Arm processors, with its `:files`.",
     implementation = _qemu_system_arm_repository_impl,
 )
 

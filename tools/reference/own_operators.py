@@ -1,4 +1,4 @@
-"""Writes the table of our own operators in docs/optimized_kernels.md, of what own_custom_ops.yaml says of each.
+"""Writes the table of our own operators in docs/optimized_kernels.md, from the comments in own_custom_ops.yaml.
 
 tools/bazel run //tools/reference:own_operators
 """
@@ -17,15 +17,15 @@ YAML = Path("kernels/optimized/own_custom_ops.yaml")
 PAGE = Path("docs/optimized_kernels.md")
 _COMMENT = "<!-- The YAML's own text: `tools/bazel run //tools/reference:own_operators` writes the table. -->\n\n"
 _END = "\n\n<!-- End of the operators. -->"
-# What stands above a schema, and the schema without its out argument.
+# The comments above a schema, and the schema without the out argument.
 _ENTRY = re.compile(r"^# (.+)\.\n# Dtypes: (.+)\.\n- func: (\S+?)\((.*?)(?:, \*)?, Tensor\(a!\) out\) ->", re.MULTILINE)
 
 
 def table(yaml: str) -> str:
-    """The operators of a YAML file, in its order: the schema without the out argument, what it computes, dtypes.
+    """Returns the table of the operators in a YAML file: schema without the out argument, description, dtypes.
 
     Raises:
-        ValueError: nothing, or something else, stands above a schema.
+        ValueError: the comments above a schema are missing or have another form.
     """
     rows = [f"| `{name}({given})` | {what} | {dtypes} |" for what, dtypes, name, given in _ENTRY.findall(yaml)]
     if len(rows) != yaml.count("- func:"):
@@ -34,7 +34,7 @@ def table(yaml: str) -> str:
 
 
 def updated(page: str, yaml: str) -> str:
-    """A page with the table of a YAML file in the place of its own."""
+    """Returns a page with the table of a YAML file in place of the page's table."""
     before, _, rest = page.partition(_COMMENT)
     _, _, after = rest.partition(_END)
     return before + _COMMENT + table(yaml) + _END + after

@@ -1,4 +1,4 @@
-"""Writes docs/rules.md, the reference of all that users load, from the docstrings under rules/.
+"""Writes docs/rules.md, the reference of all public symbols, from the docstrings under rules/.
 
 tools/bazel run //tools/reference
 """
@@ -31,7 +31,8 @@ _TYPES = {
 }
 _NO_VALUE = ("", "None", '""', "[]", "{}", "False")
 
-# What a macro passes on to the rule of its name. All other attributes of the rule are the macro's to give, and say so.
+# The docstring of **kwargs lists the attributes that a macro passes on to the rule of its name. The macro sets all
+# other attributes of the rule, and their docs end with `_GIVEN_BY_MACRO`.
 _PASSED_ON = re.compile(r"(?P<names>(?:\w+, )*\w+) and the common attributes\.")
 
 _GIVEN_BY_MACRO = "The macro gives it."
@@ -51,14 +52,14 @@ class DocstringError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Symbol:
-    """One symbol that users load: its name and its text below the heading."""
+    """A public symbol: the name, and the text below the heading."""
 
     name: str
     text: str
 
 
 def read(module: str) -> Message:
-    """What Bazel extracted from a module; the name is one of tools/reference/BUILD.bazel."""
+    """Returns the documentation that Bazel extracted from a module of tools/reference/BUILD.bazel."""
     return textproto.parse((Path(__file__).parent / f"{module}.textproto").read_text())
 
 
@@ -103,7 +104,7 @@ def _rule(rule: Message) -> Symbol:
 
 
 def function(macro: Message, rule: Message | None) -> Symbol:
-    """A macro's parameters, with the attributes of the rule of its name that the macro passes on."""
+    """Returns a macro with its parameters, and with the attributes that the macro passes on to the rule of its name."""
     name = macro.text("function_name")
     items: list[str] = []
     own = {parameter.text("name") for parameter in macro.inner("parameter")}
@@ -118,7 +119,7 @@ def function(macro: Message, rule: Message | None) -> Symbol:
 
 
 def _behind(macro: Message) -> Message | None:
-    """The rule of a macro's name; None if the macro passes on nothing unnamed."""
+    """Returns the rule of a macro's name; None if the macro has no **kwargs."""
     if all(parameter.text("name") != "kwargs" for parameter in macro.inner("parameter")):
         return None
     name = macro.text("function_name")
@@ -158,7 +159,7 @@ def _aspect(aspect: Message) -> Symbol:
 
 
 def sections() -> dict[str, list[Symbol]]:
-    """The symbols of all modules, by the title of their section."""
+    """Returns the symbols of all modules, by the title of the section."""
     defs, providers, extensions, repositories, checks = map(
         read, ("defs", "providers", "extensions", "repositories", "torch_ops_check")
     )
@@ -178,7 +179,7 @@ def sections() -> dict[str, list[Symbol]]:
 
 
 def document() -> str:
-    """The text of docs/rules.md."""
+    """Returns the text of docs/rules.md."""
     parts = [_HEAD]
     for title, symbols in sections().items():
         parts.append(f"## {title}\n")

@@ -1,4 +1,4 @@
-"""Reads protocol buffers' text format as Bazel's starlark_doc_extract writes it: one field, or one brace, on a line."""
+"""Reads the text format of protocol buffers that Bazel's starlark_doc_extract writes: one field or brace on a line."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class MalformedTextError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message: its scalar fields as text and its inner messages, both by the field's name."""
+    """A message: the scalar fields as text, and the inner messages, by the field's name."""
 
     scalars: dict[str, list[str]] = field(default_factory=dict)
     messages: dict[str, list[Message]] = field(default_factory=dict)
 
     def text(self, name: str) -> str:
-        """The value of a field that occurs at most once; empty where the field is not set."""
+        """Returns the value of a field that occurs at most once; empty if the field is not set."""
         return self.scalars.get(name, [""])[0]
 
     def texts(self, name: str) -> list[str]:
@@ -32,7 +32,7 @@ class Message:
 
 
 def parse(text: str) -> Message:
-    """The message that a text holds.
+    """Parses the message in a text.
 
     Raises:
         MalformedTextError: a line is neither a field nor a closing brace, or the braces do not match.
@@ -59,6 +59,6 @@ def parse(text: str) -> Message:
 
 
 def _unquoted(string: str) -> str:
-    # The text format escapes bytes as Python does.
+    # The text format has the same escapes as Python's bytes literals.
     value: bytes = ast.literal_eval("b" + string)
     return value.decode()

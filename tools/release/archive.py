@@ -1,4 +1,4 @@
-"""Writes the archive of a version: what those who depend on this module get, the same bytes on every machine.
+"""Writes the archive of a version, which users of this module download. The bytes are the same on all machines.
 
 tools/bazel build //tools/release:archive    # bazel-bin/tools/release/rules_executorch.tar.gz
 """
@@ -17,7 +17,7 @@ _OUTPUT = flags.DEFINE_string("output", "rules_executorch.tar.gz", "The archive 
 
 
 def write(files: Sequence[Path], output: Path) -> None:
-    """Archives files by their paths, sorted, without times and owners."""
+    """Archives files under their paths, sorted, without times and owners."""
     with (
         output.open("wb") as raw,
         gzip.GzipFile("", "wb", mtime=0, fileobj=raw) as zipped,

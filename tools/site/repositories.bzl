@@ -1,4 +1,4 @@
-"""What makes pages of the documentation, as a repository."""
+"""The repository of Sphinx, which builds the pages of the documentation."""
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")

@@ -26,11 +26,11 @@ documentation_site = rule(
     implementation = _documentation_site_impl,
     attrs = {
         "sections": attr.string_list_dict(
-            doc = "The contents: pages by title of the section, as paths in the repository.",
+            doc = "The contents: the pages of each section, by the section's title, as paths in the repository.",
             mandatory = True,
         ),
         "sources": attr.label_list(
-            doc = "Other files that pages link to, shown as they are.",
+            doc = "Other files that pages link to, which are shown unchanged.",
             allow_files = True,
         ),
         "srcs": attr.label_list(
@@ -39,7 +39,7 @@ documentation_site = rule(
             mandatory = True,
         ),
         "version": attr.string(
-            doc = "The version that the pages are of. Default: none, as in a WORKSPACE, which has no version.",
+            doc = "The version of the documentation. Default: none, since a WORKSPACE has no version.",
         ),
         "_builder": attr.label(
             cfg = "exec",

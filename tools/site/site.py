@@ -2,9 +2,9 @@
 
     tools/bazel build //docs:site    # bazel-bin/docs/site/index.html
 
-The files are written for readers of the repository: a link to a folder is a link to the folder's README. A link to
-another file, or to a folder without a README, leads to a page that shows the file or lists the folder: it needs no
-server, and shows this version. A link to what the site does not have fails the build.
+The links of the files are for the repository. A link to a folder leads to the folder's README. A link to another file,
+or to a folder without a README, leads to a page with the file or the list of the folder. Such a page needs no server,
+and shows the same version. A link to a missing file fails the build.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ html_last_updated_fmt = None
 pygments_style = "friendly"
 pygments_dark_style = "github-dark-colorblind"
 """
-# Of a page that no section of the contents has, and whose words the search leaves out.
+# The template of a page that is not in the contents, and that the search ignores.
 _SOURCE_PAGE = """\
 ---
 orphan: true
@@ -73,19 +73,19 @@ _LINK = re.compile(r"(?P<image>!?)\[(?P<text>(?:[^\[\]]|\[[^\[\]]*\])*)\]\((?P<t
 
 
 class SiteError(Exception):
-    """A page that the site cannot show as it is."""
+    """A page has a mistake, such as a broken link."""
 
 
 def for_site(page: str, text: str, pages: Mapping[str, str]) -> str:
-    """The text of a page with its links changed.
+    """Returns the text of a page with links for the site.
 
     Args:
         page: the path of the page in the repository.
-        text: what stands there.
-        pages: what the site has, by the paths in the repository.
+        text: the text of the page.
+        pages: the pages of the site, by their paths in the repository.
 
     Raises:
-        SiteError: a link leads to what the site does not have, or the page has not one title.
+        SiteError: the target of a link is missing, or the page does not have exactly one title.
     """
     lines, in_fence, titles = [], False, 0
     for line in text.split("\n"):
@@ -111,10 +111,10 @@ def _link(page: str, match: re.Match[str], pages: Mapping[str, str]) -> str:
 
 
 def source_pages(sources: Mapping[str, str]) -> dict[str, str]:
-    """The text of the page of each file, and of each folder that has some, by the path in the repository.
+    """Returns the text of a page for each file, and for each folder with files, by the path in the repository.
 
     Args:
-        sources: by its path in the repository: what stands in the file.
+        sources: the content of each file, by the path in the repository.
     """
     found: dict[str, str] = {}
     below: dict[str, list[str]] = {}
@@ -142,8 +142,8 @@ def _language(path: str) -> str:
 
 
 def contents(sections: Mapping[str, Sequence[str]], pages: Mapping[str, str]) -> str:
-    """The contents of the site, for the end of its first page."""
-    # The first page itself.
+    """Returns the table of contents of the site, for the end of the first page."""
+    # The first page also lists itself.
     parts = ["```{toctree}\n:hidden:\n\nself\n```\n"]
     for title, listed in sections.items():
         names = "\n".join(pages[page].removesuffix(".md") for page in listed)
@@ -166,17 +166,17 @@ def build(
     version: str,
     output: Path,
 ) -> int:
-    """Writes the site and returns Sphinx's exit code.
+    """Writes the site. Returns Sphinx's exit code.
 
     Args:
         files: pages and images, by their paths in the repository.
-        sources: other files that pages link to, in the same way.
-        sections: the contents: pages by title.
-        version: what the pages are of.
+        sources: other files that pages link to, by their paths in the repository.
+        sections: the contents: the pages of each section, by title.
+        version: the version of the documentation.
         output: the folder to write.
 
     Raises:
-        SiteError: a page cannot be shown.
+        SiteError: a page has a mistake.
     """
     shown = source_pages({path: file.read_text() for path, file in sources.items()})
     pages = {path: _staged_source(path) for path in shown} | {path: _staged(path) for path in files}
@@ -192,7 +192,7 @@ def build(
             else:
                 (source / staged).write_bytes(files[path].read_bytes())
         (source / "conf.py").write_text(_CONF.format(version=version, static=str(theme.STATIC)))
-        # Sphinx copies the time that this variable names into its output, instead of the present one.
+        # Sphinx writes the time of this variable into its output, instead of the present time.
         os.environ["SOURCE_DATE_EPOCH"] = "0"
         options = ["-q", "-W", "--keep-going", "-b", "html", "-d", f"{directory}/trees"]
         code: int = sphinx([*options, str(source), str(output)])

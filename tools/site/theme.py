@@ -1,7 +1,6 @@
-"""What the pages have besides Sphinx's: copy buttons, sections folded in the sidebar, a search that knows names.
+"""A Sphinx extension: copy buttons, folded sections in the sidebar, and a search for names.
 
-A Sphinx extension. Names are words with punctuation: error ids, flags, labels, operators. Sphinx's index has their
-words only.
+Names are words with punctuation: error ids, flags, labels, operators. Sphinx's own index has only the words of names.
 """
 
 from __future__ import annotations
@@ -19,26 +18,26 @@ STATIC = Path(__file__).parent / "static"
 
 _NAME = re.compile(r"-*[\w@/][\w@/:.+-]*[\w]")
 _IS_NAME = re.compile(r"^-|[a-z][-_:./]+\w|\w[-_:./]+[a-z]", re.IGNORECASE)
-# By where a name stands: a heading is the name; an item of a list or a row of a table begins with it; elsewhere.
+# The scores of a name by its place: a heading that is the name; the beginning of a list item or a table row; elsewhere.
 _HEADING, _DEFINED, _USED = 3, 2, 1
 
-# By anchor: the title of a section, and the best score of each name in it.
+# By anchor: the title of a section, and the best score of each name in the section.
 Sections = dict[str, tuple[str, dict[str, int]]]
 
 
 def names_in(text: str) -> list[str]:
-    """The names in a text, as search.js looks for them: without dashes, repository and value."""
+    """Returns the names in a text, in the form of search.js: without dashes, repository and value."""
     found = [match[0] for match in _NAME.finditer(text) if _IS_NAME.search(match[0])]
     return [re.sub(r"^(@\w+)?//", "", name.lstrip("-").lower()) for name in found]
 
 
 def _keys(name: str) -> set[str]:
-    """A name, and its last part behind a colon: `graph_passes` finds `//rules:graph_passes`."""
+    """Returns a name and the part after its last colon, so that `graph_passes` finds `//rules:graph_passes`."""
     return {name, name.rpartition(":")[2]}
 
 
 def _is_first(node: nodes.Node) -> bool:
-    """Whether a literal is the beginning of an item of a list or of a row of a table."""
+    """Returns whether a literal is the beginning of a list item or of a table row."""
     paragraph = node.parent
     if not isinstance(paragraph, nodes.paragraph) or paragraph[0] is not node:
         return False
@@ -55,7 +54,7 @@ def _section_of(node: nodes.Node) -> nodes.section | None:
 
 
 def sections(doctree: nodes.document) -> Sections:
-    """The sections of a page that have names; the page itself is the one without an anchor."""
+    """Returns the sections of a page with names. The page itself is the section without an anchor."""
     found: Sections = {}
     for node in doctree.findall(lambda node: isinstance(node, nodes.title | nodes.literal | nodes.literal_block)):
         section = _section_of(node)
@@ -73,10 +72,10 @@ def sections(doctree: nodes.document) -> Sections:
 
 
 def _index(pages: Mapping[str, Sections]) -> str:
-    """What search.js reads: places as page, anchor and title, and by name the places with their scores.
+    """Returns the index for search.js: places with page, anchor and title, and the places of each name with scores.
 
     Args:
-        pages: in the order in which places with the same score are found.
+        pages: the pages. Places with the same score are found in this order.
     """
     places: list[tuple[str, str, str]] = []
     names: dict[str, list[tuple[int, int]]] = {}
@@ -101,7 +100,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         del template, doctree
         if "toctree" in context:
             toctree: Callable[..., str] = context["toctree"]
-            # Of the page that is shown, the sections as well.
+            # The sidebar also has the sections of the shown page.
             context["toctree"] = lambda **options: toctree(
                 **{**options, "collapse": True, "titles_only": False, "maxdepth": 2}
             )
@@ -117,7 +116,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
         context["furo_navigation_tree"] = context["furo_navigation_tree"].replace(' checked=""', "")
 
     app.connect("doctree-resolved", read)
-    # The theme makes the sidebar at 500.
+    # The theme makes the sidebar with priority 500.
     app.connect("html-page-context", fold, priority=400)
     app.connect("html-page-context", unfold_nothing, priority=600)
     return {"parallel_read_safe": True, "parallel_write_safe": False}

@@ -1,4 +1,4 @@
-"""The architectures of the installed transformers: for each, the class of its config and of the model with a head."""
+"""The architectures of the installed transformers, with the classes of the config and of the model with a head."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 import transformers
 from transformers.models.auto import configuration_auto, modeling_auto
 
-# What a model is for, and the mappings of transformers that hold such models. A model in several belongs to the first,
-# so heads that few other models have come before those of which most encoders have one.
+# The kinds of models, and transformers' mappings with models of the kind. A model in several mappings belongs to the
+# first one, so rare heads come before heads that most encoders have.
 _MAPPINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("detection", ("OBJECT_DETECTION", "ZERO_SHOT_OBJECT_DETECTION")),
     ("image and text", ("MULTIMODAL_LM", "IMAGE_TEXT_TO_TEXT", "VISUAL_QUESTION_ANSWERING", "RETRIEVAL")),
@@ -31,7 +31,7 @@ _MAPPINGS: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("images", ("BACKBONE", "IMAGE")),
     ("other", ("DECISION",)),
 )
-# Of models without a head: what they are for, by what they take first.
+# The kinds of models without a head, by their main input.
 _KINDS = {
     "pixel_values": "images",
     "pixel_values_videos": "video",
@@ -47,11 +47,11 @@ class Architecture:
     """One architecture.
 
     Attributes:
-        name: what transformers calls it, `model_type` of its config.
-        kind: what its model is for; empty for a model without a head.
-        family: the folder of transformers that defines it; several architectures may be in one.
-        config: the name of the class of its config.
-        model: the name of the class of its model.
+        name: the name in transformers, `model_type` of the config.
+        kind: the kind of the model; empty for a model without a head.
+        family: the folder of transformers with the architecture. A folder may have several architectures.
+        config: the name of the config's class.
+        model: the name of the model's class.
     """
 
     name: str
@@ -61,9 +61,9 @@ class Architecture:
     model: str
 
     def classes(self) -> tuple[type[Any], type[Any]]:
-        """The class of the config and that of the model."""
+        """Returns the class of the config and the class of the model."""
         module = importlib.import_module(f"transformers.models.{self.family}")
-        # Some take the classes of another family.
+        # Some architectures use classes of another family.
         config, model = (
             getattr(module, name) if hasattr(module, name) else getattr(transformers, name)
             for name in (self.config, self.model)
@@ -72,12 +72,12 @@ class Architecture:
 
 
 def kind_of(architecture: Architecture, model: type[Any]) -> str:
-    """What an architecture is for, of a model whose class is loaded."""
+    """Returns the kind of an architecture. `model` is the class of the model."""
     return architecture.kind or _KINDS.get(getattr(model, "main_input_name", ""), "other")
 
 
 def find() -> Mapping[str, Architecture]:
-    """All architectures by their names, the first of each family before the others."""
+    """Returns all architectures by name. The first architecture of each family comes before all others."""
     both = modeling_auto.MODEL_FOR_ZERO_SHOT_IMAGE_CLASSIFICATION_MAPPING_NAMES
     found = {name: ("image and text", _first(classes)) for name, classes in both.items()}
     for kind, mappings in _MAPPINGS:

@@ -1,6 +1,7 @@
-"""Inputs for a model, made of its signature and its config.
+"""Makes inputs for a model from its signature and its config.
 
-A config does not say all, so there are several guesses, the likeliest first: what the eager model takes first is used.
+A config does not determine the inputs, so there are several guesses, the most likely first. The first guess that the
+eager model accepts is used.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ _DECODED = 8
 _SIZES = (64, 128, 224)
 _SAMPLES = 8000
 _FRAMES = 64
-# Guesses of all inputs together.
+# The largest number of guesses.
 _MOST_GUESSES = 24
-# What a model takes beside words, if it takes sound.
+# The names of inputs with sound.
 _SOUND = ("input_features", "input_values")
 
 
 class _Guesses:
-    """Guesses of each input, by its name."""
+    """Guesses of each input, by the input's name."""
 
     def __init__(self, config: Any, kind: str, seed: int) -> None:
         self._config, self._kind = config, kind
@@ -34,12 +35,12 @@ class _Guesses:
         self._parts = [config, *(value for value in vars(config).values() if hasattr(value, "sub_configs_defaults"))]
 
     def of(self, name: str) -> Sequence[torch.Tensor]:
-        """What an input may be; empty if nothing is known of it."""
+        """Returns guesses of an input; empty if the input is unknown."""
         function: Callable[[], Sequence[torch.Tensor]] | None = getattr(self, f"_{name}", None)
         return function() if function else ()
 
     def _get(self, *names: str, default: int) -> int:
-        """The first of some attributes that a config or a part of it has."""
+        """Returns the value of the first of some attributes that the config or one of its parts has."""
         for name in names:
             for part in self._parts:
                 value = getattr(part, name, None)
@@ -52,7 +53,7 @@ class _Guesses:
 
     def _words(self, length: int) -> torch.Tensor:
         words = self._get("vocab_size", "n_words", default=32)
-        # The last numbers are those of special words.
+        # The last ids are often special tokens.
         return torch.randint(min(4, words - 1), max(words - 40, words // 2 + 1), (1, length), generator=self._generator)
 
     def _input_ids(self) -> Sequence[torch.Tensor]:
@@ -81,7 +82,7 @@ class _Guesses:
         channels = self._get("num_channels", "in_channels", "in_chans", default=3)
         frames = self._get("num_frames", "frames_per_clip", default=4)
         images = [self._random(1, channels, *size) for size in dict.fromkeys(self._image_sizes())]
-        frames = 2 if self._kind == "keypoints" else frames  # Two images whose points belong together.
+        frames = 2 if self._kind == "keypoints" else frames  # Two images, whose keypoints are matched.
         clips = [self._random(1, frames, channels, *size) for size in dict.fromkeys(self._image_sizes())]
         return [*clips, *images] if self._kind == "video" else [*images, *clips[:2]]
 
@@ -133,7 +134,7 @@ class _Guesses:
         return [self._random(1, self._config.prediction_length, self._config.num_time_features)]
 
     def _noise(self) -> Sequence[torch.Tensor]:
-        """By which masked autoencoders choose patches: any number for each."""
+        """Returns a number for each patch, by which masked autoencoders choose patches."""
         height, width = next(self._image_sizes())
         patch = self._get("patch_size", default=16)
         return [torch.rand(1, (height // patch) * (width // patch), generator=self._generator)]
@@ -165,23 +166,23 @@ class _Guesses:
     _image_grid_thw = _grid_thw
 
     def _hidden_states(self) -> Sequence[torch.Tensor]:
-        """The patches of an image, one a row."""
+        """Returns the patches of an image, one patch a row."""
         patch, channels = self._get("patch_size", default=16), self._get("num_channels", "in_channels", default=3)
         frames = self._get("temporal_patch_size", default=1)
         return [self._random(16, channels * frames * patch * patch), self._random(16, channels, patch, patch)]
 
     def patches(self) -> torch.Tensor:
-        """The patches of an image for models that take these in place of the image."""
+        """Returns the patches of an image, for models that take patches in place of the image."""
         return self._hidden_states()[0]
 
 
 def candidates(model: torch.nn.Module, kind: str, seed: int = 1) -> Iterator[Inputs]:
-    """Guesses of the inputs of a model, by the names of its parameters, the likeliest first.
+    """Yields guesses of a model's inputs, by the names of the parameters, the most likely first.
 
     Args:
         model: a model of transformers.
-        kind: what it is for.
-        seed: of the values.
+        kind: the kind of the model.
+        seed: the seed of the values.
     """
     config: Any = model.config
     parameters = inspect.signature(model.forward).parameters
@@ -223,7 +224,7 @@ def _names(model: Any, parameters: Mapping[str, inspect.Parameter], kind: str) -
         wanted.append("attention_mask")
     if "input_points" in parameters:
         wanted.append("input_points")
-    # In the order of the signature.
+    # The result has the order of the signature.
     return [name for name in parameters if name in wanted]
 
 
@@ -240,7 +241,7 @@ def _with_image(
     parameters: Mapping[str, inspect.Parameter],
     others: Mapping[str, Sequence[torch.Tensor]],
 ) -> Iterator[Inputs]:
-    """An image, and a text that has a special word for each of the image's features."""
+    """Yields an image, and a text with a special token for each of the image's features."""
     token = _image_token(model.config)
     assert token is not None
     if "image_grid_thw" in parameters:

@@ -1,4 +1,4 @@
-"""Runs a step in a process of its own, which has so many seconds of a processor and so much memory."""
+"""Runs a step in a process of its own, with limits of CPU time and memory."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 _MEMORY = 12 << 30
-# Others may use the processors, too: this many times its seconds may pass.
+# The limit of elapsed time, relative to the limit of CPU time, since other processes may use the processors, too.
 _PATIENCE = 60
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How a step ended.
+    """The end of a step.
 
     Attributes:
-        last: the last that the step told; None if it told nothing.
-        problem: what ended the step before its end; empty if nothing did.
+        last: the last value that the step reported; None if it reported nothing.
+        problem: the reason why the step did not finish; empty if it finished.
     """
 
     last: Any
@@ -32,13 +32,13 @@ class Ended:
 
 
 def run(step: Callable[[Callable[[Any], None]], None], seconds: float) -> Ended:
-    """Runs a step in a copy of this process, so that what is imported need not be imported again.
+    """Runs a step in a forked process, which has all imported modules.
 
     Args:
-        step: takes a function by which it tells how far it is; what it tells last counts.
-        seconds: the limit, of a processor's time.
+        step: takes a function with which the step reports values. The last reported value counts.
+        seconds: the limit of CPU time.
     """
-    # Threads do not survive a fork; PyTorch starts some only where it may have more than one.
+    # Threads do not survive a fork. PyTorch starts threads only if it may use more than one.
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_child, args=(step, sender, math.ceil(seconds)))
@@ -65,7 +65,7 @@ def run(step: Callable[[Callable[[Any], None]], None], seconds: float) -> Ended:
 def _child(step: Callable[[Callable[[Any], None]], None], sender: Connection, seconds: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY, _MEMORY))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 5))
-    # What a model prints belongs to no report.
+    # The output of a model is discarded.
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for descriptor in (1, 2):
         os.dup2(nowhere, descriptor)

@@ -1,4 +1,4 @@
-"""Lowers an exported model with a set of graph passes, and runs what comes out in PyTorch."""
+"""Lowers an exported model with a set of graph passes, and runs the lowered graph in PyTorch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tools.zoo.results import Problem
 
 
 class StepError(Exception):
-    """A step raised something."""
+    """A step raised an exception."""
 
     def __init__(self, step: str, error: BaseException) -> None:
         cause = error.__cause__ or error
@@ -37,21 +37,21 @@ class StepError(Exception):
 
 
 def method(module: torch.nn.Module, given: Sequence[torch.Tensor]) -> model_file.Method:
-    """A module as the exporter takes it."""
+    """Returns a module as a method for the exporter."""
     source = UserFile(Path(__file__), kind="model", rule="executorch_program")
     inputs = Inputs(tuple(given))
     return model_file.Method("forward", module, None, inputs, None, (inputs,), source, Location(__file__))
 
 
 def export(of: model_file.Method, recorded: Sequence[samples.Sample]) -> ExportedProgram:
-    """Exports a method, as the exporter does it.
+    """Exports a method as the exporter does.
 
     Args:
         of: the method.
-        recorded: its eager results.
+        recorded: the eager results of the method.
 
     Raises:
-        StepError: the step is `torch.export`.
+        StepError: the export raised. The step is `torch.export`.
     """
     try:
         exported = tracing.trace(of, recorded)
@@ -66,10 +66,10 @@ class Program:
     """A lowered program.
 
     Attributes:
-        edge: what ExecuTorch made.
-        graph: its method.
-        changes: how many changes the passes made.
-        left_out: what passes left as it was because they raised.
+        edge: ExecuTorch's program manager.
+        graph: the method of the program.
+        changes: the number of changes of the passes.
+        left_out: the calls that passes left unchanged because they raised.
     """
 
     edge: EdgeProgramManager
@@ -78,10 +78,10 @@ class Program:
     left_out: tuple[str, ...]
 
     def run(self, given: Sequence[torch.Tensor]) -> list[torch.Tensor]:
-        """What the graph gives, run by PyTorch.
+        """Runs the graph in PyTorch. Returns the outputs.
 
         Raises:
-            StepError: a node raised, or gives what the graph does not say of it.
+            StepError: a node raised, or its result differs from the node's fake tensor.
         """
         try:
             return rewriting.Rewritten(self.graph).run(tuple(one.clone() for one in given))
@@ -89,7 +89,7 @@ class Program:
             raise StepError("run", error) from error
 
     def emit(self) -> bytes:
-        """The program as a file.
+        """Returns the bytes of the program's file.
 
         Raises:
             StepError: ExecuTorch raised.
@@ -105,13 +105,13 @@ def lower(of: model_file.Method, exported: ExportedProgram, names: Sequence[str]
 
     Args:
         of: the method.
-        exported: the method exported; it stays as it is.
-        names: of graph passes.
+        exported: the exported method, which does not change.
+        names: the names of graph passes.
     Raises:
-        StepError: ExecuTorch raised; the step is `lowering`.
+        StepError: ExecuTorch raised. The step is `lowering`.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Of torch's own copying.
+        warnings.simplefilter("ignore")  # PyTorch warns about its own copies.
         program = copy.deepcopy(exported)
     forget_pending_symbols(program)
     selected = passes.select(names)
@@ -130,7 +130,7 @@ def lower(of: model_file.Method, exported: ExportedProgram, names: Sequence[str]
 
 
 def operators(program: bytes) -> Collection[str]:
-    """The operators that a program calls, less the runtime's own."""
+    """Returns the operators that a program calls, without the runtime's own operators."""
     with tempfile.NamedTemporaryFile(suffix=".pte") as file:
         file.write(program)
         file.flush()
@@ -138,10 +138,10 @@ def operators(program: bytes) -> Collection[str]:
 
 
 def least_snr(expected: Sequence[torch.Tensor], actual: Sequence[torch.Tensor]) -> float | None:
-    """The decibels by which an output is stronger than what differs, of the output where they are the fewest.
+    """Returns the lowest signal-to-noise ratio of the outputs in decibels; None if all outputs are equal.
 
-    None if all are the same. Values that are not finite count as different by as much as the output is strong, unless
-    both have the same. So do integers and truth values.
+    Different values that are not finite, and different integers and bools, count as a difference of the strength of the
+    output.
     """
     found = [_snr(*both) for both in zip(expected, actual, strict=True)]
     return min((one for one in found if one is not None), default=None)

@@ -1,6 +1,6 @@
-"""Takes every architecture of transformers from its config to a program, and writes docs/zoo.md.
+"""Exports each architecture of transformers from its config to a program, and writes docs/zoo.md.
 
-tools/bazel run //tools/zoo                               # hours; what is known already is kept
+tools/bazel run //tools/zoo                               # takes hours, and keeps stored results
 tools/bazel run //tools/zoo -- --models='bert|vit' --again
 """
 
@@ -36,7 +36,7 @@ _KERNELS = flags.DEFINE_string("kernels", "", "YAMLs of the operators that there
 _RUNNER = flags.DEFINE_string("runner", "", "A runner with the kernels. Without one, only graphs are compared.")
 _PAGE = flags.DEFINE_string("page", "", "Where to write the page. Default: docs/zoo.md.")
 
-# What the names of decoders with a static cache end in.
+# The suffix of the names of decoders with a static cache.
 WITH_CACHE = "+cache"
 
 
@@ -50,10 +50,10 @@ def main(argv: Sequence[str]) -> None:
 
 
 def measure_all(file: Path) -> tuple[results.Results, int]:
-    """Goes through the models that a file of results has not; all that it has then, and how many there are.
+    """Measures the models that a file of results lacks. Returns all results, and the number of models.
 
     Raises:
-        app.UsageError: a flag has a value that cannot be.
+        app.UsageError: a flag has an invalid value.
     """
     runner = Path(_RUNNER.value).absolute() if _RUNNER.value else None
     if runner and not runner.is_file():

@@ -1,4 +1,4 @@
-"""Goes through one model: makes it, exports it once, lowers it with each set of graph passes, and compares."""
+"""Measures one model: makes and exports the model, lowers it with each set of graph passes, and compares outputs."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from tools.zoo.lowering import StepError
 from tools.zoo.messages import one_line
 from tools.zoo.results import PASSES, Lowered, Problem, Row
 
-# Inferences are timed for about so many seconds, and so often at most.
+# The seconds of timed inferences, and the largest number of inferences.
 _SECONDS, _TIMES = 1.0, 100
 
 
 @dataclass(frozen=True)
 class Kernels:
-    """What programs run with.
+    """The kernels of programs.
 
     Attributes:
-        provided: the operators that kernels are for.
-        runner: a runner that has them all; None to leave out what needs one.
+        provided: the operators with kernels.
+        runner: a runner with all kernels; None for no runs with kernels.
     """
 
     provided: Collection[str] = ()
@@ -39,15 +39,15 @@ class Kernels:
 
 @dataclass(frozen=True)
 class _Exported:
-    """A model that was exported, with what came out of it before.
+    """An exported model with its eager results.
 
     Attributes:
         method: the model.
         program: the exported program.
         given: the inputs.
         expected: the outputs of the eager model.
-        samples: both, as a file.
-        iterations: how many inferences to time.
+        samples: the inputs and outputs, as the bytes of a file.
+        iterations: the number of inferences to time.
     """
 
     method: Method
@@ -59,7 +59,7 @@ class _Exported:
 
 
 def prepare() -> None:
-    """Has PyTorch and ExecuTorch make what they make once, which every copy of this process has then."""
+    """Exports a small model, so that forked processes have the caches of PyTorch and ExecuTorch."""
     module, given = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()).eval(), [torch.ones(1, 2)]
     method = lowering.method(module, given)
     program = lowering.export(method, samples.record(method))
@@ -69,12 +69,12 @@ def prepare() -> None:
 def measure(
     architecture: Architecture, kernels: Kernels, tell: Callable[[Row], None], *, with_cache: bool = False
 ) -> None:
-    """Goes through one model, and tells what is known after each step.
+    """Measures one model, and reports the row after each step.
 
     Args:
-        architecture: the model's.
-        kernels: what programs run with.
-        tell: takes the row so far; whoever gets it knows the step during which a process ended.
+        architecture: the architecture of the model.
+        kernels: the kernels of programs.
+        tell: receives the row so far. If the process ends, the last row names the step.
         with_cache: see models.make().
     """
     row = Row(architecture.kind, architecture.model, problem=Problem("config", results.BEGUN))
@@ -106,7 +106,7 @@ def measure(
         row = _with(row, name, _lowered(exported, names, kernels))
         tell(row)
     if any(one.problem or not one.is_equal for one in row.lowered.values()):
-        # Without passes, it says whose fault it is.
+        # A lowering without passes shows whether a pass is at fault.
         tell(_with(row, "none", Lowered(Problem("lowering", results.BEGUN))))
         tell(_with(row, "none", _lowered(exported, (), kernels)))
 
@@ -116,7 +116,7 @@ def _with(row: Row, name: str, lowered: Lowered) -> Row:
 
 
 def _exported(made: models.Made, *, is_timed: bool) -> tuple[_Exported, float | None]:
-    """The exported model, and the seconds of an eager inference."""
+    """Exports a model. Returns the exported model, and the seconds of an eager inference."""
     given = list(made.inputs.values())
     method = lowering.method(made.module, given)
     try:
@@ -135,7 +135,7 @@ def _exported(made: models.Made, *, is_timed: bool) -> tuple[_Exported, float | 
 
 
 def _times(module: torch.nn.Module, given: Sequence[torch.Tensor]) -> list[float]:
-    """The seconds of eager inferences on one thread."""
+    """Returns the seconds of eager inferences on one thread."""
     times: list[float] = []
     with torch.no_grad():
         while len(times) < _TIMES and sum(times) < _SECONDS:

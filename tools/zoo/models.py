@@ -1,4 +1,4 @@
-"""Makes a model of the zoo: a shrunk config, weights by a seed, inputs that it takes, and its tensors as outputs."""
+"""Makes a model of the zoo: a shrunk config, weights from a seed, accepted inputs, and tensors as outputs."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from transformers.integrations.executorch import TorchExportableModuleWithStatic
 from tools.zoo import architectures, inputs, own_values, shrinking
 from tools.zoo.architectures import Architecture
 
-# A model that stays larger than this takes too long; its architecture needs values of its own.
+# Larger models take too long. The architecture of a model that stays larger needs an entry in own_values.py.
 _MOST_PARAMETERS = 100_000_000
 _CACHE = 32
-# What is not a result: the state of a decoder, and what only inspections of a model ask for.
+# Outputs that are not results: the state of a decoder, and outputs for the inspection of a model.
 _NO_RESULTS = frozenset({"past_key_values", "hidden_states", "attentions", "cache_params", "mems", "state"})
 
 
@@ -25,7 +25,7 @@ class TooLargeError(Exception):
 
 
 class NoInputsError(Exception):
-    """No guess of inputs is what a model takes."""
+    """A model accepts no guess of inputs."""
 
 
 @dataclass(frozen=True)
@@ -33,10 +33,10 @@ class Made:
     """A model, ready to export.
 
     Attributes:
-        module: takes the inputs in their order and returns a tuple of tensors.
-        kind: what the model is for.
-        inputs: by the names that the model has for them.
-        parameters: how many numbers the model has.
+        module: the module, which takes the inputs in their order and returns a tuple of tensors.
+        kind: the kind of the model.
+        inputs: the inputs, by the model's names.
+        parameters: the number of weights.
     """
 
     module: torch.nn.Module
@@ -46,7 +46,7 @@ class Made:
 
 
 class Results(torch.nn.Module):
-    """A model whose outputs are tensors alone."""
+    """A model with only tensors as outputs."""
 
     def __init__(self, model: torch.nn.Module, names: tuple[str, ...]) -> None:
         super().__init__()
@@ -76,14 +76,14 @@ def make(architecture: Architecture, *, with_cache: bool = False, seed: int = 1)
     """Makes the model of an architecture.
 
     Args:
-        architecture: one of transformers.
-        with_cache: whether the model decodes a word at a time with a static cache, as transformers exports it for
-            ExecuTorch.
-        seed: of weights and inputs.
+        architecture: an architecture of transformers.
+        with_cache: whether the model decodes one token at a time with a static cache, as transformers exports models
+            for ExecuTorch.
+        seed: the seed of weights and inputs.
     Raises:
         TooLargeError: the model is too large.
-        NoInputsError: no guess of inputs is what the model takes.
-        Exception: what transformers raises.
+        NoInputsError: the model accepts no guess of inputs.
+        Exception: any exception of transformers.
     """
     config_class, model_class = architecture.classes()
     kind = architectures.kind_of(architecture, model_class)
@@ -103,7 +103,7 @@ def make(architecture: Architecture, *, with_cache: bool = False, seed: int = 1)
 
 
 def _built(model_class: type[Any], config: Any, seed: int) -> tuple[Any, int]:
-    """The model with random weights, and how many there are."""
+    """Makes the model with random weights. Returns the model and the number of weights."""
     with torch.device("meta"):
         count = sum(one.numel() for one in model_class(config).parameters())
     if count > _MOST_PARAMETERS:
@@ -111,7 +111,7 @@ def _built(model_class: type[Any], config: Any, seed: int) -> tuple[Any, int]:
     torch.manual_seed(seed)
     model = model_class(config).float().eval()
     if model._can_set_experts_implementation():
-        # By default, experts are chosen by an operator of transformers' own, which no program can call.
+        # By default, transformers runs experts with its own operator, which a program cannot call.
         model.set_experts_implementation("batched_mm")
     _randomize(model, seed)
     return model, count
@@ -126,7 +126,7 @@ def _with_cache(model: Any, kind: str, count: int) -> Made:
 
 
 class _Step(torch.nn.Module):
-    """One word at a time."""
+    """A decoder that takes one token at a time."""
 
     def __init__(self, decoder: torch.nn.Module) -> None:
         super().__init__()
@@ -153,7 +153,7 @@ def _accepted(model: Any, kind: str) -> tuple[torch.nn.Module, str, Mapping[str,
 
 
 def _randomize(model: torch.nn.Module, seed: int) -> None:
-    """Gives other values to weights that are all the same, such as biases of zeros, which would hide mistakes."""
+    """Replaces weights that are all equal, such as zero biases, by random values, since equal ones hide mistakes."""
     generator = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():

@@ -1,4 +1,4 @@
-"""Values of configs that rules by names of attributes do not give."""
+"""Values of configs for architectures that the rules of shrinking.py do not cover."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ from typing import Any
 
 from transformers import ResNetConfig
 
-# Without timm's, which is no dependency of transformers.
+# A backbone of transformers, since timm is not a dependency of transformers.
 _BACKBONE = ResNetConfig(embedding_size=8, hidden_sizes=[16, 32, 64, 128], depths=[2, 2, 2, 2], out_features=["stage4"])
 _BACKBONE_OF_LEVELS = ResNetConfig(
     embedding_size=8, hidden_sizes=[16, 32, 64, 128], depths=[2, 2, 2, 2], out_features=["stage2", "stage3", "stage4"]
 )
 _FORECAST = {"prediction_length": 8, "context_length": 16, "lags_sequence": [1, 2, 3], "num_time_features": 1}
 
-# The parts of a rotated head, in place of those that the models' code has.
+# The sections of a rotary head, in place of the defaults in the models' code.
 _SECTIONS = {"text_config.rope_parameters": {"rope_type": "default", "rope_theta": 1e4, "mrope_section": [2, 3, 3]}}
 
-# What the class of a config needs to make any config.
+# Required arguments of config classes.
 REQUIRED: Mapping[str, Mapping[str, Any]] = {
     "autoformer": _FORECAST,
     "conditional_detr": {"backbone_config": _BACKBONE},
@@ -31,10 +31,11 @@ REQUIRED: Mapping[str, Mapping[str, Any]] = {
     "time_series_transformer": _FORECAST,
 }
 
-# In place of what the rules give, by the attribute's name; those of a part's config after the part's name and a dot.
+# Values that replace those of the rules, by the attribute's name. Attributes of a part's config have the part's name
+# and a dot before the name.
 OF: Mapping[str, Mapping[str, Any]] = {
     "beit": {"num_hidden_layers": 4, "out_indices": [1, 2, 3, 4]},
-    # The code looks for as many layers in a stage as there are stages before it.
+    # The model's code needs in each stage at least as many layers as there are stages before it.
     "cvt": {"depth": [1, 2, 3]},
     "deepseek_v2": {"num_experts_per_tok": 2},
     "esm": {"vocab_size": 33},

@@ -1,4 +1,4 @@
-"""The page docs/zoo.md, made of what was found."""
+"""Writes the page docs/zoo.md from the results."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SETS = ("avx512_bf16", "avx512f", "avx2")
 
 
 class Verdict(Enum):
-    """What became of a model; the value is what the page says."""
+    """The outcome of a model. The value is the text on the page."""
 
     NOT_MADE = "transformers does not make the model or does not run it here"
     NOT_EXPORTED = "`torch.export` refuses"
@@ -26,7 +26,7 @@ class Verdict(Enum):
 
 
 def verdict(row: Row) -> Verdict:
-    """How far a model comes."""
+    """Returns the outcome of a model."""
     problems = [row.problem, *(one.problem for one in row.lowered.values())]
     if any(problem and problem.message.startswith("took more than") for problem in problems):
         return Verdict.NO_TIME
@@ -37,7 +37,7 @@ def verdict(row: Row) -> Verdict:
 
 
 def is_ours(row: Row, name: str) -> bool:
-    """Whether graph passes make a model fail or give other outputs, which come out without them."""
+    """Returns whether a model is correct without graph passes, and fails or has wrong outputs with a set of passes."""
     one, without = row.lowered.get(name, NOT_REACHED), row.lowered.get("none")
     if verdict(row) is not Verdict.LOWERED or one.is_equal:
         return False
@@ -45,7 +45,7 @@ def is_ours(row: Row, name: str) -> bool:
 
 
 def summary(row: Row) -> str:
-    """A row in one line."""
+    """Returns a row as one line."""
     if row.problem:
         return f"{row.problem.step}: {row.problem.message}"
     return f"{row.parameters / 1e6:.1f}M, " + "; ".join(f"{name}: {_said(one)}" for name, one in row.lowered.items())
@@ -66,7 +66,7 @@ def _equality(one: Lowered) -> str:
 
 
 def counts(found: Results) -> Mapping[str, int]:
-    """How many models come how far."""
+    """Returns the number of models for each outcome."""
     rows = list(found.values())
     lowered = [row for row in rows if verdict(row) is Verdict.LOWERED]
 
@@ -86,11 +86,11 @@ def counts(found: Results) -> Mapping[str, int]:
 
 
 def text(found: Results, known: int) -> str:
-    """The page.
+    """Returns the text of the page.
 
     Args:
         found: the rows.
-        known: how many models there are to go through.
+        known: the number of all models.
     """
     parts = [
         "# Architectures of transformers",

@@ -1,4 +1,4 @@
-"""What was found of each model: a row, kept in a file that survives an interruption."""
+"""The results: a row for each model, stored in a file so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-# The sets of graph passes that each model is lowered with, by the names of the columns.
+# The sets of graph passes for each model, by the names of the columns.
 PASSES: Mapping[str, tuple[str, ...]] = {"default": ("default",), "all": ("all",)}
-# Outputs are equal if they are so many decibels stronger than what differs: a relative difference of 1e-4.
+# Outputs count as equal from this signal-to-noise ratio in decibels: a relative difference of 1e-4.
 EQUAL = 80
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Where a model ends.
+    """The problem of a model.
 
     Attributes:
-        step: `config`, `inputs`, `torch.export`, `lowering`, `emit` or `run`.
-        message: what was said, in one line.
+        step: the failed step: `config`, `inputs`, `torch.export`, `lowering`, `emit` or `run`.
+        message: the message, in one line.
     """
 
     step: str
@@ -34,14 +34,14 @@ class Lowered:
     """A model after some graph passes.
 
     Attributes:
-        problem: what ended it; None if the program was made and ran.
-        changes: how many changes the passes made.
-        left_out: what passes left out because they raised: the pass and what it raised.
-        missing: operators that the program calls and no kernel is for.
-        snr: of the output that differs most from eager PyTorch's, in decibels, the graph run by PyTorch; None if all
-            are the same bit by bit.
-        seconds: of an inference by the kernels, in the runner.
-        runner: how the runner's outputs differ; empty if they do not, or if it did not run.
+        problem: the problem; None if the program was made and ran.
+        changes: the number of changes of the passes.
+        left_out: the passes that raised, with their exceptions.
+        missing: called operators without a kernel.
+        snr: the lowest signal-to-noise ratio of the outputs to eager PyTorch's, in decibels, if PyTorch runs the graph;
+            None if all outputs are equal bit by bit.
+        seconds: the seconds of an inference with the kernels, in the runner.
+        runner: the difference of the runner's outputs; empty if there is none, or if the runner did not run.
     """
 
     problem: Problem | None = None
@@ -54,11 +54,11 @@ class Lowered:
 
     @property
     def is_equal(self) -> bool:
-        """Whether the outputs are those of eager PyTorch, up to rounding."""
+        """Whether the outputs equal those of eager PyTorch, up to rounding."""
         return self.problem is None and not self.runner and (self.snr is None or self.snr >= EQUAL)
 
 
-# Of passes that a process never came to, which ended before.
+# The result for a set of passes that a process did not reach.
 NOT_REACHED = Lowered(Problem("lowering", "not reached"))
 
 
@@ -67,13 +67,13 @@ class Row:
     """A model.
 
     Attributes:
-        kind: what it is for.
-        model: its class.
-        inputs: what it takes.
-        parameters: how many numbers it has.
-        problem: why it was not lowered; None if it was.
-        eager: seconds of an inference in eager PyTorch, on one thread.
-        lowered: by the set of passes.
+        kind: the kind of the model.
+        model: the class of the model.
+        inputs: the inputs.
+        parameters: the number of weights.
+        problem: the problem before the lowering; None if there is none.
+        eager: the seconds of an inference in eager PyTorch, on one thread.
+        lowered: the results by the set of passes.
     """
 
     kind: str
@@ -91,7 +91,7 @@ BEGUN = "did not end"
 
 
 def ended(row: Row, problem: str) -> Row:
-    """The row of a process that was ended: the step that had begun has the problem."""
+    """Returns the row of a process that was ended. The begun step gets the problem."""
     if row.problem:
         return dataclasses.replace(row, problem=dataclasses.replace(row.problem, message=problem))
     lowered = {
@@ -104,14 +104,14 @@ def ended(row: Row, problem: str) -> Row:
 
 
 def save(results: Results, file: Path) -> None:
-    """Writes the results in one step, so that an interruption leaves the old ones or the new ones."""
+    """Writes the results atomically, so that an interruption leaves either the old or the new file."""
     draft = file.with_suffix(".draft")
     draft.write_text(json.dumps({name: dataclasses.asdict(row) for name, row in results.items()}, indent=1) + "\n")
     os.replace(draft, file)
 
 
 def load(file: Path) -> Results:
-    """Reads what save() wrote; empty if there is no such file."""
+    """Reads the file that save() wrote; empty if there is no file."""
     if not file.exists():
         return {}
     return {name: _row(**row) for name, row in json.loads(file.read_text()).items()}

@@ -1,4 +1,4 @@
-"""Runs programs by the kernels: the runner that has all of them."""
+"""Runs programs with the runner that has all kernels."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from tools.zoo.messages import first_line
 from tools.zoo.results import EQUAL
 
 _MEDIAN = re.compile(r"median ([\d.]+) ms")
-# Of a run with the kernels, less what starts it.
+# The timeout of a run, in seconds.
 _SECONDS = 120
 
 
 @dataclass(frozen=True)
 class Ran:
-    """What the runner said.
+    """The result of a run.
 
     Attributes:
-        seconds: of an inference; None if there was none.
-        problem: the first line of what is wrong; empty if the outputs are those of the samples.
+        seconds: the seconds of an inference; None if there was none.
+        problem: the first line of the error; empty if the outputs equal those of the samples.
     """
 
     seconds: float | None
@@ -30,13 +30,13 @@ class Ran:
 
 
 def run(runner: Path, program: bytes, samples: bytes, iterations: int) -> Ran:
-    """Runs a program on one thread, and compares its outputs with those of its samples.
+    """Runs a program on one thread, and compares the outputs with the samples.
 
     Args:
-        runner: an executorch_binary.
-        program: a .pte file.
-        samples: its .ptd file.
-        iterations: how many inferences are timed.
+        runner: the path of an executorch_binary.
+        program: the bytes of the .pte file.
+        samples: the bytes of the .ptd file.
+        iterations: the number of timed inferences.
     """
     with tempfile.TemporaryDirectory() as folder:
         files = {"program": Path(folder) / "model.pte", "samples": Path(folder) / "model.ptd"}

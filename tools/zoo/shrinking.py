@@ -1,7 +1,7 @@
-"""Shrinks configs: a model keeps its structure, and has few layers, narrow ones, few words and small images.
+"""Shrinks configs. A model keeps its structure, and gets few and narrow layers, a small vocabulary and small images.
 
-Rules go by the names of attributes, which transformers' configs share. All widths become smaller by the same factor, so
-that what has to be equal or a multiple stays so; the number of heads stays.
+The rules use the names of attributes, which transformers' configs share. All widths shrink by the same factor, so that
+equal widths stay equal and multiples stay multiples. The number of heads stays.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from transformers import PreTrainedConfig
 WORDS = 512
 IMAGE = 64
 _FACTOR = 8
-# Widths below this stay.
+# Smaller widths do not shrink.
 _NARROW = 64
 _LAYERS = 2
-# Patches of an image in a row, where patches are large.
+# The patches in a row of an image, if patches are large.
 _PATCHES = 4
 _POSITIONS = 128
 _LARGE_PATCH = 14
@@ -44,7 +44,7 @@ _POSITION = re.compile(
 )
 _IMAGE = re.compile(r"(^|_)(image_size|img_size|pretrain_image_size|crop_size|max_img_size)$")
 _TOKEN = re.compile(r"(_token_(id|index)|_token_ids|_token|_index)$")
-# The places of layers from which something is taken.
+# Attributes with the indices of layers whose outputs are used.
 _PLACES = re.compile(r"(^|_)(indices|indexes|vision_feature_layers?|insert_layers)$")
 _MOST = {
     "num_experts_per_tok": 2,
@@ -72,44 +72,44 @@ _LARGEST_EXPERTS = 8
 
 @dataclasses.dataclass(frozen=True)
 class Extent:
-    """What becomes smaller besides the number of layers, experts and words.
+    """The parts that shrink, besides the number of layers, experts and words.
 
     Attributes:
-        widths: whether the widths do.
-        images: whether images and windows do.
+        widths: whether widths shrink.
+        images: whether images and windows shrink.
     """
 
     widths: bool = True
     images: bool = True
 
 
-# Some convolutional networks say some of their widths nowhere, and some windows fit images of one size only.
+# Some convolutional networks have widths that are not in the config, and some windows need images of one size.
 EXTENTS = (Extent(), Extent(widths=False), Extent(images=False), Extent(widths=False, images=False))
 
 
 def shrink(
     config: PreTrainedConfig, own: Mapping[str, Any] | None = None, extent: Extent = EXTENTS[0]
 ) -> PreTrainedConfig:
-    """A smaller config of the same class.
+    """Returns a smaller config of the same class.
 
     Args:
-        config: the config, as its class makes it by default.
-        extent: what becomes smaller.
-        own: values that the architecture needs in place of those that the rules give, by the attribute's name; those
-            of a part's config by the part's name, a dot, and the name.
+        config: the default config of its class.
+        own: values that replace those of the rules, by the attribute's name. Attributes of a part's config have the
+            part's name and a dot before the name.
+        extent: the parts that shrink.
     Raises:
-        Exception: what the class raises at values that do not fit one another.
+        Exception: any exception of the class for inconsistent values.
     """
     return _shrunk(config, own or {}, _Rules(extent, _tokens(config)))
 
 
 @dataclasses.dataclass(frozen=True)
 class _Rules:
-    """What rules need.
+    """The parameters of the rules.
 
     Attributes:
-        extent: what becomes smaller.
-        tokens: new numbers of special tokens.
+        extent: the parts that shrink.
+        tokens: the new ids of special tokens.
     """
 
     extent: Extent
@@ -117,7 +117,7 @@ class _Rules:
 
 
 def _tokens(config: PreTrainedConfig) -> Mapping[int, int]:
-    """New numbers for the special tokens, equal ones for equal ones, all of them words of the smaller vocabulary."""
+    """Returns new ids of the special tokens, in the smaller vocabulary. Equal ids stay equal."""
     numbers = sorted({number for part in parts(config) for number in _special(part) if number >= WORDS})
     taken = {number for part in parts(config) for number in _special(part)}
     free = iter([number for number in range(WORDS - 1, 0, -1) if number not in taken])
@@ -125,7 +125,7 @@ def _tokens(config: PreTrainedConfig) -> Mapping[int, int]:
 
 
 def parts(config: PreTrainedConfig) -> Iterator[PreTrainedConfig]:
-    """A config and those in it."""
+    """Yields a config and its nested configs."""
     yield config
     for value in vars(config).values():
         if isinstance(value, PreTrainedConfig):
@@ -165,15 +165,15 @@ def _shrunk(config: PreTrainedConfig, own: Mapping[str, Any], rules: _Rules) -> 
                 values[name] = new
     places = getattr(config, "_out_indices", None)
     if places:
-        # By their places alone: the names of layers go by their number.
+        # Only indices are set, since the names of layers contain their numbers.
         values["out_indices"] = list(places) if _has_stages(config) else list(range(1, len(places) + 1))
     values |= {name: value for name, value in own.items() if "." not in name}
     return kind(**values)
 
 
 def _has_stages(config: PreTrainedConfig) -> bool:
-    """Whether the stages of a backbone are groups of layers, whose number stays."""
-    return len(getattr(config, "stage_names", ())) <= 6  # The stem and five of them.
+    """Returns whether the stages of a backbone are groups of layers. The number of such stages stays."""
+    return len(getattr(config, "stage_names", ())) <= 6  # The stem and five stages.
 
 
 def _layers(config: PreTrainedConfig) -> int | None:
@@ -182,7 +182,7 @@ def _layers(config: PreTrainedConfig) -> int | None:
 
 
 def _kept_layers(config: PreTrainedConfig) -> Sequence[int]:
-    """The layers to keep: one of each sort, and no fewer than two or than others ask for by their places."""
+    """Returns the layers to keep: one of each type, at least two, and at least as many as indices refer to."""
     count = _layers(config)
     if count is None:
         return range(_LAYERS)
@@ -227,7 +227,7 @@ def _is_width(name: str) -> bool:
 
 
 def _sections(sizes: Sequence[int]) -> list[int]:
-    """Parts of a head, each smaller, with the sum of the smaller head."""
+    """Shrinks the sections of a head. The sum is the size of the smaller head."""
     smaller = [size // _FACTOR for size in sizes]
     for i in range(sum(sizes) // _FACTOR - sum(smaller)):
         smaller[i] += 1
@@ -235,7 +235,7 @@ def _sections(sizes: Sequence[int]) -> list[int]:
 
 
 def _counts_stages(config: PreTrainedConfig, value: int) -> bool:
-    """Whether a number is that of the stages of a network, which lists say more of."""
+    """Returns whether a number is the number of stages of a network: the length of a list in the config."""
     lists = (getattr(config, name, None) for name in ("depths", "hidden_sizes", "strides", "patch_sizes"))
     return any(isinstance(one, (list, tuple)) and len(one) == value for one in lists)
 

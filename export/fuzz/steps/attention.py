@@ -1,4 +1,4 @@
-"""Steps on tokens: embeddings, attention of all kinds."""
+"""Steps on tokens: embeddings and attention."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from export.fuzz.writer import Writer
 
 
 def embedding(w: Writer, pick: Pick) -> None:
-    """Looks up further ids; the module begins with it, or adds it."""
+    """Looks up the ids of a new input. The module continues with the embedding, or adds the embedding."""
     features = pick(16, 48, 32, w.x.shape[-1] if w.x.dim() else 8)
     layer = w.layer(f"nn.Embedding({(bound := pick(8, 48, 96))}, {features})", "embedding")
     ids = w.input("ids", pick(2, 1), pick(5, 3, 1), bound=bound)
@@ -22,7 +22,7 @@ def tied_linear(w: Writer, pick: Pick) -> None:
 
 
 def _heads(w: Writer, pick: Pick, x: str, heads: int, size: int) -> str:
-    """Queries, keys or values of tokens: a layer and its heads."""
+    """Adds the queries, keys or values of tokens: a linear layer, and its result split into heads."""
     layer = w.layer(f"nn.Linear({w.values[x].shape[-1]}, {heads * size}, bias={pick(True, False)})")
     name = w.value(f"{layer}({x})")
     if pick(False, True):
@@ -32,7 +32,7 @@ def _heads(w: Writer, pick: Pick, x: str, heads: int, size: int) -> str:
 
 
 def _mask(w: Writer, pick: Pick, weights: tuple[int, int, int, int]) -> str:
-    """A mask for weights [batch, heads, queries, keys]."""
+    """Adds a mask for attention weights [batch, heads, queries, keys]. Returns the mask's expression."""
     batch, heads, queries, keys = weights
     sizes = (*pick((), (1, 1), (batch, 1), (batch, heads), (1, heads)), pick(queries, queries, 1), keys)
     kind = pick("buffer", "bools", "floats", "written", "row", "triangle")
@@ -42,7 +42,7 @@ def _mask(w: Writer, pick: Pick, weights: tuple[int, int, int, int]) -> str:
         return w.input("bools", *sizes)
     if kind == "floats":
         return w.input("floats", *sizes)
-    if kind == "row":  # Rows that see nothing, but for padding.
+    if kind == "row":  # A padding mask, which may hide all keys of a row.
         return w.buffer(f"(torch.arange({keys}) < {max(1, keys - 1)}).expand({sizes}).clone()", "mask")
     if kind == "triangle":
         return w.buffer(f"torch.full(({queries}, {keys}), float('-inf')).triu(1)", "mask")
@@ -50,7 +50,7 @@ def _mask(w: Writer, pick: Pick, weights: tuple[int, int, int, int]) -> str:
 
 
 def attention(w: Writer, pick: Pick) -> None:
-    """Of tokens [batch, length, features] with themselves or with fewer of them, by heads that may share keys."""
+    """Adds attention of tokens [batch, length, features] with all or some of these tokens. Heads may share keys."""
     if w.x.dim() != 3:
         raise ValueError("no tokens")
     x = w.latest
@@ -95,7 +95,7 @@ def attention(w: Writer, pick: Pick) -> None:
 
 
 def bare_attention(w: Writer, pick: Pick) -> None:
-    """Of inputs and values as they are, whose leading dimensions broadcast."""
+    """Adds attention of inputs and values without linear layers. Leading dimensions broadcast."""
     x = w.latest
     rank = w.x.dim()
     if rank < 2:

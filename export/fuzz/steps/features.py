@@ -53,7 +53,7 @@ def linear_and_activation(w: Writer, pick: Pick) -> None:
 
 
 def product(w: Writer, pick: Pick) -> None:
-    """A linear layer that is written otherwise."""
+    """Adds a linear layer written with other functions than F.linear."""
     inputs, x = w.x.shape[-1], w.latest
     outputs = pick(*_FEATURES)
     weight = w.layer(f"nn.Parameter(torch.randn(({inputs}, {outputs})) / 8)", "weight")
@@ -82,7 +82,7 @@ def layer_norm(w: Writer, pick: Pick) -> None:
 
 
 def written_norm(w: Writer, pick: Pick) -> None:
-    """As models write it, with the weight and the casts in several places."""
+    """Adds an RMS norm as models write it, with the weight and the casts in several places."""
     x = w.latest
     weight = w.layer(f"nn.Parameter(torch.rand({w.x.shape[-1]}) + 0.5)", "scale")
     wide = pick(x, f"{x}.float()", f"{x}.to(torch.float32)")
@@ -102,7 +102,7 @@ def written_norm(w: Writer, pick: Pick) -> None:
 
 
 def norm_of_channels(w: Writer, pick: Pick) -> None:
-    """A batch, instance or group norm: channels are dimension 1."""
+    """Adds a batch, instance or group norm. Channels are dimension 1."""
     rank, channels = w.x.dim(), w.x.shape[1] if w.x.dim() > 1 else 1
     affine = pick(True, False)
     kind = pick("batch", "batch", "instance", "group")
@@ -133,7 +133,7 @@ def cumulative(w: Writer, pick: Pick) -> None:
 
 
 def cast(w: Writer, pick: Pick) -> None:
-    """To another dtype and back, after something is done in it."""
+    """Casts to another dtype, computes a function, and casts back."""
     x, dtype = w.latest, pick("torch.float32", "torch.float16", "torch.bfloat16", "torch.float64")
     inner = pick("{}", "torch.relu({})", "({} * 2)", "torch.softmax({}, -1)")
     w.value(f"{inner.format(f'{x}.to({dtype})')}.to({x}.dtype)")

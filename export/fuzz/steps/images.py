@@ -9,10 +9,10 @@ _CHANNELS = (8, 1, 3, 16, 32, 48, 5)
 
 
 def _dimensions(w: Writer, pick: Pick) -> int:
-    """Of the latest value, taken as an image.
+    """Picks the number of spatial dimensions of the latest value.
 
     Raises:
-        ValueError: it is none.
+        ValueError: the latest value is no image.
     """
     options = [count for count in (w.x.dim() - 2, w.x.dim() - 1) if 1 <= count <= 3]
     if not options:
@@ -21,7 +21,7 @@ def _dimensions(w: Writer, pick: Pick) -> int:
 
 
 def _per_dimension(pick: Pick, count: int, *options: int) -> int | tuple[int, ...]:
-    """A number for all dimensions, or one for each."""
+    """Picks one number for all dimensions, or one number for each."""
     first = pick(*options)
     return first if pick(True, True, False) else (first, *(pick(*options) for _ in range(count - 1)))
 
@@ -48,7 +48,7 @@ def convolution(w: Writer, pick: Pick) -> None:
 
 
 def written_convolution(w: Writer, pick: Pick) -> None:
-    """By the function, whose weight may be computed, and whose bias may be any tensor."""
+    """Adds a convolution by the function. The weight may be computed, and the bias may be any tensor."""
     count = _dimensions(w, pick)
     channels = w.x.shape[-count - 1]
     outputs = pick(*_CHANNELS)
@@ -77,7 +77,7 @@ def transposed_convolution(w: Writer, pick: Pick) -> None:
 
 
 def pad(w: Writer, pick: Pick) -> None:
-    """At the ends of some dimensions; less than nothing cuts off."""
+    """Pads the ends of some dimensions. A negative width cuts off elements."""
     count = pick(*range(1, w.x.dim() + 1)) if w.x.dim() < 3 else pick(w.x.dim() - 2, 1, 2, w.x.dim())
     widths = [pick(0, 1, 2, 1, -1) for _ in range(2 * count)]
     mode = pick("constant", "constant", "constant", "reflect", "replicate", "circular")
@@ -86,7 +86,7 @@ def pad(w: Writer, pick: Pick) -> None:
 
 
 def pad_and_convolve(w: Writer, pick: Pick) -> None:
-    """What the passes for padding look for."""
+    """Adds padding and a convolution, which the passes for padding look for."""
     count = _dimensions(w, pick)
     channels = w.x.shape[-count - 1]
     widths = [pick(0, 1, 2) for _ in range(2 * count)]

@@ -1,4 +1,4 @@
-"""Steps that move elements, and those that join values."""
+"""Steps that move elements, and steps that join values."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def view(w: Writer, pick: Pick) -> None:
 
 
 def part(w: Writer, pick: Pick) -> None:
-    """A slice, which may be empty, or some of the elements."""
+    """Takes a slice, which may be empty, or some of the elements."""
     rank, x = w.x.dim(), w.latest
     dim = pick(*range(rank))
     size = w.x.shape[dim]
@@ -76,7 +76,7 @@ def part(w: Writer, pick: Pick) -> None:
 
 
 def spread(w: Writer, pick: Pick) -> None:
-    """More elements of the same values."""
+    """Repeats or expands elements."""
     rank, x = w.x.dim(), w.latest
     repeats = [pick(1, 2) for _ in range(rank)]
     w.value(
@@ -92,7 +92,7 @@ def spread(w: Writer, pick: Pick) -> None:
 
 
 def _alike(w: Writer, pick: Pick) -> str:
-    """A value to go with the latest: an earlier one of the same sizes, a constant or another input."""
+    """Picks a second operand for the latest value: an earlier value of the same sizes, a constant or a new input."""
     x = w.x
     earlier = [name for name, one in w.values.items() if one.shape == x.shape and one.dtype == x.dtype]
     kind = pick("value", "value", "parameter", "number", "input", "row")
@@ -110,13 +110,13 @@ def _alike(w: Writer, pick: Pick) -> str:
 
 
 def pick_with_mask(w: Writer, pick: Pick, *options: str) -> str:
-    """One of the options, in which MASK is an input of bools of the latest value's sizes."""
+    """Picks an option. `MASK` in the option becomes a new bool input of the latest value's sizes."""
     chosen = pick(*options)
     return chosen.replace("MASK", w.input("bools", *w.x.shape)) if "MASK" in chosen else chosen
 
 
 def combine(w: Writer, pick: Pick) -> None:
-    """An addition, as residuals are, or another function of two values."""
+    """Adds a residual addition or another function of two values."""
     x, other = w.latest, _alike(w, pick)
     w.value(
         pick_with_mask(
@@ -136,7 +136,7 @@ def combine(w: Writer, pick: Pick) -> None:
 
 
 def residual_layer(w: Writer, pick: Pick) -> None:
-    """A layer's result, an addition and an activation: what packed layers take in."""
+    """Adds a layer, a residual addition and an activation, which graph passes fuse into one packed layer."""
     x, rank = w.latest, w.x.dim()
     if rank in (4, 3) and pick(True, rank == 4):
         count, channels = rank - 2, w.x.shape[1]
@@ -171,12 +171,12 @@ def join(w: Writer, pick: Pick) -> None:
 
 
 def again(w: Writer, pick: Pick) -> None:
-    """A layer that the module has already, on another value."""
+    """Calls an existing layer on another value."""
     w.value(f"{pick(*w.layers[::-1])}({w.latest})")
 
 
 def earlier(w: Writer, pick: Pick) -> None:
-    """Goes on with another value."""
+    """Makes an earlier value the latest value."""
     names = [name for name, value in w.values.items() if value.is_floating_point() and name != w.latest]
     name = pick(*names[::-1])
     w.values[name] = w.values.pop(name)

@@ -1,4 +1,4 @@
-"""Steps that write: into buffers that last from call to call, into values and into inputs."""
+"""Steps that write to buffers, to values and to inputs."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def functional_write(w: Writer, pick: Pick) -> None:
 
 
 def write_input(w: Writer, pick: Pick) -> None:
-    """Changes an input, which the caller sees."""
+    """Writes to an input. The caller sees the change."""
     names = [f"x{i}" for i, one in enumerate(w.inputs) if one.kind == "floats"]
     name = pick(*names)
     w.statement(pick(f"{name}.add_(1)", f"{name}.mul_(0.5)", f"{name}.copy_({name} + 1)", f"{name}[:1] = 0.25"))

@@ -1,4 +1,4 @@
-"""Writes the classes of calls: for each operator, its arguments with their types and defaults, in Python."""
+"""Generates the classes of calls: for each operator, a Python class with the arguments' types and defaults."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from codegen.model import torch_schemas
 from codegen.model.schema import Argument, FunctionSchema, ListType, OptionalType, Type
 
-# The types of PyTorch's schemas in Python. A number may be known only when the program runs, which is a node then.
+# The Python types of PyTorch's schema types. A number that is only known at run time is a node.
 _TYPES = {
     "Device": "torch.device",
     "Layout": "torch.layout",
@@ -24,9 +24,9 @@ _TYPES = {
     "int": "int",
     "str": "str",
 }
-# Dtypes that are defaults, which schemas have by their numbers.
+# The dtypes that occur as defaults. Schemas have the dtypes' numbers.
 _DTYPES = {"6": "torch.float32"}
-# Names that classes of calls have besides those of their arguments.
+# Attributes of the classes that are not arguments.
 _TAKEN = frozenset(
     {
         "OPERATOR",
@@ -60,17 +60,17 @@ from export.graph_passes.operators.registration import OwnCall
 
 
 class SchemaError(Exception):
-    """A schema that no class can be made of; the message has the schema and says why."""
+    """A schema without a class. The message has the schema and the reason."""
 
 
 def module(own: Sequence[FunctionSchema], others: Sequence[FunctionSchema]) -> str:
-    """The module with the classes.
+    """Returns the text of the module with the classes.
 
     Args:
-        own: the operators that kernels/optimized declares, by their out variants.
-        others: operators that return what they compute.
+        own: the out variants of the operators that kernels/optimized declares.
+        others: functional operators.
     Raises:
-        SchemaError: a schema is not understood, or two operators would have one class.
+        SchemaError: a schema is not supported, or two operators have the same class name.
     """
     theirs = {class_name(schema) for schema in others}
     classes: dict[str, str] = {}
@@ -78,7 +78,7 @@ def module(own: Sequence[FunctionSchema], others: Sequence[FunctionSchema]) -> s
     for schema in [*own, *others]:
         name = class_name(schema)
         is_own = schema in own
-        # An operator of ours may do more than the one of PyTorch that it is named after.
+        # An operator of ours may have the name of an operator of PyTorch, and do more.
         name = f"Own{name}" if is_own and name in theirs else name
         if name in classes:
             raise SchemaError(f"{schema}: another operator has the class {name}, too")
@@ -90,7 +90,7 @@ def module(own: Sequence[FunctionSchema], others: Sequence[FunctionSchema]) -> s
 
 
 def class_name(schema: FunctionSchema) -> str:
-    """The name of an operator's class: `MeanDim` for aten::mean.dim, `IndexPutInPlace` for aten::index_put_."""
+    """Returns the name of an operator's class: `MeanDim` for aten::mean.dim, `IndexPutInPlace` for aten::index_put_."""
     overload = "" if schema.out else schema.name.overload
     parts = [*schema.name.name.split("_"), *overload.split("_")]
     written = any(argument.is_written for argument in schema.positional)
@@ -160,13 +160,13 @@ def _type(schema: FunctionSchema, type_: Type) -> str:
 
 
 def _size(type_: Type) -> int | None:
-    """The numbers of a list whose schema says how many, so that one may stand for all."""
+    """Returns the size of a list of fixed size, for which a call may have a single number; None for other types."""
     element = type_.element if isinstance(type_, OptionalType) else type_
     return element.size if isinstance(element, ListType) else None
 
 
 def _default(schema: FunctionSchema, argument: Argument) -> str:
-    """A default in Python."""
+    """Returns a default as Python."""
     text, kind = argument.default or "", str(argument.type).rstrip("?")
     if kind == "ScalarType" and text in _DTYPES:
         return _DTYPES[text]

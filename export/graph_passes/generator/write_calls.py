@@ -1,8 +1,9 @@
-"""Writes the module of typed views of calls, when the project is built.
+"""Writes the module of typed views of calls, in a build action.
 
     write_calls --own=own_custom_ops.yaml --others=viewed_operators.txt --output=calls.py
 
-A line of the file of other operators is the full name of one of PyTorch's, `aten::add.Tensor`, or a schema.
+Each line of the file of other operators is the full name of an operator of PyTorch, such as `aten::add.Tensor`, or a
+schema.
 """
 
 from __future__ import annotations
@@ -21,17 +22,17 @@ from export.graph_passes.generator import call_classes
 
 _OWN = flags.DEFINE_string("own", None, "YAML file of our own operators.", required=True)
 _OTHERS = flags.DEFINE_string("others", None, "File with the names and schemas of other operators.", required=True)
-# What the runtime's registry holds matters to libraries of kernels only.
+# The size of the runtime's registry limits libraries of kernels only, not this module.
 _ANY_NUMBER = 1_000_000
 _OUTPUT = flags.DEFINE_string("output", None, "Module to write.", required=True)
 
 
 def others(path: Path) -> Iterator[FunctionSchema]:
-    """The operators that a file lists.
+    """Reads the operators that a file lists.
 
     Raises:
-        SchemaError: PyTorch has no operator of a name.
-        InputError: a line is no schema.
+        SchemaError: PyTorch has no operator of a listed name.
+        InputError: a line is not a valid schema.
     """
     for number, line in enumerate(path.read_text().splitlines(), 1):
         if line.startswith("#"):

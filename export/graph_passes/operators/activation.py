@@ -1,4 +1,4 @@
-"""The functions that operators of this project apply to their results: their names in programs, for PyTorch.
+"""Activations that operators of this project apply to their results, by name, for PyTorch.
 
 kernels/math/activation.h has the same names.
 """
@@ -21,7 +21,7 @@ _FUNCTIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
 
 
 class Activated(Protocol):
-    """A call of an operator with an activation. The numbers are the bounds of `clamp`."""
+    """A call of an operator with an activation. `minimum` and `maximum` are the bounds of `clamp`."""
 
     @property
     def activation(self) -> str: ...
@@ -32,5 +32,5 @@ class Activated(Protocol):
 
 
 def apply(call: Activated, x: torch.Tensor) -> torch.Tensor:
-    """The function of a tensor that a call applies."""
+    """Applies a call's activation to a tensor."""
     return x.clamp(call.minimum, call.maximum) if call.activation == "clamp" else _FUNCTIONS[call.activation](x)

@@ -1,6 +1,7 @@
-"""The operator that convolutions become with what is before and behind them, for PyTorch.
+"""The operator for a convolution with its padding and its activation, for PyTorch.
 
-It pads each end of a spatial dimension by a width of its own, where PyTorch's operator pads both by the same.
+The operator pads the two ends of a spatial dimension by different widths. PyTorch's convolution pads both ends by the
+same width.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from export.graph_passes.operators.registration import implements
 
 @implements(FusedConvolution)
 def fused_convolution(call: FusedConvolution[torch.Tensor]) -> torch.Tensor:
-    # From the last dimension on: before, behind.
+    # Widths from the last dimension to the first: before, after.
     ends = zip(call.padding[::-1], call.end_padding[::-1], strict=True)
     padded = torch.nn.functional.pad(call.input, [width for both in ends for width in both])
     zeros = [0] * len(call.padding)

@@ -1,6 +1,6 @@
-"""The operator that convolutions of channels-last tensors with packed weights become in programs, for PyTorch.
+"""The operator for convolutions of channels-last tensors with packed weights, for PyTorch.
 
-The addend is added before the activation.
+The operator adds the addend before the activation.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 
 
 def is_depthwise(channels: int, out_channels: int, groups: int) -> bool:
-    """Whether each output channel is made of an input channel of its own."""
+    """Returns whether each output channel depends on one input channel only."""
     return channels == out_channels == groups > 1
 
 
 def filled_channels(out_channels: int) -> int:
-    """Output channels of a group with those that fill up its last panel."""
+    """Returns the output channels of a group, rounded up to whole panels."""
     return -(-out_channels // _COLUMNS) * _COLUMNS
 
 
 def has_pairs(dtype: torch.dtype, in_channels: int) -> bool:
-    """Whether the weights of two input channels of a group are neighbors, as processors multiply BFloat16."""
+    """Returns whether `pack` interleaves the weights of two input channels, as dot products of BFloat16 need them."""
     return dtype == torch.bfloat16 and in_channels % 2 == 0
 
 
 def pack(weight: torch.Tensor, groups: int) -> torch.Tensor:
-    """The weights of a convolution in the order in which the kernel reads them.
+    """Returns the weights of a convolution in the order in which the kernel reads them.
 
-    Those of a depthwise convolution are [positions of the kernel, channels]. Any other's are [groups, panels, inputs of
-    a sum, output channels of a panel], of which the last panel is filled up with zeros; inputs are those of each
-    position of the kernel, and each input channel there. Of pairs of input channels, they are [groups, panels, pairs,
-    output channels of a panel, 2]. A channel of zeros may fill the input channels up to pairs.
+    A depthwise convolution has [kernel positions, channels]. Any other convolution has [groups, panels, inputs, output
+    channels of a panel]. The inputs are the input channels of each kernel position, one position after another. Zeros
+    fill up the last panel. With pairs of input channels, the shape is [groups, panels, pairs, output channels of a
+    panel, 2]. If one group has an odd number of input channels in bfloat16, a channel of zeros fills up the last pair.
     """
     if is_depthwise(weight.shape[1] * groups, weight.shape[0], groups):
         return weight.detach().reshape(groups, -1).t().contiguous()
@@ -57,7 +57,7 @@ def pack(weight: torch.Tensor, groups: int) -> torch.Tensor:
 
 
 def unpack(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
-    """Weights as they were before `pack`, but for the input channel that fills up pairs."""
+    """Returns the weights before `pack`. An input channel of zeros that fills up the last pair stays."""
     if packed.dim() == 2:
         return packed.t().reshape(groups, 1, *kernel_size)
     panels = packed.transpose(3, 4).flatten(2, 3) if packed.dim() == 5 else packed

@@ -1,4 +1,4 @@
-"""The operator that embeddings become whose table is the packed weight of a linear layer, for PyTorch."""
+"""The operator for embeddings that share their table with the packed weight of a linear layer, for PyTorch."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The operator that linear layers with packed weights become in programs, for PyTorch."""
+"""The operator for linear layers with packed weights, for PyTorch."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
 
 
 def pack(weight: torch.Tensor) -> torch.Tensor:
-    """A layer's weights as panels: element [p, k, j] is that of column j of panel p and input k.
+    """Packs a weight [output features, input features] into panels of output features.
 
-    The last panel is filled up with zeros. Of bfloat16, which processors multiply in pairs, element [p, k, j, i] is
-    that of input 2 * k + i.
+    Element [p, k, j] of the result is the weight of output feature `p * columns + j` and input feature k, where
+    `columns` is the width of a panel. Zeros fill up the last panel. In bfloat16, which processors multiply in pairs,
+    element [p, k, j, i] is the weight of input feature 2 * k + i.
     """
     features, inputs = weight.shape
     panels = -(-features // _COLUMNS)
@@ -28,18 +29,18 @@ def pack(weight: torch.Tensor) -> torch.Tensor:
 
 
 def unpack(panels: torch.Tensor, features: int) -> torch.Tensor:
-    """The weights as they were before `pack`."""
+    """Returns the weights before `pack`."""
     rows = panels.transpose(1, 2)
     return (rows.flatten(2) if panels.dim() == 4 else rows).flatten(0, 1)[:features]
 
 
 def can_pack(dtype: torch.dtype, inputs: int) -> bool:
-    """Whether there are panels for weights of a dtype, with so many input features."""
+    """Returns whether `pack` supports weights of a dtype with a number of input features."""
     return dtype in (torch.float32, torch.float16) or (dtype == torch.bfloat16 and inputs % 2 == 0)
 
 
 def packed_share(features: int) -> float:
-    """How much larger packed weights are."""
+    """Returns the size of packed weights, relative to unpacked weights."""
     return -(-features // _COLUMNS) * _COLUMNS / features
 
 

@@ -1,11 +1,12 @@
-"""The operators of bytes that quantized layers become in programs, for PyTorch; kernels/optimized has their kernels.
+"""The operators of quantized layers, for PyTorch. Their kernels are in kernels/optimized.
 
-A sum of products of input and weight becomes `sum * scale + offset`, where the input's elements are those of Byte: 128
-more than those of Char. `offset` has all else that is constant: the bias and the zero points. Rounded and clamped to
-quant_min and quant_max, the result is an index into `table`, where there is one: that of a Char is the Byte
-of its bits.
-Results of a float dtype are neither rounded nor clamped. Convolutions give channels-last images, and their kernel reads
-such ones; weights are packed (packing.py). Padding is that before each dimension, and then that behind each.
+A layer computes `sum * scale + offset`, where `sum` is the sum of products of inputs and weights. An input of Char
+counts as Byte, with 128 added. `offset` contains the bias and the terms of the zero points. A result of bytes is
+rounded and clamped to quant_min and quant_max. If there is a `table`, the bits of the result, read as Byte, are an
+index into the table. A result of a float dtype is neither rounded nor clamped.
+
+Convolutions read and give channels-last images. Weights are packed (packing.py). Padding has the widths before each
+spatial dimension, and then the widths after each.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from export.graph_passes.operators.registration import fakes, implements
 
 
 def as_bytes(x: torch.Tensor) -> torch.Tensor:
-    """Elements of Char as those of Byte, 128 larger; others as they are."""
+    """Converts Char to Byte by adding 128. Returns Byte unchanged."""
     return (x.to(torch.int16) + 128).to(torch.uint8) if x.dtype == torch.int8 else x
 
 
 class _Range(Protocol):
-    """A call of an operator that gives bytes, or floats."""
+    """A call of an operator whose result is bytes or floats."""
 
     @property
     def quant_min(self) -> int: ...

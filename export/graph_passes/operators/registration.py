@@ -1,9 +1,10 @@
-"""Registers operators of ours in PyTorch: each as a function and with an out argument, as programs call it.
+"""Registers the operators of this project in PyTorch: a functional variant, and the out variant that programs call.
 
-kernels/optimized/own_custom_ops.yaml declares the operators, and has their schemas. The file of a pass computes the
-operators that the pass inserts (rewrites/), for PyTorch; files beside this one compute those that several passes share.
-An operator is registered when a graph first gets a call of it: a library that registers the same operators in PyTorch,
-as one for ahead-of-time use does, may be loaded with the passes.
+kernels/optimized/own_custom_ops.yaml declares the operators with their schemas. A pass in rewrites/ implements its
+operators for PyTorch. The files in this folder implement the operators that several passes share.
+
+An operator is registered when a pass first inserts a call of the operator. Until then, another library may register the
+same operators in PyTorch, such as an operator library for ahead-of-time use.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ import torch
 from export.graph_passes.call import Call, T
 
 NAMESPACE = "rules_executorch"
-# Where the functions are that compute operators.
+# The folders of the functions that implement operators.
 _FOLDERS = ("export/graph_passes/operators", "export/graph_passes/rewrites")
 
-# Operators last as long as the library that defines them.
+# PyTorch unregisters the operators when this object is deleted.
 _library = torch.library.Library(NAMESPACE, "FRAGMENT")
 
 
 class OwnCall(Call[T]):
-    """A call of an operator of ours, which gives one tensor.
+    """A call of an operator of this project. The result is one tensor.
 
     Attributes:
-        SCHEMA: the operator's schema, without the namespace.
-        OUT_SCHEMA: that of its out variant.
+        SCHEMA: the schema of the functional variant, without the namespace.
+        OUT_SCHEMA: the schema of the out variant, without the namespace.
     """
 
     SCHEMA: ClassVar[str]
@@ -45,7 +46,7 @@ class OwnCall(Call[T]):
 
 
 C = TypeVar("C", bound=OwnCall[torch.Tensor])
-# Computes what an operator gives for a call.
+# Computes an operator's result for a call.
 _Function = Callable[[C], torch.Tensor]
 
 _registered: set[str] = set()
@@ -54,7 +55,7 @@ _fakes: dict[type[OwnCall[Any]], Callable[[Any], torch.Tensor]] = {}
 
 
 def implements(operator: type[C]) -> Callable[[_Function[C]], _Function[C]]:
-    """Says that a function calculates an operator."""
+    """Declares a function as the implementation of an operator."""
 
     def decorate(function: _Function[C]) -> _Function[C]:
         _implementations[operator] = function
@@ -64,9 +65,9 @@ def implements(operator: type[C]) -> Callable[[_Function[C]], _Function[C]]:
 
 
 def fakes(operator: type[C]) -> Callable[[_Function[C]], _Function[C]]:
-    """Says that a function gives a tensor like an operator's result, without its elements.
+    """Declares a function as the fake kernel of an operator.
 
-    An operator has none whose own function gives that of tensors without elements, and fixes no size in it.
+    An operator needs no fake kernel if its implementation runs on fake tensors without guards on sizes.
     """
 
     def decorate(function: _Function[C]) -> _Function[C]:
@@ -77,10 +78,10 @@ def fakes(operator: type[C]) -> Callable[[_Function[C]], _Function[C]]:
 
 
 def _register(operator: type[OwnCall[Any]]) -> None:
-    """Registers an operator, by its class.
+    """Registers an operator.
 
     Raises:
-        LookupError: no function computes it.
+        LookupError: no function implements the operator.
     """
     _import_all()
     if operator not in _implementations:

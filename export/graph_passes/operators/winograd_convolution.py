@@ -1,4 +1,4 @@
-"""The operator that convolutions by kernels of 3 by 3 become where Winograd's algorithm is faster, for PyTorch."""
+"""The operator for convolutions with 3 by 3 kernels by Winograd's algorithm, for PyTorch."""
 
 from __future__ import annotations
 
@@ -11,25 +11,26 @@ from export.graph_passes.operators import activation, packed_convolution
 from export.graph_passes.operators.registration import fakes, implements
 
 KERNEL_SIZE = layouts.WINOGRAD_KERNEL_SIZE
-# The points at which polynomials are evaluated, besides infinity, by the outputs of a tile in each dimension.
+# The evaluation points of the polynomials, without infinity, by the outputs of a tile in each dimension.
 _POINTS = {2: layouts.WINOGRAD_POINTS_OF_2, 4: layouts.WINOGRAD_POINTS_OF_4}
-# The outputs of the tiles that there are, in each dimension.
+# The supported tiles: outputs in each dimension.
 TILES = tuple(_POINTS)
 
 
 def places(tile: int) -> int:
-    """The products for a tile of `tile` by `tile` outputs, in each input and output channel."""
+    """Returns the products for a tile of `tile` by `tile` outputs, for one input channel and one output channel."""
     return (tile + KERNEL_SIZE - 1) ** 2
 
 
 def pack(weight: torch.Tensor, tile: int) -> torch.Tensor:
-    """The weights of a convolution, transformed for tiles of `tile` by `tile` outputs, as the kernel reads them.
+    """Transforms the weights of a convolution for tiles of `tile` by `tile` outputs, and packs them.
 
     Args:
         weight: (output channels, input channels, 3, 3).
         tile: 2 or 4.
     Returns:
-        (panels, places * input channels, output channels of a panel), in float32; zeros fill up the last panel.
+        (panels, places * input channels, output channels of a panel), in the weight's dtype. Zeros fill up the last
+        panel.
     """
     matrix = _kernel_transform(tile)
     transformed = torch.einsum("ai,ocij,bj->ocab", matrix, weight.detach().double(), matrix)
@@ -37,7 +38,7 @@ def pack(weight: torch.Tensor, tile: int) -> torch.Tensor:
 
 
 def unpack(packed: torch.Tensor, out_channels: int, channels: int) -> torch.Tensor:
-    """Weights as they were before `pack`, but for rounding."""
+    """Returns the weights before `pack`, with rounding errors."""
     size = round((packed.shape[1] // channels) ** 0.5)
     transformed = packed_convolution.unpack(packed[None], (size, size), out_channels, groups=1)
     inverse = torch.linalg.pinv(_kernel_transform(size - KERNEL_SIZE + 1))
@@ -45,10 +46,11 @@ def unpack(packed: torch.Tensor, out_channels: int, channels: int) -> torch.Tens
 
 
 def _kernel_transform(tile: int) -> torch.Tensor:
-    """The matrix that a kernel's rows are multiplied by: values of the kernel's polynomial at all points.
+    """Returns the matrix G of Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016).
 
-    Divided by the product of the point's distances to the others (Toom and Cook), so that inputs and outputs need no
-    division. Lavin and Gray, "Fast Algorithms for Convolutional Neural Networks" (2016), call it G.
+    The product of the matrix and a kernel's column has the values of the kernel's polynomial at all points. Each value
+    is divided by the product of the point's distances to the other points (Toom and Cook), so that the transforms of
+    inputs and outputs need no division.
     """
     points = torch.tensor(_POINTS[tile], dtype=torch.float64)
     powers = points[:, None] ** torch.arange(KERNEL_SIZE, dtype=torch.float64)

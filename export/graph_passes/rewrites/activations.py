@@ -1,4 +1,4 @@
-"""Has layers apply the activation that follows them, while their results are in the cache."""
+"""Fuses activations into the layers before them, which apply the activation while the results are in the cache."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _Layer = FusedConvolution[Node] | PackedConvolution[Node] | PackedLinear[Node]
 
 @dataclass(frozen=True)
 class _Activation:
-    """A function of a tensor that some calls compute, as operators of ours name it.
+    """An activation that one or several calls compute.
 
     Attributes:
-        of: the tensor.
-        name: the function.
+        of: the input of the activation.
+        name: the activation's name in operators of this project.
         minimum: the lower bound of `clamp`.
         maximum: the upper bound of `clamp`.
     """
@@ -64,14 +64,14 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _before_views(node: Node) -> Node:
-    """A tensor before calls gave it another shape."""
+    """Returns the input of a chain of views that ends at a node; the node itself if it is no view."""
     while (view := ViewCopy.of(node)) is not None:
         node = view.input
     return node
 
 
 def _idle(layer: Node, activation: Node) -> _Layer | None:
-    """A layer that can apply an activation to its results, which nothing else needs; None where there is none."""
+    """Returns a layer without an activation whose results only `activation` needs; None for any other node."""
     call = PackedLinear.of(layer) or PackedConvolution.of(layer) or fused_convolutions.of(layer)
     if call is None or call.activation != "none" or not graphs.is_only_for(layer, activation):
         return None
@@ -80,7 +80,7 @@ def _idle(layer: Node, activation: Node) -> _Layer | None:
 
 
 def _found(program: ExportedProgram, node: Node) -> _Activation | None:
-    """The activation whose last call a node is; None for any other node."""
+    """Returns the activation whose last call is a node; None for any other node."""
     if relu := Relu.of(node):
         return _clamp(relu.input, 0, None)
     if hardtanh := Hardtanh.of(node):
@@ -103,7 +103,7 @@ def _clamp(of: Node, minimum: float | Node | None, maximum: float | Node | None)
 
 
 def _silu(product: MulTensor[Node]) -> _Activation | None:
-    """A tensor times its own sigmoid."""
+    """Matches a tensor multiplied by its sigmoid."""
     for x, other in _orders(product):
         sigmoid = Sigmoid.of(other)
         if sigmoid and sigmoid.input is x:
@@ -112,10 +112,10 @@ def _silu(product: MulTensor[Node]) -> _Activation | None:
 
 
 def _gelu_tanh(program: ExportedProgram, product: MulTensor[Node]) -> _Activation | None:
-    """x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))), as transformers write it."""
+    """Matches x / 2 * (1 + tanh(sqrt(2 / pi) * (x + 0.044715 * x ** 3))), as in Hugging Face's transformers."""
 
     def without(number: float, call: AddTensor[Node] | MulTensor[Node] | None) -> Node | None:
-        """Of a sum or a product with a number, the other operand."""
+        """Returns the other operand of a sum or a product with a number."""
         for one, other in _orders(call) if call else ():
             found = graphs.number(program, one)
             if found is not None and math.isclose(found, number, rel_tol=1e-6):
@@ -135,7 +135,7 @@ def _gelu_tanh(program: ExportedProgram, product: MulTensor[Node]) -> _Activatio
 
 
 def _orders(call: AddTensor[Node] | MulTensor[Node]) -> tuple[tuple[Node, Node], ...]:
-    """The operands in both orders; none of a sum with a factor."""
+    """Returns the operands in both orders; nothing for an addition with `alpha`."""
     if isinstance(call, AddTensor) and call.alpha != 1:
         return ()
     return (call.input, call.other), (call.other, call.input)
@@ -146,9 +146,10 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "has packed linear layers and convolutions apply the `relu`, `hardtanh`, `clamp`, `gelu`, `sigmoid` or `silu` "
-        "behind them while their results are in the cache, as `rules_executorch::packed_linear.out`, "
-        "`packed_convolution.out` and, of convolutions that `channels_last` leaves, `fused_convolution.out`"
+        "fuses `relu`, `hardtanh`, `clamp`, `gelu`, `sigmoid` or `silu` into the packed linear layer or convolution "
+        "before it, which applies the activation while its results are in the cache: "
+        "`rules_executorch::packed_linear.out`, `packed_convolution.out` and, for convolutions that `channels_last` "
+        "leaves, `fused_convolution.out`"
     ),
     after=("addends", "packed_linear"),
 )

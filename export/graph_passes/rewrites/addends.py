@@ -1,4 +1,4 @@
-"""Has convolutions add what is added to their results, while these are in registers: the residual of a block."""
+"""Fuses residual additions into packed convolutions, which add while the results are in registers."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
             if convolution is None or not _takes(convolution, layer, addend):
                 continue
             changes.append(Change.of(node, "done by the convolution before it"))
-            # In the place of the addition, before which the addend is known.
+            # The new call takes the place of the addition, since the addend may be computed after the convolution.
             graphs.replace(node, convolution.replace(addend=addend).insert(node, graphs.value(layer)))
             program.graph.erase_node(layer)
             break
@@ -28,7 +28,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _takes(convolution: PackedConvolution[Node], layer: Node, addend: Node) -> bool:
-    """Whether a convolution, the call `layer`, can add a tensor, to which alone its result is added."""
+    """Returns whether a convolution, the call `layer`, can add a tensor. Only the addition may use the result."""
     if layer is addend or convolution.addend is not None or convolution.activation != "none":
         return False
     one, other = graphs.value(layer), graphs.value(addend)
@@ -39,6 +39,6 @@ PASS = GraphPass(
     "addends",
     Stage.LOWERED,
     _run,
-    reference="has a packed convolution add the tensor that is added to its result",
+    reference="fuses the addition of a tensor, such as a residual, into the packed convolution before it",
     after=("channels_last",),
 )

@@ -1,10 +1,11 @@
-"""Keeps scaled_dot_product_attention whole: no scores of all queries with all keys are in memory.
+"""Keeps scaled_dot_product_attention whole, so that the scores of all queries and keys are never in memory at once.
 
-ExecuTorch's own lowering makes it two batched matrix products, a softmax, and copies between them. What a linear layer
-gives has tokens before heads, and the kernel takes and gives these as they are: nothing is transposed.
+ExecuTorch's own lowering decomposes the operator into two batched matrix products, a softmax, and copies. In the result
+of a linear layer, tokens come before heads. The kernel reads and writes this order, so the program transposes nothing.
 
-PyTorch's own operator has no out variant, so no program can have it. In ours, heads are dimension -3, or -2 in tensors
-that are ordered by token. Keys and values may have fewer heads than queries, of which each serves as many.
+PyTorch's operator has no out variant, so a program cannot call it. In our operator, heads are dimension -3, or
+dimension -2 in tensors that are ordered by token. Keys and values may have fewer heads than queries; each of their
+heads then serves the same number of heads of the queries.
 """
 
 from __future__ import annotations
@@ -70,7 +71,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _is_supported(node: Node, query: Node, key: Node, value: Node, mask: Node | None) -> bool:
-    """Whether the operator takes such tensors: of one float dtype, with the queries' batch and heads."""
+    """Returns whether the operator supports the tensors: one float dtype, and the batch and heads of the queries."""
     tensors = [graphs.value(one) for one in (query, key, value)]
     first = tensors[0]
     if any(one.dim() != first.dim() or one.dtype != first.dtype for one in tensors) or first.dim() < 3:
@@ -84,7 +85,7 @@ def _is_supported(node: Node, query: Node, key: Node, value: Node, mask: Node | 
 
 
 def _share_heads(query: Node, key: Node, value: Node) -> bool:
-    """Whether each head of keys and values is that of as many heads of queries."""
+    """Returns whether the number of query heads is a multiple of the number of heads of keys and values."""
     heads, of_keys, of_values = (graphs.value(one).shape[-3] for one in (query, key, value))
     if not graphs.same_sizes([of_keys], [of_values]):
         return False
@@ -94,7 +95,7 @@ def _share_heads(query: Node, key: Node, value: Node) -> bool:
 
 
 def _transposed(node: Node) -> Node | None:
-    """What a call of four dimensions gives with heads and tokens in each other's place; None for any other node."""
+    """Returns the input of a call that swaps heads and tokens of four dimensions; None for any other node."""
     transpose, permute = TransposeInt.of(node), Permute.of(node)
     call = transpose or permute
     if call is None or graphs.value(call.input).dim() != 4:
@@ -104,13 +105,13 @@ def _transposed(node: Node) -> Node | None:
 
 
 def _view(node: Node) -> Node | None:
-    """What a call gives other sizes; None for any other node."""
+    """Returns the input of a view or reshape; None for any other node."""
     call = Reshape.of(node) or View.of(node) or UnsafeView.of(node)
     return call.input if call else None
 
 
 def _same_view(node: Node) -> Node:
-    """The last of the views of a node that nothing else reads, if they have the node's sizes."""
+    """Follows a chain of views, each the only user, to the last view with the node's sizes; else returns the node."""
     users = list(node.users)
     if len(users) != 1 or _view(users[0]) is None:
         return node
@@ -119,7 +120,7 @@ def _same_view(node: Node) -> Node:
 
 
 def _without_repetition(node: Node) -> Node | None:
-    """Keys or values before each of their heads was repeated, as transformers' repeat_kv does; None if none was."""
+    """Returns keys or values before the repetition of heads, as by transformers' repeat_kv; None if not repeated."""
     expanded = _view(node)
     clone = Clone.of(expanded)
     expanded = clone.input if clone else expanded
@@ -181,8 +182,8 @@ PASS = GraphPass(
     Stage.EXPORTED,
     _run,
     reference=(
-        "keeps `scaled_dot_product_attention` whole, as `rules_executorch::scaled_dot_product_attention.out`; where "
-        "heads share keys and values (`repeat_kv` of transformers), these are not repeated; where tokens come before "
-        "heads, as a linear layer gives them, nothing is transposed"
+        "keeps `scaled_dot_product_attention` whole, as `rules_executorch::scaled_dot_product_attention.out`. If heads "
+        "share keys and values (`repeat_kv` of transformers), the program does not repeat keys and values. If tokens "
+        "come before heads, as in the result of a linear layer, the program transposes nothing"
     ),
 )

@@ -52,14 +52,14 @@ def _fold(program: ExportedProgram, node: Node, norm: NativeBatchNormLegitNoTrai
 
 @dataclass(frozen=True)
 class _Factors:
-    """What a batch norm multiplies each feature by, and what it adds then."""
+    """The factor and the offset of each feature of a batch norm: `x * factor + offset`."""
 
     factor: torch.Tensor
     offset: torch.Tensor
 
     @classmethod
     def of(cls, program: ExportedProgram, norm: NativeBatchNormLegitNoTraining[Node]) -> _Factors | None:
-        """Those of a batch norm all of whose tensors are constants."""
+        """Returns the factors of a batch norm; None if one of its tensors is no constant."""
         mean, variance = (graphs.constant(program, one) for one in (norm.running_mean, norm.running_var))
         scale, shift = (graphs.constant(program, one) for one in (norm.weight, norm.bias))
         if mean is None or variance is None:
@@ -73,7 +73,7 @@ class _Factors:
 def _folded(
     program: ExportedProgram, node: Node, layer: _Layer, norm: _Factors
 ) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """The weight and the bias of a layer with the norm in them; None where the norm cannot be in them."""
+    """Returns the weight and the bias of a layer with the norm folded in; None if this is impossible."""
     bias_node = layer.input if isinstance(layer, Addmm) else layer.bias
     weight, bias = graphs.constant(program, _weight(layer)), graphs.constant(program, bias_node)
     if weight is None or (bias is None and bias_node is not None):
@@ -82,17 +82,18 @@ def _folded(
     if isinstance(layer, Convolution):
         if is_transposed and layer.groups != 1:
             return None
-    # The features of a batch norm are its dimension 1, those of a linear layer the last, if its weight has rows.
+    # A batch norm's features are dimension 1. A linear layer's features are the last dimension, so only results of two
+    # dimensions match.
     elif graphs.value(node).dim() != 2 or weight.dim() != 2 or (bias is not None and bias.dim() != 1):
         return None
-    # The first dimension, or of a transposed convolution the second, is that of the features.
+    # A weight's features are the first dimension; in a transposed convolution, the second.
     factors = norm.factor.reshape([1] * is_transposed + [-1] + [1] * (weight.dim() - 1 - is_transposed))
     offset = norm.offset if bias is None else bias.double() * norm.factor + norm.offset
     return (weight.double() * factors).to(weight.dtype), offset.to(weight.dtype)
 
 
 def _weight(layer: _Layer) -> Node | None:
-    """The weight that has a row for each feature of the result; None where there is none."""
+    """Returns the weight with a row for each output feature; None if the layer has no such weight."""
     if not isinstance(layer, Addmm):
         return layer.weight
     permute = PermuteCopy.of(layer.mat2)

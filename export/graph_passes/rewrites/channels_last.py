@@ -1,8 +1,8 @@
-"""Keeps the tensors between convolutions channels-last: the channels of a pixel are neighbors in memory.
+"""Keeps the tensors between convolutions channels-last.
 
-Layers ask for the format. Calls between layers carry the format on; any other call, and the caller of the method, gets
-tensors in the order that the method had before. What lies between two such borders keeps its order where copies at
-the borders cost more than the layers gain.
+Layers ask for channels-last inputs. Calls between layers propagate the order. All other calls, and the caller of the
+method, get copies in the original order. If the copies at the borders of a region cost more than the region's layers
+gain, the region keeps the original order.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ from export.graph_passes.calls import PermuteCopy, ToDimOrderCopy
 from export.graph_passes.channels_last_layer import Layer
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# Multiplications of layers that pay for the copy of an element.
+# A region becomes channels-last if its layers have at least so many multiplications for each copied element.
 _PRODUCTS_OF_COPY = 64
-# Elementwise operators whose kernels are as fast with channels-last tensors as with others, and calculate the same.
+# Elementwise operators whose kernels have the same speed and the same results with channels-last tensors.
 ELEMENTWISE = frozenset(
     {
         "aten::abs",
@@ -52,8 +52,8 @@ ELEMENTWISE = frozenset(
         "aten::tanh",
     }
 )
-# Other operators of that kind. Which format they give, PyTorch says. Before averages, ExecuTorch itself puts copies of
-# what is channels-last.
+# All operators that propagate the order. PyTorch's fake kernels give the order of the result. Averages are not in the
+# list: ExecuTorch itself inserts copies of channels-last tensors before averages.
 _CARRIERS = ELEMENTWISE | {
     "aten::_native_batch_norm_legit_no_training",
     "aten::amax",
@@ -66,11 +66,11 @@ _CARRIERS = ELEMENTWISE | {
 }
 
 
-# Says how a call works on channels-last tensors; None if it is no such layer.
+# Reads a call as a layer on channels-last tensors; None for any other call.
 Reader = Callable[[ExportedProgram, graphs.Call], Layer | None]
 
 
-# Which layers there are. Another set of operators adds its own reader.
+# The readers of all kinds of layers. A new kind of layer adds its reader here.
 _READERS: Sequence[Reader] = (packed_convolution.layer,)
 
 
@@ -90,7 +90,13 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 @dataclass
 class _Region:
-    """Layers that share tensors, with all their multiplications, and the elements that are copied at their borders."""
+    """Layers that are connected by channels-last tensors.
+
+    Attributes:
+        layers: the layers.
+        products: the multiplications of all layers.
+        copied: the elements of tensors that are copied at the borders of the region.
+    """
 
     layers: list[Node] = field(default_factory=list)
     products: int = 0
@@ -102,14 +108,14 @@ class _Region:
 
 @dataclass
 class _Plan:
-    """Which results become channels-last.
+    """The results that become channels-last.
 
     Attributes:
-        layers: the calls that ask for it.
-        carriers: the calls that read channels-last tensors besides, with what they give then, without elements.
-        values: the results whose order changes, without elements.
-        to_last: the calls for which a tensor is copied to the new order.
-        to_first: the calls for which a tensor in `values` is copied to the order that it had.
+        layers: the layers, which ask for channels-last inputs.
+        carriers: the calls that propagate the order, with the fake tensors of their new results.
+        values: the results whose order changes, with their new fake tensors.
+        to_last: for a tensor, the calls that read a channels-last copy.
+        to_first: for a tensor in `values`, the calls that read a copy in the original order.
     """
 
     layers: Mapping[Node, Layer]
@@ -173,14 +179,14 @@ class _Plan:
             self.values[node] = result
 
     def _can_give_last(self, node: Node) -> bool:
-        """Whether a call may write what it gives channels-last: a permutation that only layers read."""
+        """Returns whether a call can give a channels-last result: a permutation with layers as the only users."""
         readers = [self.layers.get(user) for user in node.users]
         return PermuteCopy.of(node) is not None and all(
             layer is not None and node in layer.inputs and not layer.takes_contiguous for layer in readers
         )
 
     def _carry(self, node: graphs.Call) -> bool:
-        """Plans a call of channels-last tensors; False where the call needs the tensors as they were."""
+        """Plans a call that reads channels-last tensors. Returns False if the call needs the original order."""
         if node.target is operator.getitem:
             if node.args[0] in self.values:
                 self.carriers[node] = self.values[node.args[0]][node.args[1]]
@@ -190,7 +196,7 @@ class _Plan:
             return False
         sources = node.all_input_nodes
         shape = next(graphs.value(source).shape for source in sources if source in self.values)
-        # A tensor that is as large as the changed ones is read in the same order, one that is broadcast in any.
+        # A tensor of the same sizes must have the same order. A tensor that broadcasts may have any order.
         copied = [
             source
             for source in sources
@@ -214,9 +220,9 @@ class _Plan:
 
 
 def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
-    """What a call gives of tensors in other orders: channels-last, or what it gave before; None for anything else.
+    """Returns the fake result of a call whose inputs have other orders.
 
-    PyTorch says which order that is.
+    PyTorch's fake kernel gives the order of the result. None unless this is channels-last or the original order.
     """
     before = graphs.value(node)
     args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: graphs.example(values[one]))
@@ -262,7 +268,7 @@ def _apply(program: ExportedProgram, plan: _Plan) -> Iterator[Change]:
             replaced[node] = layer.insert([read_by(node)(source) for source in layer.inputs])
             continue
         node.args, node.kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), read_by(node))
-    # Only here: copies have the orders that tensors had.
+    # The new fake tensors are set after the copies are inserted, since the copies need the original orders.
     for node, value in plan.carriers.items():
         node.meta["val"] = value
     for source, is_last in copies:
@@ -274,7 +280,7 @@ def _tensors(value: Any) -> Sequence[torch.Tensor]:
 
 
 def _numel(node: Node) -> int:
-    """Elements of a tensor, as if sizes that vary were 1."""
+    """Returns the number of elements of a node's tensors. Symbolic sizes count as 1."""
     return math.prod(size for tensor in _tensors(graphs.value(node)) for size in tensor.shape if isinstance(size, int))
 
 
@@ -283,12 +289,12 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "keeps tensors between convolutions channels-last, and stores the weights of these in the order in which the "
-        "kernel reads them ([packed convolutions](../docs/optimized_kernels.md#packed-convolutions)), as "
-        "`rules_executorch::packed_convolution.out`: float32, half or bfloat16, of two dimensions, not transposed. "
-        "Elementwise calls, padding, max pooling, upsampling and `cat` between convolutions carry the order on. Any "
-        "other call, and the caller, gets a copy in the order that the tensor had. What the convolutions between "
-        "copies gain has to be worth these: 64 multiplications for each element that is copied"
+        "keeps tensors between convolutions channels-last, and stores the weights of these convolutions in the order "
+        "in which the kernel reads them ([packed convolutions](../docs/optimized_kernels.md#packed-convolutions)), as "
+        "`rules_executorch::packed_convolution.out`. The convolutions are float32, half or bfloat16, of two "
+        "dimensions, and not transposed. Elementwise calls, padding, max pooling, upsampling and `cat` between "
+        "convolutions keep the order. Any other call, and the caller, gets a copy in the original order. The "
+        "convolutions between copies must have at least 64 multiplications for each copied element"
     ),
     after=("channels_of_bytes", "convolution_1d"),
 )

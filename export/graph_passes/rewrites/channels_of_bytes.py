@@ -1,7 +1,7 @@
-"""Keeps images of bytes channels-last between convolutions, which read and give such ones.
+"""Keeps images of bytes channels-last between quantized convolutions.
 
-quantized_layers copies images to that order before each convolution, and back behind it. Here, additions and tables of
-bytes move before the copies back, and copies that meet each other are left out.
+The pass quantized_layers copies images to channels-last before each convolution, and back after the convolution. This
+pass moves additions and tables of bytes before the copies back, and removes copies that cancel each other.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _moved(node: Node) -> Node | QuantizedAdd[Node] | QuantizedLookup[Node] | None:
-    """What gives a call's elements channels-last: a call, or the node from which they are copied; None if nothing."""
+    """Returns a call or a node with a node's elements in channels-last order; None if there is none."""
     if add := QuantizedAdd.of(node):
         a, b = _source(add.a, node), _source(add.b, node)
         return add.replace(a=a, b=b) if a and b else None
@@ -43,11 +43,11 @@ def _moved(node: Node) -> Node | QuantizedAdd[Node] | QuantizedLookup[Node] | No
 
 
 def _source(image: Node, user: Node) -> Node | None:
-    """The channels-last image that a call copies to the order of the indices; None for any other call.
+    """Returns the channels-last image that a call copies to contiguous order; None for any other call.
 
     Args:
         image: the call.
-        user: what reads the image, and gives one of its size.
+        user: the call that reads the image. Its result has the size of the image.
     """
     copy = ToDimOrderCopy.of(image)
     if copy is None or copy.dim_order != dim_orders.FIRST:
@@ -62,8 +62,8 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "keeps images of bytes channels-last between the convolutions of `quantized_layers`, which copies them to "
-        "that order and back: additions and tables between two convolutions read and give channels-last bytes, too"
+        "keeps images of bytes channels-last between the convolutions of `quantized_layers`, which copies images to "
+        "that order and back. Additions and tables between two convolutions then read and write channels-last bytes"
     ),
     after=("quantized_add",),
 )

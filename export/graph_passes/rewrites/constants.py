@@ -1,6 +1,7 @@
-"""Computes at export what depends on constants only: no weight is transposed when the program runs.
+"""Constant folding: computes calls that depend on constants only, such as transposed weights, during the export.
 
-A program never grows much by that: a result that is larger than the constants that are no longer needed stays a call.
+A program grows by at most 16 KiB for each folded call. A call stays in the program if its result is larger than 16 KiB
+and larger than the constants that are no longer needed.
 """
 
 from __future__ import annotations
@@ -16,12 +17,12 @@ from torch.fx import Node
 from export.graph_passes import graphs
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# Bytes of a result that replaces no constants.
+# The largest result, in bytes, that is folded even if no constant is removed.
 _SMALL = 16384
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
-    # What is computed of what; constants depend on themselves.
+    # The constants that each computable node depends on. A constant depends on itself.
     sources: dict[Node, frozenset[Node]] = {
         node: frozenset({node}) for node in program.graph.nodes if graphs.constant(program, node) is not None
     }
@@ -39,11 +40,11 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _can_compute(node: Node) -> bool:
-    """Whether the call gives the same tensor in every run of the program."""
+    """Returns whether a call of constants gives the same tensor in each run of the program."""
     called = graphs.operator_of(node)
     if called is None or not isinstance(graphs.value(node), torch.Tensor):
         return False
-    # What a quantized weight is made of is smaller than the weight, and a tensor of one value is, too.
+    # A dequantized weight would be larger than the quantized one, and a full() tensor larger than its call.
     if node.target in constant_prop_pass._DEFAULT_SKIP_TARGETS or node.is_impure():
         return False
     if torch.Tag.nondeterministic_seeded in called.tags:
@@ -52,9 +53,9 @@ def _can_compute(node: Node) -> bool:
 
 
 def _worthwhile(program: ExportedProgram, sources: Mapping[Node, frozenset[Node]]) -> list[Node]:
-    """The calls whose results replace them: the last ones before what is not constant, where the program does not grow.
+    """Returns the calls to fold: calls with a user that is not constant, unless the program would grow.
 
-    Methods give out no constants.
+    Outputs of the method are not folded, since a method cannot return constants.
     """
     folded = {
         node
@@ -74,7 +75,7 @@ def _worthwhile(program: ExportedProgram, sources: Mapping[Node, frozenset[Node]
 
 
 def _kept_constants(sources: Mapping[Node, frozenset[Node]], folded: set[Node]) -> Iterator[Node]:
-    """The constants that calls need which are not replaced."""
+    """Yields the constants that calls need which are not folded."""
     needed = [
         node
         for node in sources
@@ -90,7 +91,7 @@ def _bytes(node: Node) -> int:
 
 
 def _computed(program: ExportedProgram, folded: Node, results: dict[Node, torch.Tensor]) -> torch.Tensor:
-    """The result of a call, by those that are known and that it depends on, to which it adds."""
+    """Returns the result of a call. Reads intermediate results from `results`, and adds new ones."""
 
     def result(node: Node) -> torch.Tensor:
         if node not in results:
@@ -111,8 +112,9 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "computes what depends on constants only: transposed weights, masks, tables of positions. A result stays a "
-        "call if it is larger than 16 KiB and than the constants that are no longer needed"
+        "computes calls that depend on constants only, during the export: transposed weights, masks, tables of "
+        "positions. A call stays in the program if its result is larger than 16 KiB and larger than the constants that "
+        "are no longer needed"
     ),
     is_default=True,
     after=("no_ops",),

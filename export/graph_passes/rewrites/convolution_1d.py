@@ -1,4 +1,4 @@
-"""Has convolutions of one dimension be those of images with one row, for which there are channels-last kernels."""
+"""Rewrites convolutions of one dimension as convolutions of images with one row, which have channels-last kernels."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from export.graph_passes.calls import Cat, ConstantPadNd, FusedConvolution, Perm
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.rewrites import channels_last
 
-# The order of an image's dimensions that puts its channels behind its only row, and the one that undoes that.
+# The permutation of an image that moves the channels to the end, and the inverse permutation.
 _CHANNELS_BEHIND = (0, 2, 3, 1)
 _CHANNELS_AHEAD = (0, 3, 1, 2)
-# What swaps the channels and the positions of a line.
+# The permutation that swaps the channels and the positions of a line.
 _SWAP = (0, 2, 1)
 
 
@@ -29,12 +29,12 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 @dataclass
 class _Rewrite:
-    """Gives calls images in place of lines: tensors [batch, channels, positions].
+    """Rewrites calls of lines, [batch, channels, positions], as calls of images, [batch, channels, 1, positions].
 
     Attributes:
         program: the method.
-        images: for views that are lines, the images that they are of: [batch, channels, 1, positions].
-        widened: for other operands, their views with a row.
+        images: maps a line that is a view of an image to the image.
+        widened: maps other operands to their views with a dimension of one row.
     """
 
     program: ExportedProgram
@@ -42,7 +42,7 @@ class _Rewrite:
     widened: dict[Node, Node] = field(default_factory=dict)
 
     def of(self, node: Node) -> Iterator[Change]:
-        """Rewrites a call, if it is a convolution, or one that takes what a convolution gives."""
+        """Rewrites a call if it is a convolution, or if it reads a rewritten line."""
         convolution = fused_convolutions.of(node)
         weight = graphs.weight(self.program, convolution.weight) if convolution else None
         if convolution is not None and weight is not None and self._is_layer(node, convolution, weight):
@@ -67,12 +67,12 @@ class _Rewrite:
             and packed_convolution.is_packed(weight, convolution.groups)
             and _is_line(graphs.value(node))
             and (convolution.input in self.images or _is_line(graphs.value(convolution.input)))
-            # Sizes that vary and are channels are those of the weight: ExecuTorch knows that of some calls only.
+            # Symbolic channels equal the weight's channels, but ExecuTorch knows this for some calls only.
             and isinstance(graphs.value(convolution.input).shape[1], int)
         )
 
     def _image(self, line: Node, before: Node) -> Node:
-        """The image that has a line's elements."""
+        """Returns the image with a line's elements. Inserts a view before a node if there is no image yet."""
         if line in self.images:
             return self.images[line]
         if line not in self.widened:
@@ -83,12 +83,12 @@ class _Rewrite:
         swapped = PermuteCopy.of(line)
         if swapped is None or swapped.dims != _SWAP or not _is_line(graphs.value(swapped.input)):
             return _view(before, line, _with_row(graphs.value(line)))
-        # The row comes before the positions, too: what is permuted is channels-last, with its elements where they were.
+        # The view adds the row before the positions, so the permutation gives a channels-last image without a copy.
         rows = _view(before, swapped.input, _with_row(graphs.value(swapped.input), 1))
         return PermuteCopy(rows, _CHANNELS_AHEAD).insert(before, _with_row(graphs.value(line)))
 
     def _carried(self, node: graphs.Call) -> Node | None:
-        """The call of images in place of lines; None if it is none that images carry on."""
+        """Inserts the call of images for a call of lines, and returns it; None if the call does not support images."""
         line = graphs.value(node)
         if not isinstance(line, torch.Tensor) or not _is_line(line):
             return None
@@ -114,7 +114,7 @@ class _Rewrite:
         return image
 
     def _replace(self, line: Node, image: Node) -> None:
-        """Has a view of an image stand for a line."""
+        """Replaces a line by a view of an image."""
         view = _view(line, image, graphs.value(line))
         self.images[view] = image
         graphs.replace(line, view)
@@ -125,13 +125,13 @@ def _is_line(value: Any) -> bool:
 
 
 def _can_widen(value: torch.Tensor) -> bool:
-    """Whether a view can give a tensor a row."""
+    """Returns whether a view can add a dimension of one row to a tensor."""
     is_known = graphs.view_sizes(value) is not None and not graphs.has_late_sizes(value)
     return is_known and graphs.is_contiguous(value)
 
 
 def _with_row(value: torch.Tensor, dim: int = -1) -> torch.Tensor:
-    """A contiguous tensor with a dimension of one row before another."""
+    """Returns the fake tensor of a contiguous tensor with a new dimension of size 1 before dimension `dim`."""
     sizes, strides = list(value.shape), list(value.stride())
     sizes.insert(dim, 1)
     strides.insert(dim, strides[dim - 1])
@@ -139,7 +139,7 @@ def _with_row(value: torch.Tensor, dim: int = -1) -> torch.Tensor:
 
 
 def _view(before: Node, source: Node, value: torch.Tensor) -> Node:
-    """A view of a tensor with other sizes."""
+    """Inserts a view of a tensor before a node, with the sizes of `value`."""
     sizes = graphs.view_sizes(value)
     assert sizes is not None
     return ViewCopy(source, sizes).insert(before, value)
@@ -150,9 +150,9 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "has convolutions of one dimension, [batch, channels, positions], be those of images with one row, and calls "
-        "between them take such images, so that `channels_last` and the passes behind it find them. Not transposed "
-        "ones; one size of the input may vary"
+        "rewrites convolutions of one dimension, [batch, channels, positions], and the calls between them for images "
+        "with one row, so that `channels_last` and later passes find them. Transposed convolutions stay as they are. "
+        "One size of the input may be dynamic"
     ),
     after=("uneven_padding",),
 )

@@ -1,13 +1,14 @@
-"""Quantizes the rows of a linear layer's input while the program runs, and multiplies bytes.
+"""Fuses linear layers with dynamic quantization of the input into one operator, which multiplies bytes.
 
 torchao's quantize_() calls operators for which programs have no kernel: `torchao::choose_qparams_affine`,
-`quantize_affine` and `dequantize_affine`. With weights of 8 bits, it may multiply Chars by `aten::_int_mm`, on
-processors that have products of bytes as Bytes 128 larger.
+`quantize_affine` and `dequantize_affine`. With weights of 8 bits, torchao may multiply Chars by `aten::_int_mm`. On
+processors with products of bytes, torchao adds 128 to the Chars, and multiplies Bytes.
 
-In the operator, each row of the input becomes Chars, with a scale and a zero point of its own. A weight of Char has an
-element in each byte, one of Byte two; each output feature has a scale for each of its groups of weights, which are all
-as large, and an offset: the sum of its weights, times their scales. All is calculated in float32 and rounded once;
-scales, offsets and, if need be, biases are Float, whatever the input is. packing.py says how weights and scales lie.
+The operator quantizes each row of the input to Chars, with a scale and a zero point for each row. A weight of Char has
+one element in a byte; a weight of Byte has two. Each output feature has a scale for each group of its weights; all
+groups have the same size. Each output feature also has an offset: the sum of its weights, times their scales. The
+operator calculates in float32 and rounds once. Scales, offsets and, if necessary, biases are Float for all input
+dtypes. packing.py has the layouts of weights and scales.
 """
 
 from __future__ import annotations
@@ -35,17 +36,17 @@ from export.graph_passes.calls import (
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
-# Elements of a group are a multiple of this, where a row has several.
+# If a row has several groups, the size of a group must be a multiple of this number.
 _GROUP_MULTIPLE = layouts.BYTE_PANEL_ROW_MULTIPLE
-# What makes a Char the Byte that processors multiply.
+# The difference between a Char and the Byte that processors multiply.
 _SHIFT = 128
-# Between which bounds the least and the largest value of a row count: that of zero is exact.
+# The clamps of the smallest and the largest value of a row: the range of the quantization contains 0.
 _SIGNS = ((None, 0.0), (0.0, None))
 
 
 @dataclass(frozen=True)
 class _Layer:
-    """A layer that some calls compute, of which `last` gives the result, in rows where `is_flat`."""
+    """A layer that several calls compute. `last` gives the result, as a matrix of rows if `is_flat`."""
 
     rows: affine.Rows
     weight: affine.Weight
@@ -85,7 +86,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _of_floats(program: ExportedProgram, node: Node) -> _Layer | None:
-    """A layer whose dequantized input and weight are multiplied."""
+    """Matches a linear layer of a dequantized input and a dequantized weight."""
     linear = Linear.of(node)
     dequantize = DequantizeAffine.of(linear.input) if linear else None
     quantize = QuantizeAffine.of(dequantize.input) if dequantize else None
@@ -99,7 +100,7 @@ def _of_floats(program: ExportedProgram, node: Node) -> _Layer | None:
 
 
 def _of_integers(program: ExportedProgram, node: Node) -> _Layer | None:
-    """A layer that multiplies Chars, or Bytes of Chars, and then by the scales."""
+    """Matches a product of Chars, or of Bytes with 128 added, that is then multiplied by the scales."""
     product = IntMm.of(node)
     if product is None:
         return None
@@ -147,7 +148,7 @@ def _of_integers(program: ExportedProgram, node: Node) -> _Layer | None:
 
 
 def _cast_to_floats(sums: Node) -> Node | None:
-    """The call that alone reads some sums, and makes them floats."""
+    """Returns the only user of sums if this user casts them to float32; otherwise None."""
     user = affine.only_user(sums)
     is_cast = user is not None and affine.without_casts(user) is sums
     return user if user and is_cast and graphs.value(user).dtype == torch.float32 else None
@@ -180,10 +181,10 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "multiplies bytes in linear layers whose input torchao's `quantize_()` quantizes while the program runs, each "
-        "row by a scale of its own (`Int8DynamicActivationInt8WeightConfig`; `Int8DynamicActivationIntxWeightConfig`, "
-        "which ExecuTorch's Llama calls `8da4w` with weights of 4 bits): `rules_executorch::dynamic_linear.out`. "
-        "Inputs are float32, half or bfloat16; groups of weights are multiples of 8"
+        "fuses linear layers whose input torchao's `quantize_()` quantizes at run time, with a scale for each row, "
+        "into `rules_executorch::dynamic_linear.out`, which multiplies bytes (`Int8DynamicActivationInt8WeightConfig`; "
+        "`Int8DynamicActivationIntxWeightConfig`, which ExecuTorch's Llama calls `8da4w` with weights of 4 bits). "
+        "Inputs are float32, half or bfloat16. The size of a group of weights is a multiple of 8"
     ),
     after=("constants",),
     preserved=(torch.ops.aten.linear.default,),

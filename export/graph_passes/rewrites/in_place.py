@@ -1,7 +1,7 @@
-"""Writes to caches, and to other tensors that are not needed afterwards, in place: nothing is copied.
+"""Makes writes to caches, and to other tensors that are not needed afterwards, in-place writes without a copy.
 
-What reads the result of such a call is given what was written to: ExecuTorch's memory planning knows neither how long
-the result of a call in place is needed nor where a view of it lies.
+All users of the call's result read the written tensor instead. ExecuTorch's memory planning does not know the lifetime
+of the result of an in-place call, nor the memory of a view of the result.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     for node, put in IndexPut.each(sites):
         _complete_values(node, put)
     aliases = Aliases(program)
-    # A write to the result of another comes first: it ends the need for that result.
+    # Writes are processed from last to first. Once the later write is in place, the earlier result is not needed.
     for node, put in IndexPut.each(sites.among([*program.graph.nodes][::-1])):
         target = put.input
         if _is_plain(program, put) and aliases.can_write(node, target):
@@ -34,21 +34,21 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _complete_values(node: Node, put: IndexPut[Node]) -> None:
-    """Gives values the leading dimensions of size 1 that PyTorch's assignment to a part of a tensor takes from them."""
+    """Restores the leading dimensions of size 1 of the values, which PyTorch's index assignment removes."""
     values, chosen = graphs.value(put.values), _chosen(put)
     missing = 0 if chosen is None else len(chosen) - values.dim()
     if chosen is None or missing <= 0 or not graphs.same_sizes(chosen, [1] * missing + [*values.shape]):
         return
     sizes = tuple(size if isinstance(size, int) else -1 for size in chosen)
-    if sizes.count(-1) < 2:  # A view has one size that it finds out when the program runs.
+    if sizes.count(-1) < 2:  # A view can infer one size at run time.
         view = ViewCopy(put.values, sizes).insert(node, values[(None,) * missing])
         put.replace(values=view).write(node)
 
 
 def _is_plain(program: ExportedProgram, put: IndexPut[Node]) -> bool:
-    """Whether every library of kernels gets a call in place right.
+    """Returns whether every library of kernels supports a call in place.
 
-    ExecuTorch's kernel neither accumulates nor broadcasts, and counts no index from the end.
+    ExecuTorch's kernel does not accumulate, broadcast, or accept negative indices.
     """
     chosen = _chosen(put)
     if chosen is None or put.accumulate:
@@ -61,7 +61,10 @@ def _is_plain(program: ExportedProgram, put: IndexPut[Node]) -> bool:
 
 
 def _chosen(put: IndexPut[Node]) -> list[int | torch.SymInt] | None:
-    """The sizes of what a call writes to, if one list of positions chooses it: ExecuTorch's kernel takes no other."""
+    """Returns the sizes of the written part if the call has one index of one dimension; otherwise None.
+
+    ExecuTorch's kernel supports no other indices.
+    """
     indices = [(dim, graphs.value(index)) for dim, index in enumerate(put.indices) if index]
     if len(indices) != 1 or indices[0][1].dim() != 1 or indices[0][1].dtype not in (torch.int32, torch.int64):
         return None
@@ -71,7 +74,7 @@ def _chosen(put: IndexPut[Node]) -> list[int | torch.SymInt] | None:
 
 
 def _leave_in_buffers(program: ExportedProgram, block: set[Node]) -> None:
-    """Has buffers become what is in their memory already: nothing is copied back."""
+    """Makes each buffer in `block` its own new value, so that nothing is copied to the buffer at the end."""
     values = tuple(written if {written, value} <= block else value for written, value in outputs(program))
     program.graph.output_node().args = (values,)
     for spec, value in zip(program.graph_signature.output_specs, values, strict=True):
@@ -84,11 +87,11 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "writes in place what `index_put` writes, as `index_copy_` and `cache[i] = x` become: caches, and other "
-        "tensors whose former elements nothing reads afterwards, by themselves or through a view, are not copied. "
-        "Inputs, constants and what the caller gets of a cache stay as they are. A call stays as it is where it "
-        "accumulates or broadcasts, or where anything else than one list of positions chooses what is written: "
-        "ExecuTorch's own kernel does no more in place, and takes no negative positions"
+        "turns calls of `index_put`, which `index_copy_` and `cache[i] = x` become, into in-place writes. Caches, and "
+        "other tensors whose former elements nothing reads afterwards, directly or through a view, are not copied. "
+        "Inputs, constants and the caller's copy of a cache stay unchanged. A call stays as it is if it accumulates or "
+        "broadcasts, or if anything else than one list of positions selects the elements: ExecuTorch's own kernel "
+        "supports no more in place, and takes no negative positions"
     ),
     is_default=True,
     after=("rms_norm", "winograd"),

@@ -1,6 +1,6 @@
-"""Keeps linear layers whole: the kernel reads a weight as it lies, and nothing is transposed.
+"""Keeps linear layers whole. The kernel reads the weight of [output features, input features] without a transposition.
 
-ExecuTorch's own lowering makes each a permutation of the weight and a matrix product.
+ExecuTorch's own lowering decomposes a linear layer into a permutation of the weight and a matrix product.
 """
 
 from __future__ import annotations
@@ -21,6 +21,6 @@ PASS = GraphPass(
     "linear",
     Stage.EXPORTED,
     _run,
-    reference="keeps `linear` whole, as `aten::linear.out`: no weight is transposed",
+    reference="keeps `linear` whole, as `aten::linear.out`, so that the program transposes no weight",
     preserved=(_LINEAR,),
 )

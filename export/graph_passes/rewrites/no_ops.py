@@ -1,4 +1,4 @@
-"""Drops calls that change nothing: copies, views of the same shape, and permutations that cancel each other."""
+"""Removes calls that change nothing: copies, views of the same shape, and permutations that cancel each other."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from export.graph_passes.calls import (
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# Each gives its first argument's elements, all of them in the same order where neither sizes nor dtype change, and a
-# permutation's order is that of the dimensions.
+# These operators change nothing if the result has the sizes, the order and the dtype of the first argument. A
+# permutation must also keep the order of the dimensions.
 _COPIES = (
     AliasCopy,
     Clone,
@@ -58,7 +58,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _source(node: Node) -> Node | None:
-    """What a call gives that changes nothing; None for any other node."""
+    """Returns the input of a call that changes nothing; None for any other node."""
     call = next((call for call in (one.of(node) for one in _COPIES) if call), None)
     if call is None or (isinstance(call, PermuteCopy) and call.dims != tuple(range(len(call.dims)))):
         return None
@@ -70,13 +70,13 @@ def _source(node: Node) -> Node | None:
 
 
 def _same_order(a: torch.Tensor, b: torch.Tensor) -> bool:
-    """Whether elements of tensors of one shape lie in the same order."""
+    """Returns whether two tensors of one shape have the same strides, without dimensions of size 1."""
     strides = zip(a.shape, a.stride(), b.stride(), strict=True)
     return all(statically_known_true(size == 1) or statically_known_true(x == y) for size, x, y in strides)
 
 
 def _must_copy(node: Node, source: Node) -> bool:
-    """Whether what is copied may not stand for the copy: an output has memory of its own."""
+    """Returns whether a copy must stay, since an output may not share memory with an input or another output."""
     return graphs.is_output(node) and (source.op == "placeholder" or graphs.is_output(source))
 
 
@@ -84,7 +84,7 @@ PASS = GraphPass(
     "no_ops",
     Stage.LOWERED,
     _run,
-    reference="drops copies, views and padding that change nothing, and permutations that cancel each other",
+    reference="removes copies, views and padding that change nothing, and permutations that cancel each other",
     is_default=True,
     after=("batch_norm", "padding"),
 )

@@ -1,7 +1,6 @@
-"""Has programs keep the weights of linear layers in the order in which the kernel reads them.
+"""Packs the weights of linear layers into the order in which the kernel reads them.
 
-Where the input has few rows, a kernel that reads weights as PyTorch has them spends a third of the time on transposing
-them.
+If the input has few rows, a kernel that reads PyTorch's order spends a third of the time on transposing the weights.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from export.graph_passes.calls import Addmm, Embedding, Linear, Mm, PackedEmbedd
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.operators import packed_linear as operator
 
-# By how much weights may grow, whose last panel is filled up.
+# The largest ratio between the sizes of packed and unpacked weights. Zeros fill up the last panel.
 _MOST_SHARE = 1.125
 
 
@@ -30,7 +29,7 @@ class _Layer:
 
     @classmethod
     def of(cls, node: Node) -> _Layer | None:
-        """What a call computes; None where that is no linear layer."""
+        """Returns a call as a linear layer; None for any other call."""
         if linear := Linear.of(node):
             return cls(linear.input, linear.weight, linear.bias, is_transposed=True)
         if mm := Mm.of(node):
@@ -47,7 +46,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     for node in sites:
         layer = _Layer.of(node)
         weight = graphs.weight(program, layer.weight) if layer else None
-        # A weight of one dimension gives no features.
+        # A weight of one dimension is a dot product, not a layer with output features.
         if layer is None or weight is None or weight.dim() != 2 or not _is_only_weight(layer.weight):
             continue
         rows = weight if layer.is_transposed else weight.t()
@@ -66,7 +65,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _read_panels(sites: Sites, packed: Mapping[Node, Node]) -> Iterator[Change]:
-    """Has embeddings read the packed weights of the layers that they share their tables with."""
+    """Replaces embeddings whose table is a packed weight by embeddings that read the panels."""
     for node, embedding in Embedding.each(sites):
         table = embedding.weight
         if table in packed:
@@ -76,7 +75,7 @@ def _read_panels(sites: Sites, packed: Mapping[Node, Node]) -> Iterator[Change]:
 
 
 def _is_only_weight(weight: Node) -> bool:
-    """Whether a tensor is the weight of layers of one kind, perhaps an embedding's table as well, and nothing else."""
+    """Returns whether all users of a tensor are embeddings, and linear layers with the tensor as the same weight."""
     embeddings = [user for user in weight.users if Embedding.of(user)]
     layers = [_Layer.of(user) for user in weight.users if user not in embeddings]
     kinds = {layer and (layer.weight, layer.is_transposed) for layer in layers}
@@ -92,11 +91,11 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "stores the weights of linear layers in float32, half and bfloat16 in the order in which the kernel reads "
-        "them ([panels](../docs/optimized_kernels.md#weights-in-panels)), as `rules_executorch::packed_linear.out`. "
-        "An embedding that shares the layer's weight reads the panels, as `rules_executorch::packed_embedding.out`. A "
-        "weight that anything else reads too, or that would grow by more than an eighth, stays as it is; so does one "
-        "of bfloat16 with an odd count of input features"
+        "stores the weights of linear layers in float32, half and bfloat16 in the order in which the kernel reads them "
+        "([panels](../docs/optimized_kernels.md#weights-in-panels)), as `rules_executorch::packed_linear.out`. An "
+        "embedding that shares the layer's weight reads the panels, as `rules_executorch::packed_embedding.out`. A "
+        "weight stays as it is if another call reads it, if it would grow by more than an eighth, or if it is bfloat16 "
+        "with an odd number of input features"
     ),
     after=("quantized_layers", "weight_only"),
 )

@@ -1,4 +1,4 @@
-"""Has convolutions pad what a call before them pads with zeros."""
+"""Moves zero padding into the convolution after it."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     changes = []
     for node, convolution in Convolution.each(sites):
-        known = fused_convolutions.of(node)  # A transposed convolution's padding takes away.
+        known = fused_convolutions.of(node)  # None for a transposed convolution, whose padding removes elements.
         pad = ConstantPadNd.of(convolution.input)
         zeros = zero_padding.widths(pad, len(convolution.stride)) if pad else None
-        # A kernel's padding is as wide at both ends.
+        # PyTorch's convolution pads both ends of a dimension by the same width.
         if known is None or pad is None or zeros is None or zeros[0] != zeros[1]:
             continue
         changes.append(Change.of(convolution.input, "zeros that a convolution pads itself"))
@@ -28,6 +28,9 @@ PASS = GraphPass(
     "padding",
     Stage.LOWERED,
     _run,
-    reference="has a convolution pad what `constant_pad_nd` before it pads with zeros, as wide at both ends",
+    reference=(
+        "moves the zero padding of a `constant_pad_nd` into the convolution after it, if both ends of each dimension "
+        "have the same width"
+    ),
     is_default=True,
 )

@@ -1,4 +1,4 @@
-"""Makes additions of dequantized tensors whose sums are quantized one operator, which adds bytes."""
+"""Fuses dequantizations, an addition and the quantization of the sum into one operator, which adds bytes."""
 
 from __future__ import annotations
 
@@ -36,6 +36,9 @@ PASS = GraphPass(
     "quantized_add",
     Stage.LOWERED,
     _run,
-    reference="the same for `add`: `rules_executorch::quantized_add.out`",
+    reference=(
+        "fuses `dequantize`, `add`, `relu` or `hardtanh`, and `quantize` into one operator of bytes: "
+        "`rules_executorch::quantized_add.out`"
+    ),
     after=("quantized_layers",),
 )

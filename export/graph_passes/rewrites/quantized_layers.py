@@ -1,11 +1,11 @@
-"""Makes quantized linear layers, convolutions and averages one operator each, which multiplies bytes.
+"""Fuses quantized linear layers, convolutions and averages into one operator each, which multiplies bytes.
 
-A layer has its input dequantized, its weight dequantized, and its result quantized, unless the result stays a float.
-Sums of bytes are exact, those of floats are not: a result may differ by one step of its quantization from the separate
-calls'. An average of pixels is a convolution whose weights are 1.
+A quantized layer dequantizes its input and its weight, and quantizes its result, unless the result stays a float. Sums
+of bytes are exact, and sums of floats are not, so a result may differ by one quantization step from the separate calls.
+An average of pixels is a convolution with weights of 1.
 
-Around each convolution, images are copied to the order of its kernel, channels-last, and back: channels_of_bytes leaves
-out the copies that meet.
+The pass copies the image to channels-last before each convolution, and back after the convolution. The pass
+channels_of_bytes removes copies that cancel each other.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from export.graph_passes.calls import (
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# So many products of bytes are less than 2^31.
+# The sum of so many products of bytes is less than 2^31.
 _MOST_PRODUCTS = 2**31 // (255 * 128)
 
 
@@ -62,7 +62,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 @dataclass(frozen=True)
 class _Window:
-    """Which pixels make a pixel: as the operator takes them, padding before each dimension and then behind each."""
+    """The window of a convolution or a pool. `padding` has the widths before each dimension, then after each."""
 
     kernel_size: tuple[int, ...]
     stride: tuple[int, ...]
@@ -82,7 +82,7 @@ class _Average:
 
     @classmethod
     def of(cls, node: Node) -> _Average | None:
-        """Of a mean of all pixels, or of a pool that counts what it pads; None for any other call."""
+        """Matches a mean of all pixels, or an average pool that counts its padding; None for any other call."""
         mean, pool = MeanDim.of(node), AvgPool2d.of(node)
         call = mean or pool
         image = graphs.value(call.input) if call else None
@@ -102,17 +102,17 @@ class _Average:
 
 @dataclass(frozen=True)
 class _Layer:
-    """What a layer's operator is made of.
+    """The arguments of a layer's operator.
 
     Attributes:
-        input: the bytes.
-        parameters: of the input.
-        weight: of Char.
-        scale: what a sum of products of channels' weights and Bytes is multiplied with.
-        offset: what is added.
-        result: what becomes of the sums.
-        table: what becomes of the bytes of the result.
-        last: the call whose value the operator gives.
+        input: the bytes of the input.
+        parameters: the quantization parameters of the input.
+        weight: the weight, Char.
+        scale: the factor of the sum of products of weights and Bytes, for each output channel.
+        offset: the term that is added to the scaled sum, for each output channel.
+        result: the activation and the quantization after the layer.
+        table: the table for the bytes of the result; None for none.
+        last: the last call that the operator replaces.
     """
 
     input: Node
@@ -128,7 +128,7 @@ class _Layer:
     def of(
         cls, program: ExportedProgram, node: Node, call: Linear[Node] | FusedConvolution[Node] | None
     ) -> _Layer | None:
-        """That of a linear layer or a convolution."""
+        """Returns the layer of a linear layer or a convolution; None if the operator does not support it."""
         weights = _weight(program, call.weight) if call else None
         if call is None or weights is None or weights[0].dim() > 4:
             return None
@@ -137,7 +137,7 @@ class _Layer:
 
     @classmethod
     def of_average(cls, program: ExportedProgram, node: Node, average: _Average) -> _Layer | None:
-        """That of an average, which has a weight for each channel and each place of the window."""
+        """Returns the layer of an average: a depthwise convolution with weights of 1."""
         weight = torch.ones((average.channels, 1, *average.window.kernel_size), dtype=torch.int8)
         scale = torch.full((average.channels,), 1 / average.divisor, dtype=torch.float64)
         return cls._of_weight(program, node, average.input, weight, scale, torch.zeros(average.channels))
@@ -169,7 +169,7 @@ class _Layer:
         return cls(source, parameters, weight, scale.float(), offset.float(), result, table, last)
 
     def constants(self, program: ExportedProgram, name: str, weight: torch.Tensor) -> _Constants:
-        """The layer's tensors in the program, with its weight as the kernel reads it."""
+        """Adds the layer's tensors to the program as constants. `weight` is the packed weight."""
 
         def add(what: str, tensor: torch.Tensor) -> Node:
             return graphs.add_constant(program, f"{name}_{what}_of_bytes", tensor)
@@ -180,7 +180,7 @@ class _Layer:
 
 @dataclass(frozen=True)
 class _Constants:
-    """The tensors of a layer in the program."""
+    """The constants of a layer in the program."""
 
     weight: Node
     scale: Node
@@ -189,7 +189,7 @@ class _Constants:
 
 
 def _weight(program: ExportedProgram, node: Node) -> tuple[torch.Tensor, torch.Tensor] | None:
-    """A weight of Char that is as large on both sides of zero, and the scales of its channels, its first dimension."""
+    """Returns a symmetric weight of Char and its scales for each output channel, dimension 0; None for any other."""
     per_channel, per_tensor = DequantizePerChannel.of(node), DequantizePerTensor.of(node)
     call = per_channel or per_tensor
     weight = graphs.weight(program, call.input) if call else None
@@ -208,7 +208,7 @@ def _weight(program: ExportedProgram, node: Node) -> tuple[torch.Tensor, torch.T
 
 
 def _values(program: ExportedProgram, node: Node) -> torch.Tensor | None:
-    """The elements of a constant, or of one that is dequantized."""
+    """Returns the elements of a constant or of a dequantized constant; None for any other node."""
     tensor = graphs.constant(program, node)
     call: graphs.Call = node
     if tensor is None and (DequantizePerChannel.of(node) or DequantizePerTensor.of(node)):
@@ -220,7 +220,7 @@ def _values(program: ExportedProgram, node: Node) -> torch.Tensor | None:
 
 
 def _table(program: ExportedProgram, result: quantized.Result) -> tuple[torch.Tensor | None, Node]:
-    """What a lookup makes of the bytes of the result, if nothing else reads these."""
+    """Returns the table and the call of a lookup that is a result's only user; otherwise None and the result's node."""
     last = result.node
     user = next(iter(last.users)) if len(last.users) == 1 else None
     lookup = QuantizedLookup.of(user)
@@ -253,7 +253,7 @@ def _replace_convolution(
     ends = (*convolution.padding, *convolution.end_padding)
     padding = tuple(width + more for width, more in zip(ends, widths, strict=True))
     if len(stride) == 1:
-        # A row is an image of that height.
+        # A line becomes an image with one row.
         layer = dataclasses.replace(layer, weight=layer.weight.unsqueeze(2))
         stride, padding, dilation = (1, *stride), (0, padding[0], 0, padding[1]), (1, *dilation)
     window = _Window(tuple(layer.weight.shape[2:]), stride, padding, dilation, convolution.groups)
@@ -301,13 +301,13 @@ def _insert_convolution(program: ExportedProgram, node: Node, layer: _Layer, sou
 
 
 def _viewed(before: Node, source: Node, value: torch.Tensor) -> Node:
-    """A view of the shape of `value`."""
+    """Inserts a view of a tensor before a node, with the shape of `value`."""
     sizes = tuple(size if isinstance(size, int) else -1 for size in value.shape)
     return ViewCopy(source, sizes).insert(before, value)
 
 
 def _without_padding(layer: _Layer, dims: int) -> tuple[Node, list[int]]:
-    """The input before a call pads it with what stands for zero, and how wide, before and behind each dimension."""
+    """Returns the input before padding with the zero point, and the widths before each dimension, then after each."""
     pad = ConstantPadNd.of(layer.input)
     none = [0] * (2 * dims)
     if pad is None or pad.value != layer.parameters.zero_point:
@@ -315,7 +315,7 @@ def _without_padding(layer: _Layer, dims: int) -> tuple[Node, list[int]]:
     widths = [width for width in pad.pad if isinstance(width, int) and width >= 0]
     if len(pad.pad) > 2 * dims or len(widths) != len(pad.pad):
         return layer.input, none
-    # From the last dimension on: before, behind.
+    # ConstantPadNd has widths from the last dimension to the first: before, after.
     widths += [0] * (2 * dims - len(widths))
     return pad.input, [*widths[-2::-2], *widths[::-2]]
 
@@ -325,10 +325,11 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "makes `dequantize`, `linear` or `convolution`, `relu` or `hardtanh`, `quantize` and a table behind them one "
-        "operator of bytes: `rules_executorch::quantized_linear.out` or `quantized_convolution.out`, with padding "
-        "before it; so also a `mean` of all pixels, and `avg_pool2d`. Activations are int8 or uint8, of one scale; "
-        "weights int8 with zero points of 0, of one scale or one for each channel. The result may stay a float"
+        "fuses `dequantize`, `linear` or `convolution`, `relu` or `hardtanh`, `quantize` and a table after them into "
+        "one operator of bytes: `rules_executorch::quantized_linear.out` or `quantized_convolution.out`, with the "
+        "padding before it. Does the same for a `mean` of all pixels, and for `avg_pool2d`. Activations are int8 or "
+        "uint8, with one scale. Weights are int8 with zero points of 0, with one scale or one for each channel. The "
+        "result may stay a float"
     ),
     after=("quantized_tables",),
     preserved=(torch.ops.aten.linear.default,),

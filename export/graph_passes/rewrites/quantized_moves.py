@@ -1,6 +1,6 @@
-"""Moves bytes, not the floats that they stand for: views, permutations, padding and concatenations change no values.
+"""Moves views, permutations, padding and concatenations before the dequantization, so that they move bytes.
 
-Moves come before the dequantization, padding also behind the quantization.
+The calls change no values, and floats take more memory than bytes. Padding also moves after the quantization.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from export.graph_passes.calls import (
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# Each gives elements of its first argument, none of them twice.
+# The result of each operator has elements of the first argument, none of them twice.
 _MOVES = (PermuteCopy, SelectCopyInt, SliceCopyTensor, SqueezeCopyDims, UnsqueezeCopy, ViewCopy)
 _Move = (
     Cat[Node]
@@ -60,7 +60,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _of_bytes(node: Node) -> tuple[_Move, quantized.Parameters] | None:
-    """The call that moves bytes as a call moves the floats that these stand for; None where there is none."""
+    """Returns the call on bytes for a call on dequantized floats, and the parameters; None if there is none."""
     if cat := Cat.of(node):
         tensors = [quantized.dequantized(one) for one in cat.tensors]
         found = [one for one in tensors if one is not None]
@@ -85,8 +85,8 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "of a quantized program, moves bytes and not the floats that they stand for: views, permutations, slices, "
-        "padding and `cat` come before the dequantization, padding also behind the quantization"
+        "in a quantized program, moves views, permutations, slices, padding and `cat` before the dequantization, and "
+        "padding also after the quantization, so that these calls move bytes and not floats"
     ),
     is_default=True,
     after=("constants",),

@@ -1,4 +1,4 @@
-"""Makes functions of single bytes a table: those between a dequantization and a quantization, and changes of scale."""
+"""Replaces elementwise functions between a dequantization and a quantization, and changes of scale, by tables."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from export.graph_passes.calls import (
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# Functions of each element of their first argument, whose other arguments are numbers.
+# Elementwise functions of the first argument. All other arguments are numbers.
 _FUNCTIONS = (
     Abs,
     AddScalar,
@@ -74,7 +74,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
             continue
         names = ", ".join(function.OPERATOR for function in functions) or "a change of scale"
         changes.append(Change.of(last, f"{names} made a table of bytes"))
-        # Padding comes behind the table, next to the convolution that may do it.
+        # The padding moves after the table, next to a convolution that may take the padding in.
         pad = ConstantPadNd.of(source) if len(source.users) == 1 else None
         padding = int(table[int(pad.value) % 256]) if pad and not isinstance(pad.value, Node) else None
         if pad is not None and padding is not None:
@@ -93,7 +93,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _functions(node: Node) -> tuple[list[Call[Node]], Node]:
-    """The functions that calls compute one after another, of which a node is the last, and what the first is of."""
+    """Returns the chain of elementwise functions that ends at a node, in order, and the input of the first."""
     functions: list[Call[Node]] = []
     while call := next((call for call in (function.of(node) for function in _FUNCTIONS) if call), None):
         functions.insert(0, call)
@@ -102,7 +102,7 @@ def _functions(node: Node) -> tuple[list[Call[Node]], Node]:
 
 
 def _changes_nothing(table: torch.Tensor, parameters: quantized.Parameters) -> bool:
-    """Whether all bytes that there may be become themselves."""
+    """Returns whether a table maps each byte from quant_min to quant_max to itself."""
     same = torch.arange(256, dtype=torch.uint8).view(table.dtype)
     low, high = parameters.quant_min, parameters.quant_max
     return bool(torch.equal(table.clamp(low, high), same.clamp(low, high)))
@@ -111,7 +111,7 @@ def _changes_nothing(table: torch.Tensor, parameters: quantized.Parameters) -> b
 def _table(
     parameters: quantized.Parameters, functions: Sequence[Call[Node]], of_result: quantized.Parameters
 ) -> torch.Tensor:
-    """What functions make of each byte, by its bits."""
+    """Returns the table of the functions' results, indexed by the bits of a byte."""
     x = parameters.dequantize(torch.arange(256, dtype=torch.uint8).view(parameters.dtype)).compute()
     for function in functions:
         x = function.replace(input=x).compute()
@@ -124,8 +124,9 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "makes a function of single bytes, between a dequantization and a quantization (`gelu`, `hardtanh`, a change "
-        "of scale), a table of 256 results: `rules_executorch::quantized_lookup.out`; drops it if it changes nothing"
+        "replaces an elementwise function between a dequantization and a quantization (`gelu`, `hardtanh`, a change of "
+        "scale) by a table of 256 results: `rules_executorch::quantized_lookup.out`. Removes a table that changes "
+        "nothing"
     ),
     after=("quantized_moves",),
 )

@@ -1,10 +1,12 @@
-"""Makes RMS norms one call each: PyTorch's rms_norm, which ExecuTorch's lowering takes apart, and those written out.
+"""Fuses RMS norms into one call each: PyTorch's rms_norm, which ExecuTorch decomposes, and norms that models write out.
 
-Models write RMS norms as `x * rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight`, with casts to float32 and back
-where x has fewer bits. The one call rounds once, where these round before the weight as well.
+Models write RMS norms as `x * rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * weight`. If x has fewer bits than float32,
+models cast to float32 and back. The fused call rounds once; the separate calls also round before the multiplication by
+the weight.
 
-The operator normalizes the last `dims` dimensions. The weight has their shape, and the input's dtype or the one to
-calculate in: float32 where the input has fewer bits.
+The operator normalizes the last `dims` dimensions. The weight has the shape of these dimensions. The operator
+calculates in float32 if the input has fewer bits, and in the input's dtype otherwise. The weight has the input's dtype
+or the dtype of the calculation.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from export.graph_passes.operators.registration import fakes, implements
 
 @dataclass(frozen=True)
 class _Found:
-    """An RMS norm that some calls compute, of which `last` gives the result."""
+    """An RMS norm that several calls compute. `last` gives the result."""
 
     norm: RmsNorm[Node]
     last: Node
@@ -51,7 +53,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _found(program: ExportedProgram, root: Node) -> _Found | None:
-    """The RMS norm that needs the reciprocal of a root."""
+    """Matches the RMS norm around the call of a reciprocal square root; None if there is none."""
     power, reciprocal = PowTensorScalar.of(root), Rsqrt.of(root)
     squares = power if power and power.exponent == -0.5 else reciprocal
     if squares is None or len(root.users) != 1:
@@ -79,7 +81,7 @@ def _found(program: ExportedProgram, root: Node) -> _Found | None:
 
 
 def _mean_and_eps(program: ExportedProgram, node: Node) -> tuple[MeanDim[Node] | None, float]:
-    """The operands of a sum of a mean and a number."""
+    """Returns the mean and the number of the sum of a mean and a number."""
     add = AddTensor.of(node) or AddScalar.of(node)
     for mean_node, eps in ((add.input, add.other), (add.other, add.input)) if add and add.alpha == 1 else ():
         number, mean = graphs.number(program, eps), MeanDim.of(mean_node)
@@ -89,7 +91,7 @@ def _mean_and_eps(program: ExportedProgram, node: Node) -> tuple[MeanDim[Node] |
 
 
 def _squared(node: Node) -> Node | None:
-    """What a call squares."""
+    """Returns the tensor that a call squares; None for any other call."""
     power, product = PowTensorScalar.of(node), MulTensor.of(node)
     if power and power.exponent == 2:
         return power.input
@@ -97,7 +99,7 @@ def _squared(node: Node) -> Node | None:
 
 
 def _last_dims(mean: MeanDim[Node]) -> int:
-    """How many of the last dimensions a mean is of; 0 if it is of others, or does not keep them."""
+    """Returns the number of last dimensions that a mean reduces; 0 for other dimensions, or without keepdim."""
     x = graphs.value(mean.input)
     dims = mean.dim or range(x.dim())
     if not mean.keepdim or mean.dtype not in (None, x.dtype):
@@ -106,7 +108,15 @@ def _last_dims(mean: MeanDim[Node]) -> int:
 
 
 def _result(product: Node, dtype: torch.dtype, sizes: Sequence[int | torch.SymInt]) -> tuple[Node, Node | None]:
-    """The last call of a norm whose input has a dtype, and its weight, which has some sizes."""
+    """Follows the casts and the multiplication by the weight after a norm.
+
+    Args:
+        product: the normalized input.
+        dtype: the dtype of the input.
+        sizes: the sizes of a weight.
+    Returns:
+        The last call of the norm, and the weight, if any.
+    """
     node, weight = product, None
     while len(node.users) == 1:
         (user,) = node.users
@@ -121,20 +131,20 @@ def _result(product: Node, dtype: torch.dtype, sizes: Sequence[int | torch.SymIn
 
 
 def _other_operand(node: Node, one: Node) -> Node | None:
-    """The tensor that a product is of besides one of them; None for any other call."""
+    """Returns the other operand of a product with the operand `one`; None for any other call."""
     product = MulTensor.of(node)
     others = [operand for operand in (product.input, product.other) if operand is not one] if product else []
     return others[0] if len(others) == 1 and isinstance(others[0], Node) else None
 
 
 def _cast(node: Node) -> ToDimOrderCopy[Node] | None:
-    """A call that gives the elements of a tensor in another dtype, in the order in which they are."""
+    """Returns a call that casts a tensor without changing the tensor's layout; None for any other node."""
     copy = ToDimOrderCopy.of(node)
     return copy if copy and graphs.same_layouts(graphs.value(node), graphs.value(copy.input)) else None
 
 
 def _before_cast(node: Node) -> Node:
-    """A tensor before it was made one of more bits; the tensor itself if it was not."""
+    """Returns the tensor before a cast to a dtype of more bits; the tensor itself if there is no such cast."""
     cast = _cast(node)
     if cast is None:
         return node
@@ -160,9 +170,9 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "makes an RMS norm one call, `rules_executorch::rms_norm.out`: PyTorch's `rms_norm`, and one written out as "
-        "in transformers, with its weight and its casts between half precision and float32. The mean is of the last "
-        "dimensions"
+        "fuses an RMS norm into one call, `rules_executorch::rms_norm.out`: PyTorch's `rms_norm`, and a norm written "
+        "out as in transformers, with its weight and its casts between half precision and float32. The mean is of the "
+        "last dimensions"
     ),
     after=("constants",),
 )

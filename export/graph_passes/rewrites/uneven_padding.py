@@ -1,4 +1,4 @@
-"""Has convolutions pad what a call before them pads with zeros, also where both ends of a dimension differ."""
+"""Moves zero padding into the convolution after it, also if the two ends of a dimension have different widths."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     changes = []
     for node, _ in Convolution.each(sites):
-        convolution = fused_convolutions.of(node)  # A transposed convolution's padding takes away.
+        convolution = fused_convolutions.of(node)  # None for a transposed convolution, whose padding removes elements.
         pad = ConstantPadNd.of(convolution.input) if convolution else None
         widths = zero_padding.widths(pad, len(convolution.stride)) if convolution and pad else None
         if convolution is None or pad is None or widths is None:
@@ -33,8 +33,8 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "has a convolution pad what `constant_pad_nd` before it pads with zeros, as "
-        "`rules_executorch::fused_convolution.out`, which pads the ends of a dimension by different widths"
+        "moves the zero padding of a `constant_pad_nd` into the convolution after it, as "
+        "`rules_executorch::fused_convolution.out`, which pads the two ends of a dimension by different widths"
     ),
     after=("padding", "quantized_layers"),
 )

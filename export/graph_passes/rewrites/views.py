@@ -1,4 +1,4 @@
-"""Says by view_copy what only gives elements other indices: ExecuTorch's memory planning has views cost nothing."""
+"""Replaces calls that only reindex elements by view_copy, which ExecuTorch's memory planning turns into views."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     aliases = Aliases(program)
     for node in sites:
         call = next((call for call in (one.of(node) for one in _OPERATORS) if call), None)
-        # ExecuTorch copies what is an output.
+        # ExecuTorch copies a view that is an output.
         if call is None or graphs.is_output(node):
             continue
         sizes = _sizes(call.input, node, call.dims if isinstance(call, PermuteCopy) else ())
@@ -44,12 +44,12 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _sizes(before: Node, after: Node, order: Sequence[int]) -> tuple[int, ...] | None:
-    """The sizes to view a tensor with; None where a call moves, repeats or leaves out elements.
+    """Returns the sizes of the view; None if a call moves, repeats or removes elements.
 
     Args:
-        before: the tensor.
+        before: the input of the call.
         after: the call.
-        order: which of the tensor's dimensions each dimension of the result is, in a permutation.
+        order: in a permutation, the input's dimension for each dimension of the result.
     """
     source, result = graphs.value(before), graphs.value(after)
     if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
@@ -69,8 +69,8 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "makes views of what only renumbers elements (`unsqueeze`, `squeeze`, `select` of the only one, permutations "
-        "of dimensions of size 1): ExecuTorch's memory planning has them cost nothing"
+        "replaces calls that only reindex elements (`unsqueeze`, `squeeze`, `select` of the only element, permutations "
+        "of dimensions of size 1) by views, which cost nothing after ExecuTorch's memory planning"
     ),
     is_default=True,
     after=("in_place",),

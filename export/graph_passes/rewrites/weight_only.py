@@ -1,10 +1,10 @@
-"""Keeps weights of linear layers quantized, to 8 bits or to 4, two in a byte: a layer reads no more of them than that.
+"""Keeps weights of linear layers quantized, to 8 bits or to 4 bits, so that a layer reads less memory.
 
 torchao's quantize_() dequantizes such weights with `torchao::dequantize_affine`, for which programs have no kernel, or
-makes floats of all of them in each call.
+converts all weights to floats in each call.
 
-A weight of Char has an element in each byte, one of Byte two, as packing.py says. Each row has a scale for each of its
-groups of elements, which are all as large; scales are Float, whatever the other tensors are.
+A weight of Char has one element in a byte; a weight of Byte has two (packing.py). Each row has a scale for each group
+of its elements; all groups have the same size. Scales are Float for all dtypes of the other tensors.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from export.graph_passes.calls import Linear, Mm, WeightOnlyLinear
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.operators.registration import fakes, implements
 
-# Elements of a group are a multiple of this, where a row has several.
+# If a row has several groups, the size of a group must be a multiple of this number.
 _GROUP_MULTIPLE = layouts.QUANTIZED_ROW_BLOCK_BYTES
 
 
@@ -52,13 +52,13 @@ def _is_taken(x: torch.Tensor) -> bool:
 
 
 def _of_linear(program: ExportedProgram, node: Node, linear: Linear[Node]) -> tuple[affine.Weight, Node] | None:
-    """The weight of a layer that is dequantized before it is multiplied, and the call that gives the result."""
+    """Returns the weight of a layer that dequantizes before the product, and the call that gives the result."""
     weight = affine.Weight.of(program, linear.weight)
     return (weight, node) if weight is not None else None
 
 
 def _of_product(program: ExportedProgram, node: Node, product: Mm[Node]) -> tuple[affine.Weight, Node] | None:
-    """The same of one whose columns have their scales once they are multiplied."""
+    """Returns the weight of a layer that scales the columns after the product, and the call that gives the result."""
     integers = affine.constant(program, affine.without_casts(product.mat2))
     scaled = affine.scaled_columns(program, node)
     if integers is None or integers.dtype != torch.int8 or scaled is None:
@@ -70,7 +70,7 @@ def _of_product(program: ExportedProgram, node: Node, product: Mm[Node]) -> tupl
 
 
 def _packed(weight: affine.Weight) -> torch.Tensor | None:
-    """The weight as the operator takes it; None for one that the operator does not take."""
+    """Returns the weight packed for the operator; None if the operator does not support the weight."""
     if weight.bits == 4 and weight.group_size % packing.BLOCK_OF_HALVES == 0:
         return packing.pack_halves(weight.integers)
     is_taken = weight.scale.shape[1] == 1 or weight.group_size % _GROUP_MULTIPLE == 0
@@ -97,8 +97,8 @@ PASS = GraphPass(
     reference=(
         "keeps the weights of linear layers quantized that torchao's `quantize_()` quantized (`IntxWeightOnlyConfig`, "
         "symmetric; `Int8WeightOnlyConfig`): `rules_executorch::weight_only_linear.out`. Inputs are float32, half or "
-        "bfloat16. Weights of up to 4 bits are stored two in a byte where groups are multiples of 32, all others one "
-        "in a byte"
+        "bfloat16. Weights of up to 4 bits are stored two in a byte if the size of a group is a multiple of 32, and "
+        "all others one in a byte"
     ),
     after=("dynamic_linear",),
     preserved=(torch.ops.aten.linear.default,),

@@ -1,4 +1,4 @@
-"""Has convolutions by kernels of 3 by 3 multiply less, by Winograd's algorithm, where that is faster."""
+"""Selects the packed convolutions with 3 by 3 kernels that are faster with Winograd's algorithm, and rewrites them."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from export.graph_passes.calls import PackedConvolution, WinogradConvolution
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.operators import packed_convolution, winograd_convolution
 
-# What takes as long as one of a product's multiplications, on an AMD EPYC with AVX-512: a 12th of the transforms of one
-# place in a tile, in one channel; a 32nd of reading a weight from memory.
+# Costs in multiplications of a matrix product, measured on an AMD EPYC with AVX-512: the transforms of one place of a
+# tile in one channel, and the read of a weight from memory.
 _TRANSFORM = 12
 _READ = 32
-# Faster by less than that is not worth larger weights.
+# The largest ratio between the costs with and without the algorithm. A smaller gain does not justify larger weights.
 _MOST_SHARE = 0.85
 _KERNEL = (winograd_convolution.KERNEL_SIZE, winograd_convolution.KERNEL_SIZE)
 
@@ -59,10 +59,10 @@ def _transform(program: ExportedProgram, node: Node, convolution: PackedConvolut
 
 
 def _tile(shape: torch.Size, channels: int) -> int | None:
-    """Outputs in each dimension of the tiles that a result of a shape is computed in; None for no tiles.
+    """Returns the best tile's outputs in each dimension, for a result of a shape; None for no tiles.
 
-    What is compared is the multiplications of products, and what takes as long: transforms of inputs and sums, and
-    weights, which come from memory once in an inference.
+    The cost is the number of multiplications, plus the transforms of inputs and sums, plus one read of each weight from
+    memory for each inference.
     """
     if not all(isinstance(size, int) for size in shape):
         return None
@@ -85,10 +85,10 @@ PASS = GraphPass(
     Stage.LOWERED,
     _run,
     reference=(
-        "multiplies less in packed convolutions by kernels of 3 by 3 with steps of 1, by Winograd's algorithm, where "
-        "that is faster: `rules_executorch::winograd_convolution.out` "
-        "([which](../docs/optimized_kernels.md#winograds-algorithm)). Their weights become 1.8 or 4 times as large, "
-        "and results differ by more roundings"
+        "computes packed convolutions with 3 by 3 kernels and a stride of 1 with fewer multiplications, by Winograd's "
+        "algorithm, if this is faster ([when](../docs/optimized_kernels.md#winograds-algorithm)): "
+        "`rules_executorch::winograd_convolution.out`. The weights become 1.8 or 4 times as large, and the results "
+        "have more rounding errors"
     ),
     after=("activations",),
 )

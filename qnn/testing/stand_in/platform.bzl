@@ -34,7 +34,7 @@ stand_in_platform = rule(
             allow_files = [".h"],
         ),
         "role": attr.string(
-            doc = "What the library is in ExecuTorch's terms.",
+            doc = "The library's role in ExecuTorch.",
             mandatory = True,
         ),
     },

@@ -26,7 +26,7 @@ Fix: use one of {srcs} as key.
 See: docs/errors.md#not-a-source"""
 
 def _declared(ctx, objects):
-    """The operators that the sources declare."""
+    """Declares the action that collects the operators that the sources declare."""
     declared = ctx.actions.declare_file(ctx.label.name + ".declared.json")
     files = objects.objects or objects.pic_objects
     args = codegen_args(ctx, "collect")
@@ -61,7 +61,7 @@ def _et_kernel_library_impl(ctx):
     if ctx.attr.declares_operators:
         deps = deps + [ctx.attr._operator[CcInfo]]
 
-        # Without it, operator.h does not compile: no declaration goes unseen.
+        # Without this macro, operator.h does not compile, so that no declaration is overlooked.
         copts = copts + ["-DRULES_EXECUTORCH_DECLARES_OPERATORS"]
     compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps]
     srcs = ctx.files.srcs
@@ -139,32 +139,33 @@ def _et_kernel_library_impl(ctx):
     ]
 
 et_kernel_library = rule(
-    doc = """A C++ library of kernels that also says which file implements which operators.
+    doc = """A C++ library of kernels, with the operators that each file implements.
 
-The library depends on the runtime's `kernel_includes` without a mention in `deps`. Its sources are compiled as C++17 and,
-unless with `-c dbg`, with `-O2`, where neither `copts` nor the command line nor the toolchain says otherwise.
+The library implicitly depends on the runtime's `kernel_includes`. The sources are compiled as C++17 and, unless with `-c dbg`,
+with `-O2`. `copts`, the command line and the toolchain may override these options.
 
-A plain `cc_library` that depends on `//runtime:kernel_includes` can be in `kernel_deps` too. This rule adds the map from
-operators to files. A dtype-selective build compiles the mapped files once more, with the selected dtypes only;
-docs/dtype_selection.md says how a kernel leaves out dtypes.""",
+A plain `cc_library` that depends on `//runtime:kernel_includes` can be in `kernel_deps`, too. This rule adds the map from
+files to operators. A dtype-selective build compiles the mapped files once more, with the selected dtypes only.
+docs/dtype_selection.md explains how a kernel leaves out dtypes.""",
     implementation = _et_kernel_library_impl,
     attrs = INSTRUCTION_SET_ATTRS | {
         "copts": attr.string_list(doc = "Options for the C++ compiler."),
         "declares_operators": attr.bool(
-            doc = """Whether the sources declare operators by `EXECUTORCH_OPERATOR` of `runtime/operator.h`. An `executorch_generated_lib`
-that has this library in its `kernel_deps` takes these operators as those of a custom_ops.yaml. Default: False.""",
+            doc = """Whether the sources declare operators with `EXECUTORCH_OPERATOR` of `runtime/operator.h`. An
+`executorch_generated_lib` with this library in its `kernel_deps` treats these operators as the operators of a
+custom_ops.yaml. Default: False.""",
         ),
-        "defines": attr.string_list(doc = "Preprocessor definitions, for this library and what depends on it."),
+        "defines": attr.string_list(doc = "Preprocessor definitions, for this library and its dependents."),
         "deps": attr.label_list(
             doc = "C++ libraries, and other kernel libraries.",
             providers = [CcInfo],
         ),
         "for_instruction_sets": attr.bool(
-            doc = """Whether an `executorch_generated_lib` that has this library in its `kernel_deps` compiles the selected operators'
-files in `operators`, of this library and of those in its `deps`, once more for each instruction set that the flag
-`//rules:instruction_sets` names, and chooses when the program starts: by default for all that
-docs/optimized_kernels.md names, where the target is Linux on x86-64 or arm64. Global variables of these files, and of the files
-that they share, exist once for each instruction set. Default: False.""",
+            doc = """Whether an `executorch_generated_lib` with this library in its `kernel_deps` compiles the selected operators'
+files once more for each instruction set of the flag `//rules:instruction_sets`, and chooses the kernels when the program starts. The
+files are those in `operators` of this library and of the kernel libraries in its `deps`. By default, the flag has all instruction
+sets in docs/optimized_kernels.md. This has an effect for Linux on x86-64 or arm64. Global variables of these files, and of
+shared files, exist once for each instruction set. Default: False.""",
         ),
         "hdrs": attr.label_list(
             doc = "Headers.",
@@ -172,12 +173,12 @@ that they share, exist once for each instruction set. Default: False.""",
         ),
         "links_selected_only": attr.bool(
             doc = """Whether a generated library with `dtype_selective_build` links only the files of this library that it compiles for the
-selected operators, so that the build does not compile the other files. Each file is in `operators`, with all operators that the
-file implements, and no other file calls its functions. Default: False, which links the library, too.""",
+selected operators, so that the build does not compile the other files. `operators` must have each file with all operators that
+the file implements, and no other file may call the file's functions. Default: False, which also links this library.""",
         ),
         "operators": attr.string_list_dict(
-            doc = """The operators that each file implements, e.g. `{"op_add.cpp": ["aten::add.out"]}`. A file that operators share,
-and that leaves out dtypes by `should_include_dtype`, has an empty list.""",
+            doc = """The operators that each file implements, e.g. `{"op_add.cpp": ["aten::add.out"]}`. A file that operators share
+and that uses `should_include_dtype` has an empty list.""",
         ),
         "srcs": attr.label_list(
             doc = "Kernel sources.",
@@ -190,8 +191,8 @@ unique in the library. Default: False.""",
         ),
         "yamls": attr.label_list(
             doc = """YAMLs that bind operators to kernels of this library and of its `deps`: PyTorch's operators by name (`op:`), custom
-ones by schema (`func:`). An `executorch_generated_lib` that has this library in its `kernel_deps` needs no YAML attribute for these
-operators. An operator that a YAML attribute of the generated library binds has that kernel.""",
+operators by schema (`func:`). An `executorch_generated_lib` with this library in its `kernel_deps` needs no YAML attribute for
+these operators. A YAML attribute of the generated library takes precedence.""",
             allow_files = [".yaml", ".yml"],
         ),
         "_operator": attr.label(

@@ -90,18 +90,18 @@ def _et_operator_library_impl(ctx):
 _MODEL_DOC = "an `executorch_program`, a .pte file, or a bundled program (.bpte); all operators of all its methods are selected with the dtypes and dim orders of their calls, those inside delegates excepted"
 
 et_operator_library = rule(
-    doc = "A selection of operators: of lists, of models, of YAMLs, of other selections, united.",
+    doc = "Selects operators from lists, models, YAMLs and other selections.",
     implementation = _et_operator_library_impl,
     attrs = {
         "define_static_targets": attr.bool(
             doc = "No effect, as in ExecuTorch's own macro: a selection is not a library.",
         ),
         "deps": attr.label_list(
-            doc = "Other selections, to be included.",
+            doc = "Other selections to include.",
             providers = [EtOperatorInfo],
         ),
         "include_all_operators": attr.bool(
-            doc = "Select whatever the library's YAMLs provide, and those of its kernels where it names no YAML and declares no operators. Default: False.",
+            doc = "Select all operators of the library's YAMLs. If the library names no YAML and declares no operators, select all operators of the kernel libraries' YAMLs. Default: False.",
         ),
         "include_all_ops": attr.bool(
             doc = "The same as `include_all_operators`, under the name that ExecuTorch's guides use.",
@@ -115,17 +115,17 @@ et_operator_library = rule(
             allow_files = [".pte", ".bpte"],
         ),
         "ops": attr.string_list(
-            doc = "Operators by full name: namespace, name, overload, e.g. `aten::add.out`; for every dtype.",
+            doc = "Operators by full name: namespace, name, overload, e.g. `aten::add.out`. Selects all dtypes.",
         ),
         "ops_dict": attr.string_list_dict(
-            doc = "Operators by full name, each with a list of dtypes, e.g. `ScalarType.Half`, and kernel keys, which have the dtype's number and the dim order of each tensor of a call, e.g. `v1/6;0,1|6;0,1|6;0,1|6;0,1`. An empty list stands for every dtype.",
+            doc = "Operators by full name, each with a list of dtypes, e.g. `ScalarType.Half`, and kernel keys. A kernel key has the dtype's number and the dim order of each tensor of a call, e.g. `v1/6;0,1|6;0,1|6;0,1|6;0,1`. An empty list selects all dtypes.",
         ),
         "ops_schema_yaml_target": attr.label(
-            doc = "A YAML like those of `executorch_generated_lib`; all operators that it lists, for every dtype.",
+            doc = "A YAML as for `executorch_generated_lib`. Selects all operators that the YAML lists, with all dtypes.",
             allow_single_file = [".yaml", ".yml"],
         ),
         "server_generated_yaml_target": attr.label(
-            doc = "A finished selected_operators.yaml, which is checked and taken as it is. No other attribute may be given.",
+            doc = "A complete selected_operators.yaml, which is checked and used unchanged. No other attribute may be given.",
             allow_single_file = [".yaml", ".yml"],
         ),
     },

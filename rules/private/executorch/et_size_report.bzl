@@ -28,7 +28,7 @@ def _is_shared_library(file):
     return file.basename.endswith(".so") or ".so." in file.basename
 
 def _check_limit(ctx, report):
-    """A validation, so that the report is written also where the binary is over its limit."""
+    """Checks the limit in a validation action, so that the report is written even if the binary is over the limit."""
     output = ctx.actions.declare_file(ctx.label.name + ".within_limit")
     args = codegen_args(ctx, "size_limit")
     args.add(label_text(ctx.label), format = "--label=%s")
@@ -100,33 +100,33 @@ def _et_size_report_impl(ctx):
     ]
 
 et_size_report = rule(
-    doc = """What the bytes of a binary are for: operators by dtype, registration, the runner, the runtime, and the rest.
+    doc = """A report of the bytes of a binary: operators by dtype, registration, the runner, the runtime, and the rest.
 
-The outputs are `<name>.txt`, `<name>.json` and `<name>.html`, a web page with a treemap that needs nothing else; each is an output
-group, too: `text`, `json`, `html`. [The guide](size.md) says what the parts of a report are.
+The outputs are `<name>.txt`, `<name>.json` and `<name>.html`, a self-contained web page with a treemap. Each output is also an
+output group: `text`, `json`, `html`. [The guide](size.md) explains the parts of a report.
 
-The report counts the bytes of all sections that are in memory when the binary runs, each once. Shared libraries of the binary are
-listed besides.""",
+The report counts each byte of the loaded sections of the binary once. The report also lists the shared libraries of the
+binary.""",
     implementation = _et_size_report_impl,
     attrs = {
         "baseline": attr.label(
-            doc = "The JSON of another report, such as one that was kept of a release: the text and the page show the changes.",
+            doc = "The JSON of another report, such as the report of a release. The text and the page show the changes.",
             allow_single_file = [".json"],
         ),
         "binary": attr.label(
-            doc = "An `executorch_binary` or a `cc_binary`, not stripped, in the ELF format.",
+            doc = "An `executorch_binary` or a `cc_binary`, in the ELF format and not stripped.",
             mandatory = True,
             executable = True,
             cfg = "target",
             aspects = [registrations_aspect],
         ),
         "max_bytes": attr.int(
-            doc = "The build fails if the binary has more bytes, its shared libraries not counted. The report is written even then. " +
-                  "Default: no limit.",
+            doc = "The limit of the binary's bytes, without shared libraries. The build fails if the binary has more bytes, but still " +
+                  "writes the report. Default: no limit.",
         ),
         "what_if": attr.label_list(
-            doc = "Other binaries, each with models that the binary lacks: the report says what the binary would gain in operators " +
-                  "and bytes if it had these models, too.",
+            doc = "Other binaries with models that the binary lacks. The report shows the operators and bytes that these models would " +
+                  "add to the binary.",
             cfg = "target",
             aspects = [registrations_aspect],
         ),

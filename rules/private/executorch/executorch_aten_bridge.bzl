@@ -20,11 +20,11 @@ def _executorch_aten_bridge_impl(ctx):
     ]
 
 executorch_aten_bridge = rule(
-    doc = "What an executorch_generated_lib with PyTorch's own kernels needs; `//runtime/aten:bridge` is the only one.",
+    doc = "The libraries that an executorch_generated_lib with PyTorch's own kernels needs. `//runtime/aten:bridge` is the only target.",
     implementation = _executorch_aten_bridge_impl,
     attrs = {
         "headers": attr.label(
-            doc = "What generated code includes.",
+            doc = "The headers that generated code includes.",
             mandatory = True,
             providers = [CcInfo],
         ),
@@ -39,7 +39,7 @@ executorch_aten_bridge = rule(
             allow_single_file = [".yaml"],
         ),
         "library": attr.label(
-            doc = "What the headers declare.",
+            doc = "The library that defines the functions of the headers.",
             mandatory = True,
             providers = [CcInfo],
         ),

@@ -14,20 +14,20 @@ def _executorch_backend_impl(ctx):
     ]
 
 executorch_backend = rule(
-    doc = """A library that registers backends with the runtime, for programs that delegate to these.
+    doc = """A library that registers backends with the runtime, for programs that delegate to these backends.
 
-`deps` of an `executorch_binary` take it. The build of a binary checks that the library, with all that it links, has every
-backend that it declares. `//runtime:backend_xnnpack` is that of the executorch wheel; whoever brings a runtime of their own
-brings its backends in this form.""",
+`deps` of an `executorch_binary` may have this target. The build of a binary checks that the library, with its dependencies,
+registers each declared backend. `//runtime:backend_xnnpack` has the XNNPACK backend of the executorch wheel. For a runtime of your
+own, declare its backends with this rule.""",
     implementation = _executorch_backend_impl,
     attrs = {
         "backend_ids": attr.string_list(
-            doc = "The names under which the library registers backends: what it gives to `register_backend()`.",
+            doc = "The names of the backends that the library registers with `register_backend()`.",
             mandatory = True,
             allow_empty = False,
         ),
         "library": attr.label(
-            doc = "The library. A static one has `alwayslink = True`: nothing refers to what registers a backend.",
+            doc = "The library. A static library needs `alwayslink = True`, since no symbol refers to the registration of a backend.",
             mandatory = True,
             providers = [CcInfo],
         ),

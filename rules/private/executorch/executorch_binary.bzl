@@ -18,7 +18,7 @@ Likely cause: program is a plain .pte file.
 Fix: use an executorch_program, which gives the samples, or executorch_binary to only run it.
 See: docs/errors.md#no-samples"""
 
-# The tool, which is a Python program, finds its own files beside the binary's.
+# The profiler is a Python program, and its files are in the runfiles of the executable.
 _LAUNCHER = """\
 #!/bin/sh
 # Generated for {label}.
@@ -30,7 +30,7 @@ exec "$root/{tool}" --runner="$root/{runner}" --title='{label}' --page='{page}' 
 """
 
 def _link(ctx, check, profile, name = None):
-    """The executable, and the DefaultInfo and OutputGroupInfo of a target with it."""
+    """Links the executable. Returns the executable, its runfiles, and the report of operators."""
     info = program_of(ctx.attr.program) if ctx.attr.program else None
     program = info.program if info else None
     samples = info.samples if info else None
@@ -90,7 +90,7 @@ def _executorch_profile_impl(ctx):
 
 _ATTRS = {
     "data": attr.label_list(
-        doc = "Files that are there when the binary runs, e.g. inputs.",
+        doc = "Runfiles of the binary, e.g. inputs.",
         allow_files = True,
     ),
     "deps": attr.label_list(
@@ -103,7 +103,7 @@ _ATTRS = {
 
 _PROGRAM_ATTRS = {
     "program": attr.label(
-        doc = "The program that runs by default: an `executorch_program` or a .pte file. Without it, give --program.",
+        doc = "The program that runs by default: an `executorch_program` or a .pte file. Without this attribute, pass --program.",
         allow_single_file = [".pte"],
     ),
 }
@@ -116,7 +116,7 @@ executorch_binary = rule(
     implementation = lambda ctx: _executable(ctx, check = False, profile = ctx.attr.profile),
     attrs = _ATTRS | _PROGRAM_ATTRS | TOLERANCE_ATTRS | {
         "profile": attr.bool(
-            doc = "Whether the binary takes `--profile`, which prints the time by operator and by node, and `--profile=FILE`, " +
+            doc = "Whether the binary has the flags `--profile`, which prints the time by operator and by node, and `--profile=FILE`, " +
                   "which writes an ETDump. Such a binary links ETDump.",
         ),
         "_runner": attr.label(
@@ -131,7 +131,7 @@ executorch_binary = rule(
 )
 
 executorch_profile = rule(
-    doc = "Runs a program in a binary that takes profiles, and writes a web page.",
+    doc = "Profiles a program and writes a web page.",
     implementation = _executorch_profile_impl,
     attrs = _ATTRS | _PROGRAM_ATTRS | {
         "_runner": attr.label(
@@ -164,7 +164,7 @@ executorch_program_test = rule(
             doc = "Environment variables of the test. Default: none.",
         ),
         "methods": attr.string_list(
-            doc = "Methods of the program that are tested, each on its own samples. Default: all of them.",
+            doc = "Methods of the program to test, each on its own samples. Default: all methods.",
         ),
         "program": attr.label(
             doc = "The `executorch_program`.",

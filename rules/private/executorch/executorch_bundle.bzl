@@ -22,7 +22,7 @@ def _kind_impl(_target, ctx):
 _kind = aspect(implementation = _kind_impl)
 
 def _placed(kind, name, file):
-    """Flags for a file, and its path below the folder of its kind."""
+    """Returns the flags for a file and for its path in the bundle."""
     return ["--{}={}".format(kind, name), "--{}_source={}".format(kind, file.path)]
 
 def _executorch_bundle_impl(ctx):
@@ -77,19 +77,20 @@ def _executorch_bundle_impl(ctx):
     ]
 
 executorch_bundle = rule(
-    doc = """A binary and all that it needs, in a folder and in a tar archive, which run where Bazel is not.
+    doc = """A binary with all its files, as a folder and as a tar archive, for machines without Bazel.
 
-The outputs are the folder `<name>` and `<name>.tar`, which has the folder; each is an output group, too: `folder`, `tar`. The
-folder has:
+The outputs are the folder `<name>` and `<name>.tar`, which has the folder. Each output is also an output group: `folder`, `tar`.
+The folder has:
 
 - `<binary>`, the executable.
 - `<binary>.runfiles`, with the runtime's libraries, the program, its samples and `data`. The executable finds the libraries by
   `$ORIGIN`, so the folder may be moved, but not the executable alone.
-- `licenses`, with those of rules_executorch, of the runtime, and of `license_files`.
-- `manifest.json`: the processor that the binary is for, the system's libraries that it needs with the versions of their symbols,
-  the licenses, and path, bytes and SHA-256 of every other file.
+- `licenses`, with the licenses of rules_executorch and of the runtime, and with `license_files`.
+- `manifest.json`: the processor of the binary, the needed libraries of the system with the versions of their symbols, the
+  licenses, and path, size in bytes and SHA-256 of every other file.
 
-Where the folder runs, the dynamic linker needs /proc, which tells the linker what `$ORIGIN` is. The archive is the same for the same files: neither owners nor times are in it.""",
+On the target machine, the dynamic linker needs /proc to resolve `$ORIGIN`. The archive has no owners and no times, so the same
+files give the same archive.""",
     implementation = _executorch_bundle_impl,
     attrs = {
         "binary": attr.label(
@@ -100,7 +101,7 @@ Where the folder runs, the dynamic linker needs /proc, which tells the linker wh
             cfg = "target",
         ),
         "license_files": attr.label_list(
-            doc = "License files of what else the bundle has: of the model, of kernels, of libraries.",
+            doc = "Further license files, e.g. of the model, of kernels and of libraries in the bundle.",
             allow_files = True,
         ),
         "_license": attr.label(

@@ -34,10 +34,10 @@ def _executorch_cc_library_impl(ctx):
 executorch_cc_library = rule(
     doc = """A C++ library of this repository for a user's binaries.
 
-Its sources are compiled as kernels are: a `cc_library` has the options of the user's workspace alone.""",
+The sources are compiled with the options for kernels. A `cc_library` would only have the options of the user's workspace.""",
     implementation = _executorch_cc_library_impl,
     attrs = {
-        "alwayslink": attr.bool(doc = "Whether a binary links the library whole. Default: False."),
+        "alwayslink": attr.bool(doc = "Whether a binary links all object files of the library. Default: False."),
         "copts": attr.string_list(doc = "Options for the C++ compiler."),
         "deps": attr.label_list(
             doc = "C++ libraries.",
@@ -48,7 +48,7 @@ Its sources are compiled as kernels are: a `cc_library` has the options of the u
             allow_files = [".h"],
         ),
         "srcs": attr.label_list(
-            doc = "Sources, and headers for them alone.",
+            doc = "Sources and private headers.",
             allow_files = [".cpp", ".h"],
         ),
         "unity_build": attr.bool(doc = "Whether the sources are compiled as one translation unit, as by `et_kernel_library`. Default: False."),

@@ -1,4 +1,4 @@
-"""Rule behind executorch_generated_lib: the library that registers."""
+"""Rule behind the macro executorch_generated_lib: the library that registers operators."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
@@ -44,7 +44,7 @@ Likely cause: deps lacks the selection.
 Fix: add an et_operator_library to deps; one with include_all_operators = True takes all that the YAMLs provide.
 See: docs/errors.md#no-selection"""
 
-# What ExecuTorch's macro takes for Buck alone, and what says it in Bazel.
+# Parameters of ExecuTorch's macro for Buck only, with the replacement in Bazel.
 BUCK_ONLY = {
     "fbcode_deps": "deps, with a select() where they differ by platform",
     "feature": "tags",
@@ -69,7 +69,7 @@ def _executorch_generated_lib_impl(ctx):
     kernel_targets = kernel_libraries(ctx.attr.kernel_deps, ctx.attr.deps)
     declared = declared_operators(kernel_targets)
 
-    # In ATen mode, kernels take at::Tensor, and those with YAMLs do not.
+    # In ATen mode, kernels take at::Tensor. Kernel libraries with YAMLs have ExecuTorch's tensors.
     yamls = [] if ctx.attr.aten_mode else kernel_yamls(kernel_targets)
     if not (ctx.attr.aten_mode or ctx.file.functions_yaml_target or ctx.file.custom_ops_yaml_target or
             ctx.file.fallback_yaml_target or ctx.attr.aten_bridge or declared or yamls):
@@ -106,11 +106,11 @@ def _executorch_generated_lib_impl(ctx):
         kernels + ([aten.kernels] if aten else []),
         selected = selective.objects if selective else None,
         attribute = "kernel_deps",
-        # PyTorch's libraries have more symbols than all the rest, and none of them is a kernel of a YAML.
+        # PyTorch's libraries have many symbols, and none of the symbols is a kernel of a YAML.
         besides = aten.torch if aten else None,
     )
     if ctx.attr.aten_mode:
-        # Generated code includes nothing of the kernels, which bring PyTorch's headers.
+        # Generated code must not get the include paths of kernels, which include PyTorch's headers.
         kernels = [CcInfo(linking_context = info.linking_context) for info in kernels]
     headers, registration, archive = _compile(cc, generated, adapters, selective, wide, kernels + libraries, aten)
 
@@ -135,7 +135,8 @@ def _executorch_generated_lib_impl(ctx):
             ),
         ),
         OutputGroupInfo(
-            # Built with this target and with none that depends on it: the archive would be a second one among sources.
+            # Bazel builds the archive if this target is requested. The archive is not in the default outputs: a dependent would
+            # get it as a source file.
             _hidden_top_level_INTERNAL_ = depset([archive]),
             manifest = depset([generated.manifest]),
             selective_build = depset([selective.header, selective.dtypes] if selective else []),
@@ -143,7 +144,7 @@ def _executorch_generated_lib_impl(ctx):
     ]
 
 def _generate(ctx, selections, declared, yamls, aten, sets):
-    """Registration source, headers and manifest, from YAMLs and selections alone."""
+    """Declares the action that generates the registration source, headers and manifest from YAMLs and selections."""
     directory = ctx.label.name + "/"
     outputs = struct(
         boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
@@ -190,7 +191,7 @@ def _headers(generated):
     return [header for header in headers if header]
 
 def _sources(generated, adapters):
-    # Bazel links a tree's objects like an archive's: after the table that refers to them.
+    # Bazel links the objects of a tree artifact like those of an archive, so they come after the table that refers to them.
     return [file for file in [
         generated.registration,
         generated.chosen_table,
@@ -200,7 +201,7 @@ def _sources(generated, adapters):
     ] if file]
 
 def _declared(ctx, generated, deps):
-    """The providers of a library that registers nothing: its headers alone."""
+    """Returns the providers of a library without registration, which has headers only."""
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
     compilation_context, _ = compile_cc(
         configure_cc(ctx),
@@ -216,7 +217,7 @@ def _declared(ctx, generated, deps):
     ]
 
 def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten, compilation_contexts):
-    """Returns the compilation context of the headers, and the objects of what is generated and of the kernels."""
+    """Returns the compilation context of the headers, and the objects of the generated sources and of the kernels."""
     name = cc.ctx.label.name
 
     def compile(part, srcs, **kwargs):
@@ -263,7 +264,7 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
     return compilation_context, merge_objects([registration] + wide_objects + [tables[wide.sets.plain], boxed, aten_objects])
 
 def _compile(cc, generated, adapters, selective, wide, deps, aten):
-    """Returns CcInfo of the headers alone and of the whole, and the archive."""
+    """Returns CcInfo of the headers, CcInfo of the headers with the library, and the archive."""
     ctx = cc.ctx
     runtime = ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program
     compilation_contexts = [dep.compilation_context for dep in deps] + ([aten.headers.compilation_context] if aten else [])
@@ -296,8 +297,8 @@ def _compile(cc, generated, adapters, selective, wide, deps, aten):
         [dep.linking_context for dep in deps] +
         ([aten.kernels.linking_context, aten.library.linking_context] if aten else []) +
         [runtime.linking_context],
-        # Nothing refers to a registration that runs by itself, so a linker would drop it. Selective kernels come before the
-        # shared ones, and leave them with nothing to define.
+        # A linker would drop a registration at program start, since no symbol refers to it. Dtype-selective kernels come before
+        # the kernel libraries in the link order, so the linker takes no object with the same kernel from these libraries.
         alwayslink = not ctx.attr.manual_registration,
     )
     return (
@@ -308,21 +309,20 @@ def _compile(cc, generated, adapters, selective, wide, deps, aten):
 
 _ATTRS = {
     "aten_bridge": attr.label(
-        doc = "What calls PyTorch's own kernels, where they are used at all. The macro gives it.",
+        doc = "The bridge to PyTorch's own kernels, if the library uses them. The macro gives it.",
         providers = [EtAtenInfo],
     ),
     "aten_mode": attr.bool(
-        doc = """Run PyTorch's operators with PyTorch's own kernels, and those of custom_ops_yaml_target with kernels that take
+        doc = """Run PyTorch's operators with PyTorch's own kernels, and operators of custom_ops_yaml_target with kernels that take
 `at::Tensor`. Default: False.""",
     ),
     "buck_only": attr.string_list(
-        doc = "The parameters of ExecuTorch's macro that were given and that only Buck knows; it is an error to have any. " +
-              "The macro gives it.",
+        doc = "The given parameters of ExecuTorch's macro that are for Buck only. Each of them is an error. The macro gives it.",
     ),
-    "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
+    "compiler_flags": attr.string_list(doc = "Options of the C++ compiler for the generated sources, like Bazel's `copts`."),
     "custom_ops_requires_runtime_registration": attr.bool(
-        doc = """Whether the library registers custom operators without a functions_yaml_target. With False, such a library has the
-headers alone, for custom operators that only PyTorch calls. Default: True.""",
+        doc = """Whether the library registers custom operators without a functions_yaml_target. With False, such a library has
+headers only, for custom operators that only PyTorch calls. Default: True.""",
         default = True,
     ),
     "custom_ops_yaml_target": attr.label(
@@ -330,22 +330,22 @@ headers alone, for custom operators that only PyTorch calls. Default: True.""",
         allow_single_file = [".yaml", ".yml"],
     ),
     "deps": attr.label_list(
-        doc = "Selections (`et_operator_library`; united if several), libraries of kernels as in kernel_deps, and other generated libraries.",
+        doc = "Selections (`et_operator_library`; several are united), kernel libraries as in kernel_deps, and other generated libraries.",
         providers = [[EtOperatorInfo], [CcInfo]],
     ),
     "dtype_selective_build": attr.bool(
-        doc = """Compile the kernels of every `et_kernel_library` in `kernel_deps` and `deps` once more for this library, with the selected
-operators' dtypes only. The kernels become smaller unless built for a debugger (`-c dbg`). Default: False.""",
+        doc = """Whether to compile the kernels of each `et_kernel_library` in `kernel_deps` and `deps` once more for this library, with
+the selected operators' dtypes only. The kernels become smaller, except with `-c dbg`. Default: False.""",
     ),
     "expose_operator_symbols": attr.bool(
-        doc = "For ExecuTorch's BUCK files: no effect, since others can always link with a dtype-selective build's kernels.",
+        doc = "For ExecuTorch's BUCK files. No effect: other targets can always link with the kernels of a dtype-selective build.",
     ),
     "fallback": attr.string(
-        doc = """"aten": operators that no YAML has run with PyTorch's own kernels, beside the others. Default: none do.""",
+        doc = """With "aten", operators without a YAML entry run with PyTorch's own kernels. Default: no fallback.""",
         values = ["", "aten"],
     ),
     "fallback_yaml_target": attr.label(
-        doc = "As functions_yaml_target, for operators that functions_yaml_target does not have: a few kernels of your own before the portable ones.",
+        doc = "As functions_yaml_target, for operators that functions_yaml_target does not have. Use it for the portable kernels beside a few kernels of your own.",
         allow_single_file = [".yaml", ".yml"],
     ),
     "functions_yaml_target": attr.label(
@@ -353,22 +353,22 @@ operators' dtypes only. The kernels become smaller unless built for a debugger (
         allow_single_file = [".yaml", ".yml"],
     ),
     "kernel_deps": attr.label_list(
-        doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. Operators that no YAML attribute binds are those of
-the YAMLs that an `et_kernel_library` brings along (`yamls`), as `//kernels/portable:operators`, `//kernels/optimized:operators` and
-`//kernels/quantized:operators` do; not so in ATen mode.""",
+        doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. For operators without an entry in a YAML
+attribute, the YAMLs of the `et_kernel_library` count (`yamls`), such as those of `//kernels/portable:operators`,
+`//kernels/optimized:operators` and `//kernels/quantized:operators`. In ATen mode, these YAMLs do not count.""",
         providers = [CcInfo],
     ),
     "manual_registration": attr.bool(
-        doc = """Whether the program registers the kernels by hand. `RegisterKernels.h` declares, in the namespace `torch::executor`,
-`register_<name>_kernels()`, which registers the kernels for all programs, and `<name>_kernels()`, which returns the kernels for the
-`kernel_registry` of `Module::load_method` or `Program::load_method`, so that one method uses them. In these names, `_` stands
-for what no C++ name has, and before a leading digit. Two libraries may have one such name, in two packages or as `a-b` and
-`a.b`: a source calls those of the library whose header it includes. Default: False.""",
+        doc = """Whether the program registers the kernels explicitly. `RegisterKernels.h` declares two functions in the namespace
+`torch::executor`: `register_<name>_kernels()` registers the kernels for all programs, and `<name>_kernels()` returns the kernels for
+the `kernel_registry` of `Module::load_method` or `Program::load_method`, for one method. In these names, `_` replaces characters that
+are not allowed in C++ names, and precedes a leading digit. Two libraries may have the same function names, in two packages or as
+`a-b` and `a.b`: a source calls the functions of the library whose header the source includes. Default: False.""",
     ),
     "support_exceptions": attr.bool(
-        doc = """Whether an exception, thrown by a kernel or while its arguments are read, becomes the failure of the call. Otherwise
-the exception goes through the runtime, which is not written for exceptions. No difference where the toolchain compiles
-without exceptions. Default: True.""",
+        doc = """Whether an exception in a kernel, or in the conversion of its arguments, becomes a failure of the call. If not, the
+exception passes through the runtime, which is not exception-safe. No effect if the toolchain compiles without exceptions.
+Default: True.""",
         default = True,
     ),
     "_instruction_set": attr.label(
@@ -382,7 +382,7 @@ without exceptions. Default: True.""",
 }
 
 executorch_generated_lib = rule(
-    doc = "A C++ library that registers the selected operators with the kernels that the YAMLs bind them to.",
+    doc = "A C++ library that registers the selected operators with their kernels from the YAMLs.",
     implementation = _executorch_generated_lib_impl,
     attrs = _ATTRS | INSTRUCTION_SET_ATTRS,
     exec_groups = CODEGEN_EXEC_GROUPS | SYMBOLS_EXEC_GROUPS | CC_LINK_EXEC_GROUPS,

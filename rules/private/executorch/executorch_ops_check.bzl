@@ -17,12 +17,12 @@ def _executorch_ops_check_impl(ctx):
 executorch_ops_check = rule(
     doc = """Fails to build if two of the libraries register a kernel for the same operator and key.
 
-For the libraries of a binary of your own. Every `executorch_binary` and `executorch_program_test` checks its own libraries.
-The output is a report of the operators and of the libraries that register them.""",
+Use this rule for the libraries of your own binary. Each `executorch_binary` and `executorch_program_test` checks its libraries
+itself. The output is a report of the operators and the libraries that register them.""",
     implementation = _executorch_ops_check_impl,
     attrs = {
         "deps": attr.label_list(
-            doc = "C++ libraries, with all that they link.",
+            doc = "C++ libraries. Their transitive dependencies are checked, too.",
             mandatory = True,
             allow_empty = False,
             aspects = [registrations_aspect],

@@ -28,11 +28,11 @@ def _executorch_prebuilt_kernels_impl(ctx):
     ]
 
 executorch_prebuilt_kernels = rule(
-    doc = """A library that registers kernels in a way that cannot be read from its files, and what it registers.
+    doc = """Declares the registered operators of a library whose files do not show them.
 
-For a prebuilt library, or one whose own code calls `register_kernels()`. In this form, the checks of a binary know what the
-library registers; of other such libraries they can only note that kernels are registered. `//runtime:kernels_optimized` and
-`//runtime:kernels_quantized` are those of the executorch wheel.""",
+Use this rule for a prebuilt library, or for a library whose own code calls `register_kernels()`. The checks of a binary then know
+the operators that the library registers. Without this rule, the checks only report that the library registers unknown kernels.
+`//runtime:kernels_optimized` and `//runtime:kernels_quantized` are the kernel libraries of the executorch wheel.""",
     implementation = _executorch_prebuilt_kernels_impl,
     attrs = {
         "library": attr.label(
@@ -41,7 +41,7 @@ library registers; of other such libraries they can only note that kernels are r
             providers = [CcInfo],
         ),
         "lister": attr.label(
-            doc = "A binary that links the library and prints the operators that are registered, one on a line.",
+            doc = "A binary that links the library and prints the registered operators, one a line.",
             mandatory = True,
             executable = True,
             cfg = "exec",

@@ -10,17 +10,17 @@ load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 
 visibility(["//rules/..."])
 
-# A program is the same on all platforms: a build for several exports it once, and the operators that the model's code calls
-# run on the machine that exports. Without platforms, a build is for the host platform: where a command line names none, the
-# program shares what its code needs with all that is not a program.
+# A program is the same on all platforms, so a build for several platforms exports it once, for the host platform: the operators
+# that the model's code calls run on the exporting machine. An empty list of platforms means the host platform. If the command
+# line names no platform either, the program's dependencies have the same configuration as all other targets.
 _host_platform = transition(
     implementation = lambda _settings, _attr: {"//command_line_option:platforms": []},
     inputs = [],
     outputs = ["//command_line_option:platforms"],
 )
 
-# One worker serves all exports, several at a time. It has no runfiles in a multiplex sandbox, and links each export's inputs
-# into a folder itself (export/worker.py).
+# One multiplex worker runs all exports, several at a time. In a multiplex sandbox, the worker would have no runfiles, so the
+# worker links the inputs of each export into a folder itself (export/worker.py).
 _WORKER = {
     "requires-worker-protocol": "json",
     "supports-multiplex-workers": "1",
@@ -30,7 +30,7 @@ _WORKER = {
 }
 
 def _export(ctx, outputs, requirements = _WORKER, **kwargs):
-    """Runs the export, with a flag for each file that comes out."""
+    """Declares an action that runs the export, with a flag for each output file."""
     args = param_file_args(ctx)
     add_model_file(ctx, args)
     for flag, file in outputs.items():
@@ -43,7 +43,7 @@ def _export(ctx, outputs, requirements = _WORKER, **kwargs):
         args.add(one_line_each(ctx, "quantize"), format = "--quantize=%s")
     op_packages = [package[QnnOpPackageLibraryInfo].folder for package in ctx.attr.qnn_op_packages]
 
-    # Other programs stay the same action wherever the SDK lies.
+    # The actions of other programs must not depend on the path of the SDK.
     needs_qnn = ctx.attr.qnn_sdk or op_packages
     qnn_sdk = ctx.attr._qnn_sdk[QnnSdkInfo].root if needs_qnn else ""
     ctx.actions.run(
@@ -51,7 +51,7 @@ def _export(ctx, outputs, requirements = _WORKER, **kwargs):
         arguments = [args],
         inputs = model_file_inputs(ctx, ctx.attr._export) + op_packages,
         outputs = outputs.values(),
-        # A worker has one environment: each set of op packages would have a worker of its own.
+        # A worker has one environment, so each set of op packages would start another worker.
         execution_requirements = {} if needs_qnn and requirements == _WORKER else requirements,
         env = qnn_environment(qnn_sdk, [folder.path for folder in op_packages]) | {"PYTHONHASHSEED": "0"},
         **kwargs
@@ -88,7 +88,7 @@ def _executorch_program_impl(ctx):
         progress_message = "Exporting %{label}",
     )
 
-    # An action of its own, for those who ask: the record holds the weights twice.
+    # The ETRecord has an action of its own, which runs on request only, since the record contains the weights twice.
     _export(
         ctx,
         {"--etrecord": etrecord},
@@ -96,8 +96,8 @@ def _executorch_program_impl(ctx):
         progress_message = "Writing the ETRecord of %{label}",
     )
 
-    # An export of its own, as no two exports take the same times: the other files stay reproducible. A process of its own, so that
-    # the times have the imports. What other machines share in a cache would be their times.
+    # The times differ from run to run, so an action of their own keeps the other outputs reproducible. The action runs in a
+    # process of its own, so that the times include the imports, and without a cache, which would have the times of other machines.
     _export(
         ctx,
         {"--times": times},
@@ -125,17 +125,20 @@ def _executorch_program_impl(ctx):
     ]
 
 executorch_program = rule(
-    doc = """Exports a PyTorch model in a build action: `<name>.pte`, with `<name>.ptd` beside it. A target may have the name of its
-file: `model.pte`, too, writes `model.pte` and `model.ptd`.
+    doc = """Exports a PyTorch model in a build action. The outputs are `<name>.pte` and `<name>.ptd`. A target may have the name of
+its file: `model.pte` also writes `model.pte` and `model.ptd`.
 
-`model` is a Python file whose entry point returns the module and its example inputs; export/README.md has the whole
-contract. The .ptd holds sample inputs with PyTorch's eager outputs, against which `executorch_program_test` judges.
+`model` is a Python file whose entry point returns the module and its example inputs. export/README.md has the whole contract. The
+.ptd has sample inputs with PyTorch's eager outputs, with which `executorch_program_test` compares the program's outputs.
 
 The program can be lowered to backends, by `backends` and `quantize` or by functions of the model file. Operators that no
-backend takes stay in the program, and `et_operator_library` selects them. The output group `delegation_report` says what
-went to which backend, what stayed and why, as text and as JSON; `graph_pass_report` what `graph_passes` did; `origins` which
-line of Python each instruction comes from; `etrecord` is what ExecuTorch's Inspector takes beside a profile, and needs pandas in
-the lock or in `deps`; `times` exports once more and writes `<name>.times.txt`, the seconds of each phase.""",
+backend takes stay in the program, and `et_operator_library` selects them. Output groups:
+
+- `delegation_report`: the operators of each delegate, the remaining operators, and the reasons, as text and as JSON.
+- `graph_pass_report`: the changes of `graph_passes`.
+- `origins`: the line of Python behind each instruction.
+- `etrecord`: the ETRecord, which ExecuTorch's Inspector reads together with a profile. Needs pandas in the lock or in `deps`.
+- `times`: exports once more and writes `<name>.times.txt`, the seconds of each phase.""",
     implementation = _executorch_program_impl,
     cfg = _host_platform,
     attrs = MODEL_FILE_ATTRS | {
@@ -143,31 +146,31 @@ the lock or in `deps`; `times` exports once more and writes `<name>.times.txt`, 
             default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
         ),
         "backends": attr.string_list(
-            doc = "Recipes that lower the program to backends, in order: each takes what those before it left. There is " +
-                  "`xnnpack`; `get_partitioners()` in the model file is for any other. A binary links the backend's library: " +
-                  "`//runtime:backend_xnnpack`.",
+            doc = "Recipes that lower the program to backends, in order. Each takes operators that the recipes before it left. The only " +
+                  "recipe is `xnnpack`; for other backends, define `get_partitioners()` in the model file. A binary must link the " +
+                  "backend's library: `//runtime:backend_xnnpack`.",
         ),
         "graph_passes": attr.string_list(
-            doc = "Passes that prepare the program for kernels, each by its name (export/README.md has all of them), or `default`: " +
-                  "those after which the program needs no operators but ExecuTorch's own; or `all`: also those after which " +
-                  "the program calls operators that only `//kernels/optimized` has kernels of. A name after `-` leaves a pass out: " +
-                  "`[\"all\", \"-views\"]`. With an empty list, the program is as ExecuTorch lowers it. Default: `[\"default\"]`.",
+            doc = "Graph passes that prepare the program for kernels, by name (export/README.md lists all passes). `default` has the " +
+                  "passes after which the program needs only ExecuTorch's own operators. `all` also has the passes after which the program " +
+                  "calls operators with kernels in `//kernels/optimized` only. A name after `-` removes a pass: " +
+                  "`[\"all\", \"-views\"]`. With an empty list, no pass runs. Default: `[\"default\"]`.",
             default = ["default"],
         ),
         "qnn_op_packages": attr.label_list(
-            doc = "For Qualcomm's backend: the libraries for the machine that lowers (`<name>.x86_64` of a `qnn_op_package`) of " +
-                  "the op packages in the model file's compile spec.",
+            doc = "For Qualcomm's backend: the libraries of the op packages in the model file's compile spec, for the exporting " +
+                  "machine (`<name>.x86_64` of a `qnn_op_package`).",
             cfg = "exec",
             providers = [QnnOpPackageLibraryInfo],
         ),
         "qnn_sdk": attr.bool(
-            doc = "Whether the model file lowers to Qualcomm's backend without op packages: the export then gets the SDK that " +
-                  "QNN_SDK_ROOT names, as it does with `qnn_op_packages`. Default: False.",
+            doc = "Whether the model file lowers to Qualcomm's backend without op packages. The export then gets the SDK at " +
+                  "QNN_SDK_ROOT, as with `qnn_op_packages`. Default: False.",
         ),
         "quantize": attr.string(
-            doc = "A recipe that quantizes the model before, calibrated with the model file's `get_calibration_inputs()` or the " +
-                  "samples: `xnnpack_int8`, or `xnnpack_int8_dynamic`, which takes the ranges of activations anew in every run. " +
-                  "`get_quantizer()` in the model file is for any other.",
+            doc = "A recipe that quantizes the model before the lowering: `xnnpack_int8`, or `xnnpack_int8_dynamic`, which computes the " +
+                  "ranges of activations in each run. The calibration uses the model file's `get_calibration_inputs()` or the samples. " +
+                  "For other quantizers, define `get_quantizer()` in the model file.",
         ),
         "_export": attr.label(
             default = "//export",

@@ -34,7 +34,8 @@ def _executorch_selected_prim_ops_impl(ctx):
     ]
 
 executorch_selected_prim_ops = rule(
-    doc = """`selected_prim_ops.h` of selections, and ET_PRIM_OPS_SELECTIVE_BUILD, which makes ExecuTorch's register_prim_ops.cpp read it.""",
+    doc = """The header `selected_prim_ops.h` of selections, and the definition ET_PRIM_OPS_SELECTIVE_BUILD, with which ExecuTorch's
+register_prim_ops.cpp includes the header.""",
     implementation = _executorch_selected_prim_ops_impl,
     attrs = {
         "deps": attr.label_list(

@@ -16,7 +16,7 @@ load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
 
-# What is selected for custom_ops_<name>, on which the models of a selection may depend: see et_operator_library.
+# The models of a selection may depend on custom_ops_<name>, so the library's selections leave out models: see et_operator_library.
 _without_models = transition(
     implementation = lambda settings, attr: {"//rules/private/executorch:without_models": True},
     inputs = [],
@@ -24,14 +24,14 @@ _without_models = transition(
 )
 
 def _library_name(ctx):
-    """The name that Bazel gives a shared library."""
+    """Returns the file name that Bazel gives a shared library."""
     return "lib" + ctx.label.name.rpartition("/")[2] + ".so"
 
 def _kernels(ctx):
-    """The kernels that PyTorch calls: the libraries of those with ExecuTorch's tensors, and of those with PyTorch's.
+    """Finds the kernel libraries with ExecuTorch's tensors, and those with PyTorch's tensors.
 
     Returns:
-      struct(lean: list[Target], aten: list[Target], attribute: str, what names the libraries that have the YAML's kernels)
+      struct(lean: list[Target], aten: list[Target], attribute: str, the attribute with the libraries of the YAML's kernels)
     """
     of_library = ctx.attr.library_deps
     given = kernel_libraries(ctx.attr.kernels, of_library)
@@ -47,7 +47,7 @@ def _takes_aten(ctx, target):
     return ctx.attr.aten_mode or "USE_ATEN_LIB" in target[CcInfo].compilation_context.defines.to_list()
 
 def _define(ctx, kernels):
-    """The operators as C++ for PyTorch, from the YAML and the selections alone."""
+    """Declares the action that generates the C++ of the operators for PyTorch, from the YAML and the selections."""
     directory = ctx.label.name + "/"
     outputs = struct(
         boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
@@ -88,7 +88,7 @@ def _define(ctx, kernels):
     return outputs
 
 def _link(ctx, generated, adapters, deps, aten):
-    """Compiles and links the library; returns it, the shared libraries it needs, CcInfo for C++ to link."""
+    """Compiles and links the library. Returns the library, the shared libraries that it needs, and CcInfo."""
     cc = configure_cc(ctx)
     bridge = ctx.attr._bridge[CcInfo]
     _, objects = compile_generated(
@@ -109,7 +109,7 @@ def _link(ctx, generated, adapters, deps, aten):
         disallow_nopic_outputs = True,
     )
 
-    # The bridge's functions come before the runtime's of the same name.
+    # The bridge comes first, since its functions replace functions of the runtime with the same names.
     linking_contexts = [bridge.linking_context] + ([aten.library.linking_context] if aten else []) + [
         dep.linking_context
         for dep in deps + [ctx.toolchains[RUNTIME_TOOLCHAIN_TYPE].program]
@@ -119,13 +119,13 @@ def _link(ctx, generated, adapters, deps, aten):
         objects,
         linking_contexts,
         output_type = "dynamic_library",
-        # What a kernel shares with the runtime must not become another library's of the process. Definitions come behind all
-        # else, and run last: an operator that a library of kernels defines itself is not derived once more.
+        # The version script hides symbols that kernels share with the runtime from other libraries of the process. Definitions
+        # come last in the link order and run last, so an operator that a kernel library defines itself is not derived again.
         user_link_flags = ["-Wl,--version-script=" + ctx.file._symbols.path] + [file.path for file in definitions.pic_objects],
         additional_inputs = [ctx.file._symbols] + definitions.pic_objects,
     )
 
-    # What is linked statically is in the library.
+    # Statically linked libraries are part of the library.
     needed = [
         library
         for context in linking_contexts
@@ -162,7 +162,7 @@ def _exir_custom_ops_aot_lib_impl(ctx):
             pic = True,
         )
 
-    # Generated code includes nothing of kernels that bring PyTorch's headers.
+    # Generated code must not get the include paths of kernels, which include PyTorch's headers.
     aten_kernels = [CcInfo(linking_context = info.linking_context) for info in aten_kernels]
     others = [dep for dep in ctx.attr.deps if CcInfo in dep]
     library, needed, linkable = _link(ctx, generated, adapters, kernels + aten_kernels + [dep[CcInfo] for dep in others], aten)
@@ -196,37 +196,37 @@ def _exir_custom_ops_aot_lib_impl(ctx):
     ]
 
 exir_custom_ops_aot_lib = rule(
-    doc = """A shared library that defines operators of a custom_ops.yaml in PyTorch, with the kernels that programs run with.
+    doc = """A shared library that defines operators of a custom_ops.yaml in PyTorch, with the kernels of programs.
 
 `torch.ops.load_library` loads it.""",
     implementation = _exir_custom_ops_aot_lib_impl,
     attrs = {
         "aten_kernels": attr.label_list(
-            doc = "Libraries that define the YAML's kernels once more, with `at::Tensor`. PyTorch calls these in place of `kernels`.",
+            doc = "Libraries that define the YAML's kernels with `at::Tensor`. PyTorch calls these kernels in place of `kernels`.",
             providers = [CcInfo],
         ),
         "aten_mode": attr.bool(
-            doc = "Whether `kernels` take `at::Tensor`, as those of an executorch_generated_lib with aten_mode. Default: those that are compiled with USE_ATEN_LIB do.",
+            doc = "Whether `kernels` take `at::Tensor`, as the kernels of an executorch_generated_lib with aten_mode do. Default: kernels that are compiled with USE_ATEN_LIB do.",
         ),
-        "compiler_flags": attr.string_list(doc = "Options for the C++ compiler, for the generated sources; Bazel's `copts`."),
+        "compiler_flags": attr.string_list(doc = "Options of the C++ compiler for the generated sources, like Bazel's `copts`."),
         "deps": attr.label_list(
-            doc = """Selections (`et_operator_library`; united if several), and C++ libraries to link with. Without a selection, all
-operators of the YAML are defined.""",
+            doc = """Selections (`et_operator_library`; several are united), and C++ libraries to link. Without a selection, the library
+defines all operators of the YAML.""",
             providers = [[EtOperatorInfo], [CcInfo]],
         ),
         "functional_variants": attr.bool(
-            doc = """Whether an out variant gives the operator without its out arguments, too: `my_ops::mul4.out` gives
-`my_ops::mul4`. With False, somebody else defines that operator.""",
+            doc = """Whether the library also defines the functional variant of each out variant: `my_ops::mul4` for
+`my_ops::mul4.out`. With False, other code has to define `my_ops::mul4`.""",
             default = True,
         ),
         "kernels": attr.label_list(
-            doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. One that depends on
-`//runtime:kernel_includes_aten` counts among `aten_kernels`. Without any, operators are defined without a kernel: a call raises
-an error, and an export needs fakes of your own.""",
+            doc = """Libraries that define the kernels: `et_kernel_library`, or any `cc_library`. A library that depends on
+`//runtime:kernel_includes_aten` counts as one of `aten_kernels`. Without libraries, operators are defined without kernels: a call
+raises an error, and an export needs your own fake kernels.""",
             providers = [CcInfo],
         ),
         "library_deps": attr.label_list(
-            doc = """The deps of the executorch_generated_lib that this library is of: its selections, and its libraries of kernels.
+            doc = """The deps of the executorch_generated_lib to which this library belongs: selections and kernel libraries.
 The macro gives it.""",
             cfg = _without_models,
             providers = [[EtOperatorInfo], [CcInfo]],
@@ -236,8 +236,8 @@ The macro gives it.""",
             mandatory = True,
         ),
         "yaml_target": attr.label(
-            doc = """YAML that binds custom operators, by full schema (`func:`), to kernels. Not needed where the
-libraries of `kernels` declare operators (`declares_operators`).""",
+            doc = """YAML that binds custom operators, by full schema (`func:`), to kernels. Not needed if the libraries of `kernels`
+declare operators (`declares_operators`).""",
             allow_single_file = [".yaml", ".yml"],
         ),
         "_allowlist_function_transition": attr.label(default = "@bazel_tools//tools/allowlists/function_transition_allowlist"),

@@ -1,4 +1,4 @@
-"""Which dependencies of a library of operators bring kernels."""
+"""Finds the kernel libraries among the dependencies of an operator library."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
@@ -6,11 +6,11 @@ load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo"
 visibility(["//rules/..."])
 
 def kernel_libraries(kernel_deps, deps):
-    """The libraries that kernels are looked for in.
+    """Returns the libraries that may define kernels.
 
     Args:
-      kernel_deps: list[Target], libraries of kernels.
-      deps: list[Target], C++ libraries too, among selections and libraries that register their own kernels.
+      kernel_deps: list[Target], kernel libraries.
+      deps: list[Target], C++ libraries, selections, and libraries that register their own kernels.
     Returns:
       list[Target]: each once.
     """

@@ -1,4 +1,4 @@
-"""What of an executorch_model does not go together."""
+"""Checks that the attributes of an executorch_model do not contradict each other."""
 
 visibility(["//rules/..."])
 
@@ -9,12 +9,12 @@ Fix: remove {others}, or give the same to what makes "{library}"; or remove libr
 See: docs/errors.md#library-conflict"""
 
 def library_conflict(label, library, own):
-    """The error of a model that shares a library, and has attributes of a library of its own.
+    """Returns the error of a model that shares a library, and has attributes for a library of its own.
 
     Args:
       label: str, the model's label.
-      library: str or Label, the library that it shares; None if it has its own.
-      own: dict[str, value], the attributes of a library of its own, by their names.
+      library: str or Label, the shared library; None if the model has its own.
+      own: dict[str, value], the attributes for a library of the model's own, by name.
     Returns:
       str or None
     """

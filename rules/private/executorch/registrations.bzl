@@ -1,4 +1,4 @@
-"""What the libraries of a binary register, wherever they are among its dependencies, and the check of it."""
+"""Collects the registrations of all libraries of a binary, and checks them."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
@@ -10,11 +10,11 @@ load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
-# How libraries depend on libraries, in the rules of C++ and in those of this repository.
+# The attributes by which libraries depend on libraries, in rules for C++ and in rules of this repository.
 _EDGES = ["deps", "kernel_deps", "implementation_deps", "interface_deps", "exports", "roots", "dynamic_deps", "library"]
 
 _RegistrationsInfo = provider(
-    doc = "What a target and all that it links register with the runtime.",
+    doc = "The registrations of a target and its linked libraries with the runtime.",
     fields = {
         "all_manifests": "depset[File]: `manifests`, and those of libraries that register only when a program asks them to.",
         "backends": "depset[str]: flags of the check, for the backends that libraries declare.",
@@ -57,14 +57,14 @@ def _registrations_aspect_impl(target, ctx):
     )]
 
 registrations_aspect = aspect(
-    doc = "Collects what the libraries register.",
+    doc = "Collects the registrations of libraries.",
     implementation = _registrations_aspect_impl,
     attr_aspects = _EDGES,
     provides = [_RegistrationsInfo],
 )
 
 def generated_libraries_of(target):
-    """What the generated libraries of a target register, by themselves or when a program asks them to.
+    """Returns the manifests of a target's generated libraries, including libraries with manual registration.
 
     Args:
       target: Target, reached with `registrations_aspect`.
@@ -74,18 +74,18 @@ def generated_libraries_of(target):
     return target[_RegistrationsInfo].all_manifests
 
 def _linked_files(linker_input):
-    """The files of one library that a binary links, each with whether it is linked whole."""
+    """Returns the files of one linked library, each with a bool that tells whether the file is linked whole."""
     return [
         (file, library.alwayslink or file == library.dynamic_library)
         for library in linker_input.libraries
         for file in library.objects or library.pic_objects or [f for f in [
             library.static_library or library.pic_static_library or library.dynamic_library,
         ] if f]
-        # A dtype-selective build's kernels: what else their sources hold is found in the library that they come from.
+        # Directories have the kernels of a dtype-selective build. Registrations in their sources are also in the kernel library.
         if not file.is_directory
     ]
 
-# A label or a path may have a space in it, and no tab.
+# The separator is a tab: labels and paths may contain spaces, but no tabs.
 def _object_flags(linker_input):
     return [
         "--{}={}\t{}".format("whole_object" if is_whole else "object", label_text(linker_input.owner), file.path)
@@ -99,11 +99,11 @@ def _listing_flag(listing):
     return "--listing={}\t{}".format(listing.label, listing.operators.path)
 
 def check_registrations(ctx, deps, program = None, program_label = None, methods = []):
-    """A validation: no kernel is registered twice, and a program's operators all are, for the dtypes that it needs.
+    """Checks that no kernel is registered twice, and that all operators of a program are registered for its dtypes.
 
     Args:
-      ctx: of a rule with CODEGEN_EXEC_GROUPS and a runtime toolchain, and with `registrations_aspect` on what it links.
-      deps: list[Target], what is linked.
+      ctx: the context of a rule with CODEGEN_EXEC_GROUPS and a runtime toolchain, and with `registrations_aspect` on `deps`.
+      deps: list[Target], the linked libraries.
       program: File, a program; None to check the libraries alone.
       program_label: Label of the program.
       methods: list[str], methods that the program must have.

@@ -7,7 +7,7 @@ load("//rules/private/actions:instruction_sets.bzl", "BASELINE", "INSTRUCTION_SE
 
 visibility(["//runtime/..."])
 
-# Runs before what else a program does before its main function.
+# Priority 101, the first one for programs, runs the check before all other constructors of the program.
 _SOURCE = """// Ends a program whose kernels the processor cannot run. Generated; do not edit.
 
 #include "runtime/kernel_api/instruction_set.h"
@@ -35,11 +35,11 @@ def _required_instruction_set_impl(ctx):
     return [CcInfo(linking_context = linking_context)]
 
 required_instruction_set = rule(
-    doc = "What every kernel library links: the question whether the processor has the set that all kernels are compiled for.",
+    doc = "A dependency of all kernel libraries. Checks at program start that the processor has the instruction set of all kernels.",
     implementation = _required_instruction_set_impl,
     attrs = INSTRUCTION_SET_ATTRS | {
         "library": attr.label(
-            doc = "The library that answers.",
+            doc = "The library that detects the processor's instruction sets.",
             mandatory = True,
             providers = [CcInfo],
         ),

@@ -2,8 +2,8 @@
 
 visibility(["//rules/..."])
 
-# As runtime/core/portable_type/scalar_type.h spells them; //rules/tests:scalar_type_test compares. Their numbers are for
-# the code generator.
+# The names in runtime/core/portable_type/scalar_type.h. //rules/tests:scalar_type_test compares them. The numbers of the dtypes are
+# in the code generator.
 _NAMES = [
     "Byte",
     "Char",

@@ -1,9 +1,9 @@
-"""Provider of what calls PyTorch's operators."""
+"""Provider of the libraries that call PyTorch's operators."""
 
 visibility(["//rules/..."])
 
 EtAtenInfo = provider(
-    doc = "How a generated library calls PyTorch's own kernels.",
+    doc = "The libraries with which a generated library calls PyTorch's own kernels.",
     fields = {
         "headers": "CcInfo: what generated code includes; no header of PyTorch is among it.",
         "kernels": "CcInfo: kernels of operators that PyTorch does not have.",

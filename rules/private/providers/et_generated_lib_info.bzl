@@ -10,11 +10,11 @@ def _init(*, registered, headers, dtypes = depset()):
     return {"dtypes": dtypes, "headers": headers, "registered": registered}
 
 EtGeneratedLibInfo, _new_et_generated_lib_info = provider(
-    doc = "What an `executorch_generated_lib` registers with the runtime.",
+    doc = "The registrations of an `executorch_generated_lib` with the runtime.",
     fields = {
-        "dtypes": "depset[File]: one JSON file a library with dtype_selective_build: the dtypes that its kernels handle.",
+        "dtypes": "depset[File]: a JSON file for each library with dtype_selective_build: the dtypes of the library's kernels.",
         "headers": "CcInfo: NativeFunctions.h and Functions.h without the registration.",
-        "registered": "depset[File]: one JSON manifest a library: label, operators, schemas, kernels.",
+        "registered": "depset[File]: a JSON manifest for each library: label, operators, schemas, kernels.",
     },
     init = _init,
 )

@@ -12,23 +12,23 @@ def _init(*, sources, shared, for_instruction_sets, linking_context, declared_op
     return depsets | {"for_instruction_sets": for_instruction_sets, "linking_context": linking_context}
 
 EtKernelInfo, _new_et_kernel_info = provider(
-    doc = "Which file of an `et_kernel_library` implements which operators, how to compile it once more, and what it declares.",
+    doc = "The sources of an `et_kernel_library` with their operators, the options to compile the sources again, and declared operators.",
     fields = {
-        "declared_operators": "depset[File]: one JSON file a library with declares_operators: schemas, kernels, places in C++.",
-        "for_instruction_sets": "bool: whether a generated library compiles the sources once more for each of //rules:instruction_sets.",
-        "linking_context": """LinkingContext: what to link beside the selected sources, where these are compiled once more: all but the
-libraries that have nothing else.""",
-        "shared": "depset[struct(instruction_set: str, library: LibraryToLink)]: what the sources share, for each wider instruction set.",
+        "declared_operators": "depset[File]: a JSON file for each library with declares_operators: schemas, kernels, places in C++.",
+        "for_instruction_sets": "bool: whether a generated library compiles the sources again for each of //rules:instruction_sets.",
+        "linking_context": """LinkingContext: the libraries to link if the selected sources are compiled again. Libraries that consist
+of such sources only are left out.""",
+        "shared": "depset[struct(instruction_set: str, library: LibraryToLink)]: the shared sources, compiled for each wider instruction set.",
         "sources": """depset[struct(file: File, operators: tuple[str], compilation_context: CompilationContext, copts: tuple[str],
 defines: tuple[str])]: e.g. op_add.cpp and ("aten::add.out", "aten::add.Scalar_out"), with the library's headers, options and
-definitions. No operators: what operators share.""",
+definitions. A source without operators is shared by operators.""",
         "yamls": "depset[File]: the YAMLs that bind operators to the kernels.",
     },
     init = _init,
 )
 
 def linking_context_beside_selected(target):
-    """What to link of a kernel library by who compiles the selected sources once more.
+    """Returns the linking context of a kernel library for a dependent that compiles the selected sources again.
 
     Args:
       target: Target with CcInfo.
@@ -38,7 +38,7 @@ def linking_context_beside_selected(target):
     return (target[EtKernelInfo] if EtKernelInfo in target else target[CcInfo]).linking_context
 
 def kernel_yamls(deps):
-    """The YAMLs that kernel libraries bring along.
+    """Returns the YAMLs of kernel libraries.
 
     Args:
       deps: list[Target].
@@ -48,7 +48,7 @@ def kernel_yamls(deps):
     return depset(transitive = [dep[EtKernelInfo].yamls for dep in deps if EtKernelInfo in dep]).to_list()
 
 def declared_operators(deps):
-    """The operators that kernel libraries declare in C++.
+    """Returns the files with the operators that kernel libraries declare in C++.
 
     Args:
       deps: list[Target].

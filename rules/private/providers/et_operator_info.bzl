@@ -10,11 +10,11 @@ def _init(*, selected_operators, op_matrix, selected_prim_ops):
     return fields
 
 EtOperatorInfo, _new_et_operator_info = provider(
-    doc = "The operators that an `et_operator_library` selects, those of its `deps` included.",
+    doc = "The operators that an `et_operator_library` and its `deps` select.",
     fields = {
-        "op_matrix": "File: op_matrix.json, which model or list asks for which operator with which dtypes.",
+        "op_matrix": "File: op_matrix.json, the models and lists that request each operator, with the dtypes.",
         "selected_operators": "File: selected_operators.yaml, in ExecuTorch's own format.",
-        "selected_prim_ops": "File: selected_prim_ops.h, the runtime's own operators among them, for a runtime built from source.",
+        "selected_prim_ops": "File: selected_prim_ops.h, the selected operators of the runtime itself, for a runtime built from source.",
     },
     init = _init,
 )

@@ -10,8 +10,8 @@ def _init(*, program, samples = None, origins = None, delegation = None):
 EtProgramInfo, _new_et_program_info = provider(
     doc = "A program that the runtime can load.",
     fields = {
-        "delegation": "File | None: JSON of what went to which backend; its `backends` are those that a binary has to link.",
-        "origins": "File | None: JSON that says where each instruction comes from.",
+        "delegation": "File | None: the delegation report as JSON. A binary has to link the backends in `backends` of the report.",
+        "origins": "File | None: JSON with the line of Python behind each instruction.",
         "program": "File: the .pte.",
         "samples": "File | None: sample inputs with PyTorch's outputs, in ExecuTorch's .ptd format.",
     },
@@ -19,7 +19,7 @@ EtProgramInfo, _new_et_program_info = provider(
 )
 
 def program_of(target):
-    """The program of a target: an `executorch_program`, or a .pte file.
+    """Returns the program of a target, an `executorch_program` or a .pte file.
 
     Args:
       target: Target.

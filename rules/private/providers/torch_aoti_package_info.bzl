@@ -12,7 +12,7 @@ def _init(*, operators, package, samples):
 TorchAotiPackageInfo, _new_torch_aoti_package_info = provider(
     doc = "A model that AOTInductor compiled, which C++ runs without Python.",
     fields = {
-        "operators": "File: the names of the operators of other libraries than PyTorch's that the package calls, one a line.",
+        "operators": "File: the names of the called operators that other libraries than PyTorch define, one a line.",
         "package": "File: the .pt2.",
         "samples": "File: sample inputs with PyTorch's outputs, in ExecuTorch's .ptd format.",
     },

@@ -10,11 +10,11 @@ def _init(*, libraries, manifests, operators):
     return fields
 
 TorchOpInfo, _new_torch_op_info = provider(
-    doc = "What a `torch_op_library`, and those among its `deps`, register with PyTorch.",
+    doc = "The registrations of a `torch_op_library`, and of the operator libraries in its `deps`, with PyTorch.",
     fields = {
-        "libraries": "depset[File]: the shared libraries, for `torch.ops.load_library`; what a library needs comes before it.",
-        "manifests": "depset[File]: one JSON file a library: its namespaces, and the place of every use of a TORCH_LIBRARY macro.",
-        "operators": "depset[File]: one JSON file a library: the operators that it defines, with schemas, and its kernels.",
+        "libraries": "depset[File]: the shared libraries, for `torch.ops.load_library`. Each library comes after its dependencies.",
+        "manifests": "depset[File]: a JSON file for each library: namespaces, and the places of all uses of TORCH_LIBRARY macros.",
+        "operators": "depset[File]: a JSON file for each library: the defined operators with schemas, and the kernels.",
     },
     init = _init,
 )

@@ -9,12 +9,12 @@ load("//rules/private/toolchains:import_paths.bzl", "import_paths")
 visibility(["//rules/..."])
 
 _CONFIG = attr.label_list(
-    doc = "The XML files of the package. Several define one package together.",
+    doc = "The XML files of the package. Several files define one package together.",
     allow_files = [".xml"],
     mandatory = True,
 )
 _BACKEND = attr.string(
-    doc = "The backend that the sources are for: HTP or CPU. Default: HTP.",
+    doc = "The backend of the sources: HTP or CPU. Default: HTP.",
     default = "HTP",
     values = ["CPU", "HTP"],
 )
@@ -23,14 +23,14 @@ def _pairs(values):
     return ["{}={}".format(op, value) for op, value in values.items()]
 
 def _module_name(file):
-    """The name that Python imports a source by."""
+    """Returns the name of a source's Python module."""
     path = file.short_path
     if path.startswith("../"):
         path = path.removeprefix("../").partition("/")[2]
     return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 def _read(ctx):
-    """Reads the XML; the JSON, the generated interface and the registration come out."""
+    """Declares the action that reads the XML and writes the JSON, the generated interface and the registration."""
     definitions = ctx.actions.declare_file(ctx.label.name + ".op_defs.json")
     interface = ctx.actions.declare_file(ctx.label.name + ".interface.cpp")
     registration = ctx.actions.declare_file(ctx.label.name + ".op_packages.json")
@@ -61,7 +61,7 @@ def _read(ctx):
     return definitions, interface, registration
 
 def _check(ctx):
-    """A validation: the ops fit the operators that they compute."""
+    """Declares the validation action that compares the ops with the operators that they compute."""
     report = ctx.actions.declare_file(ctx.label.name + ".schema_check.txt")
     modules = depset(transitive = [dep[DefaultInfo].files for dep in ctx.attr.deps])
     args = ctx.actions.args()
@@ -111,33 +111,33 @@ def _qnn_op_package_impl(ctx):
     ]
 
 qnn_op_package = rule(
-    doc = "An op package for Qualcomm's AI Engine Direct backend: what its XML defines, checked against PyTorch's operators.",
+    doc = "An op package for Qualcomm's AI Engine Direct backend. The XML's definitions are checked against PyTorch's operators.",
     implementation = _qnn_op_package_impl,
     attrs = {
         "backend": _BACKEND,
         "config": _CONFIG,
         "deps": attr.label_list(
-            doc = """Python libraries whose modules register the operators of `torch_ops` when they are imported; of a
-`torch_op_library`, its companion `<name>_py`. PyTorch's own operators are there.""",
+            doc = """Python libraries whose modules register the operators of `torch_ops` at import. For a `torch_op_library`, use its
+`<name>_py`. PyTorch's own operators need no library.""",
             providers = [PyInfo],
         ),
         "device_dir": attr.string(
-            doc = "Folder of a device that the libraries are pushed to. Default: /data/local/tmp/executorch.",
+            doc = "The folder on the device for the libraries. Default: /data/local/tmp/executorch.",
             default = "/data/local/tmp/executorch",
         ),
         "interface": attr.label(
-            doc = "The source of the interface. Default: it is generated.",
+            doc = "The source of the interface. Default: a generated source.",
             allow_single_file = [".cpp", ".cc"],
         ),
         "module": attr.output(
-            doc = "The Python module that registers the package with ExecuTorch, if there is to be one. The macro gives it.",
+            doc = "The Python module that registers the package with ExecuTorch, if any. The macro gives it.",
         ),
         "op_srcs": attr.label_keyed_string_dict(
-            doc = "The ops that each source defines, with commas between them.",
+            doc = "The ops that each source defines, separated by commas.",
             allow_files = [".cpp", ".cc"],
         ),
         "torch_ops": attr.string_dict(
-            doc = "For each op the operator of PyTorch's that the op computes, as namespace::name or namespace::name.overload.",
+            doc = "For each op, the operator of PyTorch that the op computes, as namespace::name or namespace::name.overload.",
             mandatory = True,
         ),
         "_check": attr.label(
@@ -190,7 +190,7 @@ def _qnn_op_package_skeleton_impl(ctx):
     )]
 
 qnn_op_package_skeleton = rule(
-    doc = "Writes the sources of an op package into the source tree, and never over a file unless `--overwrite` asks for it.",
+    doc = "Writes the sources of an op package into the source tree. Overwrites files only with `--overwrite`.",
     implementation = _qnn_op_package_skeleton_impl,
     attrs = {
         "backend": _BACKEND,

@@ -14,13 +14,13 @@ Fix: name some of {processors}.
 See: docs/errors.md#unknown-processor"""
 
 def check_processors(name, asm_srcs, processors, fail = fail):
-    """Checks that sources in assembly are for processors that a package is built for.
+    """Checks that sources in assembly are for processors of a package.
 
     Args:
-      name: str, of the package.
-      asm_srcs: dict[str, list[Label]], by processor.
-      processors: list[str].
-      fail: what is called with an error.
+      name: str, the name of the package.
+      asm_srcs: dict[str, list[Label]], the sources by processor.
+      processors: list[str], the processors of the package.
+      fail: the function to call with an error.
     """
     unknown = [processor for processor in asm_srcs if processor not in processors]
     if unknown:
@@ -61,8 +61,8 @@ def _qnn_op_package_library_impl(ctx):
     ]
 
 qnn_op_package_library = rule(
-    doc = """The library of an op package for one kind of processor: a folder with the library, under the name that the package is
-registered with, and `sdk.json`, which says which SDK the library is for.""",
+    doc = """The library of an op package for one kind of processor: a folder with the library, whose file has the registered name of
+the package, and `sdk.json`, which names the SDK of the library.""",
     implementation = _qnn_op_package_library_impl,
     attrs = {
         "asm_srcs": attr.label_list(
@@ -76,7 +76,7 @@ registered with, and `sdk.json`, which says which SDK the library is for.""",
             providers = [QnnOpPackageInfo],
         ),
         "platform": attr.label(
-            doc = "What to compile with.",
+            doc = "The compiler and the SDK's headers.",
             mandatory = True,
             providers = [QnnPlatformInfo],
         ),
@@ -109,7 +109,7 @@ def _qnn_op_package_bundle_impl(ctx):
     return [DefaultInfo(files = depset([folder]), runfiles = ctx.runfiles([folder]))]
 
 qnn_op_package_bundle = rule(
-    doc = "A folder with the libraries of an op package that a device needs, and `push.sh`, which pushes them and runs a program.",
+    doc = "A folder with the libraries of an op package for a device, and `push.sh`, which pushes the libraries and runs a program.",
     implementation = _qnn_op_package_bundle_impl,
     attrs = {
         "hexagon_arch": attr.string(

@@ -4,7 +4,7 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 
 visibility(["//rules/..."])
 
-# One worker serves every subcommand, and keeps what it has read for all of them.
+# One worker runs all subcommands, and shares its cache of read files among them.
 _WORKER = {
     "requires-worker-protocol": "json",
     "supports-multiplex-sandboxing": "1",
@@ -13,7 +13,7 @@ _WORKER = {
     "worker-key-mnemonic": "EtCodegen",
 }
 
-# Bazel 7 starts a multiplex worker by the mapped path of its tool, where there is none: it is the one or the other.
+# Path mapping excludes the worker: Bazel 7 starts a multiplex worker by the mapped path of its tool, which does not exist.
 _PATH_MAPPING = {"supports-path-mapping": "1"}
 
 def _executorch_codegen_toolchain_impl(ctx):
@@ -24,7 +24,7 @@ def _executorch_codegen_toolchain_impl(ctx):
     )]
 
 executorch_codegen_toolchain = rule(
-    doc = "A toolchain of type `//rules:codegen_toolchain_type`: the tool that selects, generates and checks.",
+    doc = "A toolchain of type `//rules:codegen_toolchain_type`: the tool that selects operators, generates code and checks binaries.",
     implementation = _executorch_codegen_toolchain_impl,
     attrs = {
         "codegen": attr.label(

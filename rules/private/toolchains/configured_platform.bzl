@@ -1,9 +1,9 @@
-"""Rule configured_platform, and which of two platforms a library is for."""
+"""Rule configured_platform, and functions that compare platforms."""
 
 visibility(["//rules/..."])
 
 ConfiguredPlatformInfo = provider(
-    doc = "The platform that a target is built for.",
+    doc = "The platform of a target's configuration.",
     fields = {
         "cpu": "str: the name of the processor; empty if the platform does not say.",
         "os": "str: the name of the operating system; empty if the platform does not say.",
@@ -14,7 +14,7 @@ def _configured_platform_impl(ctx):
     return [ConfiguredPlatformInfo(cpu = ctx.attr.cpu, os = ctx.attr.os)]
 
 configured_platform = rule(
-    doc = "The platform that the target itself is built for: an exec platform, where a dependency has `cfg = config.exec()`.",
+    doc = "The platform of the target's own configuration. For a dependency with `cfg = config.exec()`, this is an exec platform.",
     implementation = _configured_platform_impl,
     attrs = {
         "cpu": attr.string(doc = "A `select()` over processors."),
@@ -24,7 +24,7 @@ configured_platform = rule(
 )
 
 def describe(platform):
-    """A platform, for messages.
+    """Describes a platform, for messages.
 
     Args:
       platform: ConfiguredPlatformInfo.

@@ -10,7 +10,7 @@ with --repo_env=CUDA_HOME=...
 See: docs/errors.md#no-cuda-toolkit"""
 
 CudaToolkitInfo = provider(
-    doc = "A CUDA toolkit that is installed on the machine, as its C++ compiler may be.",
+    doc = "A CUDA toolkit that is installed on the machine.",
     fields = {
         "home": "str: the directory that holds bin/nvcc; empty if there is none.",
         "runtime": "CcInfo: libcudart.",
@@ -35,13 +35,13 @@ cuda_toolkit = rule(
 )
 
 def toolkit_for(label, sources, toolkit, fail = fail):
-    """The toolkit that sources need.
+    """Returns the toolkit if sources need it.
 
     Args:
       label: Label of the library.
       sources: list[File], the sources in CUDA.
       toolkit: CudaToolkitInfo.
-      fail: what to call with a message.
+      fail: the function to call with an error.
     Returns:
       CudaToolkitInfo, or None without sources or after a failure.
     """

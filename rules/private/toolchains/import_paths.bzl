@@ -1,11 +1,11 @@
-"""Where Python finds modules in an action."""
+"""Import paths of Python modules in actions."""
 
 load("@rules_python//python:defs.bzl", "PyInfo")
 
 visibility(["//rules/..."])
 
 def import_paths(ctx, deps):
-    """Where Python finds the dependencies' modules: repository roots (sources and generated), then their `imports`.
+    """Returns the import paths of dependencies: repository roots of source and generated files, then their `imports`.
 
     Args:
       ctx: the rule's context.

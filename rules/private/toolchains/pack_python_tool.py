@@ -1,4 +1,4 @@
-"""Compiles a Python program, with all that it imports, into one directory that the interpreter runs."""
+"""Compiles a Python program and its imports into one directory that the interpreter runs."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ sys.exit(main(sys.argv[1:]))
 
 
 def _compile(source: pathlib.Path, to: pathlib.Path, name: pathlib.Path) -> None:
-    """Without a path or a time of this machine in it."""
+    """Compiles a source. The bytecode has no paths and no times of this machine."""
     py_compile.compile(
         str(source),
         cfile=str(to),
@@ -45,10 +45,10 @@ def main() -> None:
     files = {getattr(module, "__file__", None) for name, module in sys.modules.items() if name not in before}
     for file in sorted(filter(None, files)):
         path = pathlib.Path(file)
-        # The deepest root, as the root of a repository holds those of its packages too.
+        # The deepest root counts, since the root of a repository also contains the roots of its packages.
         holding = [root for root in roots if path.is_relative_to(root)]
         if not holding:
-            continue  # of Python itself
+            continue  # A module of Python itself.
         name = path.relative_to(max(holding, key=lambda root: len(root.parts)))
         target = arguments.output / name
         target.parent.mkdir(parents=True, exist_ok=True)

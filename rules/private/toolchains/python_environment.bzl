@@ -58,11 +58,11 @@ def _python_environment_impl(ctx):
     return [DefaultInfo(files = depset([link, checked]))]
 
 python_environment = rule(
-    doc = """Installed Python packages for actions and tests, the way that the flag //rules:python_environment says.
+    doc = """Installed Python packages for actions and tests, in the form that the flag //rules:python_environment names.
 
-`directory`: as one source directory. A local action gets one link; Bazel 7 sends such a directory empty to a remote action
-that has it among its runfiles. `tree`: as the output of an action, which Bazel sends once, and which a remote
-action gets whole. A path: a link to `<path>/<fingerprint>/site-packages`, which all machines have and Bazel sends to none.""",
+`directory`: one source directory. A local action gets one link. Bazel 7 sends such a directory without its files to a remote
+action with the directory in runfiles. `tree`: the tree artifact of an action, which Bazel sends once, with all files. A path: a
+link to `<path>/<fingerprint>/site-packages`, which must exist on all machines. Bazel does not send the folder.""",
     implementation = _python_environment_impl,
     attrs = {
         "directory": attr.label(
@@ -71,11 +71,11 @@ action gets whole. A path: a link to `<path>/<fingerprint>/site-packages`, which
             mandatory = True,
         ),
         "fingerprint": attr.string(
-            doc = "What python_environment.py computes for the directory.",
+            doc = "The fingerprint that python_environment.py computes for the directory.",
             mandatory = True,
         ),
         "python": attr.string(
-            doc = "The version of Python that the packages were installed for: 3.11.",
+            doc = "The version of Python for which the packages were installed, e.g. 3.11.",
             mandatory = True,
         ),
         "_program": attr.label(

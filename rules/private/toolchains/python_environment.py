@@ -29,19 +29,19 @@ Likely cause: a package was installed or removed there, by hand.
 Fix: install the environment anew."""
 
 
-# What an installer writes into a RECORD by itself.
+# Entries of a RECORD that the installer adds.
 _INSTALLER = re.compile(rb"(\.\./|bin/|share/|[^/]+\.dist-info/)")
 
 
 class UnusableError(Exception):
-    """The message says what is wrong with the machine, and how to mend that."""
+    """The environment on the machine cannot be used. The message has the reason and the fix."""
 
 
 def fingerprint(directory: pathlib.Path) -> str:
-    """A name for what is installed, the same for all installers.
+    """Returns a fingerprint of the installed packages, which is the same for all installers.
 
     The RECORD of a distribution lists its files with their hashes. Files outside the distribution's own folders, such
-    as scripts, and files about the installation depend on the installer.
+    as scripts, and metadata of the installation depend on the installer, and do not count.
     """
     digest = hashlib.sha256(f"{sys.version_info[0]}.{sys.version_info[1]}".encode())
     for record in sorted(directory.glob("*.dist-info/RECORD"), key=lambda path: path.parts[-2]):
@@ -52,16 +52,16 @@ def fingerprint(directory: pathlib.Path) -> str:
 
 
 def _has_time(bytecode: pathlib.Path) -> bool:
-    """Whether a .pyc file names its source by a time, as Python writes at an import, and not by a hash."""
+    """Returns whether a .pyc file is time-based, as Python writes it at an import, and not hash-based."""
     with bytecode.open("rb") as file:
         return file.read(8)[4:] == bytes(4)
 
 
 def copy(directory: pathlib.Path, to: pathlib.Path) -> None:
-    """Copies an environment, less bytecode that differs from copy to copy."""
+    """Copies an environment, without time-based bytecode, which differs from copy to copy."""
 
     for folder, _, names in os.walk(directory, followlinks=True):
-        # Not shutil.copytree, which sets the times of folders: that of an output belongs to the worker.
+        # shutil.copytree would set the times of folders, but the folder of an output belongs to the worker.
         target = to / pathlib.Path(folder).relative_to(directory)
         target.mkdir(parents=True, exist_ok=True)
         for name in names:
@@ -71,10 +71,10 @@ def copy(directory: pathlib.Path, to: pathlib.Path) -> None:
 
 
 def install(directory: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
-    """Copies an environment below a folder, to where --@rules_executorch//rules:python_environment=<folder> looks."""
+    """Copies an environment to the place that --@rules_executorch//rules:python_environment=<folder> reads."""
     to = folder / fingerprint(directory) / "site-packages"
     if not to.exists():
-        # Whoever finds the environment finds all of it.
+        # The rename at the end makes the environment appear complete or not at all.
         part = to.with_name(f"{to.name}.{os.getpid()}")
         copy(directory, part)
         part.rename(to)
@@ -82,7 +82,11 @@ def install(directory: pathlib.Path, folder: pathlib.Path) -> pathlib.Path:
 
 
 def check(directory: pathlib.Path, expected: str, python: str) -> None:
-    """Raises an error if there is no environment, or if its fingerprint is another."""
+    """Checks that an environment exists and has the expected fingerprint.
+
+    Raises:
+        UnusableError: the environment is missing or differs.
+    """
     if not directory.is_dir():
         raise UnusableError(_MISSING_ERR.format(directory=directory, python=python))
     found = fingerprint(directory)

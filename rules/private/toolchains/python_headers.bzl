@@ -1,14 +1,14 @@
-"""Python's headers for C++, of the interpreter that runs what is built."""
+"""Python's C++ headers, of the interpreter that runs the built programs."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 
 _PYTHON_TOOLCHAIN_TYPE = Label("@bazel_tools//tools/python:toolchain_type")
 
 def python_headers_rule(cc_toolchain_type):
-    """Makes the rule python_headers: rules_python has a toolchain type of Python's headers from version 0.25 on.
+    """Makes the rule python_headers. rules_python has a toolchain type of Python's headers since version 0.25.
 
     Args:
-      cc_toolchain_type: Label, the toolchain type; None where rules_python has none.
+      cc_toolchain_type: Label, the toolchain type; None if rules_python has none.
     Returns:
       rule
     """
@@ -23,9 +23,10 @@ def python_headers_rule(cc_toolchain_type):
 
     types = [_PYTHON_TOOLCHAIN_TYPE] + ([cc_toolchain_type] if cc_toolchain_type else [])
     return rule(
-        doc = """Python's headers: those of the machine's Python if the Python toolchain is that, else those of a `py_cc_toolchain`.
+        doc = """Python's headers.
 
-Those of the machine's Python also if there is no `py_cc_toolchain`.""",
+If the Python toolchain is the machine's Python, or if there is no `py_cc_toolchain`, these are the headers of the machine's Python.
+Otherwise, they come from the `py_cc_toolchain`.""",
         implementation = _python_headers_impl,
         attrs = {
             "interpreter": attr.string(

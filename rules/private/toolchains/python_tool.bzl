@@ -7,14 +7,14 @@ visibility(["//codegen/...", "//rules/..."])
 
 _PYTHON_TOOLCHAIN_TYPE = "@bazel_tools//tools/python:toolchain_type"
 
-# The modules lie beside it, in an output tree as in runfiles.
+# The directory with the modules is in the folder of the launcher, in the output tree and in runfiles.
 _LAUNCHER = """\
 #!/bin/sh
 exec {interpreter} -I -S "$0.modules" "$@"
 """
 
 def _interpreter(ctx, runtime):
-    """The interpreter as the launcher names it: a program of the machine, or a file of the tool's runfiles."""
+    """Returns the interpreter for the launcher: a program of the machine, or a file in the tool's runfiles."""
     if runtime.interpreter_path:
         return runtime.interpreter_path
     path = runtime.interpreter.short_path
@@ -29,7 +29,7 @@ def _own(ctx, files):
     ]
 
 def _import_name(ctx, file):
-    """A file's path below the root of its repository."""
+    """Returns a file's path below the root of its repository."""
     return file.short_path.removeprefix("../{}/".format(ctx.label.repo_name))
 
 def _python_tool_impl(ctx):
@@ -62,7 +62,7 @@ def _python_tool_impl(ctx):
     launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(launcher, _LAUNCHER.format(interpreter = _interpreter(ctx, runtime)), is_executable = True)
 
-    # The runtime's files need not have its interpreter among them.
+    # The files of a Python runtime need not include the interpreter.
     interpreter = [runtime.interpreter] if runtime.interpreter else []
     return [DefaultInfo(
         executable = launcher,
@@ -71,20 +71,20 @@ def _python_tool_impl(ctx):
     )]
 
 python_tool = rule(
-    doc = """A Python program for actions: like a `py_binary`, with less to do before its first line and less to link.
+    doc = """A Python program for actions: like a `py_binary`, with a faster start and fewer runfiles.
 
-All modules that it imports are compiled once, into one directory, and one interpreter runs them as they are: no search
-for the runfiles, no `site`, no source to compile, which is most of what a short program takes. A worker gets files, of
-which Bazel sees a change, and not an environment as a directory.""",
+All imported modules are compiled once, into one directory, and the interpreter runs the bytecode. The program does not search for
+runfiles, import `site` or compile sources, which would take most of the time of a short program. A worker gets files, whose changes
+Bazel detects, and not a source directory with an environment.""",
     implementation = _python_tool_impl,
     attrs = {
         "deps": attr.label_list(
-            doc = "Python libraries. Those of this package and of packages below are compiled as a whole, of others what they import.",
+            doc = "Python libraries. All modules of this package and its subpackages are compiled, of other packages only imported ones.",
             mandatory = True,
             providers = [PyInfo],
         ),
         "main": attr.string(
-            doc = "Module whose `main(arguments)` runs and returns the exit code.",
+            doc = "The module with the function `main(arguments)`, which returns the exit code.",
             mandatory = True,
         ),
         "_pack": attr.label(

@@ -1,20 +1,20 @@
-"""What compiles the libraries of Qualcomm op packages, as a target."""
+"""Compilers and SDKs for the libraries of Qualcomm op packages, as targets."""
 
 QnnPlatformInfo = provider(
     doc = "A compiler with an SDK's headers, for one kind of processor.",
     fields = {
         "compile_flags": "list[str]: flags to compile with.",
         "compiler": "str: path of the compiler, which links, too.",
-        "files": "depset[File]: the compiler and headers, where they are files of the build.",
+        "files": "depset[File]: the compiler and the headers, if they are files of the build.",
         "link_flags": "list[str]: flags to link with.",
-        "role": "str: what the library is in ExecuTorch's terms: `<target>.<platform>`, e.g. HTP.AARCH64_ANDROID.",
-        "sdk_build_id": "str: the build id of the SDK, whose libraries alone the library fits.",
+        "role": "str: the library's role in ExecuTorch: `<target>.<platform>`, e.g. HTP.AARCH64_ANDROID.",
+        "sdk_build_id": "str: the build id of the SDK. The library is compatible with this SDK only.",
     },
 )
 
 QnnSdkInfo = provider(
     doc = "The SDK of the machine.",
-    fields = {"root": "str: its folder; empty if there is none."},
+    fields = {"root": "str: the SDK's folder; empty if there is none."},
 )
 
 def _qnn_sdk_impl(ctx):
@@ -26,7 +26,7 @@ def _qnn_sdk_impl(ctx):
 qnn_sdk = rule(
     doc = "Qualcomm's AI Engine Direct SDK of the machine.",
     implementation = _qnn_sdk_impl,
-    attrs = {"root": attr.string(doc = "Its folder; empty if there is none.")},
+    attrs = {"root": attr.string(doc = "The SDK's folder; empty if there is none.")},
     provides = [QnnSdkInfo],
 )
 
@@ -41,14 +41,14 @@ def _qnn_platform_impl(ctx):
     )]
 
 qnn_platform = rule(
-    doc = "A compiler out of the SDKs of the machine, for one kind of processor.",
+    doc = "A compiler from the SDKs of the machine, for one kind of processor.",
     implementation = _qnn_platform_impl,
     attrs = {
         "compile_flags": attr.string_list(doc = "Flags to compile with."),
         "compiler": attr.string(doc = "Path of the compiler, which links, too."),
         "link_flags": attr.string_list(doc = "Flags to link with."),
         "role": attr.string(
-            doc = "What the library is in ExecuTorch's terms.",
+            doc = "The library's role in ExecuTorch.",
             values = ["CPU.AARCH64_ANDROID", "CPU.X86_64", "HTP.AARCH64_ANDROID"],
         ),
         "sdk_build_id": attr.string(doc = "The build id of the SDK."),

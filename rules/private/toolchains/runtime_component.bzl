@@ -22,11 +22,11 @@ def _executorch_runtime_component_impl(ctx):
     ]
 
 executorch_runtime_component = rule(
-    doc = "A part of the runtime of the toolchain that fits the target platform, as a C++ library.",
+    doc = "A part of the resolved toolchain's runtime, as a C++ library.",
     implementation = _executorch_runtime_component_impl,
     attrs = {
         "component": attr.string(
-            doc = "Which part: `etdump`, `kernel_includes`, `module`, `program` or `threadpool`.",
+            doc = "The part: `etdump`, `kernel_includes`, `module`, `program` or `threadpool`.",
             values = ["etdump", "kernel_includes", "module", "program", "threadpool"],
             mandatory = True,
         ),

@@ -23,25 +23,25 @@ def _executorch_runtime_toolchain_impl(ctx):
 executorch_runtime_toolchain = rule(
     doc = """A toolchain of type `//rules:runtime_toolchain_type`: an ExecuTorch runtime for a target platform.
 
-`//runtime:toolchain` is the official wheel's. Whoever builds ExecuTorch from source (Android, bare metal) declares
-a toolchain with their own targets and registers the toolchain.""",
+`//runtime:toolchain` has the runtime of the official wheel. For an ExecuTorch that is built from source (Android, bare metal),
+declare a toolchain with your own targets, and register the toolchain.""",
     implementation = _executorch_runtime_toolchain_impl,
     attrs = {
         "etdump": attr.label(
-            doc = "`executorch::etdump::ETDumpGen`, with the runtime itself. Only binaries that take profiles need it.",
+            doc = "`executorch::etdump::ETDumpGen`, with the runtime itself. Only binaries with profiling need this library.",
             providers = [CcInfo],
         ),
         "kernel_includes": attr.label(
-            doc = "What a kernel includes: `executorch/runtime/kernel/kernel_includes.h` and what that needs. Headers only.",
+            doc = "The headers for kernels: `executorch/runtime/kernel/kernel_includes.h` and the headers that it includes. Headers only.",
             mandatory = True,
             providers = [CcInfo],
         ),
         "license_files": attr.label_list(
-            doc = "The runtime's license files, which an `executorch_bundle` has.",
+            doc = "The runtime's license files, for `executorch_bundle`.",
             allow_files = True,
         ),
         "max_kernels": attr.int(
-            doc = "How many kernels the operator registry holds: MAX_KERNEL_NUM of a runtime built from source. Default: 2000.",
+            doc = "The capacity of the operator registry, in kernels: MAX_KERNEL_NUM of a runtime built from source. Default: 2000.",
             default = DEFAULT_MAX_KERNELS,
         ),
         "module": attr.label(

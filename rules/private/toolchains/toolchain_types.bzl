@@ -1,4 +1,4 @@
-"""The toolchain types: what generates code (exec), and the runtime and the PyTorch that code is generated for (target)."""
+"""The toolchain types: the code generator (exec), and the runtime and PyTorch for which code is generated (target)."""
 
 visibility(["//rules/..."])
 

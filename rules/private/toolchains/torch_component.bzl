@@ -13,11 +13,11 @@ def _executorch_torch_component_impl(ctx):
     ]
 
 executorch_torch_component = rule(
-    doc = "A part of PyTorch for C++, of the toolchain that fits the target platform, as a C++ library.",
+    doc = "A part of PyTorch for C++, from the resolved toolchain, as a C++ library.",
     implementation = _executorch_torch_component_impl,
     attrs = {
         "component": attr.string(
-            doc = "Which part: `libtorch` or `torch_headers`.",
+            doc = "The part: `libtorch` or `torch_headers`.",
             values = ["libtorch", "torch_headers"],
             mandatory = True,
         ),

@@ -17,12 +17,12 @@ def _executorch_torch_toolchain_impl(ctx):
 executorch_torch_toolchain = rule(
     doc = """A toolchain of type `//rules:torch_toolchain_type`: PyTorch for C++ on a target platform.
 
-`//runtime:torch_toolchain` is that of the torch wheel which Python has, so that a process holds one libtorch. A
-`cc_library` depends on the toolchain's parts as `//runtime:torch_headers` and `//runtime:libtorch`.""",
+`//runtime:torch_toolchain` has the torch wheel of the Python environment, so that a process has only one libtorch. A
+`cc_library` depends on the toolchain's parts by `//runtime:torch_headers` and `//runtime:libtorch`.""",
     implementation = _executorch_torch_toolchain_impl,
     attrs = {
         "cxx_standard": attr.string(
-            doc = "The C++ standard that PyTorch compiles its extensions with.",
+            doc = "The C++ standard with which PyTorch compiles its extensions.",
             default = "c++20",
         ),
         "headers": attr.label(
@@ -31,12 +31,12 @@ executorch_torch_toolchain = rule(
             providers = [CcInfo],
         ),
         "libtorch": attr.label(
-            doc = "libtorch_cpu and libc10 (and their CUDA sisters where there are), with the headers; without libtorch_python.",
+            doc = "libtorch_cpu and libc10 (and the CUDA libraries, if any), with the headers, without libtorch_python.",
             mandatory = True,
             providers = [CcInfo],
         ),
         "libtorch_python": attr.label(
-            doc = "What Python extension modules need besides: libtorch_python, `pybind11/`, `Python.h`.",
+            doc = "The additional parts for Python extension modules: libtorch_python, `pybind11/`, `Python.h`.",
             providers = [CcInfo],
         ),
         "version": attr.string(

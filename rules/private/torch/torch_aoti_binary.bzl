@@ -36,11 +36,11 @@ def _executable(ctx, check):
 
 _ATTRS = {
     "data": attr.label_list(
-        doc = "Files that are there when the binary runs, e.g. inputs.",
+        doc = "Runfiles of the binary, e.g. inputs.",
         allow_files = True,
     ),
     "deps": attr.label_list(
-        doc = "Each `torch_op_library` whose operators the package calls.",
+        doc = "The `torch_op_library` targets with the operators that the package calls.",
         aspects = [torch_ops_aspect],
         providers = [CcInfo, TorchOpInfo],
     ),
@@ -57,11 +57,11 @@ _ATTRS = {
 }
 
 torch_aoti_binary = rule(
-    doc = """A runner for a package of AOTInductor, in C++ without Python: loads it, runs it over its samples or over inputs
-that are given, prints shapes, dtypes, values and times; `--help` says all.
+    doc = """A runner for a package of AOTInductor, in C++ without Python. The runner loads the package, runs it on its samples or on
+given inputs, and prints shapes, dtypes, values and times. `--help` shows all flags.
 
-The build fails if the package calls an operator that neither PyTorch nor a library of `deps` has a kernel for, or if two of
-them define one namespace.""",
+The build fails if the package calls an operator without a kernel in PyTorch or in a library of `deps`, or if two libraries
+define the same namespace.""",
     implementation = lambda ctx: _executable(ctx, check = False),
     attrs = _ATTRS,
     executable = True,

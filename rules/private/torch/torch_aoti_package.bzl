@@ -10,7 +10,7 @@ load("//rules/private/providers:torch_aoti_package_info.bzl", "TorchAotiPackageI
 visibility(["//rules/..."])
 
 def _compiler(cc):
-    """The toolchain's C++ compiler as AOTInductor is to call it: the program, its flags, its environment."""
+    """Returns the toolchain's C++ compiler for AOTInductor: the program, the flags and the environment."""
     compile_variables = cc_common.create_compile_variables(
         cc_toolchain = cc.toolchain,
         feature_configuration = cc.features,
@@ -48,7 +48,7 @@ def _torch_aoti_package_impl(ctx):
     samples = ctx.actions.declare_file(ctx.label.name + ".ptd")
     operators = ctx.actions.declare_file(ctx.label.name + ".operators.txt")
 
-    # AOTInductor's own flags say how to optimize and what to warn of.
+    # AOTInductor sets its own flags for optimization and warnings.
     cc = configure_cc(ctx, unsupported_features = ["layering_check", "module_maps"])
     compiler = _compiler(cc)
     args = ctx.actions.args()
@@ -77,17 +77,17 @@ def _torch_aoti_package_impl(ctx):
     ]
 
 torch_aoti_package = rule(
-    doc = """Compiles a PyTorch model with AOTInductor in a build action: `<name>.pt2`, with `<name>.ptd` beside it.
+    doc = """Compiles a PyTorch model with AOTInductor in a build action. The outputs are `<name>.pt2` and `<name>.ptd`.
 
 `model` is a Python file as for `executorch_program`; export/README.md has the contract. C++ loads the package with
-`torch::inductor::AOTIModelPackageLoader`, without Python; so the build fails if the model calls an operator that exists in
-Python only. The C++ toolchain's compiler compiles. The .ptd holds sample inputs with PyTorch's eager outputs.""",
+`torch::inductor::AOTIModelPackageLoader`, without Python, so the build fails if the model calls an operator that exists in
+Python only. AOTInductor uses the compiler of the C++ toolchain. The .ptd has sample inputs with PyTorch's eager outputs.""",
     implementation = _torch_aoti_package_impl,
     attrs = MODEL_FILE_ATTRS | {
         "cpu": attr.string(
-            doc = """The processor to compile for. `baseline`: any that the toolchain compiles for, without vector instructions of
-AOTInductor's own choice; the same bytes on every machine. `native`: that of the machine that builds, with its vector
-instructions, as PyTorch does by default. Default: `baseline`.""",
+            doc = """The processor to compile for. `baseline`: any processor that the toolchain compiles for, without vector instructions
+that AOTInductor chooses. The output is the same on all machines. `native`: the processor of the build machine, with its vector
+instructions, which is PyTorch's default. Default: `baseline`.""",
             default = "baseline",
             values = ["baseline", "native"],
         ),

@@ -1,4 +1,4 @@
-"""Rule torch_environment: what torch_op_library compiles and links with, as a file."""
+"""Rule torch_environment: the compiler and linker settings of torch_op_library, as a file."""
 
 load("@rules_cc//cc:action_names.bzl", "CPP_COMPILE_ACTION_NAME", "CPP_LINK_DYNAMIC_LIBRARY_ACTION_NAME")
 load("@rules_cc//cc:defs.bzl", "cc_common")
@@ -56,7 +56,7 @@ def _torch_environment_impl(ctx):
     return [DefaultInfo(files = depset([content]), runfiles = ctx.runfiles([content] + libraries))]
 
 torch_environment = rule(
-    doc = "What a `torch_op_library` compiles and links with, as JSON.",
+    doc = "The compiler and linker settings of a `torch_op_library`, as JSON.",
     implementation = _torch_environment_impl,
     attrs = {
         "_cuda": attr.label(

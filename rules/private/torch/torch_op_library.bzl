@@ -32,25 +32,25 @@ Likely cause: api was left at "aten", whose libraries fit the one version of PyT
 Fix: set api = "stable", or leave torch_target_version out.
 See: docs/errors.md#torch-version"""
 
-# Before it, the headers of the stable ABI do not know TORCH_TARGET_VERSION.
+# The headers of the stable ABI in older versions do not support TORCH_TARGET_VERSION.
 _OLDEST_STABLE = (2, 9)
 
 _STABLE_LIBRARIES = ["libtorch_cpu", "libtorch_cuda"]
 
 def _numbers(version):
-    """Major and minor version, or None."""
+    """Returns the major and minor version; None if the text is not a version."""
     parts = version.split(".")
     return (int(parts[0]), int(parts[1])) if len(parts) >= 2 and parts[0].isdigit() and parts[1].isdigit() else None
 
 def target_version(label, api, value, torch_version, fail = fail):
-    """The version of PyTorch whose stable ABI a library may use.
+    """Returns the version of PyTorch whose stable ABI a library may use.
 
     Args:
       label: Label of the library.
-      api: str, its attribute.
-      value: str, its attribute torch_target_version; empty for the toolchain's version.
+      api: str, the library's attribute api.
+      value: str, the library's attribute torch_target_version; empty for the toolchain's version.
       torch_version: str, the toolchain's version.
-      fail: what to call with a message.
+      fail: the function to call with an error.
     Returns:
       tuple[int, int], or None with the aten API or after a failure.
     """
@@ -87,7 +87,7 @@ def _shared_libraries(linker_inputs):
     ]
 
 def _stable_linking(ctx, libtorch, deps):
-    """What to link with, of PyTorch's the libraries alone that have the stable ABI: others differ from version to version."""
+    """Returns the libraries to link. Of PyTorch, only libraries with the stable ABI, since others differ between versions."""
     torch = libtorch.linker_inputs.to_list()
     owners = {linker_input.owner: None for linker_input in torch}
     stable = cc_common.create_linker_input(owner = ctx.label, libraries = depset([
@@ -102,20 +102,20 @@ def _stable_linking(ctx, libtorch, deps):
     ))
 
 def _python_linking(torch):
-    """Linker options for libtorch_python, which a library that does not use Python must not need; and their files."""
+    """Returns linker options for libtorch_python, and their files. A library without Python code must not need libtorch_python."""
     libraries = _shared_libraries(torch.libtorch_python.linking_context.linker_inputs)
     if not libraries:
         return [], []
     return ["-Wl,--as-needed"] + [library.path for library in libraries] + ["-Wl,--no-as-needed"], libraries
 
 def _extension_name(ctx):
-    """The definition of TORCH_EXTENSION_NAME, as PyTorch's own build of extensions has it, unless the target has its own."""
+    """Returns the definition of TORCH_EXTENSION_NAME, as in PyTorch's build of extensions, unless the target defines the macro."""
     if any(["TORCH_EXTENSION_NAME" in flag for flag in ctx.attr.local_defines + ctx.attr.copts]):
         return []
     return ["TORCH_EXTENSION_NAME=" + ctx.outputs.module.basename.removesuffix(".py")]
 
 def _link(ctx, version):
-    """Compiles and links the library; returns it, the shared libraries it needs beside libtorch, CcInfo for C++ to link."""
+    """Compiles and links the library. Returns the library, the needed shared libraries without libtorch, and CcInfo."""
     torch = ctx.toolchains[TORCH_TOOLCHAIN_TYPE]
     cc = configure_cc(ctx)
     cuda_sources = [source for source in ctx.files.srcs if source.extension == "cu"]
@@ -169,7 +169,7 @@ def _link(ctx, version):
     )
 
 def _describe(ctx, library, version, registered):
-    """The manifest of what a library registers; writes the module that loads it, too."""
+    """Declares the action that writes a library's manifest and the module that loads the library. Returns the manifest."""
     cc_toolchain = group_cc_toolchain(ctx, "symbols")
     manifest = ctx.actions.declare_file(ctx.label.name + ".torch.json")
     sources = [] if registered else ctx.files.srcs + ctx.files.hdrs
@@ -225,20 +225,20 @@ def _torch_op_library_impl(ctx):
 torch_op_library = rule(
     doc = """A shared library with operators for PyTorch, which `torch.ops.load_library` loads.
 
-The build loads it once, and fails where that would fail or abort a process (docs/errors.md lists the reasons).""",
+The build loads the library once. If loading fails or would abort a process, the build fails (docs/errors.md lists the reasons).""",
     implementation = _torch_op_library_impl,
     attrs = {
         "api": attr.string(
-            doc = """`aten`: all of PyTorch's C++ (`torch/library.h`, `ATen/`); the library fits the one version of PyTorch that it is
-compiled with. `stable`: the stable ABI alone (`torch/csrc/stable/`, `torch/headeronly/`); the library fits every version
-from `torch_target_version` on. Default: `aten`.""",
+            doc = """The C++ API. `aten`: all of PyTorch's C++ (`torch/library.h`, `ATen/`). The library is compatible only with the version
+of PyTorch with which it is compiled. `stable`: the stable ABI only (`torch/csrc/stable/`, `torch/headeronly/`). The library is
+compatible with all versions from `torch_target_version`. Default: `aten`.""",
             default = "aten",
             values = ["aten", "stable"],
         ),
-        "copts": attr.string_list(doc = "Options for the C++ compiler. The C++ standard is that of the PyTorch toolchain."),
+        "copts": attr.string_list(doc = "Options for the C++ compiler. The C++ standard comes from the PyTorch toolchain."),
         "cuda_copts": attr.string_list(doc = "Options for nvcc, such as `-arch=sm_90`."),
         "deps": attr.label_list(
-            doc = """C++ libraries, which are linked in, and other `torch_op_library`s, which are loaded before this one.""",
+            doc = """C++ libraries, which are linked in, and other `torch_op_library` targets, which are loaded before this library.""",
             aspects = [torch_ops_aspect],
             providers = [CcInfo],
         ),
@@ -253,15 +253,15 @@ from `torch_target_version` on. Default: `aten`.""",
             mandatory = True,
         ),
         "namespace": attr.string(
-            doc = "The one namespace that the library should register in; the build fails if it registers in another.",
+            doc = "The only namespace of the library's registrations. The build fails if the library registers in another namespace.",
         ),
         "srcs": attr.label_list(
-            doc = "Sources in C++ and CUDA, with uses of `TORCH_LIBRARY`, `STABLE_TORCH_LIBRARY` and their like.",
+            doc = "Sources in C++ and CUDA, which use macros such as `TORCH_LIBRARY` and `STABLE_TORCH_LIBRARY`.",
             allow_files = [".cc", ".cpp", ".cu", ".cxx"],
             mandatory = True,
         ),
         "torch_target_version": attr.string(
-            doc = """With api = "stable": the oldest version of PyTorch that the library should load in, e.g. `2.10`. Default: that of
+            doc = """With api = "stable": the oldest version of PyTorch that should load the library, e.g. `2.10`. Default: the version of
 the toolchain.""",
         ),
         "_cuda": attr.label(

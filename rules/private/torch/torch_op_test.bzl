@@ -15,7 +15,7 @@ See: docs/errors.md#bad-operator-name"""
 
 _CHECKS = ["gradcheck", "vmap", "compile", "export"]
 
-# The tool, which is a Python program, finds its own files beside the test's.
+# The test tool is a Python program, and its files are in the runfiles of the test.
 _LAUNCHER = """\
 #!/bin/sh
 # Generated for {label}.
@@ -27,7 +27,7 @@ def _quote(text):
     return "'" + text.replace("'", "'\\''") + "'"
 
 def _import_paths(ctx):
-    """Folders of the dependencies' modules in the runfiles: repository roots, then their `imports`."""
+    """Returns the import paths of dependencies in the runfiles: repository roots, then their `imports`."""
     paths = {".": None}
     if ctx.label.repo_name:
         paths["../" + ctx.label.repo_name] = None
@@ -72,11 +72,11 @@ def _torch_op_test_impl(ctx):
     ]
 
 torch_op_test = rule(
-    doc = "Tests a PyTorch operator over sample inputs.",
+    doc = "Tests a PyTorch operator on sample inputs.",
     implementation = _torch_op_test_impl,
     attrs = {
         "backend": attr.string(
-            doc = "Backend of `torch.compile`. aot_eager needs no C++ compiler when the test runs. Default: aot_eager.",
+            doc = "The backend of `torch.compile`. `aot_eager` needs no C++ compiler when the test runs. Default: aot_eager.",
             default = "aot_eager",
         ),
         "compile": attr.bool(doc = "Check `torch.compile(fullgraph = True)`, results and gradients, against eager."),
@@ -86,8 +86,8 @@ torch_op_test = rule(
             aspects = [torch_ops_aspect],
         ),
         "deps": attr.label_list(
-            doc = "Python libraries that the sample file imports, among them what registers the operator: in Python, or " +
-                  "the companion library of a `torch_op_library`. torch is there.",
+            doc = "Python libraries that the sample file imports, besides torch. One of them registers the operator: a library in " +
+                  "Python, or the `<name>_py` of a `torch_op_library`.",
             aspects = [torch_ops_aspect],
             providers = [PyInfo],
         ),
@@ -96,7 +96,7 @@ torch_op_test = rule(
             default = "get_samples",
         ),
         "export": attr.bool(doc = "Check `torch.export` against eager."),
-        "gradcheck": attr.bool(doc = "Check the autograd formula by numerical differentiation; needs a sample of float64."),
+        "gradcheck": attr.bool(doc = "Check the autograd formula by numerical differentiation. Needs a sample in float64."),
         "op": attr.string(
             doc = "The operator: namespace::name, or namespace::name.overload.",
             mandatory = True,

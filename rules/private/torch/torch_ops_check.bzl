@@ -1,4 +1,4 @@
-"""Rule torch_ops_check, and what rules that load operator libraries check by themselves."""
+"""Rule torch_ops_check, and the same check for rules that load operator libraries."""
 
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
@@ -8,13 +8,13 @@ visibility(["//rules/..."])
 
 _EDGES = ["deps", "data", "implementation_deps", "actual", "exports"]
 
-# The tag of a target that torch_ops_check_aspect leaves alone.
+# The tag of targets that torch_ops_check_aspect does not check.
 _UNCHECKED = "no-torch-ops-check"
 
 _MNEMONIC = "EtTorchCheck"
 
 _LoadedInfo = provider(
-    doc = "The operator libraries that a target and all that it depends on load.",
+    doc = "The operator libraries that a target and its dependencies load.",
     fields = {
         "manifests": "depset[File]: of each library.",
         "operators": "depset[File]: the operators of each library that was loaded in the build.",
@@ -34,19 +34,19 @@ def _torch_ops_aspect_impl(target, ctx):
     )]
 
 torch_ops_aspect = aspect(
-    doc = "Collects the operator libraries behind Python and C++ targets.",
+    doc = "Collects the operator libraries in the dependencies of Python and C++ targets.",
     implementation = _torch_ops_aspect_impl,
     attr_aspects = _EDGES,
     provides = [_LoadedInfo],
 )
 
 def check_torch_ops(ctx, deps, own = None, package = None, needed = None):
-    """A validation: no library defines what another one defines, and what a package calls is defined by one.
+    """Checks that no two libraries define the same, and that a library defines each operator that a package calls.
 
     Args:
-      ctx: of a rule with CODEGEN_EXEC_GROUPS.
-      deps: list[Target], what is loaded, with `torch_ops_aspect` on it.
-      own: struct(manifests: list[File], operators: list[File]), of the target itself.
+      ctx: the context of a rule with CODEGEN_EXEC_GROUPS.
+      deps: list[Target], the loaded targets, with `torch_ops_aspect`.
+      own: struct(manifests: list[File], operators: list[File]), the files of the target itself.
       package: Label of a package of AOTInductor, or None; `deps` have TorchOpInfo then.
       needed: File, the operators that the package calls.
     Returns:
@@ -72,7 +72,7 @@ def _check(ctx, manifests, operators, name, deps = [], package = None, needed = 
     args.add(report, format = "--output=%s")
     inputs = [manifests, operators]
 
-    # A library that was built for another platform than Python's was not loaded, and nobody knows its operators.
+    # A library for another platform than Python's was not loaded, so its operators are unknown.
     if package and all([dep[TorchOpInfo].operators for dep in deps]):
         args.add(label_text(package), format = "--package=%s")
         args.add(needed, format = "--needed=%s")
@@ -93,12 +93,12 @@ def _torch_ops_check_aspect_impl(target, ctx):
     if not manifests or _UNCHECKED in ctx.rule.attr.tags or len(manifests.to_list()) < 2:
         return []
     if [action for action in target.actions if action.mnemonic == _MNEMONIC]:
-        return []  # It checks itself.
+        return []  # The rule checks itself.
     report = _check(ctx, manifests, loaded.operators, ctx.label.name + ".loaded_namespaces.txt")
     return [OutputGroupInfo(_validation = depset([report]))]
 
 torch_ops_check_aspect = aspect(
-    doc = """The check of `torch_ops_check` for every target that is built, such as a `py_binary` or `py_test`. In a .bazelrc:
+    doc = """The check of `torch_ops_check` for each built target, such as a `py_binary` or `py_test`. In a .bazelrc:
 
     build --aspects=@rules_executorch//rules:torch_ops_check.bzl%torch_ops_check_aspect
 
@@ -116,15 +116,15 @@ def _torch_ops_check_impl(ctx):
     ]
 
 torch_ops_check = rule(
-    doc = """Fails to build if two operator libraries of `deps`, or of what they depend on, define one namespace of PyTorch, or
-one operator that the other derives from an out variant.
+    doc = """Fails to build if two operator libraries in the transitive `deps` define the same namespace of PyTorch, or if one library
+derives an operator from an out variant that another library defines.
 
-For a `py_binary` or `py_test` of your own. Every `torch_op_library` checks the libraries in its dependencies. The output is a
-report of the namespaces and of the libraries that register in them.""",
+Use this rule for the dependencies of your own `py_binary` or `py_test`. Each `torch_op_library` checks the libraries in its
+dependencies itself. The output is a report of the namespaces and of the libraries that register in them.""",
     implementation = _torch_ops_check_impl,
     attrs = {
         "deps": attr.label_list(
-            doc = "Python targets, C++ libraries, operator libraries: whatever one process loads.",
+            doc = "The targets that one process loads: Python targets, C++ libraries, operator libraries.",
             mandatory = True,
             allow_empty = False,
             aspects = [torch_ops_aspect],

@@ -1,11 +1,11 @@
-"""BART-base, encoder and decoder, with random weights: 32 tokens read, and 16 said."""
+"""BART-base, encoder and decoder, with random weights: 32 input tokens, and 16 output tokens so far."""
 
 import torch
 from transformers import BartConfig, BartForConditionalGeneration
 
 
 class Translator(torch.nn.Module):
-    """int64 [1, 32] tokens and int64 [1, 16] tokens said so far -> float32 [1, 16, vocabulary] logits."""
+    """int64 [1, 32] tokens and int64 [1, 16] output tokens so far -> float32 [1, 16, vocabulary] logits."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -6,7 +6,7 @@ from examples.models.minilm import SentenceEncoder
 
 
 def _sentence(length: int, seed: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """A sentence of so many tokens, padded to 32, and its mask."""
+    """Returns a sentence of `length` tokens, padded to 32, and the mask."""
     tokens = torch.randint(1, 1000, (1, 32), generator=torch.Generator().manual_seed(seed))
     mask = (torch.arange(32) < length).long().unsqueeze(0)
     return tokens * mask, mask

@@ -1,6 +1,6 @@
-"""What runs a model in each column: a runner in C++, started for each turn, or a Python process that waits.
+"""The contestants, which run a model in each column: a C++ runner for each turn, or a waiting Python process.
 
-Every contestant is pinned. One that cannot run a model says why, in one line.
+Each contestant is pinned to processors. If a contestant cannot run a model, its error has the reason in one line.
 """
 
 from __future__ import annotations
@@ -25,21 +25,21 @@ from tools.bench import elf
 from tools.bench.peers.results import Cost
 
 _TIMES = re.compile(r"^time load ([\d.]+) ms, first run ([\d.]+) ms(?:.* times all (\d+): .*median ([\d.]+) ms)?", re.M)
-# A turn of a runner takes no more than so many runs of all samples.
+# The largest number of runs of all samples in a runner's turn.
 _MOST_RUNS = 1000
 
 
 class UnavailableError(Exception):
-    """A contestant does not run a model; the message says why."""
+    """A contestant does not run a model. The message has the reason."""
 
 
 @dataclass(frozen=True)
 class Started:
-    """What start() did.
+    """The result of start().
 
     Attributes:
-        cost: up to the end of the first inference.
-        seconds: of an inference.
+        cost: the cost up to the end of the first inference.
+        seconds: the seconds of an inference.
     """
 
     cost: Cost
@@ -47,7 +47,7 @@ class Started:
 
 
 class Contestant(Protocol):
-    """One column for one model."""
+    """A contestant: one column for one model."""
 
     def start(self) -> Started:
         """Loads the model, runs the first inference, and compares the outputs with PyTorch's.
@@ -57,10 +57,10 @@ class Contestant(Protocol):
         """
 
     def turn(self, threads: int, seconds: float) -> float:
-        """The median seconds of an inference, of runs for about so many seconds."""
+        """Runs the model for about `seconds`. Returns the median seconds of an inference."""
 
     def stop(self) -> None:
-        """Ends what start() began."""
+        """Ends the process that start() began."""
 
 
 @functools.cache
@@ -69,7 +69,7 @@ def _loaded_bytes(file: str) -> int:
 
 
 def _is_own(file: str) -> bool:
-    """Whether a library is a peer's, not the system's or Python's."""
+    """Returns whether a library belongs to a peer, and not to the system or to Python."""
     system = ("/lib/", "/lib64/", "/usr/", os.path.join(sys.base_prefix, "lib", "libpython"))
     return not file.startswith(system) and "lib-dynload" not in file
 
@@ -79,7 +79,7 @@ def _code_bytes(files: Sequence[str]) -> int:
 
 
 def _peak_bytes(pid: int) -> int:
-    """The most memory that a process had so far; 0 if it has ended."""
+    """Returns the peak memory of a process so far, in bytes; 0 if the process has ended."""
     with contextlib.suppress(OSError):
         peak = re.search(r"^VmHWM:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text(), re.M)
         return int(peak[1]) * 1024 if peak else 0
@@ -92,7 +92,7 @@ def _last_line(text: str) -> str:
 
 
 class Runner:
-    """A runner of this repository: ours, XNNPACK's, the wheel's, AOTInductor's."""
+    """A runner of this repository, with our kernels, XNNPACK, the wheel's kernels or AOTInductor."""
 
     def __init__(
         self,
@@ -102,14 +102,14 @@ class Runner:
         cpus: Sequence[int],
         environment: Mapping[str, str],
     ) -> None:
-        """Takes what the runner needs.
+        """Prepares a runner.
 
         Args:
             binary: the runner.
-            flags: its program and samples, if these are not its own.
+            flags: flags with the program and the samples, unless the binary has its own.
             model: the row of models.json.
-            cpus: the processors that it may use, one a thread.
-            environment: variables that it gets beside those of this process.
+            cpus: the processors for the runner, one for each thread.
+            environment: environment variables, in addition to those of this process.
         """
         self._command = [str(binary), *flags, "--print=0"]
         self._judge = [f"--atol={model['tolerance']}", f"--rtol={model['tolerance']}"]
@@ -119,7 +119,7 @@ class Runner:
         self._seconds = 0.0
 
     def _run(self, threads: int, *flags: str, watch: bool = False) -> tuple[re.Match[str], int]:
-        """The times that the runner prints and, if somebody shall watch, the most memory that the runner takes."""
+        """Returns the times that the runner prints and, if `watch`, the runner's peak memory."""
         pinned = [
             "taskset",
             "-c",
@@ -130,7 +130,7 @@ class Runner:
         ]
         with tempfile.TemporaryFile("w+") as output:
             process = subprocess.Popen(pinned, stdout=output, stderr=subprocess.STDOUT, env=self._environment)
-            # What wait4() says of a process begins with the memory of this one, which it was forked from.
+            # wait4() is no use: its peak includes the memory of this process, from which the runner was forked.
             peak = 0
             while watch and process.poll() is None:
                 peak = _peak_bytes(process.pid) or peak
@@ -164,19 +164,19 @@ class Runner:
 
 
 class Worker:
-    """A process of worker.py, which sleeps while others have their turn."""
+    """A process of worker.py, which sleeps during the turns of others."""
 
     def __init__(
         self, column: str, folder: Path, model: Mapping[str, Any], cpus: Sequence[int], environment: Mapping[str, str]
     ) -> None:
-        """Takes what the process needs.
+        """Prepares a process.
 
         Args:
-            column: the name of its session.
-            folder: what prepare.py made.
+            column: the name of the process's session.
+            folder: the folder that prepare.py wrote.
             model: the row of models.json.
-            cpus: the processors that it may use, one a thread.
-            environment: its variables.
+            cpus: the processors for the process, one for each thread.
+            environment: the environment variables.
         """
         self._column, self._folder, self._model, self._cpus = column, folder, model, cpus
         self._environment = environment
@@ -248,5 +248,5 @@ class Worker:
 
 
 def python_environment(caches: Path) -> dict[str, str]:
-    """The environment of a Python process with the packages of this one."""
+    """Returns the environment of a Python process with the packages of this process."""
     return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TORCHINDUCTOR_CACHE_DIR": str(caches)}

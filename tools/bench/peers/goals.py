@@ -1,4 +1,4 @@
-"""The goals of the benchmark: each is met, or missed by so much."""
+"""The goals of the benchmark, with the measured values."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 
 from tools.bench.peers.results import Results
 
-# A model takes longer than this, in seconds, for its second thread to matter.
+# Goals for two threads are for models that take longer than this, in seconds.
 _LONG = 0.02
-# The best peer's time by ours, for each instruction set: the geometric mean, and that of every model.
+# The goals of the ratio of the best peer's time to ours, by instruction set: the geometric mean, and each model's.
 _BEST_PEER = {
     "avx2": (1.0, 0.85),
     "avx512": (1.05, 0.95),
     "avx512_bf16": (1.05, 0.95),
 }
-# Why operators are below the peak.
+# The reasons why operators are below the peak.
 _WAITS_FOR = {
     "op_add": "the runner copies the inputs in and the output away around each run, so little of them is in the caches",
     "op_exp": "memory, as the addition does",
@@ -26,15 +26,15 @@ _WAITS_FOR = {
 
 @dataclass(frozen=True)
 class Goal:
-    """What a figure should be at least.
+    """A lower bound of a figure.
 
     Attributes:
-        name: what the figure is.
-        least: what it should be.
-        value: what it is; None if it was not measured.
-        at: the model whose figure it is, if it is that of one.
-        percent: whether the figure is a share, not a ratio.
-        waits_for: what the figure waits for, where that is known.
+        name: the name of the figure.
+        least: the lower bound.
+        value: the measured figure; None if not measured.
+        at: the model of the figure; empty if the figure is for several models.
+        percent: whether the figure is a share. If false, the figure is a ratio.
+        waits_for: the known reason for a missed goal.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Goal:
         return self.value is not None and self.value >= self.least
 
     def text(self) -> str:
-        """One line: the goal and what came of it."""
+        """Returns one line with the goal and the measured value."""
         write: Callable[[float], str] = (lambda x: f"{x:.0%}") if self.percent else (lambda x: f"{x:.2f}")
         if self.value is None:
             return f"{self.name}, at least {write(self.least)}: not measured"
@@ -61,7 +61,7 @@ class Goal:
 
 
 def ratios(results: Results, ours: str, others: Sequence[str], threads: int) -> dict[str, float]:
-    """By model: the time of the fastest of the others by ours."""
+    """Returns, for each model, the ratio of the time of the fastest of the others to ours."""
     found = {}
     for model, row in results.items():
         mine = row[ours].median(threads) if ours in row else None
@@ -80,13 +80,13 @@ def _mean_and_least(name: str, found: Mapping[str, float], mean: float, least: f
 
 
 def of_models(results: Results, ours: str, peers: Sequence[str], instruction_set: str) -> list[Goal]:
-    """The goals of whole models.
+    """Returns the goals of whole models.
 
     Args:
-        results: of the models alone.
-        ours: the column that the goals are for.
-        peers: the columns of other projects' kernels; those that are not there have no goals.
-        instruction_set: what all were measured with.
+        results: the results of models only, without operators.
+        ours: the column with the goals.
+        peers: the columns of other projects' kernels. Missing columns have no goals.
+        instruction_set: the instruction set of the run.
     """
     goals = []
     for threads, title in ((1, "one thread"), (2, "two threads")):
@@ -115,7 +115,7 @@ def of_models(results: Results, ours: str, peers: Sequence[str], instruction_set
 def of_operators(
     shares: Mapping[str, float | None], least: Mapping[str, float], titles: Mapping[str, str]
 ) -> list[Goal]:
-    """The goals of operators: the share of the machine's peak."""
+    """Returns the goals of operators: the share of the machine's peak."""
     return [
         Goal(
             f"{titles[name]}: share of the machine's peak",

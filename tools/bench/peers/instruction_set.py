@@ -1,4 +1,4 @@
-"""The instruction set of a run: what there is to choose from, what holds a contestant to it, and whom nothing holds."""
+"""The instruction set of a run: the choice, the settings that limit contestants, and contestants without a limit."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from kernels.testing import processor
 
-# What holds PyTorch to a set: its own kernels, MKL's on Intel's processors, oneDNN's, and what torch.compile compiles.
+# Environment variables that limit PyTorch to a set: its kernels, MKL on Intel's processors, oneDNN and torch.compile.
 _PYTORCH = {
     "avx2": {
         "ATEN_CPU_CAPABILITY": "avx2",
@@ -23,7 +23,7 @@ _PYTORCH = {
     },
 }
 _WITHOUT_PYTORCH = {column: "oneDNN begins at SSE4.1" for column in ("eager", "compile")}
-# The columns that use the widest set of the processor, and why nothing keeps them from it.
+# The columns that always use the processor's widest set, with the reasons.
 _NOT_HELD = {
     "aoti": "its packages are compiled for the processor of the machine that builds them",
     "xnnpack": "it asks the processor, and has no switch",
@@ -34,11 +34,11 @@ _NOT_HELD = {
 
 @dataclass(frozen=True)
 class InstructionSet:
-    """What a run is measured with.
+    """The instruction set of a run.
 
     Attributes:
-        name: of runtime/kernel_api/instruction_set.h.
-        widest: what the processor has. If this is another one, contestants are held to `name`.
+        name: the name in runtime/kernel_api/instruction_set.h.
+        widest: the widest set of the processor. If this is another set, contestants are limited to `name`.
     """
 
     name: str
@@ -46,17 +46,17 @@ class InstructionSet:
 
     @property
     def of_pytorch(self) -> Mapping[str, str]:
-        """The variables that hold PyTorch."""
+        """The environment variables that limit PyTorch."""
         return {} if self.name == self.widest else _PYTORCH.get(self.name, {})
 
     @property
     def environment(self) -> Mapping[str, str]:
-        """What every contestant's process gets."""
+        """The environment variables of each contestant's process."""
         return {"EXECUTORCH_INSTRUCTION_SET": self.name, **self.of_pytorch}
 
     @property
     def left_out(self) -> Mapping[str, str]:
-        """The columns that cannot be held to the set, with reasons."""
+        """The columns that cannot be limited to the set, with the reasons."""
         if self.name == self.widest:
             return {}
         return ({} if self.of_pytorch else _WITHOUT_PYTORCH) | _NOT_HELD
@@ -67,7 +67,7 @@ def choose(name: str, built: str) -> InstructionSet:
 
     Args:
         name: the user's choice; empty for the widest.
-        built: the value of //rules:instruction_sets, which the kernels are compiled for.
+        built: the value of //rules:instruction_sets for the build of the kernels.
     Raises:
         ValueError: the processor or the build has no such set.
     """

@@ -1,4 +1,4 @@
-"""What a benchmark says of its binaries."""
+"""Rule that writes the instruction sets of a benchmark's binaries."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 
@@ -10,7 +10,7 @@ def _instruction_sets_impl(ctx):
     return [DefaultInfo(files = depset([out]), runfiles = ctx.runfiles([out]))]
 
 instruction_sets = rule(
-    doc = "A file with the value of //rules:instruction_sets, which this build's kernels are compiled for.",
+    doc = "A file with the value of //rules:instruction_sets in this build.",
     implementation = _instruction_sets_impl,
     attrs = {"_instruction_sets": attr.label(default = "//rules:instruction_sets", providers = [BuildSettingInfo])},
 )

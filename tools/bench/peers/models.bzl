@@ -1,6 +1,6 @@
-"""What peers_bench runs: models, operators, and the libraries of kernels that take part."""
+"""The models, operators and kernel libraries of peers_bench."""
 
-# By the name of the column: the folder of the kernels. The first column is "ours" of the goals.
+# The folder of the kernels, by the name of the column. The goals are for the first column, "ours".
 KERNELS = {
     "ours": "optimized",
 }
@@ -15,20 +15,20 @@ def _model(
         tolerance = 1e-4,
         without = {},
         work = None):
-    """A row of the table.
+    """Defines a row of the table.
 
     Args:
-      title: str, as the table names the model.
+      title: str, the title in the table.
       model: label, the Python file.
       deps: list[label], Python libraries that the file imports.
-      entry_point: str, function in it.
-      quantize: str, recipe of executorch_program, or nothing.
-      min_snr: int, in decibels: how near the outputs of a quantized program are to PyTorch's.
-      tolerance: float, absolute and relative: the same for others.
-      without: dict[str, str], which peers cannot have the model's program, and why: aoti, xnnpack.
-      work: struct, of a row that is one operator: `gflop` or `gigabytes` of a call, `goal`: the share of the machine's peak.
+      entry_point: str, function in the file.
+      quantize: str, recipe of executorch_program; empty for none.
+      min_snr: int, the lowest signal-to-noise ratio of a quantized program's outputs, in decibels.
+      tolerance: float, the absolute and relative tolerance of other programs' outputs.
+      without: dict[str, str], the peers (aoti, xnnpack) without a program of the model, with the reasons.
+      work: struct, for a row of one operator: `gflop` or `gigabytes` of a call, and `goal`, the share of the machine's peak.
     Returns:
-      A struct of these.
+      A struct of the arguments.
     """
     return struct(
         deps = deps,
@@ -123,7 +123,7 @@ MODELS = {
     ),
     "mobilenet_v2_int8": _model(
         "MobileNetV2 1.0, 224, int8",
-        # Random weights: each layer makes the noise of 8 bits louder.
+        # With random weights, each layer amplifies the quantization noise of 8 bits.
         min_snr = 3,
         without = _NO_RECIPE,
         model = _MOBILENET.model,
@@ -156,7 +156,7 @@ OPERATORS = {
 }
 
 def described():
-    """All models and operators for Python, as JSON.
+    """Returns all models and operators as JSON, for Python.
 
     Returns:
       A string.

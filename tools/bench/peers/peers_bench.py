@@ -1,16 +1,17 @@
-"""Measures models beside the fastest that others run them with; writes docs/benchmarks.md and a plot.
+"""Compares models with the fastest other runtimes; writes docs/benchmarks.md and a plot.
 
-    tools/bazel run //tools/bench:peers_bench -- --prepare   # what the peers read, once: minutes, and 8 GB
+    tools/bazel run //tools/bench:peers_bench -- --prepare   # writes the peers' files, once: minutes, and 8 GB
     tools/bazel run //tools/bench:peers_bench                # measures everything in --minutes
-    tools/bazel run //tools/bench:peers_bench -- --set=avx2  # what a processor without AVX-512 would show
+    tools/bazel run //tools/bench:peers_bench -- --set=avx2  # as on a processor without AVX-512
 
-The document has a section for each instruction set. With one that is not the processor's widest, ours and the peers
-that can be are held to it, and the other peers are left out; torch.compile needs a --prepare of its own.
+The document has a section for each instruction set. With a set that is not the processor's widest, our kernels and most
+peers are limited to the set, and peers that cannot be limited are left out. torch.compile needs another --prepare for
+the set.
 
-For each model, all columns load the program, run it once and compare with PyTorch's outputs; then they take turns,
-on one thread and on two, until the model's part of --minutes is over. The time of a column is the median of its
-turns, that of a turn the median of its runs. The results of each model are kept in --state as soon as they are
-complete, by instruction set: --resume goes on from there.
+For each model, all columns load the program, run it once and compare with PyTorch's outputs. Then the columns take
+turns, on one thread and on two, until the model's part of --minutes is over. The time of a column is the median of its
+turns, and the time of a turn is the median of its runs. The complete results of each model are stored in --state, by
+instruction set. --resume continues from there.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ _STATE = flags.DEFINE_string(
 )
 
 HERE = Path(__file__).parent
-# Kernels for every processor, which are no peers.
+# Columns of kernels for every processor, which do not count as peers.
 _FOR_EVERY_PROCESSOR = {
     "portable": "our portable kernels",
     "wheel": "the wheel's kernels",
@@ -69,22 +70,22 @@ _PEERS = {
     "onnxruntime": "ONNX Runtime",
     "openvino": "OpenVINO",
 }
-# Where an inference takes longer, in seconds, there are no turns: the time is that of the one.
+# If an inference takes longer than this, in seconds, there are no turns, and the single inference counts.
 _SLOW = 2.0
-# What an operator's part of the time is, to that of a model.
+# An operator's part of the time, relative to a model's part.
 _OPERATOR_PART = 0.15
 
 
 class Bench:
-    """All rows and columns, and where their files are."""
+    """All rows and columns, and the places of their files."""
 
     def __init__(self, folder: Path, state: Path, chosen: InstructionSet) -> None:
         """Reads models.json.
 
         Args:
-            folder: where Bazel built the runners.
-            state: for what is kept between runs.
-            chosen: what to measure with.
+            folder: the folder of the built runners.
+            state: the folder for files that are kept between runs.
+            chosen: the instruction set.
         """
         content = json.loads((folder / "models.json").read_text())
         self.folder, self.state, self.instruction_set = folder, state, chosen
@@ -99,13 +100,13 @@ class Bench:
         return "work" in self.models[name]
 
     def rows(self, pattern: str) -> list[str]:
-        """The rows whose name has the pattern."""
+        """Returns the rows with names that match the pattern."""
         return [name for name in self.models if re.search(pattern, name)]
 
     def prepared(self, name: str) -> Path:
-        """The folder with what the peers read of a model, made if it is not there."""
+        """Returns the folder with the peers' files of a model. Makes the folder if it does not exist."""
         model = self.models[name]
-        # The samples hold PyTorch's outputs, which change with the model.
+        # The samples have PyTorch's outputs, which change with the model.
         key = hashlib.sha256((self.folder / f"{name}.ptd").read_bytes() + model["quantize"].encode()).hexdigest()[:16]
         folder = self.state / f"{name}-{key}"
         if not (folder / "ready").exists():
@@ -124,7 +125,7 @@ class Bench:
 
     @property
     def caches(self) -> Path:
-        """A folder for what torch.compile keeps, whose keys do not hold all variables of the instruction set."""
+        """The folder of torch.compile's cache for the set. The cache's keys lack some variables of the set."""
         return self.state / f"inductor_{self.instruction_set.name}"
 
     @property
@@ -132,7 +133,7 @@ class Bench:
         return self.state / f"results_{self.instruction_set.name}.json"
 
     def contestant(self, column: str, name: str, prepared: Path) -> Contestant:
-        """What runs a model in a column."""
+        """Returns the contestant for a model in a column."""
         model, environment = self.models[name], self.instruction_set.environment
         if column in ("eager", "compile", "onnxruntime", "openvino"):
             return Worker(column, prepared, model, self.cpus, {**python_environment(self.caches), **environment})
@@ -145,7 +146,7 @@ class Bench:
         return Runner(self.folder / f"{column}_{name}", [], model, self.cpus, environment)
 
     def columns_of(self, name: str) -> list[str]:
-        """The columns of a row: an operator is compared with PyTorch alone."""
+        """Returns the columns of a row. Operators are compared with PyTorch only."""
         return [
             column
             for column in self.columns
@@ -157,10 +158,10 @@ def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, C
     """Measures a row.
 
     Args:
-        bench: what there is.
-        name: the model's.
-        seconds: how long all may take; each column has one turn at least.
-        turn: how long a turn takes.
+        bench: the rows and columns.
+        name: the name of the model.
+        seconds: the time for all columns. Each column has at least one turn.
+        turn: the seconds of a turn.
     """
     prepared = bench.prepared(name)
     end = time.monotonic() + seconds
@@ -207,7 +208,7 @@ def _print(name: str, row: Mapping[str, Cell]) -> None:
 
 
 def measure_all(bench: Bench, names: Sequence[str], end: float) -> Results:
-    """Measures the rows that the results so far do not have, and keeps them; until about `end` of time.monotonic()."""
+    """Measures and stores the rows without stored results, until about `end` in the time of time.monotonic()."""
     found = results.load(bench.results)
     left = [name for name in names if name not in found]
     while left:
@@ -223,7 +224,7 @@ def measure_all(bench: Bench, names: Sequence[str], end: float) -> Results:
 
 
 def prepare(bench: Bench, names: Sequence[str]) -> None:
-    """Makes what the peers read, and has torch.compile compile everything once."""
+    """Makes the peers' files, and compiles all models once with torch.compile."""
     for name in names:
         start = time.monotonic()
         folder = bench.prepared(name)
@@ -241,7 +242,7 @@ def prepare(bench: Bench, names: Sequence[str]) -> None:
 
 
 def measured_peak(bench: Bench) -> tables.Peak | None:
-    """What the first processor does at most; None without the program that measures this."""
+    """Measures the peak of the first processor; None without the program that measures the peak."""
     program = bench.folder.parent / "machine_peak"
     if not program.exists():
         return None
@@ -251,7 +252,7 @@ def measured_peak(bench: Bench) -> tables.Peak | None:
 
 
 def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str, list[goals.Goal]]:
-    """The text for docs/benchmarks.md, and the goals in it."""
+    """Returns the text for docs/benchmarks.md, and the goals in the text."""
     chosen = bench.instruction_set
     titles = {name: model["title"] for name, model in bench.models.items()}
     models = {name: title for name, title in titles.items() if not bench.is_operator(name)}
@@ -314,7 +315,7 @@ def write(bench: Bench, found: Results, text: str, docs: Path) -> None:
 
 
 def _command(chosen: InstructionSet) -> str:
-    """What measures this again, with kernels for the same instruction sets."""
+    """Returns the command that repeats the measurement, with kernels for the same instruction sets."""
     built = _built()
     kernels = "" if built == "all" else f" --//rules:instruction_sets={built}"
     minutes = "" if _MINUTES.value == _MINUTES.default else f" --minutes={_MINUTES.value:g}"
@@ -322,24 +323,24 @@ def _command(chosen: InstructionSet) -> str:
 
 
 def _built() -> str:
-    """The instruction sets that the kernels are compiled for."""
+    """Returns the instruction sets of the compiled kernels."""
     return (HERE / "instruction_sets").read_text()
 
 
 def _held(chosen: InstructionSet) -> str:
-    """How columns are held to an instruction set that is not the processor's widest."""
+    """Returns the sentence about the variables that limit columns to an instruction set; empty for the widest set."""
     variables = ", ".join(f"`{name}={value}`" for name, value in chosen.environment.items())
     return "" if chosen.name == chosen.widest else f" The environment holds the columns to it: {variables}."
 
 
 def _left_out(chosen: InstructionSet) -> str:
-    """The peers that nothing holds to the instruction set."""
+    """Returns the list of peers that cannot be limited to the instruction set."""
     lines = [f"- {_PEERS[column]}: {reason}" for column, reason in chosen.left_out.items()]
     return "\n".join([f"Left out, as nothing holds them to `{chosen.name}`:", "", *lines]) if lines else ""
 
 
 def _plot(chosen: InstructionSet) -> str:
-    """The name of the plot."""
+    """Returns the file name of the plot."""
     return f"peers_{chosen.name}.svg"
 
 

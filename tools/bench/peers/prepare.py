@@ -1,8 +1,8 @@
-"""Makes of a model what the peers read: the module, its samples with PyTorch's outputs, ONNX, and the quantized ones.
+"""Makes the peers' files of a model: the module, samples with PyTorch's outputs, ONNX, and quantized models.
 
     python -m tools.bench.peers.prepare MODEL FOLDER
 
-MODEL describes the model as JSON. What cannot be made is left out, and a file `NAME.error` says why.
+MODEL describes the model as JSON. A file that cannot be made is left out, and a file `NAME.error` has the reason.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _COLOR = re.compile(r"\x1b\[[0-9;]*m")
 
 
 def _model(model: dict[str, Any]) -> tuple[torch.nn.Module, list[Sample], list[Sample]]:
-    """The module, its samples, and the inputs that a quantization is calibrated with."""
+    """Returns the module, the samples, and the calibration inputs of a quantization."""
     content = importlib.import_module(model["file"].removesuffix(".py").replace("/", "."))
-    torch.manual_seed(0)  # As an export does, so that the weights are the same.
+    torch.manual_seed(0)  # The same seed as in an export, so that the weights are the same.
     module, example = getattr(content, model["entry_point"])()
     samples = content.get_sample_inputs() if hasattr(content, "get_sample_inputs") else [example]
     calibration = content.get_calibration_inputs() if hasattr(content, "get_calibration_inputs") else samples
@@ -52,7 +52,7 @@ def _export_onnx(module: torch.nn.Module, sample: Sample, file: Path) -> None:
 
 
 def _quantize_onnx(source: Path, calibration: Sequence[Sample], file: Path) -> None:
-    """ONNX Runtime's own quantization to 8 bits; OpenVINO reads the result, too."""
+    """Quantizes to 8 bits with ONNX Runtime. OpenVINO reads the result, too."""
     runtime, quantization = (importlib.import_module(name) for name in ("onnxruntime", "onnxruntime.quantization"))
     names = [value.name for value in runtime.InferenceSession(source).get_inputs()]
     feeds = iter([{name: value.numpy() for name, value in zip(names, sample, strict=True)} for sample in calibration])
@@ -65,7 +65,7 @@ def _quantize_onnx(source: Path, calibration: Sequence[Sample], file: Path) -> N
 
 
 def _quantize_module(module: torch.nn.Module, calibration: Sequence[Sample], file: Path) -> None:
-    """torchao's quantization to 8 bits for torch.compile."""
+    """Quantizes to 8 bits with torchao, for torch.compile."""
     from torchao.quantization.pt2e.quantize_pt2e import convert_pt2e, prepare_pt2e
     from torchao.quantization.pt2e.quantizer import x86_inductor_quantizer as x86
 
@@ -83,16 +83,16 @@ def main(model: dict[str, Any], folder: Path) -> None:
     def make(name: str, step: Callable[[], None]) -> None:
         try:
             step()
-        except Exception as error:  # Whatever cannot be made for one peer: the others go on.
+        except Exception as error:  # A failure for one peer must not affect the other peers.
             (folder / name).unlink(missing_ok=True)
-            # PyTorch colors its messages; these go into a document.
+            # PyTorch's messages have color codes, which do not belong into a document.
             text = next(filter(None, _COLOR.sub("", str(error)).splitlines()), "")
             (folder / f"{name}.error").write_text(f"{type(error).__name__}: {text}")
 
     make("samples.npz", lambda: _save_samples(module, samples, folder / "samples.npz"))
     make("module.pt", lambda: torch.save(module, folder / "module.pt"))
     onnx = folder / "model.onnx"
-    if "work" in model:  # One operator, which is compared with PyTorch alone.
+    if "work" in model:  # A row of one operator, which is compared with PyTorch only.
         pass
     elif model["quantize"]:
 

@@ -1,4 +1,4 @@
-"""What was measured: a cell for each model and column, kept in a file that survives an interruption."""
+"""The results: a cell for each model and column, stored in a file so that an interrupted run can continue."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Cost:
-    """What running a model takes besides the time of an inference.
+    """The costs of a model besides the time of an inference.
 
     Attributes:
-        start: seconds to load, and of the first inference.
-        peak: bytes of memory at their highest, up to the end of the first inference.
-        code: bytes of the runner and of the libraries that it loads.
+        start: the seconds to load, and of the first inference.
+        peak: the peak memory in bytes, up to the end of the first inference.
+        code: the bytes of the runner and of the libraries that it loads.
     """
 
     start: float
@@ -31,9 +31,9 @@ class Cell:
     """A model in a column.
 
     Attributes:
-        cost: None if the model does not run.
-        seconds: by the number of threads: the seconds of an inference in each turn.
-        missing: why there is no time.
+        cost: the costs; None if the model does not run.
+        seconds: the seconds of an inference in each turn, by the number of threads.
+        missing: the reason for a missing time.
     """
 
     cost: Cost | None = None
@@ -41,21 +41,21 @@ class Cell:
     missing: str = ""
 
     def median(self, threads: int) -> float | None:
-        """The seconds of an inference."""
+        """Returns the median seconds of an inference; None without turns."""
         turns = self.seconds.get(threads)
         return statistics.median(turns) if turns else None
 
     def with_turn(self, threads: int, seconds: float) -> Cell:
-        """The cell with one more turn."""
+        """Returns the cell with one more turn."""
         return dataclasses.replace(self, seconds={**self.seconds, threads: (*self.seconds.get(threads, ()), seconds)})
 
 
-# By the name of the model, then by that of the column.
+# The cells by the name of the model, then by the name of the column.
 Results = dict[str, dict[str, Cell]]
 
 
 def save(results: Results, file: Path) -> None:
-    """Writes the results in one step, so that an interruption leaves the old ones or the new ones."""
+    """Writes the results atomically, so that an interruption leaves either the old or the new file."""
     content = {model: {name: dataclasses.asdict(cell) for name, cell in row.items()} for model, row in results.items()}
     draft = file.with_suffix(".draft")
     draft.write_text(json.dumps(content, indent=1) + "\n")
@@ -63,7 +63,7 @@ def save(results: Results, file: Path) -> None:
 
 
 def load(file: Path) -> Results:
-    """Reads what save() wrote; empty if there is no such file."""
+    """Reads the file that save() wrote; empty if there is no file."""
     if not file.exists():
         return {}
     return {

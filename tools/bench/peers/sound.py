@@ -10,9 +10,9 @@ _SPEECH_RATE, _MUSIC_RATE = 16000, 24000
 
 
 def _fold_weight_norm(convolution: nn.Module) -> None:
-    """Makes the weights, which are calculated of lengths and directions in each inference, constant."""
+    """Folds weight normalization into constant weights, which each inference would otherwise compute."""
     remove_parametrizations(convolution, "weight")
-    # What is left is for old state dicts, and cannot be pickled.
+    # The remaining hooks are for old state dicts, and cannot be pickled.
     convolution._load_state_dict_pre_hooks.clear()
 
 
@@ -41,7 +41,7 @@ class Encodec(nn.Module):
         self.encoder = EncodecEncoder(EncodecConfig())
         for convolution in [module for module in self.encoder.modules() if isinstance(module, EncodecConv1d)]:
             _fold_weight_norm(convolution.conv)
-            # The strides divide the sound's length, so paddings are numbers, and there is none at the end.
+            # The strides divide the sound's length, so paddings are constants, and there is no padding at the end.
             padding = int(convolution.padding_total)
             del convolution.padding_total
             convolution.padding_total = padding

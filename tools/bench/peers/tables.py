@@ -1,4 +1,4 @@
-"""What docs/benchmarks.md says of the results: tables, notes, goals, and a plot."""
+"""Writes the results for docs/benchmarks.md: tables, notes, goals, and a plot."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ _NONE = "-"
 
 @dataclass(frozen=True)
 class Peak:
-    """What the machine does at most, on one thread.
+    """The machine's peak on one thread.
 
     Attributes:
-        gflops: billions of float32 operations a second.
-        copies: billions of bytes a second that a copy reads and writes, by the MB of these bytes.
+        gflops: billions of float32 operations per second.
+        copies: billions of bytes per second that a copy reads and writes, by the size of the copy in MB.
     """
 
     gflops: float
     copies: Mapping[int, float]
 
     def copy_of(self, gigabytes: float) -> float:
-        """The same of the copy that reads and writes as many bytes: caches have the same share of them."""
+        """Returns the bandwidth of a copy of about the same size, which has the same share of bytes in caches."""
         megabytes = gigabytes * 1e9 / 2**20
         return self.copies[min(self.copies, key=lambda size: abs(size - megabytes))]
 
 
-# How machine_peak names what it computes with.
+# The names of instructions in the output of machine_peak.
 _INSTRUCTIONS = {"avx2": "AVX2 and FMA", "avx512": "AVX-512", "avx512_bf16": "AVX-512"}
 
 
 def read_peak(printed: str, instruction_set: str) -> Peak:
-    """What machine_peak printed: the instructions of a set, and the copies."""
+    """Parses the output of machine_peak for an instruction set, and for copies."""
     gflops = dict(re.findall(r"^(.*?) +([\d.]+) GFLOP/s$", printed, re.M))
     copies = re.findall(r"^copy of +(\d+) MB +([\d.]+) GB/s", printed, re.M)
     return Peak(
@@ -48,7 +48,7 @@ def read_peak(printed: str, instruction_set: str) -> Peak:
 
 
 def share(work: Mapping[str, float], seconds: float, peak: Peak) -> float:
-    """The part of the machine's peak that an operator reaches."""
+    """Returns the share of the machine's peak that an operator reaches."""
     if "gflop" in work:
         return work["gflop"] / seconds / peak.gflops
     return work["gigabytes"] / seconds / peak.copy_of(work["gigabytes"])
@@ -77,14 +77,14 @@ def _costs(row: Mapping[str, Cell], columns: Sequence[str], write: Callable[[Cos
 def models(
     results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str, peers: Sequence[str]
 ) -> str:
-    """The tables of the whole models, one for each time and cost: a row a model, a column a contestant.
+    """Returns the tables of whole models, one for each time and cost, with a row a model and a column a contestant.
 
     Args:
-        results: of the models alone.
-        titles: of the models, in order.
+        results: the results of models only, without operators.
+        titles: the titles of the models, in order.
         columns: the title of each column.
-        ours: the column that the goals are for.
-        peers: the columns that ours is compared with.
+        ours: the column with the goals.
+        peers: the columns to compare with.
     """
     rows = {title: results[model] for model, title in titles.items() if model in results}
     tables = []
@@ -109,7 +109,7 @@ def models(
 def operators(
     results: Results, titles: Mapping[str, str], columns: Mapping[str, str], work: Mapping[str, Any], peak: Peak | None
 ) -> str:
-    """The table of the operators: times, and shares of the machine's peak, at one thread."""
+    """Returns the table of the operators: times, and shares of the machine's peak, on one thread."""
     rows = []
     for name, title in titles.items():
         cells = [results[name].get(column, Cell()).median(1) for column in columns] if name in results else []
@@ -123,7 +123,7 @@ def operators(
 
 
 def notes(results: Results, titles: Mapping[str, str], columns: Mapping[str, str]) -> str:
-    """Why cells are empty: a line for each reason."""
+    """Returns the reasons for empty cells, one a line."""
     models_of: dict[tuple[str, str], list[str]] = {}
     for model, title in titles.items():
         for column in columns:
@@ -144,7 +144,7 @@ def goals(found: Sequence[Goal]) -> str:
 def shows(
     results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str, peers: Sequence[str]
 ) -> str:
-    """What the plot shows, for those who do not see it."""
+    """Returns the alternative text of the plot."""
     of_models = {model: results[model] for model in titles if model in results}
     best, eager = ratios(of_models, ours, peers, 1), ratios(of_models, ours, ["eager"], 1)
     if not best or not eager:
@@ -161,7 +161,7 @@ def shows(
 def plot(
     results: Results, titles: Mapping[str, str], columns: Mapping[str, str], ours: str, peers: Sequence[str]
 ) -> str:
-    """An SVG: by model, how many times as fast as PyTorch eager each column is, on one thread."""
+    """Returns an SVG with the speed of each column relative to PyTorch eager, by model, on one thread."""
     groups: dict[str, dict[str, float]] = {}
     for model, title in titles.items():
         row = results.get(model, {})

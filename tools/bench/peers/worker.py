@@ -1,11 +1,11 @@
-"""A process that runs one model by one of the peers that have a Python API, when it is told to.
+"""A process that runs one model on request, with one of the peers that have a Python API.
 
     python -m tools.bench.peers.worker COLUMN FOLDER MODEL
 
-FOLDER is what prepare.py made of the model, which MODEL describes as JSON. Writes a line of JSON once the first
-inference is done, and one for each line of the standard input. The first of these asks how the outputs differ from
-PyTorch's, and how long one more inference takes; each other one, `{"threads": 1, "seconds": 0.5}`, for the median
-time of an inference, on so many threads, of runs for so long.
+FOLDER is the folder that prepare.py wrote. MODEL describes the model as JSON. The process writes a line of JSON after
+the first inference, and a line for each line of the standard input. The first input line requests the difference of the
+outputs to PyTorch's, and the time of one more inference. Each other input line, `{"threads": 1, "seconds": 0.5}`,
+requests the median time of an inference, with a number of threads and a duration.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Session:
             self.expected = [_numbered(file, f"output_{i}_") for i in range(samples)]
 
     def use(self, threads: int) -> Run:
-        """What runs a sample on so many threads from now on."""
+        """Sets the number of threads. Returns the function that runs a sample."""
         if threads not in self._runs:
             self._runs[threads] = self.compile(threads)
         return self._runs[threads]
 
     def compile(self, threads: int) -> Run:
-        """Makes what runs a sample on so many threads."""
+        """Makes the function that runs a sample on `threads` threads."""
         raise NotImplementedError
 
 
@@ -61,13 +61,13 @@ def _numbered(file: Any, prefix: str) -> list[Any]:
 
 
 class Eager(Session):
-    """PyTorch's module, as it is."""
+    """PyTorch's eager module."""
 
     def __init__(self, folder: Path, model: dict[str, Any]) -> None:
         super().__init__(folder, model)
         import torch
 
-        # A PyTorch that takes no notice would be faster than the set allows.
+        # If PyTorch ignored the variable, PyTorch would use a wider set than allowed.
         set_for_pytorch = os.environ.get("ATEN_CPU_CAPABILITY")
         found = torch.backends.cpu.get_cpu_capability().lower()
         if set_for_pytorch not in (None, found):
@@ -80,7 +80,7 @@ class Eager(Session):
         return self.torch.load(self.folder / "module.pt", weights_only=False, mmap=True)
 
     def use(self, threads: int) -> Run:
-        self.torch.set_num_threads(threads)  # For torch.compile, which compiles once more then.
+        self.torch.set_num_threads(threads)  # torch.compile compiles again for another number of threads.
         return super().use(threads)
 
     def compile(self, threads: int) -> Run:
@@ -93,7 +93,7 @@ class Eager(Session):
 
 
 class Compiled(Eager):
-    """torch.compile; a quantized model as torchao quantizes for this processor, and with its weights constant."""
+    """torch.compile. A quantized model is quantized by torchao for this processor, and has constant weights."""
 
     def load(self) -> Any:
         if not self.model["quantize"]:
@@ -130,7 +130,7 @@ class OnnxRuntime(Session):
 
 
 class OpenVino(Session):
-    """OpenVINO's CPU plugin, in float32 even where the processor has bfloat16."""
+    """OpenVINO's CPU plugin, in float32 even if the processor supports bfloat16."""
 
     def __init__(self, folder: Path, model: dict[str, Any]) -> None:
         super().__init__(folder, model)
@@ -161,7 +161,7 @@ SESSIONS: dict[str, type[Session]] = {
 
 
 def difference(expected: Sequence[Any], outputs: Sequence[Any], *, tolerance: float, min_snr: float) -> str:
-    """How a sample's outputs differ from PyTorch's; empty if they are equal within the tolerance."""
+    """Returns the difference of a sample's outputs to PyTorch's; empty if they are equal within the tolerance."""
     import numpy
 
     if len(expected) != len(outputs):
@@ -185,15 +185,15 @@ def _say(**message: object) -> None:
 
 
 def _pin(threads: int, cpus: Sequence[int]) -> None:
-    """Pins this thread, and all that it starts from now on."""
+    """Pins this thread and all threads that it starts later."""
     os.sched_setaffinity(0, cpus[:threads])
 
 
 def median_seconds(inputs: Sequence[Sequence[Any]], run: Run, seconds: float) -> float:
-    """The time of an inference: the median of as many runs of all samples as fit.
+    """Returns the time of an inference, as the median of as many runs of all samples as fit.
 
-    As in a runner, the inputs are copied to where the model reads them, and the outputs away, before and after what is
-    timed: otherwise the caches would hold what no cache holds in a runner.
+    As in a runner, the inputs are copied to the model's inputs before the timed part, and the outputs are copied away
+    after the timed part. Otherwise, the state of the caches would differ from that in a runner.
     """
     import numpy
 
@@ -215,7 +215,7 @@ def median_seconds(inputs: Sequence[Sequence[Any]], run: Run, seconds: float) ->
 
 
 def main(column: str, folder: Path, model: dict[str, Any]) -> None:
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # Nobody wakes this process if the other side is killed.
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)  # Ends this process if the parent process is killed.
     cpus = sorted(os.sched_getaffinity(0))
     _pin(1, cpus)
     start = time.perf_counter()
@@ -224,7 +224,7 @@ def main(column: str, folder: Path, model: dict[str, Any]) -> None:
     outputs = [run(0)]
     end = time.perf_counter()
     _say(start=end - start)
-    sys.stdin.readline()  # The other side reads first how much memory this process takes.
+    sys.stdin.readline()  # The parent first reads the memory of this process.
     outputs += [run(sample) for sample in range(1, len(session.inputs))]
     wrong = [
         difference(right, found, tolerance=model["tolerance"], min_snr=model["min_snr"])
@@ -235,7 +235,7 @@ def main(column: str, folder: Path, model: dict[str, Any]) -> None:
         order = json.loads(line)
         _pin(order["threads"], cpus)
         run = session.use(order["threads"])
-        run(0)  # Warms the caches, and compiles if this is the first run on so many threads.
+        run(0)  # Warms the caches, and compiles in the first run with a number of threads.
         _say(seconds=median_seconds(session.inputs, run, order["seconds"]))
 
 

@@ -1,4 +1,4 @@
-"""Packages of a Debian suite, through a private state of apt: the machine's own is neither read nor changed."""
+"""Downloads packages of a Debian suite with a private state of apt. The machine's state is not read or changed."""
 
 import concurrent.futures
 import dataclasses
@@ -11,13 +11,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from tools.launcher import errors
 from tools.launcher.debian import machine, process
 
-# apt unpacks and checks on one core, and asks for one package at a time: so several of them at once.
+# apt uses one core, and downloads one package at a time, so several processes run in parallel.
 _WORKERS = 4
 
 _KEYRINGS = ("debian-archive-keyring.gpg", "debian-archive-keyring.pgp")
 
-# The machine's own configuration stays in force for what concerns the way to the mirror (proxies, certificates), but
-# its hooks would run on the system's state. A mirror that is frozen in time serves a suite whose date has expired.
+# The machine's configuration of the connection (proxies, certificates) stays in force. Hooks are disabled, since they
+# would change the system's state. The expiry date of a suite is not checked, since a mirror may be a snapshot.
 _CONFIGURATION = """\
 Dir::State "{state}";
 Dir::State::Lists "{state}/lists";
@@ -39,7 +39,7 @@ Debug::NoLocking "true";
 #clear APT::Update::Post-Invoke-Success;
 """
 
-# Dependencies of each package: for each of them the packages that satisfy it.
+# For each package, the list of dependencies. Each dependency is a list of packages that satisfy it.
 Graph = Mapping[str, Sequence[Sequence[str]]]
 
 
@@ -58,10 +58,10 @@ class Suite:
     commands: process.Commands
 
     def update(self, architecture: machine.Architecture) -> None:
-        """Fetches the suite's list of packages from the machine's Debian mirror.
+        """Downloads the suite's list of packages from the machine's Debian mirror.
 
         Raises:
-            errors.LauncherError: no mirror is configured, or none has the suite, or none can be reached.
+            errors.LauncherError: no mirror is configured, has the suite, or can be reached.
         """
         for folder in ("lists/partial", "cache/archives/partial"):
             (self.state / folder).mkdir(parents=True)
@@ -88,7 +88,7 @@ class Suite:
         raise failures[0]
 
     def _mirrors(self) -> list[str]:
-        """The machine's sources that can be Debian's, the likeliest first."""
+        """Returns the machine's sources that may be Debian mirrors, the most likely one first."""
         targets = self.commands.run(
             [
                 "apt-get",
@@ -102,7 +102,7 @@ class Suite:
         return find_mirrors(targets, platform.freedesktop_os_release().get("VERSION_CODENAME", ""))
 
     def dependencies(self, roots: Collection[str]) -> Graph:
-        """Returns the dependencies of `roots`, of these in turn, and so on.
+        """Returns the transitive dependencies of `roots`.
 
         Raises:
             errors.LauncherError: the suite lacks one of `roots`.
@@ -126,7 +126,7 @@ class Suite:
         """Downloads the packages and unpacks them under `root`.
 
         Raises:
-            errors.LauncherError: a download broke off, or the disk is full.
+            errors.LauncherError: a download failed, or the disk is full.
         """
         root.mkdir(parents=True)
         parts = shares(self._sizes(packages), _WORKERS)
@@ -158,7 +158,7 @@ class Suite:
         shutil.rmtree(archives)
 
     def _explain(self, error: process.CommandError, source: str) -> errors.LauncherError:
-        """The error to show for one of apt or dpkg, which was at work on `source`."""
+        """Returns the error to show for an error of apt or dpkg with `source`."""
         said = f"({error.program} said: {error.reason})"
         if "No space left" in error.complaint:
             return errors.LauncherError(
@@ -187,11 +187,11 @@ class Suite:
 
 
 def find_mirrors(targets: str, codename: str) -> list[str]:
-    """Returns the sources that can be Debian's own, the likeliest first.
+    """Returns the sources that may be Debian mirrors, the most likely one first.
 
     Args:
-        targets: a line "URI SUITE COMPONENT" for each list of packages that the machine's apt is configured with.
-        codename: of the machine's release; a suite may also go by its role.
+        targets: a line "URI SUITE COMPONENT" for each package list in the configuration of the machine's apt.
+        codename: the codename of the machine's release. A suite may also be named by its role.
     """
     suites = {codename, "stable", "testing", "unstable", "sid"}
     rows = (line.split() for line in targets.splitlines())
@@ -200,10 +200,11 @@ def find_mirrors(targets: str, codename: str) -> list[str]:
 
 
 def parse_dependencies(listing: str) -> Graph:
-    """Reads what `apt-cache depends --recurse` prints.
+    """Parses the output of `apt-cache depends --recurse`.
 
-    A package stands in a line of its own, its dependencies follow indented. " |" marks one that has the next line's as
-    its alternative, "<name>" is a virtual package, and the packages that provide it are indented further.
+    Each package has a line, followed by indented lines of its dependencies. " |" marks a dependency with the next line
+    as its alternative. "<name>" is a virtual package, followed by further indented lines of the packages that provide
+    it.
     """
     graph: dict[str, list[list[str]]] = {}
     dependencies: list[list[str]] = []
@@ -225,10 +226,10 @@ def parse_dependencies(listing: str) -> Graph:
 
 
 def closure(graph: Graph, roots: Iterable[str], without: Collection[str]) -> list[str]:
-    """Returns `roots` and what they need, in alphabetical order.
+    """Returns `roots` and their transitive dependencies, in alphabetical order.
 
-    Of the packages that satisfy a dependency, the first is taken. The packages of `without` stay out, and with them
-    what only they need.
+    The first package that satisfies a dependency is taken. Packages of `without`, and packages that only these need,
+    are left out.
     """
     found: set[str] = set()
     todo = list(roots)
@@ -242,7 +243,7 @@ def closure(graph: Graph, roots: Iterable[str], without: Collection[str]) -> lis
 
 
 def shares(sizes: Mapping[str, int], number: int) -> list[list[str]]:
-    """Splits the packages into shares of about the same size, the largest packages first in each."""
+    """Splits the packages into shares of about the same size. In each share, the largest packages come first."""
     shares: list[list[str]] = [[] for _ in range(number)]
     totals = [0] * number
     for package in sorted(sizes, key=lambda package: (-sizes[package], package)):

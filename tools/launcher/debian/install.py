@@ -1,7 +1,8 @@
-"""A private Bazel on a Debian machine that reaches only Debian's mirror.
+"""Installs a private Bazel on a Debian machine that reaches only Debian's mirror.
 
-Debian packages Bazel for its newer suites only, and what it packages needs a newer C library than an older release has.
-So: take the packages from the newer suite, unpack them under a folder of one's own, and make them run from there.
+Debian has packages of Bazel only in newer suites, and the packages need a newer C library than older releases have. So
+this module downloads the packages from the newer suite, unpacks them into a private folder, and makes them run from the
+folder.
 """
 
 import pathlib
@@ -12,15 +13,15 @@ import sys
 from tools.launcher import errors
 from tools.launcher.debian import apt, machine, process, registry, relocate, settings
 
-SUITE = "forky"  # a codename: it becomes a stable release, and keeps these packages
+SUITE = "forky"  # A codename, which stays valid after the suite becomes the stable release.
 MAJOR = 7
 
 ROOTS = ("bazel-bootstrap", "default-jre-headless", "patchelf", "python3-pip-whl")
 
-# What these depend on, and Bazel runs without; what only these depend on stays out with them.
+# Dependencies that Bazel does not need to run. Packages that only these need are left out, too.
 WITHOUT = frozenset(
     (
-        # The machine has its own of these, or needs none.
+        # The machine has these packages, or does not need them.
         "build-essential",
         "ca-certificates",
         "default-jdk-headless",
@@ -30,12 +31,12 @@ WITHOUT = frozenset(
         "python3",
         "unzip",
         "zlib1g-dev",
-        # The server's jar contains the classes that it uses of these.
+        # The server's jar contains the used classes of these packages.
         "libfastutil-java",
         "libguava-java",
         "libnetty-java",
         "libprotobuf-java",
-        # Needed to build Bazel, or for annotations, or by parts of a library that the server has no use for.
+        # Needed only to build Bazel, for annotations, or for parts of a library that the server does not use.
         "libanimal-sniffer-java",
         "libasm-java",
         "libchecker-framework-java",
@@ -54,7 +55,7 @@ WITHOUT = frozenset(
         "libtomcat9-java",
         "libtruth-java",
         "velocity",
-        # For Java programs with pictures, smart cards, log-ins.
+        # For Java programs with images, smart cards or log-ins.
         "ca-certificates-java",
         "libjpeg62-turbo",
         "liblcms2-2",
@@ -69,19 +70,19 @@ WITHOUT = frozenset(
     )
 )
 
-# Bytes on the disk: the packages, and what is unpacked from them.
+# The bytes on the disk for the packages and their unpacked files.
 _SPACE = 600_000_000
 
 
 def install(prefix: pathlib.Path, lock: int) -> None:
-    """Installs Bazel under `prefix`; `bin/bazel` there is written last.
+    """Installs Bazel under `prefix`. `bin/bazel` is written last.
 
     Args:
         prefix: a folder that does not exist yet.
-        lock: a descriptor that the programs started here keep open until they end.
+        lock: a descriptor that the started programs keep open until they end.
 
     Raises:
-        errors.LauncherError: the machine cannot have one, or a step failed.
+        errors.LauncherError: the machine is not supported, or a step failed.
         OSError: a file could not be written.
     """
     architecture = machine.check()
@@ -116,7 +117,7 @@ def install(prefix: pathlib.Path, lock: int) -> None:
 def _make_runnable(
     prefix: pathlib.Path, root: pathlib.Path, architecture: machine.Architecture, commands: process.Commands
 ) -> None:
-    """Writes the script `prefix`/bazel, which runs the Bazel that is unpacked under `root`.
+    """Writes the script `prefix`/bazel, which runs the unpacked Bazel under `root`.
 
     Raises:
         FileNotFoundError: the packages lack a file.
@@ -134,7 +135,7 @@ def _make_runnable(
         architecture,
         commands,
     )
-    # The server looks for native libraries in its base only.
+    # The server searches native libraries in its base folder only.
     (base / "libzstd-jni.so").symlink_to(libraries / "libzstd-jni.so")
     settings.write_class_path(prefix, root)
     bazelrc = settings.write_bazelrc(prefix, _find(root / "usr/share/python-wheels", "pip-*.whl"))

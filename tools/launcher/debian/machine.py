@@ -1,4 +1,4 @@
-"""What the machine must be for a Bazel from Debian."""
+"""Checks that the machine can run a Bazel from Debian."""
 
 import dataclasses
 import platform
@@ -9,12 +9,12 @@ from tools.launcher import errors
 
 @dataclasses.dataclass(frozen=True)
 class Architecture:
-    """A processor that Debian builds Bazel for.
+    """A processor architecture with a Bazel in Debian.
 
     Attributes:
-        name: str: Debian's name for it.
-        triplet: str: the folder of its libraries under /usr/lib and /usr/libexec.
-        loader: str: the file name of its dynamic loader.
+        name: str: Debian's name of the architecture.
+        triplet: str: the folder of the architecture's libraries under /usr/lib and /usr/libexec.
+        loader: str: the file name of the dynamic loader.
     """
 
     name: str
@@ -32,7 +32,7 @@ def check() -> Architecture:
     """Returns the machine's architecture.
 
     Raises:
-        errors.LauncherError: no Bazel from Debian can run here, or a program that fetches it is missing.
+        errors.LauncherError: no Bazel from Debian can run on the machine, or a program for the download is missing.
     """
     system = _os_release()
     if system.get("ID") != "debian":

@@ -1,4 +1,4 @@
-"""The programs that an install runs."""
+"""Runs the programs of an installation."""
 
 import dataclasses
 import os
@@ -11,8 +11,8 @@ class CommandError(Exception):
     """A program failed.
 
     Attributes:
-        program: str: its name.
-        complaint: str: what it wrote to stderr.
+        program: str: the program's name.
+        complaint: str: the program's stderr.
     """
 
     def __init__(self, program: str, complaint: str) -> None:
@@ -22,14 +22,14 @@ class CommandError(Exception):
 
     @property
     def reason(self) -> str:
-        """The line of the complaint that says most."""
+        """The most informative line of the complaint."""
         lines = self.complaint.splitlines() or ["nothing"]
         return next((line for line in lines if line.startswith("E:")), lines[-1])
 
 
 @dataclasses.dataclass(frozen=True)
 class Commands:
-    """Runs programs, silently.
+    """Runs programs without output.
 
     Attributes:
         lock: int: a descriptor that each program holds open until it ends.
@@ -38,10 +38,10 @@ class Commands:
     lock: int
 
     def run(self, command: Sequence[str | pathlib.Path], cwd: pathlib.Path | None = None) -> str:
-        """Returns what the program wrote to stdout.
+        """Runs a program. Returns its stdout.
 
         Raises:
-            CommandError: it failed.
+            CommandError: the program failed.
         """
         done = subprocess.run(
             command,

@@ -1,4 +1,4 @@
-"""Whether Bazel reaches the registry of its modules."""
+"""Checks whether Bazel reaches the registry of modules."""
 
 import pathlib
 import shutil
@@ -8,12 +8,12 @@ from tools.launcher.debian import process
 
 
 def is_reached(bazel: Sequence[str], folder: pathlib.Path, commands: process.Commands) -> bool:
-    """Tries to look up the modules that Bazel itself asks for, by the user's own settings of registries and proxies.
+    """Tries to look up the modules that Bazel itself needs, with the user's settings of registries and proxies.
 
     Args:
-        bazel: the beginning of its command line.
+        bazel: the beginning of Bazel's command line.
         folder: a folder that does not exist, for the trial.
-        commands: runs it.
+        commands: runs Bazel.
     """
     workspace = folder / "workspace"
     workspace.mkdir(parents=True)

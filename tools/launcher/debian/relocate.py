@@ -1,4 +1,4 @@
-"""Makes unpacked packages run from where they lie."""
+"""Makes unpacked packages run from their folder."""
 
 import os
 import pathlib
@@ -11,7 +11,7 @@ _PT_INTERP = 3
 
 
 def relocate_links(root: pathlib.Path) -> None:
-    """Points the absolute symlinks under `root` into `root`."""
+    """Changes absolute symlinks under `root` to point into `root`."""
     for folder, folders, files in os.walk(root):
         for name in folders + files:
             path = pathlib.Path(folder, name)
@@ -28,13 +28,13 @@ def relocate_programs(
     architecture: machine.Architecture,
     commands: process.Commands,
 ) -> None:
-    """Gives the programs in `places` the loader and the libraries of `root`, newer than the machine's.
+    """Makes the programs in `places` use the loader and the libraries of `root`, which are newer than the machine's.
 
     Args:
-        root: where the packages, patchelf among them, are unpacked.
-        places: files, and folders that are searched through.
+        root: the folder of the unpacked packages, with patchelf.
+        places: files, and folders to search for programs.
         libraries: the folders of shared libraries.
-        architecture: of the programs.
+        architecture: the architecture of the programs.
         commands: runs patchelf.
 
     Raises:
@@ -42,7 +42,7 @@ def relocate_programs(
     """
     system = root / "usr/lib" / architecture.triplet
     loader = system / architecture.loader
-    # An rpath of the old kind holds for the libraries of a library, too.
+    # With --force-rpath, patchelf writes DT_RPATH, which also applies to dependencies of libraries.
     patchelf: list[str | pathlib.Path] = [loader, "--library-path", system, root / "usr/bin/patchelf", "--force-rpath"]
     rpath = ":".join(str(library) for library in libraries)
     programs = [path for place in places for path in _files(place) if is_program(path)]
@@ -55,7 +55,7 @@ def _files(place: pathlib.Path) -> Iterator[pathlib.Path]:
 
 
 def is_program(path: pathlib.Path) -> bool:
-    """Whether the file is a 64-bit little-endian ELF that names a loader, as programs do and libraries do not."""
+    """Returns whether a file is a 64-bit little-endian ELF program. Programs name a loader, and libraries do not."""
     with path.open("rb") as file:
         header = file.read(64)
         if len(header) < 64 or header[:6] != b"\x7fELF\x02\x01":

@@ -1,4 +1,4 @@
-"""What Bazel needs to be told when it runs from a private install."""
+"""Writes the settings of a Bazel in a private install."""
 
 import os
 import pathlib
@@ -6,7 +6,7 @@ import shlex
 import zipfile
 from collections.abc import Sequence
 
-# The modules that Debian packages, and where. They stand in for those of the central registry.
+# The modules in Debian's packages, with their places. They replace the modules of the central registry.
 SHIPPED = {
     "bazel_features": "tools/features",
     "bazel_skylib": "tools/skylib",
@@ -18,8 +18,8 @@ SHIPPED = {
     "rules_python": "rules/python",
 }
 
-# Bazel's own module asks for these too, though only builds for Java, protocol buffers and Apple load from them, and
-# `bazel mod tidy`.
+# Bazel's own module also depends on these modules. Only builds for Java, protocol buffers and Apple, and
+# `bazel mod tidy`, load from them, so stubs are sufficient.
 STUBS = ("apple_support", "buildozer", "protobuf", "zlib")
 
 _BUILDOZER_EXTENSION = """\
@@ -36,10 +36,10 @@ buildozer_binary = module_extension(_buildozer_binary_impl)
 
 
 def write_class_path(prefix: pathlib.Path, root: pathlib.Path) -> None:
-    """Rewrites the server's class path, a list of absolute paths, to the jars that lie under `root`.
+    """Rewrites the server's class path, a list of absolute paths, for the jars under `root`.
 
-    The jars name one another absolutely, too: so the list takes in all of them. One of our own is added, which tells
-    the server its version: Debian's says "development version", and `native.bazel_version` would be empty.
+    Jars refer to each other by absolute paths, so the list has all of them. A jar of our own gives the server its
+    version: Debian's jar has "development version", so `native.bazel_version` would be empty.
     """
     base = root / "usr/share/bazel"
     listed = base / "bazel_classpath_debian_depends.txt"
@@ -54,15 +54,15 @@ def write_class_path(prefix: pathlib.Path, root: pathlib.Path) -> None:
 
 
 def write_bazelrc(prefix: pathlib.Path, pip: pathlib.Path) -> pathlib.Path:
-    """Writes the bazelrc that only this install reads, and returns its path.
+    """Writes the bazelrc of this install. Returns its path.
 
     Args:
-        prefix: where the bazelrc goes.
-        pip: pip as a wheel, for repository rules on machines whose Python has none.
+        prefix: the folder of the bazelrc.
+        pip: pip as a wheel, for repository rules on machines without pip.
     """
     options = [
         f"--repo_env=EXECUTORCH_PIP_WHEEL={pip}",
-        # For tests that run Bazel themselves.
+        # For tests that run Bazel.
         f"--repo_env=EXECUTORCH_BAZEL={prefix / 'bin/bazel'}",
     ]
     bazelrc = prefix / "bazelrc"
@@ -71,12 +71,12 @@ def write_bazelrc(prefix: pathlib.Path, pip: pathlib.Path) -> pathlib.Path:
 
 
 def override_modules(bazelrc: pathlib.Path, prefix: pathlib.Path, root: pathlib.Path) -> None:
-    """Puts Debian's modules in place of the registry's, of whatever version a workspace asks for.
+    """Replaces modules of the registry by Debian's modules, for any version that a workspace requests.
 
     Args:
-        bazelrc: what write_bazelrc returned.
-        prefix: where the modules go that Debian lacks.
-        root: where Debian's modules are unpacked.
+        bazelrc: the file that write_bazelrc wrote.
+        prefix: the folder for modules that Debian lacks.
+        root: the folder of Debian's unpacked modules.
     """
     base = root / "usr/share/bazel"
     modules = {name: base / place for name, place in SHIPPED.items()}
@@ -89,9 +89,9 @@ def override_modules(bazelrc: pathlib.Path, prefix: pathlib.Path, root: pathlib.
     (modules["buildozer"] / "buildozer_binary.bzl").write_text(_BUILDOZER_EXTENSION)
     options = [
         *(f"--override_module={name}={place}" for name, place in modules.items()),
-        # The same for WORKSPACE files; modules go by other repository names, and are not touched by it.
+        # The same for WORKSPACE files. Modules have other repository names, so these options do not affect them.
         *(f"--override_repository={name}={base / place}" for name, place in SHIPPED.items()),
-        # It would pin the paths of this install.
+        # A lockfile would pin the paths of this install.
         "--lockfile_mode=off",
     ]
     bazelrc.write_text(bazelrc.read_text() + _lines(options))

@@ -1,4 +1,4 @@
-// A button on each block of code copies the code; of a session with prompts, the commands without their output.
+// A button on each block of code copies the code. For a session with prompts, the button copies only the commands.
 "use strict";
 
 function commandsOf(code) {

@@ -1,11 +1,11 @@
-// Names with punctuation, such as error ids, flags and operators, are found whole, before what Sphinx finds of their words.
+// The search finds whole names with punctuation, such as error ids, flags and operators, before Sphinx's results by words.
 "use strict";
 
 function nameIn(word) {
   return word.toLowerCase().replace(/^-+|=.*$/g, "").replace(/^(@\w+)?\/\//, "");
 }
 
-// Sections with the names of a query, the best last, as results of Sphinx's search.
+// Returns sections with the names of a query as results of Sphinx's search, the best one last.
 function sectionsWithNames(query) {
   const found = new Map();
   for (const word of query.trim().split(/\s+/)) {
