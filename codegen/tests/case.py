@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
-
-from absl.testing import absltest
 
 from codegen.commands import command_line
 from diagnostics.errors import InputError
+from diagnostics.golden import case
 
 
-class TestCase(absltest.TestCase):
-    def setUp(self) -> None:
-        super().setUp()
-        self.directory = Path(self.create_tempdir().full_path)
-
-    def write(self, name: str, content: str | bytes) -> str:
-        """Writes a file and gives its path."""
-        path = self.directory / name
-        path.write_bytes(content.encode() if isinstance(content, str) else content)
-        return str(path)
-
+class TestCase(case.TestCase):
     def run_command(self, name: str, *arguments: str) -> None:
         """Runs `codegen <name> <arguments>` in this process.
 
