@@ -13,13 +13,8 @@ _CONTEXT = "executorch::runtime::KernelRuntimeContext&"
 _PLAIN = f"{_TENSOR} const&, {_TENSOR}&"
 _WITH_CONTEXT = f"{_CONTEXT}, {_PLAIN}"
 _SCHEMA = "my_ops::mul3.out(Tensor input, *, Tensor(a!) output) -> Tensor(a!)"
-_SIGNATURES = """\
-    expected one of:
-      executorch::aten::Tensor& a::native::mul3_out(const executorch::aten::Tensor& input, \
-executorch::aten::Tensor& output)
-      executorch::aten::Tensor& a::native::mul3_out(executorch::runtime::KernelRuntimeContext& context, \
-const executorch::aten::Tensor& input, executorch::aten::Tensor& output)
-"""
+# Where the YAML names the kernel.
+_UNDEFINED = "undefined-kernel ops/custom_ops.yaml:5:20"
 
 
 class BindCommandTest(case.TestCase):
@@ -57,8 +52,8 @@ class BindCommandTest(case.TestCase):
         )
         return Path(output).read_text()
 
-    def _finding(self, *symbols: str, schema: str = _SCHEMA) -> str:
-        return self.finding(lambda: self._bind(*symbols, schema=schema))
+    def _assert_undefined(self, *symbols: str) -> None:
+        self.assert_refused(lambda: self._bind(*symbols), _UNDEFINED)
 
     def test_kernel_with_a_context(self) -> None:
         for letter in "TWi":
@@ -109,96 +104,60 @@ ET_WEAK executorch::aten::Tensor& mul3_out(
         self.assertNotIn("--dynamic", (self.directory / "arguments").read_text())
 
     def test_defined_nowhere(self) -> None:
-        finding = self._finding("T unrelated::other_thing(int)", "D a::native::mul3_out", "T main")
-        self.assert_starts_with(
-            finding,
-            "ops/custom_ops.yaml:5:20: error: the kernel a::native::mul3_out of my_ops::mul3.out is defined nowhere in "
-            f"the kernel libraries of //ops:lib (libops.a)\n{_SIGNATURES}  Likely cause: the kernel's source is not ",
-        )
-        self.assert_id(finding, "undefined-kernel")
+        self._assert_undefined("T unrelated::other_thing(int)", "D a::native::mul3_out", "T main")
 
     def test_other_parameter(self) -> None:
-        finding = self._finding(f"T a::native::mul3_out({_CONTEXT}, {_TENSOR} const&, int, {_TENSOR}&)")
-        self.assertIn(
-            f"{_SIGNATURES}    found:\n      a::native::mul3_out(executorch::runtime::KernelRuntimeContext&, const "
-            "executorch::aten::Tensor&, int, executorch::aten::Tensor&) in libops.a(op.o)\n",
-            finding,
-        )
-        self.assertIn("the kernel's parameter 3 is int, but the schema makes it executorch::aten::Tensor&\n", finding)
+        self._assert_undefined(f"T a::native::mul3_out({_CONTEXT}, {_TENSOR} const&, int, {_TENSOR}&)")
 
     def test_missing_parameter(self) -> None:
-        finding = self._finding(f"T a::native::mul3_out({_TENSOR} const&)")
-        self.assertIn("Likely cause: the kernel has 1 parameters, but the schema makes them 2\n", finding)
+        self._assert_undefined(f"T a::native::mul3_out({_TENSOR} const&)")
 
     def test_namespace_without_native(self) -> None:
-        finding = self._finding(f"T a::mul3_out({_PLAIN})")
-        self.assertIn(
-            "    found:\n      a::mul3_out(const executorch::aten::Tensor&, executorch::aten::Tensor&) in ", finding
-        )
-        self.assertIn("the kernel is not in a::native: codegen appends 'native' to the YAML's namespace\n", finding)
+        self._assert_undefined(f"T a::mul3_out({_PLAIN})")
 
     def test_other_namespace(self) -> None:
-        finding = self._finding(f"T b::native::mul3_out({_PLAIN})")
-        self.assertIn("Likely cause: the kernel is in another namespace than a::native\n", finding)
+        self._assert_undefined(f"T b::native::mul3_out({_PLAIN})")
 
     def test_similar_name(self) -> None:
-        finding = self._finding(f"T a::native::mull3_out({_PLAIN})", "T a::native::add_out(int)")
-        self.assertIn("      a::native::mull3_out(const executorch::aten::Tensor&, ", finding)
-        self.assertNotIn("add_out", finding)
-        self.assertIn("Likely cause: a typo in the kernel's name, in the YAML or in the source\n", finding)
+        self._assert_undefined(f"T a::native::mull3_out({_PLAIN})", "T a::native::add_out(int)")
 
     def test_local_kernels(self) -> None:
         for symbol in (f"t a::native::mul3_out({_PLAIN})", f"t a::native::(anonymous namespace)::mul3_out({_PLAIN})"):
-            self.assertIn("the kernel is static or in an anonymous namespace, so that no other", self._finding(symbol))
+            self._assert_undefined(symbol)
 
     def test_c_linkage(self) -> None:
-        finding = self._finding("T mul3_out")
-        self.assertIn('      extern "C" mul3_out in libops.a(op.o)\n', finding)
-        self.assertIn('Likely cause: the kernel is declared extern "C"\n', finding)
+        self._assert_undefined("T mul3_out")
 
     def test_no_libraries(self) -> None:
         output = str(self.directory / "KernelAdapters.cpp")
-        finding = self.finding(
-            lambda: self.run_command("bind", f"--manifest={self._manifest()}", "--nm=nm", f"--output={output}")
+        self.assert_refused(
+            lambda: self.run_command("bind", f"--manifest={self._manifest()}", "--nm=nm", f"--output={output}"),
+            _UNDEFINED,
         )
-        self.assertIn("Likely cause: the library has no kernel libraries: kernel_deps is empty, or ", finding)
 
     def test_attribute(self) -> None:
         """Another rule has its kernels in another attribute."""
-        finding = self.finding(lambda: self._bind("T unrelated::other_thing(int)", arguments=("--attribute=kernels",)))
-        self.assertIn("the kernel's source is not in any library of kernels, or its name in the YAML is", finding)
-        self.assertIn("Fix: define the kernel with an expected signature in a library of kernels, or correct", finding)
-        self.assertNotIn("kernel_deps", finding)
+        self.assert_refused(
+            lambda: self._bind("T unrelated::other_thing(int)", arguments=("--attribute=kernels",)), _UNDEFINED
+        )
 
     def test_link_time_optimization(self) -> None:
-        finding = self._finding("C __gnu_lto_slim")
-        self.assert_starts_with(finding, "libops.a(op.o): error: the object file holds no machine code, ")
-        self.assertIn("Likely cause: the object file was compiled with link-time optimization (-flto)\n", finding)
-        self.assert_id(finding, "link-time-optimization")
+        self.assert_refused(lambda: self._bind("C __gnu_lto_slim"), "link-time-optimization libops.a(op.o)")
 
     def test_nm_fails(self) -> None:
         nm = self.write("nm", "#!/bin/sh\necho 'nm: ops.o: file format not recognized' >&2\nexit 1\n")
         Path(nm).chmod(0o755)
-        for tool, expected in (
-            (
-                nm,
-                "nm: error: cannot read the symbols of the libraries\n    nm: ops.o: file format not rec",
-            ),
-            ("no/such/nm", "no/such/nm: error: cannot run nm: No such file or directory\n"),
-        ):
+        for tool, place in ((nm, "nm"), ("no/such/nm", "no/such/nm")):
             arguments = (f"--manifest={self._manifest()}", f"--nm={tool}", "--library=ops.o", "--output=unused")
-            finding = self.finding(lambda arguments=arguments: self.run_command("bind", *arguments))  # type: ignore[misc]
-            self.assert_starts_with(finding, expected)
-            self.assert_id(finding, "unreadable-symbols")
+            self.assert_refused(
+                lambda arguments=arguments: self.run_command("bind", *arguments),  # type: ignore[misc]
+                f"unreadable-symbols {place}",
+            )
 
     def test_no_manifest(self) -> None:
         manifest = self.write("registered.json", "{}")
         arguments = (f"--manifest={manifest}", "--nm=nm", "--output=unused")
-        finding = self.finding(lambda: self.run_command("bind", *arguments))
-        self.assert_starts_with(
-            finding, "registered.json: error: the file does not hold the operators that a library registers: KeyError: "
-        )
-        self.assert_id(finding, "wrong-artifact")
+        self.assert_refused(lambda: self.run_command("bind", *arguments), "wrong-artifact registered.json")
 
 
 if __name__ == "__main__":

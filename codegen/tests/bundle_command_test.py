@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 import os
 import tarfile
@@ -57,9 +58,7 @@ class BundleCommandTest(case.TestCase):
 
     def test_binary_with_the_name_of_the_manifest(self) -> None:
         for name in ("manifest.json", "licenses"):
-            finding = self.finding(lambda name=name: self._bundle(binary=name))  # type: ignore[misc]
-            self.assert_starts_with(finding, f"//app:bundle: error: the binary is called {name}")
-            self.assert_id(finding, "reserved-name")
+            self.assert_refused(functools.partial(self._bundle, binary=name), "reserved-name //app:bundle")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import functools
 import json
 
 from absl.testing import absltest
@@ -105,19 +106,9 @@ class PruneCommandTest(case.TestCase):
         )
 
     def test_not_the_dtypes_of_a_build(self) -> None:
-        for content, found in (
-            ("[]", "TypeError: list indices must be integers or slices, not str"),
-            (
-                '{"label": "//a:a", "kernel_sources": [], "operators": {"a::b": ["Flat"]}}',
-                "ValueError: Flat is no dtype",
-            ),
-        ):
+        for content in ("[]", '{"label": "//a:a", "kernel_sources": [], "operators": {"a::b": ["Flat"]}}'):
             path = self.write("dtypes.json", content)
-            finding = self.finding(lambda path=path: selective_build.read(path))  # type: ignore[misc]
-            self.assertIn("#wrong-artifact", finding)
-            self.assert_starts_with(
-                finding, f"dtypes.json: error: the file does not hold the dtypes of a dtype-selective build: {found}\n"
-            )
+            self.assert_refused(functools.partial(selective_build.read, path), "wrong-artifact dtypes.json")
 
     def test_an_operator_is_text_and_no_code(self) -> None:
         self._prune({"aten::add.out": ["v1/6;"]}, '0:op.cpp:aten::add.out,a::b" || true || "')

@@ -8,8 +8,10 @@ from pathlib import Path
 from absl.testing import absltest
 
 from diagnostics import error_list
+from diagnostics.golden import golden
 
 _ROOT = Path(error_list.__file__).parent.parent
+_GOLDENS = sorted(golden.FOLDER.glob("*.txt"))
 # An id in a finding's constructor or in a message of a rule.
 _USED = re.compile(r'\bid="([a-z-]+)"|docs/errors\.md#([a-z-]+)')
 
@@ -55,7 +57,7 @@ class DocumentTest(absltest.TestCase):
         self.assertEqual(sorted(_ids(sources)), sorted(listed))
 
     def test_each_id_is_tested(self) -> None:
-        tested = _ids(list(_ROOT.glob("rules/tests/*.bzl")))
+        tested = _ids(list(_ROOT.glob("rules/tests/*.bzl"))) | {path.stem for path in _GOLDENS}
         for pattern in (
             "codegen/**/*_test.py",
             "export/**/*_test.py",
@@ -65,6 +67,21 @@ class DocumentTest(absltest.TestCase):
             for path in _ROOT.glob(pattern):
                 tested.update(_asserted(path.read_text()))
         self.assertEqual([kind.id for kind in error_list.read() if kind.id not in tested], [])
+
+
+class GoldensTest(absltest.TestCase):
+    def test_ids_are_listed(self) -> None:
+        self.assertLessEqual({path.stem for path in _GOLDENS}, {kind.id for kind in error_list.read()})
+
+    def test_each_message_is_that_of_a_test(self) -> None:
+        for test in sorted({test for path in _GOLDENS for test, _ in golden.read(path)}):
+            module, name, method = test.rsplit(".", 2)
+            with self.subTest(test):
+                source = _ROOT / f"{module.replace('.', '/')}.py"
+                text = source.read_text() if source.is_file() else ""
+                methods = re.findall(r"def (test\w+)", text.partition(f"class {name}(")[2])
+                # A parameterized test has its parameters behind the name.
+                self.assertTrue(any(map(method.startswith, methods)), f"is gone; update: {golden.COMMAND}")
 
 
 _GOOD = """Step: Checking a binary

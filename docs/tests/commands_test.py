@@ -56,6 +56,7 @@ _ELSEWHERE = {
     "tools/bazel build --platforms=//tools/cross:linux_arm64 *": "//tests/platforms:linux_arm64_test",
     "tools/bazel run //codegen/fuzz:cpp_fuzz -- *": "//codegen/fuzz:cpp_fuzz",
     "tools/bazel run //codegen/fuzz:program_fuzz -- *": "//codegen/fuzz:program_fuzz",
+    "tools/bazel run //diagnostics/golden:update": "//diagnostics/tests:golden_test",
     "tools/bazel run //diagnostics:update_errors": "//diagnostics/tests:error_list_test",
     "tools/bazel run //examples/qnn_op_package:example_op_package.skeleton": "//qnn/skeleton/tests:skeleton_test",
     "tools/bazel run //examples/mobilenet_v2:runner.profile*": "//profiles/tests:profile_test",

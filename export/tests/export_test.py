@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import linecache
 import os
 import re
 import subprocess
@@ -17,6 +18,7 @@ from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSeria
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 from diagnostics.errors import InputError
+from diagnostics.golden import case
 from export.exporter import export
 
 _DTYPES = {
@@ -68,10 +70,10 @@ def _read(ptd: bytes) -> dict[str, torch.Tensor]:
     return tensors
 
 
-class _Files(absltest.TestCase):
+class _Files(case.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        self.folder = Path(self.create_tempdir().full_path)
+        self.folder = self.directory
         self.model = self.folder / "model.py"
 
     def export(self, source: str, entry_point: str = "get_model") -> tuple[bytes, dict[str, torch.Tensor]]:
@@ -367,9 +369,15 @@ def get_sample_inputs():
 class ErrorTest(_Files):
     """Each error is one finding that names the file, and the line where there is one."""
 
-    def assert_error(self, source: str, line: int, *expected: str, entry_point: str = "get_model") -> None:
+    def assert_error(self, source: str, expected: str, entry_point: str = "get_model") -> None:
+        # Several model files of one test have the same path.
+        linecache.clearcache()
+        self.assert_refused(lambda: self.export(source, entry_point), expected)
+
+    def assert_raised(self, source: str, line: int, *expected: str) -> None:
+        """A message with words of Python and PyTorch; Python 3.10 knows no columns."""
         with self.assertRaises(InputError) as caught:
-            self.export(source, entry_point)
+            self.export(source)
         message = str(caught.exception)
         where = f"{self.model}:{line}:" if line else f"{self.model}: "
         self.assertEqual(message[: len(where)], where)
@@ -379,22 +387,22 @@ class ErrorTest(_Files):
         self.assertNotIn("Traceback", message)
 
     def test_syntax_error(self) -> None:
-        self.assert_error("import torch\ndef get_model(:\n", 2, "SyntaxError", "def get_model(:", "not valid Python")
+        self.assert_raised("import torch\ndef get_model(:\n", 2, "SyntaxError", "def get_model(:", "not valid Python")
 
     def test_raises_at_import(self) -> None:
         source = "import torch\ndef helper():\n    raise ValueError('no weights')\nhelper()\n"
-        self.assert_error(source, 3, "ValueError: no weights", "model.py:4, in <module>", "in helper")
+        self.assert_raised(source, 3, "ValueError: no weights", "model.py:4, in <module>", "in helper")
 
     def test_exits_at_import(self) -> None:
-        self.assert_error("import sys\nsys.exit(3)\n", 2, "SystemExit")
+        self.assert_raised("import sys\nsys.exit(3)\n", 2, "SystemExit")
 
     def test_import_error(self) -> None:
         lock = "@executorch_python//:no_such_module, for which executorch.python(requirements = ...) takes a lock."
-        self.assert_error("import no_such_module\n", 1, "no_such_module", "`deps`", lock)
-        self.assert_error("def get_model():\n    import no_such_module.parts\n", 2, "no_such_module", "`deps`", lock)
+        self.assert_raised("import no_such_module\n", 1, "no_such_module", "`deps`", lock)
+        self.assert_raised("def get_model():\n    import no_such_module.parts\n", 2, "no_such_module", "`deps`", lock)
 
     def test_raises_in_get_model(self) -> None:
-        self.assert_error(
+        self.assert_raised(
             "def get_model():\n    return {}['weights']\n",
             2,
             "get_model() raised KeyError: 'weights'",
@@ -402,70 +410,58 @@ class ErrorTest(_Files):
         )
 
     def test_get_model_takes_arguments(self) -> None:
-        self.assert_error(
+        self.assert_raised(
             "\ndef get_model(size):\n    return None\n", 2, "missing 1 required positional argument: 'size'"
         )
 
     def test_no_entry_point(self) -> None:
         source = "def get_modl(): pass\ndef other(): pass\n"
-        self.assert_error(
-            source, 0, "no function get_model()", "get_modl, other", "did you mean get_modl?", "#no-entry-point"
-        )
+        self.assert_error(source, "no-entry-point model.py")
 
     def test_no_function_at_all(self) -> None:
-        self.assert_error("x = 1\n", 0, "defines no function")
+        self.assert_error("x = 1\n", "no-entry-point model.py")
 
     def test_entry_point_is_no_function(self) -> None:
-        self.assert_error("get_model = 3\n", 0, "get_model is 3; expected a function", "#wrong-return-value")
+        self.assert_error("get_model = 3\n", "wrong-return-value model.py")
 
     def test_nonsense(self) -> None:
-        for value, expected in (
-            ("None", "get_model() is None; expected (torch.nn.Module, example_inputs)"),
-            ("torch.nn.ReLU()", "get_model() is an instance of ReLU; expected (torch.nn.Module"),
-            ("(torch.nn.ReLU, (torch.ones(1),))", "the class ReLU (not an instance)"),
-            (
-                "(torch.nn.ReLU(), torch.ones(1))",
-                "is Tensor float32 [1]; expected a tuple of arguments (a tuple of one is",
-            ),
-            ("(torch.nn.ReLU(), [torch.ones(1)])", "is list of 1 (Tensor float32 [1]); expected a tuple of arguments"),
-            ("{}", "expected a dict of method name"),
-            ("{'a': 3}", "get_model()['a'] is 3"),
-            ("(torch.nn.ReLU(), (torch.ones(1),), 3)", "is tuple of 3"),
+        for value in (
+            "None",
+            "torch.nn.ReLU()",
+            "(torch.nn.ReLU, (torch.ones(1),))",
+            "(torch.nn.ReLU(), torch.ones(1))",
+            "(torch.nn.ReLU(), [torch.ones(1)])",
+            "{}",
+            "{'a': 3}",
+            "(torch.nn.ReLU(), (torch.ones(1),), 3)",
         ):
             with self.subTest(value):
-                self.assert_error(f"import torch\ndef get_model():\n    return {value}\n", 2, expected)
+                source = f"import torch\ndef get_model():\n    return {value}\n"
+                self.assert_error(source, "wrong-return-value model.py:2:1")
 
     def test_nonsense_samples(self) -> None:
-        for value, expected in (
-            ("(torch.ones(2, 4),)", "a list of inputs, one for each run"),
-            ("[]", "a list of inputs, one for each run"),
-            (
-                "[(torch.ones(2, 4), 1)]",
-                "get_sample_inputs()[0] is tuple of 2 (Tensor float32 [2, 4], 1); expected inp",
-            ),
-            (
-                "[(torch.ones(2, 4, 1),)]",
-                "input 0, is Tensor float32 [2, 4, 1]; expected as in the example Tensor float32 [2, 4]",
-            ),
-            ("[(torch.ones(2, 4).long(),)]", "Tensor int64 [2, 4]"),
-            (
-                "[(torch.ones(3, 4),)]",
-                "input 0, is Tensor float32 [3, 4]; expected as in the example Tensor float32 [2, 4]; o",
-            ),
+        for value in (
+            "(torch.ones(2, 4),)",
+            "[]",
+            "[(torch.ones(2, 4), 1)]",
+            "[(torch.ones(2, 4, 1),)]",
+            "[(torch.ones(2, 4).long(),)]",
+            "[(torch.ones(3, 4),)]",
         ):
             with self.subTest(value):
-                self.assert_error(_LINEAR + f"def get_sample_inputs():\n    return {value}\n", 9, expected)
+                source = _LINEAR + f"def get_sample_inputs():\n    return {value}\n"
+                self.assert_error(source, "wrong-return-value model.py:9:1")
 
     def test_nonsense_dynamic_shapes(self) -> None:
-        self.assert_error(_LINEAR + "def get_dynamic_shapes(): return {'z': None}\n", 9, "arg names ['x']", "dynamic")
+        self.assert_raised(_LINEAR + "def get_dynamic_shapes(): return {'z': None}\n", 9, "arg names ['x']", "dynamic")
 
     def test_eager_raises(self) -> None:
         source = _LINEAR.replace("torch.ones(2, 4)", "torch.ones(2, 5)")
-        self.assert_error(source, 8, "sample 0 raised RuntimeError: mat1 and mat2", "Tensor float32 [2, 5]")
+        self.assert_raised(source, 8, "sample 0 raised RuntimeError: mat1 and mat2", "Tensor float32 [2, 5]")
 
     def test_operator_that_is_not_registered(self) -> None:
         source = _module("def forward(self, x): return torch.ops.atn.cumsum(x)", "(torch.ones(1),)")
-        self.assert_error(
+        self.assert_raised(
             source,
             4,
             "forward() on sample 0 calls atn::cumsum, an operator that is not registered; did you mean aten::cumsum",
@@ -475,17 +471,15 @@ class ErrorTest(_Files):
 
     def test_output_of_unknown_class(self) -> None:
         source = _module("def forward(self, x): return object()", "(torch.ones(1),)")
-        self.assert_error(
-            source, 5, "output 0 of forward() on sample 0 is a object", "register_dataclass", "#unsupported-value"
-        )
+        self.assert_error(source, "unsupported-value model.py:5:1")
 
     def test_complex(self) -> None:
         source = _module("def forward(self, x): return x.abs()", "(torch.ones(1, dtype=torch.cfloat),)")
-        self.assert_error(source, 5, "torch.complex64")
+        self.assert_error(source, "unsupported-value model.py:5:1")
 
     def test_data_dependent_control_flow(self) -> None:
         source = _module("def forward(self, x):\n    return x if x.sum() > 0 else -x", "(torch.ones(3),)")
-        self.assert_error(source, 5, "torch.export of forward()", "data-dependent", "torch.where")
+        self.assert_raised(source, 5, "torch.export of forward()", "data-dependent", "torch.where")
 
     def test_dynamic_shape_constraints(self) -> None:
         source = _module(
@@ -493,7 +487,7 @@ class ErrorTest(_Files):
             "(torch.ones(2),)",
             after="def get_dynamic_shapes(): return ({0: torch.export.Dim('n', max=8)},)",
         )
-        self.assert_error(source, 5, "n = 2", "follow the suggested fixes")
+        self.assert_raised(source, 5, "n = 2", "follow the suggested fixes")
 
     def test_operator_without_out_variant(self) -> None:
         source = _module(
@@ -505,8 +499,7 @@ class ErrorTest(_Files):
             library.impl("twice", lambda x, by: x * by, "CompositeExplicitAutograd")
             """,
         )
-        schema = "no_out::twice.out(Tensor x, int by, *, Tensor(a!) out) -> Tensor(a!)"
-        self.assert_error(source, 9, "no out variant of no_out::twice", schema, "torch.library", "#no-out-variant")
+        self.assert_error(source, "no-out-variant model.py:9:1")
 
     def test_quantized_operators_without_out_variants(self) -> None:
         quantized = """
@@ -516,15 +509,15 @@ class ErrorTest(_Files):
         imported = "import executorch.kernels.quantized"
         module = "import torch.ao.quantization.fx._decomposed"
         source = _module(quantized, "(torch.ones(3),)", before=module)
-        self.assert_error(source, 6, "no out variant of quantized_decomposed::quantize_per_tensor", imported)
+        self.assert_error(source, "no-out-variant model.py:6:1")
         _, samples = self.export(_module(quantized, "(torch.ones(3),)", before=f"{module}\n{imported}"))
         self.assertEqual(samples["forward/0/output/0"].tolist(), [10, 10, 10])
 
     def test_layers_that_torchao_quantized(self) -> None:
-        for config, graph_pass in (
-            ("IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerGroup(32))", "weight_only"),
-            ("Int8DynamicActivationInt8WeightConfig()", "dynamic_linear"),
-            ("Int8DynamicActivationIntxWeightConfig(torch.int4, PerGroup(32))", "dynamic_linear"),
+        for config in (
+            "IntxWeightOnlyConfig(weight_dtype=torch.int4, granularity=PerGroup(32))",
+            "Int8DynamicActivationInt8WeightConfig()",
+            "Int8DynamicActivationIntxWeightConfig(torch.int4, PerGroup(32))",
         ):
             source = (
                 "from torchao.quantization import *\n"
@@ -532,19 +525,13 @@ class ErrorTest(_Files):
                 + f"eager = Model()\nquantize_(eager, {config})\ndef quantized(): return eager, (torch.ones(2, 32),)\n"
             )
             with self.subTest(config):
-                self.assert_error(
-                    source,
-                    14,
-                    "no out variant of torchao::",
-                    f"graph_passes = ['default', '{graph_pass}'] of the executorch_program",
-                    "@rules_executorch//kernels/optimized has the kernel",
-                    "#no-out-variant",
-                    entry_point="quantized",
-                )
+                self.assert_error(source, "no-out-variant model.py:14:1", "quantized")
         asymmetric = "IntxWeightOnlyConfig(torch.int4, PerGroup(32), MappingType.ASYMMETRIC)"
         self.model.write_text(re.sub("quantize_.*", f"quantize_(eager, {asymmetric})", source))
-        with self.assertRaisesRegex(InputError, "(?s)the graph pass weight_only does not take them.*#no-out-variant"):
-            export(self.model, "quantized", graph_passes=("default", "weight_only"))
+        self.assert_refused(
+            lambda: export(self.model, "quantized", graph_passes=("default", "weight_only")),
+            "no-out-variant model.py:14:1",
+        )
 
     def test_operator_without_fake(self) -> None:
         source = _module(
@@ -556,7 +543,7 @@ class ErrorTest(_Files):
             library.impl("twice", lambda x: x * 2, "CPU")
             """,
         )
-        self.assert_error(
+        self.assert_raised(
             source,
             8,
             "torch.export of forward() needs a fake kernel of no_fake::twice, which has none",
@@ -570,7 +557,7 @@ class ErrorTest(_Files):
             "def forward(self, x): return torch.cond(x.sum() > 0, lambda x: x.t(), lambda x: (x + 1).t(), (x,))",
             "(torch.ones(2, 3),)",
         )
-        self.assert_error(
+        self.assert_raised(
             source,
             5,
             "cond_true might be aliasing the input",
@@ -581,18 +568,10 @@ class ErrorTest(_Files):
 
     def test_module_that_contains_itself(self) -> None:
         part = "class Part(torch.nn.Module):\n    def __init__(self, whole):\n        super().__init__()\n        "
-        for before, attribute, found in (
-            ("", "self.me = self", "Model.me is Model"),
-            (
-                part + "self.whole = whole",
-                "self.parts = torch.nn.ModuleList([Part(self)])",
-                "Model.parts.0.whole is Model",
-            ),
-            (
-                part + "self.inner = torch.nn.Sequential(self)",
-                "self.part = Part(self)",
-                "Model.part.inner.0 is Model.part",
-            ),
+        for before, attribute in (
+            ("", "self.me = self"),
+            (part + "self.whole = whole", "self.parts = torch.nn.ModuleList([Part(self)])"),
+            (part + "self.inner = torch.nn.Sequential(self)", "self.part = Part(self)"),
         ):
             source = _module(
                 f"def __init__(self):\n    super().__init__()\n    {attribute}\ndef forward(self, x): return x",
@@ -600,38 +579,16 @@ class ErrorTest(_Files):
                 before=before,
             )
             line = source[: source.index("def get_model")].count("\n") + 1
-            self.assert_error(
-                source,
-                line,
-                f"the module of get_model() contains itself: {found}\n",
-                "self.parent = (parent,)",
-                "#wrong-return-value",
-            )
+            self.assert_error(source, f"wrong-return-value model.py:{line}:1")
 
     def test_operator_that_writes_to_its_arguments(self) -> None:
         cases = (
-            (
-                "inc(Tensor(a!) x, Tensor y) -> ()",
-                "inc(y, x)",
-                "inc, which writes to its argument x and returns nothing",
-            ),
-            (
-                "inc(Tensor(a!)[] x, Tensor y) -> ()",
-                "inc([y], x)",
-                "inc, which writes to its argument x and returns nothing",
-            ),
-            (
-                "inc_(Tensor(a!) x, Tensor y) -> Tensor(a!)",
-                "inc_(y, x)",
-                "inc_, which writes to its argument x and returns one of its arguments",
-            ),
-            (
-                "inc.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)",
-                "inc.out(x, out=y)",
-                "inc.out, which writes to its argument out and returns one of its arguments",
-            ),
+            ("inc(Tensor(a!) x, Tensor y) -> ()", "inc(y, x)"),
+            ("inc(Tensor(a!)[] x, Tensor y) -> ()", "inc([y], x)"),
+            ("inc_(Tensor(a!) x, Tensor y) -> Tensor(a!)", "inc_(y, x)"),
+            ("inc.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)", "inc.out(x, out=y)"),
         )
-        for number, (schema, call, expected) in enumerate(cases):
+        for number, (schema, call) in enumerate(cases):
             with self.subTest(schema):
                 name = schema.partition("(")[0]
                 for exported in (False, True):
@@ -658,13 +615,7 @@ class ErrorTest(_Files):
                     if exported:
                         made = "torch.export.export(Model(), (torch.ones(2),))"
                         source = source.replace("return Model(), (torch.ones(2),)", f"return {made}")
-                    self.assert_error(
-                        source,
-                        15,
-                        f"forward() calls {namespace}::{expected}",
-                        "model.py:15, in forward",
-                        "#mutable-operator",
-                    )
+                    self.assert_error(source, "mutable-operator model.py:15:1")
 
     def test_python_operator_that_writes_to_its_arguments(self) -> None:
         for number, (returns, body) in enumerate((("None", "None"), ("torch.Tensor", "x * 2"))):
@@ -685,9 +636,7 @@ class ErrorTest(_Files):
                     inc.register_fake(lambda x: {body})
                     """,
                 )
-                self.assert_error(
-                    source, 12, f"mutable_python::inc{number}, which writes to its argument x and", "#mutable-operator"
-                )
+                self.assert_error(source, "mutable-operator model.py:12:1")
 
     def test_operator_that_updates_a_state(self) -> None:
         _, samples = self.export(
@@ -722,8 +671,7 @@ class ErrorTest(_Files):
             library.impl("update", lambda kept, x: torch.empty_like(x), "Meta")
             """,
         )
-        schema = "no_out_state::update.out(Tensor(a!) kept, Tensor x, *, Tensor(b!) out) -> Tensor(b!)"
-        self.assert_error(source, 10, schema, "#no-out-variant")
+        self.assert_error(source, "no-out-variant model.py:10:1")
 
     def test_python_operator_without_fake(self) -> None:
         source = _module(
@@ -735,7 +683,7 @@ class ErrorTest(_Files):
                 return x * 2
             """,
         )
-        self.assert_error(source, 8, 'register_fake("no_fake::python_twice")', "#no-fake-kernel")
+        self.assert_raised(source, 8, 'register_fake("no_fake::python_twice")', "#no-fake-kernel")
 
     def test_write_to_a_tensor_that_is_no_buffer(self) -> None:
         source = _module(
@@ -749,17 +697,16 @@ class ErrorTest(_Files):
             """,
             "(torch.ones(2),)",
         )
-        self.assert_error(source, 10, "no buffers of the module", "#state-outside-buffers")
+        self.assert_error(source, "state-outside-buffers model.py:10:1")
 
     def test_outputs_that_vary(self) -> None:
         source = _module(
             "def forward(self, x): return (x + 1, x) if torch.compiler.is_compiling() else x + 1", "(torch.ones(2),)"
         )
-        self.assert_error(source, 5, "forward() returns 1 values on sample 0", "#varying-outputs")
+        self.assert_raised(source, 5, "forward() returns 1 values on sample 0", "#varying-outputs")
 
     def test_no_such_file(self) -> None:
-        with self.assertRaisesRegex(InputError, "cannot read the model file: No such file"):
-            export(self.folder / "missing.py")
+        self.assert_refused(lambda: export(self.folder / "missing.py"), "unreadable-file missing.py")
 
 
 class CommandTest(_Files):

@@ -8,7 +8,6 @@ import os
 import sys
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 from unittest import mock
 
@@ -21,6 +20,7 @@ from torchao.quantization.pt2e import qat_utils
 from codegen.inputs import program_reader
 from codegen.model.program import Program
 from diagnostics.errors import InputError
+from diagnostics.golden import case
 from export import delegation
 from export.exporter import Exported, export
 
@@ -89,10 +89,10 @@ def _read(ptd: bytes) -> dict[str, torch.Tensor]:
     }
 
 
-class _Files(absltest.TestCase):
+class _Files(case.TestCase):
     def setUp(self) -> None:
         super().setUp()
-        self.folder = Path(self.create_tempdir().full_path)
+        self.folder = self.directory
         self.model = self.folder / "model.py"
 
     def export(self, source: str, *, backends: Sequence[str] = (), quantize: str = "") -> Exported:
@@ -332,86 +332,53 @@ def get_model():
 
 
 class ErrorsTest(_Files):
-    def assert_error(
-        self, id: str, found: str, source: str, *, backends: Sequence[str] = (), quantize: str = ""
-    ) -> None:
+    def assert_error(self, expected: str, source: str, *, backends: Sequence[str] = (), quantize: str = "") -> None:
+        self.assert_refused(lambda: self.export(source, backends=backends, quantize=quantize), expected)
+
+    def assert_error_of_others(self, id: str, found: str, source: str) -> None:
+        """A message that has words of other packages, or columns, which no version of Python before 3.11 knows."""
         with self.assertRaises(InputError) as raised:
-            self.export(source, backends=backends, quantize=quantize)
+            self.export(source)
         (finding,) = raised.exception.findings
         self.assertEqual(finding.id, id, finding)
         self.assertIn(found, str(finding))
 
     def test_unknown_recipes(self) -> None:
-        self.assert_error(
-            "unknown-recipe",
-            "attribute backends: error: there is no recipe xnpack; did you mean xnnpack?",
-            _LINEAR,
-            backends=["xnpack"],
-        )
-        self.assert_error("unknown-recipe", "there is no recipe int4", _LINEAR, quantize="int4")
+        self.assert_error("unknown-recipe attribute backends", _LINEAR, backends=["xnpack"])
+        self.assert_error("unknown-recipe attribute quantize", _LINEAR, quantize="int4")
 
     def test_package_that_is_not_there(self) -> None:
         with mock.patch.dict(sys.modules, {"executorch.backends.xnnpack.partition.xnnpack_partitioner": None}):
-            self.assert_error(
-                "recipe-cannot-import",
-                "attribute backends: error: the recipe xnnpack cannot import executorch: ",
-                _LINEAR,
-                backends=["xnnpack"],
-            )
+            self.assert_error("recipe-cannot-import attribute backends", _LINEAR, backends=["xnnpack"])
 
     def test_said_twice(self) -> None:
         source = _LINEAR + "def get_partitioners():\n    return []\ndef get_quantizer():\n    return None\n"
-        self.assert_error(
-            "lowering-given-twice",
-            "model.py:22:1: error: the model file has get_partitioners(), and the rule backends = ['xnnpack']",
-            source,
-            backends=["xnnpack"],
-        )
-        self.assert_error(
-            "lowering-given-twice",
-            "model.py:24:1: error: the model file has get_quantizer(), and the rule quantize = 'xnnpack_int8'",
-            source,
-            quantize="xnnpack_int8",
-        )
+        self.assert_error("lowering-given-twice model.py:22:1", source, backends=["xnnpack"])
+        self.assert_error("lowering-given-twice model.py:24:1", source, quantize="xnnpack_int8")
 
     def test_wrong_returns(self) -> None:
-        for function, value, found in (
-            (
-                "get_partitioners",
-                "torch.nn.Linear",
-                "the class Linear (not an instance); expected a list of partitioners",
-            ),
-            ("get_partitioners", "[1]", "list of 1 (1); expected a list of partitioners"),
-            ("get_aten_passes", "[None]", "list of 1 (None); expected a list of functions"),
-            ("get_edge_compile_config", "{}", "get_edge_compile_config() is {}; expected an executorch.exir.EdgeComp"),
-            ("get_edge_passes", "[None]", "list of 1 (None); expected a list of passes"),
-            ("get_quantizer", "3", "get_quantizer() is 3; expected a quantizer"),
+        for function, value, quantize in (
+            ("get_partitioners", "torch.nn.Linear", ""),
+            ("get_partitioners", "[1]", ""),
+            ("get_aten_passes", "[None]", ""),
+            ("get_edge_compile_config", "{}", ""),
+            ("get_edge_passes", "[None]", ""),
+            ("get_quantizer", "3", ""),
+            ("get_calibration_inputs", "[]", "xnnpack_int8"),
+            ("get_calibration_inputs", "[(torch.ones(2),)]", "xnnpack_int8"),
         ):
             with self.subTest(function, value=value):
                 source = f"{_LINEAR}def {function}():\n    return {value}\n"
-                self.assert_error("wrong-return-value", f"model.py:22:1: error: {function}() is ", source)
-                self.assert_error("wrong-return-value", found, source)
-        for value, found in (
-            ("[]", "get_calibration_inputs() is []; expected a list of inputs"),
-            ("[(torch.ones(2),)]", "get_calibration_inputs()[0] is tuple of 1"),
-        ):
-            with self.subTest("get_calibration_inputs", value=value):
-                source = f"{_LINEAR}def get_calibration_inputs():\n    return {value}\n"
-                self.assert_error("wrong-return-value", found, source, quantize="xnnpack_int8")
+                self.assert_error("wrong-return-value model.py:22:1", source, quantize=quantize)
 
     def test_exported_already(self) -> None:
         source = _LINEAR.replace(
             "return Model(), _inputs(1)[0]", "return torch.export.export(Model(), (), _inputs(1)[0])"
         )
-        self.assert_error(
-            "wrong-return-value",
-            "what is given for forward is an ExportedProgram, which cannot be quantized any more",
-            source,
-            quantize="xnnpack_int8",
-        )
+        self.assert_error("wrong-return-value model.py:17:1", source, quantize="xnnpack_int8")
 
     def test_quantizer_that_fails(self) -> None:
-        self.assert_error(
+        self.assert_error_of_others(
             "user-code-raised",
             "the quantizer of forward() raised ValueError: no such layer",
             _LINEAR
@@ -432,7 +399,7 @@ class ErrorsTest(_Files):
         )
 
     def test_backend_that_fails(self) -> None:
-        self.assert_error(
+        self.assert_error_of_others(
             "user-code-raised",
             "ExecuTorch's lowering raised ",
             _LINEAR
@@ -455,20 +422,18 @@ def get_aten_passes():
     return [first, second]
 """
         )
-        self.assert_error(
+        self.assert_error_of_others(
             "user-code-raised",
             "model.py:27:5: error: second() raised ValueError: no such node",
             source.replace("BODY", "raise ValueError('no such node')"),
         )
         self.assert_error(
-            "wrong-return-value",
-            "model.py:26:1: error: what pass 1 of get_aten_passes() returns is None; expected a torch.export.Exported",
-            source.replace("BODY", "exported.graph_module.recompile()"),
+            "wrong-return-value model.py:26:1", source.replace("BODY", "exported.graph_module.recompile()")
         )
 
     @mock.patch.dict(os.environ, {"QNN_SDK_ROOT": "", "LD_LIBRARY_PATH": ""})
     def test_qualcomm_without_sdk(self) -> None:
-        self.assert_error(
+        self.assert_error_of_others(
             "no-qnn-sdk",
             "model.py:17:1: error: the model is lowered to Qualcomm's backend, and there is no SDK: ",
             _LINEAR
@@ -484,7 +449,7 @@ def get_partitioners():
         )
 
     def test_pass_that_fails(self) -> None:
-        self.assert_error(
+        self.assert_error_of_others(
             "user-code-raised",
             "    ValueError: no such node",
             _LINEAR

@@ -37,21 +37,7 @@ class UndeclaredTest(case.TestCase):
 
     def test_without_a_default(self) -> None:
         without = re.sub(r"    - arg_meta: null\n.*\n", "", _YAML.read_text())
-        finding = self.finding(lambda: self._generate(without, *self._model()))
-        self.assert_starts_with(
-            finding,
-            "functions.yaml:3:7: error: aten::add.out has no kernel for dtypes and dim orders that //a:model calls "
-            "it with\n    needed for:\n",
-        )
-        self.assert_id(finding, "missing-kernel-key")
-        needed = finding.partition("needed for:\n")[2].partition("    declared for:\n")[0]
-        self.assertEqual(
-            needed.split("\n")[:-1],
-            [
-                "      " + ", ".join(["Half[0, 2, 3, 1]"] * 4),
-                "      " + ", ".join(["Double[0, 1]"] * 4),
-            ],
-        )
+        self.assert_refused(lambda: self._generate(without, *self._model()), "missing-kernel-key functions.yaml:3:7")
 
 
 if __name__ == "__main__":

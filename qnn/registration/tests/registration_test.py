@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import runpy
 
 from absl.testing import absltest
 from executorch.backends.qualcomm.serialization import qc_schema
 
-from diagnostics.errors import InputError, Location
+from diagnostics.errors import Location
+from diagnostics.golden import case
 from qnn.opdef.model import Package
 from qnn.registration import registration
 
 _PACKAGE = Package(name="MyPackage", domain="aisw", version="1.0", op_defs=(), at=Location("a.xml"))
 
 
-class RegistrationTest(absltest.TestCase):
+class RegistrationTest(case.TestCase):
     def setUp(self) -> None:
         super().setUp()
         self.made = registration.make(
@@ -70,12 +72,10 @@ class RegistrationTest(absltest.TestCase):
 
     def test_bad_operators(self) -> None:
         for text in ("mul3", "my_ops.mul3.default"):
-            with self.subTest(text), self.assertRaises(InputError) as caught:
-                registration.make(_PACKAGE, "HTP", {"A": text}, "/d", "//a:b")
-            self.assertEqual(caught.exception.findings[0].id, "bad-operator-name")
-        with self.assertRaises(InputError) as caught:
-            registration.make(_PACKAGE, "HTP", {"A": "my_ops::mul3", "B": "my_ops::mul3"}, "/d", "//a:b")
-        self.assertEqual(caught.exception.findings[0].id, "op-of-two-ops")
+            make = functools.partial(registration.make, _PACKAGE, "HTP", {"A": text}, "/d", "//a:b")
+            self.assert_refused(make, "bad-operator-name //a:b")
+        operators = {"A": "my_ops::mul3", "B": "my_ops::mul3"}
+        self.assert_refused(lambda: registration.make(_PACKAGE, "HTP", operators, "/d", "//a:b"), "op-of-two-ops //a:b")
 
 
 if __name__ == "__main__":
