@@ -105,9 +105,10 @@ def _manifest(folder: Path, binary: str) -> dict[str, Any]:
 
 
 def _entry(path: Path, folder: Path) -> dict[str, Any]:
-    with path.open("rb") as file:
-        digest = hashlib.file_digest(file, "sha256").hexdigest()
-    return {"path": str(path.relative_to(folder)), "bytes": path.stat().st_size, "sha256": digest}
+    # hashlib.file_digest is newer than Python 3.10.
+    content = path.read_bytes()
+    digest = hashlib.sha256(content).hexdigest()
+    return {"path": str(path.relative_to(folder)), "bytes": len(content), "sha256": digest}
 
 
 def _write_tar(folder: Path, target: Path) -> None:
