@@ -119,7 +119,7 @@ bool has_dense_weights(const Convolution& c, ScalarType type) {
 }
 
 /// Packs the weights of the output channels `first` to `last` (exclusive) into rows, one for each channel.
-void pack_weights(const Convolution& c, ScalarType type, int64_t first, int64_t last, char* target) {
+void pack_some_weights(const Convolution& c, ScalarType type, int64_t first, int64_t last, char* target) {
   const ConvolutionAxis* axes = c.axes;
   const int64_t size = static_cast<int64_t>(elementSize(type));
   const int64_t row = c.in_channels * c.kernel_numel() * size;
@@ -176,7 +176,7 @@ bool convolve_directly(const ConvolutionLoops& loops, const Convolution& c, Prod
   }
   if (is_packed) {
     parallel_for(0, channels, divide_up(kGrain, std::max<int64_t>(1, row_bytes)),
-                 [&](int64_t first, int64_t last) { pack_weights(c, type, first, last, memory); });
+                 [&](int64_t first, int64_t last) { pack_some_weights(c, type, first, last, memory); });
     weights = {memory, type, c.out_channels * row_bytes, row_bytes, 0};
   }
   const int64_t count = parts.count();

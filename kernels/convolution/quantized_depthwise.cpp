@@ -51,16 +51,17 @@ class DepthwiseConvolution {
     std::fill_n(zeros_, simd::kByteLanes, c_.zero_point);
     const int64_t work = rows_ * c_.x.out_size * (c_.groups + simd::kByteLanes) * c_.taps() * kDepthwiseCost;
     const int64_t steps = divide_up(c_.y.out_size, rows_);
-    parallel_for(0, c_.batch * steps, std::max<int64_t>(QuantizedConvolution::kPartProducts / work, 1), [&](int64_t begin, int64_t end) {
-      for (int64_t step = begin; step < end; ++step) {
-        const char* factors = factors_;
-        for (int64_t channel = 0; channel < c_.groups; factors += block_bytes_) {
-          const Block block = block_from(channel);
-          compute_rows(step / steps, step % steps * rows_, block, factors);
-          channel = block.end();
-        }
-      }
-    });
+    parallel_for(0, c_.batch * steps, std::max<int64_t>(QuantizedConvolution::kPartProducts / work, 1),
+                 [&](int64_t begin, int64_t end) {
+                   for (int64_t step = begin; step < end; ++step) {
+                     const char* factors = factors_;
+                     for (int64_t channel = 0; channel < c_.groups; factors += block_bytes_) {
+                       const Block block = block_from(channel);
+                       compute_rows(step / steps, step % steps * rows_, block, factors);
+                       channel = block.end();
+                     }
+                   }
+                 });
     return true;
   }
 

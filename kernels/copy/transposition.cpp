@@ -64,7 +64,7 @@ KERNELS_ALWAYS_INLINE inline void copy_colors(const Transposition& matrix, const
 
 /// Copies a part of a tile element by element.
 template <typename T>
-void copy_each(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
+void copy_strips(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
   if (columns == 3) {
     // Three columns are usually the colors of an image.
     int64_t i = 0;
@@ -123,17 +123,17 @@ void copy_tile(const Transposition& matrix, const char* source, char* target, in
                        target + k * matrix.target_stride + j * kSize);
       }
     }
-    copy_each<T>(matrix, source + i * kSize + square_columns * matrix.source_stride,
-                 target + i * matrix.target_stride + square_columns * kSize, kRows, columns - square_columns);
+    copy_strips<T>(matrix, source + i * kSize + square_columns * matrix.source_stride,
+                     target + i * matrix.target_stride + square_columns * kSize, kRows, columns - square_columns);
   }
-  copy_each<T>(matrix, source + i * kSize, target + i * matrix.target_stride, rows - i, columns);
+  copy_strips<T>(matrix, source + i * kSize, target + i * matrix.target_stride, rows - i, columns);
 }
 
 #else
 
 template <typename T>
 void copy_tile(const Transposition& matrix, const char* source, char* target, int64_t rows, int64_t columns) {
-  copy_each<T>(matrix, source, target, rows, columns);
+  copy_strips<T>(matrix, source, target, rows, columns);
 }
 
 #endif

@@ -27,7 +27,8 @@ constexpr size_t kMostElements = std::numeric_limits<int32_t>::max();
 
 constexpr char kFix[] = "see --help for the forms of --input, and --list_methods for what the program takes.";
 
-[[noreturn]] void FailToParse(const std::string& spec, size_t index, const Port& expected, const std::string& found) {
+[[noreturn]] void FailToParseSpec(const std::string& spec, size_t index, const Port& expected,
+                                  const std::string& found) {
   Fail("--input=" + Shorten(spec) + " for input " + std::to_string(index) + " (" + Describe(expected) + "): " + found,
        "the values are written wrongly, or for another input.", kFix);
 }
@@ -192,21 +193,22 @@ bool Generate(const Word& word, ScalarType dtype, size_t count, std::vector<uint
 void SetSizes(const std::string& spec, size_t index, const Port& expected, const std::vector<int32_t>& sizes,
               Layout* layout) {
   if (sizes.size() != layout->sizes.size()) {
-    FailToParse(spec, index, expected,
-                "the shape has " + std::to_string(sizes.size()) + " dimensions, the input has " +
-                    std::to_string(layout->sizes.size()) + ".");
+    FailToParseSpec(spec, index, expected,
+                    "the shape has " + std::to_string(sizes.size()) + " dimensions, the input has " +
+                        std::to_string(layout->sizes.size()) + ".");
   }
   *layout = ContiguousLayout(layout->dtype, sizes);
   const std::string mistake = Mistake(*layout);
   if (!mistake.empty() || layout->numel() > kMostElements) {
-    FailToParse(spec, index, expected,
-                "the shape " + (mistake.empty() ? "has " + std::to_string(layout->numel()) + " elements" : mistake) +
-                    "; --input makes " + std::to_string(kMostElements) + " elements at most.");
+    FailToParseSpec(spec, index, expected,
+                    "the shape " +
+                        (mistake.empty() ? "has " + std::to_string(layout->numel()) + " elements" : mistake) +
+                        "; --input makes " + std::to_string(kMostElements) + " elements at most.");
   }
   const std::string mismatch = Mismatch(TensorData{*layout, {}}, expected);
   if (!mismatch.empty()) {
-    FailToParse(spec, index, expected,
-                "the shape " + mismatch + "; the program takes " + Describe(expected) + " at most.");
+    FailToParseSpec(spec, index, expected,
+                    "the shape " + mismatch + "; the program takes " + Describe(expected) + " at most.");
   }
 }
 
@@ -216,14 +218,14 @@ void ReadElements(const std::string& spec, size_t index, const Port& expected, c
   File file(path);
   const size_t size = tensor->layout.nbytes();
   if (file.problem().empty() && file.size() != size) {
-    FailToParse(spec, index, expected,
-                path + " has " + std::to_string(file.size()) + " bytes; " + Describe(tensor->layout) + " needs " +
-                    std::to_string(size) + ".");
+    FailToParseSpec(spec, index, expected,
+                    path + " has " + std::to_string(file.size()) + " bytes; " + Describe(tensor->layout) + " needs " +
+                        std::to_string(size) + ".");
   }
   tensor->bytes.resize(file.size());
   file.Read(tensor->bytes.data());
   if (!file.problem().empty()) {
-    FailToParse(spec, index, expected, "cannot read " + path + ": " + file.problem() + ".");
+    FailToParseSpec(spec, index, expected, "cannot read " + path + ": " + file.problem() + ".");
   }
 }
 
@@ -232,7 +234,7 @@ void ReadElements(const std::string& spec, size_t index, const Port& expected, c
 Value ParseInput(const std::string& spec, size_t index, const Port& expected) {
   if (expected.tag == Tag::None) {
     if (spec != "none") {
-      FailToParse(spec, index, expected, "the program was exported with None here; write --input=none.");
+      FailToParseSpec(spec, index, expected, "the program was exported with None here; write --input=none.");
     }
     return std::nullopt;
   }
@@ -257,21 +259,21 @@ Value ParseInput(const std::string& spec, size_t index, const Port& expected) {
   const Word word = ParseWord(text);
   if (word.kind != Word::kNone) {
     if (!Generate(word, layout.dtype, numel, &tensor.bytes)) {
-      FailToParse(spec, index, expected, "not all of its elements are numbers of " + DtypeName(layout.dtype) + ".");
+      FailToParseSpec(spec, index, expected, "not all of its elements are numbers of " + DtypeName(layout.dtype) + ".");
     }
     return tensor;
   }
   if (text.rfind("rand", 0) == 0) {
-    FailToParse(spec, index, expected, "the seed of rand:SEED is a whole number from 0 to 4294967295.");
+    FailToParseSpec(spec, index, expected, "the seed of rand:SEED is a whole number from 0 to 4294967295.");
   }
   const std::vector<std::string> values = text.empty() ? std::vector<std::string>() : Split(text, ',');
   if (values.size() != numel) {
-    FailToParse(spec, index, expected,
-                std::to_string(values.size()) + " values for " + std::to_string(numel) + " elements.");
+    FailToParseSpec(spec, index, expected,
+                    std::to_string(values.size()) + " values for " + std::to_string(numel) + " elements.");
   }
   for (const std::string& value : values) {
     if (!AppendElement(&tensor.bytes, layout.dtype, value)) {
-      FailToParse(spec, index, expected, "'" + Shorten(value) + "' is no " + DtypeName(layout.dtype) + ".");
+      FailToParseSpec(spec, index, expected, "'" + Shorten(value) + "' is no " + DtypeName(layout.dtype) + ".");
     }
   }
   return tensor;
