@@ -1,15 +1,12 @@
-#!/usr/bin/env python3
-"""Times builds as a user meets them, in a fresh clone with caches of its own.
+"""Times builds in a fresh clone with empty caches: the README's first command by steps, and builds after a change.
 
-    tools/bench/build_bench.py cold          from a fresh clone with empty caches to the quickstart's output, by steps
-    tools/bench/build_bench.py incremental   nothing to do; one operator added to a selection
+tools/bazel run //tools/bench:build_bench     # minutes, on a machine that has nothing else to do
 
-The clone is of HEAD; it and the caches lie in a temporary directory, which is removed.
+The clone has the commit HEAD. The clone and the caches are in a temporary directory.
 """
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import dataclasses
 import gzip
@@ -21,11 +18,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from absl import app, flags
+
+from tools.bench import report
+
+_RUNS = flags.DEFINE_integer("runs", 5, "How often to build after a change.", lower_bound=1)
+
+_COMMAND = "tools/bazel run //tools/bench:build_bench"
 _TARGET = "//examples/quickstart"
-# Steps of fewer seconds are left out.
-_LEAST = 0.5
+# The page leaves out steps of fewer seconds.
+_LEAST_SECONDS = 0.5
 
 
 class Clone:
@@ -33,8 +37,8 @@ class Clone:
 
     def __init__(self, directory: pathlib.Path) -> None:
         self.root = directory / "clone"
-        source = pathlib.Path(__file__).resolve().parents[2]
-        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", str(source), str(self.root)], check=True)
+        source = os.environ["BUILD_WORKSPACE_DIRECTORY"]
+        subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", source, str(self.root)], check=True)
         self._environment = {**os.environ, "XDG_CACHE_HOME": str(directory / "cache")}
 
     def bazel(self, *arguments: str) -> tuple[float, str]:
@@ -99,22 +103,18 @@ def steps_of(profile: pathlib.Path, start: float) -> list[Step]:
     return [Step(name, start + begin / 1e6, start + end / 1e6) for name, (begin, end) in spans.items()]
 
 
-def cold() -> None:
-    """Prints where the time goes between `git clone` and the quickstart's output."""
+def cold() -> tuple[float, list[Step]]:
+    """Returns the seconds between `git clone` and the quickstart's output, and the steps."""
     with _clone() as clone, tempfile.TemporaryDirectory() as folder:
         profile = pathlib.Path(folder, "profile.gz")
         installed, _ = clone.bazel("--version")
-        seconds, output = clone.bazel("run", f"--profile={profile}", _TARGET)
+        seconds, _ = clone.bazel("run", f"--profile={profile}", _TARGET)
         steps = [Step("Bazel: private install", 0, installed), *steps_of(profile, installed)]
-        print(f"{'':<44} {'from':>7} {'to':>7}")
-        for step in sorted(steps, key=lambda step: step.begin):
-            if step.end - step.begin >= _LEAST:
-                print(f"{step.name:<44} {step.begin:6.1f}s {step.end:6.1f}s")
-        print(f"{'total':<44} {'':7} {installed + seconds:6.1f}s\n\n{output}", end="")
+        return installed + seconds, sorted(steps, key=lambda step: step.begin)
 
 
-def incremental(runs: int) -> None:
-    """Prints the median seconds of a build with nothing to do, and of one after an operator was added."""
+def incremental(runs: int) -> tuple[float, float]:
+    """Returns the median seconds of a build with nothing to do, and of a build after an operator was added."""
     with _clone() as clone:
         package = clone.root / "tools/bench/incremental"
         package.mkdir()
@@ -128,8 +128,7 @@ def incremental(runs: int) -> None:
         for i in range(runs):
             build.write_text(text.replace('"aten::add.out"', f'"aten::add.out", "{_ADDED[i % len(_ADDED)]}"'))
             added.append(clone.bazel("build", target)[0])
-        for name, seconds in (("nothing to do", nothing), ("one operator more", added)):
-            print(f"{name:<20} median {statistics.median(seconds):.2f} s of {', '.join(f'{s:.2f}' for s in seconds)}")
+        return statistics.median(nothing), statistics.median(added)
 
 
 _ADDED = ("aten::mul.out", "aten::neg.out", "aten::cat.out", "aten::mean.out", "aten::sin.out")
@@ -155,16 +154,33 @@ executorch_binary(
 """
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("what", choices=["cold", "incremental"])
-    parser.add_argument("--runs", type=int, default=5, help="how often to build, for incremental (default 5)")
-    arguments = parser.parse_args()
-    if arguments.what == "cold":
-        cold()
-    else:
-        incremental(arguments.runs)
+def section(seconds: float, steps: Sequence[Step], nothing: float, added: float) -> str:
+    """Returns the text for docs/benchmarks.md."""
+    rows = [
+        (step.name, f"{step.begin:.1f}", f"{step.end:.1f}") for step in steps if step.end - step.begin >= _LEAST_SECONDS
+    ]
+    return f"""\
+## Builds
+
+Made by `{_COMMAND}`, on a machine with {os.cpu_count()} CPUs ({report.processor()}).
+
+The README's first command, `tools/bazel run {_TARGET}`, in a fresh clone with empty caches takes {seconds:.0f} s. Its \
+steps, in seconds after the start; actions of one kind are one step, from the first to the last one:
+
+{report.table(("step", "from", "to"), rows)}
+
+A build of a runner with one operator takes {nothing:.2f} s if nothing changed. After an operator was added to the \
+selection, the build takes {added:.2f} s (medians of {_RUNS.value}).
+"""
+
+
+def main(argv: Sequence[str]) -> None:
+    if len(argv) > 1:
+        raise app.UsageError(f"unknown argument: {argv[1]}")
+    text = section(*cold(), *incremental(_RUNS.value))
+    report.replace_section(pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md"), "builds", text)
+    print(text)
 
 
 if __name__ == "__main__":
-    main()
+    app.run(main)
