@@ -21,17 +21,22 @@ def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instru
             copts = KERNEL_COPTS,
             links_selected_only = True,
             operators = {name + ".cpp": file.operators},
+            unity_build = True,
             deps = ["//kernels/" + dep for dep in file.deps] + ["//kernels/simd"],
         )
 
     # All kernels. A binary that links this library only has the kernels that are registered in the binary.
     et_kernel_library(
         name = "operators",
+        srcs = [name + ".cpp" for name in operator_files],
+        copts = KERNEL_COPTS,
         for_instruction_sets = for_instruction_sets,
+        links_selected_only = True,
+        operators = {name + ".cpp": file.operators for name, file in operator_files.items()},
+        unity_build = True,
         yamls = yamls,
-        deps = deps + [":" + name for name in operator_files] + [
-            # A direct dependency, because the conversions of this library are selected by dtype, too. Its users are
-            # plain libraries, through which the selection has no effect.
-            "//kernels/tensors:convert",
+        deps = deps + [
+            "//kernels/" + dep
+            for dep in {dep: None for file in operator_files.values() for dep in file.deps + ["simd", "tensors:convert"]}
         ],
     )

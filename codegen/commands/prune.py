@@ -6,12 +6,14 @@
 
 --source has the number of a directory, a source file and the operators that the file implements. The directory gets a
 source for each file that implements a selected operator, and for each file without operators, which operators share.
-Each written source includes the header and then the original file. Without --header, --dtypes and --marks, kernels
-keep all dtypes.
+Each written source includes the header and then the original file, or with --unity_build several files. Without
+--header, --dtypes and --marks, kernels keep all dtypes.
 """
 
 from __future__ import annotations
 
+import zlib
+from collections.abc import Sequence
 from pathlib import Path
 
 from absl import flags
@@ -36,6 +38,15 @@ _SOURCES = flags.DEFINE_multi_string(
     flag_values=FLAGS,
 )
 _DIRECTORIES = flags.DEFINE_multi_string("directory", [], "Where to write sources to compile.", flag_values=FLAGS)
+_UNITY_BUILD = flags.DEFINE_multi_integer(
+    "unity_build",
+    [],
+    "The number of a --directory with sources that a translation unit may include several of.",
+    flag_values=FLAGS,
+)
+_SOURCES_PER_UNIT = flags.DEFINE_integer(
+    "sources_per_unit", 1, "How many sources a translation unit of --unity_build has on average.", 1, flag_values=FLAGS
+)
 _HEADER = flags.DEFINE_string(
     "header", None, "Where to write the header that says which dtypes to handle.", flag_values=FLAGS
 )
@@ -79,6 +90,21 @@ def run() -> None:
         selective_build.write(build, _DTYPES.value)
     if _MARKS.value is not None:
         Path(_MARKS.value).write_text(selective_build_cpp.marks(build))
-    for number, path in sources:
-        target = Path(_DIRECTORIES.value[number]) / path.replace("/", "_")
-        target.write_text(selective_build_cpp.wrapper(build, path, by_dtype))
+    for number, directory in enumerate(_DIRECTORIES.value):
+        paths = [path for group, path in sources if group == number]
+        for unit in _units(paths) if number in _UNITY_BUILD.value else [[path] for path in paths]:
+            name = f"unity_{unit[0]}" if len(unit) > 1 else unit[0]
+            Path(directory, name.replace("/", "_")).write_text(selective_build_cpp.wrapper(build, unit, by_dtype))
+
+
+def _units(paths: Sequence[str]) -> list[list[str]]:
+    """Splits sources into translation units.
+
+    The unit of a source depends on its path and the number of units only. So another source changes one unit, unless
+    the number of units changes.
+    """
+    number = -(-len(paths) // _SOURCES_PER_UNIT.value)
+    units: list[list[str]] = [[] for _ in range(number)]
+    for path in paths:
+        units[zlib.crc32(path.encode()) % number].append(path)
+    return [unit for unit in units if unit]

@@ -37,12 +37,13 @@ def header(build: SelectiveBuild) -> str:
     )
 
 
-def wrapper(build: SelectiveBuild, source: str, by_dtype: bool) -> str:
-    """Returns a source that includes another source, and before it the header if `by_dtype`."""
-    name = Path(source).name
+def wrapper(build: SelectiveBuild, sources: Sequence[str], by_dtype: bool) -> str:
+    """Returns a source that includes other sources, and before them the header if `by_dtype`."""
+    names = ", ".join(Path(source).name for source in sources)
+    includes = "".join(f'#include "{source}"\n' for source in sources)
     if by_dtype:
-        return template.fill("KernelForDtypes.cpp", name=name, label=build.label, source=source)
-    return template.fill("SelectedKernel.cpp", name=name, label=build.label, source=source)
+        return template.fill("KernelForDtypes.cpp", names=names, label=build.label, includes=includes)
+    return template.fill("SelectedKernel.cpp", names=names, label=build.label, includes=includes)
 
 
 def marks(build: SelectiveBuild) -> str:

@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import functools
 import json
+import shutil
+from collections.abc import Sequence
 
 from absl.testing import absltest
 
@@ -18,7 +20,7 @@ _SCHEMAS = {
 
 class PruneCommandTest(case.TestCase):
     def _prune(
-        self, keys: dict[str, list[str]], *sources: str, is_aten: bool = False
+        self, keys: dict[str, list[str]], *sources: str, is_aten: bool = False, flags: Sequence[str] = ()
     ) -> selective_build.SelectiveBuild:
         """Prunes the kernels of _SCHEMAS for the operators of a selection, by their kernel keys."""
         for directory in ("first", "second"):
@@ -51,6 +53,7 @@ class PruneCommandTest(case.TestCase):
             f"--header={self.directory}/selected_op_variants.h",
             f"--dtypes={self.directory}/dtypes.json",
             f"--marks={self.directory}/SelectedKernels.cpp",
+            *flags,
         )
         return selective_build.read(f"{self.directory}/dtypes.json")
 
@@ -87,6 +90,18 @@ class PruneCommandTest(case.TestCase):
 #include "kernels/op_add.cpp"
 """,
         )
+
+    def test_units_of_several_sources(self) -> None:
+        files = [f"kernels/op_{i}.cpp" for i in range(20)]
+        sources = [f"1:{file}:aten::add.out" for file in files]
+        for flags in ([], ["--unity_build=1", "--sources_per_unit=6"]):
+            self._prune({"aten::add.out": ["default"]}, *sources, flags=flags)
+            units = [path.read_text() for path in sorted((self.directory / "second").iterdir())]
+            shutil.rmtree(self.directory / "second")
+            shutil.rmtree(self.directory / "first")
+            self.assertEqual(len(units), 4 if flags else 20)
+            included = [line for unit in units for line in unit.splitlines() if "kernels/" in line]
+            self.assertCountEqual(included, [f'#include "{file}"' for file in files])
 
     def test_dtypes(self) -> None:
         build = self._prune(

@@ -5,7 +5,7 @@
 namespace rules_executorch::kernels {
 namespace {
 
-bool read_axis(const Tensor& in, const ImageArguments& arguments, int64_t d, ImageAxis& axis) {
+bool read_image_axis(const Tensor& in, const ImageArguments& arguments, int64_t d, ImageAxis& axis) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   axis = {in.size(d + 2),       arguments.kernel_size[d], 0, arguments.stride[d], arguments.dilation[d],
           arguments.padding[d], arguments.end_padding[d]};
@@ -31,7 +31,7 @@ bool read_image_axes(const Tensor& in, const ImageArguments& arguments, ImageAxi
        {arguments.kernel_size, arguments.stride, arguments.padding, arguments.end_padding, arguments.dilation}) {
     ET_CHECK_OR_RETURN_FALSE(list.size() == 2, "expected lists of two numbers, one for each spatial dimension");
   }
-  ET_LOG_AND_RETURN_IF_FALSE(read_axis(in, arguments, 0, y) && read_axis(in, arguments, 1, x));
+  ET_LOG_AND_RETURN_IF_FALSE(read_image_axis(in, arguments, 0, y) && read_image_axis(in, arguments, 1, x));
   constexpr double kMostElements = double(int64_t{1} << 48);
   const auto padded = [](const ImageAxis& axis) { return double(axis.in_size + axis.padding + axis.end_padding); };
   ET_CHECK_OR_RETURN_FALSE(padded(y) * padded(x) * double(in.size(1)) < kMostElements, "the padded input is too large");

@@ -19,7 +19,7 @@ using Floats = simd::Vector<float>;
 constexpr int64_t kLanes = simd::kLanes<float>;
 
 /// The approximate number of bytes of a block of transformed tiles and its sums of a strip. They stay in the L2 cache.
-constexpr int64_t kBlockBytes = 1024 * 1024;
+constexpr int64_t kTilesBytes = 1024 * 1024;
 /// The number of tiles of a block is a multiple of this number, so that the rows of the product fill whole tiles of the
 /// product.
 constexpr int64_t kTileStep = 8;
@@ -222,7 +222,7 @@ WinogradPlan plan_winograd_convolution(const WinogradGeometry& geometry) {
   const int64_t cost = plan.tiles * plan.places * geometry.channels * geometry.out_channels;
   plan.parts = std::max<int64_t>(1, std::min({divide_up(plan.tiles, kTileStep), cost / kPartProducts, thread_count()}));
   const int64_t tile_bytes = plan.places * (plan.filled_channels + kStripColumns) * sizeof(float);
-  const int64_t most = divide_up(kBlockBytes, tile_bytes * kTileStep) * kTileStep;
+  const int64_t most = divide_up(kTilesBytes, tile_bytes * kTileStep) * kTileStep;
   plan.block_tiles = even_size(divide_up(plan.tiles, plan.parts), most, kTileStep);
   // One padding line avoids cache-set conflicts.
   plan.place_stride = plan.block_tiles * plan.filled_channels + 16;

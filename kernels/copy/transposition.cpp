@@ -124,7 +124,7 @@ void copy_tile(const Transposition& matrix, const char* source, char* target, in
       }
     }
     copy_strips<T>(matrix, source + i * kSize + square_columns * matrix.source_stride,
-                     target + i * matrix.target_stride + square_columns * kSize, kRows, columns - square_columns);
+                   target + i * matrix.target_stride + square_columns * kSize, kRows, columns - square_columns);
   }
   copy_strips<T>(matrix, source + i * kSize, target + i * matrix.target_stride, rows - i, columns);
 }

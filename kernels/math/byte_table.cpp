@@ -5,9 +5,17 @@
 
 namespace rules_executorch::kernels {
 
-#if KERNELS_HAVE_VECTOR_TABLES
-
 namespace {
+
+void look_up_each(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n, int64_t stride, uint8_t* out) {
+  for (int64_t row = 0; row < rows; ++row, in += stride, out += stride) {
+    for (int64_t i = 0; i < n; ++i) {
+      out[i] = table[in[i]];
+    }
+  }
+}
+
+#if KERNELS_HAVE_VECTOR_TABLES
 
 KERNELS_VECTOR_TABLES void look_up_in_vectors(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n,
                                               int64_t stride, uint8_t* out) {
@@ -26,11 +34,35 @@ KERNELS_VECTOR_TABLES void look_up_in_vectors(const uint8_t* table, const uint8_
   }
 }
 
-}  // namespace
+#elif defined(KERNELS_HAVE_BYTE_TABLES)
+
+/// The number of bytes from which on a ByteTable is faster than a lookup of each byte.
+constexpr int64_t kManyBytes = 256;
+
+/// Rows often have half a vector, so that two rows share one.
+void look_up_with_byte_table(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n, int64_t stride,
+                             uint8_t* out) {
+  const simd::ByteTable look_up{table};
+  constexpr int64_t kHalf = simd::kByteLanes / 2;
+  const int64_t whole = n / simd::kByteLanes * simd::kByteLanes;
+  for (int64_t row = 0; row < rows; ++row) {
+    for (int64_t i = row * stride; i < row * stride + whole; i += simd::kByteLanes) {
+      simd::store(out + i, look_up(simd::load_as<simd::Bytes>(in + i)));
+    }
+  }
+  int64_t done = whole;
+  if (n - done >= kHalf) {
+    for (int64_t row = 0; row < rows; row += 2) {
+      const int64_t first = row * stride + done;
+      const int64_t second = row + 1 < rows ? first + stride : first;
+      simd::store_halves_to(out + first, out + second, look_up(simd::load_halves_of(in + first, in + second)));
+    }
+    done += kHalf;
+  }
+  look_up_each(table, in + done, rows, n - done, stride, out + done);
+}
 
 #endif
-
-namespace {
 
 void look_up(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n, int64_t stride, uint8_t* out) {
 #if KERNELS_HAVE_VECTOR_TABLES
@@ -38,12 +70,13 @@ void look_up(const uint8_t* table, const uint8_t* in, int64_t rows, int64_t n, i
     look_up_in_vectors(table, in, rows, n, stride, out);
     return;
   }
-#endif
-  for (int64_t row = 0; row < rows; ++row, in += stride, out += stride) {
-    for (int64_t i = 0; i < n; ++i) {
-      out[i] = table[in[i]];
-    }
+#elif defined(KERNELS_HAVE_BYTE_TABLES)
+  if (rows * n >= kManyBytes) {
+    look_up_with_byte_table(table, in, rows, n, stride, out);
+    return;
   }
+#endif
+  look_up_each(table, in, rows, n, stride, out);
 }
 
 }  // namespace

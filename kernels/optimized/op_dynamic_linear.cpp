@@ -18,20 +18,18 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The number of output features of a panel of weights, and the number of consecutive elements of each output feature.
-/// kBlock is the number of bytes of these elements for all features of a panel. A byte has one 8-bit element or two
-/// 4-bit elements, which are kPanelDepth elements apart.
-constexpr int64_t kPanelColumns = kBytePanelColumns;
-constexpr int64_t kPanelDepth = kBytePanelDepth;
-constexpr int64_t kBlock = kPanelColumns * kPanelDepth;
-constexpr int kPanelVectors = static_cast<int>(kBlock / simd::kByteLanes);
+/// kPanelBlock is the number of bytes of these elements for all features of a panel. A byte has one 8-bit element or
+/// two 4-bit elements, which are kBytePanelDepth elements apart.
+constexpr int64_t kPanelBlock = kBytePanelColumns * kBytePanelDepth;
+constexpr int kPanelVectors = static_cast<int>(kPanelBlock / simd::kByteLanes);
 /// The number of rows and of panels of a tile. The sums take half of the registers of most processors.
 constexpr int kTileRows = 4;
 constexpr int kTilePanels = kPanelVectors == 1 ? 4 : 1;
 /// The rows of the input are padded to a multiple of this number of elements.
 constexpr int64_t kRowMultiple = kBytePanelRowMultiple;
-static_assert(kPanelDepth == simd::kGroupBytes && kRowMultiple == 2 * kPanelDepth);
+static_assert(kBytePanelDepth == simd::kGroupBytes && kRowMultiple == 2 * kBytePanelDepth);
 /// The number of rows that are multiplied by a panel before the next panel.
-constexpr int64_t kRows = 64;
+constexpr int64_t kDynamicRows = 64;
 
 /// The quantization of a row of the input: the value of a byte is `(byte - zero_point) * scale`.
 struct RowParameters {
@@ -80,7 +78,7 @@ struct RowQuantization {
 
 /// The product of rows of bytes and panels of weights: `(total - zero_point * offset) * row_scale + bias`. The total is
 /// the sum over all groups of the group's sum times the group's scale.
-struct Layer {
+struct DynamicLayer {
   const uint8_t* rows_data;
   int64_t row_stride;
   const RowParameters* parameters;
@@ -97,12 +95,12 @@ struct Layer {
 };
 
 template <int kBits, int kRowCount, int kPanelCount>
-void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
+void compute_tile(const DynamicLayer& layer, int64_t row, int64_t panel) {
   constexpr int kVectors = kPanelCount * kPanelVectors;
-  constexpr int64_t kColumns = kPanelCount * kPanelColumns;
+  constexpr int64_t kColumns = kPanelCount * kBytePanelColumns;
   // The number of elements of a row in the bytes of a block, and the factor of the sums: 4-bit weights are loaded as 16
   // times their value.
-  constexpr int64_t kDepth = kBits == 4 ? 2 * kPanelDepth : kPanelDepth;
+  constexpr int64_t kDepth = kBits == 4 ? 2 * kBytePanelDepth : kBytePanelDepth;
   constexpr float kFactor = kBits == 4 ? 1.0f / 16 : 1.0f;
   float totals[kRowCount][kColumns] = {};
   const uint8_t* rows[kRowCount];
@@ -120,7 +118,7 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
       }
     }
     const int64_t end = (g + 1) * layer.group_size;
-    for (int64_t p = g * layer.group_size; p < end; p += kDepth, block += kBlock) {
+    for (int64_t p = g * layer.group_size; p < end; p += kDepth, block += kPanelBlock) {
       simd::Bytes weights[kBits == 4 ? 2 : 1][kVectors];
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
@@ -139,7 +137,7 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
 #pragma GCC unroll 2
         for (int half = 0; half < (kBits == 4 ? 2 : 1); ++half) {
           uint32_t group;
-          std::memcpy(&group, rows[i] + p + half * kPanelDepth, sizeof(group));
+          std::memcpy(&group, rows[i] + p + half * kBytePanelDepth, sizeof(group));
           const simd::Bytes x = simd::repeat_group(group);
 #pragma GCC unroll 4
           for (int j = 0; j < kVectors; ++j) {
@@ -155,14 +153,14 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
         simd::store(integers + j * simd::kIntLanes, sums[i][j]);
       }
       for (int q = 0; q < kPanelCount; ++q) {
-        const float* const scales = layer.scales + ((panel + q) * layer.groups + g) * kPanelColumns;
-        float* const total = totals[i] + q * kPanelColumns;
-        const int32_t* const sum = integers + q * kPanelColumns;
-        vectorized_for(kPanelColumns, [=](int64_t j) { total[j] += static_cast<float>(sum[j]) * scales[j]; });
+        const float* const scales = layer.scales + ((panel + q) * layer.groups + g) * kBytePanelColumns;
+        float* const total = totals[i] + q * kBytePanelColumns;
+        const int32_t* const sum = integers + q * kBytePanelColumns;
+        vectorized_for(kBytePanelColumns, [=](int64_t j) { total[j] += static_cast<float>(sum[j]) * scales[j]; });
       }
     }
   }
-  const int64_t column = panel * kPanelColumns;
+  const int64_t column = panel * kBytePanelColumns;
   const int64_t count = std::min(kColumns, layer.columns - column);
   const auto size = static_cast<int64_t>(elementSize(layer.type));
   static_assert(kColumns <= kBlockSize);
@@ -185,7 +183,7 @@ void compute_tile(const Layer& layer, int64_t row, int64_t panel) {
 }
 
 template <int kBits, int kPanelCount>
-void compute_rows(const Layer& layer, int64_t row, int64_t rows, int64_t panel) {
+void compute_rows(const DynamicLayer& layer, int64_t row, int64_t rows, int64_t panel) {
   for (; rows >= kTileRows; rows -= kTileRows, row += kTileRows) {
     compute_tile<kBits, kTileRows, kPanelCount>(layer, row, panel);
   }
@@ -195,16 +193,16 @@ void compute_rows(const Layer& layer, int64_t row, int64_t rows, int64_t panel) 
 }
 
 template <int kBits>
-void compute(const Layer& layer, int64_t rows) {
-  const int64_t panels = (layer.columns + kPanelColumns - 1) / kPanelColumns;
+void compute(const DynamicLayer& layer, int64_t rows) {
+  const int64_t panels = (layer.columns + kBytePanelColumns - 1) / kBytePanelColumns;
   const int64_t parts = (panels + kTilePanels - 1) / kTilePanels;
-  const int64_t row_blocks = (rows + kRows - 1) / kRows;
-  const int64_t work = std::min(rows, kRows) * layer.groups * layer.group_size * kTilePanels / kPanelDepth;
+  const int64_t row_blocks = (rows + kDynamicRows - 1) / kDynamicRows;
+  const int64_t work = std::min(rows, kDynamicRows) * layer.groups * layer.group_size * kTilePanels / kBytePanelDepth;
   parallel_for(0, row_blocks * parts, std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1),
                [&](int64_t begin, int64_t end) {
                  for (int64_t i = begin; i < end; ++i) {
-                   const int64_t row = i / parts * kRows;
-                   const int64_t count = std::min(kRows, rows - row);
+                   const int64_t row = i / parts * kDynamicRows;
+                   const int64_t count = std::min(kDynamicRows, rows - row);
                    int64_t panel = i % parts * kTilePanels;
                    if (panel + kTilePanels <= panels) {
                      compute_rows<kBits, kTilePanels>(layer, row, count, panel);
@@ -221,19 +219,20 @@ void compute(const Layer& layer, int64_t rows) {
 bool check_weights(int64_t k, const Tensor& weight, const Tensor& scale, const Tensor& offset) {
   const bool has_halves = weight.scalar_type() == ScalarType::Byte;
   const int64_t padded = (k + kRowMultiple - 1) / kRowMultiple * kRowMultiple;
-  const int64_t blocks = padded / kPanelDepth / (has_halves ? 2 : 1);
-  const int64_t panels = (offset.numel() + kPanelColumns - 1) / kPanelColumns;
+  const int64_t blocks = padded / kBytePanelDepth / (has_halves ? 2 : 1);
+  const int64_t panels = (offset.numel() + kBytePanelColumns - 1) / kBytePanelColumns;
   ET_CHECK_OR_RETURN_FALSE(weight.dim() == 4 && weight.size(0) == panels && weight.size(1) == blocks &&
-                               weight.size(2) == kPanelColumns && weight.size(3) == kPanelDepth,
+                               weight.size(2) == kBytePanelColumns && weight.size(3) == kBytePanelDepth,
                            "weights of %d input and %d output features are not packed as (%d, %d, %d, %d): export the "
                            "program with the version of the rules that its kernels come from",
                            static_cast<int>(k), static_cast<int>(offset.numel()), static_cast<int>(panels),
-                           static_cast<int>(blocks), static_cast<int>(kPanelColumns), static_cast<int>(kPanelDepth));
-  const bool has_groups = scale.dim() == 3 && scale.size(0) == panels && scale.size(2) == kPanelColumns &&
+                           static_cast<int>(blocks), static_cast<int>(kBytePanelColumns),
+                           static_cast<int>(kBytePanelDepth));
+  const bool has_groups = scale.dim() == 3 && scale.size(0) == panels && scale.size(2) == kBytePanelColumns &&
                           (scale.size(1) == 1 || (scale.size(1) > 1 && k % (scale.size(1) * kRowMultiple) == 0));
   ET_CHECK_OR_RETURN_FALSE(has_groups && offset.dim() == 1,
                            "scales do not match groups of a multiple of %d of %d input features, in panels of %d",
-                           static_cast<int>(kRowMultiple), static_cast<int>(k), static_cast<int>(kPanelColumns));
+                           static_cast<int>(kRowMultiple), static_cast<int>(k), static_cast<int>(kBytePanelColumns));
   return true;
 }
 
@@ -300,21 +299,21 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
     }
   });
   const int64_t groups = scale.size(1);
-  const Layer layer = {bytes,
-                       row_stride,
-                       parameters,
-                       static_cast<const char*>(weight.const_data_ptr()),
-                       weight.numel() / weight.size(0),
-                       scale.const_data_ptr<float>(),
-                       offset.const_data_ptr<float>(),
-                       converts_bias      ? biases
-                       : bias.has_value() ? bias->const_data_ptr<float>()
-                                          : nullptr,
-                       static_cast<char*>(out.mutable_data_ptr()),
-                       type,
-                       columns,
-                       groups,
-                       row_stride / groups};
+  const DynamicLayer layer = {bytes,
+                              row_stride,
+                              parameters,
+                              static_cast<const char*>(weight.const_data_ptr()),
+                              weight.numel() / weight.size(0),
+                              scale.const_data_ptr<float>(),
+                              offset.const_data_ptr<float>(),
+                              converts_bias      ? biases
+                              : bias.has_value() ? bias->const_data_ptr<float>()
+                                                 : nullptr,
+                              static_cast<char*>(out.mutable_data_ptr()),
+                              type,
+                              columns,
+                              groups,
+                              row_stride / groups};
   if (weight.scalar_type() == ScalarType::Byte) {
     compute<4>(layer, rows);
   } else {

@@ -14,7 +14,7 @@ namespace {
 
 /// Whether `weight` has the shape of a packed table: (panels, elements of an embedding, embeddings of a panel). A
 /// fourth dimension is for pairs: adjacent elements of an embedding.
-bool check_panels(const Tensor& weight, int64_t num_embeddings) {
+bool check_embedding_panels(const Tensor& weight, int64_t num_embeddings) {
   ET_CHECK_OR_RETURN_FALSE(weight.dim() == 3 || weight.dim() == 4,
                            "expected panels with 3 or 4 dimensions, got weights with %d", int(weight.dim()));
   ET_CHECK_OR_RETURN_FALSE(num_embeddings >= 0 && num_embeddings <= weight.size(0) * weight.size(2),
@@ -31,7 +31,7 @@ Tensor& packed_embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, co
   const ConstStridedView positions(indices);
   ET_KERNEL_CHECK(ctx, is_movable(weight.scalar_type()), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(weight, out), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, check_panels(weight, num_embeddings), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, check_embedding_panels(weight, num_embeddings), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, positions_exist(positions, num_embeddings), InvalidArgument, out);
 
   // Resize

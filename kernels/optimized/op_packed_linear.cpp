@@ -25,8 +25,8 @@ namespace {
 /// before they are added to a sum. The part of the panels that a tile reads stays in the L1 cache, or in the L2 cache
 /// if tiles are wide. The sums stay in the L2 cache. With fewer products, the sums would be loaded and stored more
 /// often.
-constexpr int64_t kRows = 512;
-constexpr int64_t kDepth = 384;
+constexpr int64_t kStripRows = 512;
+constexpr int64_t kLinearDepth = 384;
 /// The same for 16-bit elements. Each step converts a part of a panel.
 constexpr int64_t kReducedRows = 64;
 constexpr int64_t kReducedDepth = 32;
@@ -35,13 +35,13 @@ constexpr int64_t kPartProducts = int64_t{1} << 19;
 
 /// The type of sums of elements of type E.
 template <typename E>
-using Sum = std::conditional_t<is_reduced_floating_point<E>::value, float, E>;
+using SumType = std::conditional_t<is_reduced_floating_point<E>::value, float, E>;
 
 /// A linear layer: `out = activation(in * weight + bias)`. All tensors are contiguous. For 16-bit elements E, sums are
 /// floats and are rounded once.
 template <typename E>
 struct PackedLinear {
-  using T = Sum<E>;
+  using T = SumType<E>;
 
   const ProductLoops& loops;
   const void* in;   // of type E if E is T or pairs are multiplied, otherwise of type T
@@ -60,12 +60,12 @@ struct PackedLinear {
 
   void compute() const {
     const int64_t strips = (columns + kStripColumns - 1) / kStripColumns;
-    const int64_t parts = (rows + kRows - 1) / kRows;
-    const int64_t products = std::max<int64_t>(std::min(rows, kRows) * kStripColumns * k, 1);
+    const int64_t parts = (rows + kStripRows - 1) / kStripRows;
+    const int64_t products = std::max<int64_t>(std::min(rows, kStripRows) * kStripColumns * k, 1);
     parallel_for(0, parts * strips, std::max<int64_t>(kPartProducts / products, 1), [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = i / strips * kRows;
-        compute_strip(row, std::min(kRows, rows - row), i % strips * kStripColumns);
+        const int64_t row = i / strips * kStripRows;
+        compute_strip(row, std::min(kStripRows, rows - row), i % strips * kStripColumns);
       }
     });
   }
@@ -81,10 +81,10 @@ struct PackedLinear {
     if constexpr (std::is_same_v<E, T>) {
       PanelProduct product = {results, columns, nullptr, k, nullptr, 0, count, width, 0, true};
       const T* const a = static_cast<const T*>(in) + row * k;
-      for (int64_t start = 0; start < k; start += kDepth, product.replaces_totals = false) {
+      for (int64_t start = 0; start < k; start += kLinearDepth, product.replaces_totals = false) {
         product.a = a + start;
         product.b = b + start * kFloatPanelColumns;
-        product.k = std::min(kDepth, k - start);
+        product.k = std::min(kLinearDepth, k - start);
         add_panels<T>(loops.add_panel, product, k * kFloatPanelColumns);
       }
       for (int64_t i = 0; i < count; ++i) {
@@ -105,10 +105,10 @@ struct PackedLinear {
       const E* const a = static_cast<const E*>(in) + row * k;
       const int64_t pairs = k / 2;
       product.a_stride = pairs;
-      for (int64_t start = 0; start < pairs; start += kDepth, product.replaces_totals = false) {
+      for (int64_t start = 0; start < pairs; start += kLinearDepth, product.replaces_totals = false) {
         product.a = a + 2 * start;
         product.b = b + 2 * start * kFloatPanelColumns;
-        product.k = std::min(kDepth, pairs - start);
+        product.k = std::min(kLinearDepth, pairs - start);
         add_panels<T>(loops.add_panel_of_pairs, product, pairs * kFloatPanelColumns);
       }
     } else {
@@ -218,7 +218,7 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   // Tensors with other dim orders are copied to contiguous memory. So are inputs that must be converted.
   ScalarType in_type = type;
   ET_SWITCH_FLOATHBF16_TYPES(type, ctx, op_name, CTYPE, [&] {
-    in_type = PackedLinear<CTYPE>::multiplies_pairs() ? type : CppTypeToScalarType<Sum<CTYPE>>::value;
+    in_type = PackedLinear<CTYPE>::multiplies_pairs() ? type : CppTypeToScalarType<SumType<CTYPE>>::value;
   });
   const void* source = in.const_data_ptr();
   void* target = out.mutable_data_ptr();
@@ -241,7 +241,7 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
 
   // Compute
   ET_SWITCH_FLOATHBF16_TYPES(type, ctx, op_name, CTYPE, [&] {
-    PackedLinear<CTYPE> layer{product_loops<Sum<CTYPE>>(),
+    PackedLinear<CTYPE> layer{product_loops<SumType<CTYPE>>(),
                               source,
                               static_cast<const CTYPE*>(weight.const_data_ptr()),
                               bias.has_value() ? static_cast<const CTYPE*>(bias->const_data_ptr()) : nullptr,
@@ -250,7 +250,7 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
                               in.size(in.dim() - 1),
                               out_features,
                               {}};
-    find_activation<Sum<CTYPE>>(activation, minimum, maximum, layer.activation);
+    find_activation<SumType<CTYPE>>(activation, minimum, maximum, layer.activation);
     layer.compute();
   });
   if (target != out.const_data_ptr()) {

@@ -15,7 +15,7 @@ using namespace rules_executorch::kernels;
 namespace {
 
 /// The sum of two bytes.
-struct Sum {
+struct ScaledSum {
   float a_scale;
   float b_scale;
   float offset;
@@ -23,7 +23,7 @@ struct Sum {
 };
 
 template <typename A, typename B>
-void add(const Sum& sum, const void* a, const void* b, int64_t begin, int64_t end, void* out) {
+void add(const ScaledSum& sum, const void* a, const void* b, int64_t begin, int64_t end, void* out) {
   const A* const a_bytes = static_cast<const A*>(a) + begin;
   const B* const b_bytes = static_cast<const B*>(b) + begin;
   uint8_t* const bytes = static_cast<uint8_t*>(out) + begin;
@@ -47,7 +47,7 @@ void add(const Sum& sum, const void* a, const void* b, int64_t begin, int64_t en
 }
 
 /// Adds tensors whose elements have the same order in memory.
-void add_in_order(const Sum& sum, const Tensor& a, const Tensor& b, Tensor& out) {
+void add_in_order(const ScaledSum& sum, const Tensor& a, const Tensor& b, Tensor& out) {
   const bool a_is_char = a.scalar_type() == ScalarType::Char;
   const bool b_is_char = b.scalar_type() == ScalarType::Char;
   const auto function = a_is_char ? (b_is_char ? add<int8_t, int8_t> : add<int8_t, uint8_t>)

@@ -14,11 +14,11 @@ namespace {
 
 /// Contiguous elements for computations in `T`.
 template <typename T>
-struct Elements {
+struct NormElements {
   const char* data;
   ScalarType type;
 
-  explicit Elements(const Tensor& tensor)
+  explicit NormElements(const Tensor& tensor)
       : data(static_cast<const char*>(tensor.const_data_ptr())), type(tensor.scalar_type()) {}
 
   /// A pointer to `n` elements, or `block` with converted elements if they have another type.
@@ -44,8 +44,8 @@ void for_each_block(int64_t n, const Function& function) {
 template <typename T>
 void normalize_rows(const Tensor& in, const std::optional<Tensor>& weight, int64_t n, double eps, Tensor& out) {
   constexpr ScalarType kType = CppTypeToScalarType<T>::value;
-  const Elements<T> source(in);
-  const Elements<T> factors(weight.has_value() ? *weight : in);
+  const NormElements<T> source(in);
+  const NormElements<T> factors(weight.has_value() ? *weight : in);
   const bool has_weight = weight.has_value();
   const ScalarType out_type = out.scalar_type();
   const auto out_size = static_cast<int64_t>(elementSize(out_type));

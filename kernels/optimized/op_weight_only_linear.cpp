@@ -23,20 +23,20 @@ constexpr int64_t kBlock = kQuantizedRowBlockBytes * 8 / kBits;
 static_assert(kQuantizedRowBlockBytes == 16, "the loads below have 16 bytes");
 
 /// Several floats: the accumulators of a dot product. Short vectors are combined.
-struct Floats {
+struct FloatBlock {
   static constexpr int kVectors = simd::kLanes<float> < 8 ? 16 / simd::kLanes<float> : 1;
   static constexpr int64_t kLanes = kVectors * simd::kLanes<float>;
   simd::Vector<float> vectors[kVectors];
 
-  static KERNELS_ALWAYS_INLINE Floats zero() { return {}; }
-  static KERNELS_ALWAYS_INLINE Floats load(const float* from) { return simd::load_as<Floats>(from); }
-  KERNELS_ALWAYS_INLINE void add_product(const Floats& a, const Floats& b) {
+  static KERNELS_ALWAYS_INLINE FloatBlock zero() { return {}; }
+  static KERNELS_ALWAYS_INLINE FloatBlock load(const float* from) { return simd::load_as<FloatBlock>(from); }
+  KERNELS_ALWAYS_INLINE void add_product(const FloatBlock& a, const FloatBlock& b) {
 #pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) {
       vectors[i] += a.vectors[i] * b.vectors[i];
     }
   }
-  KERNELS_ALWAYS_INLINE void add_product(const Floats& a, float b) {
+  KERNELS_ALWAYS_INLINE void add_product(const FloatBlock& a, float b) {
 #pragma GCC unroll 4
     for (int i = 0; i < kVectors; ++i) {
       vectors[i] += b * a.vectors[i];
@@ -45,7 +45,8 @@ struct Floats {
 };
 
 template <int kBits>
-KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weights)[kBlock<kBits> / Floats::kLanes]) {
+KERNELS_ALWAYS_INLINE inline void load_weights(const char* from,
+                                               FloatBlock (&weights)[kBlock<kBits> / FloatBlock::kLanes]) {
   simd::Vector<float> loaded[kBlock<kBits> / simd::kLanes<float>];
   if constexpr (kBits == 8) {
     simd::load_chars(from, loaded);
@@ -59,7 +60,7 @@ KERNELS_ALWAYS_INLINE inline void load_weights(const char* from, Floats (&weight
 constexpr int kTogether = 4;
 
 /// The product of several rows of inputs and all weights.
-struct Layer {
+struct WeightOnlyLayer {
   const float* in;
   const char* weight;
   const float* scale;
@@ -73,12 +74,12 @@ struct Layer {
 
 /// Clears the sums one by one, because otherwise the compiler clears an array in memory for each group of weights.
 template <int kRows, int kColumns>
-KERNELS_ALWAYS_INLINE inline void clear(Floats (&sums)[kRows][kColumns]) {
+KERNELS_ALWAYS_INLINE inline void clear(FloatBlock (&sums)[kRows][kColumns]) {
 #pragma GCC unroll 4
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
     for (int c = 0; c < kColumns; ++c) {
-      sums[i][c] = Floats::zero();
+      sums[i][c] = FloatBlock::zero();
     }
   }
 }
@@ -87,8 +88,8 @@ KERNELS_ALWAYS_INLINE inline void clear(Floats (&sums)[kRows][kColumns]) {
 /// additions. The elements after the last whole block are added last; only rows with one scale have such elements. Rows
 /// of results are `stride` elements apart.
 template <int kBits, int kRows, int kColumns>
-void compute_columns(const Layer& layer, int64_t column, float* results, int64_t stride) {
-  constexpr int64_t kVectors = kBlock<kBits> / Floats::kLanes;
+void compute_columns(const WeightOnlyLayer& layer, int64_t column, float* results, int64_t stride) {
+  constexpr int64_t kVectors = kBlock<kBits> / FloatBlock::kLanes;
   const int64_t row_bytes = layer.k * kBits / 8;
   const int64_t group = layer.k / layer.groups;
   const int64_t blocks = group / kBlock<kBits>;
@@ -96,15 +97,15 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
   const float* const scale = layer.scale + column * layer.groups;
   const float* in = layer.in;
   int64_t byte = 0;
-  Floats totals[kRows][kColumns];
+  FloatBlock totals[kRows][kColumns];
   clear(totals);
   for (int64_t g = 0; g < layer.groups; ++g) {
-    Floats sums[kRows][kColumns];
+    FloatBlock sums[kRows][kColumns];
     clear(sums);
     for (int64_t block = 0; block < blocks; ++block, in += kBlock<kBits>, byte += kBlock<kBits> * kBits / 8) {
 #pragma GCC unroll 4
       for (int c = 0; c < kColumns; ++c) {
-        Floats weights[kVectors];
+        FloatBlock weights[kVectors];
         // Rows often have the size of a page, and hardware prefetching stops at the end of a page.
         simd::prefetch(weight + (kColumns + c) * row_bytes + byte);
         load_weights<kBits>(weight + c * row_bytes + byte, weights);
@@ -112,7 +113,7 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
         for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 4
           for (int64_t j = 0; j < kVectors; ++j) {
-            sums[i][c].add_product(weights[j], Floats::load(in + i * layer.k + j * Floats::kLanes));
+            sums[i][c].add_product(weights[j], FloatBlock::load(in + i * layer.k + j * FloatBlock::kLanes));
           }
         }
       }
@@ -127,9 +128,9 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
   }
   for (int i = 0; i < kRows; ++i) {
     for (int c = 0; c < kColumns; ++c) {
-      float lanes[Floats::kLanes];
+      float lanes[FloatBlock::kLanes];
       simd::store(lanes, totals[i][c]);
-      merge_lanes<Floats::kLanes / 2>(lanes, [](float& into, float other) { into += other; });
+      merge_lanes<FloatBlock::kLanes / 2>(lanes, [](float& into, float other) { into += other; });
       if constexpr (kBits == 8) {
         const auto* const bytes = reinterpret_cast<const int8_t*>(weight + c * row_bytes);
         const float* const rest = layer.in + i * layer.k;
@@ -144,7 +145,8 @@ void compute_columns(const Layer& layer, int64_t column, float* results, int64_t
 
 /// Computes the columns `begin` to `end` (exclusive) of `rows` rows. `rows` is kTogether or 1.
 template <int kBits>
-void compute_range(const Layer& layer, int64_t rows, int64_t begin, int64_t end, float* results, int64_t stride) {
+void compute_range(const WeightOnlyLayer& layer, int64_t rows, int64_t begin, int64_t end, float* results,
+                   int64_t stride) {
   if (rows == kTogether) {
     for (; begin < end; ++begin, ++results) {
       compute_columns<kBits, kTogether, 1>(layer, begin, results, stride);
@@ -160,7 +162,7 @@ void compute_range(const Layer& layer, int64_t rows, int64_t begin, int64_t end,
 }
 
 template <int kBits, bool kIsFloat>
-void compute(Layer layer, int64_t rows) {
+void compute_layer(WeightOnlyLayer layer, int64_t rows) {
   const auto size = static_cast<int64_t>(elementSize(layer.type));
   while (rows > 0) {
     // Each loaded weight is multiplied by several rows.
@@ -254,20 +256,20 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
       }
     }
     has_memory = true;
-    const Layer layer = {static_cast<const float*>(values),
-                         static_cast<const char*>(weight.const_data_ptr()),
-                         scale.const_data_ptr<float>(),
-                         static_cast<const float*>(biases),
-                         static_cast<char*>(out.mutable_data_ptr()),
-                         type,
-                         k,
-                         columns,
-                         groups};
+    const WeightOnlyLayer layer = {static_cast<const float*>(values),
+                                   static_cast<const char*>(weight.const_data_ptr()),
+                                   scale.const_data_ptr<float>(),
+                                   static_cast<const float*>(biases),
+                                   static_cast<char*>(out.mutable_data_ptr()),
+                                   type,
+                                   k,
+                                   columns,
+                                   groups};
     const int64_t rows = out.numel() / columns;
     if (is_packed) {
-      compute<4, kIsFloat>(layer, rows);
+      compute_layer<4, kIsFloat>(layer, rows);
     } else {
-      compute<8, kIsFloat>(layer, rows);
+      compute_layer<8, kIsFloat>(layer, rows);
     }
   });
   ET_KERNEL_CHECK_MSG(ctx, has_memory, MemoryAllocationFailed, out,

@@ -42,8 +42,8 @@ void compute_input_gradient(const Convolution& convolution, const Tensor& grad_o
 
 /// Computes the gradient of the weights of `convolution`. For a transposed convolution, input and result are exchanged.
 template <typename T>
-void compute_weight_gradient(const Convolution& convolution, const Tensor& grad_out, const Tensor& in,
-                             ProductScratch& scratch, Tensor& grad_weight) {
+void store_weight_gradient(const Convolution& convolution, const Tensor& grad_out, const Tensor& in,
+                           ProductScratch& scratch, Tensor& grad_weight) {
   const ConstStridedView source(convolution.transposed ? grad_out : in);
   const ConstStridedView result(convolution.transposed ? in : grad_out);
   const StridedView target(grad_weight);
@@ -90,7 +90,7 @@ std::tuple<Tensor&, Tensor&, Tensor&> convolution_backward_out(
       compute_input_gradient<CTYPE>(convolution, grad_out, weight, scratch, grad_in);
     }
     if (wanted[1] != nullptr) {
-      compute_weight_gradient<CTYPE>(convolution, grad_out, in, scratch, grad_weight);
+      store_weight_gradient<CTYPE>(convolution, grad_out, in, scratch, grad_weight);
     }
     if (wanted[2] != nullptr) {
       DimSet all_but_channels;

@@ -7,7 +7,7 @@ using namespace rules_executorch::kernels;
 namespace {
 
 template <typename Index>
-bool positions_exist(const Tensor& indices, int64_t size) {
+bool indices_exist(const Tensor& indices, int64_t size) {
   const Index* const data = indices.const_data_ptr<Index>();
   for (ssize_t i = 0; i < indices.numel(); ++i) {
     ET_CHECK_OR_RETURN_FALSE(data[i] >= 0 && data[i] < size, "index %lld is out of bounds for %lld embeddings",
@@ -31,8 +31,7 @@ Tensor& embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, const Ten
   const ScalarType type = indices.scalar_type();
   ET_KERNEL_CHECK(ctx, type == ScalarType::Long || type == ScalarType::Int, InvalidArgument, out);
   ET_KERNEL_CHECK(
-      ctx,
-      type == ScalarType::Long ? positions_exist<int64_t>(indices, count) : positions_exist<int32_t>(indices, count),
+      ctx, type == ScalarType::Long ? indices_exist<int64_t>(indices, count) : indices_exist<int32_t>(indices, count),
       InvalidArgument, out);
   const std::optional<Tensor> index(indices);
   IndexedView view;

@@ -17,14 +17,14 @@ namespace {
 
 // The numbers of PyTorch's enumerations.
 enum Interpolation : int64_t { kBilinear = 0, kNearest = 1, kBicubic = 2 };
-enum Padding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
+enum GridPadding : int64_t { kZeros = 0, kBorder = 1, kReflection = 2 };
 
 /// One spatial dimension of the input. Positions are in elements.
 template <typename T>
 struct Axis {
   int64_t size;
   int64_t stride;  // in bytes
-  Padding padding;
+  GridPadding padding;
   bool align_corners;
 
   /// Converts a grid coordinate to a position. -1 to 1 is the whole dimension: with align_corners from the center of
@@ -172,7 +172,7 @@ Tensor& grid_sampler_2d_out(KernelRuntimeContext& ctx, const Tensor& in, const T
   const int64_t grain = std::max<int64_t>(1, kGrain / std::max<int64_t>(1, 32 * target.sizes[1] * target.sizes[3]));
   ET_SWITCH_FLOAT_TYPES(compute_type(type), ctx, op_name, CTYPE, [&] {
     const auto axis = [&](int64_t d) {
-      return Axis<CTYPE>{source.sizes[d], stride(source, d), static_cast<Padding>(padding), align_corners};
+      return Axis<CTYPE>{source.sizes[d], stride(source, d), static_cast<GridPadding>(padding), align_corners};
     };
     const Axis<CTYPE> y_axis = axis(2);
     const Axis<CTYPE> x_axis = axis(3);

@@ -22,7 +22,7 @@ bool is_pooled(const Tensor& tensor, const Tensor& in, const Pooling& pooling) {
 }
 
 /// Whether all positions are within a plane of `size` elements, or -1 for no position.
-bool positions_exist(const Tensor& positions, int64_t size) {
+bool positions_are_within(const Tensor& positions, int64_t size) {
   // In memory order, because the tensor is dense.
   const int64_t* const values = positions.const_data_ptr<int64_t>();
   for (int64_t i = 0; i < positions.numel(); ++i) {
@@ -48,7 +48,7 @@ Tensor& max_pool2d_with_indices_backward_out(KernelRuntimeContext& ctx, const Te
   ET_KERNEL_CHECK(ctx, indices.scalar_type() == ScalarType::Long, InvalidArgument, grad_in);
   ET_KERNEL_CHECK(ctx, pooling.init(in, kernel_size, stride, padding, dilation, ceil_mode), InvalidArgument, grad_in);
   ET_KERNEL_CHECK(ctx, is_pooled(grad_out, in, pooling) && is_pooled(indices, in, pooling), InvalidArgument, grad_in);
-  ET_KERNEL_CHECK(ctx, positions_exist(indices, pooling.h.in_size * pooling.w.in_size), InvalidArgument, grad_in);
+  ET_KERNEL_CHECK(ctx, positions_are_within(indices, pooling.h.in_size * pooling.w.in_size), InvalidArgument, grad_in);
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(grad_in, in), InvalidArgument, grad_in);

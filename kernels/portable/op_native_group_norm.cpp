@@ -23,8 +23,8 @@ View in_groups(const View& view, int64_t groups) {
 }
 
 /// A parameter as a view with the shape of the grouped `in`.
-ConstStridedView per_channel(const std::optional<Tensor>& parameter, const double& constant, const StridedShape& in,
-                             int64_t groups) {
+ConstStridedView per_channel_of_group(const std::optional<Tensor>& parameter, const double& constant,
+                                      const StridedShape& in, int64_t groups) {
   ConstStridedView view = parameter_or(parameter, constant);
   if (parameter.has_value()) {
     view = in_groups(view.unsqueeze(0), groups);
@@ -78,8 +78,8 @@ std::tuple<Tensor&, Tensor&, Tensor&> native_group_norm_out(KernelRuntimeContext
   const double zero = 0;
   const ConstStridedView view = in_groups(ConstStridedView(in), group);
   const Normalization normalization{view,
-                                    per_channel(weight, one, view, group),
-                                    per_channel(bias, zero, view, group),
+                                    per_channel_of_group(weight, one, view, group),
+                                    per_channel_of_group(bias, zero, view, group),
                                     in_groups(StridedView(out), group),
                                     StridedView(mean),
                                     StridedView(rstd),

@@ -9,15 +9,6 @@
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
 
-namespace {
-
-/// A slice bound as in Python: negative bounds count from the end, and bounds are clamped to the dimension.
-int64_t clamp_bound(int64_t bound, int64_t size) {
-  return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
-}
-
-}  // namespace
-
 Tensor& slice_scatter_out(KernelRuntimeContext& ctx, const Tensor& in, const Tensor& src, int64_t dim,
                           std::optional<int64_t> start, std::optional<int64_t> end, int64_t step, Tensor& out) {
   // Check

@@ -7,7 +7,7 @@ namespace {
 
 /// The sum. For Bools, whether one of them is true.
 template <typename T>
-struct Sum {
+struct SumReduction {
   using Argument = T;
   using Accumulator = T;
   using Result = T;
@@ -38,7 +38,7 @@ Tensor& sum_dim_out(KernelRuntimeContext& ctx, const Tensor& in, std::optional<A
 
   // Compute
   KERNELS_SWITCH_REALB_AND_COMPLEX_TYPES(compute_type(common_type), ctx, op_name, CTYPE,
-                                         [&] { reduce(Sum<CTYPE>{}, in, dims, out); });
+                                         [&] { reduce(SumReduction<CTYPE>{}, in, dims, out); });
   return out;
 }
 

@@ -22,7 +22,7 @@ constexpr float kMax = 127;
 
 /// The parameters for values of dtype `T` from `min` to `max`. As in PyTorch, each operation is in this dtype.
 template <typename T>
-void choose(T min, T max, double& scale_out, int64_t& zero_point_out) {
+void choose_scale(T min, T max, double& scale_out, int64_t& zero_point_out) {
   const T least = smaller<T>(min, T(0));
   const T largest = larger<T>(max, T(0));
   const T eps = static_cast<T>(std::numeric_limits<float>::epsilon());
@@ -75,9 +75,9 @@ std::tuple<Tensor&, Tensor&> choose_qparams_per_token_asymmetric_out(KernelRunti
       for (int64_t i = 0; i < n; ++i) {
         const char* const data = values.data + offsets[2] + i * nest.row_stride(2);
         const MinMax<Compute> extent = min_max<Compute>(values.dtype, data, stride, count);
-        choose<CTYPE>(static_cast<CTYPE>(extent.min), static_cast<CTYPE>(extent.max),
-                      *reinterpret_cast<double*>(scales.data + offsets[0] + i * nest.row_stride(0)),
-                      *reinterpret_cast<int64_t*>(zero_points.data + offsets[1] + i * nest.row_stride(1)));
+        choose_scale<CTYPE>(static_cast<CTYPE>(extent.min), static_cast<CTYPE>(extent.max),
+                            *reinterpret_cast<double*>(scales.data + offsets[0] + i * nest.row_stride(0)),
+                            *reinterpret_cast<int64_t*>(zero_points.data + offsets[1] + i * nest.row_stride(1)));
       }
     });
   });

@@ -13,10 +13,10 @@ namespace {
 
 /// The product of a weight and the transposed `in`. Each row of the weight has a scale, or a scale for each group of
 /// columns. The rows of the product are the columns of `out`.
-class MixedProduct final : public MatrixProduct {
+class MixedLinearProduct final : public MatrixProduct {
  public:
-  MixedProduct(const ConstStridedView& weight, const ConstStridedView& scales, int64_t group_size,
-               const ConstStridedView& in, const StridedView& out)
+  MixedLinearProduct(const ConstStridedView& weight, const ConstStridedView& scales, int64_t group_size,
+                     const ConstStridedView& in, const StridedView& out)
       : MatrixProduct(product_loops<float>(), {1, weight.sizes[0], weight.sizes[1], in.sizes[0]}),
         weight_(matrices_of(weight)),
         scales_(matrices_of(scales)),
@@ -84,8 +84,8 @@ Tensor& quantized_mixed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, 
   const ConstStridedView scale_view(scales);
   const int64_t group_size = std::max<int64_t>(1, (weight.sizes()[1] + groups - 1) / groups);
   ProductScratch scratch(ctx);
-  MixedProduct(ConstStridedView(weight), scales.dim() == 1 ? scale_view.unsqueeze(1) : scale_view, group_size,
-               ConstStridedView(in), StridedView(out))
+  MixedLinearProduct(ConstStridedView(weight), scales.dim() == 1 ? scale_view.unsqueeze(1) : scale_view, group_size,
+                     ConstStridedView(in), StridedView(out))
       .compute(scratch);
   return out;
 }

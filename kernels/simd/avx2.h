@@ -125,4 +125,51 @@ KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&
   }
 }
 
+/// Loads half of the bytes from each of two places, or stores them to these.
+KERNELS_ALWAYS_INLINE inline Bytes load_halves_of(const void* first, const void* second) {
+  return _mm256_set_m128i(load_as<__m128i>(second), load_as<__m128i>(first));
+}
+KERNELS_ALWAYS_INLINE inline void store_halves_to(void* first, void* second, Bytes bytes) {
+  _mm_storeu_si128(static_cast<__m128i*>(first), _mm256_castsi256_si128(bytes));
+  _mm_storeu_si128(static_cast<__m128i*>(second), _mm256_extracti128_si256(bytes, 1));
+}
+
+#define KERNELS_HAVE_BYTE_TABLES
+
+/// A table of 256 bytes in vectors, for loops over many bytes: the vectors take more registers than there are, so that
+/// the constructor costs as much as the lookup of about 100 bytes one by one.
+class ByteTable {
+ public:
+  KERNELS_ALWAYS_INLINE explicit ByteTable(const uint8_t* bytes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < 16; ++i) {
+      parts_[i] = _mm256_broadcastsi128_si256(load_as<__m128i>(bytes + 16 * i));
+    }
+  }
+
+  KERNELS_ALWAYS_INLINE Bytes operator()(Bytes index) const {
+    // Each of the 16 parts is looked up by the lower half of the index. A byte is selected by its highest bit, which
+    // the shifts move there. Bits from a neighboring byte come into lower places.
+    const Bytes low = _mm256_and_si256(index, _mm256_set1_epi8(15));
+    Bytes found[8];
+#pragma GCC unroll 8
+    for (int i = 0; i < 8; ++i) {
+      found[i] = _mm256_blendv_epi8(_mm256_shuffle_epi8(parts_[2 * i], low),
+                                    _mm256_shuffle_epi8(parts_[2 * i + 1], low), _mm256_slli_epi16(index, 3));
+    }
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) {
+      found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], _mm256_slli_epi16(index, 2));
+    }
+#pragma GCC unroll 2
+    for (int i = 0; i < 2; ++i) {
+      found[i] = _mm256_blendv_epi8(found[2 * i], found[2 * i + 1], _mm256_slli_epi16(index, 1));
+    }
+    return _mm256_blendv_epi8(found[0], found[1], index);
+  }
+
+ private:
+  Bytes parts_[16];
+};
+
 }  // namespace rules_executorch::kernels::simd

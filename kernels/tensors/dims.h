@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 
@@ -16,6 +17,11 @@ inline bool normalize_dim(int64_t& dim, int64_t rank) {
   }
   dim += dim < 0 ? limit : 0;
   return true;
+}
+
+/// A slice bound as in Python: negative bounds count from the end, and bounds are clamped to the dimension.
+inline int64_t clamp_bound(int64_t bound, int64_t size) {
+  return std::clamp<int64_t>(bound < 0 ? bound + size : bound, 0, size);
 }
 
 /// A set of a tensor's dimensions.

@@ -178,7 +178,8 @@ def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unknown argument: {argv[1]}")
     text = section(*cold(), *incremental(_RUNS.value))
-    report.replace_section(pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md"), "builds", text)
+    page = pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md")
+    report.replace_section(page, "builds", text)
     print(text)
 
 

@@ -1,4 +1,4 @@
-"""Checks the source tree with buildifier, ruff, mypy, clang-format, codespell and intrinsics. --fix fixes findings."""
+"""Checks the source tree: buildifier, ruff, mypy, clang-format, codespell, intrinsics, unit names. --fix fixes them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import clang_format
 from absl import app, flags
 
-from tools.lint import intrinsics
+from tools.lint import intrinsics, unit_names
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _GENERATED = flags.DEFINE_multi_string(
@@ -76,10 +76,11 @@ def main(argv: Sequence[str]) -> None:
             if result.returncode != 0:
                 failed.append(name)
     root = pathlib.Path(tree)
-    found = list(intrinsics.check(root, _tracked(root, _CPP)))
-    print("\n".join([*found, f"intrinsics: {'FAILED' if found else 'ok'}"]), flush=True)
-    if found:
-        failed.append("intrinsics")
+    for name, check in (("intrinsics", intrinsics.check), ("unit names", unit_names.check)):
+        found = list(check(root, _tracked(root, _CPP)))
+        print("\n".join([*found, f"{name}: {'FAILED' if found else 'ok'}"]), flush=True)
+        if found:
+            failed.append(name)
     if failed:
         sys.exit(f"lint: {', '.join(failed)} found something; tools/bazel run //tools/lint -- --fix mends what it can")
 

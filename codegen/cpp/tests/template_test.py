@@ -12,11 +12,11 @@ _ROOM = Path(template.__file__).parent
 
 class TemplateTest(absltest.TestCase):
     def test_fill(self) -> None:
-        text = template.fill("KernelForDtypes.cpp", name="op.cpp", label="//:lib", source="a/op.cpp")
+        text = template.fill("KernelForDtypes.cpp", names="op.cpp", label="//:lib", includes='#include "a/op.cpp"\n')
         self.assertIn('\n\n#include "a/op.cpp"\n', text)
 
     def test_layout(self) -> None:
-        text = template.fill("KernelForDtypes.cpp", name="op.cpp", label=f"//:{'long ' * 40}", source="a/op.cpp")
+        text = template.fill("KernelForDtypes.cpp", names="op.cpp", label=f"//:{'long ' * 40}", includes="")
         self.assertLessEqual(max(map(len, text.splitlines())), layout.COLUMNS)
 
     def test_every_template_is_used(self) -> None:

@@ -134,18 +134,33 @@ def include_roots(ctx, files):
         quote_includes = depset([".", ctx.bin_dir.path]),
     )
 
-def unity_source(ctx, files):
-    """One translation unit of several sources: most of the time to compile a small source goes into its headers.
+# On average, of operators' files. Such a unit takes as long to compile as two or three of these files.
+SOURCES_PER_UNIT = 6
+
+def unity_sources(ctx, files, number = 1):
+    """Makes translation units of several sources each. Headers take most of the time to compile a small source.
+
+    The unit of a source depends on its path and the number of units only, so that another source changes one unit.
 
     Args:
       ctx: the rule's context.
       files: list[File], the sources.
+      number: int, the number of units. A unit without sources is left out.
     Returns:
-      File, which compiles with include_roots of the sources.
+      list[File], which compile with include_roots of the sources.
     """
-    source = ctx.actions.declare_file(ctx.label.name + ".unity.cpp")
-    ctx.actions.write(source, "".join(["#include \"{}\"\n".format(include_path(file)) for file in files]))
-    return source
+    units = {}
+    for file in files:
+        units.setdefault(hash(file.path) % number, []).append(file)
+    sources = []
+    for i, unit in units.items():
+        if len(unit) == 1:
+            sources += unit
+            continue
+        source = ctx.actions.declare_file("{}.{}.unity.cpp".format(ctx.label.name, i))
+        ctx.actions.write(source, "".join(["#include \"{}\"\n".format(include_path(file)) for file in unit]))
+        sources.append(source)
+    return sources
 
 def tree_compile_flags(ctx, flags):
     """Compiler options for a directory of sources: Bazel tells C++ by a file's ending, and a directory has none.

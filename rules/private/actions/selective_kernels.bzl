@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
-load(":cc.bzl", "archive_cc", "compile_cc", "include_path", "include_roots", "merge_objects", "tree_compile_flags")
+load(":cc.bzl", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "include_path", "include_roots", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")
 load(":instruction_sets.bzl", "instruction_sets")
 load(":label_text.bzl", "label_text")
@@ -44,7 +44,7 @@ def select_kernels(ctx, kernels, manifest, selections, by_dtype, directory):
         fail(NO_SOURCES_ERR.format(label = ctx.label))
     groups = {}
     for source in sources:
-        groups.setdefault((source.copts, source.defines), []).append(source)
+        groups.setdefault((source.copts, source.defines, source.unity_build), []).append(source)
     directory = "{}/{}/".format(ctx.label.name, directory)
     trees = [ctx.actions.declare_directory("{}sources_{}".format(directory, i)) for i in range(len(groups))]
     header = ctx.actions.declare_file(directory + _HEADER) if by_dtype else None
@@ -65,6 +65,8 @@ def select_kernels(ctx, kernels, manifest, selections, by_dtype, directory):
         map_each = _source_text,
     )
     args.add_all(trees, before_each = "--directory", expand_directories = False)
+    args.add_all([i for i, (_, _, unity_build) in enumerate(groups) if unity_build], before_each = "--unity_build")
+    args.add("--sources_per_unit", SOURCES_PER_UNIT)
     if by_dtype:
         args.add("--header", header)
         args.add("--dtypes", dtypes)
@@ -79,8 +81,8 @@ def select_kernels(ctx, kernels, manifest, selections, by_dtype, directory):
     )
     return struct(
         trees = [
-            struct(tree = trees[i], copts = list(copts), sources = groups[(copts, defines)])
-            for i, (copts, defines) in enumerate(groups)
+            struct(tree = trees[i], copts = list(key[0]), sources = groups[key])
+            for i, key in enumerate(groups)
         ],
         header = header,
         dtypes = dtypes,

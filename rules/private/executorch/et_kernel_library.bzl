@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_source")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SET_ATTRS", "instruction_sets")
 load("//rules/private/actions:label_text.bzl", "label_text")
@@ -64,17 +64,16 @@ def _et_kernel_library_impl(ctx):
         # Without this macro, operator.h does not compile, so that no declaration is overlooked.
         copts = copts + ["-DRULES_EXECUTORCH_DECLARES_OPERATORS"]
     compilation_contexts = [kernel_includes.compilation_context] + [dep.compilation_context for dep in deps]
-    srcs = ctx.files.srcs
-    shared_srcs = [source for source in srcs if source.basename not in ctx.attr.operators]
-    if ctx.attr.unity_build and len(shared_srcs) > 1:
-        compilation_contexts.append(include_roots(ctx, shared_srcs))
-        unity = unity_source(ctx, shared_srcs)
-        srcs = [source for source in srcs if source.basename in ctx.attr.operators] + [unity]
-        shared_srcs = [unity]
+    operator_srcs = [source for source in ctx.files.srcs if source.basename in ctx.attr.operators]
+    shared_srcs = [source for source in ctx.files.srcs if source.basename not in ctx.attr.operators]
+    if ctx.attr.unity_build:
+        compilation_contexts.append(include_roots(ctx, ctx.files.srcs))
+        operator_srcs = unity_sources(ctx, operator_srcs, -(-len(operator_srcs) // SOURCES_PER_UNIT))
+        shared_srcs = unity_sources(ctx, shared_srcs)
     sets = instruction_sets(ctx)
     compilation_context, objects = compile_cc(
         cc,
-        srcs = srcs,
+        srcs = operator_srcs + shared_srcs,
         public_hdrs = ctx.files.hdrs,
         user_compile_flags = copts + sets.plain_flags,
         defines = ctx.attr.defines,
@@ -94,9 +93,7 @@ def _et_kernel_library_impl(ctx):
         objects,
         [ctx.attr._required_instruction_set[CcInfo].linking_context] + [dep.linking_context for dep in deps],
     )
-    if ctx.attr.links_selected_only:
-        beside_selected = [dep.linking_context for dep in deps]
-    elif ctx.files.srcs:
+    if ctx.files.srcs and not ctx.attr.links_selected_only:
         beside_selected = [linking_context]
     else:
         beside_selected = [linking_context_beside_selected(dep) for dep in ctx.attr.deps]
@@ -107,6 +104,7 @@ def _et_kernel_library_impl(ctx):
             compilation_context = compilation_context,
             copts = tuple(copts),
             defines = tuple(compilation_context.defines.to_list()),
+            unity_build = ctx.attr.unity_build,
         )
         for file, operators in one_line_each(ctx, "operators").items()
     ]
@@ -185,9 +183,10 @@ and that uses `should_include_dtype` has an empty list.""",
             allow_files = [".cpp", ".cc"],
         ),
         "unity_build": attr.bool(
-            doc = """Whether the sources without operators are compiled as one translation unit, as CMake's `UNITY_BUILD` does. Compilation
-takes less time, since headers are read once. Functions, types and constants of anonymous namespaces then need names that are
-unique in the library. Default: False.""",
+            doc = """Whether a translation unit may include several sources, as with CMake's `UNITY_BUILD`. Compilation takes less time,
+since the compiler reads headers once. One translation unit has all sources without operators, the others have a few files of operators
+each. A generated library that compiles the selected operators' files puts files of several libraries with `unity_build` into a
+translation unit. Functions, types and constants in anonymous namespaces need names that are unique in all these files. Default: False.""",
         ),
         "yamls": attr.label_list(
             doc = """YAMLs that bind operators to kernels of this library and of its `deps`: PyTorch's operators by name (`op:`), custom

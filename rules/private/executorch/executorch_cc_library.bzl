@@ -2,7 +2,7 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
-load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_source")
+load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
 
 visibility(["//kernels/...", "//rules/tests/...", "//runtime/..."])
 
@@ -13,7 +13,7 @@ def _executorch_cc_library_impl(ctx):
     srcs = [file for file in ctx.files.srcs if file.extension != "h"]
     if ctx.attr.unity_build:
         compilation_contexts.append(include_roots(ctx, srcs))
-        srcs = [unity_source(ctx, srcs)]
+        srcs = unity_sources(ctx, srcs)
     compilation_context, objects = compile_cc(
         cc,
         srcs = srcs,

@@ -20,8 +20,9 @@ EtKernelInfo, _new_et_kernel_info = provider(
 of such sources only are left out.""",
         "shared": "depset[struct(instruction_set: str, library: LibraryToLink)]: the shared sources, compiled for each wider instruction set.",
         "sources": """depset[struct(file: File, operators: tuple[str], compilation_context: CompilationContext, copts: tuple[str],
-defines: tuple[str])]: e.g. op_add.cpp and ("aten::add.out", "aten::add.Scalar_out"), with the library's headers, options and
-definitions. A source without operators is shared by operators.""",
+defines: tuple[str], unity_build: bool)]: e.g. op_add.cpp and ("aten::add.out", "aten::add.Scalar_out"), with the library's
+headers, options and definitions. A source without operators is shared by operators. With unity_build, a translation unit may
+include other such sources, too.""",
         "yamls": "depset[File]: the YAMLs that bind operators to the kernels.",
     },
     init = _init,

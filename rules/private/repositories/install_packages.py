@@ -117,8 +117,8 @@ def _compile_some(root: pathlib.Path, files: list[str], cache: pathlib.Path) -> 
 def precompile(root: pathlib.Path, modules: list[str], cache: pathlib.Path) -> None:
     """Compiles the bytecode of modules and of all that they import, without a run of their code.
 
-    A name in a module's code counts as an import if there is a module of that name, absolute or in an enclosing package.
-    The names of modules that code imports by computed names are not found. These modules get no bytecode.
+    A name in a module's code counts as an import if a module has that name, absolute or in an enclosing package. The
+    names of modules that code imports by computed names are not found. These modules get no bytecode.
 
     Args:
         root: the environment.
