@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from absl import app, flags
 
@@ -131,6 +131,29 @@ def incremental(runs: int) -> tuple[float, float]:
         return statistics.median(nothing), statistics.median(added)
 
 
+def edits() -> dict[str, tuple[float, float]]:
+    """Returns the seconds of an export after a change of the model's file, by model.
+
+    The first number is for an export in the worker, which has imported PyTorch. The second number is for an export in a
+    process of its own.
+    """
+    with _clone() as clone:
+        folder = clone.root / "examples/models"
+        _, listed = clone.bazel("query", "kind(executorch_program, //examples/models:all)")
+        names = [label.partition(":")[2] for label in listed.split()]
+        models = [name.removesuffix(_PASSES) for name in names if name.endswith(_PASSES)]
+        files = {model: folder / f"{model}.py" for model in models if (folder / f"{model}.py").exists()}
+        times: dict[str, list[float]] = {model: [] for model in files}
+        for strategy in ("worker", "sandboxed"):
+            options = ("build", f"--strategy=EtExport={strategy}")
+            clone.bazel(*options, *(f"//examples/models:{model}{_PASSES}" for model in files))
+            for model, file in files.items():
+                file.write_text(f"{file.read_text()}\n# Another line.\n")
+                times[model].append(clone.bazel(*options, f"//examples/models:{model}{_PASSES}")[0])
+        return {model: (worker, process) for model, (worker, process) in times.items()}
+
+
+_PASSES = "_all_passes"
 _ADDED = ("aten::mul.out", "aten::neg.out", "aten::cat.out", "aten::mean.out", "aten::sin.out")
 _INCREMENTAL = """
 load("//rules:defs.bzl", "et_operator_library", "executorch_binary", "executorch_generated_lib")
@@ -154,8 +177,12 @@ executorch_binary(
 """
 
 
-def section(seconds: float, steps: Sequence[Step], nothing: float, added: float) -> str:
+def section(
+    seconds: float, steps: Sequence[Step], nothing: float, added: float, exports: Mapping[str, tuple[float, float]]
+) -> str:
     """Returns the text for docs/benchmarks.md."""
+    models = [(model, f"{worker:.1f}", f"{process:.1f}") for model, (worker, process) in sorted(exports.items())]
+    models.append(("median", *(f"{statistics.median(times):.1f}" for times in zip(*exports.values(), strict=True))))
     rows = [
         (step.name, f"{step.begin:.1f}", f"{step.end:.1f}") for step in steps if step.end - step.begin >= _LEAST_SECONDS
     ]
@@ -171,13 +198,17 @@ steps, in seconds after the start; actions of one kind are one step, from the fi
 
 A build of a runner with one operator takes {nothing:.2f} s if nothing changed. After an operator was added to the \
 selection, the build takes {added:.2f} s (medians of {_RUNS.value}).
+
+After a line of a model's file changed, the build of its program with all graph passes takes, in seconds:
+
+{report.table(("model", "in the worker", "in a process"), models)}
 """
 
 
 def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unknown argument: {argv[1]}")
-    text = section(*cold(), *incremental(_RUNS.value))
+    text = section(*cold(), *incremental(_RUNS.value), edits())
     page = pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md")
     report.replace_section(page, "builds", text)
     print(text)
