@@ -212,8 +212,7 @@ def _python_only(method: Method, operator: str, place: str) -> InputError:
         Finding(
             method.at,
             f"{method.name}() calls {operator}, which exists in Python only",
-            "it is registered with torch.library; a package of AOTInductor runs without Python, where no such operator"
-            " is.",
+            "torch.library registers the operator in Python; a package of AOTInductor runs without Python.",
             f'write its kernel in C++, TORCH_LIBRARY_FRAGMENT({namespace}, m) {{ m.def("{name}(...) -> ..."); }} and'
             f" TORCH_LIBRARY_IMPL({namespace}, CPU, m), in a library for PyTorch that both the package and the binary"
             " have in `deps`.",

@@ -166,8 +166,8 @@ def _given_twice(model: ModelFile, function: str, attribute: str) -> InputError:
         Finding(
             model.location(function),
             f"the model file has {function}(), and the rule {attribute}",
-            "a recipe was added to a model file that says itself how to lower the model, or the other way round.",
-            f"leave out one of the two: {function}() can return what the recipe stands for, among others.",
+            "a recipe was added to a rule whose model file lowers the model itself, or the other way round.",
+            f"leave out one of the two: {function}() can also return the result of the recipe.",
             id="lowering-given-twice",
         )
     )

@@ -91,7 +91,7 @@ class UserFile:
                 Finding(
                     Location(str(self.path)),
                     f"cannot read the {self.kind} file: {error.strerror}",
-                    "the path is wrong, or it is no file.",
+                    "the path is wrong, or is not a file.",
                     "give the Python file that has the entry point.",
                     id="unreadable-file",
                 )

@@ -57,7 +57,7 @@ _OTHER = _Mistake(
     "the library does not load",
     "a registration, or the initialization of another global object of the library, raised an exception or ended the "
     "process",
-    "correct what the message says; it comes from PyTorch or from the library itself",
+    "correct the cause in the message, which comes from PyTorch or from the library itself",
     id="library-does-not-load",
 )
 

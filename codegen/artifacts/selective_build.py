@@ -67,5 +67,5 @@ def dtype_names(dtypes: frozenset[int]) -> list[str]:
 def _number(name: str) -> int:
     number = kernel_keys.find_dtype(name)
     if number is None:
-        raise ValueError(f"{name} is no dtype")
+        raise ValueError(f"{name} is not a dtype")
     return number

@@ -110,7 +110,7 @@ def read(path: str) -> Image:
                 id="unreadable-binary",
                 where=path,
                 found=f"cannot read the binary as an ELF file: {error}",
-                cause="the file is for a platform with another format, is no binary, or was cut short",
+                cause="the file is for a platform with another format, is not a binary, or is truncated",
                 fix="give a binary for Linux, Android or bare metal that the build links",
             )
         ) from error
@@ -131,7 +131,7 @@ def loaded_bytes(path: str) -> int:
                 id="unreadable-binary",
                 where=path,
                 found=f"cannot read the library as an ELF file: {error}",
-                cause="the file is no shared library, or was cut short",
+                cause="the file is not a shared library, or is truncated",
                 fix="give the library that the binary is linked with",
             )
         ) from error

@@ -137,8 +137,8 @@ def _run(command: list[str]) -> str:
                 id="unreadable-symbols",
                 where=Path(command[0]).name,
                 found="cannot read the symbols of the libraries",
-                cause="a file is no object file, archive or shared library of this platform, or was compiled with "
-                "link-time optimization by another compiler than this nm is of",
+                cause="a file is not an object file, archive or shared library of this platform, or was compiled with "
+                "link-time optimization by a compiler other than that of this nm",
                 fix="compile the libraries without link-time optimization, with the toolchain that the build uses",
                 details=tuple(problems[:5]),
             )

@@ -88,7 +88,7 @@ def _undefined(operator: Operator, kernel: Kernel, label: str, kernels: KernelLi
     if not kernels.paths:
         cause = f"the library has no kernel libraries: {kernels.attribute} is empty, or holds headers only"
     elif not near:
-        cause = f"the kernel's source is not in any library of {kernels.attribute}, or its name in the YAML is another"
+        cause = f"the kernel's source is not in any library of {kernels.attribute}, or the YAML has another name"
     details = ["expected one of:"]
     details += [f"  {signature}" for signature in _declarations(operator, kernel)]
     if near:

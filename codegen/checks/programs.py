@@ -77,7 +77,7 @@ def unknown_methods(test: str, named: Sequence[str], program: str, methods: Sequ
                 id="unknown-method",
                 where=test,
                 found=f"attribute methods has {name}, which {program} does not have{meant}",
-                cause="the name is misspelled, or the model file gives no such method",
+                cause="the name is misspelled, or the model file has no such method",
                 fix=f"name methods out of {', '.join(sorted(methods))}, or leave out the attribute to test all",
             )
 

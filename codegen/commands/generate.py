@@ -401,9 +401,9 @@ def _definable(operators: Sequence[Operator]) -> list[Operator]:
         Finding(
             id="nothing-to-define",
             where=first.location,
-            found=f"{first.name} is in the namespace {first.schema.name.namespace}, and all operators of "
-            f"{_LABEL.value} are in such a one, so that it has none to define",
-            cause="PyTorch defines the operators of this namespace itself",
+            found=f"all operators of {_LABEL.value} are in namespaces of PyTorch, such as {first.name}, so that the "
+            "library has no operator to define",
+            cause="PyTorch defines the operators of its namespaces itself",
             fix="give your own operators a namespace of your own; those of PyTorch need no library",
         )
     )

@@ -12,7 +12,7 @@ Each written source includes the header and then the original file, or with --un
 
 from __future__ import annotations
 
-import zlib
+import hashlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -106,5 +106,6 @@ def _units(paths: Sequence[str]) -> list[list[str]]:
     number = -(-len(paths) // _SOURCES_PER_UNIT.value)
     units: list[list[str]] = [[] for _ in range(number)]
     for path in paths:
-        units[zlib.crc32(path.encode()) % number].append(path)
+        digest = hashlib.sha256(path.encode()).digest()
+        units[int.from_bytes(digest[:8], "big") % number].append(path)
     return [unit for unit in units if unit]

@@ -93,7 +93,7 @@ def _nothing(manifest: TorchLibrary) -> list[Finding]:
         Finding(
             id="registers-nothing",
             where=_LABEL.value,
-            found="the library registers nothing with PyTorch, and is no Python extension module",
+            found="the library registers nothing with PyTorch, and is not a Python extension module",
             cause="no source has a TORCH_LIBRARY macro, or the cc_library of deps that has it was left out by the "
             "linker",
             fix="write TORCH_LIBRARY(my_namespace, m) (STABLE_TORCH_LIBRARY with api = 'stable'), or set alwayslink = "

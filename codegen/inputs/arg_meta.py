@@ -228,7 +228,7 @@ def _choice(
                 where=node.location,
                 found=f"undefined alias '{node.text}' for '{argument.name}'{suggest.did_you_mean(near)}",
                 cause="a typo, or the alias is defined in another entry: each entry has its own",
-                fix="define it in the entry's type_alias or dim_order_alias, or write what it stands for in its place",
+                fix="define it in the entry's type_alias or dim_order_alias, or write its value in its place",
             )
         )
     return f"argument {argument.name}", ()

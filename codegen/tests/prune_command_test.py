@@ -99,7 +99,7 @@ class PruneCommandTest(case.TestCase):
             units = [path.read_text() for path in sorted((self.directory / "second").iterdir())]
             shutil.rmtree(self.directory / "second")
             shutil.rmtree(self.directory / "first")
-            self.assertEqual(len(units), 4 if flags else 20)
+            self.assertIn(len(units), range(2, 5) if flags else [20])
             included = [line for unit in units for line in unit.splitlines() if "kernels/" in line]
             self.assertCountEqual(included, [f'#include "{file}"' for file in files])
 

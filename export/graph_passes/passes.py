@@ -90,8 +90,8 @@ def _members(names: Iterable[str]) -> frozenset[str]:
 def _unknown(name: str, known: Sequence[str]) -> InputError:
     words = name.replace(",", " ").split()
     if [name] != words and words and all(word.removeprefix("-") in known for word in words):
-        found = f"there is no pass {name!r}: a name has no commas and spaces"
-        cause = "the names are one string, as on a command line." if len(words) > 1 else "a slip of the keyboard."
+        found = f"there is no pass {name!r}: names contain no commas or spaces"
+        cause = "the names are one string, as on a command line." if len(words) > 1 else "a typo."
         fix = f"give a list of names: {json.dumps(words)}."
     else:
         name = name.removeprefix("-")
@@ -105,12 +105,12 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
 
 
 def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequence[str]) -> InputError:
-    found = f"{json.dumps(names)} leaves out {'all passes that it has' if given else 'passes and has none'}"
+    found = f"{json.dumps(names)} leaves out {'all passes that it names' if given else 'passes, and names none to run'}"
     fix = f"write {json.dumps(['default', *(f'-{name}' for name in left_out)])}, for example; [] is for no passes."
     if both := sorted(set(given) & set(left_out)):
         found = f"{json.dumps(names)} has {', '.join(both)} and leaves {', '.join(both)} out"
         fix = "leave out one of the two."
-    cause = "a name after - takes a pass from those that the other names stand for."
+    cause = "a name after - removes a pass from the passes of the other names."
     return InputError(Finding(_ATTRIBUTE, found, cause, fix, id="contradictory-graph-passes"))
 
 

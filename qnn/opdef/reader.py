@@ -598,7 +598,7 @@ def _value(text: str) -> Value:
 
 
 def _no_number(text: str) -> float:
-    raise ValueError(f"{text} is no number")
+    raise ValueError(f"{text} is not a number")
 
 
 def _tuple(value: object, depth: int = 0) -> Value:
@@ -608,7 +608,7 @@ def _tuple(value: object, depth: int = 0) -> Value:
         return tuple(_tuple(item, depth + 1) for item in value)
     if isinstance(value, int | float):
         return value
-    raise ValueError(f"{json.dumps(value)} is no number")
+    raise ValueError(f"{json.dumps(value)} is not a number")
 
 
 _INTEGER = re.compile(r"QNN_DATATYPE_(U?)INT_(\d+)")

@@ -70,7 +70,7 @@ def operator_name(text: str, label: str) -> OperatorName:
         raise InputError(
             Finding(
                 label,
-                f"attribute torch_ops has '{text}', which is no operator's full name",
+                f"attribute torch_ops has '{text}', which is not an operator's full name",
                 "the namespace is missing, or it is written as in Python",
                 'give namespace::name, with an overload namespace::name.overload, e.g. "my_ops::mul3"',
                 id="bad-operator-name",

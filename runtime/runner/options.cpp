@@ -164,7 +164,7 @@ double Number(const Argument& argument) {
   const double number = std::strtod(text, &end);
   if (std::isspace(static_cast<unsigned char>(*text)) || *end != '\0' || !std::isfinite(number) ||
       std::signbit(number)) {
-    FailToParse(argument.text() + " is no number that is finite and 0 or more.");
+    FailToParse(argument.text() + " is not a number that is finite and 0 or more.");
   }
   return number;
 }

@@ -584,7 +584,7 @@ class ErrorTest(RunnerTest):
         self.fail_with(["--method=add", "--method=mul"], "--method is given twice")
         self.fail_with(["--check", "--nocheck"], "--nocheck, or its opposite, is given twice")
         for tolerance in ("inf", "nan", "-1", "1e999", "x", " 1", "1e-5,"):
-            self.fail_with([f"--rtol={tolerance}"], f"--rtol={tolerance} is no number that is finite and 0 or more")
+            self.fail_with([f"--rtol={tolerance}"], f"--rtol={tolerance} is not a number that is finite and 0 or more")
         for count in ("-1", "1000001", "9" * 30, "1.5", " 1"):
             self.fail_with([f"--iterations={count}"], f"--iterations={count} is no whole number from 0 to 1000000")
         for threads in ("0", "1025", "-1", "two"):
@@ -599,7 +599,7 @@ class ErrorTest(RunnerTest):
         self.fail_with(["add.pte"], "unexpected argument add.pte")
         self.fail_with(["--print=-1"], "--print=-1 is no whole number")
         self.fail_with(["--iterations=many"], "--iterations=many is no whole number")
-        self.fail_with(["--atol=nan"], "--atol=nan is no number")
+        self.fail_with(["--atol=nan"], "--atol=nan is not a number")
 
 
 if __name__ == "__main__":

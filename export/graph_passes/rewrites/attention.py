@@ -155,8 +155,8 @@ def attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
             (call.value, call.value_by_token),
         )
     )
-    torch._check(query.shape[:-3] == key.shape[:-3] == value.shape[:-3], lambda: "batches differ")
-    torch._check(key.shape[-3] == value.shape[-3], lambda: "each key has a value")
+    torch._check(query.shape[:-3] == key.shape[:-3] == value.shape[:-3], lambda: "batch sizes differ")
+    torch._check(key.shape[-3] == value.shape[-3], lambda: "key and value have different lengths")
     result = torch.nn.functional.scaled_dot_product_attention(
         query,
         key,

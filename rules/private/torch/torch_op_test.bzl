@@ -7,7 +7,7 @@ load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
 
-BAD_OPERATOR_ERR = """{label}: attribute op is "{op}", which is no operator's full name.
+BAD_OPERATOR_ERR = """{label}: attribute op is "{op}", which is not an operator's full name.
 
 Likely cause: the namespace is missing, or it is written as in Python.
 Fix: give namespace::name, with an overload namespace::name.overload, e.g. op = "my_ops::mul3".

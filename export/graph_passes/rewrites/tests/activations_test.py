@@ -59,7 +59,7 @@ class ActivationsTest(PassTestCase):
             ("return torch.relu(y) + y", "aten::relu.out"),
             ("return torch.relu(y), y", "aten::relu.out"),
             ("return y * torch.sigmoid(y) + y", "aten::sigmoid.out"),
-            # A function of a function; a product that is no silu; a bound that is no number.
+            # A function of a function; a product that is no silu; a bound that is not a number.
             ("return torch.sigmoid(torch.relu(y))", "aten::sigmoid.out"),
             ("return y * torch.sigmoid(x[:, :1])", "aten::mul.out"),
             (f"return {_GELU.replace('3.0', '2.0')}", "aten::tanh.out"),
