@@ -21,6 +21,8 @@ def kernel_files(et_kernel_library, operator_files, yamls, deps = [], for_instru
             copts = KERNEL_COPTS,
             links_selected_only = True,
             operators = {name + ".cpp": file.operators},
+            # `:operators` compiles the file, too, so that //... does not.
+            tags = ["manual"],
             unity_build = True,
             deps = ["//kernels/" + dep for dep in file.deps] + ["//kernels/simd"],
         )
