@@ -17,6 +17,10 @@ _WIDER = {
 }
 
 
+# Operators with a reference whose result takes any dtype of the out argument, because the operator is a conversion.
+_CONVERSIONS = frozenset({"dim_order_ops::_to_dim_order_copy.out"})
+
+
 def _cast(result: torch.Tensor, out_dtype: torch.dtype) -> torch.Tensor:
     """Casts a result to another dtype. Raises TypeError for the dtypes that PyTorch's operators refuse."""
     if not torch.can_cast(result.dtype, out_dtype):
@@ -75,7 +79,11 @@ class EagerOperator:
     def _results(self, *args: Any, out_dtype: torch.dtype | None = None, **kwargs: Any) -> list[torch.Tensor]:
         if self._reference is not None:
             results = flatten(self._reference(*args, **kwargs))
-            return results if out_dtype is None else [_cast(result, out_dtype) for result in results]
+            if out_dtype is None:
+                return results
+            if self.name in _CONVERSIONS:
+                return [result.to(out_dtype) for result in results]
+            return [_cast(result, out_dtype) for result in results]
         assert self.overload is not None
         dtypes = [out_dtype] * len(self.out_names)
         if out_dtype is None or self.out_is_list:
