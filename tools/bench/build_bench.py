@@ -13,6 +13,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import statistics
 import subprocess
 import sys
@@ -25,6 +26,8 @@ from absl import app, flags
 from tools.bench import report
 
 _RUNS = flags.DEFINE_integer("runs", 5, "How often to build after a change.", lower_bound=1)
+
+_MODELS = flags.DEFINE_string("models", ".*", "A regular expression of the models of examples/models to export.")
 
 _COMMAND = "tools/bazel run //tools/bench:build_bench"
 _TARGET = "//examples/quickstart"
@@ -142,7 +145,8 @@ def edits() -> dict[str, tuple[float, float]]:
         _, listed = clone.bazel("query", "kind(executorch_program, //examples/models:all)")
         names = [label.partition(":")[2] for label in listed.split()]
         models = [name.removesuffix(_PASSES) for name in names if name.endswith(_PASSES)]
-        files = {model: folder / f"{model}.py" for model in models if (folder / f"{model}.py").exists()}
+        chosen = [model for model in models if re.fullmatch(_MODELS.value, model)]
+        files = {model: folder / f"{model}.py" for model in chosen if (folder / f"{model}.py").exists()}
         times: dict[str, list[float]] = {model: [] for model in files}
         for strategy in ("worker", "sandboxed"):
             options = ("build", f"--strategy=EtExport={strategy}")
