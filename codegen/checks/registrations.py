@@ -135,8 +135,8 @@ def too_many(label: str, registrations: Sequence[RegisteredKernel], max_kernels:
             found=f"{len(registrations)} kernels are registered, but the runtime's registry holds {max_kernels}"
             "; the binary would abort when it starts",
             cause="a library registers more than the program needs, such as include_all_operators does",
-            fix="select only the operators that the program needs, or build the runtime with a larger MAX_KERNEL_NUM and give it as "
-            "max_kernels of its toolchain",
+            fix="select only the operators that the program needs, or build the runtime with a larger MAX_KERNEL_NUM "
+            "and give it as max_kernels of its toolchain",
             details=tuple(f"{count} by {library}" for library, count in sorted(counts.items())),
         )
     ]

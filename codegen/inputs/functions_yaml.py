@@ -336,7 +336,8 @@ def _schema(entry: yaml_reader.Mapping, allow_op: bool) -> tuple[schema.Function
                 id="op-in-custom-ops",
                 where=entry.key_locations["op"],
                 found=f"'op: {op.text}' in custom_ops.yaml",
-                cause="'op' names an operator of PyTorch, and custom_ops.yaml is for operators that PyTorch does not have",
+                cause="'op' names an operator of PyTorch, and custom_ops.yaml is for operators that PyTorch does not "
+                "have",
                 fix="move the entry to functions.yaml, or give the custom operator's schema with 'func:'",
             )
         )

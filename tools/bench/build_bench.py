@@ -185,8 +185,9 @@ def section(
     seconds: float, steps: Sequence[Step], nothing: float, added: float, exports: Mapping[str, tuple[float, float]]
 ) -> str:
     """Returns the text for docs/benchmarks.md."""
-    models = [(model, f"{worker:.1f}", f"{process:.1f}") for model, (worker, process) in sorted(exports.items())]
-    models.append(("median", *(f"{statistics.median(times):.1f}" for times in zip(*exports.values(), strict=True))))
+    medians = [statistics.median(times) for times in zip(*exports.values(), strict=True)]
+    models = [(model, *(f"{time:.1f}" for time in times)) for model, times in sorted(exports.items())]
+    models.append(("median", *(f"{median:.1f}" for median in medians)))
     rows = [
         (step.name, f"{step.begin:.1f}", f"{step.end:.1f}") for step in steps if step.end - step.begin >= _LEAST_SECONDS
     ]
