@@ -26,22 +26,6 @@ namespace {
 using Exact = long double;
 using Limits = std::numeric_limits<float>;
 
-#if defined(__AVX512F__) || defined(__AVX2__)
-class HasInstructionSet : public ::testing::Environment {
-  void SetUp() override {
-#if defined(__AVX512F__)
-    const bool has_it = __builtin_cpu_supports("x86-64-v4");
-#else
-    const bool has_it = __builtin_cpu_supports("x86-64-v3");
-#endif
-    if (!has_it) {
-      GTEST_SKIP() << "this processor lacks the instructions of the test";
-    }
-  }
-};
-const ::testing::Environment* const kHasInstructionSet = ::testing::AddGlobalTestEnvironment(new HasInstructionSet);
-#endif
-
 constexpr int kMantissas = 1000;  // for each exponent and sign
 
 void expect(bool condition, const char* what, double x, double y = 0) {
