@@ -1,0 +1,40 @@
+"""Tests of several files in one process."""
+
+load("@rules_python//python:defs.bzl", "py_test")
+
+def py_tests(name, srcs, suffix = "_test", every = 1, shard_count = None, size = "large", tags = [], **kwargs):
+    """A test that runs several files of tests in one process, and a test of each file.
+
+    An import of PyTorch takes longer than the tests of most files. The tests of single files are `manual`: `//...`
+    omits them, and a name selects them.
+
+    Args:
+      name: name of the test of all files.
+      srcs: the files, `*_test.py`, tests of absltest.
+      suffix: what replaces `_test.py` in the names of the tests of single files.
+      every: the test of all files runs one method in `every`.
+      shard_count: the number of processes of the test of all files.
+      size: size of the test of all files. Tests of single files are medium.
+      tags: tags of all tests.
+      **kwargs: passed to py_test.
+    """
+    for src in srcs:
+        py_test(
+            name = src.removesuffix("_test.py") + suffix,
+            size = "medium",
+            srcs = [src],
+            main = src,
+            tags = tags + ["manual"],
+            **kwargs
+        )
+    main = Label("//tests/one_process:main.py")
+    py_test(
+        name = name,
+        size = size,
+        srcs = srcs + [main],
+        args = ["--every={}".format(every)] + ["$(rootpath {})".format(src) for src in srcs],
+        main = main,
+        shard_count = shard_count,
+        tags = tags,
+        **kwargs
+    )
