@@ -76,7 +76,7 @@ def export(
     # Samples are recorded before the export, which may change the module.
     with phases.phase("samples"):
         recorded = {method.name: samples.record(method) for method in loaded.methods}
-    with repeated_work.shared_sources():
+    with repeated_work.avoided():
         built = program.build(
             loaded.methods,
             recorded,

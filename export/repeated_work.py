@@ -7,25 +7,36 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, TypeVar
 from unittest import mock
 
 import torch._export.utils
 from executorch import exir
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager
+from torch._C import DispatchKey
+from torch._ops import OperatorBase
 from torch.export import ExportedProgram
 from torch.fx import GraphModule
 from torch.fx.traceback import NodeSource
 
+_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+
 
 @contextlib.contextmanager
-def shared_sources() -> Iterator[None]:
-    """Makes nodes share the NodeSource records of their source nodes.
+def avoided() -> Iterator[None]:
+    """Avoids repeated work of any export.
 
-    Each pass adds a record to the records of the earlier passes, and PyTorch deep-copies all records of each node. The
-    copies are unnecessary, since nothing changes a record after its construction.
+    Nodes share the NodeSource records of their source nodes. Each pass adds a record to the records of the earlier
+    passes, and PyTorch deep-copies all records of each node. The copies are unnecessary, since nothing changes a record
+    after its construction.
+
+    Kernels are overridden by `_py_impl`. Each decomposition overrides some 12,000 kernels.
     """
-    with mock.patch.object(NodeSource, "__deepcopy__", lambda source, _: source, create=True):
+    with (
+        mock.patch.object(NodeSource, "__deepcopy__", lambda source, _: source, create=True),
+        mock.patch.object(OperatorBase, "py_impl", _py_impl),
+    ):
         yield
 
 
@@ -59,6 +70,24 @@ def _is_functional(program: ExportedProgram) -> bool:
 def _known_operators() -> Iterator[None]:
     """Makes PyTorch collect the decomposable operators only once. No operator is registered during the block."""
     utils = torch._export.utils
-    collect = utils._collect_all_valid_cia_ops_for_namespace
-    with mock.patch.object(utils, collect.__name__, functools.cache(collect)):
+    with contextlib.ExitStack() as patches:
+        # The second function runs for each of some 40 namespaces, and looks for the operators of all namespaces.
+        for function in (utils._collect_all_valid_cia_ops_for_namespace, utils._materialize_cpp_cia_ops):
+            patches.enter_context(mock.patch.object(utils, function.__name__, functools.cache(function)))
         yield
+
+
+_original_py_impl = OperatorBase.py_impl
+
+
+def _py_impl(operator: OperatorBase, key: Any) -> Callable[[_Kernel], _Kernel]:
+    """Does what OperatorBase.py_impl does, which evaluates type annotations in each call."""
+    if not isinstance(key, DispatchKey) or key in operator.py_kernels or key == DispatchKey.Python:
+        return _original_py_impl(operator, key)
+
+    def register(kernel: _Kernel) -> _Kernel:
+        operator.py_kernels[key] = kernel
+        operator._dispatch_cache.clear()
+        return kernel
+
+    return register

@@ -139,7 +139,7 @@ def main() -> None:
     gc.freeze()
     gc.set_threshold(50_000)
     counts = Counts()
-    with tempfile.TemporaryDirectory() as temporary, repeated_work.shared_sources():
+    with tempfile.TemporaryDirectory() as temporary, repeated_work.avoided():
         kernels = Kernels(Path(_RUNNER.value)) if _RUNNER.value else None
         check = Check(Path(temporary), counts, kernels)
         if _SPEC.value:

@@ -10,6 +10,7 @@ from typing import Any
 from unittest import mock
 
 import torch
+import torch._dispatch.python
 from absl.testing import absltest
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
 from torch.export import Dim, ExportedProgram
@@ -76,14 +77,14 @@ class RepeatedWorkTest(absltest.TestCase):
             with self.subTest(name, preserved=preserved):
                 edge = to_edge_transform_and_lower({"forward": _exported(name)}, compile_config=_config(*preserved))
                 code, program = edge.exported_program().graph_module.code, edge.to_executorch().buffer
-                with repeated_work.shared_sources():
+                with repeated_work.avoided():
                     edge = repeated_work.to_edge({"forward": _exported(name)}, _config(*preserved))
                     self.assertEqual(code.splitlines(), edge.exported_program().graph_module.code.splitlines())
                     self.assertTrue(program == edge.to_executorch().buffer)
 
     def test_sources_of_nodes(self) -> None:
         def sources(*, shared: bool) -> list[list[str]]:
-            with repeated_work.shared_sources() if shared else contextlib.nullcontext():
+            with repeated_work.avoided() if shared else contextlib.nullcontext():
                 edge = repeated_work.to_edge({"forward": _exported("attention")}, _config())
             return [_names(node.meta.get("from_node", [])) for node in edge.exported_program().graph.nodes]
 
@@ -91,6 +92,22 @@ class RepeatedWorkTest(absltest.TestCase):
         self.assertGreater(max(map(len, of_nodes)), 1, "records of records")
         self.assertEqual(sources(shared=False), of_nodes)
         self.assertNotIn("__deepcopy__", vars(NodeSource), "PyTorch is as it was")
+
+    def test_kernels_in_python(self) -> None:
+        library = torch.library.Library("repeated_work_kernels", "DEF")
+        library.define("twice(Tensor x) -> Tensor")
+        operator = torch.ops.repeated_work_kernels.twice.default
+        original = torch._ops.OperatorBase.py_impl
+        with repeated_work.avoided():
+            operator.py_impl(torch._C.DispatchKey.CPU)(lambda x: x * 2)
+            with torch._dispatch.python.enable_python_dispatcher():
+                self.assertEqual(operator(torch.tensor(2)).item(), 4)
+            # PyTorch refuses a second kernel, and a kernel for a key that belongs to modes.
+            with self.assertRaises(RuntimeError):
+                operator.py_impl(torch._C.DispatchKey.CPU)(lambda x: x)
+            with self.assertRaises(AssertionError):
+                operator.py_impl(torch._C.DispatchKey.Python)(lambda x: x)
+        self.assertIs(torch._ops.OperatorBase.py_impl, original, "PyTorch is as it was")
 
     def test_operators_registered_between_lowerings(self) -> None:
         collected: list[set[Any]] = []

@@ -9,13 +9,14 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import torch
-from executorch.exir import EdgeCompileConfig, EdgeProgramManager, to_edge_transform_and_lower
+from executorch.exir import EdgeCompileConfig, EdgeProgramManager
 from executorch.exir.dialects.edge._ops import EdgeOpOverload
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 from torch.fx import Node
 from torch.utils import _pytree as pytree
 
+from export import repeated_work
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators import registration
@@ -71,6 +72,7 @@ class Rewritten:
         return program
 
 
+@repeated_work.avoided()
 def rewrite(
     module: torch.nn.Module,
     inputs: Inputs,
@@ -94,7 +96,7 @@ def steps(rewritten: Rewritten, names: Sequence[str]) -> Iterator[GraphPass]:
         if stage is Stage.LOWERED:
             preserved = [operator for one in selected for operator in one.preserved]
             config = EdgeCompileConfig(_check_ir_validity=False, preserve_ops=preserved)
-            rewritten.edge = to_edge_transform_and_lower(rewritten.program, compile_config=config)
+            rewritten.edge = repeated_work.to_edge({"forward": rewritten.program}, config)
             rewritten.program = rewritten.edge.exported_program()
         for one in selected:
             if one.stage is stage:
