@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "kernels/math/polynomials.h"
 #include "kernels/math/vector_math.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/simd/simd.h"

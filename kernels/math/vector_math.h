@@ -17,9 +17,7 @@
 /// are those of C's functions. The overloads for doubles call C's functions.
 ///
 /// A function splits its argument into a part that determines the result's exponent (or quadrant) and a small
-/// remainder, and evaluates a polynomial of the remainder. The polynomials minimize the largest relative error over
-/// their interval. The coefficients are from Remez' algorithm with 50 digits. They are rounded one by one from the
-/// lowest degree up, and after each one, the algorithm fits the remaining coefficients again.
+/// remainder, and evaluates a polynomial of the remainder, which polynomials.h has.
 namespace rules_executorch::kernels::math {
 
 /// The nearest integer, or the even one of two nearest integers, without an error. The sum of |x| and 2^23 (2^52 for
@@ -165,12 +163,7 @@ KERNELS_ALWAYS_INLINE inline float tanh(float x) {
   const float bounded = magnitude > 10 ? 10 : magnitude;
   const float large = 1 - 2 / (internal::exp_of_small(2 * bounded) + 1);
   const float square = bounded * bounded;
-  float p = -0x1.750ce2p-8f;
-  p = p * square + 0x1.51f8cep-6f;
-  p = p * square - 0x1.b835a4p-5f;
-  p = p * square + 0x1.1106f6p-3f;
-  p = p * square - 0x1.555532p-2f;
-  const float small = bounded + bounded * square * p;
+  const float small = bounded + bounded * square * internal::polynomial(internal::kTanhPolynomial, square);
   return internal::with_sign(bounded < 0.625f ? small : large, x);
 }
 inline double tanh(double x) { return std::tanh(x); }
@@ -263,23 +256,9 @@ KERNELS_ALWAYS_INLINE inline float erf(float x) {
   const float magnitude = internal::abs(x);
   // For |x| >= 3.92, results are 1 or -1.
   const float bounded = magnitude > 4 ? 4 : magnitude;
-  // The natural logarithm of 1 - erf(|x|).
-  float q = 0x1.e31754p-14f;
-  q = q * bounded - 0x1.2fc95cp-9f;
-  q = q * bounded + 0x1.40db56p-6f;
-  q = q * bounded - 0x1.9534e8p-4f;
-  q = q * bounded - 0x1.48e5fp-1f;
-  q = q * bounded - 0x1.1ff724p+0f;
-  q = q * bounded - 0x1.ab4cbap-11f;
-  const float large = 1 - internal::exp_of_small(q);
+  const float large = 1 - internal::exp_of_small(internal::polynomial(internal::kLogErfcPolynomial, bounded));
   const float square = bounded * bounded;
-  float p = -0x1.3ba9cep-11f;
-  p = p * square + 0x1.479c9ep-8f;
-  p = p * square - 0x1.b69b96p-6f;
-  p = p * square + 0x1.ce1b86p-4f;
-  p = p * square - 0x1.8126ecp-2f;
-  p = p * square + 0x1.06eba6p-3f;
-  const float small = bounded + bounded * p;
+  const float small = bounded + bounded * internal::polynomial(internal::kErfPolynomial, square);
   return internal::with_sign(bounded < 0.9f ? small : large, x);
 }
 inline double erf(double x) { return std::erf(x); }
@@ -311,24 +290,13 @@ KERNELS_ALWAYS_INLINE inline float pow(float x, float y) {
   // log2(m) = 2/log(2) artanh(s)
   const double s = (static_cast<double>(parts.mantissa) - 1) / (static_cast<double>(parts.mantissa) + 1);
   const double square = s * s;
-  double l = 0x1.5ce8e958c1667p-2;
-  l = l * square + 0x1.a58d81214535dp-2;
-  l = l * square + 0x1.27777ff7edc65p-1;
-  l = l * square + 0x1.ec709d12bc3a9p-1;
-  l = l * square + 0x1.71547652bee01p+1;
-  const double log2 = static_cast<double>(exponent) + s * l;
+  const double log2 = static_cast<double>(exponent) + s * polynomial(kPreciseLog2Polynomial, square);
   // An infinite y is replaced by 2^32, because infinity * log2(1) is NaN. If |y| >= 2^32, results are 0, 1 or infinity.
   const double product = with_sign(min_magnitude(y_magnitude, 0x1p32f), y) * log2;
 
   const double shifted = product + kRoundDouble;
   const double f = product - (shifted - kRoundDouble);
-  double p = 0x1.41cff0465bab0p-13;
-  p = p * f + 0x1.5f45ed5938893p-10;
-  p = p * f + 0x1.3b2dbab68a6c3p-7;
-  p = p * f + 0x1.c6aed447d62c8p-5;
-  p = p * f + 0x1.ebfbdadbc9267p-3;
-  p = p * f + 0x1.62e430c833332p-1;
-  p = p * f + 0x1.00000002621cfp+0;
+  const double p = polynomial(kPreciseExp2Polynomial, f);
   // Adds the integer to the exponent of p.
   const float of_small = static_cast<float>(double_of(to_bits(p) + (to_bits(shifted) << 52)));
   const float rounded = static_cast<float>(product);

@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <type_traits>
+#include <utility>
 
 #include "kernels/math/bits.h"
+#include "kernels/math/polynomials.h"
 #include "kernels/math/vectorize.h"
 
 /// The common parts of the functions of vector_math.h.
@@ -24,6 +27,20 @@ constexpr float kDenormal = std::numeric_limits<float>::denorm_min();
 /// The sum of a small number and this constant is rounded to an integer. The low bits of the sum are the integer.
 constexpr float kRound = 0x1.8p23f;
 constexpr double kRoundDouble = 0x1.8p52;
+
+template <typename T, size_t kTerms, size_t... kIndices>
+KERNELS_ALWAYS_INLINE inline T polynomial(const T (&coefficients)[kTerms], T x, std::index_sequence<kIndices...>) {
+  T sum = coefficients[0];
+  ((sum = sum * x + coefficients[1 + kIndices]), ...);
+  return sum;
+}
+
+/// The value of a polynomial, of which `coefficients` has the highest degree first. There is no loop, because compilers
+/// vectorize only innermost loops.
+template <typename T, size_t kTerms>
+KERNELS_ALWAYS_INLINE inline T polynomial(const T (&coefficients)[kTerms], T x) {
+  return polynomial(coefficients, x, std::make_index_sequence<kTerms - 1>());
+}
 
 /// log(2) in two parts. The first part has few bits, so that its products with exponents are exact.
 constexpr float kLog2High = 0x1.62ep-1f;
@@ -61,10 +78,6 @@ inline float min_magnitude(float a, float b) { return select(if_less(a, b), a, b
 /// 2^n for -126 <= n <= 127.
 inline float power_of_two(uint32_t n) { return float_of((n + 127) << 23); }
 
-/// The polynomial p of e^r = 1 + r + r^2 p(r) for |r| <= log(2)/2, from the highest degree down.
-inline constexpr float kExpPolynomial[] = {0x1.6ac742p-10f, 0x1.123dep-7f, 0x1.555858p-5f, 0x1.55548cp-3f,
-                                           0x1.fffffcp-2f};
-
 /// 1/log(2).
 constexpr float kLog2e = 0x1.715476p+0f;
 
@@ -81,12 +94,7 @@ KERNELS_ALWAYS_INLINE inline ExpParts exp_parts(float x) {
   const float shifted = x * kLog2e + kRound;
   const float n = shifted - kRound;
   const float r = (x - n * kLog2High) - n * kLog2Low;
-  float p = kExpPolynomial[0];
-  p = p * r + kExpPolynomial[1];
-  p = p * r + kExpPolynomial[2];
-  p = p * r + kExpPolynomial[3];
-  p = p * r + kExpPolynomial[4];
-  return {r + r * r * p, to_bits(shifted) - to_bits(kRound)};
+  return {r + r * r * polynomial(kExpPolynomial, r), to_bits(shifted) - to_bits(kRound)};
 }
 
 /// e^x for -104 <= x <= 89 and for NaN. The result is 0 at the lower bound and infinity at the upper bound.
@@ -135,16 +143,8 @@ KERNELS_ALWAYS_INLINE inline Split split(float magnitude) {
 
 /// log(1 + f) - f + addend = -f^2/2 + f^3/3 - ... + addend, for sqrt(1/2) <= 1 + f < sqrt(2).
 KERNELS_ALWAYS_INLINE inline float log_rest(float f, float addend) {
-  float p = -0x1.3a8ae6p-4f;
-  p = p * f + 0x1.05b42cp-3f;
-  p = p * f - 0x1.0d7b12p-3f;
-  p = p * f + 0x1.22d61ep-3f;
-  p = p * f - 0x1.54723cp-3f;
-  p = p * f + 0x1.99a034p-3f;
-  p = p * f - 0x1.000228p-2f;
-  p = p * f + 0x1.555554p-2f;
   const float square = f * f;
-  return f * square * p + addend - 0.5f * square;
+  return f * square * polynomial(kLogPolynomial, f) + addend - 0.5f * square;
 }
 
 /// `result` if x is positive and finite, otherwise the logarithm of x: -infinity, infinity or NaN.
@@ -160,15 +160,7 @@ constexpr float kHalfPiLow = -0x1.777a5cp-25f;
 /// atan(t) for 0 <= t <= 1.
 KERNELS_ALWAYS_INLINE inline float atan_of_ratio(float t) {
   const float square = t * t;
-  float p = 0x1.7e654ep-9f;
-  p = p * square - 0x1.0bfbfep-6f;
-  p = p * square + 0x1.61db8p-5f;
-  p = p * square - 0x1.354a0ep-4f;
-  p = p * square + 0x1.b4dc2p-4f;
-  p = p * square - 0x1.230a58p-3f;
-  p = p * square + 0x1.9978e8p-3f;
-  p = p * square - 0x1.5554dcp-2f;
-  return t + t * square * p;
+  return t + t * square * polynomial(kAtanPolynomial, square);
 }
 
 /// acos(magnitude) / 2 if magnitude > 1/2, otherwise asin(magnitude).
@@ -176,12 +168,7 @@ KERNELS_ALWAYS_INLINE inline float asin_of_part(float magnitude) {
   const bool is_large = magnitude > 0.5f;
   const float square = is_large ? (1 - magnitude) * 0.5f : magnitude * magnitude;
   const float s = is_large ? std::sqrt(square) : magnitude;
-  float p = 0x1.59c9ep-5f;
-  p = p * square + 0x1.8bb83ep-6f;
-  p = p * square + 0x1.7489e6p-5f;
-  p = p * square + 0x1.33016cp-4f;
-  p = p * square + 0x1.5555cap-3f;
-  return s + s * square * p;
+  return s + s * square * polynomial(kAsinPolynomial, square);
 }
 
 /// Whether an angle is too large for divide_angle. False for NaN.
@@ -204,12 +191,8 @@ KERNELS_ALWAYS_INLINE inline Angle divide_angle(float x) {
 
   const float magnitude = abs(r);
   const float square = r * r;
-  float s = -0x1.9953f6p-13f;
-  s = s * square + 0x1.110778p-7f;
-  s = s * square - 0x1.555546p-3f;
-  float c = 0x1.99e80cp-16f;
-  c = c * square - 0x1.6c0c28p-10f;
-  c = c * square + 0x1.55554ap-5f;
+  const float s = polynomial(kSinPolynomial, square);
+  const float c = polynomial(kCosPolynomial, square);
   return {with_sign(magnitude + magnitude * square * s, r), 1 - (0.5f * square - square * square * c),
           static_cast<uint32_t>(to_bits(shifted))};
 }
