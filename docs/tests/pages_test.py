@@ -100,7 +100,7 @@ class WorkspaceTest(absltest.TestCase):
 
 class RunnerTest(absltest.TestCase):
     def test_every_flag_is_on_the_page(self) -> None:
-        command = [str(_QUICKSTART / "runner"), "--help"]
+        command = [str(_QUICKSTART / "model"), "--help"]
         printed = subprocess.run(command, check=True, capture_output=True, text=True).stdout
         flags = set(re.findall(r"--\w+", printed))
         self.assertIn("--threads", flags)

@@ -17,7 +17,7 @@ def _output_of(binary: pathlib.Path, *flags: str) -> str:
 
 
 def main() -> None:
-    runner = _HERE / "runner"
+    runner = _HERE / "model"
     operators = _output_of(runner, "--list_operators").split()
 
     print(f"Operators linked: {len(operators)}")

@@ -1,6 +1,6 @@
-"""The models of this folder: what the BUILD file and tools/bench say of each."""
+"""The models of this folder, for its BUILD file and tools/bench."""
 
-# Each in floats and in 8 bits; min_snr is what 8 bits leave of the model's outputs.
+# Each model is built in floats and in 8 bits. min_snr is the least signal-to-noise ratio of the outputs in 8 bits, in decibels.
 MODELS = {
     "bert": struct(
         deps = [],
@@ -21,9 +21,3 @@ MODELS = {
         quantize = "xnnpack_int8_dynamic",
     ),
 }
-
-# Of the others, XNNPACK takes everything.
-WITH_KERNELS = [
-    "bert",
-    "tiny_llama",
-]

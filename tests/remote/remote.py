@@ -181,14 +181,14 @@ class RemoteTest(absltest.TestCase):
         subprocess.run(install, cwd=_WORKSPACE, check=True, capture_output=True)
         before = len(self.engine.uploads())
         environment = f"--//rules:python_environment={image}"
-        kinds, seconds = self._build_here(0, "build", environment, "//examples/quickstart:model").end()
+        kinds, seconds = self._build_here(0, "build", environment, "//examples/quickstart:model.pte").end()
         sent = self.engine.uploads()[before:]
         print(f"an environment of an image: {kinds}, {seconds:.0f} s, {_amount(sent)}", flush=True)
         self.assertLessEqual(set(kinds), {"internal", "remote"})
         self.assertLess(sum(size for _, size in sent), 5e6)
 
     def test_export(self) -> None:
-        self._check_two_bases("build", "//examples/quickstart:model")
+        self._check_two_bases("build", "//examples/quickstart:model.pte")
 
     def test_quickstart(self) -> None:
         self._check_two_bases("test", "//examples/quickstart/...")

@@ -94,7 +94,7 @@ class PageTest(absltest.TestCase):
 
     def test_what_if(self) -> None:
         page = _PAGE.read_text()
-        self.assertIn("<h2>What if the models of //examples/quickstart:runner were added</h2>", page)
+        self.assertIn("<h2>What if the models of //examples/quickstart:model were added</h2>", page)
         self.assertIn("<li>my_ops::squareplus.out</li>", page)
 
     def test_nothing_is_loaded(self) -> None:

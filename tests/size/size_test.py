@@ -88,7 +88,7 @@ class SizeTest(absltest.TestCase):
         lines = {" ".join(line.split()) for line in text.splitlines()}
         before = _report("QUICKSTART")["bytes"]
         change = _report("MOBILENET")["bytes"] - before
-        self.assertIn(f"against //examples/quickstart:runner: {before:,} bytes, {change:+,}", lines)
+        self.assertIn(f"against //examples/quickstart:model: {before:,} bytes, {change:+,}", lines)
         new = _bytes(_report("MOBILENET"), "operators")["aten::mean.out"]
         self.assertIn(f"aten::mean.out (operators) {new:,} +{new:,}", lines)
         gone = _bytes(_report("QUICKSTART"), "operators")["my_ops::squareplus.out"]

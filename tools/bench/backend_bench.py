@@ -40,13 +40,13 @@ def _milliseconds(binary: Path) -> float:
 def _rows(model: str, without_kernels: int) -> list[list[object]]:
     names = {variant: "_".join(filter(None, [model, variant])) for variant in _VARIANTS}
     turns = [
-        {variant: _milliseconds(_EXAMPLE / f"{name}_runner") for variant, name in names.items()}
+        {variant: _milliseconds(_EXAMPLE / name) for variant, name in names.items()}
         for _ in range(_TURNS.value)
     ]
     return [
         [
             f"`{model}`, {_VARIANTS[variant]}",
-            f"{(elf.loaded_bytes(_EXAMPLE / f'{name}_runner') - without_kernels) / 1e3:,.0f}",
+            f"{(elf.loaded_bytes(_EXAMPLE / name) - without_kernels) / 1e3:,.0f}",
             f"{(_EXAMPLE / f'{name}.pte').stat().st_size / 1e3:,.0f}",
             f"{min(turn[variant] for turn in turns):.3f}",
         ]
@@ -57,7 +57,7 @@ def _rows(model: str, without_kernels: int) -> list[list[object]]:
 def main(argv: Sequence[str]) -> None:
     libraries = [Path(argument) for argument in argv[1:]]
     without_kernels = elf.loaded_bytes(_ROOT / "tools" / "bench" / "no_kernels")
-    models = sorted(path.name.removesuffix("_int8_runner") for path in _EXAMPLE.glob("*_int8_runner"))
+    models = sorted(path.name.removesuffix("_int8") for path in _EXAMPLE.glob("*_int8"))
     rows = [row for model in models for row in _rows(model, without_kernels)]
     table = report.table(["model", "kernels, KB", "program, KB", "inference, ms"], rows)
     shared = " and ".join(f"{elf.loaded_bytes(path) / 1e3:,.0f} KB of {path.name}" for path in libraries)
