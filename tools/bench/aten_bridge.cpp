@@ -107,7 +107,7 @@ int main() {
   std::vector<executorch::aten::Tensor> memory(2, ea.toTensor());
   BoxedEvalueList<executorch::aten::Tensor> boxed(elements.data(), memory.data(), elements.size());
 
-  std::printf("| operator | tensors | in PyTorch, ns | in a program, ns | ratio | more, ns a tensor |\n");
+  std::printf("| operator | tensors | in PyTorch, ns | in a program, ns | ratio | difference, ns per tensor |\n");
   std::printf("|---|--:|--:|--:|--:|--:|\n");
   Compare("aten::relu.out", 2, [&] { at::_ops::relu_out::call(x, out); }, {ea, result.value()});
   Compare("aten::add.out", 3, [&] { at::_ops::add_out::call(x, y, 1, out); },

@@ -22,8 +22,9 @@ def section(table: str) -> str:
     return "\n\n".join(
         [
             "## ATen mode",
-            "What a call of an operator costs in a program, with PyTorch's own kernel, beyond the same call in PyTorch."
-            f" The tensors have eight elements, so that the kernel has next to nothing to do ({report.processor()}).",
+            "The table compares the time of an operator's call in a program in ATen mode with the time of the same call"
+            " in PyTorch. Both use PyTorch's kernel. The tensors have eight elements, so the kernel takes little of the"
+            f" time ({report.processor()}).",
             "    tools/bazel run //tools/bench:aten_bridge_bench",
             table,
         ]

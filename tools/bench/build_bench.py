@@ -196,15 +196,16 @@ def section(
 
 Made by `{_COMMAND}`, on a machine with {os.cpu_count()} CPUs ({report.processor()}).
 
-The README's first command, `tools/bazel run {_TARGET}`, in a fresh clone with empty caches takes {seconds:.0f} s. Its \
-steps, in seconds after the start; actions of one kind are one step, from the first to the last one:
+The README's first command, `tools/bazel run {_TARGET}`, in a fresh clone with empty caches takes {seconds:.0f} s. The \
+table has its steps, in seconds after the start. Actions of one kind are one step, from the first action to the last:
 
 {report.table(("step", "from", "to"), rows)}
 
 A build of a runner with one operator takes {nothing:.2f} s if nothing changed. After an operator was added to the \
 selection, the build takes {added:.2f} s (medians of {_RUNS.value}).
 
-After a line of a model's file changed, the build of its program with all graph passes takes, in seconds:
+The table has the time of a build of a program with all graph passes after a change of a line in the model's file, in \
+seconds:
 
 {report.table(("model", "in the worker", "in a process"), models)}
 """

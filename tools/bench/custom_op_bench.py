@@ -37,11 +37,12 @@ def section(rows: Sequence[tuple[str, str]]) -> str:
     return "\n\n".join(
         [
             "## Custom operators in PyTorch",
-            "What a call from Python of an operator costs whose lean kernel PyTorch calls"
-            " ([how](pytorch_operators.md)), next to one of PyTorch's own. The tensors have ten elements, so that the"
-            f" kernels have next to nothing to do; one thread, the median of {_ROUNDS} rounds ({report.processor()}).",
+            "The table has the time of a call from Python, for an operator with a lean kernel"
+            " ([how PyTorch calls the kernel](pytorch_operators.md)) and for an operator of PyTorch. The tensors have ten"
+            " elements, so the kernels take little of the time. The calls run on one thread; a time is the median of"
+            f" {_ROUNDS} rounds ({report.processor()}).",
             "    tools/bazel run //tools/bench:custom_op_bench",
-            report.table(("operator", "µs a call"), rows),
+            report.table(("operator", "µs per call"), rows),
         ]
     )
 
@@ -54,7 +55,7 @@ def main(argv: Sequence[str]) -> None:
     rows: list[tuple[str, Callable[[], object]]] = [
         ("`my_ops::mul4`", lambda: torch.ops.my_ops.mul4.default(x)),
         ("`my_ops::mul4.out`", lambda: torch.ops.my_ops.mul4.out(x, output=out)),
-        ("its fake", lambda: torch.ops.my_ops.mul4.default(meta)),
+        ("`my_ops::mul4` of meta tensors", lambda: torch.ops.my_ops.mul4.default(meta)),
         ("`aten::mul.Tensor`", lambda: torch.ops.aten.mul.Tensor(x, x)),
         ("`aten::mul.out`", lambda: torch.ops.aten.mul.out(x, x, out=out)),
     ]

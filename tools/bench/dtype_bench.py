@@ -29,14 +29,14 @@ def section(rows: Sequence[Sequence[object]], compiler: str) -> str:
     return "\n\n".join(
         [
             "## Dtype selection",
-            "What [`dtype_selective_build`](dtype_selection.md) saves, in bytes that a binary loads"
-            f" ({platform.machine()}, {compiler}, `-c opt`). The binaries are `executorch_binary` runners, which link"
-            " the wheel's runtime as a shared library; the kernels' share is the difference to such a runner without"
-            " kernels.",
+            "The table has the loaded bytes of binaries with and without"
+            f" [`dtype_selective_build`](dtype_selection.md) ({platform.machine()}, {compiler}, `-c opt`). The binaries"
+            " are `executorch_binary` runners, which link the wheel's runtime as a shared library. The bytes of the"
+            " kernels are the difference from a runner without kernels.",
             "    tools/bazel run //tools/bench:dtype_bench",
             report.table(("model", "", "all dtypes", "selected", "saved"), rows),
-            "What remains is mostly the kernels' checks and their messages, which no dtype changes. The library"
-            " compiles the files of the selected operators a second time.",
+            "Most of the remaining bytes are argument checks and error messages, which do not depend on dtypes. The"
+            " library compiles the files of the selected operators a second time.",
         ]
     )
 

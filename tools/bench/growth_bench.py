@@ -248,26 +248,26 @@ def main(argv: Sequence[str]) -> None:
     shows = _shows(generated, selected, built, analyzed)
     text = "\n\n".join(
         [
-            "## Time, and how it grows",
-            "Made by `tools/bazel run //tools/bench:growth_bench`; the least of some runs, on a machine with "
-            f"{os.cpu_count()} CPUs. A process's time is CPU time, the launcher's included; a warm worker's is from "
-            "the request to the response.",
+            "## Time and memory by size",
+            "Made by `tools/bazel run //tools/bench:growth_bench` on a machine with "
+            f"{os.cpu_count()} CPUs. A figure is the lowest of several runs. The time of a process is its CPU time, "
+            "with the launcher. The time of a warm worker is from the request to the response.",
             report.image("growth.svg", shows),
-            "`generate`, by the operators selected out of ExecuTorch's portable `functions.yaml`:",
+            "`generate`, by the number of operators selected from ExecuTorch's portable `functions.yaml`:",
             report.table(("operators", "process", "worker"), milliseconds(generated)),
-            "`select`, by the calls of a model:",
+            "`select`, by the number of calls in a model:",
             report.table(("calls", "process", "worker"), milliseconds(selected)),
-            "A build of libraries, each with a selection of its own, from analysis to the generated sources "
-            "(`EtSelect` and `EtGenerate`, no C++ compiled), and what an empty disk cache has then:",
+            "A build of libraries with a selection each, from analysis to the generated sources (`EtSelect` and "
+            "`EtGenerate`, without compilation of C++), and the bytes that the build adds to a disk cache:",
             report.table(
-                ("libraries", "a process each", "worker", "disk cache"),
+                ("libraries", "processes", "worker", "disk cache"),
                 [
                     (each.libraries, f"{each.once:.1f} s", f"{each.served:.1f} s", f"{each.cache_bytes / 1e6:.1f} MB")
                     for each in built
                 ],
             ),
             "Loading and analysis of a package of libraries with two targets and a selection each (`build --nobuild`), "
-            "and what Bazel's server keeps in memory for that:",
+            "and the memory that Bazel's server keeps:",
             report.table(
                 ("targets", "time", "memory"),
                 [(each.targets, f"{each.seconds:.1f} s", f"{each.heap_bytes / 1e6:.0f} MB") for each in analyzed],

@@ -170,15 +170,15 @@ def _layers_section(measured: Mapping[str, Mapping[str, float]]) -> str:
         for title, seconds in measured.items()
     ]
     text = [
-        "## Kernels beside PyTorch eager",
-        f"{_how_made()} float32 where nothing else is said; convolutions have a bias.",
+        "## Kernels compared with PyTorch eager",
+        f"{_how_made()} The dtype is float32 unless the row names another one. Convolutions have a bias.",
         report.table(header, rows),
     ]
     if _BEFORE.value is not None:
         text.insert(
             2,
-            f"Before is commit {_BEFORE_COMMIT.value}; `--before` takes the `//kernels/testing:optimized_op_caller` "
-            f"that was built there, `--before_commit` its name.",
+            f"*Before* is commit {_BEFORE_COMMIT.value}: `--before` is that commit's "
+            "`//kernels/testing:optimized_op_caller`, and `--before_commit` its name.",
         )
     return "\n\n".join(text)
 
@@ -194,17 +194,17 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
         contiguous = layouts[kernel_cases.CONTIGUOUS]
         rows.append([f"`{operator}`", *(f"{contiguous[name] * 1e6:,.0f}" for name in (_EAGER, _FAST)), *ratios])
     exceptions = [
-        f"- `{operator}`, {layout}: {kernel_cases.EXCEPTIONS.get((operator, layout), 'not looked into yet')}"
+        f"- `{operator}`, {layout}: {kernel_cases.EXCEPTIONS.get((operator, layout), 'not investigated')}"
         for operator, layouts in sorted(measured.items())
         for layout in _above_limit(layouts)
     ]
     limits = ", ".join(f"{limit:g} for {layout} tensors" for layout, limit in kernel_cases.LIMITS.items())
     text = [
         "## Speed of the kernels",
-        f"{_how_made()} 1 MB of float32 for every operator (int32 where it takes integers only). The ratio is the "
-        f"kernel's time by eager's; its limit, for optimized kernels, is {limits}. Strided: inputs are channels last "
-        "or have their dimensions in reverse order, outputs are contiguous. Complex: as many numbers of complex64. "
-        "`--check` fails above a limit.",
+        f"{_how_made()} Inputs have 1 MB of float32, or of int32 if the operator takes integers only. The ratio is the "
+        f"time of the kernel divided by the time of eager PyTorch. The limit for optimized kernels is {limits}. Strided "
+        "inputs are channels-last or have their dimensions in reverse order; the outputs are contiguous. Complex inputs "
+        "have the same number of elements, of complex64. `--check` fails if a ratio exceeds its limit.",
         report.table(
             [
                 "operator",
@@ -217,15 +217,16 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
         ),
     ]
     if exceptions:
-        text += ["Above their limit:", "\n".join(exceptions)]
+        text += ["These operators exceed their limit:", "\n".join(exceptions)]
     return "\n\n".join(text)
 
 
 def _how_made() -> str:
     return (
-        f"Made by `tools/bazel run //tools/bench:kernels_bench`: the median CPU time of a call at one thread, of "
-        f"{_ROUNDS.value} rounds in which the columns take turns ({_cpu()}). The kernels are compiled by `-c opt`: "
-        "portable ones for every processor of the architecture, optimized ones for this processor's instruction set."
+        "Made by `tools/bazel run //tools/bench:kernels_bench`. A time is the median CPU time of a call on one thread, of "
+        f"{_ROUNDS.value} rounds in which the columns run in turn ({_cpu()}). The kernels are compiled with `-c opt`: "
+        "portable kernels for every processor of the architecture, optimized kernels for the instruction set of this "
+        "processor."
     )
 
 

@@ -111,19 +111,20 @@ def _section(rows: Sequence[Sequence[object]], without_kernels: int, all_kernels
         [
             "## Whole models",
             "Made by `tools/bazel run //tools/bench:models_bench`. The programs are those of"
-            " [examples/models](../examples/models), so some models are cut down. A binary is an `executorch_binary`"
-            " with the kernels of its model's operators, compiled for the model's dtypes (`dtype_selective_build`), in"
-            f" kilobytes that are loaded; {without_kernels / 1e3:,.0f} are those of a runner without kernels, and all"
-            f" kernels of `kernels/portable` and `kernels/quantized` would take {all_kernels / 1e3:,.0f}. Loading is"
-            " the time from the file, which the system holds in memory, to a method that can run. The times of a run"
-            " are the CPU's of one inference, all threads of it together; PyTorch eager and the kernels here use one"
-            f" thread, the wheel's as many as they like. The binary and PyTorch take turns; of {_TURNS.value} with"
-            f" {_RUNS.value} runs each, the least counts. The wheel's kernels run once after them.",
+            " [examples/models](../examples/models); some of these models have fewer layers than the originals. A binary"
+            " is an `executorch_binary` with the kernels of its model's operators, compiled for the model's dtypes"
+            " (`dtype_selective_build`). Its size is the loaded kilobytes; a runner without kernels has"
+            f" {without_kernels / 1e3:,.0f}, and all kernels of `kernels/portable` and `kernels/quantized` have"
+            f" {all_kernels / 1e3:,.0f}. The load time is the time from a file in the page cache to an executable method."
+            " The time of a run is the CPU time of one inference on all its threads. PyTorch eager and the kernels of"
+            " this repository use one thread; the wheel's kernels use any number of threads. The binary and PyTorch run"
+            f" in turn; the lowest time of {_TURNS.value} turns with {_RUNS.value} runs each counts. The wheel's kernels"
+            " run once, after these turns.",
             report.table(
                 [
                     "model",
                     "binary, KB",
-                    "of it kernels, KB",
+                    "its kernels, KB",
                     "program, MB",
                     "load, ms",
                     "run, ms",

@@ -65,12 +65,13 @@ def _section(seconds: dict[str, float], sizes: dict[str, int], peak: float) -> s
         rate = sizes[name] / least
         size = f"{sizes[name] / 2**20:.0f}"
         rows.append((*name.split("; "), size, f"{least * 1e3:.1f}", f"{rate / 1e9:.1f}", f"{100 * rate / peak:.0f}%"))
-    header = ["weights", "inputs", "MiB with scales", "ms", "GB/s", "of a read"]
+    header = ["weights", "inputs", "MiB with scales", "ms", "GB/s", "share of the sum's"]
     return (
         "## Linear layers with quantized weights\n\n"
-        f"One row of {_FEATURES:,} inputs, as in decoding, one core: how fast a layer reads its weights,"
-        " `weight_only_linear` with inputs in floats, `dynamic_linear` with inputs that it makes bytes."
-        f" In turns with them, a sum of the same {_BYTES >> 20} MiB, which does nothing but read, gets"
+        "The table has the bandwidth at which a layer reads its weights, for one row of"
+        f" {_FEATURES:,} inputs, as in decoding, on one core. With *floats*, the layer is `weight_only_linear`, whose"
+        " inputs are floats. With *bytes*, the layer is `dynamic_linear`, which quantizes its inputs to bytes. The last"
+        f" column compares the layer with a sum of {_BYTES >> 20} MiB, measured in turn with the layers, which reads"
         f" {peak / 1e9:.1f} GB/s.\n\n"
         "    tools/bazel run //tools/bench:weight_only_bench\n\n" + report.table(header, rows)
     )
@@ -88,7 +89,7 @@ def main(argv: list[str]) -> None:
     with ExitStack() as stack:
         calls = {}
         for bits, group_count in ((8, 1), (8, _FEATURES // _GROUP), (4, _FEATURES // _GROUP), (4, _FEATURES // 128)):
-            name = f"{bits} bits, {'a scale a row' if group_count == 1 else f'groups of {_FEATURES // group_count}'}"
+            name = f"{bits} bits, {'one scale per row' if group_count == 1 else f'groups of {_FEATURES // group_count}'}"
             weight, scale = _weights(bits, group_count)
             outs, offset = [torch.empty(1, weight.shape[0])], torch.zeros(weight.shape[0])
             as_floats = _FLOATS.prepare(x, weight, scale, None, outs=outs)

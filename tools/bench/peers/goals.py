@@ -18,9 +18,9 @@ _BEST_PEER = {
 }
 # The reasons why operators are below the peak.
 _WAITS_FOR = {
-    "op_add": "the runner copies the inputs in and the output away around each run, so little of them is in the caches",
-    "op_exp": "memory, as the addition does",
-    "op_softmax": "exponentials, and the largest value and the scaling of each line, which are passes of their own",
+    "op_add": "the runner copies inputs and outputs around each run, so few of their bytes are in the caches",
+    "op_exp": "limited by memory, as the addition",
+    "op_softmax": "exponentials, and separate passes for the largest value and the scaling of each row",
 }
 
 

@@ -22,13 +22,13 @@ _PYTORCH = {
         "TORCHINDUCTOR_CPP_MARCH": "x86-64-v4",
     },
 }
-_WITHOUT_PYTORCH = {column: "oneDNN begins at SSE4.1" for column in ("eager", "compile")}
+_WITHOUT_PYTORCH = {column: "oneDNN needs SSE4.1" for column in ("eager", "compile")}
 # The columns that always use the processor's widest set, with the reasons.
 _NOT_HELD = {
     "aoti": "its packages are compiled for the processor of the machine that builds them",
-    "xnnpack": "it asks the processor, and has no switch",
-    "onnxruntime": "it asks the processor, and has no switch",
-    "openvino": "`ONEDNN_MAX_CPU_ISA` holds its convolutions, but not its normalizations, nor linear layers by MLAS",
+    "xnnpack": "it uses the widest set of the processor, and has no setting",
+    "onnxruntime": "it uses the widest set of the processor, and has no setting",
+    "openvino": "`ONEDNN_MAX_CPU_ISA` limits its convolutions, but neither its normalizations nor its linear layers by MLAS",
 }
 
 

@@ -42,7 +42,7 @@ def _model(
         work = work,
     )
 
-_NO_RECIPE = {"aoti": "no recipe quantizes for it"}
+_NO_RECIPE = {"aoti": "no quantization recipe for this peer"}
 
 _BERT = struct(
     model = "//tools/bench/peers:bert.py",

@@ -269,32 +269,33 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
     columns_of_operators = {name: bench.columns[name] for name in (*bench.kernels, "eager") if name in bench.columns}
     shown = tables.shows(found, models, bench.columns, ours, list(bench.peers))
     parts = [
-        f"## Beside the peers, {chosen.name}",
-        f"Made by `{_command(chosen)}`: float32 where a row does not say int8, with the instruction set"
-        f" `{chosen.name}`, on a machine with {os.cpu_count()} processors ({report.processor()}, which has"
-        f" `{chosen.widest}`).{_held(chosen)} A binary of ours is an `executorch_binary` with the kernels of its"
-        " model's operators, compiled for the model's dtypes (`dtype_selective_build`); our portable kernels, for every"
-        " processor, run the program without graph passes, as the wheel's do. The peers run the same weights on"
-        " the same inputs; before anything is timed, the outputs are compared with PyTorch's. The columns take"
-        " turns, pinned to one processor and to two; a time is the median of the turns, and that of a turn the"
-        " median of its runs; inputs are copied to where the model reads them before each run, and outputs away, which"
-        f" is not timed. Where an inference takes more than {_SLOW:g} seconds, one is timed. Load and first"
-        " inference: in a process of its own, from the start of its main function, Python's imports included;"
-        " `torch.compile` finds its cache full. Peak memory is up to there, for a runner in C++ up to its end;"
-        " code is what the process loads of the runner and of libraries, without the system's and Python's. int8:"
-        " ours and XNNPACK by the recipe `xnnpack_int8`, `torch.compile` by torchao's quantizer for x86, ONNX"
-        " Runtime and OpenVINO by ONNX Runtime's static quantization; PyTorch eager runs the model in float32."
-        " `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`, or of another model, shows where ours spends"
-        " its time ([profiles](profiles.md)).",
+        f"## Comparison with peers, {chosen.name}",
+        f"Made by `{_command(chosen)}` on a machine with {os.cpu_count()} processors ({report.processor()}, which has"
+        f" `{chosen.widest}`). The kernels are those of the instruction set `{chosen.name}`.{_held(chosen)} The dtype is"
+        " float32 unless the row says int8. *Ours* is an `executorch_binary` with the kernels of its model's operators,"
+        " compiled for the model's dtypes (`dtype_selective_build`). Our portable kernels, for every processor, run the"
+        " program without graph passes, as the wheel's kernels do. The peers run the same weights on the same inputs."
+        " Before the measurement, the outputs are compared with PyTorch's.",
+        "The columns run in turn, pinned to one processor and to two. A time is the median of the turns, and the time of"
+        " a turn is the median of its runs. Copies of inputs before a run and of outputs after a run are not timed. If an"
+        f" inference takes more than {_SLOW:g} seconds, one inference is timed. *Load and first inference* is measured in"
+        " a new process, from the start of its main function, with Python's imports; `torch.compile` has a full cache."
+        " *Peak memory* is the peak up to the same point; for C++ runners, up to the end of the process. *Code* is the"
+        " loaded bytes of the runner and its libraries, without the libraries of the system and of Python.",
+        "For int8, ours and XNNPACK use the recipe `xnnpack_int8`, `torch.compile` uses torchao's quantizer for x86, and"
+        " ONNX Runtime and OpenVINO use ONNX Runtime's static quantization. PyTorch eager runs the model in float32. The"
+        " profile of a model, such as `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`, shows the time of"
+        " each operator ([profiles](profiles.md)).",
         report.image(_plot(chosen), shown),
         tables.models(of_models, models, bench.columns, ours, list(bench.peers)),
         tables.notes(found, titles, bench.columns),
         _left_out(chosen),
         "### Operators",
-        "One thread, as programs of one operator.",
-        f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32. A convolution counts with the operations of its"
-        " definition; ours, by Winograd's algorithm, needs fewer, and may be above the peak. What moves bytes is judged"
-        " by a copy that reads and writes as many, and that finds as little of them in the caches: "
+        "Programs of one operator, on one thread.",
+        f"The machine's peak is {peak.gflops:,.0f} GFLOP/s of float32. The share of a convolution is computed from the"
+        " operations of its definition. Winograd's algorithm, which ours uses, needs fewer operations, so the share can"
+        " exceed 100%. Operators that move bytes are compared with a copy of the same number of bytes, with the same"
+        " share of bytes in the caches: "
         + ", ".join(f"{rate:.1f} GB/s for {size} MB" for size, rate in peak.copies.items())
         + " (`//tools/bench:machine_peak`)."
         if peak
@@ -330,13 +331,13 @@ def _built() -> str:
 def _held(chosen: InstructionSet) -> str:
     """Returns the sentence about the variables that limit columns to an instruction set; empty for the widest set."""
     variables = ", ".join(f"`{name}={value}`" for name, value in chosen.environment.items())
-    return "" if chosen.name == chosen.widest else f" The environment holds the columns to it: {variables}."
+    return "" if chosen.name == chosen.widest else f" The environment limits the columns to this set: {variables}."
 
 
 def _left_out(chosen: InstructionSet) -> str:
     """Returns the list of peers that cannot be limited to the instruction set."""
     lines = [f"- {_PEERS[column]}: {reason}" for column, reason in chosen.left_out.items()]
-    return "\n".join([f"Left out, as nothing holds them to `{chosen.name}`:", "", *lines]) if lines else ""
+    return "\n".join([f"These columns are left out, because they cannot be limited to `{chosen.name}`:", "", *lines]) if lines else ""
 
 
 def _plot(chosen: InstructionSet) -> str:

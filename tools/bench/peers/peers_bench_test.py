@@ -62,7 +62,7 @@ class PeersBenchTest(absltest.TestCase):
         sets, name = peers_bench._built(), self.bench.instruction_set.name
         kernels = "" if sets == "all" else f" --//rules:instruction_sets={sets}"
         self.assertIn(f"`tools/bazel run{kernels} //tools/bench:peers_bench -- --set={name} --minutes=5`", text)
-        self.assertRegex(text, rf"^## Beside the peers, {name}\n")
+        self.assertRegex(text, rf"^## Comparison with peers, {name}\n")
         self.assertIn(f"with the instruction set `{name}`, on a machine", text)
         self.assertIn(f"](peers_{name}.svg)", text)
         times, two_threads = text.split("### One thread, ms")[1].split("### Two threads, ms")
@@ -95,7 +95,7 @@ class PeersBenchTest(absltest.TestCase):
         self.assertIn("`avx2`, on a machine", text)
         self.assertIn(", which has `avx512`)", text)
         self.assertIn("`ATEN_CPU_CAPABILITY=avx2`", text)
-        self.assertRegex(text, r"Left out, as nothing holds them to `avx2`:\n\n- AOTInductor: .*\n- XNNPACK: ")
+        self.assertRegex(text, r"These columns are left out, because they cannot be limited to `avx2`:\n\n- AOTInductor: .*\n- XNNPACK: ")
         header = next(line for line in text.splitlines() if line.startswith("| model |"))
         for title in ("AOTInductor", "XNNPACK", "ONNX Runtime", "OpenVINO"):
             self.assertNotIn(title, header)
