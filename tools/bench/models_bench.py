@@ -111,8 +111,8 @@ def _section(rows: Sequence[Sequence[object]], without_kernels: int, all_kernels
         [
             "## Whole models",
             "Made by `tools/bazel run //tools/bench:models_bench`. The programs are those of"
-            " [examples/models](../examples/models); some of these models have fewer layers than the originals. A binary"
-            " is an `executorch_binary` with the kernels of its model's operators, compiled for the model's dtypes"
+            " [examples/models](../examples/models); some of these models are reduced. A binary is an"
+            " `executorch_binary` with the kernels of its model's operators, compiled for the model's dtypes"
             " (`dtype_selective_build`). Its size is the loaded kilobytes; a runner without kernels has"
             f" {without_kernels / 1e3:,.0f}, and all kernels of `kernels/portable` and `kernels/quantized` have"
             f" {all_kernels / 1e3:,.0f}. The load time is the time from a file in the page cache to an executable method."
