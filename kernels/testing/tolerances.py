@@ -17,22 +17,22 @@ class Tolerance(NamedTuple):
 class Rounding(enum.Enum):
     """The reason for a difference between a kernel's result and PyTorch's if both are correct."""
 
-    RESULT = "Half and BFloat16 results are calculated in Float here and there: one rounding."
+    RESULT = "Both compute Half and BFloat16 in Float and round once."
     SUM = (
         "Sums of many products round differently with the order of the additions, and half-precision results of "
         "PyTorch are rounded before a bias is added."
     )
     CHANNEL = (
-        "PyTorch rounds each channel's scale and offset to half precision in some memory layouts, the kernel only "
-        "results."
+        "In some memory layouts, PyTorch rounds the scale and offset of each channel to half precision. The kernel "
+        "rounds results only."
     )
     OPERANDS = (
-        "PyTorch rounds some operands to the common dtype first, kernels round once at the end: where that dtype is a "
-        "small one, the difference is one of the operands' last digits."
+        "PyTorch rounds some operands to the common dtype first. Kernels round once, at the end. For a small common "
+        "dtype, the difference is in the last digits of the operands."
     )
     POSITION = (
-        "Positions between elements are rounded: elements around that differ much turn the last digits into a "
-        "difference of the result."
+        "Positions between elements are rounded. If neighboring elements differ much, the last digits of a position "
+        "change the result."
     )
 
 

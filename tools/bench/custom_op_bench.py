@@ -37,10 +37,10 @@ def section(rows: Sequence[tuple[str, str]]) -> str:
     return "\n\n".join(
         [
             "## Custom operators in PyTorch",
-            "The table has the time of a call from Python, for an operator with a lean kernel"
-            " ([how PyTorch calls the kernel](pytorch_operators.md)) and for an operator of PyTorch. The tensors have ten"
-            " elements, so the kernels take little of the time. The calls run on one thread; a time is the median of"
-            f" {_ROUNDS} rounds ({report.processor()}).",
+            "The table has the time of a call from Python, for an operator with a lean kernel ([how PyTorch calls the"
+            " kernel](pytorch_operators.md)) and for an operator of PyTorch. The tensors have ten elements, so the"
+            f" kernels take little of the time. The calls run on one thread; a time is the median of {_ROUNDS} rounds"
+            f" ({report.processor()}).",
             "    tools/bazel run //tools/bench:custom_op_bench",
             report.table(("operator", "µs per call"), rows),
         ]

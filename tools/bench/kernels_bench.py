@@ -201,10 +201,10 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
     limits = ", ".join(f"{limit:g} for {layout} tensors" for layout, limit in kernel_cases.LIMITS.items())
     text = [
         "## Speed of the kernels",
-        f"{_how_made()} Inputs have 1 MB of float32, or of int32 if the operator takes integers only. The ratio is the "
-        f"time of the kernel divided by the time of eager PyTorch. The limit for optimized kernels is {limits}. Strided "
-        "inputs are channels-last or have their dimensions in reverse order; the outputs are contiguous. Complex inputs "
-        "have the same number of elements, of complex64. `--check` fails if a ratio exceeds its limit.",
+        f"{_how_made()} Inputs have 1 MB of float32, or of int32 if the operator takes integers only. The ratio is "
+        f"the time of the kernel divided by the time of eager PyTorch. The limit for optimized kernels is {limits}. "
+        "Strided inputs are channels-last or have their dimensions in reverse order; the outputs are contiguous. "
+        "Complex inputs have the same number of elements, of complex64. `--check` fails if a ratio exceeds its limit.",
         report.table(
             [
                 "operator",
@@ -223,10 +223,10 @@ def _operators_section(measured: Mapping[str, Mapping[str, Mapping[str, float]]]
 
 def _how_made() -> str:
     return (
-        "Made by `tools/bazel run //tools/bench:kernels_bench`. A time is the median CPU time of a call on one thread, of "
-        f"{_ROUNDS.value} rounds in which the columns run in turn ({_cpu()}). The kernels are compiled with `-c opt`: "
-        "portable kernels for every processor of the architecture, optimized kernels for the instruction set of this "
-        "processor."
+        "Made by `tools/bazel run //tools/bench:kernels_bench`. A time is the median CPU time of a call on one "
+        f"thread, of {_ROUNDS.value} rounds in which the columns run in turn ({_cpu()}). The kernels are compiled "
+        "with `-c opt`: portable kernels for every processor of the architecture, optimized kernels for the "
+        "instruction set of this processor."
     )
 
 

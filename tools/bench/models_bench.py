@@ -115,11 +115,11 @@ def _section(rows: Sequence[Sequence[object]], without_kernels: int, all_kernels
             " `executorch_binary` with the kernels of its model's operators, compiled for the model's dtypes"
             " (`dtype_selective_build`). Its size is the loaded kilobytes; a runner without kernels has"
             f" {without_kernels / 1e3:,.0f}, and all kernels of `kernels/portable` and `kernels/quantized` have"
-            f" {all_kernels / 1e3:,.0f}. The load time is the time from a file in the page cache to an executable method."
-            " The time of a run is the CPU time of one inference on all its threads. PyTorch eager and the kernels of"
-            " this repository use one thread; the wheel's kernels use any number of threads. The binary and PyTorch run"
-            f" in turn; the lowest time of {_TURNS.value} turns with {_RUNS.value} runs each counts. The wheel's kernels"
-            " run once, after these turns.",
+            f" {all_kernels / 1e3:,.0f}. The load time is the time from a file in the page cache to an executable"
+            " method. The time of a run is the CPU time of one inference on all its threads. PyTorch eager and the"
+            " kernels of this repository use one thread; the wheel's kernels use any number of threads. The binary and"
+            f" PyTorch run in turn; the lowest time of {_TURNS.value} turns with {_RUNS.value} runs each counts. The"
+            " wheel's kernels run once, after these turns.",
             report.table(
                 [
                     "model",

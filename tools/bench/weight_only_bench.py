@@ -89,7 +89,8 @@ def main(argv: list[str]) -> None:
     with ExitStack() as stack:
         calls = {}
         for bits, group_count in ((8, 1), (8, _FEATURES // _GROUP), (4, _FEATURES // _GROUP), (4, _FEATURES // 128)):
-            name = f"{bits} bits, {'one scale per row' if group_count == 1 else f'groups of {_FEATURES // group_count}'}"
+            groups = "one scale per row" if group_count == 1 else f"groups of {_FEATURES // group_count}"
+            name = f"{bits} bits, {groups}"
             weight, scale = _weights(bits, group_count)
             outs, offset = [torch.empty(1, weight.shape[0])], torch.zeros(weight.shape[0])
             as_floats = _FLOATS.prepare(x, weight, scale, None, outs=outs)

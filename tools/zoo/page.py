@@ -18,10 +18,10 @@ _SETS = ("avx512_bf16", "avx512f", "avx2")
 class Verdict(Enum):
     """The outcome of a model. The value is the text on the page."""
 
-    NOT_MADE = "transformers does not make the model or does not run it here"
-    NOT_EXPORTED = "`torch.export` refuses"
-    NOT_LOWERED = "ExecuTorch's lowering refuses, without graph passes too"
-    NO_TIME = "time ran out"
+    NOT_MADE = "transformers cannot create or run the model"
+    NOT_EXPORTED = "`torch.export` fails"
+    NOT_LOWERED = "ExecuTorch's lowering fails, also without graph passes"
+    NO_TIME = "timeout"
     LOWERED = "lowered"
 
 
@@ -79,8 +79,8 @@ def counts(found: Results) -> Mapping[str, int]:
         **{one.value: sum(verdict(row) is one for row in rows) for one in Verdict if one is not Verdict.LOWERED},
         "lowered": len(lowered),
         **{f"equal to eager, `{name}` passes": len(those) for name, those in equal.items()},
-        "not equal without graph passes either": len(refused),
-        "a graph pass left something out": len(left_out),
+        "not equal, also without graph passes": len(refused),
+        "a graph pass failed at a call": len(left_out),
         "operators without a kernel": len(missing),
     }
 
@@ -94,21 +94,21 @@ def text(found: Results, known: int) -> str:
     """
     parts = [
         "# Architectures of transformers",
-        "Every architecture of transformers whose config and weights can be made on a CPU, shrunk to a few layers, few"
-        " words, narrow widths and small images, with random weights by a seed: exported, lowered with the graph passes"
-        " `default` and with `all` of them, and compared with eager PyTorch. `+cache` decodes one word with a static"
-        " cache, as transformers exports decoders for ExecuTorch.",
+        "The command exports every architecture of transformers whose config and weights can be created on a CPU,"
+        " lowers the program with the graph passes `default` and `all`, and compares the outputs with eager PyTorch."
+        " Models are reduced to few layers, few words, narrow widths and small images, with random weights from a"
+        " seed. `+cache` decodes one word with a static cache, as transformers exports decoders for ExecuTorch.",
         "    tools/bazel run //tools/zoo",
         f"Made with {', '.join(f'{name} {metadata.version(name)}' for name in _PACKAGES)}, on {_machine()}.",
-        f"It went through {len(found)} of {known} models.",
-        "The command keeps what it found; `-- --models=PATTERN --again` goes through some models once more.",
+        f"{len(found)} of {known} models have results.",
+        "The command keeps earlier results; `-- --models=PATTERN --again` repeats some models.",
         report.table(["", "models"], [list(one) for one in counts(found).items()]),
         "## Lowered",
-        "Two outputs are equal if they are 80 dB stronger than what differs, which is a relative difference of 1e-4 in"
-        " the root mean square; integers are the same. The graphs are run by PyTorch, with the operators' definitions"
-        " in place of kernels, and by the runner with the kernels where there are times, of one thread. A time is the"
-        " median of up to 100 inferences within a second, eager and the programs one after another: what else the"
-        " machine does shows in them.",
+        "Outputs are equal if the signal-to-noise ratio is at least 80 dB, which is a relative difference of 1e-4 in"
+        " the root mean square. Integers must be identical. PyTorch runs the graphs, with the operators' definitions"
+        " in place of kernels. If a row has times, the runner also ran the program with the kernels, on one thread. A"
+        " time is the median of up to 100 inferences within a second. Eager PyTorch and the programs run one after"
+        " another, so other load of the machine affects the times.",
         *_sections(found),
         *_refused(found),
     ]

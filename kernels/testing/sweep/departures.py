@@ -27,7 +27,7 @@ _PARAMETERS_IN_TENSORS = tuple(
     for kind in ("de", "")
     for name in ("channel.out", "tensor.Tensor_out", "token.out")
 )
-_REFUSED_THERE = "ExecuTorch's kernels refuse them, too."
+_REFUSED_THERE = "ExecuTorch's kernels also reject them."
 _BILINEAR = ("aten::_upsample_bilinear2d_aa.out", "aten::upsample_bilinear2d.vec_out")
 _PADS = tuple(f"aten::{kind}_pad{rank}d.out" for kind in ("reflection", "replication") for rank in (1, 2, 3))
 
@@ -84,7 +84,7 @@ DEPARTURES = (
     Departure(
         name="complex numbers",
         operators=refused_dtypes.COMPLEX,
-        what="Complex numbers are refused.",
+        what="Complex numbers are rejected.",
         reason=_REFUSED_THERE,
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: _has(call, _COMPLEX),
@@ -94,7 +94,7 @@ DEPARTURES = (
     Departure(
         name="unsigned integers",
         operators=refused_dtypes.UNSIGNED,
-        what="Unsigned integers of 16 to 64 bits are refused.",
+        what="Unsigned integers of 16 to 64 bits are rejected.",
         reason=_REFUSED_THERE,
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: _has(call, _UNSIGNED),
@@ -104,7 +104,7 @@ DEPARTURES = (
     Departure(
         name="complex numbers and unsigned integers",
         operators=refused_dtypes.COMPLEX_AND_UNSIGNED,
-        what="Complex numbers and unsigned integers of 16 to 64 bits are refused.",
+        what="Complex numbers and unsigned integers of 16 to 64 bits are rejected.",
         reason=_REFUSED_THERE,
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: _has(call, _COMPLEX | _UNSIGNED),
@@ -114,7 +114,7 @@ DEPARTURES = (
     Departure(
         name="sums of complex numbers and unsigned integers in index_put",
         operators=("aten::index_put.out", "aten::index_put_"),
-        what="With accumulate, complex numbers and unsigned integers of 16 to 64 bits are refused.",
+        what="With accumulate, complex numbers and unsigned integers of 16 to 64 bits are rejected.",
         reason="ExecuTorch's `index_put.out` takes neither, and ExecuTorch's `index_put_` accumulates nothing.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.args[3] and _has(call, _COMPLEX | _UNSIGNED),
@@ -132,7 +132,7 @@ DEPARTURES = (
     Departure(
         name="empty tensors",
         operators=(),
-        what="A call with empty tensors is refused where the same call with elements is.",
+        what="A call with empty tensors is rejected if the same call with elements is rejected.",
         reason="PyTorch checks some dtypes and arguments only where there are elements. A kernel checks first, so that "
         "a program fails on every input or on none.",
         outcome=Outcome.KERNEL_REFUSES,
@@ -142,8 +142,8 @@ DEPARTURES = (
     Departure(
         name="integers in convolution",
         operators=("aten::convolution.out",),
-        what="Int, Short, Char and Byte are taken.",
-        reason="ExecuTorch's kernel takes all real dtypes.",
+        what="Int, Short, Char and Byte are accepted.",
+        reason="ExecuTorch's kernel supports all real dtypes.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _has(call, _INTS),
         example=lambda: Call(
@@ -155,8 +155,8 @@ DEPARTURES = (
     Departure(
         name="padding of Bool",
         operators=_PADS,
-        what="Bool is taken.",
-        reason="ExecuTorch's kernels take all dtypes.",
+        what="Bool is accepted.",
+        reason="ExecuTorch's kernels support all dtypes.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: call.dtype == torch.bool,
         example=lambda: Call("aten::reflection_pad1d.out", (torch.ones(1, 3, dtype=torch.bool), [1, 2]), {}),
@@ -164,8 +164,9 @@ DEPARTURES = (
     Departure(
         name="integers and halves in bilinear upsampling",
         operators=_BILINEAR,
-        what="All real dtypes are taken.",
-        reason="ExecuTorch's kernels take them; PyTorch takes Byte alone of the integers, and antialiased no halves.",
+        what="All real dtypes are accepted.",
+        reason="ExecuTorch's kernels support them. PyTorch supports no integers except Byte, and no halves with "
+        "antialiasing.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _has(call, _INTS | _HALVES | {torch.int64}),
         example=lambda: Call("aten::_upsample_bilinear2d_aa.out", (_ints(1, 1, 4, 4), [2, 2], False, None, None), {}),
@@ -174,7 +175,7 @@ DEPARTURES = (
         name="Byte in bilinear upsampling",
         operators=_BILINEAR,
         what="Bytes may differ by one.",
-        reason="PyTorch interpolates Bytes in fixed point, the kernels in Float.",
+        reason="PyTorch interpolates Bytes in fixed point, and the kernels interpolate in Float.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: call.dtype == torch.uint8,
         example=lambda: Call(
@@ -187,7 +188,7 @@ DEPARTURES = (
         name="antialiased images one column wide",
         operators=("aten::_upsample_bilinear2d_aa.out",),
         what="The rows of a result one column wide are interpolated.",
-        reason="PyTorch repeats the first row. Of the transposed image, PyTorch gives the kernel's result.",
+        reason="PyTorch repeats the first row. For the transposed image, PyTorch returns the kernel's result.",
         outcome=Outcome.WRONG,
         applies=lambda _, verdict: verdict.shape[3] == 1,
         example=lambda: Call(
@@ -199,8 +200,8 @@ DEPARTURES = (
     Departure(
         name="halves in distances",
         operators=("aten::_cdist_forward.out", "aten::_pdist_forward.out"),
-        what="Half and BFloat16 are taken with every norm, calculated in Float.",
-        reason="PyTorch takes them in cdist with norm 2 only; kernels take the same dtypes with all norms.",
+        what="Half and BFloat16 are accepted with every norm, and computed in Float.",
+        reason="PyTorch supports them in cdist with norm 2 only. Kernels support the same dtypes with all norms.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _has(call, _HALVES),
         example=lambda: Call("aten::_cdist_forward.out", (*[torch.ones(3, 3, dtype=torch.float16)] * 2, 1.0, None), {}),
@@ -208,8 +209,8 @@ DEPARTURES = (
     Departure(
         name="negative norms",
         operators=("aten::_pdist_forward.out",),
-        what="A negative p is refused.",
-        reason="ExecuTorch's kernel refuses it, and so does PyTorch's cdist.",
+        what="A negative p is rejected.",
+        reason="ExecuTorch's kernel and PyTorch's cdist reject it.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: not [*call.args[1:], *call.kwargs.values()][0] >= 0,
         example=lambda: Call("aten::_pdist_forward.out", (torch.ones(3, 3), -2.5), {}),
@@ -217,8 +218,8 @@ DEPARTURES = (
     Departure(
         name="rank in pdist",
         operators=("aten::_pdist_forward.out",),
-        what="A tensor that has not two dimensions is refused.",
-        reason="ExecuTorch's kernel refuses it; PyTorch takes the first two sizes for all.",
+        what="A tensor with another number of dimensions than two is rejected.",
+        reason="ExecuTorch's kernel rejects it. PyTorch ignores all sizes after the first two.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.tensors[0].dim() != 2,
         example=lambda: Call("aten::_pdist_forward.out", (torch.ones(3, 3, 1), 2.0), {}),
@@ -226,8 +227,9 @@ DEPARTURES = (
     Departure(
         name="bias of another dtype in convolution",
         operators=("aten::convolution.out",),
-        what="A bias of any real dtype is taken, and converted to the input's.",
-        reason="ExecuTorch's kernel does so; PyTorch takes some dtypes, depending on the library that it calls.",
+        what="A bias of any real dtype is accepted and converted to the input's dtype.",
+        reason="ExecuTorch's kernel does the same. PyTorch accepts some dtypes, depending on the library that it "
+        "calls.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: call.args[2] is not None and call.args[2].dtype != call.dtype,
         example=lambda: Call(
@@ -240,8 +242,8 @@ DEPARTURES = (
     Departure(
         name="bias of Bool in convolution",
         operators=("aten::convolution.out",),
-        what="A bias of Bool is refused.",
-        reason="ExecuTorch's kernel refuses it; so does PyTorch, but for some of the libraries that it calls.",
+        what="A bias of Bool is rejected.",
+        reason="ExecuTorch's kernel rejects it. PyTorch rejects it, except with some of the libraries that it calls.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.args[2] is not None and call.args[2].dtype == torch.bool,
         example=lambda: Call(
@@ -253,8 +255,8 @@ DEPARTURES = (
     Departure(
         name="cumulative sums as Bools",
         operators=("aten::cumsum.out",),
-        what="Bool is refused as the result's dtype.",
-        reason="PyTorch refuses it, too, but for tensors without dimensions.",
+        what="Bool is rejected as the dtype of the result.",
+        reason="PyTorch also rejects Bool, except for tensors without dimensions.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.tensors[0].dim() == 0 and call.kwargs["dtype"] == torch.bool,
         example=lambda: Call("aten::cumsum.out", (torch.tensor(True), 0), {"dtype": torch.bool}),
@@ -272,8 +274,8 @@ DEPARTURES = (
     Departure(
         name="dtype of the values in index_put",
         operators=("aten::index_put.out", "aten::index_put_"),
-        what="Values of another dtype than the tensor's are refused.",
-        reason="ExecuTorch's kernels refuse them; PyTorch takes one value with a mask, as in `masked_fill`.",
+        what="Values of another dtype than the tensor's are rejected.",
+        reason="ExecuTorch's kernels reject them. PyTorch accepts one value with a mask, as in `masked_fill`.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.args[2].dtype != call.args[0].dtype,
         example=lambda: Call(
@@ -297,7 +299,7 @@ DEPARTURES = (
         name="the shape of allclose's result",
         operators=("aten::allclose.out",),
         what="The out tensor has any shape of one element.",
-        reason="ExecuTorch's kernel takes any such tensor; PyTorch's result has no dimensions.",
+        reason="ExecuTorch's kernel accepts any such tensor. PyTorch's result has no dimensions.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: call.out_sizes is not None and math.prod(call.out_sizes) == 1,
         example=lambda: Call(
@@ -334,7 +336,7 @@ DEPARTURES = (
     Departure(
         name="wide unsigned integers in index_put_",
         operators=("aten::index_put_",),
-        what="UInt16, UInt32 and UInt64 are taken.",
+        what="UInt16, UInt32 and UInt64 are accepted.",
         reason="The kernel only moves elements.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: call.dtype in inputs.UNSIGNED_DTYPES,
@@ -352,8 +354,8 @@ DEPARTURES = (
     Departure(
         name="shapes in native_group_norm",
         operators=("aten::native_group_norm.out",),
-        what="A tensor whose first two sizes are not N and C is refused.",
-        reason="ExecuTorch's kernel refuses it; PyTorch looks at the number of elements only.",
+        what="A tensor whose first two sizes are not N and C is rejected.",
+        reason="ExecuTorch's kernel rejects it. PyTorch checks the number of elements only.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: list(call.tensors[0].shape[:2]) != [*call.args[3:5]],
         example=lambda: Call("aten::native_group_norm.out", (torch.ones(6, 3), None, None, 1, 6, 3, 2, 0.5), {}),
@@ -361,8 +363,8 @@ DEPARTURES = (
     Departure(
         name="conjugates of real numbers",
         operators=("aten::_conj_physical.out",),
-        what="Only complex dtypes are taken.",
-        reason="ExecuTorch's kernel takes no others; PyTorch copies real numbers.",
+        what="Only complex dtypes are accepted.",
+        reason="ExecuTorch's kernel supports no other dtype. PyTorch copies real numbers.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: not call.dtype.is_complex,
         example=lambda: Call("aten::_conj_physical.out", (torch.ones(2),), {}),
@@ -371,8 +373,8 @@ DEPARTURES = (
     Departure(
         name="copies between devices",
         operators=("et_copy::_d2h_copy.out", "et_copy::_h2d_copy.out"),
-        what="Tensors that are both the CPU's are refused.",
-        reason="One of the tensors must be a device's, of which this page's run has none.",
+        what="Two tensors on the CPU are rejected.",
+        reason="One of the tensors must be on a device. The run of this page has no device.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: True,
         example=lambda: Call("et_copy::_h2d_copy.out", (torch.ones(2),), {}),
@@ -381,7 +383,7 @@ DEPARTURES = (
     Departure(
         name="modes of grid_sampler_2d",
         operators=("aten::grid_sampler_2d.out",),
-        what="Unknown modes of interpolation and padding are refused.",
+        what="Unknown modes of interpolation and padding are rejected.",
         reason="PyTorch checks the modes in torch.nn.functional only, and takes an unknown one for another.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.args[2] not in (0, 1, 2) or call.args[3] not in (0, 1, 2),
@@ -392,7 +394,7 @@ DEPARTURES = (
     Departure(
         name="the least integer as alpha",
         operators=("aten::rsub.Scalar_out", "aten::sub.Scalar_out", "aten::sub.out"),
-        what="A difference of floats with the alpha -2^63 has the sign that the numbers give.",
+        what="A difference of floats with the alpha -2^63 has the mathematically correct sign.",
         reason="PyTorch negates alpha as a Long, which wraps around.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: -(2**63) in (call.kwargs.get("alpha"), *call.args[2:]),
@@ -401,8 +403,8 @@ DEPARTURES = (
     Departure(
         name="integers in nearest upsampling",
         operators=("aten::upsample_nearest2d.vec_out",),
-        what="All real dtypes and Bool are taken.",
-        reason="The kernel only moves elements; PyTorch takes Byte alone of the integers.",
+        what="All real dtypes and Bool are accepted.",
+        reason="The kernel only moves elements. PyTorch supports no integers except Byte.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: not call.dtype.is_floating_point,
         example=lambda: Call("aten::upsample_nearest2d.vec_out", (_ints(1, 1, 2, 2), [3, 3], None), {}),
@@ -420,7 +422,7 @@ DEPARTURES = (
         name="index without indices",
         operators=("aten::index.Tensor_out", "aten::index_put.out"),
         what="A list of null indices chooses the whole tensor.",
-        reason="ExecuTorch's kernels do so; PyTorch wants at least one index.",
+        reason="ExecuTorch's kernels do the same. PyTorch requires at least one index.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: all(index is None for index in call.args[1]),
         example=lambda: Call("aten::index.Tensor_out", (torch.ones(2, 3), [None]), {}),
@@ -428,8 +430,8 @@ DEPARTURES = (
     Departure(
         name="large exponents",
         operators=("aten::pow.Tensor_Scalar_out",),
-        what="Floats have an exponent of their dtype: an odd exponent beyond its integers becomes even.",
-        reason="ExecuTorch's kernel rounds the exponent, too; PyTorch keeps a Double.",
+        what="The exponent has the dtype of the floats: an odd exponent that the dtype cannot represent becomes even.",
+        reason="ExecuTorch's kernel also rounds the exponent. PyTorch keeps a Double.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: abs(call.args[1]) > 1 << 24,
         example=lambda: Call("aten::pow.Tensor_Scalar_out", (torch.full((8,), -2.0), (1 << 31) - 1), {}),
@@ -437,7 +439,7 @@ DEPARTURES = (
     Departure(
         name="variances of huge values",
         operators=("aten::var.correction_out", "aten::var.out", "aten::var_mean.correction_out"),
-        what="A variance beyond the dtype's numbers is infinite.",
+        what="A variance outside of the range of the dtype is infinite.",
         reason="The kernel adds squares in Double; PyTorch adds some in Float, where infinities become NaN.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: bool(call.tensors[0].abs().max() > torch.finfo(call.dtype).max ** 0.5),
@@ -450,8 +452,9 @@ DEPARTURES = (
     Departure(
         name="exponents beyond a dtype",
         operators=("aten::pow.Tensor_Scalar_out",),
-        what="Integers have an exponent of their dtype: others wrap around. Half and BFloat16 have one of Float.",
-        reason="ExecuTorch's kernel does so; PyTorch refuses some of these exponents.",
+        what="The exponent of integers has their dtype: larger exponents wrap around. The exponent of Half and "
+        "BFloat16 is a Float.",
+        reason="ExecuTorch's kernel does the same. PyTorch rejects some of these exponents.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: _is_beyond(call.args[1], call.dtype),
         example=lambda: Call("aten::pow.Tensor_Scalar_out", (_ints(2), 1 << 62), {}),
@@ -459,8 +462,9 @@ DEPARTURES = (
     Departure(
         name="dtypes in native_dropout",
         operators=("aten::native_dropout.out",),
-        what="Complex numbers and unsigned integers of 16 to 64 bits are refused.",
-        reason="ExecuTorch's kernel takes them only where no element is dropped. Here, a dtype is taken or is not.",
+        what="Complex numbers and unsigned integers of 16 to 64 bits are rejected.",
+        reason="ExecuTorch's kernel accepts them only if no element is dropped. Here, the support of a dtype does "
+        "not depend on values.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: _has(call, _COMPLEX | _UNSIGNED),
         example=lambda: Call("aten::native_dropout.out", (torch.ones(2, dtype=torch.complex64), 0.5, True), {}),
@@ -469,7 +473,8 @@ DEPARTURES = (
     Departure(
         name="order of products",
         operators=("aten::prod.int_out", "aten::prod.out"),
-        what="A product of floats may be infinite, 0 or NaN where PyTorch's is another of these, or finite.",
+        what="A product of floats may be infinite, 0 or NaN if PyTorch's product is finite or another one of these "
+        "values.",
         reason="Products of some of the factors are infinite or 0 in one order and not in another. PyTorch's order is "
         "that of the machine's vectors.",
         outcome=Outcome.WRONG,
@@ -485,7 +490,7 @@ DEPARTURES = (
             "aten::_native_batch_norm_legit.out",
             "aten::_native_batch_norm_legit_no_training.out",
         ),
-        what="A weight, bias, mean or variance that has not one element for each channel is refused.",
+        what="A weight, bias, mean or variance with another number of elements than one for each channel is rejected.",
         reason="PyTorch reads beyond such a tensor in some memory layouts.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: any(list(p.shape) != [call.tensors[0].shape[1]] for p in call.tensors[1:]),
@@ -498,8 +503,9 @@ DEPARTURES = (
     Departure(
         name="infinite weights in the gradient of a convolution",
         operators=("aten::convolution_backward.out",),
-        what="Where the weights hold infinity or NaN, the input's gradient may hold NaN near the borders.",
-        reason="The kernel multiplies weights by the zeros around the result's gradient, which PyTorch leaves out.",
+        what="If the weights contain infinity or NaN, the gradient of the input may contain NaN near the borders.",
+        reason="The kernel multiplies weights by the zeros around the gradient of the result. PyTorch omits these "
+        "products.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: not bool(call.args[2].isfinite().all()),
         example=lambda: Call(
@@ -515,7 +521,8 @@ DEPARTURES = (
         name="allclose without memory",
         operators=("aten::allclose.Tensor",),
         what="Every call fails with NotSupported.",
-        reason="The variant without out argument has no memory for its result: ExecuTorch's kernel ends the program.",
+        reason="The variant without an out argument has no memory for its result. ExecuTorch's kernel aborts the "
+        "program.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: True,
         example=lambda: Call("aten::allclose.Tensor", (torch.ones(2), torch.ones(2), 1e-5, 1e-8, False, False), {}),
@@ -524,8 +531,8 @@ DEPARTURES = (
     Departure(
         name="differences in allclose",
         operators=("aten::allclose.out",),
-        what="Differences of Half and BFloat16 are finite.",
-        reason="PyTorch rounds them to these dtypes.",
+        what="Differences of Half and BFloat16 stay finite.",
+        reason="PyTorch rounds the differences to these dtypes, which may give infinity.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: _has(call, _HALVES),
         example=lambda: Call(
@@ -537,8 +544,8 @@ DEPARTURES = (
     Departure(
         name="dtypes of sums of quantized values",
         operators=("quantized_decomposed::add.out",),
-        what="Values of Byte's range are taken in every integer dtype.",
-        reason="ExecuTorch's kernel takes them; PyTorch refuses Long, and 255 as a value of Char.",
+        what="Values of Byte's range are accepted in every integer dtype.",
+        reason="ExecuTorch's kernel accepts them. PyTorch rejects Long, and the value 255 for Char.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: not call.dtype.is_floating_point,
         example=lambda: Call("quantized_decomposed::add.out", _addends(torch.ones(2, dtype=torch.int64), 0, 255), {}),
@@ -546,8 +553,8 @@ DEPARTURES = (
     Departure(
         name="ranges of sums of quantized values",
         operators=("quantized_decomposed::add.out",),
-        what="A range that is not within Byte's, or that is empty, is refused.",
-        reason="ExecuTorch's kernel calculates with Bytes, and refuses other ranges.",
+        what="An empty range, or a range that exceeds that of Byte, is rejected.",
+        reason="ExecuTorch's kernel computes with Bytes, and rejects other ranges.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: any(not 0 <= call.args[i] <= call.args[i + 1] <= 255 for i in (3, 8, 12)),
         example=lambda: Call("quantized_decomposed::add.out", _addends(_ints(2), -1, 100), {}),
@@ -555,8 +562,8 @@ DEPARTURES = (
     Departure(
         name="dtypes of addends of quantized values",
         operators=("quantized_decomposed::add.out",),
-        what="Addends of two dtypes are refused.",
-        reason="ExecuTorch's kernel refuses them; PyTorch does not look at the second addend's dtype.",
+        what="Addends of two dtypes are rejected.",
+        reason="ExecuTorch's kernel rejects them. PyTorch does not check the dtype of the second addend.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.args[5].dtype != call.dtype,
         example=lambda: Call(
@@ -568,8 +575,8 @@ DEPARTURES = (
     Departure(
         name="ranges of quantized values",
         operators=_QUANTIZE,
-        what="An end of the range that the dtype cannot have is refused.",
-        reason="ExecuTorch's kernels refuse it; PyTorch looks at one end only.",
+        what="A bound of the range that the dtype cannot represent is rejected.",
+        reason="ExecuTorch's kernels reject it. PyTorch checks one bound only.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: not _has_ends(*call.args[-3:]),
         example=lambda: Call(
@@ -579,8 +586,8 @@ DEPARTURES = (
     Departure(
         name="scales of mixed_linear",
         operators=("quantized_decomposed::mixed_linear.out",),
-        what="Scales that are not one for each row of the weights, or one for each group of a row, are refused.",
-        reason="ExecuTorch's kernel refuses them; PyTorch broadcasts one scale.",
+        what="Other scales than one for each row of the weights, or one for each group of a row, are rejected.",
+        reason="ExecuTorch's kernel rejects them. PyTorch broadcasts one scale.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.args[2].shape[:1] != call.args[1].shape[:1],
         example=lambda: Call(
@@ -608,8 +615,8 @@ DEPARTURES = (
     Departure(
         name="integers without parameters",
         operators=("quantized_decomposed::choose_qparams_per_token_asymmetric.out",),
-        what="Only floats are taken.",
-        reason="The operator finds the parameters of floats; ExecuTorch's kernel takes Float alone.",
+        what="Only floats are accepted.",
+        reason="The operator computes the parameters of floats. ExecuTorch's kernel supports Float only.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: not call.dtype.is_floating_point,
         example=lambda: Call(
@@ -636,8 +643,8 @@ DEPARTURES = (
     Departure(
         name="values of other dtypes than those of quantized values",
         operators=("quantized_decomposed::dequantize_per_token.out",),
-        what="Only Byte, Char, Short, Int and UInt16 are taken.",
-        reason="ExecuTorch's kernel takes no others; PyTorch does not look at the dtype.",
+        what="Only Byte, Char, Short, Int and UInt16 are accepted.",
+        reason="ExecuTorch's kernel supports no other dtype. PyTorch does not check the dtype.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.dtype not in _QUANTIZED or call.args[5] != call.dtype,
         example=lambda: Call("quantized_decomposed::dequantize_per_token.out", _tokens(torch.ones(2, 3)), {}),
@@ -649,8 +656,8 @@ DEPARTURES = (
             "quantized_decomposed::dequantize_per_channel.out",
             "quantized_decomposed::dequantize_per_token.out",
         ),
-        what="UInt16 is taken.",
-        reason="ExecuTorch's kernels take it; PyTorch has no differences of UInt16.",
+        what="UInt16 is accepted.",
+        reason="ExecuTorch's kernels support it. PyTorch has no differences of UInt16.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: call.dtype == torch.uint16,
         example=lambda: Call(
@@ -664,7 +671,7 @@ DEPARTURES = (
         name="scales of tokens in one dimension",
         operators=("quantized_decomposed::dequantize_per_token.out", "quantized_decomposed::quantize_per_token.out"),
         what="Scales and zero points of all tokens may be tensors of one dimension.",
-        reason="PyTorch's documentation allows that; PyTorch's operators do not broadcast such tensors as meant.",
+        reason="PyTorch's documentation allows such tensors. PyTorch's operators do not broadcast them as documented.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: call.args[1].dim() == 1,
         example=lambda: Call(
@@ -681,7 +688,7 @@ DEPARTURES = (
             "quantized_decomposed::dequantize_per_token.out",
         ),
         what="The difference of an Int and a zero point is exact.",
-        reason="PyTorch calculates in Float where the scales are that, which has 24 bits.",
+        reason="PyTorch computes in Float, which has 24 bits, if the scales are Float.",
         outcome=Outcome.WRONG,
         applies=lambda call, _: call.dtype == torch.int32,
         example=lambda: Call(
@@ -697,8 +704,9 @@ DEPARTURES = (
             for bits in (2, 4)
             for overload in ("dtype_out", "out")
         ),
-        what="Only Byte is taken.",
-        reason="ExecuTorch's exporter packs weights of less than a byte in Bytes, and its kernels take no others.",
+        what="Only Byte is accepted.",
+        reason="ExecuTorch's exporter packs weights of less than a byte in Bytes, and ExecuTorch's kernels support "
+        "no other dtype.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: call.dtype == torch.int8,
         example=lambda: Call(
@@ -711,8 +719,8 @@ DEPARTURES = (
     Departure(
         name="Double as values to quantize",
         operators=_QUANTIZE,
-        what="Double is taken, and calculated in Float.",
-        reason="ExecuTorch's kernels take Double; PyTorch refuses it.",
+        what="Double is accepted, and computed in Float.",
+        reason="ExecuTorch's kernels support Double. PyTorch rejects it.",
         outcome=Outcome.KERNEL_ACCEPTS,
         applies=lambda call, _: call.dtype == torch.float64,
         example=lambda: Call(
@@ -753,8 +761,8 @@ DEPARTURES = (
     Departure(
         name="values to quantize that are no floats",
         operators=("quantized_decomposed::quantize_per_token.out",),
-        what="Only floats are taken.",
-        reason="ExecuTorch's kernel takes no others; PyTorch does not look at the dtype.",
+        what="Only floats are accepted.",
+        reason="ExecuTorch's kernel supports no other dtype. PyTorch does not check the dtype.",
         outcome=Outcome.KERNEL_REFUSES,
         applies=lambda call, _: not call.dtype.is_floating_point,
         example=lambda: Call(

@@ -15,29 +15,29 @@ _PASSES, _NOT_IN_PYTORCH, _NOT_HERE, _PARTLY = "✓", "·", "✗", "(✓)"
 
 _INTRODUCTION = f"""# Kernels against PyTorch
 
-`tools/bazel run //kernels/testing/sweep` writes this page. The sweep calls each operator as a program does, through the
-operator registry:
+`tools/bazel run //kernels/testing/sweep` writes this page. The sweep calls each operator through the operator registry,
+as a program does, with these arguments:
 
-- with the calls of the operator that PyTorch's own samples (`OpInfo`) lead to, in every dtype, or with calls by hand of
-  operators that no sample calls,
-- with the inputs that PyTorch's samples of errors hold,
-- with variations of these calls that Hypothesis makes: other dtypes, shapes of up to eight dimensions, dim orders,
-  infinities, NaNs and the dtypes' extremes, arguments out of range, out tensors of other sizes, out tensors that cannot
-  be resized, and, of pointwise operators, out tensors that share memory with an input.
+- the calls of the operator in PyTorch's samples (`OpInfo`), in every dtype; handwritten calls, if no sample calls the
+  operator;
+- the inputs of PyTorch's samples of errors;
+- variations of these calls by Hypothesis: other dtypes, shapes of up to eight dimensions, dim orders, infinities, NaNs
+  and the dtypes' extremes, arguments out of range, out tensors of other sizes, out tensors that cannot be resized, and,
+  for pointwise operators, out tensors that share memory with an input.
 
-PyTorch judges: the kernel gives PyTorch's values, or fails with `InvalidArgument` and a logged reason where PyTorch
-refuses. Inputs end at a page without access, and out tensors lie between guard bytes. A sample of the sweep runs with
-the tests.
+A kernel passes if its values equal PyTorch's, or if it fails with `InvalidArgument` and a logged reason where PyTorch
+raises an error. Inputs end at a page without access, and out tensors are between guard bytes. A sample of the sweep is
+part of the tests.
 
 ## Operators and dtypes
 
-A column is the dtype of the first tensor, of `where` that of the second, or of the result where the operator takes no
-tensor. Calls with empty tensors do not count. The last column is the number of results that were compared.
+A column is the dtype of the first tensor; for `where`, of the second tensor; for an operator without tensor arguments,
+of the result. Calls with empty tensors do not count. The last column has the number of compared results.
 
-- `{_PASSES}`: the results are PyTorch's.
-- `{_NOT_IN_PYTORCH}`: PyTorch has no kernel of that dtype.
-- `{_NOT_HERE}`: PyTorch has a kernel and this library has none: the departures below say why.
-- `{_PARTLY}`: both; other arguments, such as a number or a second tensor, decide which.
+- `{_PASSES}`: the results equal PyTorch's.
+- `{_NOT_IN_PYTORCH}`: PyTorch has no kernel for this dtype.
+- `{_NOT_HERE}`: PyTorch has a kernel, and this library has none. The differences below have the reasons.
+- `{_PARTLY}`: the support depends on other arguments, such as a number or a second tensor.
 """
 
 
@@ -65,13 +65,13 @@ def render(results: Mapping[str, Findings], extent: Extent) -> str:
 
 def render_departures() -> str:
     """The part of the page with the departures."""
-    return "\n".join([_DEPARTURES, *_table(["Operators", "What", "Why"], map(_departure, DEPARTURES))])
+    return "\n".join([_DEPARTURES, *_table(["Operators", "Difference", "Reason"], map(_departure, DEPARTURES))])
 
 
 def render_undefined() -> str:
     """The part of the page with the results that PyTorch leaves undefined."""
     rows = [[_operator_list(undefined.operators), undefined.what] for undefined in UNDEFINED]
-    return "\n".join([_UNDEFINED, *_table(["Operators", "What is undefined, and what is compared"], rows)])
+    return "\n".join([_UNDEFINED, *_table(["Operators", "Undefined part, and comparison"], rows)])
 
 
 def render_tolerances() -> str:
@@ -82,23 +82,24 @@ def render_tolerances() -> str:
             f"{_name(dtype)}: {t.relative:g} · &#124;x&#124; + {t.absolute:g}" for dtype, t in tolerances.items()
         ]
         rows.append([rounding.name, "<br>".join(allowed), rounding.value])
-    return "\n".join([_TOLERANCES, *_table(["Row", "Allowed difference from x", "Why"], rows)])
+    return "\n".join([_TOLERANCES, *_table(["Row", "Allowed difference from x", "Reason"], rows)])
 
 
-_DEPARTURES = """## Departures from PyTorch
+_DEPARTURES = """## Differences from PyTorch
 
-The sweep excuses these calls and no others. `//kernels/testing/sweep/tests:departures_test` makes a call of each, which
-fails where kernel and PyTorch agree.
+The sweep allows these differences only. `//kernels/testing/sweep/tests:departures_test` has an example of each
+difference, and fails if the kernel and PyTorch agree.
 """
 
-_UNDEFINED = """## What PyTorch leaves undefined
+_UNDEFINED = """## Undefined results of PyTorch
 """
 
 _TOLERANCES = """## Tolerances
 
-Integers and Bools are equal. Floats differ by no more than the row that a test names. The sweep takes RESULT, of
-`aten::grid_sampler_2d.out` POSITION, and of `mixed_linear.out` and `mixed_mm.out` SUM; beyond that, a result must be at
-most twice as far as PyTorch's from what PyTorch calculates in Double, plus the row.
+Integers and Bools must be equal. Floats may differ by the row that a test names. The sweep uses the row RESULT, except
+POSITION for `aten::grid_sampler_2d.out`, and SUM for `mixed_linear.out` and `mixed_mm.out`. For a larger difference,
+the error of the result must be at most twice the error of PyTorch's result, plus the row. Both errors are differences
+from PyTorch's result in Double.
 """
 
 

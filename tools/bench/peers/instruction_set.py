@@ -28,7 +28,7 @@ _NOT_HELD = {
     "aoti": "its packages are compiled for the processor of the machine that builds them",
     "xnnpack": "it uses the widest set of the processor, and has no setting",
     "onnxruntime": "it uses the widest set of the processor, and has no setting",
-    "openvino": "`ONEDNN_MAX_CPU_ISA` limits its convolutions, but neither its normalizations nor its linear layers by MLAS",
+    "openvino": "`ONEDNN_MAX_CPU_ISA` limits its convolutions, but not its normalizations and linear layers (MLAS)",
 }
 
 

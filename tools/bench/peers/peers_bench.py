@@ -271,21 +271,22 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
     parts = [
         f"## Comparison with peers, {chosen.name}",
         f"Made by `{_command(chosen)}` on a machine with {os.cpu_count()} processors ({report.processor()}, which has"
-        f" `{chosen.widest}`). The kernels are those of the instruction set `{chosen.name}`.{_held(chosen)} The dtype is"
-        " float32 unless the row says int8. *Ours* is an `executorch_binary` with the kernels of its model's operators,"
-        " compiled for the model's dtypes (`dtype_selective_build`). Our portable kernels, for every processor, run the"
-        " program without graph passes, as the wheel's kernels do. The peers run the same weights on the same inputs."
-        " Before the measurement, the outputs are compared with PyTorch's.",
-        "The columns run in turn, pinned to one processor and to two. A time is the median of the turns, and the time of"
-        " a turn is the median of its runs. Copies of inputs before a run and of outputs after a run are not timed. If an"
-        f" inference takes more than {_SLOW:g} seconds, one inference is timed. *Load and first inference* is measured in"
-        " a new process, from the start of its main function, with Python's imports; `torch.compile` has a full cache."
-        " *Peak memory* is the peak up to the same point; for C++ runners, up to the end of the process. *Code* is the"
-        " loaded bytes of the runner and its libraries, without the libraries of the system and of Python.",
-        "For int8, ours and XNNPACK use the recipe `xnnpack_int8`, `torch.compile` uses torchao's quantizer for x86, and"
-        " ONNX Runtime and OpenVINO use ONNX Runtime's static quantization. PyTorch eager runs the model in float32. The"
-        " profile of a model, such as `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`, shows the time of"
-        " each operator ([profiles](profiles.md)).",
+        f" `{chosen.widest}`). The kernels are those of the instruction set `{chosen.name}`.{_held(chosen)} The dtype"
+        " is float32 unless the row says int8. *Ours* is an `executorch_binary` with the kernels of its model's"
+        " operators, compiled for the model's dtypes (`dtype_selective_build`). Our portable kernels, for every"
+        " processor, run the program without graph passes, as the wheel's kernels do. The peers run the same weights"
+        " on the same inputs. Before the measurement, the outputs are compared with PyTorch's.",
+        "The columns run in turn, pinned to one processor and to two. A time is the median of the turns, and the time"
+        " of a turn is the median of its runs. Copies of inputs before a run and of outputs after a run are not timed."
+        f" If an inference takes more than {_SLOW:g} seconds, one inference is timed. *Load and first inference* is"
+        " measured in a new process, from the start of its main function, with Python's imports; `torch.compile` has a"
+        " full cache. *Peak memory* is the peak up to the same point; for C++ runners, up to the end of the process."
+        " *Code* is the loaded bytes of the runner and its libraries, without the libraries of the system and of"
+        " Python.",
+        "For int8, ours and XNNPACK use the recipe `xnnpack_int8`, `torch.compile` uses torchao's quantizer for x86,"
+        " and ONNX Runtime and OpenVINO use ONNX Runtime's static quantization. PyTorch eager runs the model in"
+        " float32. The profile of a model, such as `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`,"
+        " shows the time of each operator ([profiles](profiles.md)).",
         report.image(_plot(chosen), shown),
         tables.models(of_models, models, bench.columns, ours, list(bench.peers)),
         tables.notes(found, titles, bench.columns),
@@ -337,7 +338,8 @@ def _held(chosen: InstructionSet) -> str:
 def _left_out(chosen: InstructionSet) -> str:
     """Returns the list of peers that cannot be limited to the instruction set."""
     lines = [f"- {_PEERS[column]}: {reason}" for column, reason in chosen.left_out.items()]
-    return "\n".join([f"These columns are left out, because they cannot be limited to `{chosen.name}`:", "", *lines]) if lines else ""
+    reason = f"These columns are left out, because they cannot be limited to `{chosen.name}`:"
+    return "\n".join([reason, "", *lines]) if lines else ""
 
 
 def _plot(chosen: InstructionSet) -> str:
