@@ -21,7 +21,7 @@ _END = "\n\n<!-- End of the passes. -->"
 def table() -> str:
     """Returns the table of the passes, in the order in which they run."""
     rows = [f"| `{one.name}` | {one.reference} | {'`default`' if one.is_default else ''} |" for one in passes.PASSES]
-    return "\n".join(["| pass | what it does | |", "|---|---|---|", *(row.replace("  |", " |") for row in rows)])
+    return "\n".join(["| pass | effect | |", "|---|---|---|", *(row.replace("  |", " |") for row in rows)])
 
 
 def updated(page: str) -> str:

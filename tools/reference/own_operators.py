@@ -30,7 +30,7 @@ def table(yaml: str) -> str:
     rows = [f"| `{name}({given})` | {what} | {dtypes} |" for what, dtypes, name, given in _ENTRY.findall(yaml)]
     if len(rows) != yaml.count("- func:"):
         raise ValueError(f"above each schema of {YAML} stand two lines: '# What it computes.' and '# Dtypes: all.'")
-    return "\n".join(["| operator | what it computes | dtypes |", "|---|---|---|", *rows])
+    return "\n".join(["| operator | result | dtypes |", "|---|---|---|", *rows])
 
 
 def updated(page: str, yaml: str) -> str:
