@@ -82,7 +82,7 @@ def _size_tables(linkers: Sequence[_Linker], libraries: Sequence[reachable_text.
     operators = kernel_objects.operators()
     rows = [("all", *sizes(operators))]
     rows += [(f"`{operator.name}`", *sizes([operator])) for operator in operators]
-    return report.table(("operator", "whole", "with Float alone", "ExecuTorch's"), rows)
+    return report.table(("operator", "whole", "with Float only", "ExecuTorch's"), rows)
 
 
 def main(argv: list[str]) -> None:

@@ -11,7 +11,7 @@ _ROW = re.compile(r"^\| `?([^|`]+)`? \|(.*)\|$", re.MULTILINE)
 
 _LARGER = re.compile(r"^- (`.*?`): ", re.MULTILINE)
 
-_MOST_BYTES = 20_000  # Of an operator with Float alone; the page says why some are larger.
+_MOST_BYTES = 20_000  # Of an operator with Float only; the page says why some are larger.
 _MOST_SECONDS_OF_A_FILE = 5
 
 
