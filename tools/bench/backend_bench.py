@@ -39,10 +39,7 @@ def _milliseconds(binary: Path) -> float:
 
 def _rows(model: str, without_kernels: int) -> list[list[object]]:
     names = {variant: "_".join(filter(None, [model, variant])) for variant in _VARIANTS}
-    turns = [
-        {variant: _milliseconds(_EXAMPLE / name) for variant, name in names.items()}
-        for _ in range(_TURNS.value)
-    ]
+    turns = [{variant: _milliseconds(_EXAMPLE / name) for variant, name in names.items()} for _ in range(_TURNS.value)]
     return [
         [
             f"`{model}`, {_VARIANTS[variant]}",
