@@ -3,6 +3,7 @@
 load("@rules_python//python:defs.bzl", "PyInfo")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
+load("//rules/private/actions:tool_launcher.bzl", "tool_launcher")
 load("//rules/private/providers:qnn_op_package_info.bzl", "QnnOpPackageInfo")
 load("//rules/private/toolchains:import_paths.bzl", "import_paths")
 
@@ -154,35 +155,15 @@ qnn_op_package = rule(
     provides = [QnnOpPackageInfo],
 )
 
-_LAUNCHER = """\
-#!/bin/sh
-# Generated for {label}.
-cd "${{RUNFILES_DIR:-$0.runfiles}}/{workspace}" || exit 1
-exec {command} "$@"
-"""
-
-def _quote(text):
-    return "'" + text.replace("'", "'\\''") + "'"
-
 def _qnn_op_package_skeleton_impl(ctx):
-    command = [
-        ctx.executable._tool.short_path,
+    arguments = [
         "--label=" + label_text(ctx.label),
         "--backend=" + ctx.attr.backend,
         "--folder=" + ctx.label.package,
     ]
-    command += ["--xml=" + file.short_path for file in ctx.files.config]
-    command += ["--op_src=" + pair for pair in _pairs(ctx.attr.op_srcs)]
-    launcher = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.write(
-        launcher,
-        _LAUNCHER.format(
-            command = " ".join([_quote(argument) for argument in command]),
-            label = label_text(ctx.label),
-            workspace = ctx.workspace_name,
-        ),
-        is_executable = True,
-    )
+    arguments += ["--xml=" + file.short_path for file in ctx.files.config]
+    arguments += ["--op_src=" + pair for pair in _pairs(ctx.attr.op_srcs)]
+    launcher = tool_launcher(ctx, arguments)
     return [DefaultInfo(
         executable = launcher,
         files = depset([launcher]),

@@ -2,7 +2,7 @@
 
 load("@rules_python//python:defs.bzl", "PyInfo")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
-load("//rules/private/actions:label_text.bzl", "label_text")
+load("//rules/private/actions:tool_launcher.bzl", "tool_launcher")
 load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
@@ -14,17 +14,6 @@ Fix: give namespace::name, with an overload namespace::name.overload, e.g. op = 
 See: docs/errors.md#bad-operator-name"""
 
 _CHECKS = ["gradcheck", "vmap", "compile", "export"]
-
-# The test tool is a Python program, and its files are in the runfiles of the test.
-_LAUNCHER = """\
-#!/bin/sh
-# Generated for {label}.
-cd "${{TEST_SRCDIR:-$0.runfiles}}/{workspace}" || exit 1
-exec {command} "$@"
-"""
-
-def _quote(text):
-    return "'" + text.replace("'", "'\\''") + "'"
 
 def _import_paths(ctx):
     """Returns the import paths of dependencies in the runfiles: repository roots, then their `imports`."""
@@ -43,25 +32,15 @@ def _check_operator(ctx):
 
 def _torch_op_test_impl(ctx):
     _check_operator(ctx)
-    command = [
-        ctx.executable._tool.short_path,
+    arguments = [
         "--op=" + ctx.attr.op,
         "--samples=" + ctx.file.samples.short_path,
         "--entry_point=" + ctx.attr.entry_point,
         "--backend=" + ctx.attr.backend,
     ]
-    command += ["--" + check for check in _CHECKS if getattr(ctx.attr, check)]
-    command += ["--import_path=" + path for path in _import_paths(ctx)]
-    launcher = ctx.actions.declare_file(ctx.label.name)
-    ctx.actions.write(
-        launcher,
-        _LAUNCHER.format(
-            command = " ".join([_quote(argument) for argument in command]),
-            label = label_text(ctx.label),
-            workspace = ctx.workspace_name,
-        ),
-        is_executable = True,
-    )
+    arguments += ["--" + check for check in _CHECKS if getattr(ctx.attr, check)]
+    arguments += ["--import_path=" + path for path in _import_paths(ctx)]
+    launcher = tool_launcher(ctx, arguments)
     runfiles = ctx.runfiles(ctx.files.samples + ctx.files.data).merge_all([
         target[DefaultInfo].default_runfiles
         for target in ctx.attr.deps + ctx.attr.data + [ctx.attr._tool]
