@@ -1,7 +1,7 @@
 """The Bazel that runs this build, and what nested builds would download, for tests that run Bazel."""
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
+load("//rules/private/repositories:host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_download_command")
 
 NO_BAZEL_ERR = """no Bazel for tests that run one: neither EXECUTORCH_BAZEL nor a bazelisk or bazel on the PATH.
 
@@ -48,19 +48,7 @@ def _wheels_repository_impl(rctx):
     python = find_python(rctx)
     rctx.file("rules_python.txt", _rules_python_lock(rctx))
     for requirements in [rctx.path(rctx.attr.requirements), "rules_python.txt"]:
-        result = rctx.execute(
-            pip_command(rctx, python) + [
-                "download",
-                "--quiet",
-                "--disable-pip-version-check",
-                "--no-deps",
-                "--only-binary=:all:",
-                "--require-hashes",
-                "--requirement={}".format(requirements),
-                "--dest=wheels",
-            ],
-            timeout = 600,
-        )
+        result = rctx.execute(pip_download_command(rctx, python, requirements, "wheels"), timeout = 600)
         if result.return_code != 0:
             fail(NO_WHEELS_ERR.format(stderr = result.stderr))
     rctx.file("BUILD.bazel", """\

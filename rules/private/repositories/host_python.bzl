@@ -57,6 +57,28 @@ def pip_command(rctx, python):
         fail(NO_PIP_ERR.format(python = python.path))
     return [python.path, wheel + "/pip"]
 
+def pip_download_command(rctx, python, requirements, folder):
+    """The command that downloads the wheels of a lock.
+
+    Args:
+      rctx: the repository context.
+      python: what find_python returned.
+      requirements: path of the lock, with hashes.
+      folder: str, the folder for the wheels.
+    Returns:
+      list[str]: a command line, to which options may be added.
+    """
+    return pip_command(rctx, python) + [
+        "download",
+        "--quiet",
+        "--disable-pip-version-check",
+        "--no-deps",
+        "--only-binary=:all:",
+        "--require-hashes",
+        "--requirement={}".format(requirements),
+        "--dest={}".format(folder),
+    ]
+
 # Stands in for Python.h: what does not include it must not need it.
 _NO_HEADERS = """\
 #error "rules_executorch: {include} has no Python.h, which this file includes, directly or by torch/extension.h. Likely cause: \

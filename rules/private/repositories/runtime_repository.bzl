@@ -1,6 +1,6 @@
 """The ExecuTorch runtime out of the official wheel."""
 
-load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
+load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_download_command")
 
 visibility(["//rules/...", "//tests/..."])
 
@@ -90,16 +90,7 @@ def _download(rctx):
     platform = ["--platform=" + _PLATFORMS[rctx.attr.platform]] if rctx.attr.platform else []
     rctx.report_progress("Downloading the executorch wheel")
     result = rctx.execute(
-        pip_command(rctx, python) + [
-            "download",
-            "--quiet",
-            "--disable-pip-version-check",
-            "--no-deps",
-            "--only-binary=:all:",
-            "--require-hashes",
-            "--requirement={}".format(requirements),
-            "--dest=wheel",
-        ] + platform,
+        pip_download_command(rctx, python, requirements, "wheel") + platform,
         timeout = 1800,
     )
     if result.return_code != 0:
