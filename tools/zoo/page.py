@@ -6,13 +6,12 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from importlib import metadata
-from pathlib import Path
 
+from kernels.testing import processor
 from tools.bench import report
 from tools.zoo.results import EQUAL, NOT_REACHED, PASSES, Lowered, Results, Row
 
 _PACKAGES = ("transformers", "torch", "executorch")
-_SETS = ("avx512_bf16", "avx512f", "avx2")
 
 
 class Verdict(Enum):
@@ -116,10 +115,8 @@ def text(found: Results, known: int) -> str:
 
 
 def _machine() -> str:
-    cpuinfo = Path("/proc/cpuinfo")
-    flags = cpuinfo.read_text() if cpuinfo.exists() else ""
-    widest = next((one for one in _SETS if f" {one} " in flags), "")
-    return f"{os.cpu_count()} processors ({', '.join(filter(None, (report.processor(), widest)))})"
+    widest, *_ = processor.instruction_sets()
+    return f"{os.cpu_count()} processors ({report.processor()}, {widest})"
 
 
 def _sections(found: Results) -> Iterator[str]:
