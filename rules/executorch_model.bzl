@@ -68,7 +68,7 @@ def executorch_model(
     Args:
       name: name of the runner.
       model: the [Python file](../export/README.md) with the model.
-      deps: Python libraries that the model's code imports. torch and executorch are there.
+      deps: Python libraries that the model's code imports, besides torch and executorch.
       data: files that the model's code reads, e.g. a checkpoint.
       entry_point: function in the model file that returns the module and its example inputs. Default: `get_model`.
       graph_passes: as in `executorch_program`. Default: `["all"]`.

@@ -21,9 +21,9 @@ TOLERANCE_ATTRS = {
         default = _DEFAULT_TOLERANCE,
     ),
     "min_snr": attr.string(
-        doc = "Lowest signal-to-noise ratio in decibels, a decimal number, of each output of floats: PyTorch's against the " +
-              "differences. For quantized programs, whose single elements may be far off; 20 is usual for int8. The test " +
-              "prints the ratio. Default: 0, which judges every element by atol and rtol.",
+        doc = "Lowest signal-to-noise ratio in decibels, a decimal number, of each output of floats: PyTorch's output " +
+              "against the differences. Use this attribute for quantized programs, whose single elements may differ much; " +
+              "20 is usual for int8. The test prints the ratio. Default: 0, with which the test compares every element by atol and rtol.",
         default = "0",
     ),
     "rtol": attr.string(

@@ -14,7 +14,7 @@ MODEL_FILE_ATTRS = {
         allow_files = True,
     ),
     "deps": attr.label_list(
-        doc = "Python libraries that the model's code imports. torch and executorch are there.",
+        doc = "Python libraries that the model's code imports, besides torch and executorch.",
         providers = [PyInfo],
     ),
     "entry_point": attr.string(

@@ -87,7 +87,10 @@ def _et_operator_library_impl(ctx):
         ),
     ]
 
-_MODEL_DOC = "an `executorch_program`, a .pte file, or a bundled program (.bpte); all operators of all its methods are selected with the dtypes and dim orders of their calls, those inside delegates excepted"
+_MODEL_DOC = (
+    "an `executorch_program`, a .pte file, or a bundled program (.bpte). Selects the operators that the methods call, " +
+    "with the dtypes and dim orders of the calls, without the operators inside delegates"
+)
 
 et_operator_library = rule(
     doc = "Selects operators from lists, models, YAMLs and other selections.",

@@ -146,7 +146,7 @@ backend takes stay in the program, and `et_operator_library` selects them. Outpu
             default = "@bazel_tools//tools/allowlists/function_transition_allowlist",
         ),
         "backends": attr.string_list(
-            doc = "Recipes that lower the program to backends, in order. Each takes operators that the recipes before it left. The only " +
+            doc = "Recipes that lower the program to backends, in order. Each recipe lowers operators that the recipes before left. The only " +
                   "recipe is `xnnpack`; for other backends, define `get_partitioners()` in the model file. A binary must link the " +
                   "backend's library: `//runtime:backend_xnnpack`.",
         ),

@@ -55,7 +55,7 @@ declare a toolchain with your own targets, and register the toolchain.""",
             providers = [CcInfo],
         ),
         "threadpool": attr.label(
-            doc = "ExecuTorch's `extension_threadpool`, with the definition of `ET_USE_THREADPOOL`. Without it, the runner has one thread.",
+            doc = "ExecuTorch's `extension_threadpool`, with the definition of `ET_USE_THREADPOOL`. Without this library, the runner has one thread.",
             providers = [CcInfo],
         ),
     },
