@@ -70,9 +70,9 @@ def _schema(operator: str) -> FunctionSchema:
         raise InputError(
             Finding(
                 _LABEL.value,
-                f"attribute torch_ops has {operator}, an operator that is not registered{did_you_mean(near)}",
-                "a typo, or nothing among `deps` registers the operator when it is imported",
-                "name the library that registers the operator in `deps`; of a torch_op_library, its py_library",
+                f"attribute torch_ops: no library registers the operator {operator}{did_you_mean(near)}",
+                "a typo, or no module of `deps` registers the operator at import",
+                "add the library that registers the operator to `deps`; for a torch_op_library, its py_library",
                 id="unknown-torch-operator",
             )
         )
@@ -94,8 +94,8 @@ def _dispatcher() -> Any:
                 Finding(
                     _LABEL.value,
                     f"importing {module} raised {type(error).__name__}: {error}",
-                    "the module's own code is at fault, or a library that it needs is not in its `deps`",
-                    f"make `import {module}` work by hand first",
+                    "the module has a mistake, or its `deps` lack a library that the module imports",
+                    f"correct the module, and check that `import {module}` works in Python",
                     tuple(_frames(error)),
                     id="user-code-raised",
                 )

@@ -33,7 +33,7 @@ def read(paths: Sequence[str], backend: str, label: str) -> tuple[Package, tuple
             Finding(
                 label,
                 f"{package.name} has no op for {backend}, only for {', '.join(backends)}",
-                "backend is not the one that the XML is written for",
+                "the XML was written for another backend",
                 f"choose another backend, or add <SupportedBackend>{backend}</SupportedBackend> to ops",
                 id="no-op-for-backend",
             )
@@ -74,7 +74,7 @@ def check_sources(op_defs: Sequence[OpDef], with_source: Sequence[str], label: s
             Finding(
                 label,
                 f"attribute op_srcs has no source for {', '.join(without)}",
-                "an op was added to the XML; a library without the op's code would not load",
+                "an op was added to the XML, but not to op_srcs. A library without the op's code would not load",
                 f"run {label}.skeleton, which writes the source, and add the source to op_srcs",
                 id="op-without-source",
             )

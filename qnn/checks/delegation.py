@@ -101,13 +101,13 @@ def _left_out(name: str, method: str, package: str, messages: Sequence[str], whe
     return Finding(
         where,
         f"{method}() calls {name} outside of the delegate, though the op package {package} computes it",
-        "a call leaves an argument at its default, which torch.export then drops"
+        "a call passes the default of an argument, and torch.export drops such arguments"
         if arity
         else "the library of the package was not found or not registered, or its validation refused the node",
         "pass every argument, and give the schema no defaults"
         if arity
-        else "see above what the backend printed on registering the package; name its x86 library in qnn_op_packages "
-        "of the executorch_program, or by hand in LD_LIBRARY_PATH; build the library with the SDK that lowers",
+        else "read the messages of the backend above; name the package's library for x86 in qnn_op_packages of the "
+        "executorch_program, or in LD_LIBRARY_PATH; and build the library with the SDK of this export",
         tuple(f"the backend said: {message}" for message in said),
         id="not-delegated",
     )
@@ -118,7 +118,7 @@ def _never_called(package: str, names: Collection[str], where: Location | str) -
         where,
         f"the model calls no operator of the op package {package}: {', '.join(names)}",
         "the operator was decomposed or folded away before the backend saw the graph, or another model was given",
-        "call the operator in forward(), on what depends on an input",
+        "call the operator in forward(), with a tensor that depends on an input",
         id="not-delegated",
     )
 

@@ -89,13 +89,13 @@ class _Judge:
                     self._op_def.at,
                     f"{name} writes to its argument '{argument.name}', and an op of a package only writes outputs",
                     "the operator is one that changes a tensor in place",
-                    "give the operator a functional variant, and name that",
+                    "give the operator a functional variant, and name the variant in torch_ops",
                 )
             if argument in self._schema.keyword_only:
                 yield self._error(
                     self._op_def.at,
                     f"the argument '{argument.name}' of {name} is keyword-only, so no call of {name} is delegated",
-                    "ExecuTorch's builder compares the number of positional arguments with that of all arguments",
+                    "ExecuTorch's builder expects all arguments as positional arguments",
                     "make the argument positional: no * before it in the schema",
                 )
             elif argument.default is not None:
@@ -108,7 +108,7 @@ class _Judge:
             self._op_def.at,
             f"the argument '{argument.name}' of {self._schema.name} has a default, {argument.default}; a call that "
             "leaves the argument at its default is not delegated",
-            "torch.export drops an argument that equals its default, and ExecuTorch's builder then finds too few",
+            "torch.export drops an argument that equals its default, and ExecuTorch's builder expects all arguments",
             "give the argument no default in the schema"
             if report == self._error
             else "pass another value than the default in each call that should be delegated",
@@ -121,11 +121,11 @@ class _Judge:
         least = sum(tensor.mandatory for tensor in inputs)
         most = None if any(tensor.repeated for tensor in inputs) else len(inputs)
         if len(arguments) < least or (most is not None and len(arguments) > most):
-            count = f"{least} to {most}" if most != least else str(least)
+            count = f"{least} or more" if most is None else f"{least} to {most}" if most != least else str(least)
             yield self._error(
                 self._op_def.at,
-                f"{self._op_def.name} has {count if most is not None else f'{least} or more'} inputs, and "
-                f"{self._schema.name} has {len(arguments)} tensors",
+                f"expected {count} tensors in the arguments of {self._schema.name}, one for each input of "
+                f"{self._op_def.name}; found {len(arguments)}",
                 "the XML and the operator were not changed together",
                 "give the op an <Input> for each tensor of the schema, in the same order",
             )
@@ -135,16 +135,17 @@ class _Judge:
             if argument.name in names and names.index(argument.name) != index and not tensor.repeated:
                 yield self._error(
                     inputs[names.index(argument.name)].at,
-                    f"'{argument.name}' is input {names.index(argument.name)} of {self._op_def.name}, and tensor "
-                    f"{index} of {self._schema.name}",
-                    "inputs go by their order alone: the kernel would get another tensor under this name",
+                    f"expected '{argument.name}' as input {index} of {self._op_def.name}, as in the tensors of "
+                    f"{self._schema.name}; found input {names.index(argument.name)}",
+                    "ExecuTorch assigns tensors to inputs by order, so the kernel would get another tensor",
                     "bring the inputs into the order of the schema",
                 )
             if isinstance(argument.type, ListType):
                 yield self._error(
                     tensor.at,
-                    f"the argument '{argument.name}' of {self._schema.name} is a list of tensors",
-                    "ExecuTorch's builder takes a list for a parameter, and refuses its tensors",
+                    f"expected a tensor for the argument '{argument.name}' of {self._schema.name}; found a list of "
+                    "tensors",
+                    "ExecuTorch's builder makes a parameter of a list, and a parameter has no tensors",
                     "write an argument for each tensor",
                 )
             elif isinstance(argument.type, OptionalType):
@@ -154,15 +155,15 @@ class _Judge:
         if not is_last:
             yield self._error(
                 tensor.at,
-                f"the tensor '{argument.name}' of {self._schema.name} may be None, and other tensors follow",
-                "ExecuTorch's builder leaves None out, and the inputs behind it move up by one",
+                f"the optional tensor '{argument.name}' of {self._schema.name} stands before other tensors",
+                "ExecuTorch's builder leaves None out, and the inputs behind None move up by one",
                 f"make '{argument.name}' the last tensor of the schema, or not optional",
             )
         elif tensor.mandatory:
             yield self._error(
                 tensor.at,
-                f"the tensor '{argument.name}' of {self._schema.name} may be None, and the input '{tensor.name}' is "
-                "mandatory",
+                f"expected an input '{tensor.name}' that is not mandatory, since the tensor '{argument.name}' of "
+                f"{self._schema.name} may be None",
                 "ExecuTorch's builder leaves None out, and the op's validation refuses a node without the input",
                 "write <Mandatory>false</Mandatory>, or make the tensor not optional in the schema",
             )
@@ -176,9 +177,9 @@ class _Judge:
             if isinstance(_without_optional(argument), ListType):
                 yield self._error(
                     parameters[argument.name].at if argument.name in parameters else self._op_def.at,
-                    f"the argument '{argument.name}' of {self._schema.name} is a list",
-                    "ExecuTorch's builder declares the elements with 32 bits and copies those of an array of 64 bits: "
-                    "the kernel would read other values",
+                    f"expected one number for the argument '{argument.name}' of {self._schema.name}; found a list",
+                    "ExecuTorch's builder declares elements of 32 bits and copies elements of 64 bits, so the kernel "
+                    "would read wrong values",
                     "write an argument for each element, or pass a tensor",
                 )
                 continue
@@ -186,9 +187,9 @@ class _Judge:
             if datatypes is None:
                 yield self._error(
                     self._op_def.at,
-                    f"the argument '{argument.name}' of {self._schema.name} is of type {argument.type}, which cannot "
-                    "be a parameter",
-                    "ExecuTorch's builder makes parameters of int, float and bool",
+                    f"expected int, float or bool for the argument '{argument.name}' of {self._schema.name}; found "
+                    f"{argument.type}",
+                    "ExecuTorch's builder makes parameters of int, float and bool only",
                     "encode the argument as an int",
                 )
                 continue
@@ -196,9 +197,9 @@ class _Judge:
                 near = nearest(argument.name, parameters)
                 yield self._error(
                     self._op_def.at,
-                    f"{self._op_def.name} has no parameter '{argument.name}', which {self._schema.name} has"
-                    f"{did_you_mean(near)}",
-                    "parameters go by their names: an argument and its <Parameter> have one name",
+                    f"expected a parameter '{argument.name}' of {self._op_def.name}, as in the arguments of "
+                    f"{self._schema.name}; found none{did_you_mean(near)}",
+                    "the argument and its <Parameter> have different names, and ExecuTorch compares the names",
                     f"add a <Parameter> with <Name>{argument.name}</Name> and {' or '.join(datatypes)}",
                 )
                 continue
@@ -207,9 +208,9 @@ class _Judge:
             if name not in names and tensor.mandatory:
                 yield self._error(
                     tensor.at,
-                    f"{self._schema.name} has no argument '{name}', and the parameter is mandatory"
+                    f"expected an argument '{name}' of {self._schema.name} for the mandatory parameter; found none"
                     f"{did_you_mean(nearest(name, names))}",
-                    "parameters go by their names: an argument and its <Parameter> have one name",
+                    "the argument and its <Parameter> have different names, and ExecuTorch compares the names",
                     f"add '{name}' to the schema, or write <Mandatory>false</Mandatory>",
                 )
         in_xml = [name for name in parameters if name in names]
@@ -217,10 +218,10 @@ class _Judge:
         if in_xml != in_schema:
             yield self._warning(
                 parameters[in_xml[0]].at,
-                f"the parameters of {self._op_def.name} are in the order {', '.join(in_xml)}, and those of "
-                f"{self._schema.name} in the order {', '.join(in_schema)}",
-                "the kernel gets the parameters in the order of the XML",
-                "bring both into one order, so that the kernel reads like the operator",
+                f"expected the parameters of {self._op_def.name} in the order of {self._schema.name}, "
+                f"{', '.join(in_schema)}; found {', '.join(in_xml)}",
+                "the XML and the operator were written apart. The kernel gets the parameters in the order of the XML",
+                "use the same order in the XML and in the schema",
             )
 
     def _parameter(self, argument: Argument, tensor: Tensor, expected: Sequence[str]) -> Iterator[Finding]:
@@ -229,31 +230,33 @@ class _Judge:
         if missing:
             yield self._error(
                 tensor.at,
-                f"the parameter '{tensor.name}' has the datatype {', '.join(datatypes)}, and ExecuTorch gives "
-                f"{' or '.join(missing)} for the argument of type {argument.type}",
-                "the datatype was chosen by the operator's type alone: an int is unsigned, a bool has 32 bits",
+                f"expected {' and '.join(missing)} among the datatypes of the parameter '{tensor.name}', since the "
+                f"argument has the type {argument.type}; found {', '.join(datatypes)}",
+                "the datatype was chosen by the type alone. ExecuTorch gives an int and a bool as unsigned, 32 bits",
                 f"add <Datatype>{missing[0]}</Datatype>",
             )
         if tensor.shape.rank not in ("SCALAR", "ND"):
             yield self._error(
                 tensor.at,
-                f"the parameter '{tensor.name}' has the rank {tensor.shape.rank}, and the argument is one number",
-                "a number becomes a scalar parameter",
+                f"expected the rank SCALAR of the parameter '{tensor.name}', since the argument is one number; found "
+                f"{tensor.shape.rank}",
+                "the parameter was copied from one that is a tensor",
                 "write <Rank>SCALAR</Rank>",
             )
         if isinstance(argument.type, OptionalType) and tensor.mandatory:
             yield self._error(
                 tensor.at,
-                f"the argument '{argument.name}' of {self._schema.name} may be None, and the parameter is mandatory",
+                f"expected a parameter '{tensor.name}' that is not mandatory, since the argument of "
+                f"{self._schema.name} may be None",
                 "ExecuTorch's builder leaves None out, and the op's validation refuses a node without the parameter",
                 "write <Mandatory>false</Mandatory>, or make the argument not optional in the schema",
             )
         if _base(argument) in ("int", "SymInt", "Scalar"):
             yield self._warning(
                 tensor.at,
-                f"the argument '{argument.name}' of {self._schema.name} must not be a negative int",
-                "ExecuTorch gives an int as QNN_DATATYPE_UINT_32, and lowering raises for a negative one",
-                "pass what may be negative as a float",
+                f"ExecuTorch does not lower a negative int for the argument '{argument.name}' of {self._schema.name}",
+                "ExecuTorch gives an int as QNN_DATATYPE_UINT_32",
+                "pass a number that may be negative as a float",
             )
 
     # Outputs
@@ -263,16 +266,18 @@ class _Judge:
         if any(_type_name(result.type) != "Tensor" for result in returns):
             yield self._error(
                 self._op_def.at,
-                f"{self._schema.name} returns {', '.join(str(result) for result in returns)}, and an op gives tensors",
-                "ExecuTorch's builder makes an output of each tensor in a tuple, and knows no lists or numbers",
-                "return a Tensor, or a tuple of them such as (Tensor, Tensor)",
+                f"expected only tensors as results of {self._schema.name}; found "
+                f"{', '.join(str(result) for result in returns)}",
+                "ExecuTorch's builder makes an output of each tensor in a tuple, and supports no lists or numbers",
+                "return a Tensor, or a tuple of tensors such as (Tensor, Tensor)",
             )
             return
         least = sum(tensor.mandatory for tensor in outputs)
         if not least <= len(returns) <= len(outputs) and not any(tensor.repeated for tensor in outputs):
             yield self._error(
                 outputs[0].at if outputs else self._op_def.at,
-                f"{self._op_def.name} has {len(outputs)} outputs, and {self._schema.name} returns {len(returns)}",
+                f"expected {least}{f' to {len(outputs)}' if least != len(outputs) else ''} results of "
+                f"{self._schema.name}, one for each output of {self._op_def.name}; found {len(returns)}",
                 "the XML and the operator were not changed together",
                 "give the op an <Output> for each tensor that the operator returns",
             )
@@ -282,8 +287,8 @@ class _Judge:
         if not TENSOR_DATATYPES & set(datatypes):
             yield self._error(
                 tensor.at,
-                f"the {role.value} '{tensor.name}' of {self._op_def.name} has the datatype {', '.join(datatypes)}, in "
-                "which ExecuTorch gives no tensor",
+                f"expected a datatype of ExecuTorch's tensors for the {role.value} '{tensor.name}' of "
+                f"{self._op_def.name}; found {', '.join(datatypes)}",
                 "the XML was written for another framework",
                 "add QNN_DATATYPE_FLOAT_32, or QNN_DATATYPE_UFIXED_POINT_8 for quantized models",
             )

@@ -124,8 +124,8 @@ class _Reader:
                 if is_ordered and place < last:
                     self._wrong(
                         child.at,
-                        f"<{child.name}> stands behind <{order[last]}>",
-                        f"the schema has the elements of <{element.name}> in one order",
+                        f"expected <{child.name}> before <{order[last]}>",
+                        f"the schema has a fixed order of the elements of <{element.name}>",
                         f"use the order {_listed(expected)}",
                     )
                 last = max(last, place)
@@ -133,8 +133,8 @@ class _Reader:
             near = did_you_mean(nearest(child.name, expected))
             self._wrong(
                 child.at,
-                f"<{element.name}> has no <{child.name}>{near}",
-                "a typo, or the element belongs into another one",
+                f"<{element.name}> cannot have <{child.name}>{near}",
+                "a typo, or an element in the wrong place",
                 f"use {_listed(expected)} here",
             )
         for name, count in expected.items():
@@ -142,16 +142,16 @@ class _Reader:
             if len(found) < count.least:
                 self._wrong(
                     element.at,
-                    f"<{element.name}> has no <{name}>",
-                    "the element was left out, and the schema asks for it",
+                    f"expected <{name}> in <{element.name}>; found none",
+                    "the element was left out, and the schema requires the element",
                     f"add <{name}>",
                 )
             if count.most is not None and len(found) > count.most:
                 self._wrong(
                     found[count.most].at,
-                    f"<{element.name}> has <{name}> {len(found)} times",
-                    f"a copy was left in; the schema has one <{name}> here at most",
-                    "keep one of them",
+                    f"expected <{name}> once in <{element.name}>; found <{name}> {len(found)} times",
+                    "an element was copied, and the copy was left",
+                    f"keep one <{name}>",
                 )
         return children
 
@@ -161,7 +161,7 @@ class _Reader:
                 near = did_you_mean(nearest(name, expected))
                 self._wrong(
                     element.at,
-                    f"<{element.name}> has no attribute {name}{near}",
+                    f"<{element.name}> cannot have the attribute {name}{near}",
                     "a typo, or the attribute belongs to another element",
                     f"use {', '.join(expected)}" if expected else "leave the attribute out",
                 )
@@ -171,8 +171,8 @@ class _Reader:
         if not value:
             self._wrong(
                 element.at,
-                f"<{element.name}> has no attribute {name}, or an empty one",
-                "the attribute was left out, and the schema asks for it",
+                f"expected a value of the attribute {name} of <{element.name}>; found none",
+                "the attribute was left out, and the schema requires the attribute",
                 f'write <{element.name} {name}="...">',
             )
         return value
@@ -181,9 +181,9 @@ class _Reader:
         if text := element.text.strip():
             self._wrong(
                 element.at,
-                f"<{element.name}> has the text '{text}' between its elements",
-                "a tag was lost, or a comment is not between <!-- and -->",
-                "put the text into the element that it belongs to",
+                f"expected only elements in <{element.name}>; found the text '{text}'",
+                "a tag is missing, or a comment is not between <!-- and -->",
+                "put the text into an element or a comment",
             )
 
     def _text(self, element: Element) -> str:
@@ -195,8 +195,8 @@ class _Reader:
         for child in element.children:
             self._wrong(
                 child.at,
-                f"<{element.name}> holds text, and has <{child.name}> in it",
-                "an element is not closed where it should be",
+                f"expected only text in <{element.name}>; found <{child.name}>",
+                f"<{element.name}> is not closed",
                 f"close <{element.name}> before <{child.name}>",
             )
         return " ".join(element.text.split())
@@ -215,9 +215,9 @@ class _Reader:
         if len(name) > _MAX_NAME or not form.fullmatch(name):
             self._wrong(
                 at,
-                f"'{name}' is no name of {what}",
-                "the name becomes part of the C++ that is generated",
-                "use a letter, and letters, digits and underscores behind it",
+                f"'{name}' is not a valid name of {what}",
+                "the name has a character that names in the generated C++ cannot have",
+                "use a letter, then letters, digits and underscores",
             )
 
     def _boolean(self, found: list[Element], default: bool = False) -> bool:
@@ -227,8 +227,8 @@ class _Reader:
         if text not in _TRUE:
             self._wrong(
                 found[0].at,
-                f"<{found[0].name}> is '{text}', neither true nor false",
-                "XML writes both in small letters",
+                f"expected true or false in <{found[0].name}>; found '{text}'",
+                "a boolean of XML has small letters",
                 f"write <{found[0].name}>true</{found[0].name}> or false",
             )
         return _TRUE.get(text, default)
@@ -241,8 +241,8 @@ class _Reader:
             near = did_you_mean(nearest(text, known))
             self._odd(
                 element.at,
-                f"'{text}' is no {what} that is known here{near}",
-                "a typo, or a newer SDK knows more",
+                f"unknown {what} '{text}'{near}",
+                "a typo, or a value of a newer SDK",
                 f"use one of {', '.join(sorted(known))}, unless your SDK has the {what}",
             )
         return text
@@ -254,7 +254,7 @@ class _Reader:
         if root.name != "OpDefCollection":
             self._wrong(
                 root.at,
-                f"the root of the file is <{root.name}>",
+                f"expected the root <OpDefCollection>; found <{root.name}>",
                 "another XML file was given",
                 "give the file of an op package, whose root is <OpDefCollection>",
             )
@@ -287,9 +287,10 @@ class _Reader:
                 if getattr(other, what) != getattr(first, what):
                     self._wrong(
                         other.at,
-                        f"the package's {what} is '{getattr(other, what)}', and '{getattr(first, what)}' in {first.at}",
-                        "several files define one package only if they agree on its name, domain and version",
-                        "make them agree, or write a qnn_op_package for each",
+                        f"expected the {what} '{getattr(first, what)}' of the package, as in {first.at}; found "
+                        f"'{getattr(other, what)}'",
+                        "the files define several packages, or one of the files was not updated",
+                        f"use the same {what} in all files, or write a qnn_op_package for each file",
                     )
         op_defs = [op_def for package in packages for op_def in package.op_defs]
         self._no_duplicates("op", [(op_def.name, op_def.at) for op_def in op_defs])
@@ -316,8 +317,8 @@ class _Reader:
                 self._wrong(
                     at,
                     f"the {what} '{name}' is defined in {first[name]}, too",
-                    "a copy kept its name",
-                    "rename one, or delete it",
+                    f"the {what} was copied without a new name",
+                    "rename one of the two, or delete one",
                 )
             first.setdefault(name, at)
 
@@ -346,7 +347,7 @@ class _Reader:
                         f"{op_def.name} has no {tensor.role.value} '{tensor.name}'"
                         f"{did_you_mean(nearest(tensor.name, known))}",
                         "a typo, or the tensor was renamed in the <OpDef> alone",
-                        f"use one of {', '.join(known)}" if known else f"the op has no {tensor.role.value}: delete it",
+                        f"use one of {', '.join(known)}" if known else f"delete '{tensor.name}': the op has no {tensor.role.value}",
                     )
 
     def _check_backends(self, package: Package, op_def: OpDef) -> None:
@@ -355,7 +356,7 @@ class _Reader:
             self._wrong(
                 op_def.at,
                 f"no backend supports {op_def.name}",
-                "neither <SupportedBackend> nor <SupportedOps> of a <SupplementalOpDefList> names one",
+                "the op has no <SupportedBackend>, and no <SupportedOps> of a <SupplementalOpDefList> has the op",
                 "add <SupportedBackend>HTP</SupportedBackend>",
             )
         for role, tensor in op_def.tensors:
@@ -363,9 +364,9 @@ class _Reader:
                 if BACKEND_SPECIFIC in package.datatypes(op_def, role, tensor, backend):
                     self._wrong(
                         tensor.at,
-                        f"the {role.value} '{tensor.name}' of {op_def.name} has the datatype BACKEND_SPECIFIC, and "
-                        f"nothing says which datatypes {backend} has",
-                        f'the <SupplementalOpDefList Backend="{backend}"> has no <Datatype> for it',
+                        f"expected datatypes of {backend} for the {role.value} '{tensor.name}' of {op_def.name}, "
+                        "since its datatype is BACKEND_SPECIFIC; found none",
+                        f'the <SupplementalOpDefList Backend="{backend}"> has no <Datatype> for the {role.value}',
                         f"add a <SupplementalOpDef> with the datatypes for {backend}",
                     )
 
@@ -392,8 +393,8 @@ class _Reader:
             if tensor.repeated:
                 self._odd(
                     tensor.at,
-                    f"the input '{tensor.name}' is repeated, and other inputs follow",
-                    "nothing tells where the repeated inputs end",
+                    f"the repeated input '{tensor.name}' stands before other inputs",
+                    "the inputs are not in their final order. A kernel cannot tell where repeated inputs end",
                     "make the repeated input the last one",
                 )
         return OpDef(
@@ -438,8 +439,8 @@ class _Reader:
         if default is not None and mandatory:
             self._odd(
                 children["Default"][0].at,
-                f"'{name}' is mandatory and has a default",
-                "each node gives a mandatory tensor, so the default is never used",
+                f"the default of the mandatory tensor '{name}' has no effect",
+                "the tensor was optional before. Each node gives a mandatory tensor",
                 "write <Mandatory>false</Mandatory>, or delete <Default>",
             )
         return Tensor(
@@ -489,8 +490,8 @@ class _Reader:
             self._wrong(
                 found[0].at,
                 f"the default '{text}' cannot be read: {error}",
-                "a default is a number, a text, 0 or 1 for a boolean, or a tensor in brackets such as [1, 2]",
-                "write the default in one of these forms",
+                "a bracket or a comma is missing",
+                "write a number, a text, 0 or 1 for a boolean, or a tensor in brackets such as [1, 2]",
             )
             return None
         if enumeration and value in enumeration:
@@ -498,9 +499,10 @@ class _Reader:
         if enumeration and (not isinstance(value, int) or not 0 <= value < len(enumeration)):
             self._wrong(
                 found[0].at,
-                f"the default '{text}' is none of the {len(enumeration)} values of <Enumeration>",
-                "the values count from 0",
-                f"give one of 0 to {len(enumeration) - 1}",
+                f"expected a value of <Enumeration> as default, or an index from 0 to {len(enumeration) - 1}; found "
+                f"'{text}'",
+                "the index was counted from 1, or a value was removed from <Enumeration>",
+                f"give a value of <Enumeration>, or an index from 0 to {len(enumeration) - 1}",
             )
         known = [datatype for datatype in datatypes if datatype in DATATYPES]
         if known and not any(_fits(value, datatype) for datatype in known):
@@ -583,12 +585,12 @@ def _value(text: str) -> Value:
         ValueError: brackets do not match, or a list has texts and numbers.
     """
     if not text:
-        raise ValueError("it is empty")
+        raise ValueError("the text is empty")
     if text.startswith("["):
         try:
             value = json.loads(text, parse_constant=_no_number)
         except RecursionError as error:
-            raise ValueError("it is nested too deep") from error
+            raise ValueError("the brackets are nested too deep") from error
         return _tuple(value)
     if _INT.fullmatch(text):
         return int(text)
@@ -604,7 +606,7 @@ def _no_number(text: str) -> float:
 def _tuple(value: object, depth: int = 0) -> Value:
     if isinstance(value, list):
         if depth == _MAX_NESTING:
-            raise ValueError("it is nested too deep")
+            raise ValueError("the brackets are nested too deep")
         return tuple(_tuple(item, depth + 1) for item in value)
     if isinstance(value, int | float):
         return value

@@ -57,7 +57,7 @@ def read(path: str) -> Element:
         raise malformed(
             Location(path),
             f"the file has more than {MAX_BYTES >> 20} MiB",
-            "another file was given: the definitions of ops are short",
+            "another file was given. The definitions of ops are short",
             "give the package's XML, or split it into several files of one package",
         )
     return _Parser(path).parse(content)
@@ -84,14 +84,14 @@ class _Parser:
             raise malformed(
                 Location(self._path, error.lineno, error.offset + 1),
                 f"the file is not well-formed XML: {expat.errors.messages[error.code]}",
-                "a tag that is not closed, a character such as & or < that is not escaped, or another file",
-                "correct the place; write &amp; for & and &lt; for <",
+                "a tag is not closed, a character such as & or < is not escaped, or another file was given",
+                "close the tag; write &amp; for & and &lt; for <",
             ) from error
         except (ValueError, LookupError) as error:  # Python does not support the encoding.
             raise malformed(
                 self._here(),
-                f"the file's encoding cannot be read: {error}",
-                "the XML declaration names another encoding than the file has",
+                f"cannot read the file's encoding: {error}",
+                "the file has another encoding than the XML declaration",
                 'save the file as UTF-8, with encoding="UTF-8" in its first line',
             ) from error
         assert self._root, "expat has refused a file without an element"
@@ -105,7 +105,7 @@ class _Parser:
             raise malformed(
                 self._here(),
                 f"the elements are nested more than {MAX_DEPTH} deep",
-                "an element is not closed where it should be, or another file was given",
+                "an element is not closed, or another file was given",
                 "close each element before the next one of its kind begins",
             )
         self._stack.append(_Open(name, attributes, self._here()))
@@ -126,6 +126,6 @@ class _Parser:
         raise malformed(
             self._here(),
             f"the file has a document type, <!DOCTYPE {name}",
-            "a document type declares entities, which may read other files or grow without bound; none is read",
+            "an editor wrote the document type. The reader allows none, since entities can read other files or grow without limit",
             "delete the <!DOCTYPE ...> and write out the entities that it declares",
         )

@@ -33,8 +33,8 @@ def write(
         raise InputError(
             Finding(
                 label,
-                f"the libraries are for different SDKs: {', '.join(build_ids)}",
-                "an op package fits the SDK alone that it is compiled with",
+                f"expected libraries of one SDK; got libraries of {', '.join(build_ids)}",
+                "some of the libraries were built before the SDK changed. A library works with its own SDK only",
                 "build all libraries with one SDK",
                 id="several-sdks",
             )

@@ -70,9 +70,9 @@ def operator_name(text: str, label: str) -> OperatorName:
         raise InputError(
             Finding(
                 label,
-                f"attribute torch_ops has '{text}', which is not an operator's full name",
-                "the namespace is missing, or it is written as in Python",
-                'give namespace::name, with an overload namespace::name.overload, e.g. "my_ops::mul3"',
+                f"attribute torch_ops: expected full names of operators; got '{text}'",
+                "the namespace is missing, or the name is written as in Python",
+                'give namespace::name, or namespace::name.overload, e.g. "my_ops::mul3"',
                 id="bad-operator-name",
             )
         )
@@ -101,8 +101,8 @@ def make(package: Package, backend: str, torch_ops: Mapping[str, str], device_di
                 Finding(
                     label,
                     f"attribute torch_ops has {text} for {ops[operator].type} and for {type_}",
-                    "a copy kept its operator; ExecuTorch would take the first op and never the second",
-                    "name another operator for one of them",
+                    "an entry was copied without a new operator. ExecuTorch would always choose the first op",
+                    "name another operator for one of the two ops",
                     id="op-of-two-ops",
                 )
             )

@@ -45,7 +45,7 @@ class CheckTest(absltest.TestCase):
 
     def test_unknown_operator_and_op(self) -> None:
         for torch_op, message in (
-            ("ExampleCustomOp=my_ops::mul3", "has my_ops::mul3, an operator that is not registered"),
+            ("ExampleCustomOp=my_ops::mul3", "no library registers the operator my_ops::mul3"),
             (
                 "ExampelCustomOp=aten::relu",
                 "names the op 'ExampelCustomOp', which ExampleOpPackage does not have; did you",

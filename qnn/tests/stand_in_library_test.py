@@ -150,8 +150,9 @@ class BundleTest(absltest.TestCase):
             (folder / "sdk.json").write_text(json.dumps({"library": "a.so", "sdk_build_id": f"v{number}"}))
         with self.assertRaises(InputError) as caught:
             bundle.write({}, folders, "v79", folders[0], "//a:b")
-        self.assertEqual(caught.exception.findings[0].id, "several-sdks")
-        self.assertIn("//a:b: error: the libraries are for different SDKs: v0, v1\n", str(caught.exception))
+        (finding,) = caught.exception.findings
+        self.assertEqual((finding.id, finding.where), ("several-sdks", "//a:b"))
+        self.assertIn("v0, v1", finding.found)
 
     def test_pushes_what_executorch_pushes(self) -> None:
         """push.sh, with an adb that notes its arguments: the files are those of ExecuTorch's own list."""
