@@ -149,8 +149,8 @@ def _quantization(
     if method.exported is not None:
         raise model.source.nonsense(
             method.at,
-            f"what is given for {method.name}",
-            "an ExportedProgram, which cannot be quantized any more",
+            f"the model of {method.name}",
+            "an ExportedProgram, which the tool cannot quantize",
             "(torch.nn.Module, example_inputs), which the tool exports before and after the quantization",
         )
     inputs = method.samples

@@ -44,7 +44,7 @@ def of(method: Method, error: BaseException, graph_passes: Sequence[str]) -> Inp
         Finding(
             method.at,
             f"no out variant of {', '.join(sorted(missing))}",
-            "an ExecuTorch program calls operators by their out variants, and only the functional ones are registered.",
+            "an ExecuTorch program calls out variants, and only functional variants of these operators are registered.",
             fix,
             tuple(_out_schema(name) for name in sorted(missing)),
             id="no-out-variant",
@@ -56,10 +56,10 @@ def _fix_of_torchao(missing: Sequence[str], graph_passes: Sequence[str]) -> str:
     """Returns the fix for operators of linear layers that torchao's quantize_() quantized."""
     needed = "dynamic_linear" if "torchao::choose_qparams_affine" in missing else "weight_only"
     if needed in graph_passes:
-        return f"quantize these layers in another way: the graph pass {needed} does not take them (export/README.md)."
+        return f"quantize these layers in another way: the graph pass {needed} does not support them (export/README.md)."
     return (
         f"have a graph pass make calls of these layers: graph_passes = ['default', '{needed}'] of the"
-        " executorch_program; a library of @rules_executorch//kernels/optimized has the kernel."
+        " executorch_program; @rules_executorch//kernels/optimized has the kernel."
     )
 
 

@@ -69,12 +69,12 @@ def _finding(method: Method, operator: torch._ops.OpOverload, node: torch.fx.Nod
     return Finding(
         at or method.at,
         f"{method.name}() calls {operator.name()}, which writes to its argument {writes} {reason}",
-        "an ExecuTorch program gives each result of a custom operator memory of its own; an operator in place, or one"
-        " of torch.library.custom_op with mutates_args, is for eager PyTorch.",
-        f"have it return what it would write, and use the result: {name.removesuffix('_').partition('.')[0]}(...) ->"
+        "an ExecuTorch program gives each result of a custom operator memory of its own. In-place operators, and those"
+        " of torch.library.custom_op with mutates_args, are for eager PyTorch.",
+        f"return a new tensor from the operator, and use the result: {name.removesuffix('_').partition('.')[0]}(...) ->"
         " Tensor. Only an operator that has a result beside what it writes, such as the update of a cache, may"
         " write: torch.library.Library.define with the schemas op(Tensor(a!) cache, ...) -> Tensor and"
         " op.out(Tensor(a!) cache, ..., *, Tensor(b!) out) -> Tensor(b!).",
-        (f"its schema: {schema}", *frames),
+        (f"the schema: {schema}", *frames),
         id="mutable-operator",
     )

@@ -297,7 +297,7 @@ def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> Ex
     for index, aten_pass in enumerate(lowering.aten_passes):
         exported = method.source.call(aten_pass, exported)
         if not isinstance(exported, ExportedProgram):
-            at, what = method.source.location(aten_pass), f"what pass {index} of get_aten_passes() returns"
+            at, what = method.source.location(aten_pass), f"the result of pass {index} of get_aten_passes()"
             raise method.source.nonsense(at, what, exported, "a torch.export.ExportedProgram")
     return exported
 

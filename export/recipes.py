@@ -62,8 +62,8 @@ def _make(recipes: Mapping[str, Callable[[], _Made]], name: str, attribute: str,
         Finding(
             f"attribute {attribute}",
             f"there is no recipe {name}{did_you_mean(nearest(name, recipes))}",
-            "a typo, or a backend that no recipe is for.",
-            f"give one of {', '.join(recipes)}; for any other, define {function} in the model file.",
+            "a typo, or a backend without a recipe.",
+            f"give one of {', '.join(recipes)}; or define {function} in the model file.",
             id="unknown-recipe",
         )
     )
@@ -75,8 +75,8 @@ def _cannot_import(name: str, attribute: str, error: ImportError) -> InputError:
         Finding(
             f"attribute {attribute}",
             f"the recipe {name} cannot import {package}: {error}",
-            "the lock that executorch.python(requirements = ...) names has no such package.",
-            f"add {package} to the lock; these rules' own, which is the default, has all that recipes need.",
+            f"the lock of executorch.python(requirements = ...) does not have {package}.",
+            f"add {package} to the lock; the default lock has all packages of the recipes.",
             id="recipe-cannot-import",
         )
     )

@@ -78,9 +78,9 @@ def record(method: Method) -> tuple[Sample, ...]:
             f"copying the module of {method.name}()",
             error,
             at=method.at,
-            cause="the module holds something that cannot be copied, such as a lock or an open file; samples run on a"
-            " copy, so that the export finds the module's state as it was.",
-            fix="make it when it is needed, or give the module a __deepcopy__().",
+            cause="the module has an object that cannot be copied, such as a lock or an open file. Samples run on a copy,"
+            " so that the export gets the initial state of the module.",
+            fix="create the object in forward(), or define __deepcopy__() for the module.",
         ) from error
     with torch.no_grad():
         return tuple(_run(method, module, index, inputs) for index, inputs in enumerate(method.samples))
@@ -103,7 +103,7 @@ def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) ->
             f"the eager module's {what}",
             error,
             at=method.at,
-            cause="the module does not take the inputs that the model file gives for it.",
+            cause="the module does not accept the inputs of the model file.",
             fix="make the call work in eager PyTorch; inputs: " + describe(inputs.args or dict(inputs.kwargs)) + ".",
         ) from error
     leaves, spec = pytree.tree_flatten(result)

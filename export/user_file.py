@@ -272,7 +272,7 @@ class UserFile:
             Finding(
                 at,
                 f"{what} is {found if isinstance(found, str) else describe(found)}; expected {expected}",
-                f"the function returns something else than the contract of a {self.kind} file says.",
+                f"the function does not follow the contract of a {self.kind} file.",
                 f"return {expected}.",
                 id="wrong-return-value",
             )

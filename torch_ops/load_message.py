@@ -71,7 +71,7 @@ def aborted(label: str, how: str, printed: str) -> Finding:
         printed: the output of the process.
     """
     match = _WHAT.search(printed)
-    message = (match[1] if match else printed).strip() or "it printed nothing"
+    message = (match[1] if match else printed).strip() or "the process printed nothing"
     mistake = next((m for m in _MISTAKES if m.pattern.search(message)), _OTHER)
     place = _PLACE.search(message)
     return Finding(
@@ -98,14 +98,14 @@ def refused(label: str, error: str, undefined: Mapping[str, str]) -> Finding:
         return Finding(
             id="undefined-symbol",
             where=label,
-            found=f"the library uses {name}, which neither it nor PyTorch defines",
+            found=f"the library uses {name}, which neither the library nor PyTorch defines",
             cause="a function that is declared and not defined, or a library that is missing in deps",
-            fix="define the function, or add the C++ library that does to deps",
+            fix="define the function, or add the C++ library that defines the function to deps",
         )
     return Finding(
         id=_OTHER.id,
         where=label,
         found=f"{_OTHER.found}: {error}",
-        cause="it needs a shared library that is not there, or is for another machine than the one that builds",
+        cause="a shared library that the library needs is missing, or the library is for another processor",
         fix="add the C++ library to deps; libraries are loaded once on the platform that builds",
     )

@@ -98,18 +98,18 @@ def _unknown(name: str, known: Sequence[str]) -> InputError:
         found = f"there is no pass {name or repr(name)}{did_you_mean(nearest(name, known))}"
         cause = "a typo, or a pass of another version."
         fix = (
-            f"give some of {', '.join(known)}; -NAME leaves one out; an empty list is for none."
-            " get_edge_passes() in the model file is for passes of your own."
+            f"give some of {', '.join(known)}; -NAME removes a pass; an empty list selects no pass."
+            " For passes of your own, define get_edge_passes() in the model file."
         )
     return InputError(Finding(_ATTRIBUTE, found, cause, fix, id="unknown-graph-pass"))
 
 
 def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequence[str]) -> InputError:
-    found = f"{json.dumps(names)} leaves out {'all passes that it names' if given else 'passes, and names none to run'}"
-    fix = f"write {json.dumps(['default', *(f'-{name}' for name in left_out)])}, for example; [] is for no passes."
+    found = f"{json.dumps(names)} removes {'all passes that the list names' if given else 'passes, and names no pass'}"
+    fix = f"write {json.dumps(['default', *(f'-{name}' for name in left_out)])}, for example; [] selects no pass."
     if both := sorted(set(given) & set(left_out)):
-        found = f"{json.dumps(names)} has {', '.join(both)} and leaves {', '.join(both)} out"
-        fix = "leave out one of the two."
+        found = f"{json.dumps(names)} has {', '.join(both)} and removes {', '.join(both)}"
+        fix = "delete one of the two names."
     cause = "a name after - removes a pass from the passes of the other names."
     return InputError(Finding(_ATTRIBUTE, found, cause, fix, id="contradictory-graph-passes"))
 
@@ -183,7 +183,7 @@ def run(
     """
     chosen = [one for one in passes if one.stage is stage]
     if stage is Stage.EXPORTED and is_partitioned:
-        reason = "the method has partitioners, which look for operators of their own choice"
+        reason = "the method has partitioners, and a pass could replace the operators that they look for"
         return tuple(PassReport(one.name, reason) for one in chosen)
     if not chosen:
         return ()
@@ -196,7 +196,7 @@ def run(
             raise InputError(failure) from error
         before.restore()
         warning = dataclasses.replace(failure, severity="warning")
-        left_out = [PassReport(one.name, "there is no normal form of the graph") for one in chosen]
+        left_out = [PassReport(one.name, "the preparation of the graph failed") for one in chosen]
         return (dataclasses.replace(left_out[0], failures=(warning,)), *left_out[1:])
     saved = None
     reports = []
@@ -246,7 +246,7 @@ def _run(one: GraphPass, method: Method, program: ExportedProgram, saved: Snapsh
             saved.restore()
             warning = dataclasses.replace(failure, severity="warning")
             if call is None or call.name in failures or len(failures) == _MOST_FAILURES:
-                reason = f"it raised {type(error).__name__}, a fault of rules_executorch"
+                reason = f"the pass raised {type(error).__name__}, a fault of rules_executorch"
                 return PassReport(one.name, reason, failures=(*failures.values(), warning))
             failures[call.name] = warning
         else:
@@ -261,17 +261,17 @@ def blamed(done: PassReport, method: Method, error: Exception) -> PassReport:
         method: the method.
         error: ExecuTorch's exception.
     """
-    raised = f"ExecuTorch raised {type(error).__name__} behind"
+    raised = f"ExecuTorch raised {type(error).__name__} after"
     found = f"{raised} the graph pass {done.name}: {first_lines(text_of(error))}"
     details = dict.fromkeys(f"{one.at or one.node}: {one.what}" for one in done.changes)
     warning = _finding(method.at, found, _leaving_out(done.name), tuple(details)[:_MOST_DETAILS], severity="warning")
-    return PassReport(done.name, f"{raised} it", failures=(warning,))
+    return PassReport(done.name, f"{raised} the pass", failures=(warning,))
 
 
 def _failure_of_normal_form(method: Method, error: Exception) -> Finding:
     message = first_lines(text_of(error))
-    found = f"what prepares {method.name}() for graph passes raised {type(error).__name__}"
-    return _finding(method.at, found + (f": {message}" if message else ""), "graph_passes = [] runs none of the passes")
+    found = f"the preparation of {method.name}() for graph passes raised {type(error).__name__}"
+    return _finding(method.at, found + (f": {message}" if message else ""), "graph_passes = [] runs no pass")
 
 
 def _failure(one: GraphPass, method: Method, error: Exception, call: torch.fx.Node | None) -> Finding:
@@ -287,7 +287,7 @@ def _failure(one: GraphPass, method: Method, error: Exception, call: torch.fx.No
 
 
 def _leaving_out(name: str) -> str:
-    return f'graph_passes = [..., "-{name}"] leaves the pass out'
+    return f'graph_passes = [..., "-{name}"] removes the pass'
 
 
 def _finding(
@@ -300,8 +300,8 @@ def _finding(
     return Finding(
         at,
         found,
-        "a fault of rules_executorch, whose graph passes these are; the model is not at fault.",
-        f"please report this with what --traceback shows; {workaround}.",
+        "a fault of rules_executorch, in a graph pass. The model has no fault.",
+        f"please report this with the output of --traceback; {workaround}.",
         details,
         id="graph-pass-failed",
         severity=severity,

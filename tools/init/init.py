@@ -26,7 +26,7 @@ _EXPORT_LOCK = Path(__file__).parents[2] / "requirements/export.txt"
 _NO_ENTRY_POINT = """\
 {model}: error: the file defines no {entry_point}()
   Likely cause: the function has another name
-  Fix: define {entry_point}(), which returns the module and its example inputs, or name another with --entry_point"""
+  Fix: define {entry_point}(), which returns the module and its example inputs; or name another function with --entry_point"""
 
 
 def _checkout() -> Path | None:
@@ -73,13 +73,13 @@ def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
             file.write_text(text)
             lines.append(f"{file}: written")
         elif file.read_text() != text:
-            lines.append(f"{file}: is there, and stays; it would have\n" + re.sub(r"(?m)^(?=.)", "    ", text.rstrip()))
+            lines.append(f"{file}: exists, and is unchanged; the new content would be\n" + re.sub(r"(?m)^(?=.)", "    ", text.rstrip()))
     return lines
 
 
 def main(argv: Sequence[str]) -> None:
     if len(argv) != 2:
-        raise app.UsageError("the Python file of one model is needed")
+        raise app.UsageError(f"expected one argument, the Python file of a model; got {len(argv) - 1}")
     # tools/bazel sets the first variable outside of a workspace, where Bazel itself does not run.
     start = os.environ.get("EXECUTORCH_START_DIRECTORY") or os.environ.get("BUILD_WORKING_DIRECTORY", ".")
     model = Path(start, argv[1]).absolute()

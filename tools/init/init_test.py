@@ -95,7 +95,7 @@ class InitTest(absltest.TestCase):
         module.write_text('module(name = "mine")\n')
         text = "\n".join(self.make())
         self.assertEqual('module(name = "mine")\n', module.read_text())
-        self.assertIn("MODULE.bazel: is there, and stays; it would have\n    bazel_dep(", text)
+        self.assertIn("MODULE.bazel: exists, and is unchanged; the new content would be\n    bazel_dep(", text)
         self.assertIn("BUILD.bazel: written", text)
         self.assertNotIn("written", "\n".join(self.make()))
 

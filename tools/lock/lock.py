@@ -28,7 +28,7 @@ _UPGRADE = flags.DEFINE_bool("upgrade", False, "Whether to take the newest versi
 
 _HEADER = "# Made by: bazel run @rules_executorch//tools/lock --"
 _NO_CPU_BUILD = """\
-note: pip finds no CPU build of {pins}, which Linux on x86-64 needs
+note: pip finds no CPU build of {pins}, and Linux on x86-64 needs the CPU build
   Fix: add PyTorch's CPU index to pip's configuration (PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS), and lock again"""
 
 
@@ -40,7 +40,7 @@ def packages_of(lock: str) -> list[str]:
     """
     first = lock.partition("\n")[0]
     if not first.startswith(_HEADER):
-        raise resolver.LockError("the file was not made by this command, and stays\n  Fix: give another --output")
+        raise resolver.LockError("another tool made the file; the file is unchanged\n  Fix: give another --output")
     return first.removeprefix(_HEADER).split()
 
 
@@ -55,7 +55,7 @@ def write(file: Path, packages: list[str], where: indexes.Indexes, upgrade: bool
     before = packages_of(previous) if previous else []
     packages = packages or before
     if not packages:
-        raise resolver.LockError("no packages\n  Fix: name the packages that models import, such as transformers")
+        raise resolver.LockError("expected packages, or a lock with packages; got none\n  Fix: name the packages that models import, such as transformers")
     lock, missing = resolver.resolve(packages, where, previous, upgrade)
     part = file.with_name(file.name + ".part")
     part.write_text(f"{_HEADER} {' '.join(packages)}\n{lock}")

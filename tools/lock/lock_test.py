@@ -85,10 +85,10 @@ class LockTest(absltest.TestCase):
 
     def test_file_that_is_no_lock(self) -> None:
         self.file.write_text("models\n")
-        self.assert_fails(["models"], "not made by this command", "--output")
+        self.assert_fails(["models"], "another tool made the file", "--output")
         self.assertEqual("models\n", self.file.read_text())
         self.file.unlink()
-        self.assert_fails([], "no packages")
+        self.assert_fails([], "expected packages")
 
     def test_command(self) -> None:
         run = subprocess.run(

@@ -67,18 +67,18 @@ def _error(packages: list[str], stderr: str) -> LockError:
     lines = ["no versions found for " + ", ".join(packages), stderr.strip()]
     if any(sign in stderr for sign in _NETWORK):
         lines += [
-            "Likely cause: no network, or an index that does not answer",
-            "Fix: see that `pip download --no-deps " + packages[0] + "` works on this machine",
+            "Likely cause: no network, or the index does not answer",
+            "Fix: check that `pip download --no-deps " + packages[0] + "` works on this machine",
         ]
     elif "not found" in stderr:
         lines += [
-            "Likely cause: a typo, or a package whose name is not that of its import",
-            "Fix: give the name that `pip install` takes",
+            "Likely cause: a typo, or a package with another name than its module",
+            "Fix: give the package name for `pip install`",
         ]
     else:
         pins = [line for line in (_REQUIREMENTS / "export.in").read_text().splitlines() if "==" in line]
         lines += [
-            f"Likely cause: the packages do not go with {', '.join(pins)}, or have no wheel for Python {_VERSION}",
+            f"Likely cause: the packages do not fit {', '.join(pins)}, or have no wheel for Python {_VERSION}",
             "Fix: give other packages or versions, such as transformers==5.23.0",
         ]
     return LockError("\n  ".join(lines))

@@ -114,7 +114,7 @@ class FailuresTest(PassTestCase):
         self.assertEqual(
             self._lines(exported), [("the graph pass lost raised KeyError in forward(): 'nothing'", mock.ANY)]
         )
-        self.assertIn("lost: left out: it raised KeyError", report.as_text(exported.graph_passes))
+        self.assertIn("lost: left out: the pass raised KeyError", report.as_text(exported.graph_passes))
 
     def test_everywhere(self) -> None:
         """A pass that fails at more calls than one may is left out."""
@@ -129,7 +129,7 @@ class FailuresTest(PassTestCase):
             with mock.patch.object(passes, "_MOST_FAILURES", 2):
                 exported = self.export(self._SOURCE, ["all"], strict=False)
         self.assertLen(exported.warnings, 3)
-        self.assertIn("fails: left out: it raised ValueError", report.as_text(exported.graph_passes))
+        self.assertIn("fails: left out: the pass raised ValueError", report.as_text(exported.graph_passes))
 
     def test_broken_graph(self) -> None:
         """A pass that leaves a graph that is none has raised."""
@@ -142,7 +142,7 @@ class FailuresTest(PassTestCase):
         with self._passes(("out_of_order", out_of_order)):
             exported = self.export(self._SOURCE, ["all"], strict=False)
         self.check_values(exported)
-        self.assertIn("out_of_order: left out: it raised", report.as_text(exported.graph_passes))
+        self.assertIn("out_of_order: left out: the pass raised", report.as_text(exported.graph_passes))
 
     def test_executorch_fails_behind_a_pass(self) -> None:
         def good(program: ExportedProgram, sites: Sites) -> list[Change]:
@@ -162,8 +162,8 @@ class FailuresTest(PassTestCase):
         self.assertIn("aten::neg.out", self.calls(exported))
         self.assertEqual([self.changes(exported, name) for name in ("a_good", "c_good")], [["negated twice"]] * 2)
         (of_bad,) = (one for one in exported.graph_passes["forward"] if one.name == "b_bad")
-        self.assertRegex(of_bad.left_out, "ExecuTorch raised .* behind it")
-        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
+        self.assertRegex(of_bad.left_out, "ExecuTorch raised .* after the pass")
+        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* after the graph pass b_bad: ")
         places = [f"{self.folder}/model.py:{line}:1: arguments that there are not" for line in (12, 13, 14)]
         self.assertSequenceEqual(exported.warnings[0].details, places)
 
@@ -193,7 +193,7 @@ class FailuresTest(PassTestCase):
         self.assertEqual(self.changes(exported, "lowered"), ["seen"] * 3)
         place = f"{self.folder}/model.py:13:1: arguments that there are not"
         self.assertSequenceEqual(exported.warnings[0].details, [place])
-        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass b_bad: ")
+        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* after the graph pass b_bad: ")
 
     def test_sizes_that_depend_on_data(self) -> None:
         """PyTorch lowers a method again, whose sizes depend on data."""
@@ -216,7 +216,7 @@ class FailuresTest(PassTestCase):
         with self._passes(("bad", bad), exported=[("good", good)], is_run=False):
             exported = self.export(source, ["all"], strict=False)
         self.check_values(exported)
-        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* behind the graph pass bad: ")
+        self.assertRegex(self._lines(exported)[0][0], "ExecuTorch raised .* after the graph pass bad: ")
 
     def test_executorch_fails_without_passes(self) -> None:
         """What no pass is to blame for is reported as before, once."""
@@ -236,10 +236,10 @@ class FailuresTest(PassTestCase):
                 self.export(self._SOURCE, ["default"], strict=True)
         self.check_values(exported)
         (warning,) = exported.warnings
-        self.assertEqual(warning.found, "what prepares forward() for graph passes raised KeyError: 'no view'")
-        self.assertIn("graph_passes = [] runs none of the passes", warning.fix)
+        self.assertEqual(warning.found, "the preparation of forward() for graph passes raised KeyError: 'no view'")
+        self.assertIn("graph_passes = []", warning.fix)
         self.assertEqual(caught.exception.findings[0].found, warning.found)
-        self.assertIn("views: left out: there is no normal form", report.as_text(exported.graph_passes))
+        self.assertIn("views: left out: the preparation of the graph failed", report.as_text(exported.graph_passes))
 
     def test_strict(self) -> None:
         for stage, target in (
