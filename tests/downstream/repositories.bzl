@@ -8,10 +8,10 @@ NO_BAZEL_ERR = """no Bazel for tests that run one: neither EXECUTORCH_BAZEL nor 
 Likely cause: this build was not started by tools/bazel.
 Fix: tools/bazel test //..., or --repo_env=EXECUTORCH_BAZEL=/path/to/bazel."""
 
-NO_WHEELS_ERR = """the wheels of tests/downstream could not be had from pip:
+NO_WHEELS_ERR = """could not download the wheels of tests/downstream:
 {stderr}
-Likely cause: no network, or an index that lacks a version.
-Fix: see that `pip download -r requirements/downstream.txt` works on this machine."""
+Likely cause: no network, or an index without one of the versions.
+Fix: check that `pip download -r requirements/downstream.txt` works on this machine."""
 
 # Where versions of rules_python say which wheels their extension for pip downloads.
 _RULES_PYTHON_WHEELS = ["python/pip_install/repositories.bzl", "python/private/pypi/deps.bzl"]

@@ -4,9 +4,9 @@
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
-NO_PROGRAMS_ERR = """{programs} could not be had: {{found}}.
+NO_PROGRAMS_ERR = """could not install {programs}: {{found}}.
 
-Likely cause: this is no Debian machine, or it reaches no package mirror.
+Likely cause: this machine is not Debian, or reaches no package mirror.
 Fix: none; use a remote execution engine on another machine (docs/remote.md)."""
 
 # The first Debian that has buildbox; the programs run with its C library.

@@ -2,9 +2,9 @@
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
-NO_CHROMIUM_ERR = """Chromium could not be had: {found}.
+NO_CHROMIUM_ERR = """could not install Chromium: {found}.
 
-Likely cause: this is no Debian machine, or it reaches no package mirror.
+Likely cause: this machine is not Debian, or reaches no package mirror.
 Fix: install chromium, or skip the tests in a browser: bazel test -- //... -//profiles/tests:browser_test."""
 
 _INSTALLED = "/usr/bin/chromium"

@@ -2,10 +2,10 @@
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
-NO_COMPILER_ERR = """A compiler for {target} could not be had: {{found}}.
+NO_COMPILER_ERR = """could not install a compiler for {target}: {{found}}.
 
-Likely cause: this is no Debian or Ubuntu machine, or it reaches no package mirror.
-Fix: register a C++ toolchain of your own for the platform, or skip what is built for it: bazel test -- //... -//tests/platforms/..."""
+Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
+Fix: register a C++ toolchain of your own for the platform, or skip the tests of the platform: bazel test -- //... -//tests/platforms/..."""
 
 # The compiler's own libraries are in the repository, and not in the folders of the machine.
 _LAUNCHER = """\

@@ -2,10 +2,10 @@
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
-NO_SOURCES_ERR = """googletest's sources could not be had: {found}.
+NO_SOURCES_ERR = """could not install the sources of googletest: {found}.
 
-Likely cause: this is no Debian or Ubuntu machine, or it reaches no package mirror.
-Fix: put them where Debian does, under /usr/src/googletest (Debian: apt-get install googletest), or skip the C++ tests."""
+Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
+Fix: put the sources into /usr/src/googletest (Debian: apt-get install googletest), or skip the C++ tests."""
 
 _INSTALLED = "/usr/src/googletest"
 

@@ -3,9 +3,9 @@
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:python_repository.bzl", "python_repository")
 
-NO_NPM_ERR = """buildifier could not be had from npm: {found}.
+NO_NPM_ERR = """could not install buildifier from npm: {found}.
 
-Likely cause: npm is not installed, or has no registry to reach.
+Likely cause: npm is not installed, or reaches no registry.
 Fix: install npm (Debian: apt-get install npm), or skip the lint."""
 
 def _buildifier_repository_impl(rctx):

@@ -2,10 +2,10 @@
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
-NO_QEMU_ERR = """QEMU could not be had: {found}.
+NO_QEMU_ERR = """could not install QEMU: {found}.
 
-Likely cause: this is no Debian or Ubuntu machine, or it reaches no package mirror.
-Fix: install qemu-user-static, or skip the tests that need it: bazel test -- //... -//rules/tests/instruction_sets/..."""
+Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
+Fix: install qemu-user-static, or skip the tests that need QEMU: bazel test -- //... -//rules/tests/instruction_sets/..."""
 
 _PROGRAMS = ["qemu-aarch64", "qemu-x86_64"]
 
