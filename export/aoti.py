@@ -101,11 +101,11 @@ def _only(methods: Sequence[Method], entry_point: str) -> Method:
     raise InputError(
         Finding(
             methods[0].at,
-            f"{entry_point}() gives the methods {', '.join(method.name for method in methods)}; a package holds one,"
-            " forward",
+            f"expected one method, forward; {entry_point}() gives the methods"
+            f" {', '.join(method.name for method in methods)}",
             "the model file was written for an ExecuTorch program of several methods.",
-            "write a function that returns (module, example inputs) for each method, and name it with `entry_point` of"
-            " a torch_aoti_package of its own.",
+            "write a function that returns (module, example inputs) for each method, and a torch_aoti_package for each"
+            " function, with `entry_point`.",
             id="several-methods",
         )
     )

@@ -119,7 +119,7 @@ def _unexpected(error: BaseException) -> Finding:
     return Finding(
         Location(_MODEL.value),
         f"the export raised {last[:_MAX_MESSAGE]}",
-        "the model file gives, or changes in Python or PyTorch, something that the tool does not expect.",
+        "the model file returns an object, or makes a change in Python or PyTorch, that the tool does not expect.",
         f"{SHOW_MORE}.",
         id="user-code-raised",
     )
@@ -132,8 +132,8 @@ def _ended(outcome: own_process.Outcome) -> Finding:
     return Finding(
         Location(_MODEL.value, line, 1 if line else 0),
         f"the process that exports the model {outcome.how}, before the export was done",
-        "the model file, or a library that it imports, calls os._exit() or crashes in native code; or the machine has"
-        " too little memory, for which SIGKILL stands.",
-        f"make `python {_MODEL.value}` and a call of its functions work by hand first.",
+        "the model file, or a library that it imports, calls os._exit() or crashes in native code; or, with"
+        " SIGKILL, the machine has too little memory.",
+        f"check that `python {_MODEL.value}` and calls of its functions work without Bazel.",
         id="model-ends-process",
     )

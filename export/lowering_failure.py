@@ -56,7 +56,7 @@ def _fix_of_torchao(missing: Sequence[str], graph_passes: Sequence[str]) -> str:
     """Returns the fix for operators of linear layers that torchao's quantize_() quantized."""
     needed = "dynamic_linear" if "torchao::choose_qparams_affine" in missing else "weight_only"
     if needed in graph_passes:
-        return f"quantize these layers in another way: the graph pass {needed} does not support them (export/README.md)."
+        return f"quantize these layers in another way, which the graph pass {needed} supports (export/README.md)."
     return (
         f"have a graph pass make calls of these layers: graph_passes = ['default', '{needed}'] of the"
         " executorch_program; @rules_executorch//kernels/optimized has the kernel."

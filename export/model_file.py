@@ -167,8 +167,8 @@ def _method(
                 Finding(
                     at,
                     f"the module of {what} contains itself: {cycle[0]} is {cycle[1]}",
-                    "a module that is assigned to an attribute becomes a part, and its parts are parts, too.",
-                    "keep a module that is no part where PyTorch looks for none: self.parent = (parent,).",
+                    "PyTorch makes a submodule of each module in an attribute. No submodule may contain its parent.",
+                    "keep the reference in a tuple, which PyTorch does not search: self.parent = (parent,).",
                     id="wrong-return-value",
                 )
             )

@@ -78,8 +78,8 @@ def record(method: Method) -> tuple[Sample, ...]:
             f"copying the module of {method.name}()",
             error,
             at=method.at,
-            cause="the module has an object that cannot be copied, such as a lock or an open file. Samples run on a copy,"
-            " so that the export gets the initial state of the module.",
+            cause="the module has an object that cannot be copied, such as a lock or an open file. Samples run on a"
+            " copy, so that the export gets the initial state of the module.",
             fix="create the object in forward(), or define __deepcopy__() for the module.",
         ) from error
     with torch.no_grad():
@@ -135,7 +135,7 @@ def _unsupported(method: Method, found: str) -> InputError:
             method.at,
             found,
             "a program takes and gives dense CPU tensors (no complex ones), bool, int, float and None.",
-            "have forward() take and return these; tuples, named tuples, lists and dicts of them are fine, and so are"
+            "use such values in forward(). Tuples, named tuples, lists and dicts of such values are fine, and so are"
             " classes registered with torch.export.register_dataclass.",
             id="unsupported-value",
         )

@@ -92,7 +92,7 @@ def _export(method: Method) -> torch.export.ExportedProgram:
                 method.at,
                 f"{method.name}() writes to tensors that are no buffers of the module: {', '.join(written)}",
                 "the module keeps state in a plain attribute, a list, or a global.",
-                "make each of them a buffer: self.register_buffer(name, tensor).",
+                "make a buffer of each tensor: self.register_buffer(name, tensor).",
                 id="state-outside-buffers",
             )
         )
@@ -154,7 +154,7 @@ def _check_outputs(method: Method, exported: torch.export.ExportedProgram, sampl
                     method.at,
                     f"{method.name}() returns {len(sample.outputs)} values on sample {index}, nested as"
                     f" {sample.output_spec}, but the exported program {exported.call_spec.out_spec}",
-                    "what the module returns depends on its inputs or on its state.",
+                    "the structure of the result depends on the inputs or on the state of the module.",
                     "return the same structure from every call.",
                     id="varying-outputs",
                 )

@@ -233,7 +233,7 @@ class UserFile:
                 at,
                 f"{what} raised {type(error).__name__}" + (f": {message}" if message else ""),
                 cause or f"the {self.kind} file's own code is at fault, or something that it needs is not there.",
-                fix or f"make `python {self.path}` and a call of its functions work by hand first.",
+                fix or f"check that `python {self.path}` and calls of its functions work without Bazel.",
                 details,
                 id="user-code-raised",
             )
@@ -245,9 +245,9 @@ class UserFile:
             Finding(
                 at,
                 f"{what} calls {name}, an operator that is not registered{did_you_mean(near)}",
-                f"a typo, or nothing that the {self.kind} file imports loads the library that defines the operator.",
-                f"import the module that registers it, and name its library in `deps` of the {self.rule} (of a"
-                " torch_op_library its companion py_library).",
+                f"a typo, or no module that the {self.kind} file imports loads the library with the operator.",
+                "import the module that registers the operator, and add its library to `deps` of the"
+                f" {self.rule} (for a torch_op_library, the companion py_library).",
                 details,
                 id="unknown-torch-operator",
             )

@@ -53,7 +53,7 @@ def _unknown(name: str, registered: list[str], where: Location) -> InputError:
         Finding(
             where,
             f"no operator {name} is registered{did_you_mean(near)}",
-            "a typo, or nothing that the sample file imports loads the library that defines the operator.",
+            "a typo, or no module that the sample file imports loads the library with the operator.",
             "name the library that defines it in `deps` (of a torch_op_library its companion py_library), and import"
             " its module in the sample file.",
             (details,),

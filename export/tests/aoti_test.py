@@ -96,7 +96,7 @@ library.impl("fourfold", lambda x: x * 4, "CompositeImplicitAutograd")
         self.assert_error(
             "",
             "x * 2",
-            "get_model() gives the methods encode, decode; a package holds one, forward",
+            "expected one method, forward; get_model() gives the methods encode, decode",
             "#several-methods",
             returned="{name: (Model(), (torch.ones(2),)) for name in ('encode', 'decode')}",
         )

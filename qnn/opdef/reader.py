@@ -347,7 +347,7 @@ class _Reader:
                         f"{op_def.name} has no {tensor.role.value} '{tensor.name}'"
                         f"{did_you_mean(nearest(tensor.name, known))}",
                         "a typo, or the tensor was renamed in the <OpDef> alone",
-                        f"use one of {', '.join(known)}" if known else f"delete '{tensor.name}': the op has no {tensor.role.value}",
+                        f"use one of {', '.join(known)}" if known else f"delete '{tensor.name}'",
                     )
 
     def _check_backends(self, package: Package, op_def: OpDef) -> None:
@@ -356,7 +356,7 @@ class _Reader:
             self._wrong(
                 op_def.at,
                 f"no backend supports {op_def.name}",
-                "the op has no <SupportedBackend>, and no <SupportedOps> of a <SupplementalOpDefList> has the op",
+                "the op has no <SupportedBackend>, and no <SupplementalOpDefList> names the op",
                 "add <SupportedBackend>HTP</SupportedBackend>",
             )
         for role, tensor in op_def.tensors:

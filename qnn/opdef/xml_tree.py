@@ -126,6 +126,6 @@ class _Parser:
         raise malformed(
             self._here(),
             f"the file has a document type, <!DOCTYPE {name}",
-            "an editor wrote the document type. The reader allows none, since entities can read other files or grow without limit",
+            "an editor wrote the document type. Its entities could read other files or grow without limit",
             "delete the <!DOCTYPE ...> and write out the entities that it declares",
         )

@@ -26,7 +26,7 @@ _EXPORT_LOCK = Path(__file__).parents[2] / "requirements/export.txt"
 _NO_ENTRY_POINT = """\
 {model}: error: the file defines no {entry_point}()
   Likely cause: the function has another name
-  Fix: define {entry_point}(), which returns the module and its example inputs; or name another function with --entry_point"""
+  Fix: define {entry_point}(), which returns the module and its example inputs; or give another name to --entry_point"""
 
 
 def _checkout() -> Path | None:
@@ -73,7 +73,8 @@ def make(model: Path, rules: Path | None, entry_point: str) -> list[str]:
             file.write_text(text)
             lines.append(f"{file}: written")
         elif file.read_text() != text:
-            lines.append(f"{file}: exists, and is unchanged; the new content would be\n" + re.sub(r"(?m)^(?=.)", "    ", text.rstrip()))
+            indented = re.sub(r"(?m)^(?=.)", "    ", text.rstrip())
+            lines.append(f"{file}: exists, and is unchanged; the new content would be\n{indented}")
     return lines
 
 

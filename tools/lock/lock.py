@@ -55,7 +55,7 @@ def write(file: Path, packages: list[str], where: indexes.Indexes, upgrade: bool
     before = packages_of(previous) if previous else []
     packages = packages or before
     if not packages:
-        raise resolver.LockError("expected packages, or a lock with packages; got none\n  Fix: name the packages that models import, such as transformers")
+        raise resolver.LockError("expected packages\n  Fix: name the packages that models import, such as transformers")
     lock, missing = resolver.resolve(packages, where, previous, upgrade)
     part = file.with_name(file.name + ".part")
     part.write_text(f"{_HEADER} {' '.join(packages)}\n{lock}")
