@@ -79,7 +79,7 @@ def qnn_op_package(
         )
     archs = hexagon_archs if for_htp else []
     processors = ["x86_64", "aarch64_android"] + ["hexagon_" + arch for arch in archs]
-    check_processors(name, asm_srcs, processors)
+    check_processors("//{}:{}".format(native.package_name(), name), asm_srcs, processors)
     for platform in processors:
         found = Label("@executorch_qnn//:{}{}".format("" if for_htp else "cpu_", platform))
         qnn_op_package_library(

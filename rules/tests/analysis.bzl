@@ -1,4 +1,4 @@
-"""What the analysis tests share: finding an action and its arguments, and suites of failure tests."""
+"""What the analysis tests share: finding an action and its arguments, and tests of errors."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 
@@ -53,15 +53,55 @@ def assert_ends(env, suffixes, paths):
     for suffix, path in zip(suffixes, paths):
         asserts.true(env, path.endswith(suffix), "{} does not end with {}".format(path, suffix))
 
+def assert_error(env, message, where, id, names):
+    """Asserts the place and the id of an error, and the names and values in the message; the words are in the rule alone.
+
+    Args:
+      env: what analysistest.begin or unittest.begin returned.
+      message: str, the error.
+      where: str, the label that the message begins with.
+      id: str, the id in docs/errors.md that the message ends with.
+      names: list[str], the attributes, values and labels that the message names behind its place.
+    """
+    asserts.true(env, message.startswith(where + ": "), "{} is not the place of: {}".format(where, message))
+    for name in names:
+        asserts.true(env, name in message.removeprefix(where), "{} is not in: {}".format(name, message))
+    asserts.true(env, message.endswith("\nSee: docs/errors.md#" + id), "{} is not the id of: {}".format(id, message))
+
 def _failure_test_impl(ctx):
     env = analysistest.begin(ctx)
-    for part in ctx.attr.expected:
-        asserts.expect_failure(env, part)
+    target = analysistest.target_under_test(env)
+    causes = target[AnalysisFailureInfo].causes.to_list() if AnalysisFailureInfo in target else []
+    asserts.equals(env, 1, len(causes), "number of errors")
+    for cause in causes:
+        if ctx.attr.id:
+            _, found, message = cause.message.rpartition("Error in fail: ")
+            asserts.true(env, bool(found), "this is no error of the rule: " + cause.message)
+            assert_error(env, message.rstrip(), str(target.label), ctx.attr.id, ctx.attr.names)
+        else:
+            for name in ctx.attr.names:
+                asserts.true(env, name in cause.message, "{} is not in: {}".format(name, cause.message))
     return analysistest.end(env)
 
-failure_test = analysistest.make(
-    _failure_test_impl,
-    doc = "Asserts that analysis of a target fails with a message that contains every expected part.",
-    attrs = {"expected": attr.string_list(mandatory = True)},
-    expect_failure = True,
-)
+def failure_test_rule(config_settings = {}):
+    """A rule whose tests assert that the analysis of a target fails: the place, the id and the names in the message.
+
+    Args:
+      config_settings: dict[str, value], the flags that the target is analyzed with.
+    Returns:
+      rule
+    """
+    return analysistest.make(
+        _failure_test_impl,
+        attrs = {
+            "id": attr.string(doc = "The id of the error in docs/errors.md; none for errors of Bazel."),
+            "names": attr.string_list(
+                doc = "The attributes, values and labels that the message names, and no sentences.",
+                mandatory = True,
+            ),
+        },
+        config_settings = config_settings,
+        expect_failure = True,
+    )
+
+failure_test = failure_test_rule()

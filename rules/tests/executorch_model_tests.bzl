@@ -6,7 +6,7 @@ load("//rules:defs.bzl", "executorch_model")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/executorch:library_conflict.bzl", "library_conflict")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "main_source", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "main_source", "values_of")
 
 def _program_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -122,12 +122,7 @@ def _conflict_test_impl(ctx):
     asserts.equals(env, None, library_conflict("//app:m", None, {"kernels": [":k"]}))
     asserts.equals(env, None, library_conflict("//app:m", ":l", {"custom_ops_yaml": None, "kernels": []}))
     message = library_conflict("//app:m", ":l", {"custom_ops_yaml": "c.yaml", "functions_yaml": None, "kernels": [":k"]})
-    for part in [
-        "//app:m has library = \":l\", and custom_ops_yaml and kernels besides",
-        "Fix: remove custom_ops_yaml and kernels, or give the same to what makes \":l\"",
-        "docs/errors.md#library-conflict",
-    ]:
-        asserts.true(env, part in message, message)
+    assert_error(env, message, "//app:m", id = "library-conflict", names = ["library = \":l\"", "custom_ops_yaml and kernels"])
     return unittest.end(env)
 
 _conflict_test = unittest.make(_conflict_test_impl)

@@ -6,7 +6,7 @@ load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/actions:instruction_sets.bzl", "INSTRUCTION_SETS_ARM64", "INSTRUCTION_SETS_X86_64")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test_rule", "values_of")
 
 _FLAG = str(Label("//rules:instruction_sets"))
 _LINUX_ARM64 = str(Label("//tools/cross:linux_arm64"))
@@ -58,17 +58,7 @@ def _one_kernels_test_impl(ctx):
 
 _one_kernels_test = analysistest.make(_one_kernels_test_impl, config_settings = {_FLAG: ["avx2"]})
 
-def _unknown_test_impl(ctx):
-    env = analysistest.begin(ctx)
-    for part in [
-        "//rules:instruction_sets names avx, which an x86-64 processor of Linux does not have",
-        "Fix: name some of baseline, avx2, avx512, avx512_bf16; or all",
-        "See: docs/errors.md#unknown-instruction-set",
-    ]:
-        asserts.expect_failure(env, part)
-    return analysistest.end(env)
-
-_unknown_test = analysistest.make(_unknown_test_impl, expect_failure = True, config_settings = {_FLAG: ["avx"]})
+_unknown_test = failure_test_rule({_FLAG: ["avx"]})
 
 def _arm64_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -81,17 +71,7 @@ _arm64_test = analysistest.make(
     config_settings = {_FLAG: ["all"], "//command_line_option:platforms": _LINUX_ARM64},
 )
 
-def _unknown_of_arm64_test_impl(ctx):
-    env = analysistest.begin(ctx)
-    asserts.expect_failure(env, "//rules:instruction_sets names avx2, which an arm64 processor of Linux does not have")
-    asserts.expect_failure(env, "Fix: name some of baseline, dotprod, i8mm_bf16; or all")
-    return analysistest.end(env)
-
-_unknown_of_arm64_test = analysistest.make(
-    _unknown_of_arm64_test_impl,
-    expect_failure = True,
-    config_settings = {_FLAG: ["avx2"], "//command_line_option:platforms": _LINUX_ARM64},
-)
+_unknown_of_arm64_test = failure_test_rule({_FLAG: ["avx2"], "//command_line_option:platforms": _LINUX_ARM64})
 
 def instruction_sets_test_suite(name):
     """Tests of //rules:instruction_sets.
@@ -118,8 +98,6 @@ def instruction_sets_test_suite(name):
         "wide_all_test": (_all_test, ":wide_generated"),
         "wide_one_kernels_test": (_one_kernels_test, ":wide_kernels"),
         "wide_one_test": (_one_test, ":wide_generated"),
-        "wide_unknown_of_arm64_test": (_unknown_of_arm64_test, ":wide_kernels"),
-        "wide_unknown_test": (_unknown_test, ":wide_kernels"),
     }
     for test_name, (test, target) in tests.items():
         test(
@@ -127,6 +105,19 @@ def instruction_sets_test_suite(name):
             size = "small",
             target_compatible_with = _X86_64,
             target_under_test = target,
+        )
+    failures = {
+        "wide_unknown_of_arm64_test": (_unknown_of_arm64_test, ["avx2", "arm64", "baseline, dotprod, i8mm_bf16"]),
+        "wide_unknown_test": (_unknown_test, ["avx", "x86-64", "baseline, avx2, avx512, avx512_bf16"]),
+    }
+    for test_name, (test, names) in failures.items():
+        test(
+            name = test_name,
+            size = "small",
+            id = "unknown-instruction-set",
+            names = ["//rules:instruction_sets"] + names,
+            target_compatible_with = _X86_64,
+            target_under_test = ":wide_kernels",
         )
     py_test(
         name = "instruction_set_names_test",
@@ -145,5 +136,5 @@ def instruction_sets_test_suite(name):
     )
     native.test_suite(
         name = name,
-        tests = [":" + test_name for test_name in tests] + [":instruction_set_names_test"],
+        tests = [":" + test_name for test_name in tests.keys() + failures.keys()] + [":instruction_set_names_test"],
     )

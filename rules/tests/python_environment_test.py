@@ -85,18 +85,19 @@ class PythonEnvironmentTest(absltest.TestCase):
         (installed / "six-1.0.dist-info/RECORD").unlink()
         changed = _run("--directory", installed, *check)
         self.assertEqual(changed.returncode, 1)
-        self.assertIn(f"the Python environment {installed} has the fingerprint ", changed.stderr)
+        self.assertIn(f"the Python environment {installed}: expected the fingerprint ", changed.stderr)
         self.assertIn("Fix: install the environment anew.", changed.stderr)
 
         missing = _run("--directory", workers / "other", *check)
         self.assertEqual(missing.returncode, 1)
-        self.assertIn(f"has no Python environment {workers / 'other'}.", missing.stderr)
+        self.assertIn(f"expected a Python environment {workers / 'other'} on the machine", missing.stderr)
         self.assertIn(f"Fix: on a machine with Python {_VERSION}, run the target `install`", missing.stderr)
 
     def test_other_version_of_python(self) -> None:
         other = _run("--directory", self.packages, "--python", "3.9")
         self.assertEqual(other.returncode, 1)
-        self.assertIn(f"is Python {_VERSION}, and the packages were installed for Python 3.9.", other.stderr)
+        self.assertIn("expected Python 3.9, ", other.stderr)
+        self.assertIn(f"found Python {_VERSION}.", other.stderr)
         self.assertIn("Fix: give the workers Python 3.9 at this path", other.stderr)
 
     def test_no_interpreter(self) -> None:

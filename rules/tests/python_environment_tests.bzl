@@ -1,7 +1,7 @@
 """Analysis tests of how Python environments reach actions."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load(":analysis.bzl", "action_with_mnemonic", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "failure_test_rule", "values_of")
 
 _FLAG = str(Label("//rules:python_environment"))
 _ENVIRONMENT = "@executorch_python//:packages"
@@ -54,17 +54,7 @@ _path_test = analysistest.make(
     config_settings = {_FLAG: "/opt/environments"},
 )
 
-def _wrong_way_test_impl(ctx):
-    env = analysistest.begin(ctx)
-    asserts.expect_failure(env, "--@@//rules:python_environment is folder.")
-    asserts.expect_failure(env, "Fix: give directory, tree, or the absolute path of a folder that the workers have.")
-    return analysistest.end(env)
-
-_wrong_way_test = analysistest.make(
-    _wrong_way_test_impl,
-    config_settings = {_FLAG: "folder"},
-    expect_failure = True,
-)
+_wrong_way_test = failure_test_rule({_FLAG: "folder"})
 
 def python_environment_test_suite(name):
     """Tests of the flag //rules:python_environment.
@@ -76,8 +66,14 @@ def python_environment_test_suite(name):
         "python_directory_test": _directory_test,
         "python_path_test": _path_test,
         "python_tree_test": _tree_test,
-        "python_wrong_way_test": _wrong_way_test,
     }
     for test, rule in tests.items():
         rule(name = test, size = "small", target_under_test = _ENVIRONMENT)
-    native.test_suite(name = name, tests = [":" + test for test in tests])
+    _wrong_way_test(
+        name = "python_wrong_way_test",
+        size = "small",
+        id = "unknown-python-environment",
+        names = ["//rules:python_environment", "folder"],
+        target_under_test = _ENVIRONMENT,
+    )
+    native.test_suite(name = name, tests = [":" + test for test in tests] + [":python_wrong_way_test"])

@@ -9,7 +9,7 @@ load("//rules/private/providers:qnn_op_package_info.bzl", "QnnOpPackageInfo")
 # buildifier: disable=bzl-visibility
 load("//rules/private/qnn:qnn_op_package_library.bzl", "check_processors")
 load("//rules/private/repositories:qnn_repository.bzl", "build_id", "platforms", "skipped", "version_key")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "values_of")
 
 def _actions_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -116,12 +116,11 @@ def _asm_srcs_test_impl(ctx):
     env = unittest.begin(ctx)
     messages = []
     processors = ["x86_64", "aarch64_android", "hexagon_v75"]
-    check_processors("a", {"hexagon_v75": ["v75.S"], "x86_64": []}, processors, fail = messages.append)
+    check_processors("//ops:a", {"hexagon_v75": ["v75.S"], "x86_64": []}, processors, fail = messages.append)
     asserts.equals(env, [], messages)
-    check_processors("a", {"hexagon_v79": ["v79.S"]}, processors, fail = messages.append)
-    asserts.true(env, "attribute asm_srcs names hexagon_v79, which the package is not built for." in messages[0], messages[0])
-    asserts.true(env, "Fix: name some of x86_64, aarch64_android, hexagon_v75." in messages[0], messages[0])
-    asserts.true(env, messages[0].endswith("docs/errors.md#unknown-processor"), messages[0])
+    check_processors("//ops:a", {"hexagon_v79": ["v79.S"]}, processors, fail = messages.append)
+    names = ["attribute asm_srcs", "hexagon_v79", "x86_64, aarch64_android, hexagon_v75"]
+    assert_error(env, messages[0], "//ops:a", id = "unknown-processor", names = names)
     return unittest.end(env)
 
 _asm_srcs_test = unittest.make(_asm_srcs_test_impl)

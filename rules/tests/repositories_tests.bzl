@@ -3,13 +3,13 @@
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:bazel_version.bzl", "check_bazel_version")
+load("//rules/private/repositories:bazel_version.bzl", "OLD_BAZEL_ERR", "check_bazel_version")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:python_repository.bzl", "install_error", "misfit", "missing_deps")
+load("//rules/private/repositories:python_repository.bzl", "CUDA_ERR", "HASH_ERR", "INSTALL_ERR", "MISFIT_ERR", "MISSING_DEPS_ERR", "install_error", "misfit", "missing_deps")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:repositories.bzl", "with_source")
+load("//rules/private/repositories:repositories.bzl", "SEVERAL_SOURCES_ERR", "with_source")
 
 def _misfit_test_impl(ctx):
     env = unittest.begin(ctx)
@@ -18,10 +18,23 @@ def _misfit_test_impl(ctx):
     asserts.equals(env, None, misfit("env", {"executorch": "1.5.1", "torch": "2.13.0"}, "", "lock.txt"))
     asserts.equals(env, None, misfit("env", {"yaml": "6"}, "1.5.1", "lock.txt"))
     runtime = misfit("env", {"executorch": "1.5.0", "torch": "2.13.0"}, "1.5.1", "lock.txt")
-    asserts.true(env, runtime.startswith("rules_executorch: executorch 1.5.0 of @env does not fit the runtime 1.5.1 "), runtime)
+    asserts.equals(env, MISFIT_ERR.format(
+        executorch = "1.5.0",
+        expected = "1.5.0",
+        name = "env",
+        other = "the runtime",
+        place = "@executorch_runtime",
+        version = "1.5.1",
+    ), runtime)
     torch = misfit("env", {"executorch": "1.5.1", "torch": "2.12.1"}, "1.5.1", "lock.txt")
-    asserts.true(env, torch.startswith("rules_executorch: executorch 1.5.1 of @env does not fit torch 2.12.1 of lock.txt."), torch)
-    asserts.true(env, "use executorch 1.5.1 with torch 2.13" in torch, torch)
+    asserts.equals(env, MISFIT_ERR.format(
+        executorch = "1.5.1",
+        expected = "2.13",
+        name = "env",
+        other = "torch",
+        place = "lock.txt",
+        version = "2.12.1",
+    ), torch)
     return unittest.end(env)
 
 _misfit_test = unittest.make(_misfit_test_impl)
@@ -38,18 +51,21 @@ ERROR: THESE PACKAGES DO NOT MATCH THE HASHES FROM THE REQUIREMENTS FILE. If you
 
 def _install_error_test_impl(ctx):
     env = unittest.begin(ctx)
-    message = install_error("env", "python", "//:lock.txt", "2.13.0+cpu", _OTHER_HASHES)
-    for part in [
-        "could not install //:lock.txt for @env: the lock has no hash of the file of torch==2.13.0+cpu that\npip finds here.\n",
-        "Likely cause: the lock was made with another index",
-        "add a line behind `torch==...` in the lock:\n    --hash=sha256:6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b \\",
-    ]:
-        asserts.true(env, part in message, message)
-    message = install_error("env", "python", "//:lock.txt", "2.13.0+cpu", "No matching distribution found for torch==2.13.0+cpu")
-    asserts.true(env, "pip finds no torch 2.13.0+cpu, the CPU build, for @env" in message, message)
-    for stderr in ["No matching distribution found for absl-py==2.1.0", ""]:
-        message = install_error("env", "python", "//:lock.txt", "2.13.0+cpu", stderr)
-        asserts.true(env, message.startswith("rules_executorch: pip could not install //:lock.txt for @env:\n" + stderr), message)
+    asserts.equals(env, HASH_ERR.format(
+        hash = "6746dbcbeb526eb61330b76b41ff1b4eb848951103a892eeb080dfa2b264667b",
+        name = "env",
+        package = "torch",
+        pin = "torch==2.13.0+cpu",
+        requirements = "//:lock.txt",
+        stderr = _OTHER_HASHES,
+    ), install_error("env", "python", "//:lock.txt", "2.13.0+cpu", _OTHER_HASHES))
+    for stderr, error in {
+        "": INSTALL_ERR,
+        "No matching distribution found for absl-py==2.1.0": INSTALL_ERR,
+        "No matching distribution found for torch==2.13.0+cpu": CUDA_ERR,
+    }.items():
+        message = error.format(name = "env", requirements = "//:lock.txt", stderr = stderr, tag = "python", version = "2.13.0+cpu")
+        asserts.equals(env, message, install_error("env", "python", "//:lock.txt", "2.13.0+cpu", stderr))
     return unittest.end(env)
 
 _install_error_test = unittest.make(_install_error_test_impl)
@@ -60,10 +76,10 @@ def _bazel_version_test_impl(ctx):
     for version in ["", "7.4.0", "7.10.0", "8.0.0rc1", "7.7.0- (@non-git)"]:
         check_bazel_version(version, fail = messages.append)
     asserts.equals(env, [], messages)
-    for version in ["6.5.0", "7.3.2", "7.3.2rc1"]:
+    old = ["6.5.0", "7.3.2", "7.3.2rc1"]
+    for version in old:
         check_bazel_version(version, fail = messages.append)
-    asserts.equals(env, 3, len(messages))
-    asserts.true(env, messages[1].startswith("rules_executorch: Bazel 7.3.2 is older than 7.4.0, "), messages[1])
+    asserts.equals(env, [OLD_BAZEL_ERR.format(oldest = "7.4.0", version = version) for version in old], messages)
     return unittest.end(env)
 
 _bazel_version_test = unittest.make(_bazel_version_test_impl)
@@ -72,8 +88,7 @@ def _missing_deps_test_impl(ctx):
     env = unittest.begin(ctx)
     asserts.equals(env, None, missing_deps("env", "python", ["absl_py"], {Label("//pypi:absl_py"): "absl-py"}))
     message = missing_deps("env", "python", ["absl_py", "torch"], {Label("//pypi:absl_py"): "absl-py"})
-    asserts.true(env, message.startswith("rules_executorch: @env: executorch.python(deps = ...) names no target for torch."), message)
-    asserts.true(env, "Fix: give a py_library for each of absl_py, torch." in message, message)
+    asserts.equals(env, MISSING_DEPS_ERR.format(missing = "torch", name = "env", packages = "absl_py, torch", tag = "python"), message)
     return unittest.end(env)
 
 _missing_deps_test = unittest.make(_missing_deps_test_impl)
@@ -85,7 +100,9 @@ def _with_source_test_impl(ctx):
     asserts.equals(env, {"site_packages": "/env"}, with_source("python", {"site_packages": "/env"}, "lock"))
     messages = []
     with_source("python", {"requirements": "mine", "site_packages": "/env"}, "lock", fail = messages.append)
-    asserts.true(env, messages[0].startswith("rules_executorch: executorch.python names several sources: requirements, site_packages."), messages[0])
+    asserts.equals(env, [
+        SEVERAL_SOURCES_ERR.format(given = "requirements, site_packages", possible = "requirements, site_packages, wheel, deps", tag = "python"),
+    ], messages)
     return unittest.end(env)
 
 _with_source_test = unittest.make(_with_source_test_impl)

@@ -6,6 +6,9 @@ load("@rules_python//python:defs.bzl", "py_runtime", "py_test")
 load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain", "executorch_torch_component")
 load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
+load(":analysis.bzl", "failure_test_rule")
+
+_WITH_OWN_TOOLCHAIN = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:own_toolchain"))]}
 
 def _own_runtime_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -15,24 +18,10 @@ def _own_runtime_test_impl(ctx):
 
 _own_runtime_test = analysistest.make(
     _own_runtime_test_impl,
-    config_settings = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:own_toolchain"))]},
+    config_settings = _WITH_OWN_TOOLCHAIN,
 )
 
-def _missing_component_test_impl(ctx):
-    env = analysistest.begin(ctx)
-    for part in [
-        "//rules/tests:etdump_component: the runtime for this platform has no etdump.",
-        "Fix: give the toolchain etdump = ",
-        "See: docs/errors.md#no-runtime-component",
-    ]:
-        asserts.expect_failure(env, part)
-    return analysistest.end(env)
-
-_missing_component_test = analysistest.make(
-    _missing_component_test_impl,
-    config_settings = {"//command_line_option:extra_toolchains": [str(Label("//rules/tests:own_toolchain"))]},
-    expect_failure = True,
-)
+_missing_component_test = failure_test_rule(_WITH_OWN_TOOLCHAIN)
 
 def _wheel_runtime_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -131,6 +120,8 @@ def toolchains_test_suite(name):
     _missing_component_test(
         name = "missing_component_test",
         size = "small",
+        id = "no-runtime-component",
+        names = ["etdump"],
         target_under_test = ":etdump_component",
     )
     _own_runtime_test(

@@ -12,7 +12,7 @@ load("//rules/private/repositories:cuda_repository.bzl", "find_toolkit")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/toolchains:cuda_toolkit.bzl", "toolkit_for")
-load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "assert_error", "failure_test", "values_of")
 
 def _names(files):
     return [file.basename for file in files.to_list()]
@@ -111,8 +111,7 @@ def _cuda_test_impl(ctx):
     asserts.equals(env, None, toolkit_for(label, [], struct(home = "")))
     messages = []
     asserts.equals(env, None, toolkit_for(label, sources, struct(home = ""), fail = messages.append))
-    asserts.true(env, "//ops:lib has sources in CUDA, a.cu, b.cu, and this machine has no CUDA" in messages[0], messages[0])
-    asserts.true(env, messages[0].endswith("docs/errors.md#no-cuda-toolkit"), messages[0])
+    assert_error(env, messages[0], str(label), id = "no-cuda-toolkit", names = ["a.cu, b.cu", "this machine"])
     return unittest.end(env)
 
 _cuda_test = unittest.make(_cuda_test_impl)
@@ -146,10 +145,10 @@ _cuda_machines_test = unittest.make(_cuda_machines_test_impl)
 
 # Attributes of a library that does not fit the PyTorch of the build, and what the message says.
 _MISFITS = {
-    "torch_bad_version": ({"api": "stable", "torch_target_version": "2.10.1"}, "torch_target_version is \"2.10.1\", not a version"),
-    "torch_newer": ({"api": "stable", "torch_target_version": "9.0"}, "torch_target_version 9.0 does not fit: the toolchain has PyTorch 2."),
-    "torch_not_stable": ({"torch_target_version": "2.10"}, "torch_target_version needs api = \"stable\"."),
-    "torch_older": ({"api": "stable", "torch_target_version": "2.8"}, "torch_target_version 2.8 does not fit: the headers give the stable ABI of 2.9"),
+    "torch_bad_version": ({"api": "stable", "torch_target_version": "2.10.1"}, ["\"2.10.1\""]),
+    "torch_newer": ({"api": "stable", "torch_target_version": "9.0"}, ["9.0", "has PyTorch 2."]),
+    "torch_not_stable": ({"torch_target_version": "2.10"}, ["api = \"stable\""]),
+    "torch_older": ({"api": "stable", "torch_target_version": "2.8"}, ["2.8", "stable ABI of 2.9"]),
 }
 
 def _module_test_impl(ctx):
@@ -264,7 +263,7 @@ def torch_op_library_test_suite(name):
             size = "small",
             target_under_test = checked,
         )
-    for misfit, (attributes, message) in _MISFITS.items():
+    for misfit, (attributes, names) in _MISFITS.items():
         torch_op_library(
             name = misfit,
             srcs = ["op_a.cpp"],
@@ -274,7 +273,8 @@ def torch_op_library_test_suite(name):
         failure_test(
             name = misfit + "_test",
             size = "small",
-            expected = ["//rules/tests:{}: ".format(misfit), message, "docs/errors.md#torch-version"],
+            id = "torch-version",
+            names = ["torch_target_version"] + names,
             target_under_test = misfit,
         )
     _cuda_test(

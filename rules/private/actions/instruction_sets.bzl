@@ -4,9 +4,9 @@ load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 
 visibility(["//rules/..."])
 
-UNKNOWN_INSTRUCTION_SET_ERR = """{label}: //rules:instruction_sets names {name}, which {cpu} does not have.
+UNKNOWN_INSTRUCTION_SET_ERR = """{label}: flag //rules:instruction_sets: expected all, or some of {names}; got {name}.
 
-Likely cause: a misspelled name, or the name of another processor's instruction set.
+Likely cause: {name} is misspelled, or is an instruction set of another processor than {cpu}.
 Fix: name some of {names}; or all, for each of these.
 See: docs/errors.md#unknown-instruction-set"""
 

@@ -2,9 +2,9 @@
 
 visibility(["//rules/..."])
 
-ODD_NAME_ERR = """{label}: there is a character in the label, {character}, that Bazel compiles no C++ with.
+ODD_NAME_ERR = """{label}: expected a label of ASCII characters without "#"; got {character}.
 
-Likely cause: the target or its folder was named after a model or a person.
+Likely cause: the target or its folder is named after a model or a person. Bazel compiles no C++ files with such names.
 Fix: use letters without accents, digits, hyphens and underscores.
 See: docs/errors.md#odd-name"""
 
@@ -19,7 +19,7 @@ def refuse_odd_name(label):
     """
     for character in (label.package + label.name).elems():
         if character == "#" or character > "~":
-            fail(ODD_NAME_ERR.format(label = label, character = "#" if character == "#" else "one beyond ASCII"))
+            fail(ODD_NAME_ERR.format(label = label, character = "\"#\"" if character == "#" else "a character outside ASCII"))
 
 def label_text(label):
     """A label for messages and generated comments: `//pkg:name` in the main repository, else `@@repo//pkg:name`.

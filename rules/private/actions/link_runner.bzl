@@ -8,8 +8,9 @@ load(":runfiles_path.bzl", "runfiles_path")
 
 visibility(["//rules/..."])
 
-BAD_TOLERANCE_ERR = """{label}: attribute {attribute} is "{value}", not a number.
+BAD_TOLERANCE_ERR = """{label}: attribute {attribute}: expected a decimal number of at least 0; got "{value}".
 
+Likely cause: the value has a sign, a unit or a name.
 Fix: give a decimal number of at least 0, e.g. {attribute} = "1e-4".
 See: docs/errors.md#bad-tolerance"""
 

@@ -2,9 +2,9 @@
 
 visibility(["//rules/..."])
 
-LINE_BREAK_ERR = """{label}: attribute {attribute} has a line break in {value}.
+LINE_BREAK_ERR = """{label}: attribute {attribute}: expected texts without line breaks; got {value}.
 
-Likely cause: several values were given as one text, or were read from a file with its line ends.
+Likely cause: one text has several values, or the line ends of a file.
 Fix: give each value as a text of its own, without line breaks.
 See: docs/errors.md#line-break"""
 

@@ -9,10 +9,10 @@ load(":label_text.bzl", "label_text")
 
 visibility(["//rules/..."])
 
-NO_SOURCES_ERR = """{label}: dtype_selective_build = True, but no kernel_deps or deps say which file implements which operator.
+NO_SOURCES_ERR = """{label}: attribute dtype_selective_build: expected kernel_deps or deps with operators by source file; got none.
 
 Likely cause: the kernels are in a cc_library, or in an et_kernel_library without the attribute operators.
-Fix: put them into an et_kernel_library with operators = {{"op_add.cpp": ["aten::add.out"]}}, or leave dtype_selective_build out.
+Fix: put the kernels into an et_kernel_library with operators = {{"op_add.cpp": ["aten::add.out"]}}, or remove dtype_selective_build.
 See: docs/errors.md#no-kernel-sources"""
 
 # ExecuTorch's own place of the header, so that kernels written for its build find it too.

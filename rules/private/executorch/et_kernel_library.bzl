@@ -13,15 +13,15 @@ load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
-UNMAPPED_SOURCE_ERR = """{label}: links_selected_only = True, but the attribute operators has no operators for {file}.
+UNMAPPED_SOURCE_ERR = """{label}: attribute operators: expected the operators of {file}, since links_selected_only = True; found none.
 
 Likely cause: the file was added to srcs and not to operators, or has code that operators share.
-Fix: name the operators of {file} in operators, move code that operators share into a library of its own, or leave links_selected_only out.
+Fix: name the operators of {file} in operators; move code that operators share into a library of its own; or remove links_selected_only.
 See: docs/errors.md#unmapped-source"""
 
-NOT_A_SOURCE_ERR = """{label}: attribute operators names {file}, which is not in srcs.
+NOT_A_SOURCE_ERR = """{label}: attribute operators: expected files of srcs as keys; got {file}.
 
-Likely cause: the file was renamed, or the key lacks its ending.
+Likely cause: the file was renamed, or the key lacks the ending of the file.
 Fix: use one of {srcs} as key.
 See: docs/errors.md#not-a-source"""
 

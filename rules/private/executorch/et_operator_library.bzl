@@ -8,16 +8,16 @@ load("//rules/private/providers:et_program_info.bzl", "program_of")
 
 visibility(["//rules/..."])
 
-EMPTY_SELECTION_ERR = """{label} selects no operator: all of its attributes are empty, and include_all_operators is False.
+EMPTY_SELECTION_ERR = """{label}: expected a selection of operators; all attributes are empty, and include_all_operators is False.
 
 Likely cause: the attribute that names the model or the operators was left out.
-Fix: give one of them, e.g. model = ":model" or ops = ["aten::add.out"].
+Fix: give an attribute that selects operators, e.g. model = ":model" or ops = ["aten::add.out"].
 See: docs/errors.md#empty-selection"""
 
-EXCLUSIVE_ERR = """{label} has server_generated_yaml_target, and {others} besides.
+EXCLUSIVE_ERR = """{label}: server_generated_yaml_target excludes {others}; got both.
 
-Likely cause: the file was meant to be one selection among several, but it is copied as it is.
-Fix: remove {others}, or put server_generated_yaml_target into an et_operator_library of its own and that into deps.
+Likely cause: the file was meant as one selection among several. The rule copies the file without changes.
+Fix: remove {others}; or give server_generated_yaml_target to another et_operator_library, and add that library to deps.
 See: docs/errors.md#server-generated-beside-others"""
 
 def _check_attributes(ctx):

@@ -13,14 +13,15 @@ load(":registrations.bzl", "generated_libraries_of", "registrations_aspect")
 
 visibility(["//rules/..."])
 
-BAD_MAX_BYTES_ERR = """{label}: attribute max_bytes is {max_bytes}.
+BAD_MAX_BYTES_ERR = """{label}: attribute max_bytes: expected a number above 0; got {max_bytes}.
 
-Fix: give a number of bytes above 0, or leave it out for no limit.
+Likely cause: the number stands for no limit.
+Fix: give a number of bytes above 0, or, for no limit, remove max_bytes.
 See: docs/errors.md#bad-max-bytes"""
 
-NO_BINARY_ERR = """{label}: attribute what_if has {other}, which is no binary.
+NO_BINARY_ERR = """{label}: attribute what_if: expected a binary; got {other}.
 
-Likely cause: the label names a library or a selection. What an operator adds is read from a binary that has the operator.
+Likely cause: {other} is a library or a selection. The report reads the size of an operator from a binary that has the operator.
 Fix: give an executorch_binary or a cc_binary with the other models.
 See: docs/errors.md#what-if-without-binary"""
 

@@ -12,10 +12,10 @@ load(":registrations.bzl", "check_registrations", "registrations_aspect")
 
 visibility(["//rules/..."])
 
-NO_SAMPLES_ERR = """{label}: {program} has no sample inputs with outputs to test against.
+NO_SAMPLES_ERR = """{label}: attribute program: expected a program with sample inputs and their outputs; {program} has none.
 
-Likely cause: program is a plain .pte file.
-Fix: use an executorch_program, which gives the samples, or executorch_binary to only run it.
+Likely cause: {program} is a plain .pte file.
+Fix: use an executorch_program, which gives the samples; or, for a runner without a test, executorch_binary.
 See: docs/errors.md#no-samples"""
 
 # The profiler is a Python program, and its files are in the runfiles of the executable.

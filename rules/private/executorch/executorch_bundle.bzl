@@ -7,10 +7,10 @@ load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
-TEST_IN_BUNDLE_ERR = """{label}: attribute binary: {binary} is a test ({kind}).
+TEST_IN_BUNDLE_ERR = """{label}: attribute binary: expected an executable that is no test; got {binary} ({kind}).
 
-Likely cause: the test of a program in place of its runner. Bazel configures a test that another target needs, and the same test of
-//..., apart: both would write the same files.
+Likely cause: binary has the test of a program instead of the runner. Bazel builds a test for a bundle with another
+configuration than for //..., and both builds write the same files.
 Fix: bundle an executorch_binary with the same deps and program.
 See: docs/errors.md#test-in-bundle"""
 

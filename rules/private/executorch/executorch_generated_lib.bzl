@@ -25,23 +25,23 @@ load(":kernel_libraries.bzl", "kernel_libraries")
 
 visibility(["//rules/..."])
 
-NO_YAML_ERR = """{label} has neither functions_yaml_target nor custom_ops_yaml_target, and no library of its kernel_deps brings a YAML.
+NO_YAML_ERR = """{label}: expected functions_yaml_target, custom_ops_yaml_target, or a library with a YAML in kernel_deps; got none.
 
 Likely cause: the kernels, or the YAML that binds operators to kernels, were left out.
-Fix: add kernels that have their YAMLs to kernel_deps, for PyTorch's operators e.g. "//kernels/portable:operators";
-give custom_ops_yaml_target for your own operators; or declare these in C++, in an et_kernel_library with declares_operators = True.
+Fix: for operators of PyTorch, add kernels with a YAML to kernel_deps, e.g. "//kernels/portable:operators". For operators of
+your own, give custom_ops_yaml_target; or declare the operators in C++, in an et_kernel_library with declares_operators = True.
 See: docs/errors.md#no-yaml"""
 
-FUNCTIONS_YAML_IN_ATEN_MODE_ERR = """{label} has aten_mode = True and {attribute}.
+FUNCTIONS_YAML_IN_ATEN_MODE_ERR = """{label}: aten_mode = True excludes {attribute}; got both.
 
-Likely cause: the library was made from one with portable kernels; in ATen mode all operators of PyTorch run with PyTorch's own.
-Fix: leave out {attribute}; or, for these kernels and PyTorch's for the other operators, replace aten_mode by fallback = "aten".
+Likely cause: the target was copied from a library with portable kernels. In ATen mode, PyTorch's own kernels run all operators of PyTorch.
+Fix: remove {attribute}; or, to use PyTorch's kernels only for operators without other kernels, replace aten_mode by fallback = "aten".
 See: docs/errors.md#functions-yaml-in-aten-mode"""
 
-NO_SELECTION_ERR = """{label} depends on no et_operator_library, so it would register nothing.
+NO_SELECTION_ERR = """{label}: attribute deps: expected an et_operator_library; got none, so the library would register nothing.
 
 Likely cause: deps lacks the selection.
-Fix: add an et_operator_library to deps; one with include_all_operators = True takes all that the YAMLs provide.
+Fix: add an et_operator_library to deps; with include_all_operators = True, this library selects all operators of the YAMLs.
 See: docs/errors.md#no-selection"""
 
 # Parameters of ExecuTorch's macro for Buck only, with the replacement in Bazel.
@@ -53,7 +53,7 @@ BUCK_ONLY = {
     "xplat_deps": "deps, with a select() where they differ by platform",
 }
 
-BUCK_ONLY_ERR = """{label} has {parameter}, which only Buck knows.
+BUCK_ONLY_ERR = """{label}: got the attribute {parameter}, which only Buck has.
 
 Likely cause: the target comes from a BUCK file of ExecuTorch.
 Fix: use {replacement} instead.

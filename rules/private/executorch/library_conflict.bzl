@@ -2,10 +2,10 @@
 
 visibility(["//rules/..."])
 
-LIBRARY_CONFLICT_ERR = """{label} has library = "{library}", and {others} besides, which only a library of its own would take.
+LIBRARY_CONFLICT_ERR = """{label}: library = "{library}" excludes {others}; got both.
 
-Likely cause: the model had a library of its own before it shared one.
-Fix: remove {others}, or give the same to what makes "{library}"; or remove library.
+Likely cause: the model had a library of its own, with {others}, before the attribute library was added.
+Fix: remove {others}, or move these attributes to the target of "{library}"; or remove library.
 See: docs/errors.md#library-conflict"""
 
 def library_conflict(label, library, own):

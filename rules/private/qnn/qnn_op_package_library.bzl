@@ -7,24 +7,24 @@ load("//rules/private/toolchains:qnn_platform.bzl", "QnnPlatformInfo")
 
 visibility(["//qnn/...", "//rules/..."])
 
-UNKNOWN_PROCESSOR_ERR = """qnn_op_package(name = "{name}"): attribute asm_srcs names {unknown}, which the package is not built for.
+UNKNOWN_PROCESSOR_ERR = """{label}: attribute asm_srcs: expected keys among {processors}; got {unknown}.
 
-Likely cause: a typo, or an architecture that hexagon_archs does not have.
-Fix: name some of {processors}.
+Likely cause: a misspelled key, or an architecture that the attribute hexagon_archs does not list.
+Fix: use keys among {processors}; or add the architecture to hexagon_archs.
 See: docs/errors.md#unknown-processor"""
 
-def check_processors(name, asm_srcs, processors, fail = fail):
+def check_processors(label, asm_srcs, processors, fail = fail):
     """Checks that sources in assembly are for processors of a package.
 
     Args:
-      name: str, the name of the package.
+      label: str, the label of the package.
       asm_srcs: dict[str, list[Label]], the sources by processor.
       processors: list[str], the processors of the package.
       fail: the function to call with an error.
     """
     unknown = [processor for processor in asm_srcs if processor not in processors]
     if unknown:
-        fail(UNKNOWN_PROCESSOR_ERR.format(name = name, processors = ", ".join(processors), unknown = ", ".join(unknown)))
+        fail(UNKNOWN_PROCESSOR_ERR.format(label = label, processors = ", ".join(processors), unknown = ", ".join(unknown)))
 
 def _qnn_op_package_library_impl(ctx):
     package = ctx.attr.package[QnnOpPackageInfo]

@@ -4,7 +4,7 @@ visibility(["//rules/..."])
 
 _OLDEST_BAZEL = "7.4.0"
 
-OLD_BAZEL_ERR = """rules_executorch: Bazel {version} is older than {oldest}, the oldest that the rules work with.
+OLD_BAZEL_ERR = """rules_executorch: expected Bazel {oldest} or newer; got {version}.
 
 Likely cause: .bazelversion names this version, or the bazel on the PATH is of this version.
 Fix: write {oldest} or a newer version into .bazelversion."""

@@ -5,15 +5,15 @@ visibility(["//rules/...", "//tests/...", "//tools/lint/..."])
 _OLDEST = 10
 _NEWEST = 14  # the executorch wheels are built for CPython 3.10 to 3.14
 
-NO_PYTHON_ERR = """rules_executorch: no Python interpreter found: {found}.
+NO_PYTHON_ERR = """rules_executorch: expected an interpreter of Python 3.{oldest} to 3.{newest}; {found}.
 
-Likely cause: python3 is not on the PATH, or is older than 3.{oldest} or newer than 3.{newest}.
-Fix: install one (Debian: apt-get install python3), or name it with --repo_env=EXECUTORCH_PYTHON=/path/to/python3."""
+Likely cause: no such Python is installed, or the PATH has another Python first.
+Fix: install Python (Debian: apt-get install python3), or name an interpreter with --repo_env=EXECUTORCH_PYTHON=/path/to/python3."""
 
-NO_PIP_ERR = """rules_executorch: {python} has no pip.
+NO_PIP_ERR = """rules_executorch: {python}: expected the module pip; found none.
 
 Likely cause: the distribution packages pip apart from Python (Debian: python3-pip).
-Fix: install pip, or name a wheel of it with --repo_env=EXECUTORCH_PIP_WHEEL=/path/to/pip.whl."""
+Fix: install pip, or name a wheel of pip with --repo_env=EXECUTORCH_PIP_WHEEL=/path/to/pip.whl."""
 
 _PROBE = "import sys; print(sys.executable); print(sys.version_info[1]); print(sys.version.split()[0])"
 

@@ -14,37 +14,37 @@ visibility([
 
 INSTALL_ERR = """rules_executorch: pip could not install {requirements} for @{name}:
 {stderr}
-Likely cause: no network, an index that lacks a version, or a file that the lock has no hash of.
-Fix: see that `pip install --no-deps --require-hashes -r` on that file works on this machine, or give the
-executorch.{tag} tag of MODULE.bazel an existing environment (site_packages) or your own targets (deps)."""
+Likely cause: no network, an index without one of the versions, or a file whose hash the lock does not list.
+Fix: check that `pip install --no-deps --require-hashes -r` with this lock works on this machine; or give the tag
+executorch.{tag} of MODULE.bazel an existing environment (site_packages) or targets of your own (deps)."""
 
 CUDA_ERR = """rules_executorch: pip finds no torch {version}, the CPU build, for @{name}:
 {stderr}
-Likely cause: the package index that pip is configured with offers only the CUDA build of several GB.
-Fix: add PyTorch's CPU index to pip's configuration (PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS), or take whatever build
-the index offers: executorch.python(allow_cuda = True)."""
+Likely cause: the package index of pip's configuration offers only the CUDA build of several GB.
+Fix: add PyTorch's CPU index to pip's configuration (PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS); or, to install the build
+that the index offers, set executorch.python(allow_cuda = True)."""
 
-HASH_ERR = """rules_executorch: pip could not install {requirements} for @{name}: the lock has no hash of the file of {pin} that
-pip finds here.
+HASH_ERR = """rules_executorch: pip could not install {requirements} for @{name}: expected a hash in the lock for
+the file of {pin} that pip finds; found none.
 {stderr}
-Likely cause: the lock was made with another index than the one that pip is configured with. On Linux x86-64, torch is
-installed as its CPU build (+cpu), which is a file of its own with a hash of its own.
+Likely cause: the lock was made with another index than that of pip's configuration. On Linux x86-64, the rules install
+the CPU build of torch (+cpu), which is a file of its own with a hash of its own.
 Fix: if the file that pip names above is the one to install, add a line behind `{package}==...` in the lock:
     --hash=sha256:{hash} \\"""
 
-MISFIT_ERR = """rules_executorch: executorch {executorch} of @{name} does not fit {other} {version} of {place}.
+MISFIT_ERR = """rules_executorch: @{name} has executorch {executorch}: expected {other} {expected}; got {version}, of {place}.
 
-Likely cause: one of the two was pinned or installed anew without the other.
-Fix: use executorch {executorch} with {other} {expected}, or change the one pin."""
+Likely cause: the pin or the installation of one of the two was changed without the other.
+Fix: use executorch {executorch} with {other} {expected}, or change the pin of executorch."""
 
-MISSING_DEPS_ERR = """rules_executorch: @{name}: executorch.{tag}(deps = ...) names no target for {missing}.
+MISSING_DEPS_ERR = """rules_executorch: @{name}: executorch.{tag}(deps = ...): expected a target for each of {packages}; got none for {missing}.
 
-Likely cause: the dict was written for another version of these rules, or holds only direct dependencies of your own.
+Likely cause: deps was written for another version of these rules, or has only the direct dependencies of your own code.
 Fix: give a py_library for each of {packages}."""
 
-NO_PACKAGE_ERR = """rules_executorch: @{name}: {site_packages} holds no package {package}.
+NO_PACKAGE_ERR = """rules_executorch: @{name}: expected a package {package} in {site_packages}; found none.
 
-Likely cause: site_packages names another directory than the environment's lib/python3.X/site-packages.
+Likely cause: site_packages is another directory than lib/python3.X/site-packages of the environment.
 Fix: give the directory that `python -c "import {package}, os; print(os.path.dirname({package}.__path__[0]))"` prints."""
 
 # torch's minor version that an ExecuTorch minor version is built and tested with.

@@ -9,10 +9,10 @@ load(":torch_repository.bzl", "torch_repository")
 
 visibility(["//rules/...", "//tests/..."])
 
-SEVERAL_SOURCES_ERR = """rules_executorch: executorch.{tag} names several sources: {given}.
+SEVERAL_SOURCES_ERR = """rules_executorch: executorch.{tag}: expected one of the attributes {possible}; got {given}.
 
-Likely cause: a tag was extended without removing the older attribute.
-Fix: give one of {possible}."""
+Likely cause: an attribute was added to the tag, and the older attribute was not removed.
+Fix: keep one of {given}."""
 
 _SOURCES = ["requirements", "site_packages", "wheel", "deps"]
 

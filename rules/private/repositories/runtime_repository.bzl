@@ -4,21 +4,21 @@ load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_download_command"
 
 visibility(["//rules/...", "//tests/..."])
 
-DOWNLOAD_ERR = """rules_executorch: the executorch wheel could not be had:
+DOWNLOAD_ERR = """rules_executorch: could not download the executorch wheel of {requirements}:
 {stderr}
-Likely cause: no network, a package index that lacks it, or a hash that {requirements} does not list.
-Fix: see that `pip download -r` on that file works on this machine, or give
+Likely cause: no network, a package index without this wheel, or a wheel whose hash {requirements} does not list.
+Fix: check that `pip download --no-deps --require-hashes -r {requirements}` works on this machine; or give
 executorch.runtime(wheel = ...) or executorch.runtime(site_packages = ...)."""
 
-NO_WHEEL_CONTENT_ERR = """rules_executorch: {where} has no executorch/lib/libexecutorch.so.
+NO_WHEEL_CONTENT_ERR = """rules_executorch: {where}: expected a file executorch/lib/libexecutorch.so; found none.
 
-Likely cause: a minimal or older wheel: the prebuilt C++ runtime ships since ExecuTorch 1.5.
+Likely cause: a minimal wheel, or a version before ExecuTorch 1.5, the first with the prebuilt C++ runtime.
 Fix: use executorch 1.5 or newer."""
 
-OTHER_VERSION_ERR = """rules_executorch: the executorch wheel for {platform} is {found}, and this machine's is {expected}.
+OTHER_VERSION_ERR = """rules_executorch: executorch wheel for {platform}: expected version {expected}, that of this machine's wheel; got {found}.
 
 Likely cause: executorch.runtime(wheel = ...) or executorch.runtime(site_packages = ...) gives this machine's wheel, and
-{requirements} that of {platform}.
+{requirements} gives the wheel for {platform}.
 Fix: give executorch.runtime(requirements = ...), a lock with the hashes of both wheels, or register an
 executorch_runtime_toolchain of your own for {platform}."""
 

@@ -2,9 +2,9 @@
 
 visibility(["//rules/...", "//tests/..."])
 
-NO_TORCH_ERR = """rules_executorch: @{python} has no torch/{part} for C++.
+NO_TORCH_ERR = """rules_executorch: @{python}: expected torch/{part}, for C++; found none.
 
-Likely cause: executorch.python(deps = ...) names Python targets of your own, which do not say where torch's C++ files lie.
+Likely cause: executorch.python(deps = ...) names Python targets of your own. Such targets do not give the folder of torch.
 Fix: give executorch.python(site_packages = ...) or requirements in place of deps, or register an
 executorch_torch_toolchain of your own."""
 

@@ -2,11 +2,12 @@
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
 
-NO_TOOLKIT_ERR = """{label} has sources in CUDA, {sources}, and this machine has no CUDA toolkit.
+NO_TOOLKIT_ERR = """{label}: attribute srcs: expected a CUDA toolkit on this machine, for {sources}; found none.
 
-Likely cause: srcs is a select(), in which torch_op_library does not see them; otherwise the target would be skipped.
-Fix: set target_compatible_with = ["@rules_executorch//rules:cuda"] where srcs has them, or install the toolkit and name its folder
-with --repo_env=CUDA_HOME=...
+Likely cause: srcs is a select(). Bazel skips a target with CUDA sources on such a machine, but torch_op_library does not
+see the files of a select().
+Fix: set target_compatible_with = ["@rules_executorch//rules:cuda"] where srcs has CUDA sources; or install the toolkit and
+name its folder with --repo_env=CUDA_HOME=...
 See: docs/errors.md#no-cuda-toolkit"""
 
 CudaToolkitInfo = provider(

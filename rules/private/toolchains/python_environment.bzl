@@ -2,10 +2,11 @@
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
 
-WAY_ERR = """{label}: --{setting} is {value}.
+WAY_ERR = """{label}: flag --{setting}: expected directory, tree or an absolute path; got {value}.
 
 Likely cause: a spelling mistake, or a relative path.
-Fix: give directory, tree, or the absolute path of a folder that the workers have."""
+Fix: give directory, tree, or the absolute path of a folder that the workers have.
+See: docs/errors.md#unknown-python-environment"""
 
 _PYTHON_TOOLCHAIN_TYPE = "@bazel_tools//tools/python:toolchain_type"
 

@@ -10,22 +10,24 @@ import re
 import shutil
 import sys
 
-_PYTHON_ERR = """rules_executorch: {interpreter} of the machine that runs this action is Python {found}, and the \
-packages were installed for Python {expected}.
+_PYTHON_ERR = """rules_executorch: {interpreter} of the machine that runs this action: expected Python {expected}, \
+for which the packages were installed; found Python {found}.
 
 Likely cause: with remote execution, the workers have another Python than the machine that runs Bazel.
 Fix: give the workers Python {expected} at this path, or name an interpreter of one version that all machines have:
 --repo_env=EXECUTORCH_PYTHON=/usr/bin/python3."""
 
-_MISSING_ERR = """rules_executorch: the machine that runs this action has no Python environment {directory}.
+_MISSING_ERR = """rules_executorch: expected a Python environment {directory} on the machine that runs this action; \
+found none.
 
 Likely cause: the worker's image was made before a package changed, or lacks the environment.
 Fix: on a machine with Python {python}, run the target `install` of the environment's repository with the folder that
---@rules_executorch//rules:python_environment names, and make an image of that."""
+--@rules_executorch//rules:python_environment names, and make an image of this folder."""
 
-_CHANGED_ERR = """rules_executorch: the Python environment {directory} has the fingerprint {found}.
+_CHANGED_ERR = """rules_executorch: the Python environment {directory}: expected the fingerprint {expected}; \
+found {found}.
 
-Likely cause: a package was installed or removed there, by hand.
+Likely cause: a package was installed or removed by hand.
 Fix: install the environment anew."""
 
 
@@ -91,7 +93,7 @@ def check(directory: pathlib.Path, expected: str, python: str) -> None:
         raise UnusableError(_MISSING_ERR.format(directory=directory, python=python))
     found = fingerprint(directory)
     if found != expected:
-        raise UnusableError(_CHANGED_ERR.format(directory=directory, found=found))
+        raise UnusableError(_CHANGED_ERR.format(directory=directory, expected=expected, found=found))
 
 
 def main(arguments: list[str]) -> None:

@@ -5,10 +5,10 @@ load(":toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])
 
-NO_COMPONENT_ERR = """{label}: the runtime for this platform has no {component}.
+NO_COMPONENT_ERR = """{label}: expected {component} in the runtime for this platform; found none.
 
-Likely cause: the executorch_runtime_toolchain of a runtime of your own does not name it.
-Fix: give the toolchain {component} = "<the C++ library of it>", or leave out what asks for {component}.
+Likely cause: the executorch_runtime_toolchain of a runtime of your own lacks the attribute {component}.
+Fix: set {component} to a C++ library in the toolchain, or remove the targets and attributes that need {component}.
 See: docs/errors.md#no-runtime-component"""
 
 def _executorch_runtime_component_impl(ctx):

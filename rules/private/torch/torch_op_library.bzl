@@ -15,21 +15,22 @@ load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
 
-BAD_VERSION_ERR = """{label}: attribute torch_target_version is "{value}", not a version of PyTorch.
+BAD_VERSION_ERR = """{label}: attribute torch_target_version: expected a version of PyTorch, as major.minor; got "{value}".
 
+Likely cause: the value has a patch version or a suffix.
 Fix: give the major and the minor version, e.g. "2.10".
 See: docs/errors.md#torch-version"""
 
-VERSION_ERR = """{label}: torch_target_version {value} does not fit: {misfit}.
+VERSION_ERR = """{label}: attribute torch_target_version: expected {oldest} to {newest}; got {value}: {misfit}.
 
-Likely cause: the library was written for another PyTorch than the one that executorch.python or the toolchain brings.
+Likely cause: the library was written for another PyTorch than that of executorch.python or of the toolchain.
 Fix: choose a version from {oldest} to {newest}.
 See: docs/errors.md#torch-version"""
 
-NOT_STABLE_ERR = """{label}: torch_target_version needs api = "stable".
+NOT_STABLE_ERR = """{label}: attribute torch_target_version: expected api = "stable"; got api = "aten".
 
-Likely cause: api was left at "aten", whose libraries fit the one version of PyTorch that they are compiled with.
-Fix: set api = "stable", or leave torch_target_version out.
+Likely cause: api has its default, "aten". A library with this API fits only the version of PyTorch that the library is compiled with.
+Fix: set api = "stable", or remove torch_target_version.
 See: docs/errors.md#torch-version"""
 
 # The headers of the stable ABI in older versions do not support TORCH_TARGET_VERSION.

@@ -7,10 +7,10 @@ load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
 
 visibility(["//rules/..."])
 
-BAD_OPERATOR_ERR = """{label}: attribute op is "{op}", which is not an operator's full name.
+BAD_OPERATOR_ERR = """{label}: attribute op: expected the full name of an operator; got "{op}".
 
-Likely cause: the namespace is missing, or it is written as in Python.
-Fix: give namespace::name, with an overload namespace::name.overload, e.g. op = "my_ops::mul3".
+Likely cause: the namespace is missing, or the name is written as in Python.
+Fix: give namespace::name, or namespace::name.overload, e.g. op = "my_ops::mul3".
 See: docs/errors.md#bad-operator-name"""
 
 _CHECKS = ["gradcheck", "vmap", "compile", "export"]
