@@ -72,15 +72,15 @@ def _failure_test_impl(ctx):
     env = analysistest.begin(ctx)
     target = analysistest.target_under_test(env)
     causes = target[AnalysisFailureInfo].causes.to_list() if AnalysisFailureInfo in target else []
+    if not ctx.attr.id:
+        found = [cause for cause in causes if not [name for name in ctx.attr.names if name not in cause.message]]
+        asserts.true(env, bool(found), "no error has all of {}: {}".format(ctx.attr.names, causes))
+        return analysistest.end(env)
     asserts.equals(env, 1, len(causes), "number of errors")
     for cause in causes:
-        if ctx.attr.id:
-            _, found, message = cause.message.rpartition("Error in fail: ")
-            asserts.true(env, bool(found), "this is no error of the rule: " + cause.message)
-            assert_error(env, message.rstrip(), str(target.label), ctx.attr.id, ctx.attr.names)
-        else:
-            for name in ctx.attr.names:
-                asserts.true(env, name in cause.message, "{} is not in: {}".format(name, cause.message))
+        _, found, message = cause.message.rpartition("Error in fail: ")
+        asserts.true(env, bool(found), "this is no error of the rule: " + cause.message)
+        assert_error(env, message.rstrip(), str(target.label), ctx.attr.id, ctx.attr.names)
     return analysistest.end(env)
 
 def failure_test_rule(config_settings = {}):

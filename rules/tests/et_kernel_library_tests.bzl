@@ -255,7 +255,7 @@ def et_kernel_library_test_suite(name):
         name = "kernels_misnamed_test",
         size = "small",
         id = "not-a-source",
-        names = ["attribute operators", "op_a,", "op_a.cpp"],
+        names = ["attribute operators", "op_a.\n", "op_a.cpp"],
         target_under_test = ":kernels_misnamed",
     )
     et_kernel_library(

@@ -352,7 +352,7 @@ def executorch_binary_test_suite(name):
         name = "size_what_if_library_test",
         size = "small",
         id = "what-if-without-binary",
-        names = ["attribute what_if", "//rules/tests:generated,"],
+        names = ["attribute what_if", "//rules/tests:generated."],
         target_under_test = ":size_what_if_library",
     )
     native.test_suite(

@@ -117,7 +117,7 @@ def instruction_sets_test_suite(name):
             id = "unknown-instruction-set",
             names = ["//rules:instruction_sets"] + names,
             target_compatible_with = _X86_64,
-            target_under_test = ":wide_kernels",
+            target_under_test = "//runtime/kernel_api:required_instruction_set",
         )
     py_test(
         name = "instruction_set_names_test",
