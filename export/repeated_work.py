@@ -83,7 +83,7 @@ _original_py_impl = OperatorBase.py_impl
 def _py_impl(operator: OperatorBase, key: Any) -> Callable[[_Kernel], _Kernel]:
     """Does what OperatorBase.py_impl does, which evaluates type annotations in each call."""
     if not isinstance(key, DispatchKey) or key in operator.py_kernels or key == DispatchKey.Python:
-        return _original_py_impl(operator, key)
+        return _original_py_impl(operator, key)  # type: ignore[return-value]
 
     def register(kernel: _Kernel) -> _Kernel:
         operator.py_kernels[key] = kernel

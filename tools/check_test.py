@@ -40,7 +40,15 @@ class CheckTest(absltest.TestCase):
         code, calls, printed = self._run("--everything")
         self.assertEqual(code, 0)
         self.assertEqual([line.split("  tools/")[1] for line in printed], calls)
-        for part in ("test --keep_going //...", "GRAPH_PASS_CASES=all", "op_tests_of_all_sets", "sanitize", "sweep", "fuzz", "lint"):
+        for part in (
+            "test --keep_going //...",
+            "GRAPH_PASS_CASES=all",
+            "op_tests_of_all_sets",
+            "sanitize",
+            "sweep",
+            "fuzz",
+            "lint",
+        ):
             self.assertIn(part, "\n".join(calls))
 
     def test_failure(self) -> None:

@@ -7,6 +7,7 @@ The files are tests of absltest, given by their paths in the repository. `--ever
 
 import importlib
 import sys
+import unittest
 from pathlib import Path
 
 from absl.testing import absltest
@@ -18,13 +19,13 @@ class _Loader(absltest.TestLoader):
     """Selects one method in `every`, over all classes."""
 
     def __init__(self, every: int) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self._every = every
         self._count = 0
 
-    def getTestCaseNames(self, test_case_class: type[absltest.TestCase]) -> list[str]:  # noqa: N802
+    def getTestCaseNames(self, test_case_class: type[unittest.TestCase]) -> list[str]:  # noqa: N802
         names = []
-        for name in super().getTestCaseNames(test_case_class):
+        for name in super().getTestCaseNames(test_case_class):  # type: ignore[no-untyped-call]
             if self._count % self._every == 0:
                 names.append(name)
             self._count += 1

@@ -112,9 +112,7 @@ POLYNOMIALS = (
     Polynomial(
         "kExpPolynomial",
         "e^r = 1 + r + r^2 p(r) for |r| <= log(2)/2.",
-        Approximation(
-            lambda r: (mpmath.exp(r) - 1 - r) / r**2, lambda r: r**2 / mpmath.exp(r), -_LOG2 / 2, _LOG2 / 2
-        ),
+        Approximation(lambda r: (mpmath.exp(r) - 1 - r) / r**2, lambda r: r**2 / mpmath.exp(r), -_LOG2 / 2, _LOG2 / 2),
         5,
     ),
     Polynomial(
@@ -196,7 +194,7 @@ POLYNOMIALS = (
 
 TABLES = (
     Table("kGeluTails", "The probability that a normal variable is larger than |x|.", lambda x: _erfc_of_root(x) / 2),
-    Table("kGeluTanhTails", "PyTorch's approximation \"tanh\" of the same probability.", _gelu_tanh_tail),
+    Table("kGeluTanhTails", 'PyTorch\'s approximation "tanh" of the same probability.', _gelu_tanh_tail),
 )
 
 
@@ -214,8 +212,8 @@ def _lines() -> Iterator[str]:
         kind, suffix = ("float", "f") if polynomial.bits == _FLOAT_BITS else ("double", "")
         yield f"\n/// {polynomial.comment}\n"
         yield f"inline constexpr {kind} {polynomial.name}[] = {_initializer(polynomial.coefficients(), suffix)};\n"
-    yield "\n/// The center of interval i of the tables is i * kGeluInterval, and the argument of a polynomial is |x| minus the\n"
-    yield "/// center. Each column has the coefficients of one interval. The last column is for all larger |x|.\n"
+    yield "\n/// The center of interval i of the tables is i * kGeluInterval. The argument of a polynomial is |x|\n"
+    yield "/// minus the center. Each column has the coefficients of one interval. The last column is for all larger |x|.\n"
     yield f"inline constexpr float kGeluInterval = {_literal(float(INTERVAL), 'f')};\n"
     for table in TABLES:
         rows = (_initializer(row, "f") for row in zip(*table.columns(), strict=True))

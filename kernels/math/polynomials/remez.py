@@ -66,11 +66,13 @@ def minimax(approximation: Approximation, terms: int) -> list[mpf]:
             [weights[i] * points[i] ** power for power in range(terms)] + [mpf(-1) ** k]
             for k, i in enumerate(reference)
         ]
-        *coefficients, level = mpmath.lu_solve(mpmath.matrix(rows), mpmath.matrix([weights[i] * values[i] for i in reference]))
+        *coefficients, level = mpmath.lu_solve(
+            mpmath.matrix(rows), mpmath.matrix([weights[i] * values[i] for i in reference])
+        )
         errors = [w * (value - _value(coefficients, x)) for w, value, x in zip(weights, values, points, strict=True)]
         worst = max(range(len(points)), key=lambda i: abs(errors[i]))
         if abs(errors[worst]) <= abs(level) * (1 + _TOLERANCE):
-            return coefficients
+            return list(coefficients)
         reference = _exchange(reference, worst, [error > 0 for error in errors])
     raise ArithmeticError(f"Remez' algorithm does not converge in {_EXCHANGES} steps")
 
@@ -91,7 +93,7 @@ def _exchange(reference: list[int], worst: int, is_positive: Sequence[bool]) -> 
 def rounded(approximation: Approximation, terms: int, bits: int) -> list[mpf]:
     """Returns coefficients that are rounded to `bits` bits, from the lowest degree up.
 
-    The coefficients are rounded one by one from the lowest degree up, and after each one, the remaining coefficients are
+    The coefficients are rounded one by one from the lowest degree up. After each one, the remaining coefficients are
     fitted again.
     """
     coefficients = []

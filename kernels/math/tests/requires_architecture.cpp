@@ -1,6 +1,6 @@
-// Ends a test, as passed, on a processor without the instructions that the test is compiled for. The constructor below runs
-// before the initializers of the test and is compiled for the baseline, because the compiler may use the instructions in an
-// initializer, and in each function of the standard library that the test instantiates.
+// Ends a test, as passed, on a processor without the instructions that the test is compiled for. The constructor below
+// runs before the initializers of the test and is compiled for the baseline, because the compiler may use the
+// instructions in an initializer, and in each function of the standard library that the test instantiates.
 
 #include <unistd.h>
 
