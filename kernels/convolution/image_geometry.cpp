@@ -13,13 +13,17 @@ bool read_image_axis(const Tensor& in, const ImageArguments& arguments, int64_t 
     ET_CHECK_OR_RETURN_FALSE(number > 0 && number <= kMost,
                              "a kernel size, stride or dilation is out of range: expected at least 1");
   }
-  for (const int64_t width : {axis.padding, axis.end_padding}) {
-    ET_CHECK_OR_RETURN_FALSE(width >= 0 && width <= kMost, "a padding is out of range: expected at least 0");
-  }
-  const int64_t left = axis.in_size + axis.padding + axis.end_padding - axis.dilation * (axis.kernel_size - 1) - 1;
-  ET_CHECK_OR_RETURN_FALSE(left >= 0, "the kernel is larger than the padded input");
+  const bool is_transposed = arguments.transposed;
+  ET_CHECK_OR_RETURN_FALSE(axis.padding >= 0 && axis.padding <= kMost &&
+                               axis.end_padding >= (is_transposed ? -kMost : 0) && axis.end_padding <= kMost,
+                           "a padding is out of range: expected at least 0");
+  const int64_t span = axis.dilation * (axis.kernel_size - 1);
+  const int64_t left = is_transposed ? (axis.in_size - 1) * axis.stride + span - axis.padding - axis.end_padding
+                                     : axis.in_size + axis.padding + axis.end_padding - span - 1;
+  ET_CHECK_OR_RETURN_FALSE(left >= 0, "the %s",
+                           is_transposed ? "padding removes all outputs" : "kernel is larger than the padded input");
   ET_CHECK_OR_RETURN_FALSE(left < kMost, "the padded input is too large");
-  axis.out_size = left / axis.stride + 1;
+  axis.out_size = is_transposed ? left + 1 : left / axis.stride + 1;
   return true;
 }
 

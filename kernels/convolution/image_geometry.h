@@ -32,6 +32,8 @@ struct ImageArguments {
   ArrayRef<int64_t> padding;
   ArrayRef<int64_t> end_padding;
   ArrayRef<int64_t> dilation;
+  /// Input and output are exchanged. Paddings are removed from the output; a negative one at the end adds outputs.
+  bool transposed = false;
 };
 
 /// Reads the spatial dimensions of `in`, a batch of images. Products of these sizes do not overflow. Returns false if

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <optional>
 #include <string_view>
 
@@ -14,7 +15,7 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
                                ArrayRef<int64_t> kernel_size, int64_t out_channels, ArrayRef<int64_t> stride,
                                ArrayRef<int64_t> padding, ArrayRef<int64_t> end_padding, ArrayRef<int64_t> dilation,
                                int64_t groups, std::string_view activation, double minimum, double maximum,
-                               Tensor& out) {
+                               bool transposed, Tensor& out) {
   ET_DEFINE_OPERATOR_NAME(op_name, "packed_convolution.out");
 
   // Check
@@ -23,8 +24,8 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   ET_KERNEL_CHECK(ctx, isFloatingType(type) && type != ScalarType::Double, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, weight, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx,
-                  packed::read_geometry(in, weight, {kernel_size, stride, padding, end_padding, dilation}, out_channels,
-                                        groups, geometry),
+                  packed::read_geometry(in, weight, {kernel_size, stride, padding, end_padding, dilation, transposed},
+                                        out_channels, groups, geometry),
                   InvalidArgument, out);
 
   // Resize
@@ -36,8 +37,18 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   }
 
   // Compute
-  const packed::Plan plan = packed::make_plan(geometry);
-  const auto memory = ctx.allocate_temp(plan.parts * plan.scratch_size, /*alignment=*/64);
+  size_t size = 0;
+  const auto for_phases = [&](const auto& function) {
+    for (int64_t i = 0; i < packed::phase_count(geometry); ++i) {
+      const packed::Geometry phase = packed::phase_of(geometry, i);
+      // The result may have fewer pixels than a stride.
+      if (phase.y.out_size > 0 && phase.x.out_size > 0) {
+        function(packed::make_plan(phase));
+      }
+    }
+  };
+  for_phases([&](const packed::Plan& plan) { size = std::max<size_t>(size, plan.parts * plan.scratch_size); });
+  const auto memory = ctx.allocate_temp(size, /*alignment=*/64);
   ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "not enough temporary memory for the convolution");
   ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE, [&] {
     const packed::Operands<CTYPE> operands{static_cast<const CTYPE*>(in.const_data_ptr()),
@@ -46,7 +57,9 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
                                            elements_of<CTYPE>(addend),
                                            static_cast<CTYPE*>(out.mutable_data_ptr()),
                                            epilogue};
-    packed::PackedConvolution<CTYPE>(plan, operands).compute(static_cast<char*>(*memory));
+    for_phases([&](const packed::Plan& plan) {
+      packed::PackedConvolution<CTYPE>(plan, operands).compute(static_cast<char*>(*memory));
+    });
   });
   return out;
 }

@@ -56,6 +56,34 @@ def pack(weight: torch.Tensor, groups: int) -> torch.Tensor:
     return packed
 
 
+def pack_transposed(
+    weight: torch.Tensor, groups: int, stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> torch.Tensor:
+    """Returns the weights of a transposed convolution as `pack`, with the kernel positions in the order of phases."""
+    channels, of_group, *kernel_size = weight.shape
+    order = _phases(kernel_size, stride, padding, dilation)
+    by_output = weight.reshape(groups, channels // groups, of_group, -1).transpose(1, 2).flatten(0, 1)
+    return pack(by_output[:, :, order].unsqueeze(2), groups)
+
+
+def _phases(
+    kernel_size: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> list[int]:
+    """Returns the kernel positions of a transposed convolution, phase by phase.
+
+    A phase is an ordinary convolution. In each dimension, its outputs are a stride apart. The phases are in the order
+    of their first outputs, row by row. The positions of a phase are in the order of the inputs that they read.
+    """
+    rows, columns = (
+        [
+            [position for position in reversed(range(size)) if (position * far - before - phase) % step == 0]
+            for phase in range(step)
+        ]
+        for size, step, before, far in zip(kernel_size, stride, padding, dilation, strict=True)
+    )
+    return [y * kernel_size[1] + x for ys in rows for xs in columns for y in ys for x in xs]
+
+
 def unpack(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
     """Returns the weights before `pack`. An input channel of zeros that fills up the last pair stays."""
     if packed.dim() == 2:
@@ -67,20 +95,40 @@ def unpack(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, 
 
 @implements(PackedConvolution)
 def packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tensor:
-    (top, left), (bottom, right) = call.padding, call.end_padding
-    padded = functional.pad(call.input, [left, right, top, bottom])
     weight = unpack(call.weight, call.kernel_size, call.out_channels, call.groups)
     weight = weight[:, : call.input.shape[1] // call.groups]
-    result = functional.conv2d(padded, weight, call.bias, call.stride, 0, call.dilation, call.groups)
+    result = (_transposed if call.transposed else _convolution)(call, weight)
     if call.addend is not None:
         result = result + call.addend
     return activation.apply(call, result).contiguous(memory_format=torch.channels_last)
 
 
+def _convolution(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:
+    (top, left), (bottom, right) = call.padding, call.end_padding
+    padded = functional.pad(call.input, [left, right, top, bottom])
+    return functional.conv2d(padded, weight, call.bias, call.stride, 0, call.dilation, call.groups)
+
+
+def _transposed(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:
+    order = _phases(call.kernel_size, call.stride, call.padding, call.dilation)
+    positions = torch.empty_like(weight).flatten(2)
+    positions[:, :, order] = weight.flatten(2)
+    by_input = positions.unflatten(0, (call.groups, -1)).transpose(1, 2).flatten(0, 1)
+    kernels = by_input.unflatten(2, call.kernel_size)
+    sums = functional.conv_transpose2d(
+        call.input, kernels, stride=call.stride, groups=call.groups, dilation=call.dilation
+    )
+    (top, left), (bottom, right) = call.padding, call.end_padding
+    result = functional.pad(sums, [-left, -right, -top, -bottom])
+    return result if call.bias is None else result + call.bias[:, None, None]
+
+
 @fakes(PackedConvolution)
 def fake_packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tensor:
     sizes = [
-        (size + before + behind - step * (kernel - 1) - 1) // by + 1
+        (size - 1) * by + step * (kernel - 1) + 1 - before - behind
+        if call.transposed
+        else (size + before + behind - step * (kernel - 1) - 1) // by + 1
         for size, kernel, by, before, behind, step in zip(
             call.input.shape[2:],
             call.kernel_size,

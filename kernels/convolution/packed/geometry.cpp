@@ -1,6 +1,10 @@
 #include "kernels/convolution/packed/geometry.h"
 
+#include <algorithm>
+#include <numeric>
+
 #include "kernels/gemm/float_panels.h"
+#include "kernels/math/divide_up.h"
 #include "kernels/views/memory_format.h"
 #include "kernels/views/strided_view.h"
 
@@ -13,7 +17,63 @@ int64_t packed_channels(ScalarType type, int64_t channels, int64_t groups) {
   return type == ScalarType::BFloat16 && groups == 1 ? (of_group + 1) / 2 * 2 : of_group;
 }
 
+/// Whether each phase has kernel positions, and the same distance between the inputs of neighboring positions.
+bool has_phases(const ImageAxis& axis) {
+  return axis.kernel_size >= axis.stride && std::gcd(axis.stride, axis.dilation) == 1;
+}
+
+/// The first kernel position of a phase. Input i and position k contribute to output i * stride + k * dilation -
+/// padding.
+int64_t first_of_phase(const ImageAxis& axis, int64_t phase) {
+  int64_t first = 0;
+  while ((first * axis.dilation - axis.padding - phase) % axis.stride != 0) {
+    ++first;
+  }
+  return first;
+}
+
+int64_t positions_of_phase(const ImageAxis& axis, int64_t phase) {
+  return divide_up(axis.kernel_size - first_of_phase(axis, phase), axis.stride);
+}
+
+int64_t positions_before_phase(const ImageAxis& axis, int64_t phase) {
+  int64_t count = 0;
+  for (int64_t before = 0; before < phase; ++before) {
+    count += positions_of_phase(axis, before);
+  }
+  return count;
+}
+
+/// The packed positions of a phase are in the order of their inputs: from the last position to the first.
+ImageAxis axis_of_phase(const ImageAxis& axis, int64_t phase) {
+  ImageAxis result = axis;
+  result.kernel_size = positions_of_phase(axis, phase);
+  result.out_size = divide_up(std::max<int64_t>(axis.out_size - phase, 0), axis.stride);
+  const int64_t last = first_of_phase(axis, phase) + (result.kernel_size - 1) * axis.stride;
+  result.padding = (last * axis.dilation - axis.padding - phase) / axis.stride;
+  result.end_padding = 0;
+  result.stride = 1;
+  return result;
+}
+
 }  // namespace
+
+Geometry phase_of(const Geometry& geometry, int64_t phase) {
+  if (!geometry.is_transposed) {
+    return geometry;
+  }
+  const int64_t row = phase / geometry.x.stride;
+  const int64_t column = phase % geometry.x.stride;
+  Geometry result = geometry;
+  result.y = axis_of_phase(geometry.y, row);
+  result.x = axis_of_phase(geometry.x, column);
+  result.first_position = positions_before_phase(geometry.y, row) * geometry.x.kernel_size +
+                          result.y.kernel_size * positions_before_phase(geometry.x, column);
+  result.out_first = row * geometry.out_row_stride + column * geometry.out_pixel_stride;
+  result.out_row_stride *= geometry.y.stride;
+  result.out_pixel_stride *= geometry.x.stride;
+  return result;
+}
 
 bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments& arguments, int64_t out_channels,
                    int64_t groups, Geometry& geometry) {
@@ -28,14 +88,19 @@ bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments&
                            "%d groups do not divide the channels", int(groups));
   const int64_t packed = packed_channels(in.scalar_type(), in.size(1), groups);
   geometry.channels = packed * groups;
-  const int64_t positions = geometry.y.kernel_size * geometry.x.kernel_size;
+  geometry.positions = geometry.y.kernel_size * geometry.x.kernel_size;
+  geometry.is_transposed = arguments.transposed;
+  ET_CHECK_OR_RETURN_FALSE(
+      !geometry.is_transposed || (!geometry.is_depthwise && has_phases(geometry.y) && has_phases(geometry.x)),
+      "expected a transposed convolution that is not depthwise, with a kernel of at least the stride, and with a "
+      "dilation that has no factor of the stride");
   const int64_t of_group = out_channels / groups;
   const bool has_pairs = in.scalar_type() == ScalarType::BFloat16 && packed % 2 == 0;
   const bool is_packed =
       geometry.is_depthwise
-          ? weight.dim() == 2 && weight.size(0) == positions && weight.size(1) == groups &&
+          ? weight.dim() == 2 && weight.size(0) == geometry.positions && weight.size(1) == groups &&
                 ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), 2)
-          : has_panels(weight, 1, of_group, positions * packed, has_pairs) && weight.size(0) == groups;
+          : has_panels(weight, 1, of_group, geometry.positions * packed, has_pairs) && weight.size(0) == groups;
   ET_CHECK_OR_RETURN_FALSE(is_packed,
                            "weights are not packed for this convolution: the program was exported by another version "
                            "of rules_executorch; export the program again");
@@ -45,6 +110,11 @@ bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments&
   geometry.in_channel_stride = is_last ? 1 : view.strides[1];
   geometry.in_row_stride = is_last ? in.size(3) * in.size(1) : view.strides[2];
   geometry.in_pixel_stride = is_last ? in.size(1) : view.strides[3];
+  geometry.first_position = 0;
+  geometry.out_first = 0;
+  geometry.out_pixel_stride = out_channels;
+  geometry.out_row_stride = geometry.x.out_size * geometry.out_pixel_stride;
+  geometry.out_batch_stride = geometry.y.out_size * geometry.out_row_stride;
   return true;
 }
 

@@ -22,7 +22,30 @@ struct Geometry {
   int64_t in_row_stride;
   int64_t in_pixel_stride;
   bool is_depthwise;  // one input channel for each output channel: weights have a row for each kernel position
+  bool is_transposed;
+  int64_t positions;       // of the packed kernel
+  int64_t first_position;  // the first of the y.kernel_size * x.kernel_size positions to multiply
+  int64_t out_first;       // the first result
+  int64_t out_batch_stride;
+  int64_t out_row_stride;
+  int64_t out_pixel_stride;
+
+  /// The first channel of the result of a pixel, numbered across the batch.
+  int64_t out_at(int64_t pixel) const {
+    const int64_t row = pixel / x.out_size;
+    return out_first + row / y.out_size * out_batch_stride + row % y.out_size * out_row_stride +
+           pixel % x.out_size * out_pixel_stride;
+  }
 };
+
+/// The number of ordinary convolutions that compute a transposed convolution: one for each output of a stride. Each
+/// reads a part of the kernel positions, and its results are strides apart.
+inline int64_t phase_count(const Geometry& geometry) {
+  return geometry.is_transposed ? geometry.y.stride * geometry.x.stride : 1;
+}
+
+/// A phase of a transposed convolution, as an ordinary convolution; an ordinary convolution itself.
+Geometry phase_of(const Geometry& geometry, int64_t phase);
 
 /// Reads the sizes from the arguments of the operator. Returns false if the arguments are invalid or if the weights are
 /// packed for another convolution.

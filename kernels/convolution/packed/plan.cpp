@@ -59,11 +59,14 @@ Plan make_plan(const Geometry& geometry) {
   plan.is_merged = plan.is_copied && plan.groups == 1 && plan.x.dilation == 1;
   plan.places = plan.y.kernel_size * (plan.is_merged ? 1 : plan.x.kernel_size);
   plan.depth = plan.is_depthwise ? 1 : plan.channels / plan.groups * (plan.is_merged ? plan.x.kernel_size : 1);
+  const int64_t position_rows = plan.places * plan.depth / (plan.y.kernel_size * plan.x.kernel_size);
+  plan.panel_rows = plan.positions * position_rows;
+  plan.first_row = plan.first_position * position_rows;
   const int64_t most_converted = plan.converts ? kConverted / plan.channels : kBlockPixels;
   const int64_t most = std::max<int64_t>(std::min({kBlockPixels, kPlaces / plan.places, most_converted}) / 8 * 8, 8);
-  if (plan.is_copied) {
+  if (plan.is_copied || plan.is_transposed) {
     // A block has several rows of pixels, or a part of a row.
-    const int64_t most_rows = std::max<int64_t>(most / plan.x.out_size, 1);
+    const int64_t most_rows = plan.is_transposed ? 1 : std::max<int64_t>(most / plan.x.out_size, 1);
     const int64_t rows = even_size(plan.y.out_size, most_rows, 1);
     plan.block_pixels = plan.x.out_size > most ? even_size(plan.x.out_size, most, 1) : rows * plan.x.out_size;
     plan.row_blocks = divide_up(plan.x.out_size, plan.block_pixels);
@@ -112,7 +115,7 @@ Place Plan::place_at(int64_t unit) const {
 
 Block Plan::block_at(int64_t index) const {
   const int64_t pixels = y.out_size * x.out_size;
-  if (!is_copied) {
+  if (!is_copied && !is_transposed) {
     return {index * block_pixels, std::min(block_pixels, batch * pixels - index * block_pixels)};
   }
   if (row_blocks > 1) {

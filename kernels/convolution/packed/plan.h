@@ -33,6 +33,8 @@ struct Plan : Geometry {
   bool is_merged;     // the pixels of a kernel row are one place
   int64_t places;     // kernel positions, for each pixel
   int64_t depth;      // contiguous inputs at each place
+  int64_t panel_rows;
+  int64_t first_row;  // of a panel
   int64_t block_pixels;
   int64_t row_blocks;  // for each row
   int64_t blocks;

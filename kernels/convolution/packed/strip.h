@@ -14,7 +14,7 @@
 
 namespace rules_executorch::kernels::packed {
 
-/// Computes the pixels of a block for the channels of a strip.
+/// Computes pixels of a block, whose results are equally far apart, for the channels of a strip.
 template <typename E>
 class StripLoops {
  public:
@@ -22,7 +22,7 @@ class StripLoops {
 
   void compute(const Block& block, int64_t from, int64_t to, const Scratch& scratch, int64_t group,
                int64_t strip) const {
-    const int64_t k = plan_.places * plan_.depth;
+    const int64_t k = plan_.panel_rows;
     const int64_t of_group = plan_.out_channels / plan_.groups;
     const int64_t width = strip_width(plan_.filled_channels, strip);
     const int64_t stored = std::min(width, of_group - strip * kStripColumns);
@@ -36,7 +36,7 @@ class StripLoops {
     alignas(64) float no_biases[kStripColumns] = {};
     // The destination of the tiles: the results, or sums that are converted to results.
     float* const sums = scratch.sums;
-    E* const results = operands_.out + (block.first + from) * plan_.out_channels + channel;
+    E* const results = operands_.out + plan_.out_at(block.first + from) + channel;
     const float* residuals = nullptr;
     if constexpr (kIsFloat) {
       residuals = operands_.residual != nullptr ? operands_.residual + (results - operands_.out) : nullptr;
@@ -50,8 +50,8 @@ class StripLoops {
       if (operands_.residual != nullptr) {
         residuals = sums;
         for (int64_t i = 0; i < to - from; ++i) {
-          load_row(operands_.residual + (results - operands_.out) + i * plan_.out_channels, sums + i * kStripColumns,
-                   stored);
+          load_row(operands_.residual + (results - operands_.out) + i * plan_.out_pixel_stride,
+                   sums + i * kStripColumns, stored);
           std::fill_n(sums + i * kStripColumns + stored, width - stored, 0.0f);
         }
       }
@@ -63,12 +63,12 @@ class StripLoops {
         tile.places = std::min(place_step, plan_.places - place);
         tile.depth = std::min(depth_step, plan_.depth - first);
         tile.first = group * plan_.depth + first;
-        tile.out_stride = kIsFloat ? plan_.out_channels : kStripColumns;
+        tile.out_stride = kIsFloat ? plan_.out_pixel_stride : kStripColumns;
         tile.residual_stride = tile.out_stride;
         const int64_t rows = tile.places * tile.depth;
         const bool is_first = place == 0 && first == 0;
         const bool is_last = place + tile.places == plan_.places && first + tile.depth == plan_.depth;
-        const int64_t start = start_of_strip + (place * plan_.depth + first) * kFloatPanelColumns;
+        const int64_t start = start_of_strip + (plan_.first_row + place * plan_.depth + first) * kFloatPanelColumns;
         const float* slice = scratch.weights;
         const float* next_slice = slice;
         if (plan_.converts) {
@@ -133,7 +133,7 @@ class StripLoops {
     }
     if (!kIsFloat || operands_.epilogue.activation.apply != nullptr) {
       for (int64_t i = 0; i < to - from; ++i) {
-        operands_.store(sums + i * kStripColumns, results + i * plan_.out_channels, stored);
+        operands_.store(sums + i * kStripColumns, results + i * plan_.out_pixel_stride, stored);
       }
     }
   }

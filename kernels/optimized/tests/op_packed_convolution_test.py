@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 import torch
 from absl.testing import absltest
@@ -50,6 +51,23 @@ _STEPS = (
     ((3, 2), (4, 5), (3, 6), (1, 1)),
 )
 
+# Transposed convolutions: the shapes of input and weight, the groups, strides, padding before and after (a negative
+# one adds outputs), dilation. The kernel is a multiple of the stride or not; one kernel position; sums of several
+# parts; few channels; groups; rows of more pixels than a block; fewer outputs than a stride; more padding than the
+# kernel.
+_TRANSPOSED: tuple[tuple[tuple[int, ...], tuple[int, ...], int, Sequence[Sequence[int]]], ...] = (
+    ((2, 20, 7, 9), (20, 33, 4, 4), 1, ((2, 2), (1, 1), (1, 1), (1, 1))),
+    ((1, 16, 5, 6), (16, 16, 2, 3), 1, ((2, 3), (0, 0), (0, 0), (1, 1))),
+    ((2, 24, 6, 5), (24, 50, 3, 5), 1, ((2, 2), (1, 2), (0, 1), (1, 3))),
+    ((1, 300, 4, 3), (300, 20, 3, 4), 1, ((1, 3), (0, 1), (-2, 2), (2, 2))),
+    ((3, 3, 8, 7), (3, 17, 3, 3), 1, ((2, 1), (0, 2), (1, 2), (1, 2))),
+    ((2, 24, 7, 8), (24, 12, 4, 3), 2, ((2, 2), (1, 0), (1, -1), (1, 1))),
+    ((1, 3, 2, 600), (3, 8, 1, 16), 1, ((1, 8), (0, 4), (0, 4), (1, 1))),
+    ((1, 32, 1, 1), (32, 16, 5, 5), 1, ((5, 4), (2, 2), (1, 2), (1, 1))),
+    ((1, 16, 4, 4), (16, 16, 3, 3), 1, ((1, 1), (3, 4), (2, 0), (1, 1))),
+    ((2, 9, 3, 4), (9, 8, 1, 1), 1, ((1, 1), (0, 0), (0, 0), (1, 1))),
+)
+
 _ACTIVATIONS: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] = {
     "none": lambda x: x,
     "gelu": functional.gelu,
@@ -77,6 +95,25 @@ def _packed(weight: torch.Tensor, groups: int) -> torch.Tensor:
                     rows.append(row.flatten())
     pair = (2,) if step == 2 else ()
     return torch.cat(rows).reshape(groups, -(-channels // _COLUMNS), -1, _COLUMNS, *pair)
+
+
+def _in_phases(
+    kernel_size: Sequence[int], stride: Sequence[int], padding: Sequence[int], dilation: Sequence[int]
+) -> Iterator[tuple[int, ...]]:
+    """Yields the kernel positions of a transposed convolution, output by output of a stride, in the order of inputs."""
+    for first in itertools.product(*map(range, stride)):
+        for position in itertools.product(*(reversed(range(size)) for size in kernel_size)):
+            places = zip(position, dilation, padding, first, stride, strict=True)
+            if all((k * far - before - out) % step == 0 for k, far, before, out, step in places):
+                yield position
+
+
+def _packed_transposed(weight: torch.Tensor, groups: int, steps: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Packs the weight of a transposed convolution as one with a kernel of one row."""
+    stride, padding, _, dilation = steps
+    parts = [part.transpose(0, 1) for part in weight.chunk(groups)]
+    positions = list(_in_phases(weight.shape[2:], stride, padding, dilation))
+    return _packed(torch.stack([torch.cat(parts)[:, :, y, x] for y, x in positions], 2).unsqueeze(2), groups)
 
 
 def _unpacked(packed: torch.Tensor, kernel_size: Sequence[int], out_channels: int, groups: int) -> torch.Tensor:
@@ -108,14 +145,24 @@ def _reference(  # noqa: PLR0917  # The parameters of the operator.
     activation: str = "none",
     minimum: float = 0.0,
     maximum: float = 0.0,
+    transposed: bool = False,
 ) -> torch.Tensor:
     """PyTorch's result in float64."""
     if {x.dtype for x in (weight, bias, addend) if x is not None} != {input.dtype} or input.dtype == torch.float64:
         raise ValueError("expected tensors of the same dtype: Float, Half or BFloat16")
-    padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
     unpacked = _unpacked(weight, kernel_size, out_channels, groups)[:, : input.shape[1] // groups]
-    doubles = None if bias is None else bias.double()
-    result = functional.conv2d(padded, unpacked, doubles, [*stride], 0, [*dilation], groups)
+    if transposed:
+        weights = torch.empty_like(unpacked)
+        for packed_at, (y, x) in enumerate(_in_phases(kernel_size, stride, padding, dilation)):
+            weights[:, :, y, x] = unpacked.flatten(2)[:, :, packed_at]
+        by_input = torch.cat([part.transpose(0, 1) for part in weights.chunk(groups)])
+        sums = functional.conv_transpose2d(input.double(), by_input, None, [*stride], 0, 0, groups, [*dilation])
+        result = functional.pad(sums, [-padding[1], -end_padding[1], -padding[0], -end_padding[0]])
+    else:
+        padded = functional.pad(input.double(), [padding[1], end_padding[1], padding[0], end_padding[0]])
+        result = functional.conv2d(padded, unpacked, None, [*stride], 0, [*dilation], groups)
+    if bias is not None:
+        result = result + bias.double()[:, None, None]
     if addend is not None:
         result = result + addend.double()
     result = result.clamp(minimum, maximum) if activation == "clamp" else _ACTIVATIONS[activation](result)
@@ -180,6 +227,65 @@ class OpPackedConvolutionTest(op_tester.OpTest):
                     rtol=torch.finfo(dtype).eps,
                     atol=1e-3,
                 )
+
+    def test_transposed(self) -> None:
+        for dtype, (x_shape, weight_shape, groups, steps) in itertools.product(
+            (torch.float32, torch.float16, torch.bfloat16), _TRANSPOSED
+        ):
+            out_channels = weight_shape[1] * groups
+            sizes = [
+                (size - 1) * stride + dilation * (kernel - 1) + 1 - before - behind
+                for size, kernel, stride, before, behind, dilation in zip(
+                    x_shape[2:], weight_shape[2:], *steps, strict=True
+                )
+            ]
+            for order, has_addend, activation in (
+                (_LAST, False, ("none",)),
+                (_LAST, True, ("silu",)),
+                (_FIRST, True, ("clamp", -1.0, 2.0)),
+            ):
+                x, weight = _random(x_shape, order, dtype), _random(weight_shape, None, dtype)
+                bias = _random([out_channels], None, dtype) if has_addend else None
+                addend = _random([x_shape[0], out_channels, *sizes], _LAST, dtype) if has_addend else None
+                packed = _packed_transposed(weight, groups, steps)
+                self.convolution.check(
+                    *(x, packed, bias, addend, weight_shape[2:], out_channels, *steps, groups),
+                    *(*activation, 0.0, 0.0)[:3],
+                    True,
+                    out_dim_order=_LAST,
+                    static=True,
+                    rtol=1e-5 if dtype == torch.float32 else torch.finfo(dtype).eps,
+                    atol=1e-4 if dtype == torch.float32 else 1e-3,
+                )
+
+    def test_wrong_transposed_convolutions(self) -> None:
+        x = torch.ones(1, 8, 4, 4).to(memory_format=torch.channels_last)
+        weight = _packed(torch.ones(20, 8, 2, 2), 1)
+
+        def check(function: Callable[..., object], *lists: Sequence[int], **options: Any) -> None:
+            function(
+                *(x, weight, None, None, [2, 2], 20, *lists, 1, "none", 0.0, 0.0, True),
+                **options,
+                out_dim_order=_LAST,
+                static=True,
+            )
+
+        check(self.convolution.check, [2, 1], [0, 0], [1, 0], [1, 2])
+        out = torch.ones(1, 20, 7, 6).to(memory_format=torch.channels_last)
+        for lists in (
+            ([3, 1], [0, 0], [1, 0], [1, 2]),  # Outputs without a kernel position.
+            ([2, 1], [0, 0], [1, 0], [2, 2]),
+            ([2, 1], [-1, 0], [1, 0], [1, 2]),
+            ([2, 1], [0, 0], [8, 0], [1, 2]),  # No outputs.
+        ):
+            check(self.convolution.check_rejected, *lists, outs=[out])
+        depthwise = ([2, 2], 8, [2, 2], [0, 0], [0, 0], [1, 1], 8, "none", 0.0, 0.0, True)
+        self.convolution.check_rejected(
+            *(x, torch.ones(4, 8), None, None, *depthwise),
+            outs=[torch.ones(1, 8, 8, 8).to(memory_format=torch.channels_last)],
+            out_dim_order=_LAST,
+            static=True,
+        )
 
     def test_every_number(self) -> None:
         """The conversions of inputs, weights, addends and results are exact for all 16-bit numbers."""

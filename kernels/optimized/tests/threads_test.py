@@ -85,6 +85,15 @@ class _Draw(random.Random):
             tensor = torch.randint(bounds.min, bounds.max + 1, tuple(shape), generator=generator).to(dtype)
         return tensor if dim_order is None else op_tester.with_dim_order(tensor, dim_order)
 
+    def panels(self, shape: Sequence[int], dtype: torch.dtype) -> torch.Tensor:
+        """Packed weights of a convolution: groups, a group's output channels, height, width, a group's channels."""
+        groups, out_channels, height, width, channels = shape
+        # In bfloat16, channels are in pairs.
+        channels += channels % 2 if dtype == torch.bfloat16 and groups == 1 else 0
+        inputs = height * width * channels
+        rows = (inputs // 2, _COLUMNS, 2) if dtype == torch.bfloat16 and channels % 2 == 0 else (inputs, _COLUMNS)
+        return self.tensor((groups, _divide_up(out_channels, _COLUMNS), *rows), dtype)
+
     def byte_dtype(self) -> torch.dtype:
         return self.choice((torch.int8, torch.uint8))
 
@@ -170,6 +179,40 @@ def _images(draw: _Draw, kind: str) -> _Images:
     return _Images(batch, channels, out_channels, groups, kernel, (strides, begins, ends, dilations), in_size)
 
 
+def _transposed_convolution(dtype: torch.dtype) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        strides = [draw.randint(1, 3) for _ in range(2)]
+        kernel = [draw.randint(stride, 5) for stride in strides]
+        begins, ends = ([draw.randint(0, 1) for _ in range(2)] for _ in range(2))
+        batch, height, width, channels, out_channels = draw.sizes(_PRODUCTS, 3, 40, 40, 90, 150)
+        in_size = [max(size, 3) for size in (height, width)]
+        out_size = [
+            (size - 1) * stride + extent - begin - end
+            for size, stride, extent, begin, end in zip(in_size, strides, kernel, begins, ends, strict=True)
+        ]
+        out_shape = [batch, out_channels, *out_size]
+        steps = (strides, begins, ends, [1, 1])
+        return _Call(
+            (
+                draw.tensor([batch, channels, *in_size], dtype, _LAST),
+                draw.panels((1, out_channels, *kernel, channels), dtype),
+                draw.tensor([out_channels], dtype) if draw.flip() else None,
+                draw.tensor(out_shape, dtype, _LAST) if draw.flip() else None,
+                kernel,
+                out_channels,
+                *steps,
+                1,
+                *(*draw.activation(), 0.0, 0.0)[:3],
+                True,
+            ),
+            out_shape,
+            {"out_dim_order": _LAST, "static": True},
+            dtype,
+        )
+
+    return call
+
+
 def _packed_convolution(kind: str, dim_order: Sequence[int], dtype: torch.dtype) -> Callable[[_Draw], _Call]:
     def call(draw: _Draw) -> _Call:
         images = _images(draw, kind)
@@ -179,11 +222,7 @@ def _packed_convolution(kind: str, dim_order: Sequence[int], dtype: torch.dtype)
             weight = draw.tensor((height * width, images.groups), dtype)
         else:
             channels = images.channels // images.groups
-            # In bfloat16, channels are in pairs.
-            channels += channels % 2 if dtype == torch.bfloat16 and images.groups == 1 else 0
-            inputs = height * width * channels
-            shape = (inputs // 2, _COLUMNS, 2) if dtype == torch.bfloat16 and channels % 2 == 0 else (inputs, _COLUMNS)
-            weight = draw.tensor((images.groups, _divide_up(of_group, _COLUMNS), *shape), dtype)
+            weight = draw.panels((images.groups, of_group, height, width, channels), dtype)
         return _Call(
             (
                 draw.tensor(images.in_shape, dtype, dim_order),
@@ -612,7 +651,8 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
             ("depthwise", _DEPTHWISE, _LAST),
             ("depthwise, copied", _DEPTHWISE, _FIRST),
         )
-    },
+    }
+    | {f"transposed, {dtype}": _transposed_convolution(dtype) for dtype in (torch.float32, *_HALF)},
     "rules_executorch::packed_embedding.out": {"": _packed_embedding},
     "rules_executorch::packed_linear.out": {"": _packed_linear},
     "rules_executorch::quantized_add.out": {"": _quantized_add},
