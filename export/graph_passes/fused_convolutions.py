@@ -24,7 +24,7 @@ def of(node: object) -> FusedConvolution[Node] | None:
         (convolution.groups,),
     )
     if convolution.transposed or not (
-        _are_known(stride) and _are_known(padding) and _are_known(dilation) and _are_known(groups)
+        are_known(stride) and are_known(padding) and are_known(dilation) and are_known(groups)
     ):
         return None
     return FusedConvolution(
@@ -39,5 +39,6 @@ def of(node: object) -> FusedConvolution[Node] | None:
     )
 
 
-def _are_known(numbers: tuple[int | Node, ...]) -> TypeGuard[tuple[int, ...]]:
+def are_known(numbers: tuple[int | Node, ...]) -> TypeGuard[tuple[int, ...]]:
+    """Returns whether none of the numbers is symbolic."""
     return all(isinstance(number, int) for number in numbers)

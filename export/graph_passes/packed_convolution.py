@@ -17,7 +17,7 @@ from export.graph_passes.calls import PackedConvolution
 from export.graph_passes.channels_last_layer import Layer
 from export.graph_passes.operators import packed_convolution as operator
 
-_DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
+DTYPES = frozenset({torch.float32, torch.float16, torch.bfloat16})
 # The largest ratio between the sizes of the packed and the unpacked weights of a group.
 _MOST_SHARE = 2
 
@@ -25,12 +25,16 @@ _MOST_SHARE = 2
 def is_packed(weight: torch.Tensor, groups: int) -> bool:
     """Returns whether the kernel supports the weights' dtype and the width of a group."""
     out_channels = weight.shape[0]
-    if weight.dtype not in _DTYPES:
+    if weight.dtype not in DTYPES:
         return False
     if operator.is_depthwise(weight.shape[1] * groups, out_channels, groups) or groups == 1:
         return True
-    of_group = out_channels // groups
-    return operator.filled_channels(of_group) <= _MOST_SHARE * of_group
+    return fills_panels(out_channels // groups)
+
+
+def fills_panels(out_channels: int) -> bool:
+    """Returns whether the output channels of a group fill a large part of their panels."""
+    return operator.filled_channels(out_channels) <= _MOST_SHARE * out_channels
 
 
 def layer(program: ExportedProgram, node: Node) -> Layer | None:

@@ -57,7 +57,8 @@ inline constexpr double kPreciseExp2Polynomial[] = {0x1.41d31fad4d91cp-13, 0x1.5
                                                     0x1.0000000260ee8p+0};
 
 /// The center of interval i of the tables is i * kGeluInterval. The argument of a polynomial is |x|
-/// minus the center. Each column has the coefficients of one interval. The last column is for all larger |x|.
+/// minus the center. Each column has the coefficients of one interval. The last column is for all
+/// larger |x|.
 inline constexpr float kGeluInterval = 0x1.9p-2f;
 
 /// The probability that a normal variable is larger than |x|.

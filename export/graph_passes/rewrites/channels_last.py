@@ -18,7 +18,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs, packed_convolution
+from export.graph_passes import graphs, packed_convolution, transposed_convolution
 from export.graph_passes.calls import PermuteCopy, ToDimOrderCopy
 from export.graph_passes.channels_last_layer import Layer
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
@@ -71,7 +71,7 @@ Reader = Callable[[ExportedProgram, graphs.Call], Layer | None]
 
 
 # The readers of all kinds of layers. A new kind of layer adds its reader here.
-_READERS: Sequence[Reader] = (packed_convolution.layer,)
+_READERS: Sequence[Reader] = (packed_convolution.layer, transposed_convolution.layer)
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
@@ -291,10 +291,12 @@ PASS = GraphPass(
     reference=(
         "keeps tensors between convolutions channels-last, and stores the weights of these convolutions in the order "
         "in which the kernel reads them ([packed convolutions](../docs/optimized_kernels.md#packed-convolutions)), as "
-        "`rules_executorch::packed_convolution.out`. The convolutions are float32, half or bfloat16, of two "
-        "dimensions, and not transposed. Elementwise calls, padding, max pooling, upsampling and `cat` between "
-        "convolutions keep the order. Any other call, and the caller, gets a copy in the original order. The "
-        "convolutions between copies must have at least 64 multiplications for each copied element"
+        "`rules_executorch::packed_convolution.out`. The convolutions are float32, half or bfloat16, and of two "
+        "dimensions. Transposed convolutions have a kernel of at least the stride, at least 8 output channels in a "
+        "group, and a dilation without a common factor with the stride. Elementwise calls, padding, max pooling, "
+        "upsampling and `cat` between convolutions keep the order. Any other call, and the caller, gets a copy in the "
+        "original order. The convolutions between copies must have at least 64 multiplications for each copied "
+        "element. The multiplications of transposed convolutions with strides count twice"
     ),
     after=("channels_of_bytes", "convolution_1d"),
 )

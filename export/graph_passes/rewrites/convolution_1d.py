@@ -10,8 +10,8 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import fused_convolutions, graphs, packed_convolution
-from export.graph_passes.calls import Cat, ConstantPadNd, FusedConvolution, PermuteCopy, ViewCopy
+from export.graph_passes import fused_convolutions, graphs, packed_convolution, transposed_convolution
+from export.graph_passes.calls import Cat, ConstantPadNd, Convolution, FusedConvolution, PermuteCopy, ViewCopy
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 from export.graph_passes.rewrites import channels_last
 
@@ -43,32 +43,52 @@ class _Rewrite:
 
     def of(self, node: Node) -> Iterator[Change]:
         """Rewrites a call if it is a convolution, or if it reads a rewritten line."""
-        convolution = fused_convolutions.of(node)
-        weight = graphs.weight(self.program, convolution.weight) if convolution else None
-        if convolution is not None and weight is not None and self._is_layer(node, convolution, weight):
+        layer = self._layer(node)
+        if layer is not None:
             yield Change.of(node, "a convolution of one dimension made one of an image with one row")
-            widened = convolution.replace(
-                input=self._image(convolution.input, node),
-                weight=graphs.add_constant(self.program, f"{node.name}_weight_2d", weight.unsqueeze(2)),
-                stride=(1, *convolution.stride),
-                padding=(0, *convolution.padding),
-                end_padding=(0, *convolution.end_padding),
-                dilation=(1, *convolution.dilation),
-            )
-            self._replace(node, widened.insert(node, _with_row(graphs.value(node))))
+            self._replace(node, layer.insert(node, _with_row(graphs.value(node))))
         elif any(source in self.images for source in node.all_input_nodes):
             image = self._carried(node)
             if image is not None:
                 self._replace(node, image)
 
-    def _is_layer(self, node: Node, convolution: FusedConvolution[Node], weight: torch.Tensor) -> bool:
+    def _layer(self, node: Node) -> FusedConvolution[Node] | Convolution[Node] | None:
+        """Returns the convolution of images for a convolution of lines; None for any other call."""
+        convolution, transposed = fused_convolutions.of(node), transposed_convolution.of(node)
+        call = transposed.call if transposed else convolution
+        weight = graphs.weight(self.program, call.weight) if call else None
+        if call is None or weight is None or weight.dim() != 3 or not self._are_lines(node, call.input):
+            return None
+        if transposed is not None and transposed_convolution.is_packed(weight, transposed):
+            return transposed.call.replace(
+                input=self._image(call.input, node),
+                weight=self._weight(node, weight),
+                stride=(1, *transposed.stride),
+                padding=(0, *transposed.padding),
+                dilation=(1, *transposed.dilation),
+                output_padding=(0, *transposed.call.output_padding),
+            )
+        if convolution is not None and packed_convolution.is_packed(weight, convolution.groups):
+            return convolution.replace(
+                input=self._image(call.input, node),
+                weight=self._weight(node, weight),
+                stride=(1, *convolution.stride),
+                padding=(0, *convolution.padding),
+                end_padding=(0, *convolution.end_padding),
+                dilation=(1, *convolution.dilation),
+            )
+        return None
+
+    def _weight(self, node: Node, weight: torch.Tensor) -> Node:
+        return graphs.add_constant(self.program, f"{node.name}_weight_2d", weight.unsqueeze(2))
+
+    def _are_lines(self, node: Node, source: Node) -> bool:
+        """Returns whether a convolution and its input, which may be a view of an image, are lines."""
         return (
-            weight.dim() == 3
-            and packed_convolution.is_packed(weight, convolution.groups)
-            and _is_line(graphs.value(node))
-            and (convolution.input in self.images or _is_line(graphs.value(convolution.input)))
+            _is_line(graphs.value(node))
+            and (source in self.images or _is_line(graphs.value(source)))
             # Symbolic channels equal the weight's channels, but ExecuTorch knows this for some calls only.
-            and isinstance(graphs.value(convolution.input).shape[1], int)
+            and isinstance(graphs.value(source).shape[1], int)
         )
 
     def _image(self, line: Node, before: Node) -> Node:
@@ -151,8 +171,7 @@ PASS = GraphPass(
     _run,
     reference=(
         "rewrites convolutions of one dimension, [batch, channels, positions], and the calls between them for images "
-        "with one row, so that `channels_last` and later passes find them. Transposed convolutions stay as they are. "
-        "One size of the input may be dynamic"
+        "with one row, so that `channels_last` and later passes find them. One size of the input may be dynamic"
     ),
     after=("uneven_padding",),
 )

@@ -32,7 +32,9 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 def _transform(program: ExportedProgram, node: Node, convolution: PackedConvolution[Node]) -> list[Change]:
     steps = (*convolution.stride, *convolution.dilation, convolution.groups)
     packed = graphs.constant(program, convolution.weight)
-    if convolution.kernel_size != _KERNEL or set(steps) != {1} or packed is None or packed.dtype != torch.float32:
+    if convolution.transposed or convolution.kernel_size != _KERNEL or set(steps) != {1}:
+        return []
+    if packed is None or packed.dtype != torch.float32:
         return []
     image = graphs.value(convolution.input)
     if not graphs.is_channels_last(image):

@@ -213,7 +213,8 @@ def _lines() -> Iterator[str]:
         yield f"\n/// {polynomial.comment}\n"
         yield f"inline constexpr {kind} {polynomial.name}[] = {_initializer(polynomial.coefficients(), suffix)};\n"
     yield "\n/// The center of interval i of the tables is i * kGeluInterval. The argument of a polynomial is |x|\n"
-    yield "/// minus the center. Each column has the coefficients of one interval. The last column is for all larger |x|.\n"
+    yield "/// minus the center. Each column has the coefficients of one interval. The last column is for all\n"
+    yield "/// larger |x|.\n"
     yield f"inline constexpr float kGeluInterval = {_literal(float(INTERVAL), 'f')};\n"
     for table in TABLES:
         rows = (_initializer(row, "f") for row in zip(*table.columns(), strict=True))

@@ -210,7 +210,11 @@ class ChannelsLastTest(PassTestCase):
             ("Conv2d(32, 2, 1)", images),
             # Panels would be empty mostly.
             ("Conv2d(32, 32, 9, groups=8)", images),
-            ("ConvTranspose2d(32, 64, 5)", images),
+            ("ConvTranspose2d(32, 32, 3, groups=32)", images),
+            ("ConvTranspose2d(32, 4, 9, stride=2)", images),
+            ("ConvTranspose2d(32, 64, 3, stride=(4, 1))", images),
+            ("ConvTranspose2d(32, 64, 4, stride=2, dilation=2)", images),
+            ("ConvTranspose2d(32, 64, 5).double()", f"{images}.double()"),
             ("Conv2d(32, 64, 5).double()", f"{images}.double()"),
             ("Conv1d(4, 64, 25)", "torch.rand(1, 4, 88)"),
         ):

@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional
 
 from export.graph_passes import graphs
+from export.graph_passes.calls import PackedConvolution
 from export.graph_passes.rewrites import channels_last
 from export.graph_passes.tests import rewriting
 
@@ -143,6 +144,20 @@ class LinesTest(parameterized.TestCase):
     def test_options(self, options: dict[str, Any], dim: int | None) -> None:
         self._check(_Between([torch.relu], **options).eval(), ["all"], dim)
 
+    @parameterized.product(
+        options=(
+            {"kernel_size": 16, "stride": 8, "padding": 4},
+            {"kernel_size": 5, "stride": 3, "output_padding": 2, "groups": 2, "bias": False},
+        ),
+        dim=(None, 0, 2),
+    )
+    def test_transposed(self, options: dict[str, Any], dim: int | None) -> None:
+        module = nn.Sequential(
+            nn.Conv1d(6, 64, 5), nn.ConvTranspose1d(64, 32, **options), nn.ELU(), nn.Conv1d(32, 8, 3)
+        )
+        rewritten = self._check(module.eval(), ["all"], dim)
+        self.assertLen([*PackedConvolution.each(rewritten.program.graph.nodes)], 3)
+
     def _check(self, module: nn.Module, names: list[str], dim: int | None) -> rewriting.Rewritten:
         inputs = (torch.randn(2, 6, 40),)
         # PyTorch finds the least sizes.
@@ -179,7 +194,8 @@ class LinesTest(parameterized.TestCase):
     @parameterized.parameters(
         (nn.Conv1d(6, 8, 3, groups=2), (2, 6, 40), None),
         (nn.Conv1d(6, 32, 3).double(), (2, 6, 40), None),
-        (nn.ConvTranspose1d(6, 32, 3), (2, 6, 40), None),
+        (nn.ConvTranspose1d(6, 4, 3), (2, 6, 40), None),
+        (nn.ConvTranspose1d(6, 32, 3, stride=4), (2, 6, 40), None),
         (
             nn.Conv1d(6, 32, 3),
             (2, 6, 40),
