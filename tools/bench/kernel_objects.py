@@ -63,6 +63,33 @@ def starlark(path: Path) -> dict[str, object]:
     return values
 
 
+def compiler(runtime: Path) -> list[str]:
+    """Returns the command that compiles a file of the kernels, without the names of the files.
+
+    Args:
+      runtime: a library of the runtime. The headers are beside the library's folder.
+    """
+    include = runtime.resolve().parents[1] / "include"
+    copts: list[str] = starlark(workspace() / "kernels/copts.bzl")["KERNEL_COPTS"]  # type: ignore[assignment]
+    # Generated headers are in the working directory.
+    headers = [workspace(), Path.cwd(), include, include / "executorch/runtime/core/portable_type/c10"]
+    return [os.environ.get("CXX", "g++"), *_FLAGS, *copts, *(f"-I{folder}" for folder in headers)]
+
+
+def cpu_seconds(command: Sequence[str]) -> float:
+    """Runs a command. Returns the CPU seconds.
+
+    Raises:
+      SystemExit: the command fails.
+    """
+    process = subprocess.Popen(command)
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0:
+        raise SystemExit(f"{' '.join(command)} failed")
+    return usage.ru_utime + usage.ru_stime
+
+
 @dataclasses.dataclass(frozen=True)
 class Operator:
     """An operator with the function and the file of its kernel."""
@@ -111,28 +138,26 @@ class Objects:
     def __init__(self, runtime: Path, *, float_only: bool = False) -> None:
         self._directory = tempfile.TemporaryDirectory()
         self.directory = Path(self._directory.name)
-        include = runtime.resolve().parents[1] / "include"
-        copts: list[str] = starlark(workspace() / "kernels/copts.bzl")["KERNEL_COPTS"]  # type: ignore[assignment]
-        self._command = [os.environ.get("CXX", "g++"), *_FLAGS, *copts, f"-I{workspace()}"]
+        self._command = compiler(runtime)
         if float_only:
             header = self.directory / "executorch/kernels/portable/cpu/selected_op_variants.h"
             header.parent.mkdir(parents=True)
             header.write_text(_FLOAT_ONLY)
             selective = workspace() / "runtime/kernel_api/selective_build.h"
-            self._command += [f"-I{self.directory}", "-DEXECUTORCH_SELECTIVE_BUILD_DTYPE", "-include", str(selective)]
-        self._command += [f"-I{include}", f"-I{include}/executorch/runtime/core/portable_type/c10"]
+            # Before the folder with ExecuTorch's header of this name.
+            self._command[1:1] = [
+                f"-I{self.directory}",
+                "-DEXECUTORCH_SELECTIVE_BUILD_DTYPE",
+                "-include",
+                str(selective),
+            ]
 
     def path(self, source: Path) -> Path:
         return self.directory / f"{source.parent.name}_{source.stem}.o"
 
     def compile(self, source: Path) -> float:
         """Compiles one file. Returns the CPU seconds."""
-        process = subprocess.Popen([*self._command, "-c", str(source), "-o", str(self.path(source))])
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if process.returncode != 0:
-            raise SystemExit(f"{source} does not compile")
-        return usage.ru_utime + usage.ru_stime
+        return cpu_seconds([*self._command, "-c", str(source), "-o", str(self.path(source))])
 
     def compile_all(self) -> dict[Path, float]:
         """Compiles all files. Returns the CPU seconds of each file."""
