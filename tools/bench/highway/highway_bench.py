@@ -52,8 +52,8 @@ the compiler are the same. The results are the same, except that sums of floats 
 
     tools/bazel run //tools/bench:highway_bench
 
-{processor}, {compiler}, one thread. The libraries take turns. A time is the best of {rounds} rounds; differences are
-the median of {runs} runs, with the least and the largest in parentheses.
+{processor}, {compiler}, one thread. The libraries take turns. A time is the best of
+{rounds} rounds; differences are the median of {runs} runs, with the least and the largest in parentheses.
 
 {times}
 
