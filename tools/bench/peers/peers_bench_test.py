@@ -63,7 +63,7 @@ class PeersBenchTest(absltest.TestCase):
         kernels = "" if sets == "all" else f" --//rules:instruction_sets={sets}"
         self.assertIn(f"`tools/bazel run{kernels} //tools/bench:peers_bench -- --set={name} --minutes=5`", text)
         self.assertRegex(text, rf"^## Comparison with peers, {name}\n")
-        self.assertIn(f"with the instruction set `{name}`, on a machine", text)
+        self.assertIn(f"instruction set `{name}`", text)
         self.assertIn(f"](peers_{name}.svg)", text)
         times, two_threads = text.split("### One thread, ms")[1].split("### Two threads, ms")
         self.assertRegex(times, r"(?m)^\| linear 32x384x1536 \| \**[0-9.]+\** \| - \| - \| \**[0-9.]+\** \|")
@@ -92,7 +92,7 @@ class PeersBenchTest(absltest.TestCase):
         self.assertEqual(list(bench.columns), ["ours", "portable", "wheel", "eager", "compile"])
         self.assertEqual(bench.columns_of(_NAME), list(bench.columns))
         text, _ = peers_bench.section(bench, {}, None)
-        self.assertIn("`avx2`, on a machine", text)
+        self.assertIn("instruction set `avx2`", text)
         self.assertIn(", which has `avx512`)", text)
         self.assertIn("`ATEN_CPU_CAPABILITY=avx2`", text)
         self.assertRegex(text, r"cannot be limited to `avx2`:\n\n- AOTInductor: .*\n- XNNPACK: ")
