@@ -43,8 +43,8 @@ _TEXT = re.compile(r"^\.text\S*\s+(\d+)", re.MULTILINE)
 _SECTION = """
 ## Highway
 
-Parts of the kernels ([`product_loops.h`](../kernels/gemm/product_loops.h),
-[`exponentials.h`](../kernels/math/exponentials.h), [`integer_product.cpp`](../kernels/gemm/integer_product.cpp)) with
+Parts of the kernels (`kernels/gemm/product_loops.h`,
+`kernels/math/exponentials.h`, `kernels/gemm/integer_product.cpp`) with
 [kernels/simd](../kernels/simd/README.md), and the differences with the operations of
 [Highway](https://github.com/google/highway) {version} in place of those of kernels/simd. The sources and the options of
 the compiler are the same. The results are the same, except that sums of floats may be rounded differently.
