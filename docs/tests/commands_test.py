@@ -152,7 +152,9 @@ class CommandsTest(absltest.TestCase):
         self.assertTrue(package in self.build_files, f"{target} is in no package")
         if name and name != "all":
             names = re.findall(r'"([^"\n]+)"', self.build_files[package])
-            pattern = "|".join(re.escape(one).replace(r"\{\}", r"\w+") for one in names if one != "{}")
+            # A macro makes a test of each file of a list.
+            names = [one.removesuffix(".py") for one in names if one.strip("{}*")]
+            pattern = "|".join(re.sub(r"\\\{\\\}|\\\*", r"\\w+", re.escape(one)) for one in names)
             candidates = (name.partition(".")[0], re.sub(r"_(lib|operators|profile|size|test)$", "", name))
             self.assertTrue(any(re.fullmatch(pattern, one) for one in candidates), f"no target {target}")
 
@@ -168,7 +170,7 @@ class CommandsTest(absltest.TestCase):
         for target in targets:
             self._assert_exists(target)
             if verb == "test":
-                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|full_size|quick)$")
+                self.assertRegex(target, r"_test$|/\.\.\.$|:(all|full_size|op_tests_of_all_sets|quick)$")
         if verb == "run" and _label(targets[0]) in self.run_targets:
             self._run(command, self.run_targets[_label(targets[0])], arguments)
         elif verb == "run":

@@ -150,7 +150,7 @@ class StandInDelegationTest(absltest.TestCase):
         _, edge, messages = self.lower(_WithDefault())
         found = self.check(edge, messages)
         self.assertIn("forward() calls my_ops.shifted.default outside of the delegate", found)
-        self.assertIn("Likely cause: a call leaves an argument at its default", found)
+        self.assertIn("Likely cause: a call passes the default of an argument", found)
 
     def test_in_place_of_a_built_in_operator(self) -> None:
         """The package computes aten::relu, and no other op of the backend; its library computes what PyTorch does."""
