@@ -65,7 +65,7 @@ class DownstreamTest(absltest.TestCase):
         load = 'load("@rules_executorch//rules:defs.bzl", "executorch_model")'
         good = f'{load}\nexecutorch_model(name = "m", model = "m.py"'
         for attributes, found in (
-            ('library = ":l", kernels = [":k"])', '//wrong:m has library = ":l", and kernels besides'),
+            ('library = ":l", kernels = [":k"])', '//wrong:m: library = ":l" excludes kernels'),
             ("quantized = 1)", "got unexpected keyword argument: quantized (did you mean 'quantize'?)"),
             (')\nexecutorch_model(name = "m", model = "m.py")', "'m.pte' in package 'wrong' conflicts with existing"),
             (')\nfilegroup(name = "m_lib")', "'m_lib' in package 'wrong' conflicts with existing"),
