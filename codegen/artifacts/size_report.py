@@ -9,7 +9,7 @@ from typing import Any
 from codegen.artifacts import json_file
 from codegen.model.sizes import Part, united
 
-_FORMAT = json_file.Format(".json", "what the bytes of a binary are for", "et_size_report")
+_FORMAT = json_file.Format(".json", "binary size by operator", "et_size_report")
 
 
 @dataclass(frozen=True, slots=True)

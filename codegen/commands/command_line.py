@@ -16,7 +16,7 @@ COMMANDS = {
     "prune": "leaves dtypes that are not selected out of kernels",
     "check": "checks that no kernel of a binary is registered twice, and none of its program missing",
     "bundle": "puts a binary and the files that it needs into a folder and a tar archive",
-    "size": "writes what the bytes of a binary are for",
+    "size": "writes the binary size by operator",
     "size_limit": "fails where a binary has more bytes than a limit",
     "torch_library": "finds what an operator library registers with PyTorch",
     "torch_check": "checks that operator libraries can be loaded into one process",
