@@ -133,6 +133,31 @@ class LayoutsTest(absltest.TestCase):
             of = "packed_convolution with a group for each channel"
             self.check_described("float_panel", of, weight.flatten(1), packed)
 
+    def test_transposed_convolution(self) -> None:
+        """Tests the order of the kernel positions, which the kernel's test packs and multiplies in the same order."""
+        for stride in itertools.product((1, 2, 3, 4), repeat=2):
+            kernel, dilation = [self.size(4) + step for step in stride], [self.random.choice((1, 5)) for _ in stride]
+            padding, groups, outputs = [self.size(3, least=0) for _ in stride], self.size(2), self.size(20)
+            weight = self.weight(groups * self.size(4), outputs, *kernel, dtype=torch.float32)
+
+            def in_order(
+                position: tuple[int, ...],
+                axes: tuple[tuple[int, int, int], ...] = tuple(zip(dilation, padding, stride, strict=True)),
+            ) -> tuple[int, ...]:
+                phases = ((at * far - before) % step for at, (far, before, step) in zip(position, axes, strict=True))
+                return *phases, *(-at for at in position)
+
+            positions = sorted(itertools.product(*map(range, kernel)), key=in_order)
+            of_groups = torch.cat([part.transpose(0, 1) for part in weight.chunk(groups)])
+            ordered = torch.stack([of_groups[:, :, y, x] for y, x in positions], 2).unsqueeze(2)
+            self.assertTrue(
+                torch.equal(
+                    packed_convolution.pack_transposed(weight, groups, stride, padding, dilation),
+                    packed_convolution.pack(ordered, groups),
+                ),
+                f"kernel {kernel}, stride {stride}, padding {padding}, dilation {dilation}, {groups} groups",
+            )
+
     def test_winograd(self) -> None:
         for tile in (2, 4) * _CASES:
             outputs, channels = self.size(110), self.size(5)
