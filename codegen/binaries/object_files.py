@@ -18,13 +18,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from codegen.model import operators
-
 _MACRO = re.compile(rb"(?:_ZL\d+)?name_of_op_(\d+)")
 _REGISTER_KERNELS = re.compile(rb"_ZN10executorch7runtime(?:4aten)?16register_kernelsE\w+")
 _REGISTER_BACKEND = (b"executorch7runtime16register_backend", b"executorch7runtime4aten16register_backend")
-# The namespace that every generated library defines. The library's manifest has the registered kernels.
-_GENERATED = operators.REGISTERED_NAMESPACE.encode()
+# The function that returns the kernels of a generated library (codegen/cpp/templates/RegisterKernels.cpp.template). The
+# library's manifest has the registered kernels.
+_KERNELS_OF_GENERATED = re.compile(rb"_ZN\d+\w+_[0-9a-f]{8}7kernelsEv")
 # A file without one of these texts in its symbols' names registers nothing.
 _MARKS = (b"name_of_op_", b"register_kernels")
 _SHARED_LIBRARY = 3
@@ -136,7 +135,7 @@ def _read(data: mmap.mmap | bytes) -> Registrations:
             else:
                 name_at, value, length, info, _, index = fields
             name = _text(data, names + name_at)
-            is_generated |= _GENERATED in name
+            is_generated |= _KERNELS_OF_GENERATED.fullmatch(name) is not None
             if info & 0xF == _FILE:
                 source = name.decode()
             elif index == _UNDEFINED:

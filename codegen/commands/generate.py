@@ -2,8 +2,8 @@
 
     codegen generate --label //ops:lib --functions_yaml functions.yaml --selection selected_operators.yaml \\
         --max_kernels 2000 --boxed_kernels boxed_kernels --kernel_table KernelTable.cpp \\
-        --registration RegisterKernels.cpp --native_functions NativeFunctions.h --functions Functions.h \\
-        --manifest registered.json
+        --registration RegisterKernels.cpp --registered_names RegisteredNames.cpp \\
+        --native_functions NativeFunctions.h --functions Functions.h --manifest registered.json
 
 This command registers the kernels of the selected operators with ExecuTorch's runtime.
 
@@ -128,6 +128,9 @@ _REGISTRATION_HEADER = flags.DEFINE_string(
     "Where to write the header of a function that registers the kernels; without it, they register themselves.",
     flag_values=FLAGS,
 )
+_REGISTERED_NAMES = flags.DEFINE_string(
+    "registered_names", None, "Where to write the source that defines a name for each kernel.", flag_values=FLAGS
+)
 _CHOSEN_TABLE = flags.DEFINE_string(
     "chosen_table",
     None,
@@ -161,7 +164,7 @@ _TORCH_MANIFEST = flags.DEFINE_string(
 
 # The flags that one target requires and the other target refuses.
 _OF_TARGET: Mapping[str, Sequence[flags.FlagHolder[str | None]]] = {
-    _EXECUTORCH: (_REGISTRATION, _FUNCTIONS),
+    _EXECUTORCH: (_REGISTRATION, _REGISTERED_NAMES, _FUNCTIONS),
     _TORCH: (_TORCH_OPERATORS, _LIBRARY, _MODULE, _TORCH_MANIFEST),
 }
 
@@ -326,9 +329,10 @@ def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: S
         Path(_CHOSEN_TABLE.value).write_text(kernel_table.chosen(source, kernels, _INSTRUCTION_SETS.value))
     if header is not None:
         Path(header).write_text(registration.header(source))
-        _path(_REGISTRATION).write_text(registration.on_request(source, kernels, Path(header).name))
+        _path(_REGISTRATION).write_text(registration.on_request(source, Path(header).name))
     else:
         _path(_REGISTRATION).write_text(registration.at_start(source, kernels))
+    _path(_REGISTERED_NAMES).write_text(registration.names(source, kernels))
     native_functions = Path(_NATIVE_FUNCTIONS.value).name
     functions.write_text(functions_header.text(source, operators, kernels, native_functions, has_table=has_table))
 

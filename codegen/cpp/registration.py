@@ -1,4 +1,4 @@
-"""RegisterKernels.cpp and RegisterKernels.h, which register the kernels with the runtime."""
+"""RegisterKernels.cpp, RegisterKernels.h and RegisteredNames.cpp, which register the kernels with the runtime."""
 
 from __future__ import annotations
 
@@ -9,7 +9,9 @@ from codegen.cpp import layout
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import kernel_keys
-from codegen.model.operators import REGISTERED_NAMESPACE
+
+# If two libraries define a name of this C++ namespace, the linker fails and prints the name.
+_REGISTERED_NAMESPACE = "kernel_registered_by_two_libraries"
 
 
 def at_start(source: Source, kernels: Sequence[BoxedKernel]) -> str:
@@ -17,28 +19,17 @@ def at_start(source: Source, kernels: Sequence[BoxedKernel]) -> str:
     if not kernels:
         why = "No operator is selected, so there is nothing to register."
         return source.fill("nothing.cpp", what="Registers the kernels", why=why)
-    return source.fill(
-        "RegisterKernels.cpp",
-        quoted_label=layout.quoted(source.label),
-        registered_namespace=REGISTERED_NAMESPACE,
-        registered_names=_registered_names(kernels),
-    )
+    return source.fill("RegisterKernels.cpp", quoted_label=layout.quoted(source.label))
 
 
-def on_request(source: Source, kernels: Sequence[BoxedKernel], header: str) -> str:
+def on_request(source: Source, header: str) -> str:
     """Returns RegisterKernels.cpp for a library with manual registration.
 
     Args:
         source: the library.
-        kernels: the kernels.
         header: the include path of RegisterKernels.h.
     """
-    return source.fill(
-        "RegisterKernelsOnRequest.cpp",
-        registration_header=header,
-        registered_namespace=REGISTERED_NAMESPACE,
-        registered_names=_registered_names(kernels),
-    )
+    return source.fill("RegisterKernelsOnRequest.cpp", registration_header=header)
 
 
 def header(source: Source) -> str:
@@ -46,9 +37,19 @@ def header(source: Source) -> str:
     return source.fill("RegisterKernels.h", see="docs/errors.md#same-name-in-cpp")
 
 
-def _registered_names(kernels: Sequence[BoxedKernel]) -> str:
-    """Returns a definition for each registered kernel. If two libraries register one kernel, the linker fails."""
-    return "".join(f"char {_registered_name(boxed.operator.name, key)};\n" for boxed in kernels for key in boxed.keys)
+def names(source: Source, kernels: Sequence[BoxedKernel]) -> str:
+    """Returns RegisteredNames.cpp. If two libraries register one kernel, the linker fails.
+
+    The compilation of this file is short, since the file includes nothing. After a change of the selection,
+    RegisterKernels.cpp has the same text and is not compiled again.
+    """
+    if not kernels:
+        why = "No operator is selected, so there is nothing to register."
+        return source.fill("nothing.cpp", what="Defines a name for each registered kernel", why=why)
+    defined = (f"char {_registered_name(boxed.operator.name, key)};\n" for boxed in kernels for key in boxed.keys)
+    return source.fill(
+        "RegisteredNames.cpp", registered_namespace=_REGISTERED_NAMESPACE, registered_names="".join(defined)
+    )
 
 
 def _registered_name(operator: str, key: str) -> str:

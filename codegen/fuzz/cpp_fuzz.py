@@ -117,6 +117,7 @@ class _Library:
         self._read(entries)
         names = {
             "registration": "RegisterKernels.cpp",
+            "registered_names": "RegisteredNames.cpp",
             "registration_header": "RegisterKernels.h",
             "kernel_table": "KernelTable.cpp",
             "native_functions": "NativeFunctions.h",
@@ -146,7 +147,8 @@ class _Library:
         }
         for name, text in texts.items():
             (self._directory / name).write_text(text)
-        sources = ["Functions.h", "BoxedKernels0.cpp", "KernelTable.cpp", "RegisterKernels.cpp", "TorchOperators.cpp"]
+        sources = ["Functions.h", "BoxedKernels0.cpp", "KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp"]
+        sources.append("TorchOperators.cpp")
         whole = self._directory / "whole.cpp"
         whole.write_text("".join(f'#include "{name}"\n' for name in sources))
         return self._compiler.errors(whole) or self._compiler.errors(self._directory / "KernelAdapters.cpp")

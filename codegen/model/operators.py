@@ -9,10 +9,6 @@ from codegen.model import kernel_keys, schema
 from codegen.model.schema_types import Dialect
 from diagnostics.errors import Location
 
-# The C++ namespace of the names that a library defines for its registered kernels. If two libraries define the same
-# name, the linker fails and prints the name.
-REGISTERED_NAMESPACE = "kernel_registered_by_two_libraries"
-
 
 @dataclass(frozen=True, slots=True)
 class Kernel:

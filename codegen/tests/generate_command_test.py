@@ -17,6 +17,7 @@ from codegen.tests import case
 _OUTPUTS = {
     "kernel_table": "KernelTable.cpp",
     "registration": "RegisterKernels.cpp",
+    "registered_names": "RegisteredNames.cpp",
     "native_functions": "NativeFunctions.h",
     "functions": "Functions.h",
     "manifest": "registered.json",
@@ -144,7 +145,7 @@ class GenerateCommandTest(case.TestCase):
         )
         self.assertIn('    Kernel("aten::add.out", guarded<aten_add_out>),\n', outputs["KernelTable.cpp"])
         self.assertIn('    Kernel("my_ops::mul3.out", guarded<my_ops_mul3_out>),\n', outputs["KernelTable.cpp"])
-        self.assertIn("\nchar aten__add__out__for_any;\n", outputs["RegisterKernels.cpp"])
+        self.assertIn("\nchar aten__add__out__for_any;\n", outputs["RegisteredNames.cpp"])
         boxed = outputs["BoxedKernels0.cpp"]
         self.assertIn("  ::custom::native::mul3_out_impl(context, input, output);\n", boxed)
         self.assertIn('if (!takes_values(context, "my_ops::mul3.out", stack, 3)) return;', boxed)
@@ -215,7 +216,7 @@ class GenerateCommandTest(case.TestCase):
 
     def test_said_what_from(self) -> None:
         outputs = self._generate(self._select("a.yaml", "--include_all_operators"))
-        for name in ("RegisterKernels.cpp", "KernelTable.cpp", "BoxedKernels0.cpp", "NativeFunctions.h", "Functions.h"):
+        for name in ("BoxedKernels0.cpp", *(name for name in _OUTPUTS.values() if name != "registered.json")):
             header = outputs[name].split("\n\n")[0]
             self.assertIn(" of //ops:lib.\n", header)
             self.assertIn("Generated from functions.yaml and custom_ops.yaml; do not edit.", header)
@@ -236,7 +237,8 @@ class GenerateCommandTest(case.TestCase):
 
     def test_nothing_selected(self) -> None:
         outputs = self._generate(self._select("a.yaml", "--ops=executorch_prim::add.Scalar"))
-        self.assertIn("No operator is selected", outputs["RegisterKernels.cpp"])
+        for name in ("RegisterKernels.cpp", "RegisteredNames.cpp"):
+            self.assertIn("No operator is selected", outputs[name])
         self.assertEqual(json.loads(outputs["registered.json"])["operators"], [])
 
     def test_all_overloads(self) -> None:
@@ -304,7 +306,7 @@ class GenerateCommandTest(case.TestCase):
             '    Kernel("aten::add.out", guarded<aten_add_out_by_slow_add>),\n',
             outputs["KernelTable.cpp"],
         )
-        self.assertIn("\nchar aten__add__out__for_6_0_1__6_0_1__6_0_1__6_0_1;\n", outputs["RegisterKernels.cpp"])
+        self.assertIn("\nchar aten__add__out__for_6_0_1__6_0_1__6_0_1__6_0_1;\n", outputs["RegisteredNames.cpp"])
         self.assertIn("  ::fast::native::add_half(context, self, other, alpha, out);\n", outputs["BoxedKernels0.cpp"])
         self.assertIn("  return ::slow::native::add(context, self, other, alpha, out);", outputs["Functions.h"])
 
@@ -434,13 +436,19 @@ class GenerateCommandTest(case.TestCase):
         self.assertNotIn("kRegistered", outputs["RegisterKernels.cpp"])
         self.assertNotIn("kernel_registered_by_two_libraries", outputs["KernelTable.cpp"])
 
+    def test_one_more_operator_leaves_the_registration(self) -> None:
+        one = self._generate(self._select("a.yaml", "--ops=aten::add.out"))
+        two = self._generate(self._select("b.yaml", "--ops=aten::add.out", "--ops=aten::topk.values"))
+        self.assertEqual(one["RegisterKernels.cpp"], two["RegisterKernels.cpp"])
+        self.assertNotEqual(one["RegisteredNames.cpp"], two["RegisteredNames.cpp"])
+
     def test_a_registered_kernel_has_a_name_of_its_own(self) -> None:
         names = ("a::b.c", "a::b__c", "a__b::c", "a_::b.c", "a::_b.c", "a::b_.c", "a::b._c", "a::b_c", "a_b::c", "a::b")
         custom_ops = "".join(
             f"- func: {name}(Tensor(a!) x) -> ()\n  kernels: [{{kernel_name: k::f}}]\n" for name in names
         )
         outputs = self._generate(self._select("a.yaml", "--include_all_operators"), custom_ops=custom_ops)
-        defined = re.findall(r"^char (\w+)__for_any;$", outputs["RegisterKernels.cpp"], re.MULTILINE)
+        defined = re.findall(r"^char (\w+)__for_any;$", outputs["RegisteredNames.cpp"], re.MULTILINE)
         self.assertEqual(len(set(defined)), len(names) + 3)
         self.assertLessEqual({"a__b__c", "a__b_c", "a_b__c", "a__b", "a__b__c__1_4"}, set(defined))
 

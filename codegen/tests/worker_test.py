@@ -18,6 +18,7 @@ _OUTPUTS = {
     "boxed_kernels/BoxedKernels0.cpp": "boxed_kernels=boxed_kernels",
     "KernelTable.cpp": "kernel_table=KernelTable.cpp",
     "RegisterKernels.cpp": "registration=RegisterKernels.cpp",
+    "RegisteredNames.cpp": "registered_names=RegisteredNames.cpp",
     "NativeFunctions.h": "native_functions=NativeFunctions.h",
     "Functions.h": "functions=Functions.h",
     "registered.json": "manifest=registered.json",

@@ -23,6 +23,7 @@ def _actions_test_impl(ctx):
         "--kernel_table": "KernelTable.cpp",
         "--manifest": "registered.json",
         "--native_functions": "NativeFunctions.h",
+        "--registered_names": "RegisteredNames.cpp",
         "--registration": "RegisterKernels.cpp",
     }.items():
         assert_ends(env, ["rules/tests/generated/" + file], values_of(argv, flag))

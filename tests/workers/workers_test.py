@@ -15,6 +15,7 @@ _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 _OUTPUTS = (
     "KernelTable.cpp",
     "RegisterKernels.cpp",
+    "RegisteredNames.cpp",
     "NativeFunctions.h",
     "Functions.h",
     "registered.json",

@@ -50,6 +50,7 @@ def generate(functions_yaml: str, selection: str) -> list[str]:
         "--boxed_kernels=boxed_kernels",
         "--kernel_table=KernelTable.cpp",
         "--registration=RegisterKernels.cpp",
+        "--registered_names=RegisteredNames.cpp",
         "--native_functions=NativeFunctions.h",
         "--functions=Functions.h",
         "--manifest=registered.json",

@@ -46,7 +46,11 @@ class ClangFormatTest(case.TestCase):
         self.run_command("generate", "--max_kernels=2000", "--label=//ops:lib", *flags, *arguments)
 
     def _generate_for_runtime(self, *arguments: str) -> None:
-        outputs = {"registration": "RegisterKernels.cpp", "functions": "Functions.h"}
+        outputs = {
+            "registration": "RegisterKernels.cpp",
+            "registered_names": "RegisteredNames.cpp",
+            "functions": "Functions.h",
+        }
         flags = (f"--{flag}={self.directory / name}" for flag, name in outputs.items())
         self._generate(f"--selection={self._selection}", *flags, *arguments)
 
@@ -63,7 +67,8 @@ class ClangFormatTest(case.TestCase):
 
     def test_kernels_of_every_type(self) -> None:
         self._generate_for_runtime(f"--custom_ops_yaml={_ALL_TYPES}")
-        self._check("BoxedKernels0.cpp", "KernelTable.cpp", "RegisterKernels.cpp", "NativeFunctions.h", "Functions.h")
+        self._check("BoxedKernels0.cpp", "KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp")
+        self._check("NativeFunctions.h", "Functions.h")
 
     def test_long_lines(self) -> None:
         header = self.directory / "RegisterKernels.h"
@@ -81,7 +86,7 @@ class ClangFormatTest(case.TestCase):
     def test_nothing_selected(self) -> None:
         self.run_command("select", "--ops=executorch_prim::add.Scalar", f"--output={self._selection}")
         self._generate_for_runtime(f"--custom_ops_yaml={_ALL_TYPES}")
-        self._check("KernelTable.cpp", "RegisterKernels.cpp")
+        self._check("KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp")
 
     def test_operators_of_pytorch(self) -> None:
         outputs = {

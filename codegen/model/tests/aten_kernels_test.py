@@ -17,6 +17,7 @@ from codegen.tests import case
 _OUTPUTS = {
     "kernel_table": "KernelTable.cpp",
     "registration": "RegisterKernels.cpp",
+    "registered_names": "RegisteredNames.cpp",
     "native_functions": "NativeFunctions.h",
     "functions": "Functions.h",
     "manifest": "registered.json",

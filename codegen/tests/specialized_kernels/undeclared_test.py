@@ -16,14 +16,14 @@ class UndeclaredTest(case.TestCase):
     def _generate(self, yaml: str, *arguments: str) -> registered_operators.Library:
         selection = str(self.directory / "selected_operators.yaml")
         self.run_command("select", f"--output={selection}", *arguments)
-        outputs = ("boxed_kernels", "kernel_table", "registration", "native_functions", "functions", "manifest")
+        sources = ("boxed_kernels", "kernel_table", "registration", "registered_names", "native_functions", "functions")
         self.run_command(
             "generate",
             "--max_kernels=2000",
             "--label=//a:lib",
             f"--functions_yaml={self.write('functions.yaml', yaml)}",
             f"--selection={selection}",
-            *(f"--{name}={self.directory / name}" for name in outputs),
+            *(f"--{name}={self.directory / name}" for name in (*sources, "manifest")),
         )
         return registered_operators.read(str(self.directory / "manifest"))
 

@@ -152,6 +152,7 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
         kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
         registration_header = ctx.actions.declare_file(directory + "RegisterKernels.h") if ctx.attr.manual_registration else None,
         registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
+        registered_names = ctx.actions.declare_file(directory + "RegisteredNames.cpp"),
         aten_kernels = ctx.actions.declare_file(directory + "AtenKernels.cpp") if aten else None,
         native_functions = ctx.actions.declare_file(directory + "NativeFunctions.h"),
         functions = ctx.actions.declare_file(directory + "Functions.h"),
@@ -173,6 +174,7 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
             "--kernel_table": outputs.kernel_table,
             "--manifest": outputs.manifest,
             "--native_functions": outputs.native_functions,
+            "--registered_names": outputs.registered_names,
             "--registration": outputs.registration,
             "--registration_header": outputs.registration_header,
         },
@@ -194,6 +196,7 @@ def _sources(generated, adapters):
     # Bazel links the objects of a tree artifact like those of an archive, so they come after the table that refers to them.
     return [file for file in [
         generated.registration,
+        generated.registered_names,
         generated.chosen_table,
         generated.kernel_table,
         generated.boxed_kernels,
@@ -249,7 +252,10 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
         )[1]
         for instruction_set in [wide.sets.plain] + wide.sets.wide.keys()
     }
-    _, registration = compile("registration", [generated.registration, generated.chosen_table])
+    _, registration = compile(
+        "registration",
+        [generated.registration, generated.registered_names, generated.chosen_table],
+    )
     _, aten_objects = compile_generated(cc, [], generated.aten_kernels, aten, compilation_contexts)
     wide_objects = [compile_wide_kernels(
         cc,
