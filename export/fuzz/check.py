@@ -18,7 +18,7 @@ from torch.export import ExportedProgram
 from diagnostics.errors import InputError
 from export.fuzz.draft import Draft
 from export.fuzz.judge import Reference
-from export.fuzz.kernels import Kernels
+from export.fuzz.kernels import Kernels, MissingOperatorsError
 from export.fuzz.programs import SPREADS_NAN, Programs, has_call
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass
@@ -74,6 +74,7 @@ class Counts:
     Attributes:
         modules: the number of modules.
         refused: the number of refused modules, by the message of the refusal.
+        without_kernels: the number of modules that do not run, since an operator has no kernel, by message.
         acted: the number of modules that a pass changed, by the name of the pass.
         failed: the number of failures, by class.
         seconds: the seconds of each part of the work.
@@ -81,6 +82,7 @@ class Counts:
 
     modules: int = 0
     refused: Counter[str] = field(default_factory=Counter)
+    without_kernels: Counter[str] = field(default_factory=Counter)
     acted: Counter[str] = field(default_factory=Counter)
     failed: Counter[str] = field(default_factory=Counter)
     seconds: Counter[str] = field(default_factory=Counter)
@@ -126,12 +128,17 @@ class Check:
         failures = []
         with quiet():
             programs, reference = self._begin(draft)
-            for names in only or [*((one.name,) for one in passes.PASSES), (), *((one,) for one in _GROUPS)]:
+            kernels = self._kernels
+            for names in only or [(), *((one.name,) for one in passes.PASSES), *((one,) for one in _GROUPS)]:
                 try:
                     if names:
                         self._check(programs, reference, names)
-                    if self._kernels is not None and (not names or names[0] in _GROUPS):
-                        self._run(self._kernels, programs, reference, names)
+                    if kernels is not None and (not names or names[0] in _GROUPS):
+                        self._run(kernels, programs, reference, names)
+                except MissingOperatorsError as error:
+                    # ExecuTorch has no kernels of some operators. No program of the module runs.
+                    self._counts.without_kernels[str(error)] += 1
+                    kernels = None
                 except FailedError as error:
                     failures.append(error.failure)
         return failures
@@ -203,10 +210,15 @@ class Check:
 
         Raises:
             FailedError: the program cannot be made, or its results are wrong.
+            MissingOperatorsError: the program without passes has operators without kernels.
         """
         try:
             with self._counts.timed("kernels"):
                 on, wrong = kernels.wrong(programs, reference, names)
+        except MissingOperatorsError as error:
+            if not names:
+                raise
+            on, wrong = _class_of(error), str(error)
         except Exception as error:
             on, wrong = (_class_of(error), _said(error)) if programs.is_emitted else ("", "")
         if wrong:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
@@ -22,6 +23,12 @@ from kernels.testing import processor
 _THREADS = (1, 2, 3)
 # The timeout of a run, in seconds.
 _TIMEOUT = 60
+# The runner's message for a program that needs other operators.
+_MISSING = re.compile(r"needs operators that this binary does not have: .*")
+
+
+class MissingOperatorsError(Exception):
+    """The runner lacks kernels of a program."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +48,8 @@ class Kernels:
             programs: the programs of the method.
             reference: the correct results of the samples.
             names: the passes.
+        Raises:
+            MissingOperatorsError: the runner lacks kernels of the program.
         """
         if not reference.is_sure():
             return "", ""
@@ -70,7 +79,11 @@ class Kernels:
 
 
 def _run(command: Sequence[str], instruction_set: str) -> str:
-    """Returns the end of the output of a run that failed; empty if the run succeeded."""
+    """Returns the end of the output of a run that failed; empty if the run succeeded.
+
+    Raises:
+        MissingOperatorsError: the runner lacks kernels of the program.
+    """
     environment = {**os.environ, "EXECUTORCH_INSTRUCTION_SET": instruction_set}
     try:
         done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=_TIMEOUT)
@@ -78,4 +91,6 @@ def _run(command: Sequence[str], instruction_set: str) -> str:
         return f"does not end in {_TIMEOUT} seconds"
     if done.returncode == 0:
         return ""
+    if missing := _MISSING.search(done.stderr):
+        raise MissingOperatorsError(missing[0])
     return f"status {done.returncode}: " + (done.stdout + done.stderr)[-2000:]

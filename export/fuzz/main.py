@@ -150,7 +150,12 @@ def main() -> None:
         fuzzer = Fuzzer(check, counts, folder)
         fuzzer.run(_COUNT.value, _SEED.value)
     fuzzer.report()
-    for title, counter in (("refused", counts.refused), ("changed by", counts.acted), ("failed", counts.failed)):
+    for title, counter in (
+        ("refused", counts.refused),
+        ("without kernels", counts.without_kernels),
+        ("changed by", counts.acted),
+        ("failed", counts.failed),
+    ):
         print(f"{title}:")
         for what, number in counter.most_common():
             print(f"  {number}: {what}")

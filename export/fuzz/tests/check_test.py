@@ -12,6 +12,9 @@ from torch.export import ExportedProgram
 
 from export.fuzz.check import Check, Counts, Failure, RefusedError
 from export.fuzz.draft import draft
+from export.fuzz.judge import Reference
+from export.fuzz.kernels import Kernels, MissingOperatorsError
+from export.fuzz.programs import Programs
 from export.fuzz.spec import Spec, Step
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import Change, Sites
@@ -32,6 +35,15 @@ def _raises(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
     for _ in sites.calls(_ATEN.sigmoid.default):
         raise ValueError("no sigmoid")
     return []
+
+
+class _LacksKernels(Kernels):
+    """A runner without kernels for the programs of one selection of passes, which stands in place of the runner."""
+
+    def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
+        if list(names) == list(self.runner.parts):
+            raise MissingOperatorsError("aten::sigmoid.out")
+        return "", ""
 
 
 class CheckTest(absltest.TestCase):
@@ -57,6 +69,17 @@ class CheckTest(absltest.TestCase):
         alone = self._failures(_raises)[0]
         self.assertEqual(alone.of_class, "no_ops: raises ValueError in check_test.py:_raises")
         self.assertEqual(alone.said, "ValueError no sigmoid")
+
+    def test_missing_kernels_of_the_module(self) -> None:
+        counts = Counts()
+        check = Check(Path(self.create_tempdir().full_path), counts, _LacksKernels(Path()))
+        self.assertEmpty(check(_MODULE))
+        self.assertEqual(counts.without_kernels, {"aten::sigmoid.out": 1})
+
+    def test_missing_kernels_after_passes(self) -> None:
+        check = Check(Path(self.create_tempdir().full_path), Counts(), _LacksKernels(Path("all")))
+        (failure,) = check(_MODULE)
+        self.assertEqual((failure.names, failure.at, failure.said), (("all",), "kernels", "aten::sigmoid.out"))
 
     def test_modules_that_pytorch_refuses(self) -> None:
         refused = dataclasses.replace(_MODULE, forward=("y0 = x0.nonzero().tolist()",), gives=("y0",))
