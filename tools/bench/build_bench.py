@@ -1,8 +1,9 @@
 """Times builds in a fresh clone with empty caches: the README's first command by steps, and builds after a change.
 
-tools/bazel run //tools/bench:build_bench     # minutes, on a machine that has nothing else to do
+tools/bazel run //tools/bench:build_bench -- --before=COMMIT     # minutes, on a machine that has nothing else to do
 
-The clone has the commit HEAD. The clone and the caches are in a temporary directory.
+The clone has the commit HEAD; with --before, an earlier commit is timed first. Clones and caches are in temporary
+directories.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
 from absl import app, flags
 
@@ -29,6 +30,8 @@ _RUNS = flags.DEFINE_integer("runs", 5, "How often to build after a change.", lo
 
 _MODELS = flags.DEFINE_string("models", ".*", "A regular expression of the models of examples/models to export.")
 
+_BEFORE = flags.DEFINE_string("before", "", "An earlier commit to compare with; empty for none.")
+
 _COMMAND = "tools/bazel run //tools/bench:build_bench"
 _TARGET = "//examples/quickstart"
 # The page leaves out steps of fewer seconds.
@@ -36,12 +39,13 @@ _LEAST_SECONDS = 0.5
 
 
 class Clone:
-    """A fresh clone with empty caches, and the Bazel server that runs in it."""
+    """A fresh clone of a commit with empty caches, and the Bazel server that runs in the clone."""
 
-    def __init__(self, directory: pathlib.Path) -> None:
+    def __init__(self, directory: pathlib.Path, commit: str) -> None:
         self.root = directory / "clone"
         source = os.environ["BUILD_WORKSPACE_DIRECTORY"]
         subprocess.run(["git", "clone", "--quiet", "--no-hardlinks", source, str(self.root)], check=True)
+        subprocess.run(["git", "checkout", "--quiet", "--detach", commit], cwd=self.root, check=True)
         self._environment = {**os.environ, "XDG_CACHE_HOME": str(directory / "cache")}
 
     def bazel(self, *arguments: str) -> tuple[float, str]:
@@ -61,9 +65,9 @@ class Clone:
 
 
 @contextlib.contextmanager
-def _clone() -> Iterator[Clone]:
+def _clone(commit: str) -> Iterator[Clone]:
     with tempfile.TemporaryDirectory() as directory:
-        clone = Clone(pathlib.Path(directory))
+        clone = Clone(pathlib.Path(directory), commit)
         try:
             yield clone
         finally:
@@ -106,9 +110,35 @@ def steps_of(profile: pathlib.Path, start: float) -> list[Step]:
     return [Step(name, start + begin / 1e6, start + end / 1e6) for name, (begin, end) in spans.items()]
 
 
-def cold() -> tuple[float, list[Step]]:
+@dataclasses.dataclass(frozen=True)
+class Times:
+    """The times of a commit, in seconds.
+
+    Attributes:
+        steps: the steps of the first command.
+        builds: the time of each build, by a description. The first one is the first command.
+    """
+
+    steps: list[Step]
+    builds: dict[str, float]
+
+
+def measure(commit: str) -> Times:
+    """Times a commit: the README's first command with empty caches, then builds after a change."""
+    with _clone(commit) as clone:
+        seconds, steps = cold(clone)
+        nothing, added = incremental(clone)
+        builds = {_COLD: seconds, "a build with nothing to do": nothing, "a build with one operator more": added}
+        for strategy, words in (("worker", ""), ("sandboxed", ", in a process of its own")):
+            times = edits(clone, strategy)
+            for model, of_model in [*times.items(), ("median", statistics.median(times.values()))]:
+                builds[f"export of `{model}`{words}" if model in times else f"median of these{words}"] = of_model
+        return Times(steps, builds)
+
+
+def cold(clone: Clone) -> tuple[float, list[Step]]:
     """Returns the seconds between `git clone` and the quickstart's output, and the steps."""
-    with _clone() as clone, tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder:
         profile = pathlib.Path(folder, "profile.gz")
         installed, _ = clone.bazel("--version")
         seconds, _ = clone.bazel("run", f"--profile={profile}", _TARGET)
@@ -116,55 +146,63 @@ def cold() -> tuple[float, list[Step]]:
         return installed + seconds, sorted(steps, key=lambda step: step.begin)
 
 
-def incremental(runs: int) -> tuple[float, float]:
-    """Returns the median seconds of a build with nothing to do, and of a build after an operator was added."""
-    with _clone() as clone:
-        package = clone.root / "tools/bench/incremental"
-        package.mkdir()
-        build = package / "BUILD.bazel"
-        text = _INCREMENTAL.lstrip()
-        build.write_text(text)
-        target = "//tools/bench/incremental:runner"
-        clone.bazel("build", target)
-        nothing = [clone.bazel("build", target)[0] for _ in range(runs)]
-        added = []
-        for i in range(runs):
-            build.write_text(text.replace('"aten::add.out"', f'"aten::add.out", "{_ADDED[i % len(_ADDED)]}"'))
-            added.append(clone.bazel("build", target)[0])
-        return statistics.median(nothing), statistics.median(added)
+def incremental(clone: Clone) -> tuple[float, float]:
+    """Returns the median seconds of a build with nothing to do, and of a build after an operator was added.
 
-
-def edits() -> dict[str, tuple[float, float]]:
-    """Returns the seconds of an export after a change of the model's file, by model.
-
-    The first number is for an export in the worker, which has imported PyTorch. The second number is for an export in a
-    process of its own.
+    The kernel of the operator has been compiled before.
     """
-    with _clone() as clone:
-        folder = clone.root / "examples/models"
-        _, listed = clone.bazel("query", "kind(executorch_program, //examples/models:all)")
-        names = [label.partition(":")[2] for label in listed.split()]
-        models = [name.removesuffix(_PASSES) for name in names if name.endswith(_PASSES)]
-        chosen = [model for model in models if re.fullmatch(_MODELS.value, model)]
-        files = {model: folder / f"{model}.py" for model in chosen if (folder / f"{model}.py").exists()}
-        times: dict[str, list[float]] = {model: [] for model in files}
-        for strategy in ("worker", "sandboxed"):
-            options = ("build", f"--strategy=EtExport={strategy}")
-            clone.bazel(*options, *(f"//examples/models:{model}{_PASSES}" for model in files))
-            for model, file in files.items():
-                file.write_text(f"{file.read_text()}\n# Another line.\n")
-                times[model].append(clone.bazel(*options, f"//examples/models:{model}{_PASSES}")[0])
-        return {model: (worker, process) for model, (worker, process) in times.items()}
+    package = clone.root / "tools/bench/incremental"
+    package.mkdir()
+    build = package / "BUILD.bazel"
+    target = "//tools/bench/incremental:runner"
+    for operators in (_ADDED, ()):
+        build.write_text(_incremental(operators))
+        clone.bazel("build", target)
+    nothing = [clone.bazel("build", target)[0] for _ in range(_RUNS.value)]
+    added = []
+    for i in range(_RUNS.value):
+        build.write_text(_incremental(_ADDED[i % len(_ADDED) :][:1]))
+        added.append(clone.bazel("build", target)[0])
+    return statistics.median(nothing), statistics.median(added)
 
 
+def _incremental(more: Sequence[str]) -> str:
+    """Returns the BUILD file of a runner with one operator and some more."""
+    return _INCREMENTAL.format(operators=json.dumps(["aten::add.out", *more]))
+
+
+def edits(clone: Clone, strategy: str) -> dict[str, float]:
+    """Returns the seconds of a build of a program with all graph passes after a new line in the model's file, by model.
+
+    Args:
+        clone: the clone.
+        strategy: `worker` for an export in the worker, which has imported PyTorch, if the commit has one; `sandboxed`
+            for an export in a process of its own.
+    """
+    folder = clone.root / "examples/models"
+    _, listed = clone.bazel("query", "kind(executorch_program, //examples/models:all)")
+    names = [label.partition(":")[2] for label in listed.split()]
+    models = [name.removesuffix(_PASSES) for name in names if name.endswith(_PASSES)]
+    chosen = [model for model in models if re.fullmatch(_MODELS.value, model)]
+    files = {model: folder / f"{model}.py" for model in chosen if (folder / f"{model}.py").exists()}
+    options = ("build", f"--strategy=EtExport={strategy},sandboxed")
+    clone.bazel(*options, *(f"//examples/models:{model}{_PASSES}" for model in files))
+    times = {}
+    for model, file in files.items():
+        file.write_text(f"{file.read_text()}\n# Another line for {strategy}.\n")
+        times[model] = clone.bazel(*options, f"//examples/models:{model}{_PASSES}")[0]
+    return times
+
+
+_COLD = "the first command"
 _PASSES = "_all_passes"
 _ADDED = ("aten::mul.out", "aten::neg.out", "aten::cat.out", "aten::mean.out", "aten::sin.out")
-_INCREMENTAL = """
+_INCREMENTAL = """\
 load("//rules:defs.bzl", "et_operator_library", "executorch_binary", "executorch_generated_lib")
 
 et_operator_library(
     name = "operators",
-    ops = ["aten::add.out"],
+    ops = {operators},
 )
 
 executorch_generated_lib(
@@ -181,40 +219,46 @@ executorch_binary(
 """
 
 
-def section(
-    seconds: float, steps: Sequence[Step], nothing: float, added: float, exports: Mapping[str, tuple[float, float]]
-) -> str:
+def section(now: Times, before: Times | None) -> str:
     """Returns the text for docs/benchmarks.md."""
-    medians = [statistics.median(times) for times in zip(*exports.values(), strict=True)]
-    models = [(model, *(f"{time:.1f}" for time in times)) for model, times in sorted(exports.items())]
-    models.append(("median", *(f"{median:.1f}" for median in medians)))
-    rows = [
-        (step.name, f"{step.begin:.1f}", f"{step.end:.1f}") for step in steps if step.end - step.begin >= _LEAST_SECONDS
+    steps = [
+        (step.name, f"{step.begin:.1f}", f"{step.end:.1f}")
+        for step in now.steps
+        if step.end - step.begin >= _LEAST_SECONDS
     ]
+    header: tuple[str, ...] = ("build", "s")
+    rows: list[tuple[str, ...]] = [(name, f"{seconds:.2f}") for name, seconds in now.builds.items()]
+    words = ""
+    if before is not None:
+        words = f" The times before are of the commit {_BEFORE.value[:7]}."
+        header = ("build", "before, s", "now, s", "now / before")
+        rows = [
+            (name, f"{before.builds[name]:.2f}", f"{seconds:.2f}", f"{seconds / before.builds[name]:.2f}")
+            for name, seconds in now.builds.items()
+        ]
     return f"""\
 ## Builds
 
 Made by `{_COMMAND}`, on a machine with {os.cpu_count()} CPUs ({report.processor()}).
 
-The README's first command, `tools/bazel run {_TARGET}`, in a fresh clone with empty caches takes {seconds:.0f} s. The \
-table has its steps, in seconds after the start. Actions of one kind are one step, from the first action to the last:
+The first command of the table is the README's, `tools/bazel run {_TARGET}`, in a fresh clone with empty caches. The \
+build with one operator more follows a change of a selection; the build links a runner anew. Exports are builds of a \
+program with all graph passes after a change of a line in the model's file.{words}
 
-{report.table(("step", "from", "to"), rows)}
+{report.table(header, rows)}
 
-A build of a runner with one operator takes {nothing:.2f} s if nothing changed. After an operator was added to the \
-selection, the build takes {added:.2f} s (medians of {_RUNS.value}).
+The steps of the first command, in seconds after the start. Actions of one kind are one step, from the first action to \
+the last:
 
-The table has the time of a build of a program with all graph passes after a change of a line in the model's file, in \
-seconds:
-
-{report.table(("model", "in the worker", "in a process"), models)}
+{report.table(("step", "from", "to"), steps)}
 """
 
 
 def main(argv: Sequence[str]) -> None:
     if len(argv) > 1:
         raise app.UsageError(f"unknown argument: {argv[1]}")
-    text = section(*cold(), *incremental(_RUNS.value), edits())
+    before = measure(_BEFORE.value) if _BEFORE.value else None
+    text = section(measure("HEAD"), before)
     page = pathlib.Path(os.environ["BUILD_WORKSPACE_DIRECTORY"], "docs", "benchmarks.md")
     report.replace_section(page, "builds", text)
     print(text)
