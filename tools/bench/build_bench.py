@@ -14,7 +14,6 @@ import gzip
 import json
 import os
 import pathlib
-import re
 import statistics
 import subprocess
 import sys
@@ -28,7 +27,9 @@ from tools.bench import report
 
 _RUNS = flags.DEFINE_integer("runs", 5, "How often to build after a change.", lower_bound=1)
 
-_MODELS = flags.DEFINE_string("models", ".*", "A regular expression of the models of examples/models to export.")
+_MODELS = flags.DEFINE_list(
+    "models", "gpt2_small,mobilenet_v2,resnet18,whisper_tiny_encoder", "The models of examples/models to export."
+)
 
 _BEFORE = flags.DEFINE_string("before", "", "An earlier commit to compare with; empty for none.")
 
@@ -129,10 +130,9 @@ def measure(commit: str) -> Times:
         seconds, steps = cold(clone)
         nothing, added = incremental(clone)
         builds = {_COLD: seconds, "a build with nothing to do": nothing, "a build with one operator more": added}
-        for strategy, words in (("worker", ""), ("sandboxed", ", in a process of its own")):
-            times = edits(clone, strategy)
-            for model, of_model in [*times.items(), ("median", statistics.median(times.values()))]:
-                builds[f"export of `{model}`{words}" if model in times else f"median of these{words}"] = of_model
+        exports = edits(clone)
+        builds |= {f"export of `{model}`": of_model for model, of_model in exports.items()}
+        builds["median of the exports"] = statistics.median(exports.values())
         return Times(steps, builds)
 
 
@@ -171,31 +171,19 @@ def _incremental(more: Sequence[str]) -> str:
     return _INCREMENTAL.format(operators=json.dumps(["aten::add.out", *more]))
 
 
-def edits(clone: Clone, strategy: str) -> dict[str, float]:
-    """Returns the seconds of a build of a program with all graph passes after a new line in the model's file, by model.
-
-    Args:
-        clone: the clone.
-        strategy: `worker` for an export in the worker, which has imported PyTorch, if the commit has one; `sandboxed`
-            for an export in a process of its own.
-    """
-    folder = clone.root / "examples/models"
-    _, listed = clone.bazel("query", "kind(executorch_program, //examples/models:all)")
-    names = [label.partition(":")[2] for label in listed.split()]
-    models = [name.removesuffix(_PASSES) for name in names if name.endswith(_PASSES)]
-    chosen = [model for model in models if re.fullmatch(_MODELS.value, model)]
-    files = {model: folder / f"{model}.py" for model in chosen if (folder / f"{model}.py").exists()}
-    options = ("build", f"--strategy=EtExport={strategy},sandboxed")
-    clone.bazel(*options, *(f"//examples/models:{model}{_PASSES}" for model in files))
+def edits(clone: Clone) -> dict[str, float]:
+    """Returns the seconds of a build of a program with all graph passes after a new line in the model's file, by model."""
+    targets = {model: f"//examples/models:{model}_all_passes" for model in _MODELS.value}
+    clone.bazel("build", *targets.values())
     times = {}
-    for model, file in files.items():
-        file.write_text(f"{file.read_text()}\n# Another line for {strategy}.\n")
-        times[model] = clone.bazel(*options, f"//examples/models:{model}{_PASSES}")[0]
+    for model, target in targets.items():
+        file = clone.root / f"examples/models/{model}.py"
+        file.write_text(f"{file.read_text()}\n# Another line.\n")
+        times[model] = clone.bazel("build", target)[0]
     return times
 
 
 _COLD = "the first command"
-_PASSES = "_all_passes"
 _ADDED = ("aten::mul.out", "aten::neg.out", "aten::cat.out", "aten::mean.out", "aten::sin.out")
 _INCREMENTAL = """\
 load("//rules:defs.bzl", "et_operator_library", "executorch_binary", "executorch_generated_lib")
@@ -228,9 +216,10 @@ def section(now: Times, before: Times | None) -> str:
     ]
     header: tuple[str, ...] = ("build", "s")
     rows: list[tuple[str, ...]] = [(name, f"{seconds:.2f}") for name, seconds in now.builds.items()]
-    words = ""
+    command, words = _COMMAND, ""
     if before is not None:
-        words = f" The times before are of the commit {_BEFORE.value[:7]}."
+        command += f" -- --before={_BEFORE.value}"
+        words = f" The times before are those of the commit {_BEFORE.value}."
         header = ("build", "before, s", "now, s", "now / before")
         rows = [
             (name, f"{before.builds[name]:.2f}", f"{seconds:.2f}", f"{seconds / before.builds[name]:.2f}")
@@ -239,7 +228,7 @@ def section(now: Times, before: Times | None) -> str:
     return f"""\
 ## Builds
 
-Made by `{_COMMAND}`, on a machine with {os.cpu_count()} CPUs ({report.processor()}).
+Made by `{command}`, on a machine with {os.cpu_count()} CPUs ({report.processor()}).
 
 The first command of the table is the README's, `tools/bazel run {_TARGET}`, in a fresh clone with empty caches. The \
 build with one operator more follows a change of a selection; the build links a runner anew. Exports are builds of a \
