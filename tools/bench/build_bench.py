@@ -172,7 +172,7 @@ def _incremental(more: Sequence[str]) -> str:
 
 
 def edits(clone: Clone) -> dict[str, float]:
-    """Returns the seconds of a build of a program with all graph passes after a new line in the model's file, by model."""
+    """Returns the seconds of a build of a program with all graph passes after an edit of the model, by model."""
     targets = {model: f"//examples/models:{model}_all_passes" for model in _MODELS.value}
     clone.bazel("build", *targets.values())
     times = {}
