@@ -7,9 +7,11 @@ input prints one error and exits with status 1. `@<file>` reads flags from a fil
 from __future__ import annotations
 
 import functools
+import importlib
 import os
 import sys
 from collections.abc import Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 from absl import app, flags, logging
@@ -46,6 +48,10 @@ _ETRECORD = flags.DEFINE_string(
 )
 _TIMES = flags.DEFINE_string("times", None, "Where to write how many seconds each phase of the export took, as text.")
 _OUTPUT_FOLDER = flags.DEFINE_string("output_folder", "", "Where the paths of all these files begin.")
+
+# Packages that a worker imports beside PyTorch, if installed: transformers takes half a second. The import of such a
+# package registers nothing with PyTorch, and starts no thread.
+PACKAGES_OF_MODELS = ("transformers",)
 
 _OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD, _TIMES)
 
@@ -95,6 +101,15 @@ def main(argv: Sequence[str]) -> int:
     return command.run(argv, functools.partial(_load, outputs))
 
 
+def _load_for_models() -> None:
+    """Imports the exporter and packages that models import."""
+    _load(())
+    for name in PACKAGES_OF_MODELS:
+        # Unlike an import, this leaves no trace of a package that is not installed.
+        if PathFinder.find_spec(name) is not None:
+            importlib.import_module(name)
+
+
 def _start() -> worker.Run:
     """Imports the exporter. Returns a function that exports in a process forked from this one."""
     # The command line and the environment of a fresh process. PyTorch's import changes the environment.
@@ -102,7 +117,7 @@ def _start() -> worker.Run:
     environment = dict(os.environ)
     sys.dont_write_bytecode = True
     logging.use_absl_handler()  # As in app.run. Some imported modules look for log handlers.
-    preloaded = Preloaded(lambda: _load(()))
+    preloaded = Preloaded(_load_for_models)
 
     def run(arguments: Sequence[str]) -> int:
         sys.argv[1:] = arguments

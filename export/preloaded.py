@@ -13,7 +13,7 @@ import importlib.abc
 import importlib.metadata
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
@@ -25,21 +25,27 @@ class Preloaded:
         before = set(sys.modules)
         sought = _Sought()
         groups: set[str] = set()
-        entry_points = importlib.metadata.entry_points
+        entry_points, packages = importlib.metadata.entry_points, importlib.metadata.packages_distributions
+        self._lists_packages = False
 
         def noting_groups(**selection: str) -> object:
             groups.add(selection.get("group", ""))
             return entry_points(**selection)
 
+        def noting_lists() -> Mapping[str, list[str]]:
+            self._lists_packages = True
+            return packages()
+
         sys.meta_path.append(sought)
         importlib.metadata.entry_points = noting_groups  # type: ignore[assignment]
+        importlib.metadata.packages_distributions = noting_lists
         # The modules stay alive, so the collector can skip them. In a forked process, the collector would write to the
         # objects, and the system would copy their memory pages.
         gc.disable()
         load()
         gc.freeze()
         gc.enable()
-        importlib.metadata.entry_points = entry_points
+        importlib.metadata.entry_points, importlib.metadata.packages_distributions = entry_points, packages
         sys.meta_path.remove(sought)
         self._files = {
             name: os.path.realpath(getattr(module, "__file__", None) or "")
@@ -68,6 +74,8 @@ class Preloaded:
         return spec is not None and spec.origin is not None and os.path.realpath(spec.origin) != self._files[name]
 
     def _is_used(self, distribution: importlib.metadata.Distribution) -> bool:
+        if self._lists_packages:
+            return True
         name = distribution.metadata["Name"] or ""
         groups = {entry_point.group for entry_point in distribution.entry_points}
         # A lookup of entry points without a group returns the plugins of all groups.

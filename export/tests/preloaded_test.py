@@ -80,6 +80,16 @@ class PreloadedTest(absltest.TestCase):
                 for file in sorted(self._model.rglob("*"), reverse=True):
                     file.rmdir() if file.is_dir() else file.unlink()
 
+    def test_a_list_of_all_packages(self) -> None:
+        self._write(self._model, "other-1.dist-info/METADATA", "Name: other\n")
+        self.assertFalse(self._would_differ())
+
+        def load() -> object:
+            return importlib.metadata.packages_distributions()
+
+        self._preloaded = Preloaded(load)
+        self.assertTrue(self._would_differ())
+
     def test_packages_that_were_installed_since(self) -> None:
         (self._tool / "more-1.dist-info").mkdir()
         self.assertTrue(self._would_differ())

@@ -26,7 +26,37 @@ class Model(torch.nn.Module):
 def get_model():
     return Model(), (torch.ones(2, 4),)
 """
+_OF_TRANSFORMERS = """
+import torch
+from transformers import BertConfig, BertModel
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        config = BertConfig(
+            hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16, vocab_size=32
+        )
+        self.bert = BertModel(config)
+    def forward(self, ids):
+        return self.bert(ids).last_hidden_state
+def get_model():
+    return Model(), (torch.arange(8).reshape(1, 8),)
+"""
 _PARTS = "import part\n" + _MODEL.replace("self.linear(x)", "self.linear(x) * part.SCALE")
+# Fails if the packages that a worker imports for models change PyTorch or the environment.
+_IMPORTS = """
+import importlib, os, threading
+from export import exporter, main
+import torch
+from torch.utils import _pytree
+def state():
+    operators = torch._C._dispatch_get_all_op_names()
+    return len(_pytree.SUPPORTED_NODES), len(operators), torch.get_rng_state().tolist(), dict(os.environ)
+before = state()
+for name in main.PACKAGES_OF_MODELS:
+    importlib.import_module(name)
+assert state() == before, name
+assert threading.active_count() == 1
+"""
 _WAITS = "import time\ntime.sleep(1000)\n"
 # What a model changes that the next one in the same process would notice.
 _CHANGES = (
@@ -149,22 +179,34 @@ class WorkerTest(absltest.TestCase):
         self.assertEqual(response, {"exitCode": 0, "output": "", "requestId": response["requestId"]})
 
     def test_same_bytes_as_a_process_of_its_own(self) -> None:
+        for name, source in (("plain", _MODEL), ("transformers", _OF_TRANSFORMERS)):
+            with self.subTest(name):
+                self._check_bytes(name, source)
+
+    def _check_bytes(self, name: str, source: str) -> None:
         worker = self._worker
-        model = worker.write("model.py", _MODEL)
+        model = worker.write(f"{name}/model.py", source)
         outputs = ("program", "samples", "report", "report_json", "passes_report", "passes_report_json", "origins")
 
         def arguments(folder: str) -> Sequence[str]:
-            (worker.folder / folder).mkdir()
-            return (f"--model={model}", "--import_path=.", *(f"--{output}={folder}/{output}" for output in outputs))
+            (worker.folder / name / folder).mkdir()
+            written = (f"--{output}={name}/{folder}/{output}" for output in outputs)
+            return (f"--model={model}", f"--import_path={name}", *written)
 
         self.assertEqual(worker.alone(*arguments("alone")), (0, ""))
         # Again and again: an export must not change what the next one comes to.
         for folder in ("first", "second"):
             self._assert_ok(worker.request(*arguments(folder), inputs=[model]))
             for output in outputs:
-                self.assertEqual(worker.read(f"{folder}/{output}"), worker.read(f"alone/{output}"), output)
+                self.assertEqual(
+                    worker.read(f"{name}/{folder}/{output}"), worker.read(f"{name}/alone/{output}"), output
+                )
         with self.subTest("a process forked off one with threads may wait for them forever"):
             self.assertLen(list(Path(f"/proc/{worker.process.pid}/task").iterdir()), 1)
+
+    def test_packages_of_models_register_nothing(self) -> None:
+        done = subprocess.run([sys.executable, "-c", _IMPORTS], env=self._worker._environment, text=True)
+        self.assertEqual(done.returncode, 0)
 
     def test_modules_of_one_name(self) -> None:
         worker = self._worker
