@@ -12,13 +12,13 @@ from codegen.model import kernel_keys
 
 # If two libraries define a name of this C++ namespace, the linker fails and prints the name.
 _REGISTERED_NAMESPACE = "kernel_registered_by_two_libraries"
+_NOTHING = "No operator is selected, so there is nothing to register."
 
 
 def at_start(source: Source, kernels: Sequence[BoxedKernel]) -> str:
     """Returns RegisterKernels.cpp for a library that registers its kernels at program start."""
     if not kernels:
-        why = "No operator is selected, so there is nothing to register."
-        return source.fill("nothing.cpp", what="Registers the kernels", why=why)
+        return source.fill("nothing.cpp", what="Registers the kernels", why=_NOTHING)
     return source.fill("RegisterKernels.cpp", quoted_label=layout.quoted(source.label))
 
 
@@ -44,8 +44,7 @@ def names(source: Source, kernels: Sequence[BoxedKernel]) -> str:
     RegisterKernels.cpp has the same text and is not compiled again.
     """
     if not kernels:
-        why = "No operator is selected, so there is nothing to register."
-        return source.fill("nothing.cpp", what="Defines a name for each registered kernel", why=why)
+        return source.fill("nothing.cpp", what="Defines a name for each registered kernel", why=_NOTHING)
     defined = (f"char {_registered_name(boxed.operator.name, key)};\n" for boxed in kernels for key in boxed.keys)
     return source.fill(
         "RegisteredNames.cpp", registered_namespace=_REGISTERED_NAMESPACE, registered_names="".join(defined)

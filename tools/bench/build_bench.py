@@ -231,7 +231,8 @@ def section(now: Times, before: Times | None) -> str:
 Made by `{command}`, on a machine with {os.cpu_count()} CPUs ({report.processor()}).
 
 The first command of the table is the README's, `tools/bazel run {_TARGET}`, in a fresh clone with empty caches. The \
-build with one operator more follows a change of a selection; the build links a runner anew. Exports are builds of a \
+build with one operator more follows a change of a selection; the build links a runner anew. This time and the one \
+with nothing to do are medians of {_RUNS.value}. Exports are builds of a \
 program with all graph passes after a change of a line in the model's file.{words}
 
 {report.table(header, rows)}
