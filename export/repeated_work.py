@@ -1,7 +1,4 @@
-"""Caches repeated work of PyTorch and ExecuTorch during a lowering. The resulting graphs are the same.
-
-A lowering runs about ten passes. Each pass traces the whole graph anew with fake tensors.
-"""
+"""Avoids repeated work of PyTorch and ExecuTorch during a lowering. The resulting programs are the same."""
 
 from __future__ import annotations
 
@@ -15,12 +12,20 @@ import torch._export.utils
 from executorch import exir
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager
 from torch._C import DispatchKey
-from torch._ops import OperatorBase
+from torch._ops import OperatorBase, OpOverload
 from torch.export import ExportedProgram
-from torch.fx import GraphModule
+from torch.fx import GraphModule, Node
 from torch.fx.traceback import NodeSource
 
+from export import idle_passes
+
 _Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
+
+# Composite operators that return new tensors.
+_NEW = {
+    *("aten.conv1d", "aten.conv2d", "aten.conv3d", "aten.conv_transpose1d", "aten.conv_transpose2d"),
+    *("aten.linear", "aten.matmul", "aten.batch_norm", "aten.layer_norm", "aten.group_norm", "aten.max_pool2d"),
+}
 
 
 @contextlib.contextmanager
@@ -46,7 +51,7 @@ def to_edge(
     """Lowers methods without backends as ExecuTorch's `to_edge_transform_and_lower` does, in less time.
 
     `to_edge_transform_and_lower` decomposes operators in two steps, between which the partitioners run. ExecuTorch's
-    `to_edge` decomposes in one step. If a call writes to its arguments, the order of calls differs between the two, so
+    `to_edge` decomposes in one step. The programs of the two differ if a call writes to an input or to a buffer, so
     such methods are lowered with `to_edge_transform_and_lower`.
 
     Args:
@@ -54,16 +59,37 @@ def to_edge(
         config: the config of the edge dialect, with the validity check off. The two functions check differently.
         generate_etrecord: whether the result has the data of an ETRecord.
     """
-    lower = exir.to_edge if all(map(_is_functional, programs.values())) else exir.to_edge_transform_and_lower
-    with _known_operators():
+    keeps_inputs = all(map(_keeps_inputs, programs.values()))
+    lower = exir.to_edge if keeps_inputs else exir.to_edge_transform_and_lower
+    with _known_operators(), idle_passes.skipped():
         return lower(dict(programs), compile_config=config, generate_etrecord=generate_etrecord)
 
 
-def _is_functional(program: ExportedProgram) -> bool:
-    """Returns whether no call writes to its arguments, including calls in branches and loops."""
+def _keeps_inputs(program: ExportedProgram) -> bool:
+    """Returns whether calls write to new tensors only, including calls in branches and loops."""
     graphs = (module.graph for module in program.graph_module.modules() if isinstance(module, GraphModule))
-    schemas = (getattr(node.target, "_schema", None) for graph in graphs for node in graph.nodes)
-    return not any(schema.is_mutable for schema in schemas if schema is not None)
+    return all(map(_is_new, (written for graph in graphs for node in graph.nodes for written in _written(node))))
+
+
+def _written(node: Node) -> list[Any]:
+    """Returns the arguments to which a call writes."""
+    schema = getattr(node.target, "_schema", None)
+    if schema is None or not schema.is_mutable:
+        return []
+    given = dict(enumerate(node.args)) | node.kwargs
+    written = [key for index, one in enumerate(schema.arguments) if one.is_write for key in (index, one.name)]
+    return [given[key] for key in written if key in given]
+
+
+def _is_new(value: Any) -> bool:
+    """Returns whether no input and no buffer has the storage of a value."""
+    if not isinstance(value, Node) or value.op != "call_function" or not isinstance(value.target, OpOverload):
+        return False
+    if any(one.alias_info is not None for one in value.target._schema.returns):
+        return all(map(_is_new, value.all_input_nodes))
+    # A composite operator may return an argument or a view of an argument, although the schema does not say so.
+    is_composite = value.target.has_kernel_for_dispatch_key(DispatchKey.CompositeImplicitAutograd)
+    return not is_composite or str(value.target.overloadpacket) in _NEW or all(map(_is_new, value.all_input_nodes))
 
 
 @contextlib.contextmanager

@@ -36,6 +36,30 @@ class _InPlace(torch.nn.Module):
         return torch.nn.functional.layer_norm(y + self.sums, (3,)).t()
 
 
+class _NewInPlace(torch.nn.Module):
+    """Writes to results of calls only: to a new tensor, to a view of a new tensor, and to a result of a layer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.Sequential(
+            torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU6(inplace=True)
+        )
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        y = self.layers(x)
+        y += self.layers(x)
+        y[:, 0].mul_(3)
+        return torch.nn.functional.dropout(y.flatten(1), training=False, inplace=True)
+
+
+class _Replaced(torch.nn.Module):
+    """Has calls that passes of ExecuTorch replace: scalars and mixed types, a size as a tensor, a memory format."""
+
+    def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        whole = (x * 4).to(torch.int32)
+        return whole + x, torch.where(x > 0, 1.0, x), x.t() + x.shape[0], x[None, None].to(memory_format=_CHANNELS_LAST)
+
+
 class _Attention(torch.nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -52,9 +76,14 @@ class _Branches(torch.nn.Module):
         return result
 
 
-_DYNAMIC = {"x": {1: Dim("size", min=2, max=9)}}
+_CHANNELS_LAST = torch.channels_last
+_SIZE = Dim("size", min=2, max=9)
+_DYNAMIC = {"x": {1: _SIZE}}
 _MODULES: dict[str, tuple[torch.nn.Module, torch.Tensor, Any]] = {
     "writes": (_InPlace(), torch.rand(2, 3), None),
+    "writes to new tensors": (_NewInPlace(), torch.rand(1, 3, 8, 8), None),
+    "replaced calls": (_Replaced(), torch.rand(4, 4), None),
+    "replaced calls, sizes that vary": (_Replaced(), torch.rand(4, 4), {"x": {0: _SIZE, 1: _SIZE}}),
     "attention": (_Attention(), torch.rand(1, 4, 8), None),
     "sizes that vary": (_Attention(), torch.rand(1, 4, 8), _DYNAMIC),
     "branches": (_Branches(), torch.rand(2, 3), None),

@@ -52,7 +52,7 @@ def state():
     operators = torch._C._dispatch_get_all_op_names()
     return len(_pytree.SUPPORTED_NODES), len(operators), torch.get_rng_state().tolist(), dict(os.environ)
 before = state()
-for name in main.PACKAGES_OF_MODELS:
+for name in main.MODULES_OF_MODELS:
     importlib.import_module(name)
 assert state() == before, name
 assert threading.active_count() == 1
