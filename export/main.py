@@ -11,7 +11,7 @@ import functools
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 
@@ -50,9 +50,9 @@ _ETRECORD = flags.DEFINE_string(
 _TIMES = flags.DEFINE_string("times", None, "Where to write how many seconds each phase of the export took, as text.")
 _OUTPUT_FOLDER = flags.DEFINE_string("output_folder", "", "Where the paths of all these files begin.")
 
-# Modules that a worker imports beside PyTorch, if installed, since each model class of transformers imports them, which
-# takes 1.4 seconds. The import of such a module registers nothing with PyTorch, and starts no thread.
-MODULES_OF_MODELS = ("transformers.models.auto.configuration_auto", "scipy.optimize")
+# Modules that each model class of transformers imports, which takes 1.4 seconds. A worker imports them itself when the
+# files of a model first have the package's name. Their import registers nothing with PyTorch, and starts no thread.
+MODULES_OF_TRANSFORMERS = ("transformers.models.auto.configuration_auto", "scipy.optimize")
 
 _OUTPUTS = (_PROGRAM, _SAMPLES, _REPORT, _REPORT_JSON, _PASSES, _PASSES_JSON, _ORIGINS, _ETRECORD, _TIMES)
 
@@ -102,43 +102,59 @@ def main(argv: Sequence[str]) -> int:
     return command.run(argv, functools.partial(_load, outputs))
 
 
-def _load_for_models() -> None:
-    """Imports the exporter and modules that models import."""
-    _load(())
-    for name in MODULES_OF_MODELS:
+def _load_for_transformers() -> None:
+    """Imports modules of models of transformers, if installed."""
+    for name in MODULES_OF_TRANSFORMERS:
         # Unlike an import, this leaves no trace of a package that is not installed.
         if PathFinder.find_spec(name.partition(".")[0]) is not None:
-            with contextlib.suppress(ModuleNotFoundError):  # Other versions of the package may lack the module.
+            # Other versions of the package may lack the module. The import by a model reports all other failures.
+            with contextlib.suppress(Exception):
                 importlib.import_module(name)
 
 
-def _start() -> worker.Run:
-    """Imports the exporter. Returns a function that exports in a process forked from this one."""
-    # The command line and the environment of a fresh process. PyTorch's import changes the environment.
-    alone = [sys.executable, *sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]]
-    environment = dict(os.environ)
-    sys.dont_write_bytecode = True
-    logging.use_absl_handler()  # As in app.run. Some imported modules look for log handlers.
-    preloaded = Preloaded(_load_for_models)
+class _Tool:
+    """The tool of a worker. Imports the exporter, and exports in processes that are forked from this one."""
 
-    def run(arguments: Sequence[str]) -> int:
+    def __init__(self) -> None:
+        # The command line and the environment of a fresh process. PyTorch's import changes the environment.
+        self._alone = [sys.executable, *sys.orig_argv[1 : len(sys.orig_argv) - len(sys.argv) + 1]]
+        self._environment = dict(os.environ)
+        sys.dont_write_bytecode = True
+        logging.use_absl_handler()  # As in app.run. Some imported modules look for log handlers.
+        self._preloaded = Preloaded()
+        self._preloaded.load(lambda: _load(()))
+        self._has_transformers = False
+
+    def prepare(self, files: Iterable[Path]) -> None:
+        """Imports modules of models of transformers, if a file has the name of the package."""
+        if not self._has_transformers and any(file.suffix == ".py" and _has_transformers(file) for file in files):
+            self._preloaded.load(_load_for_transformers)
+            self._has_transformers = True
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Exports. A model for which the imports would differ is exported in a fresh process."""
         sys.argv[1:] = arguments
 
         def export(argv: Sequence[str]) -> int:
-            if not command.may_use(preloaded):
-                os.execve(alone[0], [*alone, *arguments], environment | {"TMPDIR": os.environ["TMPDIR"]})
+            if not command.may_use(self._preloaded):
+                environment = self._environment | {"TMPDIR": os.environ["TMPDIR"]}
+                os.execve(self._alone[0], [*self._alone, *arguments], environment)
             return main(argv)
 
         app.run(export)
         return 0
 
-    return run
+
+def _has_transformers(file: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return b"transformers" in file.read_bytes()
+    return False
 
 
 if __name__ == "__main__":
     if protocol.FLAG in sys.argv:
         worker.serve(
-            _start,
+            _Tool,
             flags=lambda folder: [f"--{_OUTPUT_FOLDER.name}={folder}"],
             outputs=[f"--{flag.name}=" for flag in (_PROGRAM, _ETRECORD)],
         )

@@ -19,17 +19,24 @@ from types import ModuleType
 
 
 class Preloaded:
-    """The modules that a function imported, and the modules and packages that it looked up without success."""
+    """The modules that functions imported, and the modules and packages that they looked up without success."""
 
-    def __init__(self, load: Callable[[], object]) -> None:
-        before = set(sys.modules)
-        sought = _Sought()
-        groups: set[str] = set()
-        entry_points, packages = importlib.metadata.entry_points, importlib.metadata.packages_distributions
+    def __init__(self) -> None:
+        self._before = set(sys.modules)
+        self._groups: set[str] = set()
         self._lists_packages = False
+        self._missing: set[str] = set()
+        self._distributions: set[str] = set()
+        self._packages: set[str] = set()
+        self._versions: list[tuple[str, int, int]] = []
+
+    def load(self, load: Callable[[], object]) -> None:
+        """Calls a function that imports modules. May be called several times."""
+        sought = _Sought()
+        entry_points, packages = importlib.metadata.entry_points, importlib.metadata.packages_distributions
 
         def noting_groups(**selection: str) -> object:
-            groups.add(selection.get("group", ""))
+            self._groups.add(selection.get("group", ""))
             return entry_points(**selection)
 
         def noting_lists() -> Mapping[str, list[str]]:
@@ -50,13 +57,14 @@ class Preloaded:
         self._files = {
             name: os.path.realpath(getattr(module, "__file__", None) or "")
             for name, module in sys.modules.items()
-            if name not in before and _is_of_search_path(name) and _is_found(module)
+            if name not in self._before and _is_of_search_path(name) and _is_found(module)
         }
-        self._missing = {name for name in sought.modules if name not in sys.modules and _is_of_search_path(name)}
-        self._distributions = sought.distributions
-        self._groups = groups
-        self._packages = {str(distribution.locate_file("")) for distribution in importlib.metadata.distributions()}
-        self._versions = _versions(self._packages)
+        missing = self._missing | {name for name in sought.modules if _is_of_search_path(name)}
+        self._missing = missing - sys.modules.keys()
+        self._distributions |= sought.distributions
+        if not self._packages:
+            self._packages = {str(distribution.locate_file("")) for distribution in importlib.metadata.distributions()}
+            self._versions = _versions(self._packages)
 
     def would_differ(self, folders: Sequence[str]) -> bool:
         """Returns whether the imports would have other results with these folders first in the search path."""

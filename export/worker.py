@@ -19,18 +19,29 @@ import signal
 import sys
 import tempfile
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, NoReturn, TextIO
+from typing import IO, NoReturn, Protocol, TextIO
 
 from bazel_worker import protocol
 from diagnostics.errors import shown
 
-# Runs one command line. Returns the exit code, or raises SystemExit with the exit code.
-Run = Callable[[Sequence[str]], int]
-
 _CHUNK = 1 << 16
+
+
+class Tool(Protocol):
+    """The tool whose requests a worker answers."""
+
+    def prepare(self, files: Iterable[Path]) -> None:
+        """Imports modules for a request and for later ones, in the worker itself.
+
+        Args:
+            files: the input files of the request.
+        """
+
+    def run(self, arguments: Sequence[str]) -> int:
+        """Runs one command line in a forked process. Returns the exit code, or raises SystemExit with the exit code."""
 
 
 @dataclass(slots=True)
@@ -50,11 +61,11 @@ class _Export:
     canceled: bool = False
 
 
-def serve(start: Callable[[], Run], flags: Callable[[Path], Sequence[str]], outputs: Sequence[str]) -> None:
+def serve(start: Callable[[], Tool], flags: Callable[[Path], Sequence[str]], outputs: Sequence[str]) -> None:
     """Answers the requests on this process's stdin until it ends.
 
     Args:
-        start: imports the common modules. Returns the function that a request's process runs.
+        start: imports the common modules. Returns the tool.
         flags: given the folder that outputs are relative to, returns flags to add to a request's command line.
         outputs: the prefixes of the arguments with output paths.
     """
@@ -69,13 +80,13 @@ class _Worker:
     def __init__(
         self,
         streams: tuple[TextIO, TextIO],
-        run: Run,
+        tool: Tool,
         flags: Callable[[Path], Sequence[str]],
         outputs: tuple[str, ...],
         folder: Path,
     ) -> None:
         self._requests, self._responses = streams
-        self._run = run
+        self._tool = tool
         self._flags = flags
         self._outputs = outputs
         self._folder = folder
@@ -130,6 +141,8 @@ class _Worker:
         return {(request.directory, argument) for argument in request.arguments if argument.startswith(self._outputs)}
 
     def _start(self, request: protocol.Request) -> None:
+        base = Path(request.directory).absolute()
+        self._tool.prepare(base / path for path in request.digests)
         export = _Export(request, Path(tempfile.mkdtemp()), tempfile.TemporaryFile())  # noqa: SIM115  # Closed when the request is answered.
         for stream in (sys.stdout, sys.stderr):
             stream.flush()  # Otherwise, the forked process would print buffered output again.
@@ -156,7 +169,7 @@ class _Worker:
             _link(export.request.digests, base, export.folder / "inputs")
             self._use_temporary_folder(export.folder / "tmp")
             os.chdir(export.folder / "inputs")
-            code = self._run([*self._flags(base), *export.request.arguments])
+            code = self._tool.run([*self._flags(base), *export.request.arguments])
         except SystemExit as end:
             if isinstance(end.code, str):
                 print(end.code, file=sys.stderr)

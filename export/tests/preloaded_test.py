@@ -35,7 +35,8 @@ class PreloadedTest(absltest.TestCase):
         sys.path.insert(0, str(self._tool))
         self.addCleanup(sys.path.remove, str(self._tool))
         self.addCleanup(self._forget)
-        self._preloaded = Preloaded(lambda: importlib.import_module("preloaded_tool"))
+        self._preloaded = Preloaded()
+        self._preloaded.load(lambda: importlib.import_module("preloaded_tool"))
 
     def _forget(self) -> None:
         for name in [name for name in sys.modules if name.startswith("preloaded_")]:
@@ -87,7 +88,21 @@ class PreloadedTest(absltest.TestCase):
         def load() -> object:
             return importlib.metadata.packages_distributions()
 
-        self._preloaded = Preloaded(load)
+        self._preloaded.load(load)
+        self.assertTrue(self._would_differ())
+
+    def test_modules_of_a_second_call(self) -> None:
+        self._forget()
+        self._write(self._tool, "preloaded_more.py")
+        self._write(self._model, "preloaded_more.py")
+        self._preloaded = Preloaded()
+        self._preloaded.load(lambda: importlib.import_module("preloaded_tool"))
+        self.assertFalse(self._would_differ())
+        self._preloaded.load(lambda: importlib.import_module("preloaded_more"))
+        self.assertTrue(self._would_differ())
+        (self._model / "preloaded_more.py").unlink()
+        self.assertFalse(self._would_differ())
+        self._write(self._model, "preloaded_optional.py")  # The first call did not find this module.
         self.assertTrue(self._would_differ())
 
     def test_packages_that_were_installed_since(self) -> None:

@@ -42,7 +42,7 @@ def get_model():
     return Model(), (torch.arange(8).reshape(1, 8),)
 """
 _PARTS = "import part\n" + _MODEL.replace("self.linear(x)", "self.linear(x) * part.SCALE")
-# Fails if the packages that a worker imports for models change PyTorch or the environment.
+# Fails if the modules that a worker imports for transformers change PyTorch or the environment.
 _IMPORTS = """
 import importlib, os, threading
 from export import exporter, main
@@ -52,7 +52,7 @@ def state():
     operators = torch._C._dispatch_get_all_op_names()
     return len(_pytree.SUPPORTED_NODES), len(operators), torch.get_rng_state().tolist(), dict(os.environ)
 before = state()
-for name in main.MODULES_OF_MODELS:
+for name in main.MODULES_OF_TRANSFORMERS:
     importlib.import_module(name)
 assert state() == before, name
 assert threading.active_count() == 1
@@ -182,6 +182,8 @@ class WorkerTest(absltest.TestCase):
         for name, source in (("plain", _MODEL), ("transformers", _OF_TRANSFORMERS)):
             with self.subTest(name):
                 self._check_bytes(name, source)
+                files = Path(f"/proc/{self._worker.process.pid}/maps").read_text()
+                self.assertEqual("/scipy/" in files, name == "transformers", "the worker has imported scipy")
 
     def _check_bytes(self, name: str, source: str) -> None:
         worker = self._worker
@@ -204,7 +206,7 @@ class WorkerTest(absltest.TestCase):
         with self.subTest("a process forked off one with threads may wait for them forever"):
             self.assertLen(list(Path(f"/proc/{worker.process.pid}/task").iterdir()), 1)
 
-    def test_packages_of_models_register_nothing(self) -> None:
+    def test_modules_of_transformers_register_nothing(self) -> None:
         done = subprocess.run([sys.executable, "-c", _IMPORTS], env=self._worker._environment, text=True)
         self.assertEqual(done.returncode, 0)
 
