@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import importlib.util
 import json
 import os
 import re
@@ -18,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -25,6 +25,12 @@ from tools.bench import elf
 from tools.bench.peers.results import Cost
 
 _TIMES = re.compile(r"^time load ([\d.]+) ms, first run ([\d.]+) ms(?:.* times all (\d+): .*median ([\d.]+) ms)?", re.M)
+# The packages and files that peers need, besides PyTorch and the module.
+_NEEDS = {
+    "llama_cpp": ("llama_cpp", "model.gguf"),
+    "onnxruntime": ("onnxruntime", "model.onnx"),
+    "openvino": ("openvino", "model.onnx"),
+}
 # The largest number of runs of all samples in a runner's turn.
 _MOST_RUNS = 1000
 
@@ -183,10 +189,9 @@ class Worker:
         self._process: subprocess.Popen[str] | None = None
 
     def start(self) -> Started:
-        package = {"onnxruntime": "onnxruntime", "openvino": "openvino"}.get(self._column, "torch")
-        if importlib.util.find_spec(package) is None:
+        package, needs = _NEEDS.get(self._column, ("torch", "module.pt"))
+        if PathFinder.find_spec(package, self._environment["PYTHONPATH"].split(os.pathsep)) is None:
             raise UnavailableError(f"{package} is not installed")
-        needs = "model.onnx" if self._column in ("onnxruntime", "openvino") else "module.pt"
         if self._column == "compile" and self._model["quantize"]:
             needs = "module_int8.pt2"
         if not (self._folder / needs).exists():
@@ -247,6 +252,7 @@ class Worker:
         self._process = None
 
 
-def python_environment(caches: Path) -> dict[str, str]:
-    """Returns the environment of a Python process with the packages of this process."""
-    return os.environ | {"PYTHONPATH": os.pathsep.join(sys.path), "TORCHINDUCTOR_CACHE_DIR": str(caches)}
+def python_environment(caches: Path, packages: Path) -> dict[str, str]:
+    """Returns the environment of a Python process with the packages of this process, and those in a folder."""
+    path = os.pathsep.join([*sys.path, str(packages)])
+    return os.environ | {"PYTHONPATH": path, "TORCHINDUCTOR_CACHE_DIR": str(caches)}

@@ -47,7 +47,7 @@ class InstructionSetTest(absltest.TestCase):
                 "TORCHINDUCTOR_CPP_MARCH": "x86-64-v3",
             },
         )
-        self.assertEqual(avx2.left_out.keys(), {"aoti", "xnnpack", "onnxruntime", "openvino"})
+        self.assertEqual(avx2.left_out.keys(), {"aoti", "llama_cpp", "xnnpack", "onnxruntime", "openvino"})
         avx512 = InstructionSet("avx512", "avx512_bf16")
         self.assertEqual(avx512.environment["ONEDNN_MAX_CPU_ISA"], "AVX512_CORE")
         self.assertEqual(avx512.left_out, avx2.left_out)
@@ -55,7 +55,8 @@ class InstructionSetTest(absltest.TestCase):
     def test_pytorch_has_no_baseline(self) -> None:
         baseline = InstructionSet("baseline", "avx2")
         self.assertEqual(baseline.environment, {"EXECUTORCH_INSTRUCTION_SET": "baseline"})
-        self.assertEqual(baseline.left_out.keys(), {"eager", "compile", "aoti", "xnnpack", "onnxruntime", "openvino"})
+        peers = {"eager", "compile", "aoti", "llama_cpp", "xnnpack", "onnxruntime", "openvino"}
+        self.assertEqual(baseline.left_out.keys(), peers)
 
 
 if __name__ == "__main__":

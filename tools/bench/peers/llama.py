@@ -1,11 +1,15 @@
 """A Llama of 12 layers, 768 features and 134 million weights, all random: one token with a cache, or a whole prompt."""
 
 import torch
+from torchao.quantization import Int8DynamicActivationIntxWeightConfig, quantize_
+from torchao.quantization.granularity import PerGroup
 from transformers import GenerationConfig, LlamaConfig, LlamaForCausalLM
 from transformers.integrations.executorch import TorchExportableModuleWithStaticCache
 
-_CACHE_LENGTH = 256
-_PROMPT_LENGTH = 128
+CACHE_LENGTH = 256
+PROMPT_LENGTH = 128
+# The number of weights with one scale, which is that of llama.cpp's Q4_0.
+_GROUP = 32
 
 
 def _llama() -> LlamaForCausalLM:
@@ -16,7 +20,7 @@ def _llama() -> LlamaForCausalLM:
         num_hidden_layers=12,
         num_attention_heads=12,
         num_key_value_heads=12,
-        max_position_embeddings=_CACHE_LENGTH,
+        max_position_embeddings=CACHE_LENGTH,
         use_cache=False,
     )
     return LlamaForCausalLM(config).eval()
@@ -25,12 +29,11 @@ def _llama() -> LlamaForCausalLM:
 class Decoder(torch.nn.Module):
     """int64 [1, 1] token and int64 [1] position -> float32 [1, vocabulary] logits; the cache is state of the module."""
 
-    def __init__(self) -> None:
+    def __init__(self, llama: LlamaForCausalLM) -> None:
         super().__init__()
-        llama = _llama()
         llama.config.use_cache = True
         llama.generation_config = GenerationConfig(use_cache=True, cache_implementation="static")
-        self.cached = TorchExportableModuleWithStaticCache(llama, batch_size=1, max_cache_len=_CACHE_LENGTH)
+        self.cached = TorchExportableModuleWithStaticCache(llama, batch_size=1, max_cache_len=CACHE_LENGTH)
 
     def forward(self, token: torch.Tensor, position: torch.Tensor) -> torch.Tensor:
         logits: torch.Tensor = self.cached(input_ids=token, cache_position=position)
@@ -50,8 +53,15 @@ class Reader(torch.nn.Module):
 
 
 def get_token_model() -> tuple[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]]:
-    return Decoder(), (torch.tensor([[42]]), torch.tensor([_PROMPT_LENGTH]))
+    return Decoder(_llama()), (torch.tensor([[42]]), torch.tensor([PROMPT_LENGTH]))
+
+
+def get_4bit_token_model() -> tuple[torch.nn.Module, tuple[torch.Tensor, torch.Tensor]]:
+    """The token is the first one, so that llama.cpp, whose cache has no zeros before it, has the same results."""
+    llama = _llama()
+    quantize_(llama, Int8DynamicActivationIntxWeightConfig(torch.int4, PerGroup(_GROUP)))  # type: ignore[attr-defined]
+    return Decoder(llama), (torch.tensor([[42]]), torch.tensor([0]))
 
 
 def get_prompt_model() -> tuple[torch.nn.Module, tuple[torch.Tensor]]:
-    return Reader(), (torch.randint(1000, (1, _PROMPT_LENGTH), generator=torch.Generator().manual_seed(1)),)
+    return Reader(), (torch.randint(1000, (1, PROMPT_LENGTH), generator=torch.Generator().manual_seed(1)),)

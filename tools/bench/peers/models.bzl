@@ -14,7 +14,8 @@ def _model(
         min_snr = 0,
         tolerance = 1e-4,
         without = {},
-        work = None):
+        work = None,
+        has_gguf = False):
     """Defines a row of the table.
 
     Args:
@@ -25,14 +26,16 @@ def _model(
       quantize: str, recipe of executorch_program; empty for none.
       min_snr: int, the lowest signal-to-noise ratio of a quantized program's outputs, in decibels.
       tolerance: float, the absolute and relative tolerance of other programs' outputs.
-      without: dict[str, str], the peers (aoti, xnnpack) without a program of the model, with the reasons.
+      without: dict[str, str], the columns (aoti, portable, wheel, xnnpack) without a program of the model, with the reasons.
       work: struct, for a row of one operator: `gflop` or `gigabytes` of a call, and `goal`, the share of the machine's peak.
+      has_gguf: bool, whether llama.cpp runs the model.
     Returns:
       A struct of the arguments.
     """
     return struct(
         deps = deps,
         entry_point = entry_point,
+        has_gguf = has_gguf,
         min_snr = min_snr,
         model = model,
         quantize = quantize,
@@ -43,6 +46,8 @@ def _model(
     )
 
 _NO_RECIPE = {"aoti": "no quantization recipe for this peer"}
+
+_NO_4BIT = "ExecuTorch has no portable kernels of torchao's operators"
 
 _BERT = struct(
     model = "//tools/bench/peers:bert.py",
@@ -89,6 +94,19 @@ MODELS = {
         "Llama, 12x768, one token with a cache",
         entry_point = "get_token_model",
         model = "//tools/bench/peers:llama.py",
+    ),
+    "llama_token_4bit": _model(
+        "Llama, 12x768, one token with a cache, 4-bit weights",
+        entry_point = "get_4bit_token_model",
+        has_gguf = True,
+        # llama.cpp rounds weights and activations otherwise than torchao.
+        min_snr = 15,
+        model = "//tools/bench/peers:llama.py",
+        without = {
+            "aoti": "no quantization recipe for this peer",
+            "portable": _NO_4BIT,
+            "wheel": _NO_4BIT,
+        },
     ),
     "llama_prompt": _model(
         "Llama, 12x768, prompt of 128 tokens",
@@ -165,6 +183,7 @@ def described():
         name: {
             "entry_point": model.entry_point,
             "file": model.model.removeprefix("//").replace(":", "/"),
+            "has_gguf": model.has_gguf,
             "min_snr": model.min_snr,
             "quantize": model.quantize,
             "title": model.title,

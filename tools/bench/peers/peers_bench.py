@@ -30,10 +30,11 @@ from typing import Any
 from absl import app, flags
 
 from tools.bench import report
-from tools.bench.peers import goals, instruction_set, results, tables
+from tools.bench.peers import goals, instruction_set, llama_cpp_package, results, tables
 from tools.bench.peers.contestants import Contestant, Runner, UnavailableError, Worker, python_environment
 from tools.bench.peers.instruction_set import InstructionSet
 from tools.bench.peers.results import Cell, Results
+from tools.bench.peers.worker import SESSIONS
 
 _MODELS = flags.DEFINE_string("models", "", "A regular expression: which rows. Not all: no document is written.")
 _COLUMNS = flags.DEFINE_string("columns", "", "A regular expression: which columns. Not all: no document is written.")
@@ -69,6 +70,7 @@ _PEERS = {
     "xnnpack": "XNNPACK",
     "onnxruntime": "ONNX Runtime",
     "openvino": "OpenVINO",
+    "llama_cpp": "llama.cpp",
 }
 # If an inference takes longer than this, in seconds, there are no turns, and the single inference counts.
 _SLOW = 2.0
@@ -117,7 +119,7 @@ class Bench:
                     check=False,
                     stdout=log,
                     stderr=log,
-                    env=python_environment(self.caches),
+                    env=self.environment,
                 )
             if process.returncode != 0:
                 print(f"{name}: the peers have nothing to read; see {folder / 'prepare.log'}", flush=True)
@@ -129,14 +131,19 @@ class Bench:
         return self.state / f"inductor_{self.instruction_set.name}"
 
     @property
+    def environment(self) -> dict[str, str]:
+        """The environment of Python processes."""
+        return python_environment(self.caches, llama_cpp_package.installed(self.state))
+
+    @property
     def results(self) -> Path:
         return self.state / f"results_{self.instruction_set.name}.json"
 
     def contestant(self, column: str, name: str, prepared: Path) -> Contestant:
         """Returns the contestant for a model in a column."""
         model, environment = self.models[name], self.instruction_set.environment
-        if column in ("eager", "compile", "onnxruntime", "openvino"):
-            return Worker(column, prepared, model, self.cpus, {**python_environment(self.caches), **environment})
+        if column in SESSIONS:
+            return Worker(column, prepared, model, self.cpus, {**self.environment, **environment})
         if column == "aoti":
             flags_of = [f"--program={self.folder / name}_aoti.pt2", f"--samples={self.folder / name}_aoti.ptd"]
             return Runner(self.folder / "aoti_runner", flags_of, model, self.cpus, environment)
@@ -146,12 +153,11 @@ class Bench:
         return Runner(self.folder / f"{column}_{name}", [], model, self.cpus, environment)
 
     def columns_of(self, name: str) -> list[str]:
-        """Returns the columns of a row. Operators are compared with PyTorch only."""
-        return [
-            column
-            for column in self.columns
-            if re.search(_COLUMNS.value, column) and (not self.is_operator(name) or column in (*self.kernels, "eager"))
-        ]
+        """Returns the columns of a row. Operators are compared with PyTorch only, and llama.cpp runs one model."""
+        left_out = set() if self.models[name]["has_gguf"] else {"llama_cpp"}
+        if self.is_operator(name):
+            left_out |= self.columns.keys() - {*self.kernels, "eager"}
+        return [column for column in self.columns if column not in left_out and re.search(_COLUMNS.value, column)]
 
 
 def measure(bench: Bench, name: str, seconds: float, turn: float) -> dict[str, Cell]:
@@ -224,7 +230,11 @@ def measure_all(bench: Bench, names: Sequence[str], end: float) -> Results:
 
 
 def prepare(bench: Bench, names: Sequence[str]) -> None:
-    """Makes the peers' files, and compiles all models once with torch.compile."""
+    """Installs llama.cpp, makes the peers' files, and compiles all models once with torch.compile."""
+    if any("llama_cpp" in bench.columns_of(name) for name in names):
+        print("llama.cpp: compiling", flush=True)
+        if error := llama_cpp_package.install(bench.state):
+            print(f"llama.cpp: the package cannot be installed, and its column stays empty:\n{error}", flush=True)
     for name in names:
         start = time.monotonic()
         folder = bench.prepared(name)

@@ -71,6 +71,15 @@ class PeersBenchTest(absltest.TestCase):
         self.assertIn("- XNNPACK, everything: not built", text)
         self.assertIn("PyTorch eager / ours, one thread: geometric mean", [goal.name for goal in judged])
 
+    def test_columns(self) -> None:
+        self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "")))
+        columns = [*self.bench.columns]
+        self.assertIn("llama_cpp", columns)
+        self.assertEqual(self.bench.columns_of("llama_token_4bit"), columns)
+        columns.remove("llama_cpp")
+        self.assertEqual(self.bench.columns_of("llama_token"), columns)
+        self.assertEqual(self.bench.columns_of("op_mm"), ["ours", "eager"])
+
     def test_a_row_that_is_there_is_not_measured_again(self) -> None:
         before = {_NAME: {"ours": results.Cell(missing="kept")}}
         results.save(before, self.bench.results)
@@ -131,7 +140,7 @@ class PeersBenchTest(absltest.TestCase):
         self.assertEqual(row["ours"].seconds, {})
 
     def test_every_row_has_its_model(self) -> None:
-        self.assertEqual(sum("work" not in model for model in self.models.values()), 16)
+        self.assertEqual(sum("work" not in model for model in self.models.values()), 17)
         for name, model in self.models.items():
             file = importlib.import_module(model["file"].removesuffix(".py").replace("/", "."))
             self.assertTrue(callable(getattr(file, model["entry_point"], None)), name)

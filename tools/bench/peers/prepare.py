@@ -19,6 +19,8 @@ import numpy
 import torch
 from torch.utils import _pytree as pytree
 
+from tools.bench.peers import llama_cpp_model
+
 Sample = tuple[torch.Tensor, ...]
 
 _COLOR = re.compile(r"\x1b\[[0-9;]*m")
@@ -92,6 +94,9 @@ def main(model: dict[str, Any], folder: Path) -> None:
     make("samples.npz", lambda: _save_samples(module, samples, folder / "samples.npz"))
     make("module.pt", lambda: torch.save(module, folder / "module.pt"))
     onnx = folder / "model.onnx"
+    if model["has_gguf"]:
+        decoder: Any = module
+        make("model.gguf", lambda: llama_cpp_model.write(decoder.cached.model, folder / "model.gguf"))
     if "work" in model:  # A row of one operator, which is compared with PyTorch only.
         pass
     elif model["quantize"]:

@@ -152,9 +152,60 @@ class OpenVino(Session):
         return run
 
 
+class LlamaCpp(Session):
+    """llama.cpp with a GGUF file. The first run is that of the sample, whose token is the first one of a text.
+
+    Later runs add the token to a prompt in the cache, and remove it from the cache.
+    """
+
+    def __init__(self, folder: Path, model: dict[str, Any]) -> None:
+        super().__init__(folder, model)
+        from tools.bench.peers import llama
+
+        self.api = api = importlib.import_module("llama_cpp")
+        api.llama_backend_init()
+        loaded = api.llama_model_load_from_file(bytes(folder / "model.gguf"), api.llama_model_default_params())
+        if not loaded:
+            raise RuntimeError("llama.cpp does not load the file")
+        settings = api.llama_context_default_params()
+        settings.n_ctx = llama.CACHE_LENGTH
+        self.context = api.llama_init_from_model(loaded, settings)
+        self.vocabulary = api.llama_vocab_n_tokens(api.llama_model_get_vocab(loaded))
+        self.token = int(self.inputs[0][0].item())
+        self.prompt = [self.token] * llama.PROMPT_LENGTH
+        self.is_first = True
+
+    def use(self, threads: int) -> Run:
+        self.api.llama_set_n_threads(self.context, threads, threads)
+        return super().use(threads)
+
+    def compile(self, threads: int) -> Run:
+        import numpy
+
+        def run(_: int) -> Outputs:
+            position = 0 if self.is_first else len(self.prompt)
+            logits = numpy.ctypeslib.as_array(self.decode([self.token]), (1, self.vocabulary))
+            self.api.llama_memory_seq_rm(self.api.llama_get_memory(self.context), 0, position, -1)
+            if self.is_first:
+                self.is_first = False
+                logits = logits.copy()  # The next call writes to the same memory.
+                self.decode(self.prompt)
+            return [logits]
+
+        return run
+
+    def decode(self, tokens: list[int]) -> Any:
+        """Adds tokens to the cache. Returns the logits after the last one."""
+        batch = self.api.llama_batch_get_one((self.api.llama_token * len(tokens))(*tokens), len(tokens))
+        if self.api.llama_decode(self.context, batch) != 0:
+            raise RuntimeError("llama.cpp does not decode the tokens")
+        return self.api.llama_get_logits(self.context)
+
+
 SESSIONS: dict[str, type[Session]] = {
     "compile": Compiled,
     "eager": Eager,
+    "llama_cpp": LlamaCpp,
     "onnxruntime": OnnxRuntime,
     "openvino": OpenVino,
 }

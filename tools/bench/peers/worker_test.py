@@ -1,6 +1,8 @@
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -9,7 +11,7 @@ from unittest import mock
 import numpy
 from absl.testing import absltest
 
-from tools.bench.peers import worker
+from tools.bench.peers import llama, worker
 
 
 class DifferenceTest(absltest.TestCase):
@@ -51,6 +53,40 @@ class EagerTest(absltest.TestCase):
         self.enter_context(mock.patch.dict(os.environ, {"ATEN_CPU_CAPABILITY": "narrow"}))
         with self.assertRaisesRegex(RuntimeError, r"^PyTorch's kernels are those for \w+, not for narrow$"):
             worker.Eager(folder, {})
+
+
+class LlamaCppTest(absltest.TestCase):
+    def test_tokens_in_the_cache(self) -> None:
+        folder = Path(self.create_tempdir().full_path)
+        numpy.savez(folder / "samples.npz", count=1, input_0_0=[[42]], input_0_1=[0])
+        cached: list[int] = []
+        lengths: list[int] = []
+        logits = (ctypes.c_float * 3)()
+
+        def decode(_: object, tokens: tuple[list[int], int]) -> int:
+            cached.extend(tokens[0][: tokens[1]])
+            lengths.append(len(cached))
+            logits[:] = [len(cached)] * 3
+            return 0
+
+        def remove(_memory: object, _sequence: int, begin: int, _end: int) -> None:
+            del cached[begin:]
+
+        api = mock.MagicMock(llama_token=ctypes.c_int32)
+        api.llama_vocab_n_tokens.return_value = 3
+        api.llama_batch_get_one.side_effect = lambda tokens, count: (tokens, count)
+        api.llama_decode.side_effect = decode
+        api.llama_memory_seq_rm.side_effect = remove
+        api.llama_get_logits.return_value = ctypes.cast(logits, ctypes.POINTER(ctypes.c_float))
+        self.enter_context(mock.patch.dict(sys.modules, {"llama_cpp": api}))
+        session = worker.LlamaCpp(folder, {})
+        first = session.use(1)(0)
+        self.assertEqual(session.use(2)(0)[0].tolist(), [[llama.PROMPT_LENGTH + 1] * 3])
+        session.use(2)(0)
+        self.assertEqual(first[0].tolist(), [[1] * 3])
+        self.assertEqual(lengths, [1, llama.PROMPT_LENGTH, *[llama.PROMPT_LENGTH + 1] * 2])
+        self.assertEqual({*cached}, {42})
+        self.assertEqual([one.args[1:] for one in api.llama_set_n_threads.call_args_list], [(1, 1), (2, 2), (2, 2)])
 
 
 class MedianSecondsTest(absltest.TestCase):
