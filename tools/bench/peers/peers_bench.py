@@ -295,7 +295,9 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         " Python.",
         "For int8, ours and XNNPACK use the recipe `xnnpack_int8`, `torch.compile` uses torchao's quantizer for x86,"
         " and ONNX Runtime and OpenVINO use ONNX Runtime's static quantization. PyTorch eager runs the model in"
-        " float32. The profile of a model, such as `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`,"
+        " float32. With 4-bit weights, ours and XNNPACK quantize activations to 8 bits, as torchao does; llama.cpp has"
+        " the same weights as Q4_0, activations of 8 bits, and a cache of float16. The profile of a model, such as"
+        " `tools/bazel run //tools/bench/peers:ours_whisper_tiny.profile`,"
         " shows the time of each operator ([profiles](profiles.md)).",
         report.image(_plot(chosen), shown),
         tables.models(of_models, models, bench.columns, ours, list(bench.peers)),
