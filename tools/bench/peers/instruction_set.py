@@ -26,10 +26,10 @@ _WITHOUT_PYTORCH = {column: "oneDNN needs SSE4.1" for column in ("eager", "compi
 # The columns that always use the processor's widest set, with the reasons.
 _NOT_HELD = {
     "aoti": "its packages are compiled for the processor of the machine that builds them",
-    "llama_cpp": "its package is compiled for the processor of the machine that builds it",
     "xnnpack": "it uses the widest set of the processor, and has no setting",
     "onnxruntime": "it uses the widest set of the processor, and has no setting",
     "openvino": "`ONEDNN_MAX_CPU_ISA` limits its convolutions, but not its normalizations and linear layers (MLAS)",
+    "llama_cpp": "its package is compiled for the processor of the machine that builds it",
 }
 
 
