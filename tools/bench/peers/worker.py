@@ -160,19 +160,18 @@ class LlamaCpp(Session):
 
     def __init__(self, folder: Path, model: dict[str, Any]) -> None:
         super().__init__(folder, model)
-        from tools.bench.peers import llama
-
         self.api = api = importlib.import_module("llama_cpp")
         api.llama_backend_init()
         loaded = api.llama_model_load_from_file(bytes(folder / "model.gguf"), api.llama_model_default_params())
         if not loaded:
             raise RuntimeError("llama.cpp does not load the file")
         settings = api.llama_context_default_params()
-        settings.n_ctx = llama.CACHE_LENGTH
+        settings.n_ctx = 0  # As many tokens as the file says.
         self.context = api.llama_init_from_model(loaded, settings)
         self.vocabulary = api.llama_vocab_n_tokens(api.llama_model_get_vocab(loaded))
         self.token = int(self.inputs[0][0].item())
-        self.prompt = [self.token] * llama.PROMPT_LENGTH
+        # The prompt of llama.py fills half of the cache. That file is not imported, since it imports PyTorch.
+        self.prompt = [self.token] * (api.llama_n_ctx(self.context) // 2)
         self.is_first = True
 
     def use(self, threads: int) -> Run:
@@ -196,7 +195,8 @@ class LlamaCpp(Session):
 
     def decode(self, tokens: list[int]) -> Any:
         """Adds tokens to the cache. Returns the logits after the last one."""
-        batch = self.api.llama_batch_get_one((self.api.llama_token * len(tokens))(*tokens), len(tokens))
+        array = (self.api.llama_token * len(tokens))(*tokens)  # The batch has a pointer to the array.
+        batch = self.api.llama_batch_get_one(array, len(tokens))
         if self.api.llama_decode(self.context, batch) != 0:
             raise RuntimeError("llama.cpp does not decode the tokens")
         return self.api.llama_get_logits(self.context)

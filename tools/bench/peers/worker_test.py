@@ -73,6 +73,7 @@ class LlamaCppTest(absltest.TestCase):
             del cached[begin:]
 
         api = mock.MagicMock(llama_token=ctypes.c_int32)
+        api.llama_n_ctx.return_value = llama.CACHE_LENGTH
         api.llama_vocab_n_tokens.return_value = 3
         api.llama_batch_get_one.side_effect = lambda tokens, count: (tokens, count)
         api.llama_decode.side_effect = decode
