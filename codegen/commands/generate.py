@@ -95,7 +95,7 @@ _STUBS = flags.DEFINE_bool("stubs", False, "Defines operators without kernels, f
 _BOXED_KERNELS = flags.DEFINE_string(
     "boxed_kernels",
     None,
-    "The directory to write the sources that call the kernels to.",
+    "The directory for the sources that call the kernels beyond those of --kernel_table.",
     required=True,
     flag_values=FLAGS,
 )
@@ -106,7 +106,7 @@ _ATEN_SOURCE = flags.DEFINE_string(
     flag_values=FLAGS,
 )
 _KERNEL_TABLE = flags.DEFINE_string(
-    "kernel_table", None, "Where to write the source with the table of the kernels.", required=True, flag_values=FLAGS
+    "kernel_table", None, "Where to write the source that calls the kernels and has the table of them.", required=True, flag_values=FLAGS
 )
 _NATIVE_FUNCTIONS = flags.DEFINE_string(
     "native_functions", None, "Where to write the header that declares the kernels.", required=True, flag_values=FLAGS
@@ -207,14 +207,15 @@ def run() -> None:
     kernels = [] if _STUBS.value else boxed_kernels(operators)
     taking_aten = [kernel for kernel in kernels if kernel.takes_aten_tensors]
     lean = [kernel for kernel in kernels if kernel not in taking_aten]
-    boxed_calls.write(source, lean, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
+    own, *further = boxed_calls.parts(lean)
+    boxed_calls.write(source, further, _BOXED_KERNELS.value, _NATIVE_FUNCTIONS.value)
     if _ATEN_SOURCE.value is not None:
         Path(_ATEN_SOURCE.value).write_text(aten_calls.text(source, taking_aten))
     Path(_NATIVE_FUNCTIONS.value).write_text(native_functions_header.text(source, operators))
     if _TARGET.value == _TORCH:
-        _write_for_torch(source, operators, kernels, taking_aten)
+        _write_for_torch(source, operators, kernels, own, taking_aten)
     else:
-        _write_for_runtime(source, operators, kernels)
+        _write_for_runtime(source, operators, kernels, own)
     library = registered_operators.Library(_LABEL.value, source.yaml_names, tuple(operators))
     registered_operators.write(library, _MANIFEST.value)
 
@@ -318,12 +319,22 @@ def _check_registry_size(operators: Sequence[Operator]) -> None:
         raise InputError(findings)
 
 
-def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: Sequence[BoxedKernel]) -> None:
+def _write_for_runtime(
+    source: Source, operators: Sequence[Operator], kernels: Sequence[BoxedKernel], own: Sequence[BoxedKernel]
+) -> None:
     header = _REGISTRATION_HEADER.value
     functions = _path(_FUNCTIONS)
+    native_functions = Path(_NATIVE_FUNCTIONS.value).name
     has_table = _CHOSEN_TABLE.value is not None
     Path(_KERNEL_TABLE.value).write_text(
-        kernel_table.text(source, kernels, _SUPPORT_EXCEPTIONS.value, functions.name if has_table else None)
+        kernel_table.text(
+            source,
+            kernels,
+            own,
+            native_functions,
+            exception_boundary=_SUPPORT_EXCEPTIONS.value,
+            functions=functions.name if has_table else None,
+        )
     )
     if _CHOSEN_TABLE.value is not None:
         Path(_CHOSEN_TABLE.value).write_text(kernel_table.chosen(source, kernels, _INSTRUCTION_SETS.value))
@@ -333,7 +344,6 @@ def _write_for_runtime(source: Source, operators: Sequence[Operator], kernels: S
     else:
         _path(_REGISTRATION).write_text(registration.at_start(source, kernels))
     _path(_REGISTERED_NAMES).write_text(registration.names(source, kernels))
-    native_functions = Path(_NATIVE_FUNCTIONS.value).name
     functions.write_text(functions_header.text(source, operators, kernels, native_functions, has_table=has_table))
 
 
@@ -341,9 +351,13 @@ def _write_for_torch(
     source: Source,
     operators: Sequence[Operator],
     kernels: Sequence[BoxedKernel],
+    own: Sequence[BoxedKernel],
     taking_aten: Sequence[BoxedKernel],
 ) -> None:
-    Path(_KERNEL_TABLE.value).write_text(kernel_table.text(source, kernels, exception_boundary=False))
+    native_functions = Path(_NATIVE_FUNCTIONS.value).name
+    Path(_KERNEL_TABLE.value).write_text(
+        kernel_table.text(source, kernels, own, native_functions, exception_boundary=False)
+    )
     _path(_TORCH_OPERATORS).write_text(
         torch_operators.text(source, operators, functional_variants=_FUNCTIONAL_VARIANTS.value)
     )

@@ -1,4 +1,4 @@
-"""BoxedKernels<n>.cpp: the functions that call kernels with a program's values."""
+"""The functions that call kernels with a program's values, and BoxedKernels<n>.cpp, which has further such functions."""
 
 from __future__ import annotations
 
@@ -18,31 +18,47 @@ from codegen.model import signatures
 _KERNELS_PER_SOURCE = 64
 
 
-def write(source: Source, kernels: Sequence[BoxedKernel], directory: str, native_functions: str) -> None:
-    """Writes several sources of about the same size, so that they compile in parallel.
+def parts(kernels: Sequence[BoxedKernel]) -> list[Sequence[BoxedKernel]]:
+    """Divides kernels among sources of about the same size, which compile in parallel. At least one part, maybe empty."""
+    count = max(1, -(-len(kernels) // _KERNELS_PER_SOURCE))
+    return [kernels[i * len(kernels) // count : (i + 1) * len(kernels) // count] for i in range(count)]
+
+
+def write(source: Source, further: Sequence[Sequence[BoxedKernel]], directory: str, native_functions: str) -> None:
+    """Writes BoxedKernels<n>.cpp.
 
     Args:
         source: the library.
-        kernels: the kernels.
+        further: the parts of the kernels that KernelTable.cpp does not have.
         directory: the folder of the sources.
         native_functions: the header that declares the kernels.
     """
     Path(directory).mkdir(parents=True, exist_ok=True)
     header = os.path.relpath(native_functions, directory)
-    count = -(-len(kernels) // _KERNELS_PER_SOURCE)
-    for i in range(count):
-        part = kernels[i * len(kernels) // count : (i + 1) * len(kernels) // count]
-        Path(directory, f"BoxedKernels{i}.cpp").write_text(_boxed_kernels(source, part, header))
+    for i, kernels in enumerate(further, 1):
+        text = source.fill("BoxedKernels.cpp", **values(source, kernels, [header]))
+        Path(directory, f"BoxedKernels{i}.cpp").write_text(text)
 
 
-def _boxed_kernels(source: Source, kernels: Sequence[BoxedKernel], native_functions: str) -> str:
-    own_includes = f'#include "{native_functions}"\n'
+def values(source: Source, kernels: Sequence[BoxedKernel], headers: Sequence[str]) -> dict[str, str]:
+    """Returns the values for a template of a source with functions that call kernels.
+
+    Args:
+        source: the library.
+        kernels: the kernels.
+        headers: the include paths of the library's own headers.
+    """
+    includes = [f'#include "{header}"\n' for header in headers]
     if any(boxed.kernel.is_aten for boxed in kernels):
-        own_includes += aten_calls.INCLUDE
+        includes.append(aten_calls.INCLUDE)
     functions = (
         aten_calls.aten_kernel(boxed, source) if boxed.kernel.is_aten else _boxed_kernel(boxed) for boxed in kernels
     )
-    return source.fill("BoxedKernels.cpp", own_includes=own_includes, kernels="\n".join(functions))
+    return {
+        "own_includes": "".join(includes),
+        "prelude": template.fill("boxed_prelude.cpp"),
+        "kernels": "".join(f"\n{function}" for function in functions),
+    }
 
 
 @functools.cache

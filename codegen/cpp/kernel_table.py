@@ -1,4 +1,4 @@
-"""KernelTable.cpp: the table of kernels for the runtime.
+"""KernelTable.cpp: the table of kernels for the runtime, and the functions of the first kernels.
 
 ChosenKernelTable.cpp chooses one of several tables, by the processor's instruction set.
 """
@@ -7,34 +7,52 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from codegen.cpp import functions_header, layout, template
+from codegen.cpp import boxed_calls, functions_header, layout, template
 from codegen.cpp.boxed_kernel import BoxedKernel
 from codegen.cpp.source import Source
 from codegen.model import kernel_keys
 
 
-def text(source: Source, kernels: Sequence[BoxedKernel], exception_boundary: bool, functions: str | None = None) -> str:
+def text(
+    source: Source,
+    kernels: Sequence[BoxedKernel],
+    own: Sequence[BoxedKernel],
+    native_functions: str,
+    *,
+    exception_boundary: bool,
+    functions: str | None = None,
+) -> str:
     """Returns the text of KernelTable.cpp.
 
     Args:
         source: the library.
         kernels: the kernels.
+        own: the kernels whose functions are in this file. Other files have the others.
+        native_functions: the include path of NativeFunctions.h.
         exception_boundary: whether an exception of a kernel becomes a failure of the call.
         functions: the include path of Functions.h if the library has kernels for several instruction sets; else None.
     """
     if not kernels:
         return source.fill("EmptyKernelTable.cpp")
-    boxed = (f"void {kernel.function}(KernelRuntimeContext& context, Span<EValue*> stack);\n" for kernel in kernels)
     called = functions_header.called(kernels) if functions is not None else []
     addresses = "".join(f"      &::{kernel.kernel.function},\n" for kernel in called)
+    headers = [functions, native_functions] if called and functions is not None else [native_functions]
     return source.fill(
         "KernelTable.cpp",
-        own_includes=f'#include "{functions}"\n\n' if called else "",
-        declarations="".join(boxed),
+        **boxed_calls.values(source, own, headers),
+        declarations=_declarations([kernel for kernel in kernels if kernel not in own]),
         exception_boundary=template.fill("exception_boundary.cpp") if exception_boundary else "",
         entries="".join(entry for kernel in kernels for entry in _entries(kernel, exception_boundary)),
         typed_table=template.fill("typed_table.cpp", addresses=addresses) if called else "",
     )
+
+
+def _declarations(others: Sequence[BoxedKernel]) -> str:
+    """Returns the declarations of the functions that other files have."""
+    if not others:
+        return ""
+    boxed = (f"void {kernel.function}(KernelRuntimeContext& context, Span<EValue*> stack);\n" for kernel in others)
+    return "\n// In other files.\n" + "".join(boxed)
 
 
 def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Sequence[str]) -> str:

@@ -127,8 +127,6 @@ class _Library:
         }
         command = ["--label=//odd package:1 odd.library", f"--max_kernels={_MAX_KERNELS}"]
         command += [f"--custom_ops_yaml={self._yaml}", f"--selection={self._selection}"]
-        for name in ("BoxedKernels0.cpp", "BoxedKernels1.cpp"):
-            (self._directory / name).unlink(missing_ok=True)
         with contextlib.redirect_stderr(io.StringIO()):  # Hides notes about operators that no program calls.
             command_line.run(
                 "generate", command + [f"--{flag}={self._directory / name}" for flag, name in names.items()]
@@ -147,7 +145,7 @@ class _Library:
         }
         for name, text in texts.items():
             (self._directory / name).write_text(text)
-        sources = ["Functions.h", "BoxedKernels0.cpp", "KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp"]
+        sources = ["Functions.h", "KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp"]
         sources.append("TorchOperators.cpp")
         whole = self._directory / "whole.cpp"
         whole.write_text("".join(f'#include "{name}"\n' for name in sources))

@@ -15,7 +15,6 @@ from codegen import worker
 from codegen.tests import case, programs
 
 _OUTPUTS = {
-    "boxed_kernels/BoxedKernels0.cpp": "boxed_kernels=boxed_kernels",
     "KernelTable.cpp": "kernel_table=KernelTable.cpp",
     "RegisterKernels.cpp": "registration=RegisterKernels.cpp",
     "RegisteredNames.cpp": "registered_names=RegisteredNames.cpp",
@@ -70,7 +69,7 @@ class WorkerTest(case.TestCase):
         self.assertEqual(response, {"exitCode": 0, "output": "", "requestId": response["requestId"]})
 
     def _generate(self, selection: str, prefix: str = "") -> Sequence[str]:
-        outputs = [f"--{flag.replace('=', f'={prefix}')}" for flag in _OUTPUTS.values()]
+        outputs = [f"--{flag.replace('=', f'={prefix}')}" for flag in (*_OUTPUTS.values(), "boxed_kernels=boxed_kernels")]
         return [
             "generate",
             "--max_kernels=2000",

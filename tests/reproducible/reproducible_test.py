@@ -43,7 +43,6 @@ class ReproducibleTest(absltest.TestCase):
             "model.pte",
             "model.ptd",
             "model_operators/selected_operators.yaml",
-            "model_lib/boxed_kernels/BoxedKernels0.cpp",
             "model_lib/KernelTable.cpp",
             "model_lib/RegisterKernels.cpp",
             "model_lib/KernelAdapters.cpp",

@@ -67,21 +67,21 @@ class ClangFormatTest(case.TestCase):
 
     def test_kernels_of_every_type(self) -> None:
         self._generate_for_runtime(f"--custom_ops_yaml={_ALL_TYPES}")
-        self._check("BoxedKernels0.cpp", "KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp")
+        self._check("KernelTable.cpp", "RegisterKernels.cpp", "RegisteredNames.cpp")
         self._check("NativeFunctions.h", "Functions.h")
 
     def test_long_lines(self) -> None:
         header = self.directory / "RegisterKernels.h"
         yaml = self.write("custom_ops.yaml", _LONG_LINES)
         self._generate_for_runtime(f"--custom_ops_yaml={yaml}", f"--registration_header={header}")
-        self._check("BoxedKernels0.cpp", "RegisterKernels.h")
+        self._check("KernelTable.cpp", "RegisterKernels.h")
 
     def test_kernels_of_pytorch(self) -> None:
         self.run_command(
             "select", "--ops=aten::add.out", "--ops=aten::_native_batch_norm_legit.out", f"--output={self._selection}"
         )
         self._generate_for_runtime("--aten_kernels", "--nosupport_exceptions")
-        self._check("BoxedKernels0.cpp")
+        self._check("KernelTable.cpp")
 
     def test_nothing_selected(self) -> None:
         self.run_command("select", "--ops=executorch_prim::add.Scalar", f"--output={self._selection}")

@@ -193,7 +193,7 @@ def _headers(generated):
     return [header for header in headers if header]
 
 def _sources(generated, adapters):
-    # Bazel links the objects of a tree artifact like those of an archive, so they come after the table that refers to them.
+    # Bazel links the objects of a tree artifact like those of an archive, so they come after the table, which refers to them.
     return [file for file in [
         generated.registration,
         generated.registered_names,
