@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeVar
 from unittest import mock
@@ -15,6 +16,7 @@ from torch._C import DispatchKey
 from torch._ops import OperatorBase, OpOverload
 from torch.export import ExportedProgram
 from torch.fx import GraphModule, Node
+from torch.fx.graph import _PyTreeCodeGen
 from torch.fx.traceback import NodeSource
 
 from export import idle_passes
@@ -37,10 +39,15 @@ def avoided() -> Iterator[None]:
     after its construction.
 
     Kernels are overridden by `_py_impl`. Each decomposition overrides some 12,000 kernels.
+
+    Graph modules get their Python code when something reads the code. PyTorch generates and compiles the code after each
+    pass, but most passes interpret the graph.
     """
     with (
         mock.patch.object(NodeSource, "__deepcopy__", lambda source, _: source, create=True),
         mock.patch.object(OperatorBase, "py_impl", _py_impl),
+        mock.patch.object(GraphModule, "recompile", _recompile_late),
+        mock.patch.object(GraphModule, "__reduce__", _reduce),
     ):
         yield
 
@@ -117,3 +124,43 @@ def _py_impl(operator: OperatorBase, key: Any) -> Callable[[_Kernel], _Kernel]:
         return kernel
 
     return register
+
+
+_original_recompile = GraphModule.recompile
+_original_reduce = GraphModule.__reduce__
+# The attributes that GraphModule.recompile sets in a graph module.
+_CODE_ATTRIBUTES = ("_code", "_lineno_map", "_prologue_start")
+
+
+class _LateAttribute:
+    """A class attribute of one graph module. The first read recompiles the module, which replaces the attribute."""
+
+    def __init__(self, module: GraphModule, name: str) -> None:
+        self._module = weakref.ref(module)
+        self._name = name
+
+    def __get__(self, instance: GraphModule | None, owner: type[GraphModule]) -> Any:
+        module = self._module()
+        if module is None:
+            raise AttributeError(self._name)
+        _original_recompile(module)
+        return getattr(owner if instance is None else instance, self._name)
+
+
+def _recompile_late(module: GraphModule) -> None:
+    """Does what GraphModule.recompile does, when something reads an attribute that the function sets."""
+    codegen = module.graph._codegen
+    if isinstance(codegen, _PyTreeCodeGen):
+        module._in_spec, module._out_spec = codegen.pytree_info.in_spec, codegen.pytree_info.out_spec
+    for name in _CODE_ATTRIBUTES:
+        module.__dict__.pop(name, None)
+    for name in ("forward", *_CODE_ATTRIBUTES):
+        # PyTorch makes a class for each graph module.
+        setattr(type(module), name, _LateAttribute(module, name))
+
+
+def _reduce(module: GraphModule) -> tuple[Any, ...]:
+    """Does what GraphModule.__reduce__ does, which pickles the code."""
+    with mock.patch.object(GraphModule, "recompile", _original_recompile):
+        module.recompile()
+        return _original_reduce(module)

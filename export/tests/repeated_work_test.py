@@ -5,7 +5,9 @@ from __future__ import annotations
 import contextlib
 import copy
 import functools
+import inspect
 import itertools
+import pickle
 from typing import Any
 from unittest import mock
 
@@ -137,6 +139,25 @@ class RepeatedWorkTest(absltest.TestCase):
             with self.assertRaises(AssertionError):
                 operator.py_impl(torch._C.DispatchKey.Python)(lambda x: x)
         self.assertIs(torch._ops.OperatorBase.py_impl, original, "PyTorch is as it was")
+
+    def test_code_of_graph_modules(self) -> None:
+        x = torch.tensor([-1.0, 2.0])
+        original = torch.fx.GraphModule.recompile
+        with repeated_work.avoided():
+            module = torch.fx.symbolic_trace(torch.nn.ReLU())
+            self.assertNotIn("_code", vars(module), "nothing has read the code yet")
+            self.assertTrue(torch.equal(module(x), x.relu()))
+            (relu,) = module.graph.find_nodes(op="call_function", target=torch.nn.functional.relu)
+            with module.graph.inserting_before(relu):
+                relu.args = (module.graph.call_function(torch.neg, relu.args),)
+            module.recompile()
+            for same in (module, copy.deepcopy(module), pickle.loads(pickle.dumps(module))):
+                self.assertTrue(torch.equal(same(x), (-x).relu()))
+                self.assertIn("torch.neg(", same.code)
+            module.recompile()
+            self.assertEqual([*inspect.signature(module.forward).parameters], ["input"])
+        self.assertTrue(torch.equal(module(x), (-x).relu()))
+        self.assertIs(torch.fx.GraphModule.recompile, original, "PyTorch is as it was")
 
     def test_operators_registered_between_lowerings(self) -> None:
         collected: list[set[Any]] = []
