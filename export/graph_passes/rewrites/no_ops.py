@@ -5,7 +5,6 @@ from __future__ import annotations
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import (
@@ -25,7 +24,8 @@ from export.graph_passes.calls import (
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
 # These operators change nothing if the result has the sizes, the order and the dtype of the first argument. A
-# permutation must also keep the order of the dimensions.
+# permutation must also keep the order of the dimensions, and padding must have widths of 0 only: widths of 1 and -1
+# shift the elements.
 _COPIES = (
     AliasCopy,
     Clone,
@@ -62,6 +62,8 @@ def _source(node: Node) -> Node | None:
     call = next((call for call in (one.of(node) for one in _COPIES) if call), None)
     if call is None or (isinstance(call, PermuteCopy) and call.dims != tuple(range(len(call.dims)))):
         return None
+    if isinstance(call, ConstantPadNd) and not all(isinstance(width, int) and width == 0 for width in call.pad):
+        return None
     source, result = graphs.value(call.input), graphs.value(node)
     if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
         return None
@@ -72,7 +74,7 @@ def _source(node: Node) -> Node | None:
 def _same_order(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Returns whether two tensors of one shape have the same strides, without dimensions of size 1."""
     strides = zip(a.shape, a.stride(), b.stride(), strict=True)
-    return all(statically_known_true(size == 1) or statically_known_true(x == y) for size, x, y in strides)
+    return all(graphs.is_true(size == 1) or graphs.is_true(x == y) for size, x, y in strides)
 
 
 def _must_copy(node: Node, source: Node) -> bool:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import torch
 from absl.testing import absltest
 
+from export.graph_passes.tests import rewriting
 from export.graph_passes.tests.pass_test_case import (
     PassTestCase,
     model_file,
@@ -52,6 +54,16 @@ class NoOpsTest(PassTestCase):
                     self.assertEqual(self.changes(exported, "no_ops"), [])
                     self.assertEqual(self.calls(exported), calls)
                 self.check_values(exported)
+
+    def test_padding_that_shifts(self) -> None:
+        class Shift(torch.nn.Module):
+            def forward(self, x: torch.Tensor) -> torch.Tensor:
+                return torch.nn.functional.pad(x, (1, -1))
+
+        inputs = (torch.rand(2, 3, 4),)
+        rewritten = rewriting.rewrite(Shift(), inputs, ["no_ops"])
+        self.assertEmpty(rewritten.changes["no_ops"])
+        rewriting.compare(Shift(), rewritten, inputs)
 
     def test_outputs_stay_apart(self) -> None:
         exported = self.export(model_file("y = x + 1.0\nreturn y, y.clone()", "torch.rand(2, 3)"), ["no_ops"])
