@@ -8,6 +8,7 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import sympy
 import torch
 from executorch.backends.transforms import utils
 from executorch.exir.dialects._ops import ops
@@ -62,9 +63,27 @@ def argument(node: Node, name: str) -> Any:
     raise KeyError(name)
 
 
+def is_true(condition: bool | torch.SymBool) -> bool:
+    """Returns whether a comparison of sizes is statically known to be true, for all inputs.
+
+    PyTorch's `statically_known_true` also takes guards for facts: earlier comparisons, with the results for the example
+    inputs. An exported program does not check all of its guards. With the guard `height * width == 1` of an example
+    image of one pixel, a contiguous image would be channels-last for all inputs.
+    """
+    if not isinstance(condition, torch.SymBool):
+        return condition
+    node = condition.node
+    return bool(node.shape_env._maybe_evaluate_static(node.expr, axioms=()) == sympy.true)
+
+
 def same_sizes(a: Sequence[Any], b: Sequence[Any]) -> bool:
     """Returns whether sizes are statically known to be equal, for all inputs."""
-    return len(a) == len(b) and all(statically_known_true(x == y) for x, y in zip(a, b, strict=True))
+    return len(a) == len(b) and all(is_true(x == y) for x, y in zip(a, b, strict=True))
+
+
+def is_empty(tensor: torch.Tensor) -> bool:
+    """Returns whether a tensor is statically known to have no elements, for all inputs."""
+    return any(is_true(size == 0) for size in tensor.shape)
 
 
 def is_contiguous(tensor: torch.Tensor) -> bool:
@@ -106,8 +125,8 @@ def _lies_in(tensor: torch.Tensor, order: Sequence[int]) -> bool:
     stride: Any = 1
     for dim in reversed(order):
         size = tensor.shape[dim]
-        if not statically_known_true(size == 1) and not statically_known_true(tensor.stride(dim) == stride):
-            return any(statically_known_true(size == 0) for size in tensor.shape)
+        if not is_true(size == 1) and not is_true(tensor.stride(dim) == stride):
+            return is_empty(tensor)
         stride = stride * torch.sym_max(size, 1)
     return True
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import ConstantPadNd
@@ -14,7 +13,7 @@ def widths(pad: ConstantPadNd[Node], dimensions: int) -> tuple[list[int], list[i
 
     None if the call adds or removes anything else, or if a size of the input is 0.
     """
-    if any(statically_known_true(size == 0) for size in graphs.value(pad.input).shape):
+    if graphs.is_empty(graphs.value(pad.input)):
         return None  # PyTorch's convolutions refuse images of size 0.
     given = [width for width in pad.pad if isinstance(width, int) and width >= 0]
     if pad.value != 0 or len(given) != len(pad.pad):

@@ -13,7 +13,6 @@ from __future__ import annotations
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from export.graph_passes import graphs
 from export.graph_passes.calls import (
@@ -90,7 +89,7 @@ def _share_heads(query: Node, key: Node, value: Node) -> bool:
     if not graphs.same_sizes([of_keys], [of_values]):
         return False
     return graphs.same_sizes([heads], [of_keys]) or (
-        statically_known_true(of_keys > 0) and statically_known_true(heads % of_keys == 0)
+        graphs.is_true(of_keys > 0) and graphs.is_true(heads % of_keys == 0)
     )
 
 

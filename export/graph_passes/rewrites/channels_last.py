@@ -79,7 +79,8 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     for node in sites.among([node for node in program.graph.nodes if node.op == "call_function"]):
         found = (reader(program, node) for reader in _READERS)
         layer = next((one for one in found if one is not None), None)
-        if layer is not None:
+        # Channels-last images of no rows or columns have strides of 0, which ExecuTorch refuses.
+        if layer is not None and not any(map(graphs.is_empty, map(graphs.value, (node, *layer.inputs)))):
             layers[node] = layer
     plan = _Plan.of(program, layers)
     while losing := [node for region in plan.regions() if region.loses() for node in region.layers]:
@@ -230,7 +231,7 @@ def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
     orders = [graphs.dim_order(tensor) for tensor in _tensors(after)]
     if orders == [graphs.dim_order(tensor) for tensor in _tensors(before)]:
         return before
-    if orders[0] != graphs.CHANNELS_LAST:
+    if orders[0] != graphs.CHANNELS_LAST or graphs.is_empty(_tensors(before)[0]):
         return None
     reordered = [
         graphs.channels_last(tensor) if order == graphs.CHANNELS_LAST else tensor

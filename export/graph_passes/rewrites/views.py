@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
-from torch.fx.experimental.symbolic_shapes import statically_known_true
 
 from export.graph_passes import graphs
 from export.graph_passes.aliases import Aliases
@@ -56,9 +55,9 @@ def _sizes(before: Node, after: Node, order: Sequence[int]) -> tuple[int, ...] |
         return None
     if not (graphs.is_contiguous(source) and graphs.is_contiguous(result)):
         return None
-    if not statically_known_true(source.numel() == result.numel()) or graphs.has_late_sizes(source):
+    if not graphs.is_true(source.numel() == result.numel()) or graphs.has_late_sizes(source):
         return None
-    moved = [dim for dim in order if not statically_known_true(source.shape[dim] == 1)]
+    moved = [dim for dim in order if not graphs.is_true(source.shape[dim] == 1)]
     if moved != sorted(moved):
         return None
     return graphs.view_sizes(result)

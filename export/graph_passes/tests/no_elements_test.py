@@ -57,6 +57,10 @@ _MODULES: Mapping[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "input_channels": lambda: (nn.Conv2d(0, 8, 3), torch.rand(1, 0, 16, 16)),
     "padded_rows": lambda: (nn.Sequential(nn.ZeroPad2d(2), nn.Conv2d(2, 1, 3, padding=1)), torch.rand(4, 2, 0, 4)),
     "padded_lines": lambda: (nn.Sequential(nn.ZeroPad1d(2), nn.Conv1d(8, 32, 3)), torch.rand(4, 8, 0)),
+    "images_without_columns": lambda: (
+        nn.Sequential(nn.Conv2d(8, 8, 3, padding=1), nn.ConvTranspose2d(8, 8, 2, padding=1)),
+        torch.rand(2, 8, 8, 1),
+    ),
     "images_of_norms": lambda: (nn.Sequential(nn.Conv2d(8, 32, 3), nn.BatchNorm2d(32)), torch.rand(_IMAGES)),
     "rows_of_norms": lambda: (nn.RMSNorm(8), torch.rand(0, 8)),
     "features_of_norms": lambda: (nn.RMSNorm(0), torch.rand(3, 0)),

@@ -133,6 +133,17 @@ class CarriersTest(parameterized.TestCase):
         rewritten.emit()
 
 
+class GuardsTest(absltest.TestCase):
+    def test_example_image_of_one_pixel(self) -> None:
+        """For the example, the contiguous result is channels-last, too. A guard of the export says so."""
+        module = nn.Conv2d(4, 64, 5, stride=3, padding=1).eval()
+        auto = torch.export.Dim.AUTO
+        rewritten = rewriting.rewrite(module, (torch.rand(4, 5, 4),), ["channels_last"], ({1: auto, 2: auto},))
+        self.assertNotEmpty(rewritten.changes["channels_last"])
+        rewriting.compare(module, rewritten, (torch.rand(4, 5, 4),), (torch.rand(4, 9, 8),))
+        rewritten.emit()
+
+
 _SHAPES = ((8, 6, 6), (1, 6, 6), (8, 1, 1), (1, 1, 1), (8, 1, 5), (8, 5, 1), (1, 1, 5), (1, 5, 1))
 
 
