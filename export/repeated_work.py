@@ -40,8 +40,8 @@ def avoided() -> Iterator[None]:
 
     Kernels are overridden by `_py_impl`. Each decomposition overrides some 12,000 kernels.
 
-    Graph modules get their Python code when something reads the code. PyTorch generates and compiles the code after each
-    pass, but most passes interpret the graph.
+    Graph modules get their Python code when something reads the code. PyTorch generates and compiles the code after
+    each pass, but most passes interpret the graph.
     """
     with (
         mock.patch.object(NodeSource, "__deepcopy__", lambda source, _: source, create=True),

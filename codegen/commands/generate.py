@@ -106,7 +106,11 @@ _ATEN_SOURCE = flags.DEFINE_string(
     flag_values=FLAGS,
 )
 _KERNEL_TABLE = flags.DEFINE_string(
-    "kernel_table", None, "Where to write the source that calls the kernels and has the table of them.", required=True, flag_values=FLAGS
+    "kernel_table",
+    None,
+    "Where to write the source that calls the kernels and has the table of them.",
+    required=True,
+    flag_values=FLAGS,
 )
 _NATIVE_FUNCTIONS = flags.DEFINE_string(
     "native_functions", None, "Where to write the header that declares the kernels.", required=True, flag_values=FLAGS

@@ -1,4 +1,4 @@
-"""The functions that call kernels with a program's values, and BoxedKernels<n>.cpp, which has further such functions."""
+"""The functions that call kernels with a program's values, and BoxedKernels<n>.cpp for most of many functions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KERNELS_PER_SOURCE = 64
 
 
 def parts(kernels: Sequence[BoxedKernel]) -> list[Sequence[BoxedKernel]]:
-    """Divides kernels among sources of about the same size, which compile in parallel. At least one part, maybe empty."""
+    """Divides kernels among sources of about the same size, which compile in parallel. Gives at least one part."""
     count = max(1, -(-len(kernels) // _KERNELS_PER_SOURCE))
     return [kernels[i * len(kernels) // count : (i + 1) * len(kernels) // count] for i in range(count)]
 

@@ -69,7 +69,9 @@ class WorkerTest(case.TestCase):
         self.assertEqual(response, {"exitCode": 0, "output": "", "requestId": response["requestId"]})
 
     def _generate(self, selection: str, prefix: str = "") -> Sequence[str]:
-        outputs = [f"--{flag.replace('=', f'={prefix}')}" for flag in (*_OUTPUTS.values(), "boxed_kernels=boxed_kernels")]
+        outputs = [
+            f"--{flag.replace('=', f'={prefix}')}" for flag in (*_OUTPUTS.values(), "boxed_kernels=boxed_kernels")
+        ]
         return [
             "generate",
             "--max_kernels=2000",

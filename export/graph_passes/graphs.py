@@ -8,7 +8,6 @@ import operator
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import sympy
 import torch
 from executorch.backends.transforms import utils
 from executorch.exir.dialects._ops import ops
@@ -73,7 +72,8 @@ def is_true(condition: bool | torch.SymBool) -> bool:
     if not isinstance(condition, torch.SymBool):
         return condition
     node = condition.node
-    return bool(node.shape_env._maybe_evaluate_static(node.expr, axioms=()) == sympy.true)
+    known = node.shape_env._maybe_evaluate_static(node.expr, axioms=())
+    return known is not None and bool(known)
 
 
 def same_sizes(a: Sequence[Any], b: Sequence[Any]) -> bool:

@@ -1,6 +1,6 @@
 """Joins C++ sources, also those in directories, to one file: join_sources --root=DIRECTORY --output=FILE SOURCE...
 
-An #include relative to the source's directory, such as `"../Header.h"`, becomes relative to the root.
+An #include relative to the source's directory becomes relative to the root.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from absl import app, flags
 _ROOT = flags.DEFINE_string("root", None, "Directory that the compiler finds headers in.", required=True)
 _OUTPUT = flags.DEFINE_string("output", None, "File to write.", required=True)
 
-_RELATIVE_INCLUDE = re.compile(r'^#include "(\.\./[^"]+)"', re.MULTILINE)
+_INCLUDE = re.compile(r'^#include "([^"]+)"', re.MULTILINE)
 
 
 def _sources(paths: Sequence[str]) -> Iterator[Path]:
@@ -25,9 +25,10 @@ def _sources(paths: Sequence[str]) -> Iterator[Path]:
 
 def _text(source: Path) -> str:
     def below_root(include: re.Match[str]) -> str:
-        return f'#include "{os.path.relpath(source.parent / include[1], _ROOT.value)}"'
+        header = source.parent / include[1]
+        return f'#include "{os.path.relpath(header, _ROOT.value)}"' if header.exists() else include[0]
 
-    return _RELATIVE_INCLUDE.sub(below_root, source.read_text())
+    return _INCLUDE.sub(below_root, source.read_text())
 
 
 def _main(arguments: Sequence[str]) -> None:
