@@ -1,4 +1,4 @@
-"""The functions that call kernels with a program's values, and BoxedKernels<n>.cpp for most of many functions."""
+"""The functions that call kernels with a program's values, in KernelTable.cpp and in BoxedKernels<n>.cpp."""
 
 from __future__ import annotations
 
