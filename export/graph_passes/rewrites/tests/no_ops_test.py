@@ -58,7 +58,7 @@ class NoOpsTest(PassTestCase):
     def test_padding_that_shifts(self) -> None:
         class Shift(torch.nn.Module):
             def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return torch.nn.functional.pad(x, (1, -1))
+                return torch.nn.functional.pad(x, (1, -1)) + 1.0
 
         inputs = (torch.rand(2, 3, 4),)
         rewritten = rewriting.rewrite(Shift(), inputs, ["no_ops"])
