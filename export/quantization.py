@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 from unittest import mock
 
 # The import registers the out variants of quantized_decomposed, for operators that no backend takes.
@@ -39,7 +41,7 @@ def quantize(
     Raises:
         InputError: the quantizer, a run on the calibration inputs or PyTorch failed.
     """
-    with torch.no_grad(), _failing(method, quantization, "the quantizer"):
+    with torch.no_grad(), _failing(method, quantization, "the quantizer"), _without_idle_patterns():
         module = exported.module()
         _keep_integers(module)
         prepared = quantize_pt2e.prepare_pt2e(module, quantization.quantizer)
@@ -67,6 +69,31 @@ def _keep_integers(module: torch.fx.GraphModule) -> None:
         if with_scalar and not isinstance(node.args[1], torch.fx.Node) and not node.meta["val"].is_floating_point():
             node.target = with_scalar
     module.recompile()
+
+
+@contextlib.contextmanager
+def _without_idle_patterns() -> Iterator[None]:
+    """Disables XNNPACKQuantizer's search for convolutions with batch norms in modules without batch norms.
+
+    The search exports six patterns. `prepare_pt2e` folds batch norms into convolutions before, so most modules have
+    no batch norms.
+    """
+    utils = sys.modules.get("executorch.backends.xnnpack.quantizer.xnnpack_quantizer_utils")
+    if utils is None:
+        yield
+        return
+    search = utils._do_annotate_conv_bn
+
+    def annotate(module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> list[list[torch.fx.Node]]:
+        if any("batch_norm" in str(node.target) for node in module.graph.nodes):
+            return search(module, *args, **kwargs)
+        # The search does this first.
+        module.graph.eliminate_dead_code()
+        module.recompile()
+        return []
+
+    with mock.patch.object(utils, "_do_annotate_conv_bn", annotate):
+        yield
 
 
 def _without_patterns_of_training() -> contextlib.AbstractContextManager[object]:

@@ -13,6 +13,7 @@ from unittest import mock
 
 import torch
 from absl.testing import absltest
+from executorch.backends.xnnpack.quantizer import xnnpack_quantizer_utils
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from torchao.quantization.pt2e import qat_utils
@@ -21,7 +22,7 @@ from codegen.inputs import program_reader
 from codegen.model.program import Program
 from diagnostics.errors import InputError
 from diagnostics.golden import case
-from export import delegation
+from export import delegation, quantization
 from export.exporter import Exported, export
 
 _LINEAR = """
@@ -329,6 +330,28 @@ def get_model():
             exported = self.export(source, quantize="xnnpack_int8")
         exported_pattern.assert_not_called()
         self.assertIn(b"_native_batch_norm_legit_no_training", exported.pte)
+
+    def test_folded_batch_norms(self) -> None:
+        """XNNPACKQuantizer exports no patterns with batch norms to search for, and the program is the same."""
+        source = """
+import torch
+
+def get_model():
+    torch.manual_seed(3)
+    layers = torch.nn.Sequential(torch.nn.Conv2d(3, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.ReLU()).eval()
+    return layers, (torch.rand(1, 3, 8, 8),)
+"""
+        with mock.patch.object(
+            xnnpack_quantizer_utils,
+            "_get_aten_graph_module_for_pattern",
+            wraps=xnnpack_quantizer_utils._get_aten_graph_module_for_pattern,
+        ) as exported_pattern:
+            exported = self.export(source, quantize="xnnpack_int8")
+            exported_pattern.assert_not_called()
+            with mock.patch.object(quantization, "_without_idle_patterns", contextlib.nullcontext):
+                searched = self.export(source, quantize="xnnpack_int8")
+            exported_pattern.assert_called()
+        self.assertEqual(exported.pte, searched.pte)
 
 
 class ErrorsTest(_Files):
