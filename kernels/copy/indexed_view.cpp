@@ -1,6 +1,8 @@
 #include "kernels/copy/indexed_view.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 #include "kernels/copy/offset_copy.h"
 #include "kernels/tensors/convert.h"
@@ -45,6 +47,24 @@ int64_t load_position(ScalarType type, const char* pointer) {
 constexpr int64_t kMostSteps = 256;
 /// For rows with fewer elements, the inner loop goes over the rows instead of over the elements of a row.
 constexpr int64_t kShortRow = 8;
+
+/// Whether the inner loop goes over the rows: the rows are short, or adjacent rows are closer than adjacent elements.
+bool loops_over_rows(const IndexedView::Rows& rows) {
+  return rows.n < kShortRow || std::abs(rows.other_step) < std::abs(rows.other_stride);
+}
+
+/// Whether adjacent rows have adjacent elements in both views.
+bool are_adjacent(const IndexedView::Rows& rows) {
+  if (rows.other_step != rows.element_size) {
+    return false;
+  }
+  for (int64_t k = 1; k < rows.count; ++k) {
+    if (rows.chosen_offsets[k] != rows.chosen_offsets[k - 1] + rows.element_size) {
+      return false;
+    }
+  }
+  return true;
+}
 
 /// Adds the offsets of `n` positions to `offsets`. The positions are `values_stride` elements apart. The indexed
 /// dimension has `size` positions, which are `stride` bytes apart.
@@ -259,13 +279,22 @@ void gather(const ConstStridedView& source, const IndexedView& chosen, const Str
   chosen.for_each_rows(target, [&](const IndexedView::Rows& rows) {
     const char* const from = source.data + rows.chosen_offset;
     char* const to = target.data + rows.other_offset;
-    for (int64_t i = 0; rows.n < kShortRow && i < rows.n; ++i) {
-      gather_elements(from + i * rows.chosen_stride, rows.chosen_offsets, to + i * rows.other_stride, rows.other_step,
-                      rows.element_size, rows.count);
-    }
-    for (int64_t k = 0; rows.n >= kShortRow && k < rows.count; ++k) {
-      copy_elements(from + rows.chosen_offsets[k], rows.chosen_stride, to + k * rows.other_step, rows.other_stride,
-                    rows.element_size, rows.n);
+    if (!loops_over_rows(rows)) {
+      for (int64_t k = 0; k < rows.count; ++k) {
+        copy_elements(from + rows.chosen_offsets[k], rows.chosen_stride, to + k * rows.other_step, rows.other_stride,
+                      rows.element_size, rows.n);
+      }
+    } else if (are_adjacent(rows)) {
+      // Slices and the inner part of padding are such rows.
+      for (int64_t i = 0; i < rows.n; ++i) {
+        std::memcpy(to + i * rows.other_stride, from + rows.chosen_offsets[0] + i * rows.chosen_stride,
+                    static_cast<size_t>(rows.count * rows.element_size));
+      }
+    } else {
+      for (int64_t i = 0; i < rows.n; ++i) {
+        gather_elements(from + i * rows.chosen_stride, rows.chosen_offsets, to + i * rows.other_stride, rows.other_step,
+                        rows.element_size, rows.count);
+      }
     }
   });
 }
@@ -274,13 +303,16 @@ void scatter(const ConstStridedView& source, const IndexedView& chosen, const St
   chosen.for_each_rows(source, [&](const IndexedView::Rows& rows) {
     const char* const from = source.data + rows.other_offset;
     char* const to = target.data + rows.chosen_offset;
-    for (int64_t i = 0; rows.n < kShortRow && i < rows.n; ++i) {
-      scatter_elements(from + i * rows.other_stride, rows.other_step, to + i * rows.chosen_stride, rows.chosen_offsets,
-                       rows.element_size, rows.count);
-    }
-    for (int64_t k = 0; rows.n >= kShortRow && k < rows.count; ++k) {
-      copy_elements(from + k * rows.other_step, rows.other_stride, to + rows.chosen_offsets[k], rows.chosen_stride,
-                    rows.element_size, rows.n);
+    if (loops_over_rows(rows)) {
+      for (int64_t i = 0; i < rows.n; ++i) {
+        scatter_elements(from + i * rows.other_stride, rows.other_step, to + i * rows.chosen_stride,
+                         rows.chosen_offsets, rows.element_size, rows.count);
+      }
+    } else {
+      for (int64_t k = 0; k < rows.count; ++k) {
+        copy_elements(from + k * rows.other_step, rows.other_stride, to + rows.chosen_offsets[k], rows.chosen_stride,
+                      rows.element_size, rows.n);
+      }
     }
   });
 }

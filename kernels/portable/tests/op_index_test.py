@@ -24,6 +24,18 @@ class OpIndexTest(op_tester.OpTest):
                 self.assertTrue(torch.equal(result, x))
         tester.check_rejected(x, [None] * 5, outs=[x])
 
+    def test_adjacent_positions(self) -> None:
+        """Slices, and padding that mirrors the border, in the last dimension and in another one."""
+        tester = self.op("aten::index.Tensor_out")
+        mirrored = torch.tensor([*range(3, 0, -1), *range(700), *range(698, 600, -1)])
+        for order in op_tester.dim_orders(3):
+            x = op_tester.make_tensor((2, 9, 700), torch.float32, dim_order=order)
+            for positions in (torch.arange(700), torch.arange(-690, -1), mirrored, torch.arange(5, 700, 2)):
+                tester.check(x, [None, None, positions], exact=True)
+            for channels in (torch.arange(9), torch.arange(2, 7), torch.arange(8, -1, -1)):
+                tester.check(x, [None, channels], exact=True)
+            tester.check(x, [torch.tensor([[1], [0]]), None, torch.arange(690)], exact=True)
+
     def test_byte_masks(self) -> None:
         x = op_tester.make_tensor((3, 4, 5, 2), torch.float32)
         self.op("aten::index.Tensor_out").check(x, [mask(3, 4).byte() * 3], exact=True)
