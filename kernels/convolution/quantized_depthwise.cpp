@@ -326,18 +326,12 @@ class DepthwiseConvolution {
       char* const out = row.out + y * out_row_bytes() + x * c_.groups;
 #pragma GCC unroll 4
       for (int i = 0; i < kVectors; ++i) {
-        const simd::Bytes bytes = convert(simd::narrow(sums[y * kVectors + i]));
-        if constexpr (kParts == 1) {
-          simd::store(out + i * c_.groups, bytes);
-        } else {
-          constexpr int64_t kPartBytes = simd::kByteLanes / kParts;
-          alignas(simd::kByteLanes) char parts[simd::kByteLanes];
-          simd::store(parts, bytes);
+        void* to[kParts];
 #pragma GCC unroll 4
-          for (int part = 0; part < kParts; ++part) {
-            std::memcpy(out + (i * kParts + part) * c_.groups, parts + part * kPartBytes, kPartBytes);
-          }
+        for (int part = 0; part < kParts; ++part) {
+          to[part] = out + (i * kParts + part) * c_.groups;
         }
+        simd::store_parts(to, convert(simd::narrow(sums[y * kVectors + i])));
       }
     }
   }

@@ -13,6 +13,8 @@ namespace rules_executorch::kernels {
 
 namespace {
 
+struct WidenedRows;
+
 /// The operands of a tile: rows and panels of a product, from some element on.
 struct Tile {
   const char* rows_data;
@@ -28,7 +30,26 @@ struct Tile {
   int64_t columns;
   char* out;
   int64_t out_row_stride;
+  /// The rows after their first panel.
+  WidenedRows& widened;
+  bool is_first_panel;
 };
+
+constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
+/// The number of vectors in a panel.
+constexpr int kPanelVectors = static_cast<int>(kPanelBytes / simd::kByteLanes);
+/// The number of vectors of sums that a tile keeps in registers.
+#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
+constexpr int kTileVectors = 24;
+#else
+// The instructions that widen bytes need registers, too.
+constexpr int kTileVectors = kVectorRegisters / 2;
+#endif
+constexpr int kTilePanels = std::clamp(kTileVectors / kPanelVectors / 4, 1, static_cast<int>(kPanels));
+constexpr int kTileRows = 12;
+
+/// The number of rows of a tile of `panels` panels.
+constexpr int tile_rows(int panels) { return std::clamp(kTileVectors / (panels * kPanelVectors), 1, kTileRows); }
 
 /// The last elements of a row, fewer than 4, padded with zeros.
 [[gnu::noinline]] uint32_t load_last_group(const char* elements, int64_t n) {
@@ -51,21 +72,84 @@ KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n
   return group;
 }
 
-constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
-/// The number of vectors in a panel.
-constexpr int kPanelVectors = static_cast<int>(kPanelBytes / simd::kByteLanes);
-/// The number of vectors of sums that a tile keeps in registers.
-#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
-constexpr int kTileVectors = 24;
-#else
-// The instructions that widen bytes need registers, too.
-constexpr int kTileVectors = kVectorRegisters / 2;
-#endif
-constexpr int kTilePanels = std::clamp(kTileVectors / kPanelVectors / 4, 1, static_cast<int>(kPanels));
-constexpr int kTileRows = 12;
+#if defined(KERNELS_MULTIPLIES_HALVES)
 
-/// The number of rows of a tile of `panels` panels.
-constexpr int tile_rows(int panels) { return std::clamp(kTileVectors / (panels * kPanelVectors), 1, kTileRows); }
+/// The rows of a tile, widened to 16 bits: the even bytes of each group, and the odd bytes.
+struct WidenedRows {
+  /// The number of bytes of each row. Longer rows are widened in steps, for each panel again.
+  static constexpr int64_t kBytes = 1536;
+  alignas(simd::kByteLanes) char even[tile_rows(1)][kBytes];
+  alignas(simd::kByteLanes) char odd[tile_rows(1)][kBytes];
+};
+
+/// Widens `n` bytes of a row of unsigned bytes.
+KERNELS_ALWAYS_INLINE inline void widen(const char* row, int64_t n, simd::Bytes bits, uint8_t row_bits, char* even,
+                                        char* odd) {
+  int64_t p = 0;
+  for (; p + simd::kByteLanes <= n; p += simd::kByteLanes) {
+    const simd::Bytes bytes = simd::load_as<simd::Bytes>(row + p) ^ bits;
+    simd::store(even + p, simd::even_bytes(bytes));
+    simd::store(odd + p, simd::odd_bytes(bytes));
+  }
+  for (; p < n; p += kPanelDepth) {
+    const uint32_t bytes = load_group(row + p, n - p) ^ row_bits * 0x01010101u;
+    const uint32_t halves[] = {bytes & 0x00FF00FFu, bytes >> 8 & 0x00FF00FFu};
+    std::memcpy(even + p, &halves[0], sizeof(uint32_t));
+    std::memcpy(odd + p, &halves[1], sizeof(uint32_t));
+  }
+}
+
+/// Adds the products of one half of each group.
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_halves(const char (&rows)[tile_rows(1)][WidenedRows::kBytes], int64_t p,
+                                             const simd::Bytes (&panels)[kVectors],
+                                             simd::Ints (&totals)[kRows][kVectors]) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    uint32_t group;
+    std::memcpy(&group, rows[i] + p, sizeof(group));
+    const simd::Bytes row = simd::repeat_group(group);
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      totals[i][j] = simd::add_half_products(totals[i][j], row, panels[j]);
+    }
+  }
+}
+
+/// Adds the products of all groups.
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
+                                             simd::Ints (&totals)[kRows][kVectors]) {
+  WidenedRows& widened = tile.widened;
+  for (int64_t first = 0; first < tile.k; first += WidenedRows::kBytes) {
+    const int64_t n = std::min(WidenedRows::kBytes, tile.k - first);
+    if (tile.is_first_panel || tile.k > WidenedRows::kBytes) {
+      for (int i = 0; i < kRows; ++i) {
+        widen(tile.rows_data + i * tile.row_stride + first, n, bits, tile.row_bits, widened.even[i], widened.odd[i]);
+      }
+    }
+    for (int64_t p = 0; p < n; p += kPanelDepth) {
+      simd::Bytes panels[kVectors];
+      simd::Bytes halves[kVectors];
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride +
+                                               (first + p) * kPanelColumns + j % kPanelVectors * simd::kByteLanes);
+        halves[j] = simd::even_chars(panels[j]);
+      }
+      add_halves(widened.even, p, halves, totals);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        halves[j] = simd::odd_chars(panels[j]);
+      }
+      add_halves(widened.odd, p, halves, totals);
+    }
+  }
+}
+
+#else
+
+struct WidenedRows {};
 
 template <int kRows, int kVectors>
 KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
@@ -85,6 +169,21 @@ KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t
     }
   }
 }
+
+/// Adds the products of all groups.
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
+                                             simd::Ints (&totals)[kRows][kVectors]) {
+  int64_t p = 0;
+  for (; p + kPanelDepth <= tile.k; p += kPanelDepth) {
+    add_group(tile, p, kPanelDepth, bits, totals);
+  }
+  if (p < tile.k) {
+    add_group(tile, p, tile.k - p, bits, totals);
+  }
+}
+
+#endif
 
 void store_floats_of_row(const Tile& tile, const int32_t* sums, float* out) {
   vectorized_for(tile.columns, [=, scales = tile.scales, offsets = tile.offsets](int64_t i) {
@@ -130,9 +229,16 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&tota
     }
     const simd::Bytes bytes = convert(simd::in_order(simd::narrow(x)));
     char* const out = tile.out + i * tile.out_row_stride;
-    if (kTogether == 1 && tile.columns == simd::kByteLanes) {
-      simd::store(out, bytes);
-      continue;
+    if constexpr (kTogether <= simd::kMostParts && kTogether * kRowBytes == simd::kByteLanes) {
+      if (tile.columns == kRowBytes && i + kTogether <= kRows) {
+        void* to[kTogether];
+#pragma GCC unroll 4
+        for (int j = 0; j < kTogether; ++j) {
+          to[j] = out + j * tile.out_row_stride;
+        }
+        simd::store_parts(to, bytes);
+        continue;
+      }
     }
     alignas(simd::kByteLanes) char rows[simd::kByteLanes];
     simd::store(rows, bytes);
@@ -161,13 +267,7 @@ inline void compute_tile(const Tile& tile, const Convert& convert) {
     }
   }
   const simd::Bytes bits = simd::repeat_group(tile.row_bits * 0x01010101u);
-  int64_t p = 0;
-  for (; p + kPanelDepth <= tile.k; p += kPanelDepth) {
-    add_group(tile, p, kPanelDepth, bits, totals);
-  }
-  if (p < tile.k) {
-    add_group(tile, p, tile.k - p, bits, totals);
-  }
+  add_groups(tile, bits, totals);
   if (tile.conversion.type == ScalarType::Float) {
     store_floats(tile, totals);
   } else {
@@ -207,45 +307,32 @@ int64_t compute_some_rows(const Tile& tile, int64_t rows) {
   return kRows;
 }
 
-/// Multiplies all rows by at most kPanelCount panels.
+/// Computes the tile of several rows and at most kPanelCount panels, and returns the number of rows.
 template <int kPanelCount = kTilePanels>
-void multiply_panels(const IntegerProduct& product, int64_t channel, int64_t column, int64_t columns) {
+int64_t compute_tile_at(const IntegerProduct& product, const float* scales, const float* offsets, int64_t row,
+                        int64_t column, WidenedRows& widened) {
+  const int64_t columns = std::min(kPanelCount * kPanelColumns, product.columns - column);
   if constexpr (kPanelCount > 1) {
     if (columns <= (kPanelCount - 1) * kPanelColumns) {
-      multiply_panels<kPanelCount - 1>(product, channel, column, columns);
-      return;
+      return compute_tile_at<kPanelCount - 1>(product, scales, offsets, row, column, widened);
     }
-  }
-  const float* scales = product.conversion.scale + channel + column;
-  const float* offsets = product.conversion.offset + channel + column;
-  alignas(64) float copied[2][kBlockColumns];
-  if (columns < kPanelCount * kPanelColumns) {
-    for (float* const copy : copied) {
-      std::fill_n(copy, kPanelCount * kPanelColumns, 0.0f);
-    }
-    scales = std::copy_n(scales, columns, copied[0]) - columns;
-    offsets = std::copy_n(offsets, columns, copied[1]) - columns;
   }
   const auto size = static_cast<int64_t>(elementSize(product.conversion.type));
-  for (int64_t row = 0; row < product.rows;) {
-    const Tile tile = {product.rows_data + row * product.row_stride,
-                       product.row_stride,
-                       product.row_bits,
-                       product.panels + column / kPanelColumns * product.panel_stride,
-                       product.panel_stride,
-                       product.k,
-                       product.conversion,
-                       scales,
-                       offsets,
-                       columns,
-                       product.out + row * product.out_row_stride + column * size,
-                       product.out_row_stride};
-    row += compute_some_rows<kPanelCount, tile_rows(kPanelCount)>(tile, product.rows - row);
-  }
-  if (product.conversion.table != nullptr && !simd::has_vector_tables()) {
-    look_up_rows(product.conversion.table, product.rows, columns, product.out_row_stride,
-                 reinterpret_cast<uint8_t*>(product.out + column * size));
-  }
+  const Tile tile = {product.rows_data + row * product.row_stride,
+                     product.row_stride,
+                     product.row_bits,
+                     product.panels + column / kPanelColumns * product.panel_stride,
+                     product.panel_stride,
+                     product.k,
+                     product.conversion,
+                     scales + column,
+                     offsets + column,
+                     columns,
+                     product.out + row * product.out_row_stride + column * size,
+                     product.out_row_stride,
+                     widened,
+                     column == 0};
+  return compute_some_rows<kPanelCount, tile_rows(kPanelCount)>(tile, product.rows - row);
 }
 
 }  // namespace
@@ -277,8 +364,34 @@ bool SumConversion::init(const Tensor& scales, const Tensor& offsets, const std:
 }
 
 void multiply_by_weights(const IntegerProduct& product, int64_t channel) {
+  const float* scales = product.conversion.scale + channel;
+  const float* offsets = product.conversion.offset + channel;
+  alignas(64) float padded[2][kBlockColumns];
+  if (product.columns % kPanelColumns != 0) {
+    std::fill_n(std::copy_n(scales, product.columns, padded[0]), kBlockColumns - product.columns, 0.0f);
+    std::fill_n(std::copy_n(offsets, product.columns, padded[1]), kBlockColumns - product.columns, 0.0f);
+    scales = padded[0];
+    offsets = padded[1];
+  }
+  WidenedRows widened;
+#if defined(KERNELS_MULTIPLIES_HALVES)
+  // All panels use the widened rows.
+  for (int64_t row = 0, count = 0; row < product.rows; row += count) {
+    for (int64_t column = 0; column < product.columns; column += kTilePanels * kPanelColumns) {
+      count = compute_tile_at(product, scales, offsets, row, column, widened);
+    }
+  }
+#else
+  // The panels of a tile stay in a cache for all rows.
   for (int64_t column = 0; column < product.columns; column += kTilePanels * kPanelColumns) {
-    multiply_panels(product, channel, column, std::min(kTilePanels * kPanelColumns, product.columns - column));
+    for (int64_t row = 0; row < product.rows;) {
+      row += compute_tile_at(product, scales, offsets, row, column, widened);
+    }
+  }
+#endif
+  if (product.conversion.table != nullptr && !simd::has_vector_tables()) {
+    look_up_rows(product.conversion.table, product.rows, product.columns, product.out_row_stride,
+                 reinterpret_cast<uint8_t*>(product.out));
   }
 }
 

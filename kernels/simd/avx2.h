@@ -23,13 +23,35 @@ KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[2]) {
   return _mm256_inserti128_si256(_mm256_castsi128_si256(load(from[0])), load(from[1]), 1);
 }
 
+KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[1], Bytes bytes) { store(to[0], bytes); }
+
+KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[2], Bytes bytes) {
+  _mm_storeu_si128(static_cast<__m128i*>(to[0]), _mm256_castsi256_si128(bytes));
+  _mm_storeu_si128(static_cast<__m128i*>(to[1]), _mm256_extracti128_si256(bytes, 1));
+}
+
+// Products of bytes are products of 16-bit halves of groups: the even bytes' and the odd bytes'.
+#define KERNELS_MULTIPLIES_HALVES
+
+/// The unsigned bytes 0 and 2 of each group, or 1 and 3, as 16-bit integers.
+KERNELS_ALWAYS_INLINE inline Bytes even_bytes(Bytes x) { return _mm256_and_si256(x, _mm256_set1_epi16(0xFF)); }
+KERNELS_ALWAYS_INLINE inline Bytes odd_bytes(Bytes x) { return _mm256_srli_epi16(x, 8); }
+
+/// The same for signed bytes.
+KERNELS_ALWAYS_INLINE inline Bytes even_chars(Bytes x) { return _mm256_srai_epi16(_mm256_slli_epi16(x, 8), 8); }
+KERNELS_ALWAYS_INLINE inline Bytes odd_chars(Bytes x) { return _mm256_srai_epi16(x, 8); }
+
+/// Adds to each 32-bit sum the products of its two 16-bit integers.
+KERNELS_ALWAYS_INLINE inline Ints add_half_products(Ints sums, Bytes x, Bytes weights) {
+  sums = _mm256_add_epi32(sums, _mm256_madd_epi16(x, weights));
+  // The compiler must not add products of several steps first, because their sums would leave too few registers.
+  asm("" : "+x"(sums));
+  return sums;
+}
+
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
-  const __m256i low = _mm256_and_si256(x, _mm256_set1_epi16(0xFF));
-  const __m256i high = _mm256_srli_epi16(x, 8);
-  const __m256i low_weights = _mm256_srai_epi16(_mm256_slli_epi16(weights, 8), 8);
-  const __m256i high_weights = _mm256_srai_epi16(weights, 8);
-  return _mm256_add_epi32(sums,
-                          _mm256_add_epi32(_mm256_madd_epi16(low, low_weights), _mm256_madd_epi16(high, high_weights)));
+  return _mm256_add_epi32(sums, _mm256_add_epi32(_mm256_madd_epi16(even_bytes(x), even_chars(weights)),
+                                              _mm256_madd_epi16(odd_bytes(x), odd_chars(weights))));
 }
 
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
@@ -129,11 +151,6 @@ KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&
 KERNELS_ALWAYS_INLINE inline Bytes load_halves_of(const void* first, const void* second) {
   return _mm256_set_m128i(load_as<__m128i>(second), load_as<__m128i>(first));
 }
-KERNELS_ALWAYS_INLINE inline void store_halves_to(void* first, void* second, Bytes bytes) {
-  _mm_storeu_si128(static_cast<__m128i*>(first), _mm256_castsi256_si128(bytes));
-  _mm_storeu_si128(static_cast<__m128i*>(second), _mm256_extracti128_si256(bytes, 1));
-}
-
 #define KERNELS_HAVE_BYTE_TABLES
 
 /// A table of 256 bytes in vectors, for loops over many bytes: the vectors take more registers than there are, so that

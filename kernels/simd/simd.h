@@ -101,6 +101,8 @@ inline constexpr int kMostParts = 1;
 
 KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[1]) { return load_as<Bytes>(from[0]); }
 
+KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[1], Bytes bytes) { store(to[0], bytes); }
+
 /// Converts 16 signed bytes to floats.
 KERNELS_ALWAYS_INLINE inline void load_chars(const void* from, Vector<float> (&to)[16 / kLanes<float>]) {
   float floats[16];

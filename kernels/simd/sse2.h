@@ -14,12 +14,28 @@ using Bytes = __m128i;
 using Ints = __m128i;
 inline constexpr int64_t kByteLanes = 16;
 
+// Products of bytes are products of 16-bit halves of groups: the even bytes' and the odd bytes'.
+#define KERNELS_MULTIPLIES_HALVES
+
+/// The unsigned bytes 0 and 2 of each group, or 1 and 3, as 16-bit integers.
+KERNELS_ALWAYS_INLINE inline Bytes even_bytes(Bytes x) { return _mm_and_si128(x, _mm_set1_epi16(0xFF)); }
+KERNELS_ALWAYS_INLINE inline Bytes odd_bytes(Bytes x) { return _mm_srli_epi16(x, 8); }
+
+/// The same for signed bytes.
+KERNELS_ALWAYS_INLINE inline Bytes even_chars(Bytes x) { return _mm_srai_epi16(_mm_slli_epi16(x, 8), 8); }
+KERNELS_ALWAYS_INLINE inline Bytes odd_chars(Bytes x) { return _mm_srai_epi16(x, 8); }
+
+/// Adds to each 32-bit sum the products of its two 16-bit integers.
+KERNELS_ALWAYS_INLINE inline Ints add_half_products(Ints sums, Bytes x, Bytes weights) {
+  sums = _mm_add_epi32(sums, _mm_madd_epi16(x, weights));
+  // The compiler must not add products of several steps first, because their sums would leave too few registers.
+  asm("" : "+x"(sums));
+  return sums;
+}
+
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
-  const __m128i low = _mm_and_si128(x, _mm_set1_epi16(0xFF));
-  const __m128i high = _mm_srli_epi16(x, 8);
-  const __m128i low_weights = _mm_srai_epi16(_mm_slli_epi16(weights, 8), 8);
-  const __m128i high_weights = _mm_srai_epi16(weights, 8);
-  return _mm_add_epi32(sums, _mm_add_epi32(_mm_madd_epi16(low, low_weights), _mm_madd_epi16(high, high_weights)));
+  return _mm_add_epi32(sums, _mm_add_epi32(_mm_madd_epi16(even_bytes(x), even_chars(weights)),
+                                              _mm_madd_epi16(odd_bytes(x), odd_chars(weights))));
 }
 
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
