@@ -314,8 +314,8 @@ class DepthwiseConvolution {
     for (int j = 0; j < 4; ++j) {
 #pragma GCC unroll 8
       for (int i = 0; i < kRows * kVectors; ++i) {
-        sums[i][j] = simd::rounded(sums[i][j], scales + j * simd::kIntLanes,
-                                   scales + simd::kByteLanes + j * simd::kIntLanes, c_.conversion.range);
+        sums[i][j] = c_.conversion.rounded(sums[i][j], scales + j * simd::kIntLanes,
+                                           scales + simd::kByteLanes + j * simd::kIntLanes);
       }
     }
 #pragma GCC unroll 2
@@ -379,8 +379,13 @@ class DepthwiseConvolution {
       store_floats(row, values, out);
       return;
     }
+    simd::Ints rounded[4];
+    for (int j = 0; j < 4; ++j) {
+      rounded[j] = c_.conversion.rounded(sums[j], scales + j * simd::kIntLanes,
+                                         scales + simd::kByteLanes + j * simd::kIntLanes);
+    }
     char stored[simd::kByteLanes];
-    simd::store(stored, convert(simd::narrow_sums(sums, scales, scales + simd::kByteLanes, c_.conversion.range)));
+    simd::store(stored, convert(simd::narrow(rounded)));
     simd::copy_few_bytes(out, stored, row.block.channels);
   }
 

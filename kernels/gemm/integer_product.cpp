@@ -215,8 +215,8 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&tota
   for (int j = 0; j < kVectors; ++j) {
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
-      totals[i][j] = simd::rounded(totals[i][j], tile.scales + j * simd::kIntLanes, tile.offsets + j * simd::kIntLanes,
-                                   tile.conversion.range);
+      totals[i][j] = tile.conversion.rounded(totals[i][j], tile.scales + j * simd::kIntLanes,
+                                             tile.offsets + j * simd::kIntLanes);
     }
   }
 #pragma GCC unroll 12
@@ -341,6 +341,7 @@ bool SumConversion::init(const Tensor& scales, const Tensor& offsets, const std:
                          int64_t count, int64_t quant_min, int64_t quant_max, ScalarType out_type) {
   range = {static_cast<float>(quant_min), static_cast<float>(quant_max)};
   table = nullptr;
+  has_line = false;
   type = out_type;
   for (const Tensor* const parameters : {&scales, &offsets}) {
     if (parameters->scalar_type() != ScalarType::Float || parameters->dim() != 1 || parameters->numel() != count) {
@@ -359,8 +360,20 @@ bool SumConversion::init(const Tensor& scales, const Tensor& offsets, const std:
     table = static_cast<const uint8_t*>(values->const_data_ptr());
   }
   const bool is_char = type == ScalarType::Char;
-  return (is_char || type == ScalarType::Byte) && quant_min <= quant_max && quant_min >= (is_char ? -128 : 0) &&
-         quant_max <= (is_char ? 127 : 255);
+  if ((!is_char && type != ScalarType::Byte) || quant_min > quant_max || quant_min < (is_char ? -128 : 0) ||
+      quant_max > (is_char ? 127 : 255)) {
+    return false;
+  }
+#if defined(KERNELS_ROUNDS_ON_LINES)
+  if (table != nullptr && !simd::has_vector_tables()) {
+    has_line = find_line(table, is_char, static_cast<int>(quant_min), static_cast<int>(quant_max), line);
+    if (has_line) {
+      table = nullptr;
+      range = {line.min, line.max};
+    }
+  }
+#endif
+  return true;
 }
 
 void multiply_by_weights(const IntegerProduct& product, int64_t channel) {

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/gemm/layouts.h"
+#include "kernels/math/table_line.h"
 #include "kernels/simd/simd.h"
 #include "kernels/tensors/dtype.h"
 
@@ -29,6 +30,9 @@ struct SumConversion {
   simd::ByteRange range;
   /// 256 results, indexed by the rounded sum as a Byte (the bits of a Char). Null if there is no table.
   const uint8_t* table;
+  /// The line of the table, in place of the table, where vectors of sums are rounded on lines. `range` is the line's.
+  bool has_line;
+  TableLine line;
   /// Byte, Char or Float.
   ScalarType type;
 
@@ -36,6 +40,16 @@ struct SumConversion {
   /// is invalid.
   bool init(const Tensor& scales, const Tensor& offsets, const std::optional<Tensor>& values, int64_t count,
             int64_t quant_min, int64_t quant_max, ScalarType out_type);
+
+  /// Rounds the sums of a vector. `scales` and `offsets` are those of the vector's lanes.
+  KERNELS_ALWAYS_INLINE simd::Ints rounded(simd::Ints sums, const float* scales, const float* offsets) const {
+#if defined(KERNELS_ROUNDS_ON_LINES)
+    if (has_line) {
+      return simd::rounded_on_line(sums, scales, offsets, line.scale, line.offset, range);
+    }
+#endif
+    return simd::rounded(sums, scales, offsets, range);
+  }
 };
 
 /// The product of `rows` rows of bytes and several panels of Char weights. Each sum has `k` products. The panels are

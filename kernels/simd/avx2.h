@@ -68,6 +68,17 @@ KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const 
   return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(x, _mm256_set1_ps(to.min)), _mm256_set1_ps(to.max)));
 }
 
+#define KERNELS_ROUNDS_ON_LINES
+
+/// Rounds sums as rounded() does, but without a range, then rounds `line_scale` times the result plus `line_offset`.
+KERNELS_ALWAYS_INLINE inline Ints rounded_on_line(Ints sums, const float* scales, const float* offsets,
+                                                  float line_scale, float line_offset, const ByteRange& to) {
+  const __m256 x = _mm256_fmadd_ps(_mm256_cvtepi32_ps(sums), _mm256_loadu_ps(scales), _mm256_loadu_ps(offsets));
+  const __m256 rounded = _mm256_round_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+  const __m256 y = _mm256_fmadd_ps(rounded, _mm256_set1_ps(line_scale), _mm256_set1_ps(line_offset));
+  return _mm256_cvtps_epi32(_mm256_min_ps(_mm256_max_ps(y, _mm256_set1_ps(to.min)), _mm256_set1_ps(to.max)));
+}
+
 KERNELS_ALWAYS_INLINE inline Bytes narrow(const Ints (&x)[4]) {
   const __m256i low = _mm256_packs_epi32(x[0], x[1]);
   const __m256i high = _mm256_packs_epi32(x[2], x[3]);

@@ -48,15 +48,15 @@ KERNELS_ALWAYS_INLINE inline Bytes load_parts(const uint8_t* const (&from)[4]) {
 KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[1], Bytes bytes) { store(to[0], bytes); }
 
 KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[2], Bytes bytes) {
-  _mm256_storeu_si256(static_cast<__m256i*>(to[0]), _mm512_castsi512_si256(bytes));
-  _mm256_storeu_si256(static_cast<__m256i*>(to[1]), _mm512_extracti64x4_epi64(bytes, 1));
+  _mm256_storeu_si256(static_cast<__m256i*>(to[0]), _mm512_maskz_extracti64x4_epi64(0xFF, bytes, 0));
+  _mm256_storeu_si256(static_cast<__m256i*>(to[1]), _mm512_maskz_extracti64x4_epi64(0xFF, bytes, 1));
 }
 
 KERNELS_ALWAYS_INLINE inline void store_parts(void* const (&to)[4], Bytes bytes) {
-  _mm_storeu_si128(static_cast<__m128i*>(to[0]), _mm512_castsi512_si128(bytes));
-  _mm_storeu_si128(static_cast<__m128i*>(to[1]), _mm512_extracti32x4_epi32(bytes, 1));
-  _mm_storeu_si128(static_cast<__m128i*>(to[2]), _mm512_extracti32x4_epi32(bytes, 2));
-  _mm_storeu_si128(static_cast<__m128i*>(to[3]), _mm512_extracti32x4_epi32(bytes, 3));
+  _mm_storeu_si128(static_cast<__m128i*>(to[0]), _mm512_maskz_extracti32x4_epi32(0xFF, bytes, 0));
+  _mm_storeu_si128(static_cast<__m128i*>(to[1]), _mm512_maskz_extracti32x4_epi32(0xFF, bytes, 1));
+  _mm_storeu_si128(static_cast<__m128i*>(to[2]), _mm512_maskz_extracti32x4_epi32(0xFF, bytes, 2));
+  _mm_storeu_si128(static_cast<__m128i*>(to[3]), _mm512_maskz_extracti32x4_epi32(0xFF, bytes, 3));
 }
 
 /// Adds to each 32-bit sum the products of the four bytes of its group. The bytes of `x` are unsigned, the bytes of

@@ -161,15 +161,4 @@ KERNELS_ALWAYS_INLINE inline Halves halves_of(Bytes x) {
   return {load_as<Bytes>(&lower), load_as<Bytes>(&higher)};
 }
 
-/// Scales and rounds four vectors of sums to bytes.
-KERNELS_ALWAYS_INLINE inline Bytes narrow_sums(const Ints (&sums)[4], const float* scales, const float* offsets,
-                                               const ByteRange& to) {
-  Ints x[4];
-#pragma GCC unroll 4
-  for (int i = 0; i < 4; ++i) {
-    x[i] = rounded(sums[i], scales + i * kIntLanes, offsets + i * kIntLanes, to);
-  }
-  return narrow(x);
-}
-
 }  // namespace rules_executorch::kernels::simd

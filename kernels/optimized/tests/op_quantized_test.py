@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 import zlib
 from typing import Any
 
@@ -172,6 +173,13 @@ _CHANNELS_LAST = (0, 2, 3, 1)
 _TABLE = (torch.arange(256) * 167 + 13) % 256
 
 
+def _line_table(scale: float, dtype: torch.dtype) -> torch.Tensor:
+    """The table of a change of scale with a clamp, which some kernels compute without the table."""
+    low, high = _RANGES[dtype]
+    x = torch.arange(256, dtype=torch.uint8).view(dtype).double()
+    return torch.round((x - low - 30) * scale + low).clamp(low, high - 20).to(dtype)
+
+
 class OpQuantizedTest(op_tester.OpTest):
     def _op(self, name: str) -> op_tester.OpTester:
         references = {
@@ -191,6 +199,15 @@ class OpQuantizedTest(op_tester.OpTest):
         x, weight = _random((2, 3, 20), torch.int8), _packed(_random((6, 20), torch.int8))
         linear.check(x, weight, *_conversion(6, 20), None, 3, 90, torch.int8)
         linear.check(x[0, 0], weight, *_conversion(6, 20), _TABLE.to(torch.uint8), 3, 90, torch.uint8)
+        x, weight = _random((9, 20), torch.int8), _packed(_random((35, 20), torch.int8))
+        for scale, dtype in itertools.product((0.3, 0.98, 1.7, 40.1), _BYTES):
+            table = _line_table(scale, dtype)
+            low, high = _RANGES[dtype]
+            for limits in ((low, high), (low + 40, high - 90)):
+                linear.check(x, weight, *_conversion(35, 20), table, *limits, dtype)
+            # Sums far out of the range, and none.
+            for value in (3e7, -3e7, math.inf, -math.inf):
+                linear.check(x, weight, torch.full((35,), value), torch.zeros(35), table, low, high, dtype)
 
     def test_largest_sums(self) -> None:
         linear = self._op("rules_executorch::quantized_linear.out")
@@ -239,8 +256,8 @@ class OpQuantizedTest(op_tester.OpTest):
                 self._check_convolution(
                     convolution, x, packed, *conversion, None, of_weight[2:], *how, 3, *limits, out_dtype
                 )
-            table = _TABLE.to(torch.uint8).view(torch.int8)
-            for zero_point in _RANGES[dtype]:
+            tables = (_TABLE.to(torch.uint8).view(torch.int8), _line_table(1.3, torch.int8))
+            for zero_point, table in zip(_RANGES[dtype], tables, strict=False):
                 self._check_convolution(
                     convolution, x, packed, *conversion, table, of_weight[2:], *how, zero_point, -20, 100, torch.int8
                 )
