@@ -34,6 +34,8 @@ struct PanelProduct {
   /// The number of elements from one vector of a row of `b` to the next, or 0 if the vectors are adjacent. Only for
   /// floats in vectors of 64 bytes.
   int64_t vector_stride = 0;
+  /// The rows of `b` of the next product, as many as those of this one, to be prefetched. Null for none.
+  const void* next = nullptr;
 };
 
 /// The innermost loops of products with few rows.
@@ -103,20 +105,23 @@ struct TileOf {
   /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors, except if WideTile does most
   /// of the work or if the code must be small.
   static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
-  /// The prefetch distance in rows of `b`, about a hundred cycles. Prefetching reads weights from memory up to 1.2
-  /// times as fast.
+  /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. Prefetching reads weights from
+  /// memory up to 1.2 times as fast.
   static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
+  /// The number of cache lines of a row of `b`.
+  static constexpr int kLines = static_cast<int>(kTileBytes / 64);
 
   /// A PanelProduct with a constant number of rows and vectors. I has one index for each vector of each row, in
-  /// row-major order.
+  /// row-major order. For each row of `b`, the tile prefetches the lines at `ahead`, which then moves `ahead_step`
+  /// elements.
   template <typename T, int kVectors, int... I>
   static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride, [[maybe_unused]] int64_t vector_stride,
-                  int64_t k, T* totals, int64_t totals_stride, bool replaces_totals, std::integer_sequence<int, I...>) {
+                  int64_t k, T* totals, int64_t totals_stride, bool replaces_totals, const T* ahead, int64_t ahead_step,
+                  std::integer_sequence<int, I...>) {
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
-    for (int64_t p = 0; p < k; ++p, b += b_stride) {
-      ((I < kVectors ? simd::prefetch(b + kRowsAhead * b_stride + I % kVectors * stride_of<T>(vector_stride)) : void()),
-       ...);
+    for (int64_t p = 0; p < k; ++p, b += b_stride, ahead += ahead_step) {
+      ((I < kLines && I < kVectors ? simd::prefetch(ahead + I * stride_of<T>(vector_stride)) : void()), ...);
       const Vector<T> row_of_b[] = {load_elements(b + I % kVectors * stride_of<T>(vector_stride))...};
       ((sums[I] = Products::add(sums[I], rows[I] + p, row_of_b[I])), ...);
     }
@@ -163,7 +168,8 @@ struct WideTile {
   template <typename T, int kVectors, int... I>
   KERNELS_WIDE_VECTORS static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride,
                                        int64_t /*vector_stride*/, int64_t k, T* totals, int64_t totals_stride,
-                                       bool replaces_totals, std::integer_sequence<int, I...>) {
+                                       bool replaces_totals, const T* /*ahead*/, int64_t /*ahead_step*/,
+                                       std::integer_sequence<int, I...>) {
     using Wide = Vector<T, 2 * kVectorBytes>;
     constexpr int64_t kWideLanes = 2 * kLanes<T>;
     const T* const rows[] = {a + I / kVectors * a_stride...};
@@ -213,13 +219,13 @@ void add_products(T* totals, const T* a, const B* b, int64_t b_stride, int64_t n
 
 template <typename T>
 using AddTile = void (*)(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t vector_stride, int64_t k,
-                         T* totals, int64_t totals_stride, bool replaces_totals);
+                         T* totals, int64_t totals_stride, bool replaces_totals, const T* ahead, int64_t ahead_step);
 
 template <typename Tile, typename T, int kRows, int kVectors>
 void add_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_t vector_stride, int64_t k, T* totals,
-              int64_t totals_stride, bool replaces_totals) {
+              int64_t totals_stride, bool replaces_totals, const T* ahead, int64_t ahead_step) {
   Tile::template add<T, kVectors>(a, a_stride, b, b_stride, vector_stride, k, totals, totals_stride, replaces_totals,
-                                  std::make_integer_sequence<int, kRows * kVectors>());
+                                  ahead, ahead_step, std::make_integer_sequence<int, kRows * kVectors>());
 }
 
 /// The function for tiles of `rows` rows: kRows of the tile, or a half, a quarter and so on.
@@ -272,6 +278,12 @@ void add_panel(const PanelProduct& product) {
         std::max<int64_t>((product.columns + kVectorColumns - 1) / kVectorColumns, Tile::kLeastVectors);
     const bool is_whole = product.columns == vectors * kVectorColumns;
     const int64_t vector_stride = product.vector_stride != 0 ? product.vector_stride : kLanes<T>;
+    // The first tile reads `b` from memory. The other tiles read it from a cache, and share the rows to prefetch.
+    const int64_t other_tiles = std::max<int64_t>((product.rows - 1) / Tile::kRows, 1);
+    const int64_t next_step = (product.b_stride + other_tiles - 1) / other_tiles;
+    const T* next = static_cast<const T*>(product.next);
+    const T* ahead = b + 16 * product.b_stride;
+    int64_t ahead_step = product.b_stride;
     int64_t rows = Tile::kRows;
     for (int64_t i = 0; i < product.rows; i += rows) {
       while (rows > product.rows - i) {
@@ -280,11 +292,11 @@ void add_panel(const PanelProduct& product) {
       const auto add = tile_of<Tile, T>(rows, vectors);
       if (is_whole) {
         add(a, product.a_stride, b, product.b_stride, vector_stride, product.k, totals, product.totals_stride,
-            product.replaces_totals);
+            product.replaces_totals, ahead, ahead_step);
       } else {
         T tile[Tile::kRows * kColumns];
         add(a, product.a_stride, b, product.b_stride, vector_stride, product.k, tile, kColumns,
-            /*replaces_totals=*/true);
+            /*replaces_totals=*/true, ahead, ahead_step);
         for (int64_t row = 0; row < rows; ++row) {
           for (int64_t j = 0; j < product.columns; ++j) {
             T& total = totals[row * product.totals_stride + j];
@@ -294,6 +306,11 @@ void add_panel(const PanelProduct& product) {
       }
       a += rows * product.a_stride;
       totals += rows * product.totals_stride;
+      if (next != nullptr) {
+        ahead = next;
+        ahead_step = next_step;
+        next += product.k * next_step;
+      }
     }
   } else {
     for (int64_t i = 0; i < product.rows; ++i, a += product.a_stride, totals += product.totals_stride) {
