@@ -164,6 +164,7 @@ struct WideTile {
   static constexpr int kVectors = BaseTile::kVectors / 2;
   static constexpr int kRows = BaseTile::kRows * 2;
   static constexpr int kLeastVectors = 1;
+  static constexpr int64_t kRowsAhead = BaseTile::kRowsAhead;
 
   template <typename T, int kVectors, int... I>
   KERNELS_WIDE_VECTORS static void add(const T* a, int64_t a_stride, const T* b, int64_t b_stride,
@@ -228,12 +229,12 @@ void add_tile(const T* a, int64_t a_stride, const T* b, int64_t b_stride, int64_
                                   ahead, ahead_step, std::make_integer_sequence<int, kRows * kVectors>());
 }
 
-/// The function for tiles of `rows` rows: kRows of the tile, or a half, a quarter and so on.
+/// The function for tiles of `rows` rows, at most kRows.
 template <typename Tile, typename T, int kVectors, int kRows = Tile::kRows>
 AddTile<T> tile_of_rows(int64_t rows) {
   if constexpr (kRows > 1) {
     if (rows < kRows) {
-      return tile_of_rows<Tile, T, kVectors, kRows / 2>(rows);
+      return tile_of_rows<Tile, T, kVectors, kRows - 1>(rows);
     }
   }
   return &add_tile<Tile, T, kRows, kVectors>;
@@ -278,17 +279,15 @@ void add_panel(const PanelProduct& product) {
         std::max<int64_t>((product.columns + kVectorColumns - 1) / kVectorColumns, Tile::kLeastVectors);
     const bool is_whole = product.columns == vectors * kVectorColumns;
     const int64_t vector_stride = product.vector_stride != 0 ? product.vector_stride : kLanes<T>;
+    // All tiles have about the same number of rows, because tiles of few rows wait for their sums.
+    int64_t tiles = (product.rows + Tile::kRows - 1) / Tile::kRows;
     // The first tile reads `b` from memory. The other tiles read it from a cache, and share the rows to prefetch.
-    const int64_t other_tiles = std::max<int64_t>((product.rows - 1) / Tile::kRows, 1);
-    const int64_t next_step = (product.b_stride + other_tiles - 1) / other_tiles;
+    const int64_t next_step = product.b_stride / std::max<int64_t>(tiles - 1, 1) + 1;
     const T* next = static_cast<const T*>(product.next);
-    const T* ahead = b + 16 * product.b_stride;
+    const T* ahead = b + Tile::kRowsAhead * product.b_stride;
     int64_t ahead_step = product.b_stride;
-    int64_t rows = Tile::kRows;
-    for (int64_t i = 0; i < product.rows; i += rows) {
-      while (rows > product.rows - i) {
-        rows /= 2;
-      }
+    for (int64_t i = 0, rows = 0; i < product.rows; i += rows, --tiles) {
+      rows = (product.rows - i + tiles - 1) / tiles;
       const auto add = tile_of<Tile, T>(rows, vectors);
       if (is_whole) {
         add(a, product.a_stride, b, product.b_stride, vector_stride, product.k, totals, product.totals_stride,
