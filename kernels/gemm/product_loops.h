@@ -105,8 +105,8 @@ struct TileOf {
   /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors, except if WideTile does most
   /// of the work or if the code must be small.
   static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
-  /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. Prefetching reads weights from
-  /// memory up to 1.2 times as fast.
+  /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. A product of one tile only waits for
+  /// memory, and prefetches from four times as far, the distance of a page.
   static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
   /// The number of cache lines of a row of `b`.
   static constexpr int kLines = static_cast<int>(kTileBytes / 64);
@@ -284,7 +284,7 @@ void add_panel(const PanelProduct& product) {
     // The first tile reads `b` from memory. The other tiles read it from a cache, and share the rows to prefetch.
     const int64_t next_step = product.b_stride / std::max<int64_t>(tiles - 1, 1) + 1;
     const T* next = static_cast<const T*>(product.next);
-    const T* ahead = b + Tile::kRowsAhead * product.b_stride;
+    const T* ahead = b + Tile::kRowsAhead * (tiles == 1 ? 4 : 1) * product.b_stride;
     int64_t ahead_step = product.b_stride;
     for (int64_t i = 0, rows = 0; i < product.rows; i += rows, --tiles) {
       rows = (product.rows - i + tiles - 1) / tiles;
