@@ -36,7 +36,7 @@ class DepthwiseConvolution {
 
   bool compute(ProductScratch& scratch) {
     const int64_t weight_bytes = c_.weight_groups() * kGroupVectorBytes;
-    block_bytes_ = kTileRows * weight_bytes + 2 * kFactorBytes;
+    block_bytes_ = kTileRows * kWidening * weight_bytes + 2 * kFactorBytes;
     int64_t blocks = 0;
     for (int64_t channel = 0; channel < c_.groups; channel = block_from(channel).end()) {
       ++blocks;
@@ -68,6 +68,13 @@ class DepthwiseConvolution {
  private:
   static constexpr int64_t kFactorBytes = simd::kByteLanes * static_cast<int64_t>(sizeof(float));
   static constexpr int64_t kGroupVectorBytes = simd::kGroupBytes * simd::kByteLanes;
+  /// The size of a weight in a block, in bytes. If products of bytes are products of 16-bit integers, the weights are
+  /// widened once: the even bytes of the groups of a vector, then the odd bytes.
+#if defined(KERNELS_MULTIPLIES_HALVES)
+  static constexpr int64_t kWidening = 2;
+#else
+  static constexpr int64_t kWidening = 1;
+#endif
   /// The number of output rows that share the groups of a column. A group has the input rows of both output rows.
   static constexpr int kTileRows = 2;
   /// The number of vectors of output pixels that are computed together: for each of kTileRows rows, and for one row.
@@ -146,6 +153,13 @@ class DepthwiseConvolution {
       //     output row 1:  0  w0 w1 w2 | 0  w0 w1 w2 | ...
       std::memcpy(weights + weight_bytes + 1, weights, static_cast<size_t>(weight_bytes - 1));
     }
+#if defined(KERNELS_MULTIPLIES_HALVES)
+    for (int64_t i = kTileRows * weight_bytes - simd::kByteLanes; i >= 0; i -= simd::kByteLanes) {
+      const auto bytes = simd::load_as<simd::Bytes>(weights + i);
+      simd::store(weights + kWidening * i, simd::even_chars(bytes));
+      simd::store(weights + kWidening * i + simd::kByteLanes, simd::odd_chars(bytes));
+    }
+#endif
   }
 
   /// The operands of several rows of output pixels of a block of channels.
@@ -302,7 +316,7 @@ class DepthwiseConvolution {
         if (k >= i * kVectorStep && k < i * kVectorStep + kKernel) {
 #pragma GCC unroll 2
           for (int y = 0; y < kRows; ++y) {
-            add_column(column, weights + (y * kKernel + k - i * kVectorStep) * kGroupVectorBytes,
+            add_column(column, weights + (y * kKernel + k - i * kVectorStep) * kWidening * kGroupVectorBytes,
                        sums[y * kVectors + i]);
           }
         }
@@ -345,7 +359,7 @@ class DepthwiseConvolution {
     simd::Ints sums[4] = {simd::Ints{}, simd::Ints{}, simd::Ints{}, simd::Ints{}};
     for (int64_t tap = 0; tap < c_.y.kernel_size; tap += simd::kGroupBytes) {
       const GroupRows rows = group_rows(row, out_row, tap, c_.y.kernel_size);
-      for (int64_t k = 0; k < c_.x.kernel_size; ++k, weights += kGroupVectorBytes) {
+      for (int64_t k = 0; k < c_.x.kernel_size; ++k, weights += kWidening * kGroupVectorBytes) {
         const int64_t x = out_x * c_.x.stride - c_.x.padding + k * c_.x.dilation;
         const GroupRows& met = x >= 0 && x < c_.x.in_size ? rows : outside;
         simd::Bytes loaded[simd::kGroupBytes];
@@ -364,7 +378,14 @@ class DepthwiseConvolution {
                                                simd::Ints (&sums)[4]) {
 #pragma GCC unroll 4
     for (int j = 0; j < 4; ++j) {
-      sums[j] = simd::add_products(sums[j], column[j], simd::load_as<simd::Bytes>(weights + j * simd::kByteLanes));
+      const auto of_vector = simd::load_as<simd::Bytes>(weights + j * kWidening * simd::kByteLanes);
+#if defined(KERNELS_MULTIPLIES_HALVES)
+      const auto odd = simd::load_as<simd::Bytes>(weights + (j * kWidening + 1) * simd::kByteLanes);
+      sums[j] = simd::add_half_products(sums[j], simd::even_bytes(column[j]), of_vector);
+      sums[j] = simd::add_half_products(sums[j], simd::odd_bytes(column[j]), odd);
+#else
+      sums[j] = simd::add_products(sums[j], column[j], of_vector);
+#endif
     }
   }
 
