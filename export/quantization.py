@@ -86,7 +86,8 @@ def _without_idle_patterns() -> Iterator[None]:
 
     def annotate(module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> list[list[torch.fx.Node]]:
         if any("batch_norm" in str(node.target) for node in module.graph.nodes):
-            return search(module, *args, **kwargs)
+            found: list[list[torch.fx.Node]] = search(module, *args, **kwargs)
+            return found
         # The search does this first.
         module.graph.eliminate_dead_code()
         module.recompile()

@@ -402,8 +402,8 @@ class DepthwiseConvolution {
     }
     simd::Ints rounded[4];
     for (int j = 0; j < 4; ++j) {
-      rounded[j] = c_.conversion.rounded(sums[j], scales + j * simd::kIntLanes,
-                                         scales + simd::kByteLanes + j * simd::kIntLanes);
+      rounded[j] =
+          c_.conversion.rounded(sums[j], scales + j * simd::kIntLanes, scales + simd::kByteLanes + j * simd::kIntLanes);
     }
     char stored[simd::kByteLanes];
     simd::store(stored, convert(simd::narrow(rounded)));

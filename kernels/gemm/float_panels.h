@@ -57,7 +57,8 @@ void add_panels(void (*add_panel)(const PanelProduct& product), PanelProduct pro
     product.b = b + j / kFloatPanelColumns * panel_stride + j % kFloatPanelColumns;
     product.columns = std::min(kColumns, width - j);
     // After the last panel, the rows after these rows of the first panel.
-    product.next = j + kColumns < width ? static_cast<const T*>(product.b) + panel_stride * std::max<int64_t>(kColumns / kFloatPanelColumns, 1)
+    product.next = j + kColumns < width ? static_cast<const T*>(product.b) +
+                                              panel_stride * std::max<int64_t>(kColumns / kFloatPanelColumns, 1)
                                         : b + product.k * kFloatPanelColumns;
     add_panel(product);
   }

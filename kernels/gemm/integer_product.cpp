@@ -215,8 +215,8 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&tota
   for (int j = 0; j < kVectors; ++j) {
 #pragma GCC unroll 12
     for (int i = 0; i < kRows; ++i) {
-      totals[i][j] = tile.conversion.rounded(totals[i][j], tile.scales + j * simd::kIntLanes,
-                                             tile.offsets + j * simd::kIntLanes);
+      totals[i][j] =
+          tile.conversion.rounded(totals[i][j], tile.scales + j * simd::kIntLanes, tile.offsets + j * simd::kIntLanes);
     }
   }
 #pragma GCC unroll 12

@@ -105,8 +105,8 @@ struct TileOf {
   /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors, except if WideTile does most
   /// of the work or if the code must be small.
   static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
-  /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. A product of one tile only waits for
-  /// memory, and prefetches from four times as far, the distance of a page.
+  /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. A product of one tile only waits
+  /// for memory, and prefetches from four times as far, the distance of a page.
   static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
   /// The number of cache lines of a row of `b`.
   static constexpr int kLines = static_cast<int>(kTileBytes / 64);

@@ -51,7 +51,7 @@ KERNELS_ALWAYS_INLINE inline Ints add_half_products(Ints sums, Bytes x, Bytes we
 
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
   return _mm256_add_epi32(sums, _mm256_add_epi32(_mm256_madd_epi16(even_bytes(x), even_chars(weights)),
-                                              _mm256_madd_epi16(odd_bytes(x), odd_chars(weights))));
+                                                 _mm256_madd_epi16(odd_bytes(x), odd_chars(weights))));
 }
 
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
