@@ -52,14 +52,13 @@ void add_panels(void (*add_panel)(const PanelProduct& product), PanelProduct pro
   const int64_t width = product.columns;
   product.b_stride = kFloatPanelColumns;
   product.vector_stride = kColumns > kFloatPanelColumns ? panel_stride : 0;
+  const auto rows_of = [&](int64_t j) { return b + j / kFloatPanelColumns * panel_stride + j % kFloatPanelColumns; };
   for (int64_t j = 0; j < width; j += kColumns) {
     product.totals = totals + j;
-    product.b = b + j / kFloatPanelColumns * panel_stride + j % kFloatPanelColumns;
+    product.b = rows_of(j);
     product.columns = std::min(kColumns, width - j);
     // After the last panel, the rows after these rows of the first panel.
-    product.next = j + kColumns < width ? static_cast<const T*>(product.b) +
-                                              panel_stride * std::max<int64_t>(kColumns / kFloatPanelColumns, 1)
-                                        : b + product.k * kFloatPanelColumns;
+    product.next = j + kColumns < width ? rows_of(j + kColumns) : b + product.k * kFloatPanelColumns;
     add_panel(product);
   }
 }

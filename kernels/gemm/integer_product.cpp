@@ -72,6 +72,16 @@ KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n
   return group;
 }
 
+/// Loads the groups of all columns from element `p` on.
+template <int kVectors>
+KERNELS_ALWAYS_INLINE inline void load_panels(const Tile& tile, int64_t p, simd::Bytes (&panels)[kVectors]) {
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+    panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride + p * kPanelColumns +
+                                           j % kPanelVectors * simd::kByteLanes);
+  }
+}
+
 #if defined(KERNELS_MULTIPLIES_HALVES)
 
 /// The rows of a tile, widened to 16 bits: the even bytes of each group, and the odd bytes.
@@ -131,10 +141,9 @@ KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
     for (int64_t p = 0; p < n; p += kPanelDepth) {
       simd::Bytes panels[kVectors];
       simd::Bytes halves[kVectors];
+      load_panels(tile, first + p, panels);
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride +
-                                               (first + p) * kPanelColumns + j % kPanelVectors * simd::kByteLanes);
         halves[j] = simd::even_chars(panels[j]);
       }
       add_halves(widened.even, p, halves, totals);
@@ -155,11 +164,7 @@ template <int kRows, int kVectors>
 KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
                                             simd::Ints (&totals)[kRows][kVectors]) {
   simd::Bytes panels[kVectors];
-#pragma GCC unroll 4
-  for (int j = 0; j < kVectors; ++j) {
-    panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride + p * kPanelColumns +
-                                           j % kPanelVectors * simd::kByteLanes);
-  }
+  load_panels(tile, p, panels);
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
     const simd::Bytes row = simd::repeat_group(load_group(tile.rows_data + i * tile.row_stride + p, n)) ^ bits;
