@@ -55,6 +55,17 @@ class NoOpsTest(PassTestCase):
                     self.assertEqual(self.calls(exported), calls)
                 self.check_values(exported)
 
+    def test_sizes_that_the_model_fixes(self) -> None:
+        """The input has symbols for sizes that can have one value only, and the view of the input has numbers."""
+        source = model_file("return x.expand(2, -1, 4).view(6, 4) + 1.0", "torch.rand(2, 3, 4)")
+        auto = "{dim: torch.export.Dim.AUTO for dim in range(3)}"
+        self.check(
+            "no_ops",
+            f"{source}\ndef get_dynamic_shapes():\n    return ({auto},)\n",
+            changes=["aten::expand_copy that changes nothing"],
+            calls=["aten::add.out"],
+        )
+
     def test_padding_that_shifts(self) -> None:
         class Shift(torch.nn.Module):
             def forward(self, x: torch.Tensor) -> torch.Tensor:
