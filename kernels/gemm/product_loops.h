@@ -101,10 +101,11 @@ constexpr int64_t stride_of([[maybe_unused]] int64_t vector_stride) {
 template <typename Products>
 struct TileOf {
   static constexpr int kVectors = kTileBytes / kVectorBytes;
-  static constexpr int kRows = kVectorRegisters * 3 / 4 / kVectors;
-  /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors, except if WideTile does most
-  /// of the work or if the code must be small.
-  static constexpr int kLeastVectors = kVectorRegisters < 32 && kVectors > 3 ? kVectors : 1;
+  /// Whether there are few tiles, because WideTile does most of the work or because the code must be small.
+  static constexpr bool kIsSmall = kVectorRegisters < 32 && kVectors > 3;
+  static constexpr int kRows = kIsSmall ? 2 : kVectorRegisters * 3 / 4 / kVectors;
+  /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors.
+  static constexpr int kLeastVectors = kIsSmall ? kVectors : 1;
   /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. A product of one tile only waits
   /// for memory, and prefetches from four times as far, the distance of a page.
   static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
@@ -162,7 +163,7 @@ using PairTile = TileOf<Pairs>;
 /// same order.
 struct WideTile {
   static constexpr int kVectors = BaseTile::kVectors / 2;
-  static constexpr int kRows = BaseTile::kRows * 2;
+  static constexpr int kRows = kVectorRegisters * 3 / 4 / kVectors;
   static constexpr int kLeastVectors = 1;
   static constexpr int64_t kRowsAhead = BaseTile::kRowsAhead;
 
