@@ -1,4 +1,4 @@
-"""Rewrites the calls of all operators in calls.py to the normal form of arguments, which passes rely on."""
+"""Brings a graph into the normal form that passes rely on: the arguments of calls, and the sizes of values."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ void look_up_with_byte_table(const uint8_t* table, const uint8_t* in, int64_t ro
     for (int64_t row = 0; row < rows; row += 2) {
       const int64_t first = row * stride + done;
       const int64_t second = row + 1 < rows ? first + stride : first;
-      simd::store_parts({out + first, out + second}, look_up(simd::load_halves_of(in + first, in + second)));
+      simd::store_parts({out + first, out + second}, look_up(simd::load_parts({in + first, in + second})));
     }
     done += kHalf;
   }

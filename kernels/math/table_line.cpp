@@ -6,7 +6,8 @@
 namespace rules_executorch::kernels {
 namespace {
 
-/// The least distance between a line and the middle of two integers. The errors of floats up to 512 are smaller.
+/// The least distance between a line of slope 1 and the middle of two integers, for x up to 255. The rounding of scale,
+/// offset and result to floats is less. For steeper lines, the rounding and the distance grow with the slope.
 constexpr double kMargin = 1e-4;
 constexpr int kMostSteps = 24;
 
@@ -92,7 +93,7 @@ bool find_line(const uint8_t* table, bool is_signed, int first, int last, TableL
         x_below = x;
       }
     }
-    if (below - above > 2 * kMargin) {
+    if (below - above > 2 * kMargin * std::max(scale, 1.0)) {
       line.scale = static_cast<float>(scale);
       line.offset = static_cast<float>((below + above) / 2);
       return true;

@@ -159,9 +159,6 @@ KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&
 }
 
 /// Loads half of the bytes from each of two places, or stores them to these.
-KERNELS_ALWAYS_INLINE inline Bytes load_halves_of(const void* first, const void* second) {
-  return _mm256_set_m128i(load_as<__m128i>(second), load_as<__m128i>(first));
-}
 #define KERNELS_HAVE_BYTE_TABLES
 
 /// A table of 256 bytes in vectors, for loops over many bytes: the vectors take more registers than there are, so that

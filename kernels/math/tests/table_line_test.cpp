@@ -44,7 +44,7 @@ TEST(TableLine, ChangesOfScale) {
   std::mt19937 random;
   std::uniform_real_distribution<double> uniform(0, 1);
   int found = 0;
-  constexpr int kCount = 2000;
+  constexpr int kCount = 20000;
   for (int i = 0; i < kCount; ++i) {
     const bool is_signed = i % 2 == 0;
     const Range range = range_of(is_signed);

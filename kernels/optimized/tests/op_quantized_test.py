@@ -205,7 +205,7 @@ class OpQuantizedTest(op_tester.OpTest):
             low, high = _RANGES[dtype]
             for limits in ((low, high), (low + 40, high - 90)):
                 linear.check(x, weight, *_conversion(35, 20), table, *limits, dtype)
-            # Sums far out of the range, and none.
+            # Sums far out of the range.
             for value in (3e7, -3e7, math.inf, -math.inf):
                 linear.check(x, weight, torch.full((35,), value), torch.zeros(35), table, low, high, dtype)
 
