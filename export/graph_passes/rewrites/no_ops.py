@@ -16,16 +16,30 @@ from export.graph_passes.calls import (
     ExpandCopy,
     LiftFreshCopy,
     PermuteCopy,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
     Repeat,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
     ToCopy,
     ToDimOrderCopy,
     ViewCopy,
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
+# Padding changes nothing if all widths are 0. Widths of 1 and -1 shift the elements.
+_PADDING_MODES = (
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+)
 # These operators change nothing if the result has the sizes, the order and the dtype of the first argument. A
-# permutation must also keep the order of the dimensions, and padding must have widths of 0 only: widths of 1 and -1
-# shift the elements.
+# permutation must also keep the order of the dimensions.
 _COPIES = (
     AliasCopy,
     Clone,
@@ -39,6 +53,7 @@ _COPIES = (
     ToCopy,
     ToDimOrderCopy,
     ViewCopy,
+    *_PADDING_MODES,
 )
 
 
@@ -62,7 +77,8 @@ def _source(node: Node) -> Node | None:
     call = next((call for call in (one.of(node) for one in _COPIES) if call), None)
     if call is None or (isinstance(call, PermuteCopy) and call.dims != tuple(range(len(call.dims)))):
         return None
-    if isinstance(call, ConstantPadNd) and not all(isinstance(width, int) and width == 0 for width in call.pad):
+    widths = call.pad if isinstance(call, ConstantPadNd) else call.padding if isinstance(call, _PADDING_MODES) else ()
+    if not all(isinstance(width, int) and width == 0 for width in widths):
         return None
     source, result = graphs.value(call.input), graphs.value(node)
     if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):

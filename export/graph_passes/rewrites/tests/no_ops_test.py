@@ -76,6 +76,17 @@ class NoOpsTest(PassTestCase):
         self.assertEmpty(rewritten.changes["no_ops"])
         rewriting.compare(Shift(), rewritten, inputs)
 
+    def test_padding_by_nothing(self) -> None:
+        for mode, widths, x in (
+            ("reflect", "(0, 0)", "torch.rand(2, 3, 4)"),
+            ("replicate", "(0, 0, 0, 0)", "torch.rand(2, 3, 4, 5)"),
+        ):
+            source = model_file(f"return torch.nn.functional.pad(x, {widths}, mode='{mode}') + 1.0", x)
+            exported = self.export(source, ["no_ops", "padding_modes"])
+            self.assertLen(self.changes(exported, "no_ops"), 1)
+            self.assertEqual(["aten::add.out"], self.calls(exported))
+            self.check_values(exported)
+
     def test_outputs_stay_apart(self) -> None:
         exported = self.export(model_file("y = x + 1.0\nreturn y, y.clone()", "torch.rand(2, 3)"), ["no_ops"])
         self.assertEqual(self.changes(exported, "no_ops"), [])
