@@ -26,7 +26,6 @@ _SOURCE_TREE = flags.DEFINE_string(
 _RUN = flags.DEFINE_multi_string("run", [], "A target that is run: its label, `=`, its executable.")
 _BUILT = flags.DEFINE_multi_string("built", [], "A target that is built: its label.")
 _SOURCE = flags.DEFINE_multi_string("source", [], "Where flags are defined: a target's label, `=`, a source.")
-_GUIDE = flags.DEFINE_multi_string("guide", [], "A page whose blocks of commands guides_test runs.")
 _PAGES = sorted(str(page) for page in Path().rglob("*.md"))
 
 # Commands by the test that runs them in another way: in another workspace, as the tool's own test, or for a shorter
@@ -182,7 +181,7 @@ class CommandsTest(absltest.TestCase):
         used = set()
         for page, command in self.commands:
             with self.subTest(f"{page}:{command.line}: {command.text}"):
-                if page in _GUIDE.value and command.text.startswith(("bazel ", "cat ")):
+                if page in guide.GUIDES and command.text.startswith(("bazel ", "cat ")):
                     continue
                 known = [pattern for pattern in (*_ELSEWHERE, *_BY_HAND) if fnmatch.fnmatchcase(command.text, pattern)]
                 used.update(known)

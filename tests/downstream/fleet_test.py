@@ -19,12 +19,11 @@ class FleetTest(absltest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.workspace = nested_bazel.Workspace(nested_bazel.make_fleet(_TMP), _TMP / "o")
+        cls.workspace = nested_bazel.Workspace(nested_bazel.make_fleet(_TMP / "fleet"))
         cls.addClassCleanup(cls.workspace.__exit__)
 
     def _build(self, *arguments: str) -> pathlib.Path:
-        result = self.workspace.bazel("build", *arguments)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        self.workspace.succeed("build", *arguments)
         return self.workspace.root / "bazel-bin"
 
     def _run(self, binary: pathlib.Path, *programs: str) -> subprocess.CompletedProcess[str]:
@@ -48,7 +47,7 @@ class FleetTest(absltest.TestCase):
         self.assertEqual(added["operators"], ["my_ops::mul4.out"])
         self.assertIn("my_ops::mul4.out", [part["name"] for part in added["parts"]])
         # PyTorch is neither installed nor looked for.
-        external = _TMP / "o/base/external"
+        external = self.workspace.output_base / "external"
         self.assertEqual([], [path for path in external.iterdir() if "executorch_python" in path.name])
 
     def test_operators_by_a_flag(self) -> None:

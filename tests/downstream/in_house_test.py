@@ -14,9 +14,8 @@ _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 
 class InHouseTest(absltest.TestCase):
     def test_equals_pytorch(self) -> None:
-        with nested_bazel.Workspace(nested_bazel.make("in_house", _TMP), _TMP / "o") as workspace:
-            test = workspace.bazel("test", "//:model_test")
-            self.assertEqual(test.returncode, 0, test.stdout + test.stderr)
+        with nested_bazel.Workspace(nested_bazel.make("in_house", _TMP / "in_house")) as workspace:
+            test = workspace.succeed("test", "//:model_test")
             self.assertNotIn("WARNING", test.stderr)
             # What the binary loads is the toolchain's runtime, and not the wheel's.
             manifest = (workspace.root / "bazel-bin/model_test.runfiles_manifest").read_text()
@@ -25,7 +24,7 @@ class InHouseTest(absltest.TestCase):
             ]
             self.assertIn("our_Uexecutorch", runtime)
             # einops came by the hub of rules_python.
-            hub = [path for path in (_TMP / "o/base/external").iterdir() if path.name.endswith("pypi_einops")]
+            hub = [path for path in (workspace.output_base / "external").iterdir() if path.name.endswith("pypi_einops")]
             self.assertEqual(len(hub), 1)
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -15,6 +17,7 @@ _KERNELS = {
     "portable": ("op_add", "op_addmm"),
     "quantized": ("op_dequantize_per_tensor",),
 }
+_TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 _RUNFILES = pathlib.Path(os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.environ["TEST_SRCDIR"])
 
 
@@ -26,19 +29,35 @@ def runfile(repository: str, path: str) -> pathlib.Path:
     raise FileNotFoundError(f"no repository {repository} in {_RUNFILES}")
 
 
-class Workspace:
-    """A workspace with a Bazel server and an output base of its own; use as a context."""
+# Each further set compiles the kernels once more.
+_SETS = ("--@rules_executorch//rules:instruction_sets=baseline,avx2",) if platform.machine() == "x86_64" else ()
+_NUMBERS = itertools.count()
 
-    def __init__(self, root: pathlib.Path, output_base: pathlib.Path, *options: str) -> None:
+
+class Workspace:
+    """A workspace with a Bazel server and an output base of its own; use as a context.
+
+    Workspaces of one process share a cache of actions: what two of them compile from the same files is compiled once.
+
+    Attributes:
+        root: the workspace.
+        output_base: Bazel's folder for the workspace.
+    """
+
+    def __init__(self, root: pathlib.Path, *options: str, cached: bool = True) -> None:
+        """Args: the workspace, flags of every command, and whether the workspace uses the shared cache."""
+        user_root = _TMP / "bazel"
         self.root = root
+        self.output_base = user_root / f"base_{next(_NUMBERS)}"
         self._wheels = runfile("downstream_wheels", "wheels")
         self._command = [
             str(runfile("executorch_bazel", "bazel")),
-            f"--output_user_root={output_base}",
-            f"--output_base={output_base}/base",
+            f"--output_user_root={user_root}",
+            f"--output_base={self.output_base}",
             "--max_idle_secs=30",
         ]
-        self._options = options
+        cache = (f"--disk_cache={user_root}/cache", "--remote_download_outputs=all") if cached else ()
+        self._options = [f"--distdir={self._wheels}", *cache, *options, "--noshow_progress", "--color=no"]
 
     def __enter__(self) -> Workspace:
         return self
@@ -49,26 +68,26 @@ class Workspace:
     def bazel(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
         """Runs one command; stdout and stderr are text."""
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("TEST_", "RUNFILES", "PYTHON"))}
-        environment["HOME"] = os.environ["TEST_TMPDIR"]
+        environment["HOME"] = str(_TMP)
         environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self._wheels), "RULES_PYTHON_PIP_ISOLATED": "0"}
+        sets = _SETS if command in ("build", "run", "test") else ()
         return subprocess.run(
-            [
-                *self._command,
-                command,
-                f"--distdir={self._wheels}",
-                *self._options,
-                "--noshow_progress",
-                "--color=no",
-                *arguments,
-            ],
+            [*self._command, command, *self._options, *sets, *arguments],
             cwd=self.root,
             env=environment,
             capture_output=True,
             text=True,
         )
 
+    def succeed(self, command: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+        """Runs one command; raises AssertionError with what the command printed if the command fails."""
+        run = self.bazel(command, *arguments)
+        if run.returncode != 0:
+            raise AssertionError(f"bazel {command} {' '.join(arguments)}: {run.returncode}\n{run.stdout}{run.stderr}")
+        return run
 
-def _fence(page: str, marker: str) -> str:
+
+def fence(page: str, marker: str) -> str:
     """The code that a page shows and that contains a text."""
     text = (_RUNFILES / "_main" / page).read_text()
     fences: list[str] = re.findall(r"^```(?:starlark|bazelrc)\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
@@ -76,7 +95,7 @@ def _fence(page: str, marker: str) -> str:
     return fence
 
 
-def _copy_rules(to: pathlib.Path) -> pathlib.Path:
+def copy_rules(to: pathlib.Path) -> pathlib.Path:
     """The archive of this repository, unpacked, with some of the kernels; returns its path."""
     with tarfile.open(_RUNFILES / "_main/tools/release/rules_executorch.tar.gz") as archive:
         archive.extractall(to, filter="data")
@@ -89,9 +108,22 @@ def _copy_rules(to: pathlib.Path) -> pathlib.Path:
     return to
 
 
-def _site_packages(repository: str) -> str:
-    """Where the packages of an outer Python repository really are, whether they are a directory or files."""
-    return str(runfile(repository, "site-packages/absl/__init__.py").resolve().parents[1])
+def packages() -> dict[str, str]:
+    """The packages of this build, for a workspace without the network: tag of the extension `executorch` -> folder."""
+    folders = {
+        "runtime": runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2],
+        # The packages of a Python repository are a directory, or links to files.
+        **{
+            name: runfile(f"executorch_{name}", "site-packages/absl/__init__.py").resolve().parents[1]
+            for name in ("python", "codegen_python")
+        },
+    }
+    return {name: str(folder) for name, folder in folders.items()}
+
+
+def module_tags() -> str:
+    """Lines of MODULE.bazel that give a workspace the packages of this build."""
+    return "".join(f'executorch.{name}(site_packages = "{folder}")\n' for name, folder in packages().items())
 
 
 def make(name: str, place: pathlib.Path) -> pathlib.Path:
@@ -100,20 +132,14 @@ def make(name: str, place: pathlib.Path) -> pathlib.Path:
     In files that end in .in, which Bazel does not take for packages, the ending is dropped, and `{name}` is replaced in
     what is no BUILD file. Every MODULE.bazel holds that of the README, and every WORKSPACE that of docs/workspace.md.
     """
-    packages = {
-        "runtime": str(runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2]),
-        "python": _site_packages("executorch_python"),
-        "codegen_python": _site_packages("executorch_codegen_python"),
-    }
-    # Without the network.
-    sources = ", ".join(f'{name} = {{"site_packages": "{path}"}}' for name, path in packages.items())
+    sources = ", ".join(f'{name} = {{"site_packages": "{folder}"}}' for name, folder in packages().items())
     values = {
-        "rules_executorch": str(_copy_rules(place / "rules_executorch")),
-        "shown_module": _fence("README.md", "bazel_dep("),
-        "shown_workspace": _fence("docs/workspace.md", "executorch_repositories()").replace(
+        "rules_executorch": str(copy_rules(place / "rules_executorch")),
+        "shown_module": fence("README.md", "bazel_dep("),
+        "shown_workspace": fence("docs/workspace.md", "executorch_repositories()").replace(
             "executorch_repositories()", f"executorch_repositories({sources})"
         ),
-        **packages,
+        **packages(),
     }
     source = pathlib.Path(__file__).with_name(name)
     to = place / name
@@ -136,11 +162,11 @@ def make_app(place: pathlib.Path) -> pathlib.Path:
     model and the BUILD file of the README. `workspace.bazelrc` is the .bazelrc of docs/workspace.md.
     """
     app = make("app", place)
-    (app / "workspace.bazelrc").write_text(_fence("docs/workspace.md", "--enable_workspace"))
+    (app / "workspace.bazelrc").write_text(fence("docs/workspace.md", "--enable_workspace"))
     shutil.copytree(_RUNFILES / "_main/examples/quickstart", app / "first_operator")
-    (app / "first_operator/BUILD.bazel").write_text(_fence("docs/first_operator.md", "custom_ops_yaml = "))
+    (app / "first_operator/BUILD.bazel").write_text(fence("docs/first_operator.md", "custom_ops_yaml = "))
     shutil.copytree(_RUNFILES / "_main/examples/plain_model", app / "plain")
-    (app / "plain/BUILD.bazel").write_text(_fence("README.md", 'name = "classifier"'))
+    (app / "plain/BUILD.bazel").write_text(fence("README.md", 'name = "classifier"'))
     return app
 
 

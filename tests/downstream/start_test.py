@@ -42,17 +42,17 @@ BUILD_WORKSPACE_DIRECTORY="$PWD" BUILD_WORKING_DIRECTORY="$PWD" exec "{python}" 
 
 class StartTest(absltest.TestCase):
     def test_start(self) -> None:
-        rules = nested_bazel._copy_rules(_TMP / "rules_executorch")
+        rules = nested_bazel.copy_rules(_TMP / "start/rules_executorch")
         shutil.copytree("tools/launcher", rules / "tools/launcher")
         shutil.copy("tools/bazel", rules / "tools/bazel")
-        index = _TMP / "index"
+        index = _TMP / "start/index"
         index.mkdir()
         wheels.write_exports(index)
         wheels.write(index, "transformers", "5.23.0")
-        bazel = _TMP / "bazel"
+        bazel = _TMP / "start/bazel"
         bazel.write_text(_INIT.format(python=sys.executable))
         bazel.chmod(0o755)
-        app = _TMP / "app"
+        app = _TMP / "start/app"
         app.mkdir()
         (app / "model.py").write_text(_MODEL)
 
@@ -66,7 +66,7 @@ class StartTest(absltest.TestCase):
             cwd=app,
             env=os.environ
             | pip
-            | {"BAZEL_REAL": str(bazel), "PYTHONPATH": path, "XDG_CACHE_HOME": str(_TMP / "cache")},
+            | {"BAZEL_REAL": str(bazel), "PYTHONPATH": path, "XDG_CACHE_HOME": str(_TMP / "start/cache")},
             text=True,
         )
         self.assertEqual(0, started.returncode, started.stderr)
@@ -76,18 +76,9 @@ class StartTest(absltest.TestCase):
         module = app / "MODULE.bazel"
         requirements = 'executorch.python(requirements = "//:requirements_lock.txt")\n'
         self.assertIn(requirements, module.read_text())
-        packages = {
-            "runtime": nested_bazel.runfile("executorch_runtime", "executorch/lib/libexecutorch.so")
-            .resolve()
-            .parents[2],
-            "python": nested_bazel._site_packages("executorch_python"),
-            "codegen_python": nested_bazel._site_packages("executorch_codegen_python"),
-        }
-        sources = "".join(f'executorch.{name}(site_packages = "{place}")\n' for name, place in packages.items())
-        module.write_text(module.read_text().replace(requirements, sources))
-        with nested_bazel.Workspace(app, _TMP / "o") as workspace:
-            run = workspace.bazel(*shlex.split(second)[1:])
-            self.assertEqual(0, run.returncode, run.stdout + run.stderr)
+        module.write_text(module.read_text().replace(requirements, nested_bazel.module_tags()))
+        with nested_bazel.Workspace(app) as workspace:
+            run = workspace.succeed(*shlex.split(second)[1:])
             self.assertIn("PASSED: 1 samples", run.stdout)
 
 

@@ -80,13 +80,10 @@ class WorkersTest(absltest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         super().setUpClass()
-        cls._place = _TMP / "place"
+        cls._place = _TMP / "workers"
         app = nested_bazel.make_app(cls._place)
         (app / "BUILD.bazel").write_text(_BUILD)
-        # What the actions stand on, the code generator itself among it, is built once.
-        cls._workspace = nested_bazel.Workspace(
-            app, cls._place / "output", "--enable_bzlmod", f"--disk_cache={cls._place}/cache"
-        )
+        cls._workspace = nested_bazel.Workspace(app, "--enable_bzlmod")
 
     @classmethod
     def tearDownClass(cls) -> None:

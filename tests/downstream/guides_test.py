@@ -8,7 +8,6 @@ import re
 import shlex
 import shutil
 import subprocess
-import sys
 
 from absl.testing import absltest
 
@@ -16,26 +15,19 @@ from docs.tests import guide
 from tests.downstream import nested_bazel
 
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
-_GUIDES = sys.argv[1:]
 _LANGUAGES = ("cpp", "python", "starlark", "xml", "yaml")
 
 
 def _make_workspace() -> pathlib.Path:
     """A workspace with the README's MODULE.bazel and nothing else, and the rules beside it; returns its path."""
-    rules = nested_bazel._copy_rules(_TMP / "rules_executorch")
-    runtime = nested_bazel.runfile("executorch_runtime", "executorch/lib/libexecutorch.so").resolve().parents[2]
-    packages = {
-        "runtime": str(runtime),
-        "python": nested_bazel._site_packages("executorch_python"),
-        "codegen_python": nested_bazel._site_packages("executorch_codegen_python"),
-    }
-    to = _TMP / "empty"
+    rules = nested_bazel.copy_rules(_TMP / "guides/rules_executorch")
+    to = _TMP / "guides/empty"
     to.mkdir()
     (to / "MODULE.bazel").write_text(
-        nested_bazel._fence("README.md", "bazel_dep(")
+        nested_bazel.fence("README.md", "bazel_dep(")
         + f'local_path_override(module_name = "rules_executorch", path = "{rules}")\n'
         # Without the network.
-        + "".join(f'executorch.{name}(site_packages = "{path}")\n' for name, path in packages.items())
+        + nested_bazel.module_tags()
     )
     return to
 
@@ -45,7 +37,7 @@ class GuidesTest(absltest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.workspace = nested_bazel.Workspace(_make_workspace(), _TMP / "o", "--noenable_workspace")
+        cls.workspace = nested_bazel.Workspace(_make_workspace(), "--noenable_workspace")
         cls.addClassCleanup(cls.workspace.__exit__)
 
     def _write(self, files: dict[str, str]) -> None:
@@ -69,7 +61,7 @@ class GuidesTest(absltest.TestCase):
         return subprocess.run([program, *arguments], cwd=self.workspace.root, capture_output=True, text=True)
 
     def test_guides(self) -> None:
-        for page in _GUIDES:
+        for page in guide.GUIDES:
             with self.subTest(page):
                 self._follow(page)
 
@@ -96,4 +88,4 @@ class GuidesTest(absltest.TestCase):
 
 
 if __name__ == "__main__":
-    absltest.main(argv=sys.argv[:1])
+    absltest.main()

@@ -1,4 +1,4 @@
-"""Another workspace uses these rules, by MODULE.bazel or by WORKSPACE: what builds there, and what must not."""
+"""Another workspace uses these rules by MODULE.bazel: what builds there, and what must not."""
 
 from __future__ import annotations
 
@@ -7,38 +7,22 @@ import pathlib
 import re
 import shutil
 import subprocess
-import sys
 
 from absl.testing import absltest
 
 from tests.downstream import nested_bazel
 
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
-_MODES = {
-    "bzlmod": ["--enable_bzlmod", "--noenable_workspace"],
-    # The other flags are in workspace.bazelrc, the .bazelrc of docs/workspace.md. In this compilation mode, an
-    # executable links objects that are not position-independent, as the outer build does.
-    "workspace": ["--compilation_mode=opt"],
-}
-_MODE = sys.argv.pop(1)
 
 
-class DownstreamTest(absltest.TestCase):
+class BzlmodTest(absltest.TestCase):
     workspace: nested_bazel.Workspace
 
     @classmethod
     def setUpClass(cls) -> None:
-        app = nested_bazel.make_app(_TMP)
-        if _MODE == "workspace":
-            (app / "workspace.bazelrc").rename(app / ".bazelrc")
-            (app / "MODULE.bazel").unlink()
-        cls.workspace = nested_bazel.Workspace(app, _TMP / "o", *_MODES[_MODE])
+        app = nested_bazel.make_app(_TMP / "bzlmod")
+        cls.workspace = nested_bazel.Workspace(app, "--enable_bzlmod", "--noenable_workspace")
         cls.addClassCleanup(cls.workspace.__exit__)
-
-    def bazel(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        result = self.workspace.bazel(*arguments)
-        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
-        return result
 
     def assert_does_not_build(self, target: str, *parts: str) -> None:
         result = self.workspace.bazel("build", target)
@@ -48,19 +32,17 @@ class DownstreamTest(absltest.TestCase):
         self.assertNotIn("Traceback", result.stderr)
 
     def test_runs_and_equals_pytorch(self) -> None:
-        build = self.bazel("build", "//:model_test")
+        build = self.workspace.succeed("build", "//:model_test")
         self.assertNotIn("WARNING", build.stderr)
-        self.bazel("test", "//:model_test")
-        self.assertIn("3 -6 1.5", self.bazel("run", "//:runner").stdout)
+        self.workspace.succeed("test", "//:model_test")
+        self.assertIn("3 -6 1.5", self.workspace.succeed("run", "//:runner").stdout)
 
-    @absltest.skipUnless(_MODE == "bzlmod", "compiles a second program, which is the same in either mode")
     def test_workspaces_of_pages(self) -> None:
         for model in ("//plain:classifier", "//first_operator:perceptron"):
-            run = self.bazel("run", model, "--", "--check")
+            run = self.workspace.succeed("run", model, "--", "--check")
             self.assertNotIn("WARNING", run.stderr)
             self.assertIn("PASSED: 1 samples", run.stdout)
 
-    @absltest.skipUnless(_MODE == "bzlmod", "errors are the same in either mode")
     def test_model_whose_attributes_do_not_go_together(self) -> None:
         load = 'load("@rules_executorch//rules:defs.bzl", "executorch_model")'
         good = f'{load}\nexecutorch_model(name = "m", model = "m.py"'
@@ -77,17 +59,15 @@ class DownstreamTest(absltest.TestCase):
                 self.assertNotEqual(result.returncode, 0)
                 self.assertIn(found, result.stderr)
 
-    @absltest.skipUnless(_MODE == "bzlmod", "the tool is the same in either mode")
     def test_from_buck(self) -> None:
         root = self.workspace.root
         (root / "TARGETS").write_text(
             'et_operator_library(name = "selected", ops = ["aten::add.out"], platforms = [1])\n'
         )
-        run = self.bazel("run", "@rules_executorch//tools/from_buck", "--", "TARGETS")
+        run = self.workspace.succeed("run", "@rules_executorch//tools/from_buck", "--", "TARGETS")
         self.assertIn('load("@rules_executorch//rules:defs.bzl", "et_operator_library")', run.stdout)
         self.assertIn("TARGETS:1:", run.stderr)
 
-    @absltest.skipUnless(_MODE == "bzlmod", "names are the same in either mode")
     def test_odd_names(self) -> None:
         """Folders and targets with spaces and punctuation, which a compiler and a command line read otherwise."""
         root = self.workspace.root
@@ -101,12 +81,12 @@ class DownstreamTest(absltest.TestCase):
         targets = targets.replace('srcs = ["scale_op.py"],', 'srcs = ["scale_op.py"],\n    imports = ["."],')
         (folder / "BUILD.bazel").write_text(targets)
         # Bazel 7 builds a test whose path has a space, and cannot run any such test.
-        self.bazel("build", "//odd dir:1 runner+=,@~", "//odd dir:1 model_test+=,@~")
+        self.workspace.succeed("build", "//odd dir:1 runner+=,@~", "//odd dir:1 model_test+=,@~")
         report = (root / "bazel-bin/odd dir/1 runner+=,@~.operators.txt").read_text()
         self.assertIn("\napp::scale.out: //odd dir:1 model_lib+=,@~\n", report)
 
     def test_binary_by_hand(self) -> None:
-        self.bazel("build", "//:by_hand", "//:model")
+        self.workspace.succeed("build", "//:by_hand", "//:model")
         run = subprocess.run(
             ["bazel-bin/by_hand", "bazel-bin/model.pte"], cwd=self.workspace.root, capture_output=True, text=True
         )
