@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ import torch
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
+from torch.fx.experimental.symbolic_shapes import ShapeEnv
 
 from export import dense_tensors, lowering, model_file, mutable_operators, repeated_work, tracing
 from export.fuzz import judge
@@ -133,7 +135,8 @@ class Programs:
     def is_emitted(self) -> bool:
         """Whether ExecuTorch can write the program without passes. ExecuTorch may lack some of the operators."""
         try:
-            copy.deepcopy(self.lower([])).to_executorch()
+            with unguarded():
+                copy.deepcopy(self.lower([])).to_executorch()
         except Exception:  # ExecuTorch raises many types of exceptions.
             return False
         return True
@@ -171,6 +174,15 @@ class Programs:
 
 def _load(path: Path) -> model_file.ModelFile:
     return model_file.load(path, "get_model", (), rule="executorch_program")
+
+
+def unguarded() -> AbstractContextManager[None]:
+    """In the block, PyTorch adds no guards to the sizes of exported programs.
+
+    ExecuTorch's to_executorch() compares strides. If a size of the example is 1, the comparison would make the size
+    constant in all copies of the exported program.
+    """
+    return ShapeEnv().suppress_guards()
 
 
 def has_call(program: ExportedProgram, name: str) -> bool:

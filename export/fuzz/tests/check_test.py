@@ -15,12 +15,22 @@ from export.fuzz.draft import draft
 from export.fuzz.judge import Reference
 from export.fuzz.kernels import Kernels, MissingOperatorsError
 from export.fuzz.programs import Programs
-from export.fuzz.spec import Spec, Step
+from export.fuzz.spec import Spec, Step, parse
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import Change, Sites
 
 _ATEN = graphs.EDGE.aten
 _MODULE = draft(Spec(steps=(Step("linear"), Step("activation", (3,)))))
+
+# ExecuTorch's to_executorch() would make two sizes of the input constant.
+_SMALL_IMAGES = parse(
+    """{"inputs": [31, 8, 23, 10, 14], "steps": [
+        {"kind": "transposed_convolution", "numbers": [53, 12, 6, 6, 61, 37, 63, 43, 47, 19]},
+        {"kind": "part", "numbers": [60]},
+        {"kind": "write_input", "numbers": []},
+        {"kind": "convolution", "numbers": []}
+    ], "results": [46, 20, 7, 23, 53, 13, 8, 53, 63, 3, 2, 30, 29]}"""
+)
 
 
 def _made_tanh(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
@@ -80,6 +90,10 @@ class CheckTest(absltest.TestCase):
         check = Check(Path(self.create_tempdir().full_path), Counts(), _LacksKernels(Path("all")))
         (failure,) = check(_MODULE)
         self.assertEqual((failure.names, failure.at, failure.said), (("all",), "kernels", "aten::sigmoid.out"))
+
+    def test_sizes_stay_variable_after_the_first_program(self) -> None:
+        check = Check(Path(self.create_tempdir().full_path), Counts())
+        self.assertEmpty(check(draft(_SMALL_IMAGES), [("default",), ("all",)]))
 
     def test_modules_that_pytorch_refuses(self) -> None:
         refused = dataclasses.replace(_MODULE, forward=("y0 = x0.nonzero().tolist()",), gives=("y0",))
