@@ -87,14 +87,23 @@ class OrderTest(absltest.TestCase):
 
 class SelectionTest(PassTestCase):
     def test_groups(self) -> None:
-        default = ["batch_norm", "padding", "no_ops", "constants", "quantized_moves", "in_place", "views"]
+        default = [
+            "padding_modes",
+            "batch_norm",
+            "padding",
+            "no_ops",
+            "constants",
+            "quantized_moves",
+            "in_place",
+            "views",
+        ]
         self.assertEqual(passes.select(["all"]), passes.PASSES)
         self.assertEqual([one.name for one in passes.select(["default"])], default)
         self.assertEqual([one.name for one in passes.select(["views", "linear", "views"])], ["linear", "views"])
         self.assertEqual(passes.select([]), ())
         self.assertEqual(
             [one.name for one in passes.select(["default", "-views", "-padding"])],
-            ["batch_norm", "no_ops", "constants", "quantized_moves", "in_place"],
+            ["padding_modes", "batch_norm", "no_ops", "constants", "quantized_moves", "in_place"],
         )
 
     def test_none(self) -> None:

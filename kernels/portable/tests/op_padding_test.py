@@ -38,12 +38,12 @@ class OpPaddingTest(op_tester.OpTest):
                 pad.check_rejected(x, (1, 1 << 40) * rank, outs=[x])
 
     def test_paddings_of_both_signs(self) -> None:
-        # All pairs for one dimension, and random pairs for several: some are valid in PyTorch, some are not.
+        # Many pairs for one dimension, and random pairs for several: some are valid in PyTorch, some are not.
         numbers = random.Random(0)
         for kind, rank in itertools.product(("constant", "reflection", "replication"), (1, 2, 3)):
             shape = (2, 3, 4, 5)[-rank - 1 :]
-            pads = [*itertools.product(range(-9, 10), repeat=2)] if rank == 1 else []
-            pads += [tuple(numbers.randint(-7, 7) for _ in range(2 * rank)) for _ in range(100)]
+            pads: list[tuple[int, ...]] = [*itertools.product(range(-9, 10), range(-8, 9, 2))] if rank == 1 else []
+            pads += [tuple(numbers.randint(-7, 7) for _ in range(2 * rank)) for _ in range(70)]
             # Most random paddings are invalid. These are valid, except if they remove all elements.
             pads += [sum((_pair(numbers, size) for size in shape[:0:-1]), ()) for _ in range(100)]
             with self.subTest(kind=kind, rank=rank):
