@@ -52,18 +52,24 @@ ELEMENTWISE = frozenset(
         "aten::tanh",
     }
 )
-# All operators that propagate the order. PyTorch's fake kernels give the order of the result. Averages are not in the
-# list: ExecuTorch itself inserts copies of channels-last tensors before averages.
-_CARRIERS = ELEMENTWISE | {
-    "aten::_native_batch_norm_legit_no_training",
-    "aten::amax",
-    "aten::cat",
-    "aten::constant_pad_nd",
-    "aten::max_pool2d_with_indices",
-    "aten::permute_copy",
-    "aten::upsample_bilinear2d.vec",
-    "aten::upsample_nearest2d.vec",
-}
+# Our kernels write the results of these operators in any order. PyTorch's fake kernels give contiguous results.
+_PADDING_MODES = frozenset({"aten::reflection_pad2d", "aten::replication_pad2d"})
+# All operators that propagate the order. For the others, PyTorch's fake kernels give the order of the result. Averages
+# are not in the list: ExecuTorch itself inserts copies of channels-last tensors before averages.
+_CARRIERS = (
+    ELEMENTWISE
+    | _PADDING_MODES
+    | {
+        "aten::_native_batch_norm_legit_no_training",
+        "aten::amax",
+        "aten::cat",
+        "aten::constant_pad_nd",
+        "aten::max_pool2d_with_indices",
+        "aten::permute_copy",
+        "aten::upsample_bilinear2d.vec",
+        "aten::upsample_nearest2d.vec",
+    }
+)
 
 
 # Reads a call as a layer on channels-last tensors; None for any other call.
@@ -223,9 +229,12 @@ class _Plan:
 def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
     """Returns the fake result of a call whose inputs have other orders.
 
-    PyTorch's fake kernel gives the order of the result. None unless this is channels-last or the original order.
+    PyTorch's fake kernel gives the order of the result, except for `_PADDING_MODES`. None unless this is channels-last or
+    the original order.
     """
     before = graphs.value(node)
+    if graphs.name_of(node) in _PADDING_MODES:
+        return None if graphs.is_empty(before) else graphs.channels_last(before)
     args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: graphs.example(values[one]))
     after = node.target(*args, **kwargs)
     orders = [graphs.dim_order(tensor) for tensor in _tensors(after)]

@@ -210,7 +210,7 @@ class _Described(torch.fx.Interpreter):
         if not isinstance(node.target, EdgeOpOverload):
             return given  # Before the lowering, views share memory.
         order = graphs.dim_order(described)
-        if graphs.name_of(node) == "aten::permute_copy":
+        if graphs.name_of(node) in {"aten::permute_copy", "aten::reflection_pad2d", "aten::replication_pad2d"}:
             # The kernel writes in the order of its result, which `channels_last` may choose.
             given = torch.empty_permuted(given.shape, order, dtype=given.dtype).copy_(given)
         is_ordered = given.permute(order).is_contiguous()

@@ -61,7 +61,12 @@ _CARRIERS: Mapping[str, tuple[_Function, ...]] = {
     "aten::mul.Tensor": (lambda y: y * y.sigmoid(), lambda y: y * torch.arange(float(y.shape[1]))[:, None, None]),
     "aten::neg": (torch.neg,),
     "aten::permute_copy": (lambda y: y.permute(0, 1, 3, 2),),
+    # A reflection needs more pixels than its width.
+    "aten::reflection_pad2d": (
+        lambda y: functional.pad(functional.interpolate(y, scale_factor=3.0), (1, 2, 0, 1), mode="reflect"),
+    ),
     "aten::relu": (torch.relu,),
+    "aten::replication_pad2d": (lambda y: functional.pad(y, (1, 0, 2, 1), mode="replicate"),),
     "aten::sigmoid": (torch.sigmoid,),
     "aten::sqrt": (lambda y: y.abs().sqrt(),),
     "aten::sub.Scalar": (lambda y: _ATEN.sub.Scalar(y, 2.0),),
@@ -125,7 +130,7 @@ class CarriersTest(parameterized.TestCase):
     def test_sizes_that_vary(self, name: str) -> None:
         module = _Between(16, _CARRIERS[name], is_followed=True).eval()
         sizes = ({2: torch.export.Dim("height", min=5, max=64), 3: torch.export.Dim("width", min=5, max=64)},)
-        rewritten = rewriting.rewrite(module, _image(12, 12), ["channels_last"], sizes)
+        rewritten = rewriting.rewrite(module, _image(12, 12), ["channels_last", "padding_modes"], sizes)
         (carried, *_) = [node for node in rewritten.program.graph.nodes if graphs.name_of(node) == name]
         source = carried.all_input_nodes[0]
         self.assertTrue(graphs.is_channels_last(graphs.value(source)), source.format_node())
@@ -160,7 +165,7 @@ class OrdersTest(parameterized.TestCase):
     def _check(self, number: int, shape: tuple[int, int, int], functions: Sequence[_Function]) -> None:
         channels, height, width = shape
         module, inputs = _Between(channels, rewriting.sampled(functions, 3, number)).eval(), _image(height, width)
-        rewritten = rewriting.rewrite(module, inputs, ["channels_last"])
+        rewritten = rewriting.rewrite(module, inputs, ["channels_last", "padding_modes"])
         self.assertNotEmpty(rewritten.changes["channels_last"])
         rewriting.compare(module, rewritten, inputs)
         rewritten.emit()
