@@ -229,8 +229,8 @@ class _Plan:
 def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
     """Returns the fake result of a call whose inputs have other orders.
 
-    PyTorch's fake kernel gives the order of the result, except for `_PADDING_MODES`. None unless this is channels-last or
-    the original order.
+    PyTorch's fake kernel gives the order of the result, except for `_PADDING_MODES`. None unless this is channels-last
+    or the original order.
     """
     before = graphs.value(node)
     if graphs.name_of(node) in _PADDING_MODES:
