@@ -239,10 +239,7 @@ class _Attempts:
         _restore(self._snapshots)
         self._snapshots = self._snapshots or self._saved(self._exported)
         reports = self._run(Stage.EXPORTED, self._exported, graph_passes)
-        # Partitioners choose which operators stay whole.
-        is_partitioned = any(one.partitioners for one in self._lowerings.values())
-        acting = [one for one in graph_passes if not is_partitioned or one.stage is not Stage.EXPORTED]
-        edge = self._to_edge([operator for one in acting for operator in one.preserved])
+        edge = self._to_edge([operator for one in graph_passes for operator in one.preserved])
         programs = {method.name: edge.exported_program(method.name) for method in self._methods}
         self._lowered = _Lowered(graph_passes, reports, edge, programs, self._saved(programs))
         return self._lowered

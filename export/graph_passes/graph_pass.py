@@ -89,8 +89,8 @@ class GraphPass:
         is_default: whether the group `default` has the pass. After such a pass, a program needs only ExecuTorch's own
             operators.
         after: the passes that run before this pass, if selected.
-        preserved: operators that ExecuTorch's lowering must not decompose if this pass is selected. For a pass of the
-            stage EXPORTED, only programs without partitioners preserve them.
+        preserved: operators that ExecuTorch's lowering must not decompose if this pass is selected. In a method with
+            partitioners, ExecuTorch preserves the operators that the partitioners name instead.
     """
 
     name: str

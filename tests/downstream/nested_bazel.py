@@ -39,13 +39,18 @@ class Workspace:
 
     Workspaces of one process share a cache of actions: what two of them compile from the same files is compiled once.
 
+    Args:
+        root: the workspace.
+        *options: flags of every command.
+        cached: whether the workspace uses the shared cache.
+        all_sets: whether kernels are compiled for all instruction sets, as in a user's build.
+
     Attributes:
         root: the workspace.
         output_base: Bazel's folder for the workspace.
     """
 
-    def __init__(self, root: pathlib.Path, *options: str, cached: bool = True) -> None:
-        """Args: the workspace, flags of every command, and whether the workspace uses the shared cache."""
+    def __init__(self, root: pathlib.Path, *options: str, cached: bool = True, all_sets: bool = False) -> None:
         user_root = _TMP / "bazel"
         self.root = root
         self.output_base = user_root / f"base_{next(_NUMBERS)}"
@@ -57,6 +62,7 @@ class Workspace:
             "--max_idle_secs=30",
         ]
         cache = (f"--disk_cache={user_root}/cache", "--remote_download_outputs=all") if cached else ()
+        self._sets = () if all_sets else _SETS
         self._options = [f"--distdir={self._wheels}", *cache, *options, "--noshow_progress", "--color=no"]
 
     def __enter__(self) -> Workspace:
@@ -70,7 +76,7 @@ class Workspace:
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("TEST_", "RUNFILES", "PYTHON"))}
         environment["HOME"] = str(_TMP)
         environment |= {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(self._wheels), "RULES_PYTHON_PIP_ISOLATED": "0"}
-        sets = _SETS if command in ("build", "run", "test") else ()
+        sets = self._sets if command in ("build", "run", "test") else ()
         return subprocess.run(
             [*self._command, command, *self._options, *sets, *arguments],
             cwd=self.root,

@@ -77,7 +77,7 @@ class StartTest(absltest.TestCase):
         requirements = 'executorch.python(requirements = "//:requirements_lock.txt")\n'
         self.assertIn(requirements, module.read_text())
         module.write_text(module.read_text().replace(requirements, nested_bazel.module_tags()))
-        with nested_bazel.Workspace(app) as workspace:
+        with nested_bazel.Workspace(app, all_sets=True) as workspace:
             run = workspace.succeed(*shlex.split(second)[1:])
             self.assertIn("PASSED: 1 samples", run.stdout)
 

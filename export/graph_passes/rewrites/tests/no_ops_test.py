@@ -68,13 +68,18 @@ class NoOpsTest(PassTestCase):
 
     def test_padding_that_shifts(self) -> None:
         class Shift(torch.nn.Module):
+            def __init__(self, mode: str) -> None:
+                super().__init__()
+                self.mode = mode
+
             def forward(self, x: torch.Tensor) -> torch.Tensor:
-                return torch.nn.functional.pad(x, (1, -1)) + 1.0
+                return torch.nn.functional.pad(x, (1, -1), mode=self.mode) + 1.0
 
         inputs = (torch.rand(2, 3, 4),)
-        rewritten = rewriting.rewrite(Shift(), inputs, ["no_ops"])
-        self.assertEmpty(rewritten.changes["no_ops"])
-        rewriting.compare(Shift(), rewritten, inputs)
+        for mode in ("constant", "reflect", "replicate"):
+            rewritten = rewriting.rewrite(Shift(mode), inputs, ["no_ops", "padding_modes"])
+            self.assertEmpty(rewritten.changes["no_ops"])
+            rewriting.compare(Shift(mode), rewritten, inputs)
 
     def test_padding_by_nothing(self) -> None:
         for mode, widths, x in (

@@ -55,7 +55,7 @@ class PaddingModesTest(PassTestCase):
 
     def test_leaves_out_what_partitioners_see(self) -> None:
         """Backends have indices, and may have no such padding."""
-        source = model_file("return torch.nn.functional.pad(x, (1, 2), mode='reflect') + 1.0", "torch.rand(2, 3, 5)")
+        source = model_file("return torch.ops.aten.reflection_pad1d(x, [1, 2]) + 1.0", "torch.rand(2, 3, 5)")
         exported = self.export(source, ["padding_modes"], backends=["xnnpack"])
         self.assertTrue(exported.graph_passes["forward"][0].left_out)
         self.assertNotIn("aten::reflection_pad1d.out", self.calls(exported))
