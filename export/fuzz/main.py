@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import NoReturn
 
 import hypothesis
+import hypothesis.errors
 import torch
 import torch._export.utils
 from absl import flags
@@ -78,6 +79,10 @@ class Fuzzer:
                 hypothesis.seed(f"{seed} {batch}")(settings(test))()
             except FailedError as error:
                 self._show(error.failure)
+            except hypothesis.errors.Flaky:
+                # The failure depends on the checks before it, so Hypothesis cannot reduce its module.
+                if self._failure is not None:
+                    self._show(self._failure)
             batch += 1
 
     def _try(self, spec: Spec) -> None:

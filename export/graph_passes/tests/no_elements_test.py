@@ -52,6 +52,7 @@ _MODULES: Mapping[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "features_without_bias": lambda: (nn.Linear(4, 0, bias=False), torch.rand(3, 4)),
     "input_features": lambda: (nn.Sequential(nn.Linear(0, 48), nn.ReLU()), torch.rand(3, 0)),
     "rows": lambda: (nn.Sequential(nn.Linear(4, 48), nn.GELU()), torch.rand(2, 0, 4)),
+    "rows_with_strides": lambda: (nn.Sequential(nn.Linear(1, 48), nn.ReLU()), torch.rand(3, 34)[:0, :1]),
     "half_precision": lambda: (nn.Linear(4, 0).bfloat16(), torch.rand(3, 4).bfloat16()),
     "images": lambda: (nn.Sequential(nn.Conv2d(8, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3)), torch.rand(_IMAGES)),
     "input_channels": lambda: (nn.Conv2d(0, 8, 3), torch.rand(1, 0, 16, 16)),
