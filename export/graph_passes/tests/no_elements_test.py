@@ -23,6 +23,11 @@ class _Tied(nn.Module):
         return functional.linear(functional.embedding(indices, self.table), self.table)
 
 
+class _Attention(nn.Module):
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return functional.scaled_dot_product_attention(x, x, x)
+
+
 def _quantized(module: nn.Module, *shape: int) -> tuple[nn.Module, torch.Tensor]:
     """A module of bytes; the ranges of its values are those of other inputs, of one row or image."""
     # Defines the operators' out variants.
@@ -53,6 +58,7 @@ _MODULES: Mapping[str, Callable[[], tuple[nn.Module, torch.Tensor]]] = {
     "input_features": lambda: (nn.Sequential(nn.Linear(0, 48), nn.ReLU()), torch.rand(3, 0)),
     "rows": lambda: (nn.Sequential(nn.Linear(4, 48), nn.GELU()), torch.rand(2, 0, 4)),
     "rows_with_strides": lambda: (nn.Sequential(nn.Linear(1, 48), nn.ReLU()), torch.rand(3, 34)[:0, :1]),
+    "tokens": lambda: (_Attention(), torch.rand(2, 0, 1)),
     "half_precision": lambda: (nn.Linear(4, 0).bfloat16(), torch.rand(3, 4).bfloat16()),
     "images": lambda: (nn.Sequential(nn.Conv2d(8, 32, 3), nn.ReLU(), nn.Conv2d(32, 32, 3)), torch.rand(_IMAGES)),
     "input_channels": lambda: (nn.Conv2d(0, 8, 3), torch.rand(1, 0, 16, 16)),

@@ -51,8 +51,9 @@ def check(operator: Any, args: Sequence[Any], kwargs: Mapping[str, Any]) -> None
 
 
 def _described(tensor: torch.Tensor) -> tuple[object, ...]:
-    # PyTorch leaves open which stride a dimension of one element has.
-    strides = tuple(stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True) if size > 1)
+    # PyTorch leaves open which stride a dimension of one element has, and all strides of a tensor without elements.
+    sizes = tensor.shape if tensor.numel() else ()
+    strides = tuple(stride for size, stride in zip(sizes, tensor.stride(), strict=False) if size > 1)
     return tensor.dtype, tuple(tensor.shape), strides
 
 
