@@ -79,7 +79,9 @@ def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Seq
     typed = ""
     if functions_header.called(kernels):
         typed = template.fill("typed_choice.cpp", **of_sets("typed_", "const TypedKernels&", "    "))
-    return source.fill("ChosenKernelTable.cpp", **of_sets("", "Span<const Kernel>", "  "), typed_choice=typed)
+    kernel_type = template.fill("kernel_type.cpp", namespace=source.namespace)
+    choice = of_sets("", "Span<const Kernel>", "  ")
+    return source.fill("ChosenKernelTable.cpp", **choice, kernel_type=kernel_type, typed_choice=typed)
 
 
 def enumerator(instruction_set: str) -> str:

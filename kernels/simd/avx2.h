@@ -158,7 +158,6 @@ KERNELS_ALWAYS_INLINE inline void load_halves(const void* from, Vector<float> (&
   }
 }
 
-/// Loads half of the bytes from each of two places, or stores them to these.
 #define KERNELS_HAVE_BYTE_TABLES
 
 /// A table of 256 bytes in vectors, for loops over many bytes: the vectors take more registers than there are, so that

@@ -17,6 +17,10 @@ _KERNELS = {
     "portable": ("op_add", "op_addmm"),
     "quantized": ("op_dequantize_per_tensor",),
 }
+# Each further set compiles the kernels once more.
+_SETS = ("--@rules_executorch//rules:instruction_sets=baseline,avx2",) if platform.machine() == "x86_64" else ()
+# The numbers of the workspaces, for the names of their output bases.
+_NUMBERS = itertools.count()
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 _RUNFILES = pathlib.Path(os.environ["RUNFILES_DIR"] if "RUNFILES_DIR" in os.environ else os.environ["TEST_SRCDIR"])
 
@@ -27,11 +31,6 @@ def runfile(repository: str, path: str) -> pathlib.Path:
         if directory.name == repository or directory.name.endswith(("~" + repository, "+" + repository)):
             return directory / path
     raise FileNotFoundError(f"no repository {repository} in {_RUNFILES}")
-
-
-# Each further set compiles the kernels once more.
-_SETS = ("--@rules_executorch//rules:instruction_sets=baseline,avx2",) if platform.machine() == "x86_64" else ()
-_NUMBERS = itertools.count()
 
 
 class Workspace:

@@ -18,7 +18,7 @@ import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs, packed_convolution, transposed_convolution
+from export.graph_passes import graphs, packed_convolution, padding_operators, transposed_convolution
 from export.graph_passes.calls import PermuteCopy, ToDimOrderCopy
 from export.graph_passes.channels_last_layer import Layer
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
@@ -52,13 +52,12 @@ ELEMENTWISE = frozenset(
         "aten::tanh",
     }
 )
-# Our kernels write the results of these operators in any order. PyTorch's fake kernels give contiguous results.
-_PADDING_MODES = frozenset({"aten::reflection_pad2d", "aten::replication_pad2d"})
-# All operators that propagate the order. For the others, PyTorch's fake kernels give the order of the result. Averages
-# are not in the list: ExecuTorch itself inserts copies of channels-last tensors before averages.
+# All operators that propagate the order. PyTorch's fake kernels give the order of the result, except for reflection and
+# replication padding: PyTorch's fake results are contiguous, and our kernels write in any order. Averages are not in
+# the list: ExecuTorch itself inserts copies of channels-last tensors before averages.
 _CARRIERS = (
     ELEMENTWISE
-    | _PADDING_MODES
+    | padding_operators.OF_IMAGES
     | {
         "aten::_native_batch_norm_legit_no_training",
         "aten::amax",
@@ -229,11 +228,11 @@ class _Plan:
 def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
     """Returns the fake result of a call whose inputs have other orders.
 
-    PyTorch's fake kernel gives the order of the result, except for `_PADDING_MODES`. None unless this is channels-last
-    or the original order.
+    PyTorch's fake kernel gives the order of the result, except for padding. None unless this is channels-last or the
+    original order.
     """
     before = graphs.value(node)
-    if graphs.name_of(node) in _PADDING_MODES:
+    if graphs.name_of(node) in padding_operators.OF_IMAGES:
         return None if graphs.is_empty(before) else graphs.channels_last(before)
     args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: graphs.example(values[one]))
     after = node.target(*args, **kwargs)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
 
-from export.graph_passes import graphs
+from export.graph_passes import graphs, padding_operators
 from export.graph_passes.calls import (
     AliasCopy,
     Clone,
@@ -16,30 +18,16 @@ from export.graph_passes.calls import (
     ExpandCopy,
     LiftFreshCopy,
     PermuteCopy,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
     Repeat,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
     ToCopy,
     ToDimOrderCopy,
     ViewCopy,
 )
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# Padding changes nothing if all widths are 0. Widths of 1 and -1 shift the elements.
-_PADDING_MODES = (
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
-)
 # These operators change nothing if the result has the sizes, the order and the dtype of the first argument. A
-# permutation must also keep the order of the dimensions.
+# permutation must also keep the order of the dimensions, and padding must have widths of 0 only: widths of 1 and -1
+# shift the elements.
 _COPIES = (
     AliasCopy,
     Clone,
@@ -53,7 +41,7 @@ _COPIES = (
     ToCopy,
     ToDimOrderCopy,
     ViewCopy,
-    *_PADDING_MODES,
+    *padding_operators.ALL,
 )
 
 
@@ -77,14 +65,20 @@ def _source(node: Node) -> Node | None:
     call = next((call for call in (one.of(node) for one in _COPIES) if call), None)
     if call is None or (isinstance(call, PermuteCopy) and call.dims != tuple(range(len(call.dims)))):
         return None
-    widths = call.pad if isinstance(call, ConstantPadNd) else call.padding if isinstance(call, _PADDING_MODES) else ()
-    if not all(isinstance(width, int) and width == 0 for width in widths):
+    if not all(isinstance(width, int) and width == 0 for width in _widths(call)):
         return None
     source, result = graphs.value(call.input), graphs.value(node)
     if not isinstance(source, torch.Tensor) or not isinstance(result, torch.Tensor):
         return None
     is_same = source.dtype == result.dtype and graphs.same_sizes(source.shape, result.shape)
     return call.input if is_same and _same_order(source, result) else None
+
+
+def _widths(call: Any) -> tuple[int | Node, ...]:
+    """Returns the widths of padding; none for any other call."""
+    if isinstance(call, ConstantPadNd):
+        return call.pad
+    return call.padding if isinstance(call, padding_operators.ALL) else ()
 
 
 def _same_order(a: torch.Tensor, b: torch.Tensor) -> bool:

@@ -8,33 +8,19 @@ from __future__ import annotations
 
 from torch.export import ExportedProgram
 
-from export.graph_passes import graphs
-from export.graph_passes.calls import (
-    Pad,
-    ReflectionPad1d,
-    ReflectionPad2d,
-    ReflectionPad3d,
-    ReplicationPad1d,
-    ReplicationPad2d,
-    ReplicationPad3d,
-)
+from export.graph_passes import graphs, padding_operators
+from export.graph_passes.calls import Pad
 from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
 
-# The operators of the modes of torch.nn.functional.pad, by the number of padded dimensions.
-_OF_MODES = {
-    "reflect": (ReflectionPad1d, ReflectionPad2d, ReflectionPad3d),
-    "replicate": (ReplicationPad1d, ReplicationPad2d, ReplicationPad3d),
-}
-_WHOLE = tuple(operator for operators in _OF_MODES.values() for operator in operators)
+_WHOLE = tuple(operator.overload() for operator in padding_operators.ALL)
 
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     for node, pad in Pad.each(sites):
-        if pad.mode in _OF_MODES:
-            operator = _OF_MODES[pad.mode][len(pad.pad) // 2 - 1]
-            operator(pad.input, pad.pad).write(node)
-    targets = [operator.overload() for operator in _WHOLE]
-    return [Change.of(node, f"{graphs.name_of(node)} kept whole") for node in sites.calls(*targets)]
+        operators = padding_operators.OF_MODES.get(pad.mode)
+        if operators is not None:
+            operators[len(pad.pad) // 2 - 1](pad.input, pad.pad).write(node)
+    return [Change.of(node, f"{graphs.name_of(node)} kept whole") for node in sites.calls(*_WHOLE)]
 
 
 PASS = GraphPass(
@@ -46,5 +32,5 @@ PASS = GraphPass(
         "input once"
     ),
     is_default=True,
-    preserved=tuple(operator.overload() for operator in _WHOLE),
+    preserved=_WHOLE,
 )

@@ -17,7 +17,7 @@ from torch.fx import Node
 from torch.utils import _pytree as pytree
 
 from export import repeated_work
-from export.graph_passes import graphs, passes
+from export.graph_passes import graphs, padding_operators, passes
 from export.graph_passes.graph_pass import Change, GraphPass, Stage
 from export.graph_passes.operators import registration
 from export.graph_passes.tests import own_operators
@@ -210,7 +210,7 @@ class _Described(torch.fx.Interpreter):
         if not isinstance(node.target, EdgeOpOverload):
             return given  # Before the lowering, views share memory.
         order = graphs.dim_order(described)
-        if graphs.name_of(node) in {"aten::permute_copy", "aten::reflection_pad2d", "aten::replication_pad2d"}:
+        if graphs.name_of(node) in {"aten::permute_copy", *padding_operators.OF_IMAGES}:
             # The kernel writes in the order of its result, which `channels_last` may choose.
             given = torch.empty_permuted(given.shape, order, dtype=given.dtype).copy_(given)
         is_ordered = given.permute(order).is_contiguous()

@@ -12,7 +12,7 @@ from torch import nn
 from torch.nn import functional
 
 from export.exporter import Exported
-from export.graph_passes import graphs, passes
+from export.graph_passes import graphs, padding_operators, passes
 from export.graph_passes.calls import (
     PackedConvolution,
 )
@@ -134,6 +134,8 @@ class CarriersTest(parameterized.TestCase):
         (carried, *_) = [node for node in rewritten.program.graph.nodes if graphs.name_of(node) == name]
         source = carried.all_input_nodes[0]
         self.assertTrue(graphs.is_channels_last(graphs.value(source)), source.format_node())
+        if name in padding_operators.OF_IMAGES:
+            self.assertTrue(graphs.is_channels_last(graphs.value(carried)), carried.format_node())
         rewriting.compare(module, rewritten, _image(12, 12), _image(9, 24), _image(5, 64))
         rewritten.emit()
 
