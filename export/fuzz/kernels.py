@@ -20,6 +20,8 @@ from export.graph_passes import passes
 from export.lowering import Lowering
 from kernels.testing import processor
 
+# Near infinities and NaN, the kernels of these operators have other results than PyTorch (docs/optimized_kernels.md).
+_OTHER_NAN = (SPREADS_NAN, "rules_executorch::scaled_dot_product_attention")
 _THREADS = (1, 2, 3)
 # The timeout of a run, in seconds.
 _TIMEOUT = 60
@@ -63,7 +65,7 @@ class Kernels:
             passes.select(names),
             strict_passes=True,
         )
-        if SPREADS_NAN.encode() in built.pte and not reference.is_finite():
+        if any(name.encode() in built.pte for name in _OTHER_NAN) and not reference.is_finite():
             return "", ""
         stored = [one.with_written(built.written[method.name]) for one in recorded]
         with tempfile.TemporaryDirectory() as folder:

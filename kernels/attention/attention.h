@@ -120,16 +120,30 @@ class Attention {
     return block;
   }
 
-  /// The number of keys that at least one of the rows attends to.
-  static int64_t seen_keys(const Heads& heads, int64_t row, int64_t rows) {
+  /// The number of keys up to the last one that at least one of the rows of `count` heads attends to.
+  static int64_t seen_keys(const Heads& heads, int64_t head, int64_t count, int64_t row, int64_t rows) {
     const int64_t keys = heads.key.sizes[1];
-    if (!heads.is_causal) {
+    const int64_t last = row + rows - 1;
+    if (heads.is_causal) {
+      // No row attends to a key after the last query.
+      const bool is_one_head = row / heads.queries == last / heads.queries;
+      return std::min(keys, is_one_head ? last % heads.queries + 1 : heads.queries);
+    }
+    if (heads.mask.data == nullptr) {
       return keys;
     }
-    // In causal attention, no row attends to a key after the last query.
-    const int64_t last = row + rows - 1;
-    const bool is_one_head = row / heads.queries == last / heads.queries;
-    return std::min(keys, is_one_head ? last % heads.queries + 1 : heads.queries);
+    // The masks of a cache of keys exclude the keys that are not yet in the cache, at the end.
+    int64_t seen = 0;
+    for (int64_t i = head; i < head + count && seen < keys; ++i) {
+      // The last row first, which often attends to the most keys.
+      for (int64_t j = last; j >= row && seen < keys; --j) {
+        seen = last_seen(mask_row(heads, i, j, 0, keys), seen);
+      }
+      if (heads.mask.strides[0] == 0) {
+        break;  // The other heads have the same mask.
+      }
+    }
+    return seen;
   }
 
   static void start(const QueryBlock& block, int64_t lines) {
@@ -193,7 +207,7 @@ class Attention {
     const ConstStridedView& query = heads.query;
     const char* const queries = query.data + (head * query.strides[0] + row * query.strides[1]) * kSize;
     const int64_t size = query.sizes[2];
-    const int64_t keys = seen_keys(heads, row, rows);
+    const int64_t keys = seen_keys(heads, head, 1, row, rows);
     start(block, rows);
     if (keys == 0) {
       std::fill_n(block.totals, rows * value_size_, T(0));
@@ -224,7 +238,7 @@ class Attention {
                      int64_t rows) {
     const int64_t lines = heads_ * rows_;
     start(block, lines);
-    const int64_t keys = seen_keys(heads, row, rows);
+    const int64_t keys = seen_keys(heads, head, count, row, rows);
     const ConstStridedView query = heads.query.slice(0, head, count).slice(1, row, rows);
     if (keys == 0) {
       std::fill_n(block.totals, lines * value_size_, T(0));
@@ -257,12 +271,10 @@ class Attention {
   void exponentiate(const QueryBlock& block, const Heads& heads, int64_t head, int64_t row, int64_t key,
                     int64_t columns, int64_t line) const {
     T* const x = block.scores + line * columns_;
-    const int64_t query = row % heads.queries;
-    const int64_t seen = heads.is_causal ? std::clamp<int64_t>(query + 1 - key, 0, columns) : columns;
+    const int64_t seen = heads.is_causal ? std::clamp<int64_t>(row % heads.queries + 1 - key, 0, columns) : columns;
     MaskRow mask = {};
     if (heads.mask.data != nullptr) {
-      const int64_t of_head = heads.first_head + head * heads.heads_apart + row / heads.queries;
-      mask = mask_row(heads.mask, of_head, query, key, seen);
+      mask = mask_row(heads, head, row, key, seen);
     }
     const bool is_masked = heads.mask.data != nullptr && !masks_nothing(mask);
     // If the scale is positive and there is no mask, the largest unscaled score is also the largest scaled one. The
@@ -298,9 +310,28 @@ class Attention {
     int64_t size;
   };
 
-  static MaskRow mask_row(const ConstStridedView& mask, int64_t head, int64_t query, int64_t key, int64_t keys) {
-    const int64_t offset = head * mask.strides[0] + query * mask.strides[1] + key * mask.strides[2];
+  static MaskRow mask_row(const Heads& heads, int64_t head, int64_t row, int64_t key, int64_t keys) {
+    const ConstStridedView& mask = heads.mask;
+    const int64_t of_head = heads.first_head + head * heads.heads_apart + row / heads.queries;
+    const int64_t offset = of_head * mask.strides[0] + row % heads.queries * mask.strides[1] + key * mask.strides[2];
     return {mask.dtype, mask.data + offset * mask.element_size(), mask.strides[2] * mask.element_size(), keys};
+  }
+
+  /// The number of keys up to the last one that a mask does not exclude, at least `least`.
+  static int64_t last_seen(const MaskRow& mask, int64_t least) {
+    const T excluded = mask.dtype == ScalarType::Bool ? T(0) : -std::numeric_limits<T>::infinity();
+    for (int64_t end = mask.size; end > least;) {
+      const int64_t start = std::max(least, end - kBlockSize);
+      Block block;
+      load_block(mask.dtype, mask.data + start * mask.stride, mask.stride, kType, block.data, end - start);
+      const T* const values = reinterpret_cast<const T*>(block.data);
+      for (; end > start; --end) {
+        if (values[end - 1 - start] != excluded) {
+          return end;
+        }
+      }
+    }
+    return least;
   }
 
   /// Whether all elements of a row of a Bool mask are true. Many models have such masks.

@@ -132,6 +132,31 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
         mask[:, -1] = torch.arange(query.shape[-2]) % 2 == 0
         self.attention.check(query, key, value, mask, atol=1e-5)
 
+    def test_masks_of_a_cache(self) -> None:
+        # One token, several tokens, several blocks of tokens; shared heads; keys in one block and in two.
+        for heads, key_heads, queries, keys in ((4, 4, 1, 70), (4, 2, 3, 40), (2, 1, 130, 300), (2, 2, 5, 700)):
+            query, key, value = self._tensors(((2,), heads, key_heads, queries, keys, 16, 8), torch.float32)
+            # The cache has `length` keys, then those of the queries.
+            for length in (0, 1, 31, keys - queries):
+                last = length + torch.arange(queries)
+                mask = torch.arange(keys) <= last[:, None]
+                self.attention.check(query, key, value, mask, atol=1e-5)
+                added = torch.zeros(queries, keys).masked_fill(~mask, -torch.inf)
+                self.attention.check(query, key, value, added, atol=1e-5)
+                # Another number of keys for each head and for each batch.
+                several = torch.stack([mask.roll(-head, 1) & mask for head in range(heads)])
+                self.attention.check(query, key, value, several, atol=1e-5)
+                self.attention.check(query, key, value, torch.stack([several, several.flip(0)]), atol=1e-5)
+
+    def test_unused_part_of_a_cache_is_not_read(self) -> None:
+        for queries in (1, 9):
+            query, key, value = self._tensors(((), 2, 2, queries, 600, 16, 16), torch.float32)
+            expected = [_reference(query, key[:, :70], value[:, :70])]
+            key[:, 70:], value[:, 70:] = torch.nan, torch.inf
+            mask = torch.arange(600) < 70
+            for used in (mask, torch.zeros(600).masked_fill(~mask, -torch.inf)):
+                self.attention.judge_results(expected, query, key, value, used, atol=1e-5)
+
     def test_not_a_number(self) -> None:
         query, key, value = self._tensors(_SHAPES[1], torch.float32)
         query[..., 2, 3] = torch.nan
