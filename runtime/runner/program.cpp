@@ -170,6 +170,7 @@ void Program::TakePlannedMemory(const std::string& method) {
          "the model is too large for this machine, or the file is damaged.",
          "run it where there is more memory; export the model again if it should not need as much.");
   }
+  RequestHugePages(memory_.get(), total);
   const auto address = reinterpret_cast<uintptr_t>(memory_.get());
   uint8_t* next = memory_.get() + (Aligned(address) - address);
   for (size_t size : sizes) {

@@ -7,29 +7,14 @@
 #include <cstdint>
 #include <cstdlib>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "runtime/runner/lines.h"
 #include "runtime/runner/model.h"
 
 namespace rules_executorch {
-
-// Memory aligned to a cache line, because vectors that cross cache lines take twice as long.
-constexpr size_t kLineBytes = 64;
-
-template <typename T>
-struct LineAllocator {
-  using value_type = T;
-
-  T* allocate(size_t n) { return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(kLineBytes))); }
-  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t(kLineBytes)); }
-  bool operator==(const LineAllocator&) const { return true; }
-  bool operator!=(const LineAllocator&) const { return false; }
-};
-
-using Lines = std::vector<uint8_t, LineAllocator<uint8_t>>;
 
 // A loaded ExecuTorch program.
 class Program : public Model {

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <new>
+#include <vector>
+
+namespace rules_executorch {
+
+// The bytes of a cache line. Vectors that cross cache lines take twice as long.
+constexpr size_t kLineBytes = 64;
+
+// Asks for huge pages for new memory, so that the processor translates fewer addresses when it reads weights. Does
+// nothing if the system has no huge pages or if the memory is small.
+void RequestHugePages(void* memory, size_t size);
+
+// Allocates memory at the start of a cache line, in huge pages.
+template <typename T>
+struct LineAllocator {
+  using value_type = T;
+
+  T* allocate(size_t n) {
+    void* const memory = ::operator new(n * sizeof(T), std::align_val_t(kLineBytes));
+    RequestHugePages(memory, n * sizeof(T));
+    return static_cast<T*>(memory);
+  }
+  void deallocate(T* p, size_t) { ::operator delete(p, std::align_val_t(kLineBytes)); }
+  bool operator==(const LineAllocator&) const { return true; }
+  bool operator!=(const LineAllocator&) const { return false; }
+};
+
+using Lines = std::vector<uint8_t, LineAllocator<uint8_t>>;
+
+}  // namespace rules_executorch
