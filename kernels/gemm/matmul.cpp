@@ -7,6 +7,7 @@
 #include "kernels/gemm/packing.h"
 #include "kernels/gemm/panels.h"
 #include "kernels/math/divide_up.h"
+#include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
@@ -35,8 +36,9 @@ constexpr int64_t kStagedBytes = 8192;
 constexpr int64_t kDotColumns = 8;
 /// Padding between panels. Panels at the same offset in different pages would map to the same cache sets.
 constexpr int64_t kPanelGap = 64;
-/// The lowest number of multiplications for a thread.
-constexpr int64_t kPartProducts = int64_t{1} << 19;
+/// The lowest number of multiplications for a thread. A product of few rows waits for the second operand, so that
+/// kGrainBytes of this operand suffice.
+constexpr int64_t kPartProducts = 16 * kGrain;
 /// The number of blocks of sums for each thread. With several blocks, the threads have about the same amount of work.
 constexpr int64_t kPartBlocks = 4;
 
@@ -159,7 +161,8 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
   }
   Plan plan(*this, INT64_MAX);
   const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
-  int64_t parts = std::min(thread_count(), divide_up(products, kPartProducts));
+  const int64_t bytes = shape_.m <= kFewRows ? products / shape_.m * element_size() : 0;
+  int64_t parts = std::min(thread_count(), std::max(divide_up(products, kPartProducts), divide_up(bytes, kGrainBytes)));
   if (parts > 1) {
     plan.divide(shape_, parts * kPartBlocks);
     parts = std::min(parts, plan.count_blocks(shape_));

@@ -102,6 +102,8 @@ void compute_tile(const DynamicLayer& layer, int64_t row, int64_t panel) {
   // times their value.
   constexpr int64_t kDepth = kBits == 4 ? 2 * kBytePanelDepth : kBytePanelDepth;
   constexpr float kFactor = kBits == 4 ? 1.0f / 16 : 1.0f;
+  // With one row, two chains of sums hide the latency of the products.
+  constexpr int kChains = kRowCount == 1 && kBits == 4 ? 2 : 1;
   float totals[kRowCount][kColumns] = {};
   const uint8_t* rows[kRowCount];
   for (int i = 0; i < kRowCount; ++i) {
@@ -109,12 +111,15 @@ void compute_tile(const DynamicLayer& layer, int64_t row, int64_t panel) {
   }
   const char* block = layer.panels + panel * layer.panel_stride;
   for (int64_t g = 0; g < layer.groups; ++g) {
-    simd::Ints sums[kRowCount][kVectors];
+    simd::Ints sums[kRowCount][kVectors][kChains];
 #pragma GCC unroll 4
     for (int i = 0; i < kRowCount; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        sums[i][j] = simd::Ints{};
+#pragma GCC unroll 2
+        for (int chain = 0; chain < kChains; ++chain) {
+          sums[i][j][chain] = simd::Ints{};
+        }
       }
     }
     const int64_t end = (g + 1) * layer.group_size;
@@ -141,22 +146,31 @@ void compute_tile(const DynamicLayer& layer, int64_t row, int64_t panel) {
           const simd::Bytes x = simd::repeat_group(group);
 #pragma GCC unroll 4
           for (int j = 0; j < kVectors; ++j) {
-            sums[i][j] = simd::add_products(sums[i][j], x, weights[half][j]);
+            simd::Ints& sum = sums[i][j][half % kChains];
+            sum = simd::add_products(sum, x, weights[half][j]);
           }
         }
       }
     }
     for (int i = 0; i < kRowCount; ++i) {
-      alignas(64) int32_t integers[kColumns];
+      alignas(64) int32_t integers[kChains][kColumns];
 #pragma GCC unroll 4
       for (int j = 0; j < kVectors; ++j) {
-        simd::store(integers + j * simd::kIntLanes, sums[i][j]);
+#pragma GCC unroll 2
+        for (int chain = 0; chain < kChains; ++chain) {
+          simd::store(integers[chain] + j * simd::kIntLanes, sums[i][j][chain]);
+        }
       }
       for (int q = 0; q < kPanelCount; ++q) {
         const float* const scales = layer.scales + ((panel + q) * layer.groups + g) * kBytePanelColumns;
         float* const total = totals[i] + q * kBytePanelColumns;
-        const int32_t* const sum = integers + q * kBytePanelColumns;
-        vectorized_for(kBytePanelColumns, [=](int64_t j) { total[j] += static_cast<float>(sum[j]) * scales[j]; });
+        const int32_t* const sum = integers[0] + q * kBytePanelColumns;
+        if constexpr (kChains == 1) {
+          vectorized_for(kBytePanelColumns, [=](int64_t j) { total[j] += static_cast<float>(sum[j]) * scales[j]; });
+        } else {
+          vectorized_for(kBytePanelColumns,
+                         [=](int64_t j) { total[j] += static_cast<float>(sum[j] + sum[kColumns + j]) * scales[j]; });
+        }
       }
     }
   }
@@ -187,8 +201,11 @@ void compute_rows(const DynamicLayer& layer, int64_t row, int64_t rows, int64_t 
   for (; rows >= kTileRows; rows -= kTileRows, row += kTileRows) {
     compute_tile<kBits, kTileRows, kPanelCount>(layer, row, panel);
   }
+  // Products of one row wait for memory. One stream of weights is faster than several.
   for (; rows > 0; --rows, ++row) {
-    compute_tile<kBits, 1, kPanelCount>(layer, row, panel);
+    for (int i = 0; i < kPanelCount; ++i) {
+      compute_tile<kBits, 1, 1>(layer, row, panel + i);
+    }
   }
 }
 
@@ -198,21 +215,21 @@ void compute(const DynamicLayer& layer, int64_t rows) {
   const int64_t parts = (panels + kTilePanels - 1) / kTilePanels;
   const int64_t row_blocks = (rows + kDynamicRows - 1) / kDynamicRows;
   const int64_t work = std::min(rows, kDynamicRows) * layer.groups * layer.group_size * kTilePanels / kBytePanelDepth;
-  parallel_for(0, row_blocks * parts, std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t i = begin; i < end; ++i) {
-                   const int64_t row = i / parts * kDynamicRows;
-                   const int64_t count = std::min(kDynamicRows, rows - row);
-                   int64_t panel = i % parts * kTilePanels;
-                   if (panel + kTilePanels <= panels) {
-                     compute_rows<kBits, kTilePanels>(layer, row, count, panel);
-                     continue;
-                   }
-                   for (; panel < panels; ++panel) {
-                     compute_rows<kBits, 1>(layer, row, count, panel);
-                   }
-                 }
-               });
+  const int64_t grain = grain_of(work, kTilePanels * layer.panel_stride);
+  parallel_for(0, row_blocks * parts, grain, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t row = i / parts * kDynamicRows;
+      const int64_t count = std::min(kDynamicRows, rows - row);
+      int64_t panel = i % parts * kTilePanels;
+      if (panel + kTilePanels <= panels) {
+        compute_rows<kBits, kTilePanels>(layer, row, count, panel);
+        continue;
+      }
+      for (; panel < panels; ++panel) {
+        compute_rows<kBits, 1>(layer, row, count, panel);
+      }
+    }
+  });
 }
 
 /// Whether the tensors are the weights, scales and offsets of a layer with `k` input features.

@@ -11,6 +11,7 @@
 #include "kernels/math/activation.h"
 #include "kernels/math/bits.h"
 #include "kernels/math/vectorize.h"
+#include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/tensors/convert.h"
 #include "kernels/tensors/resize.h"
@@ -30,8 +31,8 @@ constexpr int64_t kLinearDepth = 384;
 /// The same for 16-bit elements. Each step converts a part of a panel.
 constexpr int64_t kReducedRows = 64;
 constexpr int64_t kReducedDepth = 32;
-/// The lowest number of multiplications for a thread.
-constexpr int64_t kPartProducts = int64_t{1} << 19;
+/// The number of multiplications that take as long as one addition of elements in memory.
+constexpr int64_t kProductsOfAddition = 16;
 
 /// The type of sums of elements of type E.
 template <typename E>
@@ -61,8 +62,10 @@ struct PackedLinear {
   void compute() const {
     const int64_t strips = (columns + kStripColumns - 1) / kStripColumns;
     const int64_t parts = (rows + kStripRows - 1) / kStripRows;
-    const int64_t products = std::max<int64_t>(std::min(rows, kStripRows) * kStripColumns * k, 1);
-    parallel_for(0, parts * strips, std::max<int64_t>(kPartProducts / products, 1), [&](int64_t begin, int64_t end) {
+    const int64_t weights = kStripColumns * k;
+    const int64_t grain =
+        grain_of(std::min(rows, kStripRows) * weights / kProductsOfAddition, weights * int64_t{sizeof(E)});
+    parallel_for(0, parts * strips, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const int64_t row = i / strips * kStripRows;
         compute_strip(row, std::min(kStripRows, rows - row), i % strips * kStripColumns);

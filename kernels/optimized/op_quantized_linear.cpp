@@ -60,26 +60,25 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
   auto* const out_data = static_cast<char*>(out.mutable_data_ptr());
   const int64_t panel_stride = groups * kPanelColumns * kPanelDepth;
   const int64_t out_row_stride = columns * out.element_size();
-  parallel_for(0, row_blocks * panel_blocks, std::max<int64_t>(kGrain / std::max<int64_t>(work, 1), 1),
-               [&](int64_t begin, int64_t end) {
-                 for (int64_t part = begin; part < end; ++part) {
-                   const int64_t row = part / panel_blocks * kRowBlock;
-                   const int64_t panel = part % panel_blocks * kPanels;
-                   const int64_t column = panel * kPanelColumns;
-                   const IntegerProduct product = {in_data + row * k,
-                                                   k,
-                                                   std::min(kRowBlock, rows - row),
-                                                   bits_to_byte(in.scalar_type()),
-                                                   panel_data + panel * panel_stride,
-                                                   panel_stride,
-                                                   std::min(kBlockColumns, columns - column),
-                                                   k,
-                                                   conversion,
-                                                   out_data + row * out_row_stride + column * out.element_size(),
-                                                   out_row_stride};
-                   multiply_by_weights(product, column);
-                 }
-               });
+  parallel_for(0, row_blocks * panel_blocks, grain_of(work, kPanels * panel_stride), [&](int64_t begin, int64_t end) {
+    for (int64_t part = begin; part < end; ++part) {
+      const int64_t row = part / panel_blocks * kRowBlock;
+      const int64_t panel = part % panel_blocks * kPanels;
+      const int64_t column = panel * kPanelColumns;
+      const IntegerProduct product = {in_data + row * k,
+                                      k,
+                                      std::min(kRowBlock, rows - row),
+                                      bits_to_byte(in.scalar_type()),
+                                      panel_data + panel * panel_stride,
+                                      panel_stride,
+                                      std::min(kBlockColumns, columns - column),
+                                      k,
+                                      conversion,
+                                      out_data + row * out_row_stride + column * out.element_size(),
+                                      out_row_stride};
+      multiply_by_weights(product, column);
+    }
+  });
   return out;
 }
 

@@ -167,23 +167,21 @@ void compute_layer(WeightOnlyLayer layer, int64_t rows) {
   while (rows > 0) {
     // Each loaded weight is multiplied by several rows.
     const int64_t count = rows >= kTogether ? kTogether : 1;
-    parallel_for(0, layer.columns, std::max<int64_t>(kGrain / std::max<int64_t>(layer.k * count / 8, 1), 1),
-                 [&](int64_t begin, int64_t end) {
-                   if constexpr (kIsFloat) {
-                     compute_range<kBits>(layer, count, begin, end, reinterpret_cast<float*>(layer.out) + begin,
-                                          layer.columns);
-                   } else {
-                     float results[kTogether][kBlockSize];
-                     for (; begin < end; begin += kBlockSize) {
-                       const int64_t n = std::min(kBlockSize, end - begin);
-                       compute_range<kBits>(layer, count, begin, begin + n, results[0], kBlockSize);
-                       for (int64_t i = 0; i < count; ++i) {
-                         store_block(ScalarType::Float, results[i], layer.type,
-                                     layer.out + (i * layer.columns + begin) * size, size, n);
-                       }
-                     }
-                   }
-                 });
+    parallel_for(0, layer.columns, grain_of(layer.k * count / 8, layer.k * kBits / 8), [&](int64_t begin, int64_t end) {
+      if constexpr (kIsFloat) {
+        compute_range<kBits>(layer, count, begin, end, reinterpret_cast<float*>(layer.out) + begin, layer.columns);
+      } else {
+        float results[kTogether][kBlockSize];
+        for (; begin < end; begin += kBlockSize) {
+          const int64_t n = std::min(kBlockSize, end - begin);
+          compute_range<kBits>(layer, count, begin, begin + n, results[0], kBlockSize);
+          for (int64_t i = 0; i < count; ++i) {
+            store_block(ScalarType::Float, results[i], layer.type, layer.out + (i * layer.columns + begin) * size, size,
+                        n);
+          }
+        }
+      }
+    });
     rows -= count;
     layer.in += count * layer.k;
     layer.out += count * layer.columns * size;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 
 /// Set by `//kernels/parallel:grain_size`. The default is the same as PyTorch's.
@@ -11,5 +12,16 @@ namespace rules_executorch::kernels {
 
 /// The lowest number of items for a thread, if the cost of an item is about one addition.
 inline constexpr int64_t kGrain = KERNELS_GRAIN_SIZE;
+/// The lowest number of bytes for a thread, if the thread reads the bytes from memory.
+inline constexpr int64_t kGrainBytes = 4 * kGrain;
+
+/// The lowest number of items for a thread.
+///
+/// Args:
+///   work: the cost of an item, in additions.
+///   bytes: the number of bytes of weights that an item reads. Products of few rows wait for weights from memory.
+constexpr int64_t grain_of(int64_t work, int64_t bytes) {
+  return std::max<int64_t>(std::min(kGrain / std::max<int64_t>(work, 1), kGrainBytes / std::max<int64_t>(bytes, 1)), 1);
+}
 
 }  // namespace rules_executorch::kernels

@@ -1,5 +1,7 @@
 #include "kernels/parallel/parallel_for.h"
 
+#include <algorithm>
+
 namespace rules_executorch::kernels {
 
 int64_t thread_count() { return rules_executorch::thread_count != nullptr ? rules_executorch::thread_count() : 1; }
@@ -8,8 +10,10 @@ void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction funct
   if (begin >= end) {
     return;
   }
-  if (end - begin > grain && thread_count() > 1) {
-    run_on_threads(begin, end, grain, function);
+  const int64_t items = end - begin;
+  const int64_t parts = items > grain ? std::min(thread_count(), (items + grain - 1) / grain) : 1;
+  if (parts > 1) {
+    run_on_threads(begin, end, (items + parts - 1) / parts, function);
   } else {
     function(begin, end);
   }

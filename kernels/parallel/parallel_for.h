@@ -10,9 +10,9 @@ namespace rules_executorch::kernels {
 using rules_executorch::RangeFunction;
 
 /// Calls `function(first, last)` for parts of the range `begin` to `end` (exclusive), possibly on several threads at a
-/// time. The parts cover the range once. Each part has at least `grain` items; the last part may have fewer. The result
-/// of an item must not depend on the part that contains the item, so that results are the same for all numbers of
-/// threads.
+/// time. The parts cover the range once. They have about the same number of items, and there are as few as if all but
+/// one had at least `grain` items. The result of an item must not depend on the part that contains the item, so that
+/// results are the same for all numbers of threads.
 ///
 /// A binary that links `//runtime:threads` has ExecuTorch's thread pool. In other binaries, and for ranges of at most
 /// `grain` items, `function` is called once for the whole range.

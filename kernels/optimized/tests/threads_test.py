@@ -30,9 +30,11 @@ _SEEDS = range(4)
 _FIRST = (0, 1, 2, 3)
 _LAST = (0, 2, 3, 1)
 # The numbers of products of matrix products and convolutions, and of elements of elementwise operators. A thread
-# processes at least half a million products or 32768 elements.
+# processes at least half a million products or 32768 elements. If a weight is used for one row only, a thread reads at
+# least 131072 bytes of weights, which are 262144 weights of 4 bits.
 _PRODUCTS = 5 << 19
 _ELEMENTS = 5 << 15
+_WEIGHTS_OF_A_ROW = 5 << 17
 _HALF = (torch.float16, torch.bfloat16)
 # The columns of a panel of float weights, and the shape of a block of byte weights.
 _COLUMNS = layouts.FLOAT_PANEL_COLUMNS
@@ -395,22 +397,26 @@ def _pointwise_quantized_convolution(draw: _Draw) -> _Call:
     )
 
 
-def _quantized_linear(draw: _Draw) -> _Call:
-    rows, k, columns = draw.sizes(_PRODUCTS * 4, 300, 600, 500)
-    dtype = draw.byte_dtype()
-    return _Call(
-        (
-            draw.tensor((rows, k), draw.byte_dtype()),
-            _packed_bytes(draw, _divide_up(columns, _BLOCK[0]), k),
-            draw.tensor([columns]).abs() / 1000,
-            draw.tensor([columns]),
-            draw.tensor([256], dtype) if draw.flip() else None,
-            *_range(dtype),
-        ),
-        (rows, columns),
-        {},
-        dtype,
-    )
+def _quantized_linear(least: int, most_rows: int) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        rows, k, columns = draw.sizes(least, most_rows, 600, 1200)
+        columns = max(columns, 200)
+        dtype = draw.byte_dtype()
+        return _Call(
+            (
+                draw.tensor((rows, k), draw.byte_dtype()),
+                _packed_bytes(draw, _divide_up(columns, _BLOCK[0]), k),
+                draw.tensor([columns]).abs() / 1000,
+                draw.tensor([columns]),
+                draw.tensor([256], dtype) if draw.flip() else None,
+                *_range(dtype),
+            ),
+            (rows, columns),
+            {},
+            dtype,
+        )
+
+    return call
 
 
 def _quantized_add(draw: _Draw) -> _Call:
@@ -426,28 +432,33 @@ def _quantized_lookup(draw: _Draw) -> _Call:
     return _Call((draw.tensor(shape, draw.byte_dtype()), draw.tensor([256], dtype)), shape, {}, dtype)
 
 
-def _dynamic_linear(draw: _Draw) -> _Call:
-    bits, groups = draw.choice((4, 8)), draw.choice((1, 1, 2, 3))
-    dtype = draw.choice((torch.float32, *_HALF))
-    rows, columns, k = draw.sizes(_PRODUCTS, 200, 900, 80)
-    k = max(k, 2) * groups * layouts.BYTE_PANEL_ROW_MULTIPLE
-    panels = _divide_up(columns, _BLOCK[0])
-    weight = draw.tensor((panels, k // _BLOCK[1], *_BLOCK), torch.int8)
-    if bits == 4:
-        weight = draw.tensor((panels, k // layouts.BYTE_PANEL_ROW_MULTIPLE, *_BLOCK), torch.uint8)
-    return _Call(
-        (
-            draw.tensor((rows, k), dtype),
-            weight,
-            draw.tensor((panels, groups, _BLOCK[0])).abs(),
-            draw.tensor([columns]),
-            draw.tensor([columns], dtype) if draw.flip() else None,
-            draw.flip(),
-            1e-7,
-        ),
-        (rows, columns),
-        out_dtype=dtype,
-    )
+def _dynamic_linear(least: int, most_rows: int) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        bits, groups = draw.choice((4, 8)), draw.choice((1, 1, 2, 3))
+        dtype = draw.choice((torch.float32, *_HALF))
+        rows, columns, k = draw.sizes(least, most_rows, 900, 800)
+        columns = max(columns, 200)
+        multiple = groups * layouts.BYTE_PANEL_ROW_MULTIPLE
+        k = max(_divide_up(k, multiple), 2) * multiple
+        panels = _divide_up(columns, _BLOCK[0])
+        weight = draw.tensor((panels, k // _BLOCK[1], *_BLOCK), torch.int8)
+        if bits == 4:
+            weight = draw.tensor((panels, k // layouts.BYTE_PANEL_ROW_MULTIPLE, *_BLOCK), torch.uint8)
+        return _Call(
+            (
+                draw.tensor((rows, k), dtype),
+                weight,
+                draw.tensor((panels, groups, _BLOCK[0])).abs(),
+                draw.tensor([columns]),
+                draw.tensor([columns], dtype) if draw.flip() else None,
+                draw.flip(),
+                1e-7,
+            ),
+            (rows, columns),
+            out_dtype=dtype,
+        )
+
+    return call
 
 
 def _weight_only_linear(draw: _Draw) -> _Call:
@@ -468,24 +479,28 @@ def _weight_only_linear(draw: _Draw) -> _Call:
     )
 
 
-def _packed_linear(draw: _Draw) -> _Call:
-    rows, k, columns = draw.sizes(_PRODUCTS, 1200, 700, 1500)
-    k += k % 2
-    dtype = draw.choice((torch.float32, torch.float32, torch.float64, *_HALF))
-    shape = (k // 2, _COLUMNS, 2) if dtype == torch.bfloat16 else (k, _COLUMNS)
-    return _Call(
-        (
-            draw.tensor((rows, k), dtype, draw.choice(((0, 1), (1, 0)))),
-            # Several panels: threads divide a layer by panels.
-            draw.tensor((_divide_up(max(columns, 200), _COLUMNS), *shape), dtype),
-            draw.tensor([max(columns, 200)], dtype) if draw.flip() else None,
-            max(columns, 200),
-            *draw.activation(),
-        ),
-        (rows, max(columns, 200)),
-        {"out_dim_order": draw.choice(((0, 1), (1, 0))), "static": True},
-        dtype,
-    )
+def _packed_linear(least: int, most_rows: int) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        rows, k, columns = draw.sizes(least, most_rows, 700, 1500)
+        k += k % 2
+        # Several panels: threads divide a layer by panels.
+        columns = max(columns, 200)
+        dtype = draw.choice((torch.float32, torch.float32, torch.float64, *_HALF))
+        shape = (k // 2, _COLUMNS, 2) if dtype == torch.bfloat16 else (k, _COLUMNS)
+        return _Call(
+            (
+                draw.tensor((rows, k), dtype, draw.choice(((0, 1), (1, 0)))),
+                draw.tensor((_divide_up(columns, _COLUMNS), *shape), dtype),
+                draw.tensor([columns], dtype) if draw.flip() else None,
+                columns,
+                *draw.activation(),
+            ),
+            (rows, columns),
+            {"out_dim_order": draw.choice(((0, 1), (1, 0))), "static": True},
+            dtype,
+        )
+
+    return call
 
 
 def _linear(draw: _Draw) -> _Call:
@@ -512,10 +527,10 @@ def _rms_norm(draw: _Draw) -> _Call:
     return _Call((draw.tensor(shape, dtype), draw.tensor(shape[-1:], dtype), 1, 1e-5), shape, {}, dtype)
 
 
-def _attention(most_queries: int) -> Callable[[_Draw], _Call]:
+def _attention(least: int, most_queries: int) -> Callable[[_Draw], _Call]:
     def call(draw: _Draw) -> _Call:
         shared = draw.choice((1, 1, 2, 4))
-        heads, queries, keys, size = draw.sizes(_PRODUCTS, 12, most_queries, 1500, 70)
+        heads, queries, keys, size = draw.sizes(least, 12, most_queries, 1500, 70)
         heads, keys = max(heads, 2), max(keys, 100)
         value_size = draw.choice((size, 1 + size // 2))
         dtype = draw.choice((torch.float32, torch.float32, torch.float64, *_HALF))
@@ -595,11 +610,14 @@ def _group_norm(draw: _Draw) -> _Call:
     return _Call((x, factors, factors, batch, groups * channels, numel, groups, 1e-5))
 
 
-def _mm(draw: _Draw) -> _Call:
-    m, k, n = draw.sizes(_PRODUCTS, 600, 700, 900)
-    dtype = draw.choice((torch.float32, torch.float64, *_HALF))
-    orders = [draw.choice(((0, 1), (1, 0))) for _ in range(2)]
-    return _Call((draw.tensor((m, k), dtype, orders[0]), draw.tensor((k, n), dtype, orders[1])), (m, n), {}, dtype)
+def _mm(least: int, most_rows: int) -> Callable[[_Draw], _Call]:
+    def call(draw: _Draw) -> _Call:
+        m, k, n = draw.sizes(least, most_rows, 700, 1200)
+        dtype = draw.choice((torch.float32, torch.float64, *_HALF))
+        orders = [draw.choice(((0, 1), (1, 0))) for _ in range(2)]
+        return _Call((draw.tensor((m, k), dtype, orders[0]), draw.tensor((k, n), dtype, orders[1])), (m, n), {}, dtype)
+
+    return call
 
 
 def _bmm(draw: _Draw) -> _Call:
@@ -633,7 +651,10 @@ def _pdist(draw: _Draw) -> _Call:
 
 # By operator and by variant of the kernel.
 _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
-    "rules_executorch::dynamic_linear.out": {"": _dynamic_linear},
+    "rules_executorch::dynamic_linear.out": {
+        "rows": _dynamic_linear(_PRODUCTS * 8, 200),
+        "one row": _dynamic_linear(_WEIGHTS_OF_A_ROW, 1),
+    },
     "rules_executorch::fused_convolution.out": {
         f"{kind}, {name}": _fused_convolution(kind, order)
         for kind in (_MIXED, _GROUPED, _DEPTHWISE)
@@ -654,7 +675,10 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     }
     | {f"transposed, {dtype}": _transposed_convolution(dtype) for dtype in (torch.float32, *_HALF)},
     "rules_executorch::packed_embedding.out": {"": _packed_embedding},
-    "rules_executorch::packed_linear.out": {"": _packed_linear},
+    "rules_executorch::packed_linear.out": {
+        "rows": _packed_linear(_PRODUCTS, 1200),
+        "one row": _packed_linear(_WEIGHTS_OF_A_ROW, 1),
+    },
     "rules_executorch::quantized_add.out": {"": _quantized_add},
     "rules_executorch::quantized_convolution.out": {
         "copied": _quantized_convolution(_MIXED),
@@ -663,12 +687,16 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
         "depthwise": _quantized_convolution(_DEPTHWISE),
         "in place": _pointwise_quantized_convolution,
     },
-    "rules_executorch::quantized_linear.out": {"": _quantized_linear},
+    "rules_executorch::quantized_linear.out": {
+        "rows": _quantized_linear(_PRODUCTS * 4, 300),
+        "one row": _quantized_linear(_WEIGHTS_OF_A_ROW, 1),
+    },
     "rules_executorch::quantized_lookup.out": {"": _quantized_lookup},
     "rules_executorch::rms_norm.out": {"": _rms_norm},
     "rules_executorch::scaled_dot_product_attention.out": {
-        "few queries": _attention(3),
-        "many queries": _attention(300),
+        "one query": _attention(_WEIGHTS_OF_A_ROW, 1),
+        "few queries": _attention(_PRODUCTS, 3),
+        "many queries": _attention(_PRODUCTS, 300),
     },
     "rules_executorch::weight_only_linear.out": {"": _weight_only_linear},
     "rules_executorch::winograd_convolution.out": {f"tiles of {n}": _winograd_convolution(n) for n in (2, 4)},
@@ -695,7 +723,7 @@ _CALLS: Mapping[str, Mapping[str, Callable[[_Draw], _Call]]] = {
     "aten::grid_sampler_2d.out": {"": _grid_sampler},
     "aten::max_pool2d_with_indices.out": {"": _pooling([3, 3], [1, 1], [1, 1])},
     "aten::mean.out": {"": _reduction([1, 3])},
-    "aten::mm.out": {"": _mm},
+    "aten::mm.out": {"rows": _mm(_PRODUCTS, 600), "one row": _mm(_WEIGHTS_OF_A_ROW, 1)},
     "aten::native_group_norm.out": {"": _group_norm},
     "aten::native_layer_norm.out": {"": _layer_norm},
     "aten::permute_copy.out": {"": _permute},
