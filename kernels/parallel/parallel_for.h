@@ -11,8 +11,8 @@ using rules_executorch::RangeFunction;
 
 /// Calls `function(first, last)` for parts of the range `begin` to `end` (exclusive), possibly on several threads at a
 /// time. The parts cover the range once. They have about the same number of items, and there are as few as if all but
-/// one had at least `grain` items. The result of an item must not depend on the part that contains the item, so that
-/// results are the same for all numbers of threads.
+/// one had at least `grain` items; 0 is the same as 1. The result of an item must not depend on the part that contains
+/// the item, so that results are the same for all numbers of threads.
 ///
 /// A binary that links `//runtime:threads` has ExecuTorch's thread pool. In other binaries, and for ranges of at most
 /// `grain` items, `function` is called once for the whole range.

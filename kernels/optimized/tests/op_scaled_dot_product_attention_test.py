@@ -20,6 +20,7 @@ _SHAPES: tuple[_Shape, ...] = (
     ((1,), 4, 2, 9, 9, 16, 24),
     ((1,), 8, 2, 1, 70, 64, 64),
     ((2, 2), 2, 1, 3, 4, 5, 6),
+    ((2, 3), 4, 2, 6, 9, 8, 5),
     ((1,), 2, 2, 130, 1100, 32, 300),
     ((), 6, 3, 67, 600, 20, 3),
     ((1,), 2, 1, 150, 40, 16, 16),
@@ -102,7 +103,7 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
         self.attention.check_rejected(x, x, x, query_by_token=True, outs=[x])
 
     def test_masks(self) -> None:
-        for shape, dtype in itertools.product(_SHAPES[:9], op_tester.FLOAT_DTYPES):
+        for shape, dtype in itertools.product(_SHAPES[:10], op_tester.FLOAT_DTYPES):
             query, key, value = self._tensors(shape, dtype)
             scores = (*query.shape[:-1], key.shape[-2])
             for mask_shape in (scores, scores[-2:], (*scores[:-3], 1, 1, scores[-1]), (scores[-2], 1), ()):
@@ -113,7 +114,7 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
                 self.attention.check(query, key, value, added, atol=1e-5 if dtype == torch.float32 else None)
 
     def test_rows_that_mask_nothing(self) -> None:
-        for shape in _SHAPES[:9]:
+        for shape in _SHAPES[:10]:
             query, key, value = self._tensors(shape, torch.float32)
             mask = torch.ones(query.shape[-2], key.shape[-2], dtype=torch.bool)
             self.attention.check(query, key, value, mask, atol=1e-5)
@@ -122,12 +123,12 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
             self.attention.check(query, key, value, mask, atol=1e-5)
 
     def test_large_scores(self) -> None:
-        for shape in _SHAPES[:9]:
+        for shape in _SHAPES[:10]:
             query, key, value = self._tensors(shape, torch.float32)
             self.attention.check(query * 300, key, value, rtol=1e-3, atol=1e-3)
 
     def test_masked_rows_are_zero(self) -> None:
-        query, key, value = self._tensors(_SHAPES[5], torch.float32)
+        query, key, value = self._tensors(_SHAPES[6], torch.float32)
         mask = torch.zeros(query.shape[-2], key.shape[-2], dtype=torch.bool)
         mask[:, -1] = torch.arange(query.shape[-2]) % 2 == 0
         self.attention.check(query, key, value, mask, atol=1e-5)

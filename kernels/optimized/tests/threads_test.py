@@ -529,7 +529,7 @@ def _rms_norm(draw: _Draw) -> _Call:
 
 def _attention(least: int, most_queries: int) -> Callable[[_Draw], _Call]:
     def call(draw: _Draw) -> _Call:
-        shared = draw.choice((1, 1, 2, 4))
+        batch, shared = draw.choice((1, 1, 5)), draw.choice((1, 1, 2, 4))
         heads, queries, keys, size = draw.sizes(least, 12, most_queries, 1500, 70)
         heads, keys = max(heads, 2), max(keys, 100)
         value_size = draw.choice((size, 1 + size // 2))
@@ -538,12 +538,12 @@ def _attention(least: int, most_queries: int) -> Callable[[_Draw], _Call]:
         options = {"is_causal": queries > 3 and mask is None and draw.flip(), "scale": draw.choice((None, 0.1))}
         return _Call(
             (
-                draw.tensor((1, heads * shared, queries, size), dtype),
-                draw.tensor((1, heads, keys, size), dtype),
-                draw.tensor((1, heads, keys, value_size), dtype),
+                draw.tensor((batch, heads * shared, queries, size), dtype),
+                draw.tensor((batch, heads, keys, size), dtype),
+                draw.tensor((batch, heads, keys, value_size), dtype),
                 mask,
             ),
-            (1, heads * shared, queries, value_size),
+            (batch, heads * shared, queries, value_size),
             options,
             dtype,
         )

@@ -69,6 +69,20 @@ TEST(ThreadsTest, PartsCoverTheRangeOnce) {
   set_thread_count(1);
 }
 
+TEST(ThreadsTest, PartsHaveTheSameSize) {
+  set_thread_count(3);
+  std::vector<int64_t> sizes(16);
+  const auto set_sizes = [&](int64_t begin, int64_t end) {
+    std::fill(sizes.begin() + begin, sizes.begin() + end, end - begin);
+  };
+  parallel_for(0, 16, 14, set_sizes);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 8), 16);
+  parallel_for(0, 15, 0, set_sizes);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 5), 15);
+  EXPECT_EQ(take_part_count(), 3);  // the most of both
+  set_thread_count(1);
+}
+
 TEST(ThreadsTest, SmallRangesHaveNoThreads) {
   set_thread_count(7);
   int calls = 0;
