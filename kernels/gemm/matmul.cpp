@@ -38,7 +38,7 @@ constexpr int64_t kDotColumns = 8;
 constexpr int64_t kPanelGap = 64;
 /// The lowest number of multiplications for a thread. A product of few rows waits for the second operand, so that
 /// kGrainBytes of this operand suffice.
-constexpr int64_t kPartProducts = 16 * kGrain;
+constexpr int64_t kPartProducts = kProductsOfAddition * kGrain;
 /// The number of blocks of sums for each thread. With several blocks, the threads have about the same amount of work.
 constexpr int64_t kPartBlocks = 4;
 

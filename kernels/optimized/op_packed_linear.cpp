@@ -31,8 +31,6 @@ constexpr int64_t kLinearDepth = 384;
 /// The same for 16-bit elements. Each step converts a part of a panel.
 constexpr int64_t kReducedRows = 64;
 constexpr int64_t kReducedDepth = 32;
-/// The number of multiplications that take as long as one addition of elements in memory.
-constexpr int64_t kProductsOfAddition = 16;
 
 /// The type of sums of elements of type E.
 template <typename E>

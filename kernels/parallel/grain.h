@@ -14,6 +14,8 @@ namespace rules_executorch::kernels {
 inline constexpr int64_t kGrain = KERNELS_GRAIN_SIZE;
 /// The lowest number of bytes for a thread, if the thread reads the bytes from memory.
 inline constexpr int64_t kGrainBytes = 4 * kGrain;
+/// The number of multiplications of a matrix product that take as long as one addition of elements in memory.
+inline constexpr int64_t kProductsOfAddition = 16;
 
 /// The lowest number of items for a thread.
 ///

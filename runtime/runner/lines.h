@@ -14,7 +14,7 @@ constexpr size_t kLineBytes = 64;
 // nothing if the system has no huge pages or if the memory is small.
 void RequestHugePages(void* memory, size_t size);
 
-// Allocates memory at the start of a cache line, in huge pages.
+// Allocates memory at the start of a cache line, in huge pages if the memory is large.
 template <typename T>
 struct LineAllocator {
   using value_type = T;
