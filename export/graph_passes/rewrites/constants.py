@@ -117,5 +117,5 @@ PASS = GraphPass(
         "are no longer needed"
     ),
     is_default=True,
-    after=("no_ops",),
+    after=("broadcast_matmul",),
 )

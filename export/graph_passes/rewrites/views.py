@@ -72,5 +72,5 @@ PASS = GraphPass(
         "of dimensions of size 1) by views, which cost nothing after ExecuTorch's memory planning"
     ),
     is_default=True,
-    after=("in_place",),
+    after=("in_place", "tied_weights"),
 )
