@@ -172,13 +172,23 @@ class Attention {
     }
     const auto keys_of = [&](int64_t i) { return Panels{packed_ + i * head_bytes, size}; };
     const auto values_of = [&](int64_t i) { return Panels{packed_ + i * head_bytes + key_bytes, keys}; };
-    for (int64_t head = 0; head < query.sizes[0]; head += together) {
+    // As many whole heads for each thread, which then waits for no other thread.
+    const int64_t each = query.sizes[0] / threads;
+    if (each > 0) {
+      parallel_for(0, threads, 1, [&](int64_t first, int64_t last) {
+        for (int64_t thread = first; thread < last; ++thread) {
+          compute_whole_heads(make_block(scratch + thread * block_size(1), 1), heads, thread * each, each,
+                              keys_of(thread), values_of(thread));
+        }
+      });
+    }
+    // Threads share each of the other heads.
+    for (int64_t head = each * threads; head < query.sizes[0]; head += together) {
       const int64_t count = std::min(together, query.sizes[0] - head);
       parallel_for(0, 2 * count, 1, [&](int64_t begin, int64_t end) {
-        constexpr int64_t kTransposed[] = {1, 0};
         for (int64_t i = begin; i < end; ++i) {
           if (i % 2 == 0) {
-            pack(key.select(0, head + i / 2).permute(kTransposed), keys_of(i / 2));
+            pack_keys(heads, head + i / 2, keys_of(i / 2));
           } else {
             pack(value.select(0, head + i / 2), values_of(i / 2));
           }
@@ -199,6 +209,24 @@ class Attention {
       });
     }
     return true;
+  }
+
+  static void pack_keys(const Heads& heads, int64_t head, const Panels& panels) {
+    constexpr int64_t kTransposed[] = {1, 0};
+    pack(heads.key.select(0, head).permute(kTransposed), panels);
+  }
+
+  /// Computes `count` heads on one thread, whose memory `block` and the panels are.
+  void compute_whole_heads(const QueryBlock& block, const Heads& heads, int64_t head, int64_t count,
+                           const Panels& key_panels, const Panels& value_panels) {
+    const int64_t queries = heads.query.sizes[1];
+    for (const int64_t end = head + count; head < end; ++head) {
+      pack_keys(heads, head, key_panels);
+      pack(heads.value.select(0, head), value_panels);
+      for (int64_t row = 0; row < queries; row += rows_) {
+        compute_packed_block(block, heads, head, row, std::min(rows_, queries - row), key_panels, value_panels);
+      }
+    }
   }
 
   void compute_packed_block(const QueryBlock& block, const Heads& heads, int64_t head, int64_t row, int64_t rows,

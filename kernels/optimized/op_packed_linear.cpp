@@ -10,6 +10,7 @@
 #include "kernels/gemm/matmul.h"
 #include "kernels/math/activation.h"
 #include "kernels/math/bits.h"
+#include "kernels/math/divide_up.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
@@ -27,6 +28,8 @@ namespace {
 /// if tiles are wide. The sums stay in the L2 cache. With fewer products, the sums would be loaded and stored more
 /// often.
 constexpr int64_t kStripRows = 512;
+/// A multiple of the rows of every tile.
+constexpr int64_t kRowStep = 24;
 constexpr int64_t kLinearDepth = 384;
 /// The same for 16-bit elements. Each step converts a part of a panel.
 constexpr int64_t kReducedRows = 64;
@@ -58,15 +61,17 @@ struct PackedLinear {
   }
 
   void compute() const {
-    const int64_t strips = (columns + kStripColumns - 1) / kStripColumns;
-    const int64_t parts = (rows + kStripRows - 1) / kStripRows;
+    const int64_t strips = divide_up(columns, kStripColumns);
+    // With parts of the same size, threads with as many strips take the same time.
+    const int64_t part_rows = even_size(rows, kStripRows, kRowStep);
+    const int64_t parts = divide_up(rows, part_rows);
     const int64_t weights = kStripColumns * k;
     const int64_t grain =
-        grain_of(std::min(rows, kStripRows) * weights / kProductsOfAddition, weights * int64_t{sizeof(E)});
+        grain_of(std::min(rows, part_rows) * weights / kProductsOfAddition, weights * int64_t{sizeof(E)});
     parallel_for(0, parts * strips, grain, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
-        const int64_t row = i / strips * kStripRows;
-        compute_strip(row, std::min(kStripRows, rows - row), i % strips * kStripColumns);
+        const int64_t row = i / strips * part_rows;
+        compute_strip(row, std::min(part_rows, rows - row), i % strips * kStripColumns);
       }
     });
   }

@@ -9,7 +9,7 @@ OPERATOR_FILES = {
     "op_linear": operator_file(["aten::linear.out"], ["gemm:matmul", "math:vectorize", "tensors", "tensors:convert", "views"]),
     "op_packed_convolution": operator_file(["rules_executorch::packed_convolution.out"], ["convolution/packed:convolution", "convolution/packed:plan", "convolution:epilogue"]),
     "op_packed_embedding": operator_file(["rules_executorch::packed_embedding.out"], ["copy", "parallel:grain", "tensors", "views"]),
-    "op_packed_linear": operator_file(["rules_executorch::packed_linear.out"], ["copy", "gemm:float_panels", "gemm:layouts", "gemm:matmul", "math:activation", "math:bits", "math:vectorize", "parallel:grain", "parallel:parallel_for", "tensors", "tensors:convert", "views"]),
+    "op_packed_linear": operator_file(["rules_executorch::packed_linear.out"], ["copy", "gemm:float_panels", "gemm:layouts", "gemm:matmul", "math:activation", "math:bits", "math:divide_up", "math:vectorize", "parallel:grain", "parallel:parallel_for", "tensors", "tensors:convert", "views"]),
     "op_quantized_add": operator_file(["rules_executorch::quantized_add.out"], ["math:vector_math", "math:vectorize", "parallel:grain", "parallel:parallel_for", "quantize:quantization", "tensors"]),
     "op_quantized_convolution": operator_file(["rules_executorch::quantized_convolution.out"], ["convolution:quantized", "gemm:integer_product", "gemm:matmul", "tensors", "views"]),
     "op_quantized_linear": operator_file(["rules_executorch::quantized_linear.out"], ["gemm:integer_product", "parallel:grain", "parallel:parallel_for", "tensors"]),
