@@ -283,9 +283,10 @@ def section(bench: Bench, found: Results, peak: tables.Peak | None) -> tuple[str
         f"Made by `{_command(chosen)}` on a machine with {os.cpu_count()} processors ({report.processor()}, which has"
         f" `{chosen.widest}`). The kernels are those of the instruction set `{chosen.name}`.{_held(chosen)} The dtype"
         " is float32 unless the row says int8. *Ours* is an `executorch_binary` with the kernels of its model's"
-        " operators, compiled for the model's dtypes (`dtype_selective_build`). Our portable kernels, for every"
-        " processor, run the program without graph passes, as the wheel's kernels do. The peers run the same weights"
-        " on the same inputs. Before the measurement, the outputs are compared with PyTorch's.",
+        " operators, compiled for the model's dtypes (`dtype_selective_build`). *Ours* runs the program of all graph"
+        " passes; our portable kernels, for every processor, run the program of the default passes, and the wheel's"
+        " kernels run the program without passes. The peers run the same weights on the same inputs. Before the"
+        " measurement, the outputs are compared with PyTorch's.",
         "The columns run in turn, pinned to one processor and to two. A time is the median of the turns, and the time"
         " of a turn is the median of its runs. Copies of inputs before a run and of outputs after a run are not timed."
         f" If an inference takes more than {_SLOW:g} seconds, one inference is timed. *Load and first inference* is"
