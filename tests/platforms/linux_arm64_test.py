@@ -20,6 +20,7 @@ _PROGRAM_TESTS = (
     "OPTIMIZED_LAYERS",
     "QUICKSTART",
     "RESNET18_QUANTIZED",
+    "XNNPACK",
 )
 
 # Processors by the widest instruction set that they have, as a level: plain Armv8; with dot products of bytes; with all

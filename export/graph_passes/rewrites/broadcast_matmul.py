@@ -1,7 +1,7 @@
 """Multiplies the rows of all batches by a matrix that the batches share, as one product.
 
-PyTorch decomposes `x @ w`, and a linear layer, into `bmm` if `x` has three dimensions and is not contiguous, as behind a
-transposition. The second operand of this `bmm` has a copy of `w` for each batch.
+PyTorch decomposes `x @ w`, and a linear layer, into `bmm` if `x` has three dimensions and is not contiguous, as behind
+a transposition. The second operand of this `bmm` has a copy of `w` for each batch.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
 
 
 def _shared_matrix(product: Bmm[Node]) -> Node | None:
-    """Returns the tensor of two dimensions, or of one batch, whose copies are the second operand; None if there is none."""
+    """Returns the matrix, or the batch of one matrix, whose copies are the second operand; None if there is none."""
     expansion = ExpandCopy.of(product.mat2)
     if expansion is None:
         return None

@@ -1,6 +1,7 @@
 """Rule executorch_backend."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("//rules/private/actions:kept_libraries.bzl", "kept_libraries")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_backend_info.bzl", "EtBackendInfo")
 
@@ -9,7 +10,7 @@ visibility(["//rules/..."])
 def _executorch_backend_impl(ctx):
     return [
         DefaultInfo(runfiles = ctx.attr.library[DefaultInfo].default_runfiles),
-        ctx.attr.library[CcInfo],
+        kept_libraries(ctx.label, ctx.attr.library[CcInfo]),
         EtBackendInfo(label = label_text(ctx.label), backend_ids = ctx.attr.backend_ids),
     ]
 

@@ -1,6 +1,7 @@
 """Rule executorch_prebuilt_kernels."""
 
 load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("//rules/private/actions:kept_libraries.bzl", "kept_libraries")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_prebuilt_kernels_info.bzl", "EtPrebuiltKernelsInfo")
 
@@ -18,7 +19,7 @@ def _executorch_prebuilt_kernels_impl(ctx):
     )
     return [
         DefaultInfo(runfiles = ctx.attr.library[DefaultInfo].default_runfiles),
-        ctx.attr.library[CcInfo],
+        kept_libraries(ctx.label, ctx.attr.library[CcInfo]),
         EtPrebuiltKernelsInfo(
             label = label_text(ctx.label),
             linker_inputs = ctx.attr.library[CcInfo].linking_context.linker_inputs,

@@ -18,7 +18,12 @@ class BroadcastMatmulTest(PassTestCase):
         for forward, init, x, permutations in (
             ("return self.layer(x.transpose(0, 1))", _LAYER, "torch.rand(5, 3, 4)", 2),
             # Of one batch.
-            ("return x.transpose(1, 2) @ self.w", "self.register_buffer('w', torch.zeros(1, 4, 6))", "torch.rand(3, 4, 5)", 1),
+            (
+                "return x.transpose(1, 2) @ self.w",
+                "self.register_buffer('w', torch.zeros(1, 4, 6))",
+                "torch.rand(3, 4, 5)",
+                1,
+            ),
             ("return x.transpose(1, 2) @ others[0]", "pass", "torch.rand(3, 4, 5), torch.rand(4, 6)", 1),
         ):
             exported = self.export(model_file(forward, x, init=init), ["no_ops", "broadcast_matmul"])

@@ -61,13 +61,21 @@ class TiedWeightsTest(PassTestCase):
     def test_leaves(self) -> None:
         for forward, tokens, init in (
             # The weight has fewer elements than the input and the result.
-            ("return torch.nn.functional.linear(self.words(x), self.words.weight)", "torch.randint(0, 640, (1, 8))", _EMBEDDING),
+            (
+                "return torch.nn.functional.linear(self.words(x), self.words.weight)",
+                "torch.randint(0, 640, (1, 8))",
+                _EMBEDDING,
+            ),
             # The weight is folded.
             ("return self.layer(self.words(x))", _TOKENS, f"{_EMBEDDING}; self.layer = torch.nn.Linear(8, 640)"),
             # Another call needs the transposed weight.
             ("w = self.words.weight.t()\nreturn self.words(x[0]) @ w, w * 2.0", _TOKENS, _EMBEDDING),
             # A bias for each element of the result.
-            ("return torch.addmm(others[0], self.words(x[0]), self.words.weight.t())", f"{_TOKENS}, torch.rand(4, 640)", _EMBEDDING),
+            (
+                "return torch.addmm(others[0], self.words(x[0]), self.words.weight.t())",
+                f"{_TOKENS}, torch.rand(4, 640)",
+                _EMBEDDING,
+            ),
         ):
             exported = self.export(model_file(forward, tokens, init=init), _PASSES)
             self.assertEqual(self.changes(exported, "tied_weights"), [])
