@@ -33,6 +33,21 @@ KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights
 #endif
 }
 
+#define KERNELS_MULTIPLIES_BY_ELEMENT
+/// sums + a[kLane] * b
+template <int kLane>
+KERNELS_ALWAYS_INLINE inline Vector<float> add_element_product(Vector<float> sums, Vector<float> a, Vector<float> b) {
+  return reinterpret_cast<Vector<float>>(vfmaq_laneq_f32(
+      reinterpret_cast<float32x4_t>(sums), reinterpret_cast<float32x4_t>(b), reinterpret_cast<float32x4_t>(a), kLane));
+}
+
+template <int kLane>
+KERNELS_ALWAYS_INLINE inline Vector<double> add_element_product(Vector<double> sums, Vector<double> a,
+                                                                Vector<double> b) {
+  return reinterpret_cast<Vector<double>>(vfmaq_laneq_f64(
+      reinterpret_cast<float64x2_t>(sums), reinterpret_cast<float64x2_t>(b), reinterpret_cast<float64x2_t>(a), kLane));
+}
+
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
   const uint16x8_t low[] = {vreinterpretq_u16_u8(vzip1q_u8(rows[0], rows[1])),
                             vreinterpretq_u16_u8(vzip1q_u8(rows[2], rows[3]))};

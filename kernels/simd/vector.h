@@ -63,6 +63,13 @@ KERNELS_ALWAYS_INLINE inline V load_as(const void* from) {
   return vector;
 }
 
+/// The compiler moves no load or store across this call. The processor may.
+KERNELS_ALWAYS_INLINE inline void compiler_barrier() {
+#if defined(__GNUC__)
+  asm volatile("" ::: "memory");
+#endif
+}
+
 template <typename T>
 KERNELS_ALWAYS_INLINE inline Vector<T> load(const T* from) {
   return load_as<Vector<T>>(from);
