@@ -92,8 +92,10 @@ class SelectionTest(PassTestCase):
             "batch_norm",
             "padding",
             "no_ops",
+            "broadcast_matmul",
             "constants",
             "quantized_moves",
+            "tied_weights",
             "in_place",
             "views",
         ]
@@ -103,7 +105,16 @@ class SelectionTest(PassTestCase):
         self.assertEqual(passes.select([]), ())
         self.assertEqual(
             [one.name for one in passes.select(["default", "-views", "-padding"])],
-            ["padding_modes", "batch_norm", "no_ops", "constants", "quantized_moves", "in_place"],
+            [
+                "padding_modes",
+                "batch_norm",
+                "no_ops",
+                "broadcast_matmul",
+                "constants",
+                "quantized_moves",
+                "tied_weights",
+                "in_place",
+            ],
         )
 
     def test_none(self) -> None:
