@@ -1,6 +1,6 @@
 """Counts the instructions of models on emulated arm64 processors, with our kernels and with XNNPACK.
 
-    tools/bazel run //tools/bench:arm64_bench     # minutes; the load of the machine has no effect
+    tools/bazel run //tools/bench:arm64_bench     # ten minutes; the load of the machine has no effect on the counts
 
 The runners are those of peers_bench. The instructions of one inference are the difference between a run with two
 inferences and a run with one, so that the start of the program, the load of the model and the packing of its weights do
