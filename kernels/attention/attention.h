@@ -59,7 +59,7 @@ inline int64_t rows_of_block(int64_t rows, int64_t most) {
 /// larger score, the previous sums are rescaled.
 ///
 /// If the elements in memory have type `T` and there are more than kFewQueries queries, keys and values are packed once
-/// for all blocks of queries, and threads share the blocks.
+/// for all blocks of queries. Each thread takes as many whole heads; threads share the blocks of the remaining heads.
 template <typename T>
 class Attention {
  public:

@@ -28,7 +28,7 @@ namespace {
 /// if tiles are wide. The sums stay in the L2 cache. With fewer products, the sums would be loaded and stored more
 /// often.
 constexpr int64_t kStripRows = 512;
-/// A multiple of the rows of every tile.
+/// Parts have a multiple of this number of rows, which is a multiple of the 6 and 8 rows of tiles on x86-64.
 constexpr int64_t kRowStep = 24;
 constexpr int64_t kLinearDepth = 384;
 /// The same for 16-bit elements. Each step converts a part of a panel.

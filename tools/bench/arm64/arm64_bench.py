@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import os
+import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -54,7 +54,7 @@ def _section(titles: Mapping[str, str], counts: Mapping[tuple[str, str, str], in
         rows.append(row)
     last = ["geometric mean"]
     for found in ratios.values():
-        last += ["", "", f"{math.exp(sum(map(math.log, found)) / len(found)):.2f}"]
+        last += ["", "", f"{statistics.geometric_mean(found):.2f}"]
     rows.append(last)
     processors = ", ".join(f"`{processor}` for `{set_}`" for set_, processor in _PROCESSORS.items())
     return "\n\n".join(
