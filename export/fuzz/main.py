@@ -118,6 +118,7 @@ class Fuzzer:
         print(f"\n{failure.of_class}\n# graph_passes: {names}. {failure.said}\n{failure.source}", flush=True)
         if self._folder is not None:
             name = "_".join("".join(one if one.isalnum() else " " for one in failure.of_class).split())
+            self._folder.mkdir(parents=True, exist_ok=True)
             (self._folder / f"{name}.py").write_text(
                 f"# {failure.of_class}\n# {names}: {failure.said}\n{failure.source}"
             )

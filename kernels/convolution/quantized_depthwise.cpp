@@ -36,7 +36,7 @@ class DepthwiseConvolution {
 
   bool compute(ProductScratch& scratch) {
     const int64_t weight_bytes = c_.weight_groups() * kGroupVectorBytes;
-    block_bytes_ = kTileRows * kWidening * weight_bytes + 2 * kFactorBytes;
+    block_bytes_ = kTileRows * kWidening * weight_bytes + kWeightsAt;
     int64_t blocks = 0;
     for (int64_t channel = 0; channel < c_.groups; channel = block_from(channel).end()) {
       ++blocks;
@@ -66,7 +66,10 @@ class DepthwiseConvolution {
   }
 
  private:
+  /// The factors of a block are its scales, its offsets, the first sums of its channels, and its weights.
   static constexpr int64_t kFactorBytes = simd::kByteLanes * static_cast<int64_t>(sizeof(float));
+  static constexpr int64_t kFirstSumsAt = 2 * kFactorBytes;
+  static constexpr int64_t kWeightsAt = 3 * kFactorBytes;
   static constexpr int64_t kGroupVectorBytes = simd::kGroupBytes * simd::kByteLanes;
   /// The size of a weight in a block, in bytes. If products of bytes are products of 16-bit integers, the weights are
   /// widened once: the even bytes of the groups of a vector, then the odd bytes.
@@ -129,7 +132,7 @@ class DepthwiseConvolution {
     std::memset(target, 0, static_cast<size_t>(block_bytes_));
     float* const scales = reinterpret_cast<float*>(target);
     float* const offsets = scales + simd::kByteLanes;
-    char* const weights = target + 2 * kFactorBytes;
+    char* const weights = target + kWeightsAt;
     for (int64_t i = 0, n = 0; i < channels; i += n) {
       const int64_t channel = block.first + i % block.channels;
       // Four consecutive channels are also consecutive in the target.
@@ -144,6 +147,10 @@ class DepthwiseConvolution {
         copy(panel + (group * kPanelColumns + channel % kPanelColumns) * kPanelDepth,
              weights + group * kGroupVectorBytes + position(i) * simd::kGroupBytes, simd::kGroupBytes);
       }
+    }
+    for (int64_t j = 0; j < 4; ++j) {
+      simd::store(target + kFirstSumsAt + j * simd::kByteLanes,
+                  simd::lacking_sums(weights + j * simd::kByteLanes, kGroupVectorBytes, groups));
     }
     if (rows_ > 1) {
       // The weights of the next output row, for the same input rows: the same bytes, shifted by one byte. The last byte
@@ -277,14 +284,14 @@ class DepthwiseConvolution {
   void compute_tile(const Row& row, const GroupRows& rows, int64_t x, const Convert& convert) const {
     constexpr int kKernel = 3;
     constexpr int kVectorStep = kStep * kParts;
-    const simd::Bytes bits = simd::repeat_group(c_.bits * 0x01010101u);
-    const char* const weights = row.factors + 2 * kFactorBytes;
+    const simd::Bytes bits = simd::repeat_group((c_.bits ^ simd::kFlippedBits) * 0x01010101u);
+    const char* const weights = row.factors + kWeightsAt;
     simd::Ints sums[kRows * kVectors][4];
 #pragma GCC unroll 8
     for (int i = 0; i < kRows * kVectors; ++i) {
 #pragma GCC unroll 4
       for (int j = 0; j < 4; ++j) {
-        sums[i][j] = simd::Ints{};
+        sums[i][j] = first_sums(row, j);
       }
     }
 #pragma GCC unroll 32
@@ -353,10 +360,10 @@ class DepthwiseConvolution {
   /// Computes one pixel of a row.
   template <typename Convert>
   void compute_pixel(const Row& row, int64_t out_row, int64_t out_x, const Convert& convert) const {
-    const simd::Bytes bits = simd::repeat_group(c_.bits * 0x01010101u);
+    const simd::Bytes bits = simd::repeat_group((c_.bits ^ simd::kFlippedBits) * 0x01010101u);
     const GroupRows outside = {{zeros_, zeros_, zeros_, zeros_}, {}};
-    const char* weights = row.factors + 2 * kFactorBytes;
-    simd::Ints sums[4] = {simd::Ints{}, simd::Ints{}, simd::Ints{}, simd::Ints{}};
+    const char* weights = row.factors + kWeightsAt;
+    simd::Ints sums[4] = {first_sums(row, 0), first_sums(row, 1), first_sums(row, 2), first_sums(row, 3)};
     for (int64_t tap = 0; tap < c_.y.kernel_size; tap += simd::kGroupBytes) {
       const GroupRows rows = group_rows(row, out_row, tap, c_.y.kernel_size);
       for (int64_t k = 0; k < c_.x.kernel_size; ++k, weights += kWidening * kGroupVectorBytes) {
@@ -372,6 +379,14 @@ class DepthwiseConvolution {
       }
     }
     store(row, sums, row.out + out_row * out_row_bytes() + out_x * c_.groups * c_.element_size, convert);
+  }
+
+  /// The first sums of a quarter of a block's channels.
+  KERNELS_ALWAYS_INLINE static simd::Ints first_sums(const Row& row, int64_t quarter) {
+    if constexpr (simd::kMultipliesSignedBytes) {
+      return simd::load_as<simd::Ints>(row.factors + kFirstSumsAt + quarter * simd::kByteLanes);
+    }
+    return simd::Ints{};
   }
 
   KERNELS_ALWAYS_INLINE static void add_column(const simd::Bytes (&column)[4], const char* weights,

@@ -3,192 +3,17 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kernels/gemm/integer_tile.h"
 #include "kernels/math/byte_table.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/simd/run_time.h"
 #include "kernels/simd/simd.h"
-#include "kernels/simd/width.h"
 
 namespace rules_executorch::kernels {
 
+using namespace integer;
+
 namespace {
-
-struct WidenedRows;
-
-/// The operands of a tile: rows and panels of a product, from some element on.
-struct Tile {
-  const char* rows_data;
-  int64_t row_stride;
-  uint8_t row_bits;
-  const char* panels;
-  int64_t panel_stride;
-  int64_t k;
-  const SumConversion& conversion;
-  /// The factors and offsets of the columns, padded to whole vectors.
-  const float* scales;
-  const float* offsets;
-  int64_t columns;
-  char* out;
-  int64_t out_row_stride;
-  /// The rows after their first panel.
-  WidenedRows& widened;
-  bool is_first_panel;
-};
-
-constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
-/// The number of vectors in a panel.
-constexpr int kPanelVectors = static_cast<int>(kPanelBytes / simd::kByteLanes);
-/// The number of vectors of sums that a tile keeps in registers.
-#if defined(__AVX512VNNI__) || defined(__ARM_FEATURE_DOTPROD)
-constexpr int kTileVectors = 24;
-#else
-// The instructions that widen bytes need registers, too.
-constexpr int kTileVectors = kVectorRegisters / 2;
-#endif
-constexpr int kTilePanels = std::clamp(kTileVectors / kPanelVectors / 4, 1, static_cast<int>(kPanels));
-constexpr int kTileRows = 12;
-
-/// The number of rows of a tile of `panels` panels.
-constexpr int tile_rows(int panels) { return std::clamp(kTileVectors / (panels * kPanelVectors), 1, kTileRows); }
-
-/// The last elements of a row, fewer than 4, padded with zeros.
-[[gnu::noinline]] uint32_t load_last_group(const char* elements, int64_t n) {
-  uint8_t bytes[kPanelDepth] = {};
-  for (int64_t i = 0; i < n && i < kPanelDepth; ++i) {
-    bytes[i] = static_cast<uint8_t>(elements[i]);
-  }
-  uint32_t group;
-  std::memcpy(&group, bytes, sizeof(group));
-  return group;
-}
-
-/// The next 4 elements of a row.
-KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n) {
-  if (n < kPanelDepth) {
-    return load_last_group(elements, n);
-  }
-  uint32_t group;
-  std::memcpy(&group, elements, sizeof(group));
-  return group;
-}
-
-/// Loads the groups of all columns from element `p` on.
-template <int kVectors>
-KERNELS_ALWAYS_INLINE inline void load_panels(const Tile& tile, int64_t p, simd::Bytes (&panels)[kVectors]) {
-#pragma GCC unroll 4
-  for (int j = 0; j < kVectors; ++j) {
-    panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kPanelVectors * tile.panel_stride + p * kPanelColumns +
-                                           j % kPanelVectors * simd::kByteLanes);
-  }
-}
-
-#if defined(KERNELS_MULTIPLIES_HALVES)
-
-/// The rows of a tile, widened to 16 bits: the even bytes of each group, and the odd bytes.
-struct WidenedRows {
-  /// The number of bytes of each row. Longer rows are widened in steps, for each panel again.
-  static constexpr int64_t kBytes = 1536;
-  alignas(simd::kByteLanes) char even[tile_rows(1)][kBytes];
-  alignas(simd::kByteLanes) char odd[tile_rows(1)][kBytes];
-};
-
-/// Widens `n` bytes of a row of unsigned bytes.
-KERNELS_ALWAYS_INLINE inline void widen(const char* row, int64_t n, simd::Bytes bits, uint8_t row_bits, char* even,
-                                        char* odd) {
-  int64_t p = 0;
-  for (; p + simd::kByteLanes <= n; p += simd::kByteLanes) {
-    const simd::Bytes bytes = simd::load_as<simd::Bytes>(row + p) ^ bits;
-    simd::store(even + p, simd::even_bytes(bytes));
-    simd::store(odd + p, simd::odd_bytes(bytes));
-  }
-  for (; p < n; p += kPanelDepth) {
-    const uint32_t bytes = load_group(row + p, n - p) ^ row_bits * 0x01010101u;
-    const uint32_t halves[] = {bytes & 0x00FF00FFu, bytes >> 8 & 0x00FF00FFu};
-    std::memcpy(even + p, &halves[0], sizeof(uint32_t));
-    std::memcpy(odd + p, &halves[1], sizeof(uint32_t));
-  }
-}
-
-/// Adds the products of one half of each group.
-template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_halves(const char (&rows)[tile_rows(1)][WidenedRows::kBytes], int64_t p,
-                                             const simd::Bytes (&panels)[kVectors],
-                                             simd::Ints (&totals)[kRows][kVectors]) {
-#pragma GCC unroll 12
-  for (int i = 0; i < kRows; ++i) {
-    uint32_t group;
-    std::memcpy(&group, rows[i] + p, sizeof(group));
-    const simd::Bytes row = simd::repeat_group(group);
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) {
-      totals[i][j] = simd::add_half_products(totals[i][j], row, panels[j]);
-    }
-  }
-}
-
-/// Adds the products of all groups.
-template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
-                                             simd::Ints (&totals)[kRows][kVectors]) {
-  WidenedRows& widened = tile.widened;
-  for (int64_t first = 0; first < tile.k; first += WidenedRows::kBytes) {
-    const int64_t n = std::min(WidenedRows::kBytes, tile.k - first);
-    if (tile.is_first_panel || tile.k > WidenedRows::kBytes) {
-      for (int i = 0; i < kRows; ++i) {
-        widen(tile.rows_data + i * tile.row_stride + first, n, bits, tile.row_bits, widened.even[i], widened.odd[i]);
-      }
-    }
-    for (int64_t p = 0; p < n; p += kPanelDepth) {
-      simd::Bytes panels[kVectors];
-      simd::Bytes halves[kVectors];
-      load_panels(tile, first + p, panels);
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) {
-        halves[j] = simd::even_chars(panels[j]);
-      }
-      add_halves(widened.even, p, halves, totals);
-#pragma GCC unroll 4
-      for (int j = 0; j < kVectors; ++j) {
-        halves[j] = simd::odd_chars(panels[j]);
-      }
-      add_halves(widened.odd, p, halves, totals);
-    }
-  }
-}
-
-#else
-
-struct WidenedRows {};
-
-template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
-                                            simd::Ints (&totals)[kRows][kVectors]) {
-  simd::Bytes panels[kVectors];
-  load_panels(tile, p, panels);
-#pragma GCC unroll 12
-  for (int i = 0; i < kRows; ++i) {
-    const simd::Bytes row = simd::repeat_group(load_group(tile.rows_data + i * tile.row_stride + p, n)) ^ bits;
-#pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j) {
-      totals[i][j] = simd::add_products(totals[i][j], row, panels[j]);
-    }
-  }
-}
-
-/// Adds the products of all groups.
-template <int kRows, int kVectors>
-KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
-                                             simd::Ints (&totals)[kRows][kVectors]) {
-  int64_t p = 0;
-  for (; p + kPanelDepth <= tile.k; p += kPanelDepth) {
-    add_group(tile, p, kPanelDepth, bits, totals);
-  }
-  if (p < tile.k) {
-    add_group(tile, p, tile.k - p, bits, totals);
-  }
-}
-
-#endif
 
 void store_floats_of_row(const Tile& tile, const int32_t* sums, float* out) {
   vectorized_for(tile.columns, [=, scales = tile.scales, offsets = tile.offsets](int64_t i) {
@@ -262,7 +87,7 @@ KERNELS_ALWAYS_INLINE inline void store_rows(const Tile& tile, simd::Ints (&tota
 /// these instructions inline both.
 template <int kRows, int kPanelCount, typename Convert>
 inline void compute_tile(const Tile& tile, const Convert& convert) {
-  constexpr int kVectors = kPanelCount * kPanelVectors;
+  constexpr int kVectors = kPanelCount * kVectorsOfPanel;
   simd::Ints totals[kRows][kVectors];
 #pragma GCC unroll 12
   for (int i = 0; i < kRows; ++i) {
@@ -271,7 +96,7 @@ inline void compute_tile(const Tile& tile, const Convert& convert) {
       totals[i][j] = simd::Ints{};
     }
   }
-  const simd::Bytes bits = simd::repeat_group(tile.row_bits * 0x01010101u);
+  const simd::Bytes bits = simd::repeat_group((tile.row_bits ^ simd::kFlippedBits) * 0x01010101u);
   add_groups(tile, bits, totals);
   if (tile.conversion.type == ScalarType::Float) {
     store_floats(tile, totals);
@@ -294,34 +119,46 @@ KERNELS_VECTOR_TABLES void compute_table_tile(const Tile& tile) {
 
 #endif
 
-/// Computes the rows of one tile, at most `rows`, and returns the number of computed rows.
+/// The number of rows of the tile that computes the next of `left` rows. If no tile has exactly these rows, the tile
+/// repeats rows before them, as far as a product of `rows` rows has such rows.
+constexpr int64_t rows_of_tile(int64_t most, int64_t left, int64_t rows) {
+  while (most > 1 && (most / 2 >= left || most > rows)) {
+    most /= 2;
+  }
+  return most;
+}
+
+/// Computes a tile of `rows` rows, which rows_of_tile() returned.
 template <int kPanelCount, int kRows>
-int64_t compute_some_rows(const Tile& tile, int64_t rows) {
+void compute_rows(const Tile& tile, int64_t rows) {
   if constexpr (kRows > 1) {
     if (rows < kRows) {
-      return compute_some_rows<kPanelCount, kRows / 2>(tile, rows);
+      compute_rows<kPanelCount, kRows / 2>(tile, rows);
+      return;
     }
   }
 #if KERNELS_HAVE_VECTOR_TABLES
   if (tile.conversion.table != nullptr && simd::has_vector_tables()) {
     compute_table_tile<kRows, kPanelCount>(tile);
-    return kRows;
+    return;
   }
 #endif
   compute_plain_tile<kRows, kPanelCount>(tile);
-  return kRows;
 }
 
-/// Computes the tile of several rows and at most kPanelCount panels, and returns the number of rows.
-template <int kPanelCount = kTilePanels>
+/// Computes the tile of several rows and at most kPanelCount panels. Returns the first row after the tile.
+template <int kPanelCount = kPanelsOfTile>
 int64_t compute_tile_at(const IntegerProduct& product, const float* scales, const float* offsets, int64_t row,
-                        int64_t column, WidenedRows& widened) {
+                        int64_t column, Prepared& prepared) {
   const int64_t columns = std::min(kPanelCount * kPanelColumns, product.columns - column);
   if constexpr (kPanelCount > 1) {
     if (columns <= (kPanelCount - 1) * kPanelColumns) {
-      return compute_tile_at<kPanelCount - 1>(product, scales, offsets, row, column, widened);
+      return compute_tile_at<kPanelCount - 1>(product, scales, offsets, row, column, prepared);
     }
   }
+  constexpr int kRows = tile_rows(kPanelCount);
+  const int64_t rows = rows_of_tile(kRows, product.rows - row, product.rows);
+  row = std::min(row, product.rows - rows);
   const auto size = static_cast<int64_t>(elementSize(product.conversion.type));
   const Tile tile = {product.rows_data + row * product.row_stride,
                      product.row_stride,
@@ -335,9 +172,10 @@ int64_t compute_tile_at(const IntegerProduct& product, const float* scales, cons
                      columns,
                      product.out + row * product.out_row_stride + column * size,
                      product.out_row_stride,
-                     widened,
+                     prepared,
                      column == 0};
-  return compute_some_rows<kPanelCount, tile_rows(kPanelCount)>(tile, product.rows - row);
+  compute_rows<kPanelCount, kRows>(tile, rows);
+  return row + rows;
 }
 
 }  // namespace
@@ -391,19 +229,22 @@ void multiply_by_weights(const IntegerProduct& product, int64_t channel) {
     scales = padded[0];
     offsets = padded[1];
   }
-  WidenedRows widened;
+  constexpr int64_t kTileColumns = kPanelsOfTile * kPanelColumns;
+  Prepared prepared;
 #if defined(KERNELS_MULTIPLIES_HALVES)
-  // All panels use the widened rows.
-  for (int64_t row = 0, count = 0; row < product.rows; row += count) {
-    for (int64_t column = 0; column < product.columns; column += kTilePanels * kPanelColumns) {
-      count = compute_tile_at(product, scales, offsets, row, column, widened);
+  for (int64_t row = 0, end = 0; row < product.rows; row = end) {
+    for (int64_t column = 0; column < product.columns; column += kTileColumns) {
+      end = compute_tile_at(product, scales, offsets, row, column, prepared);
     }
   }
 #else
   // The panels of a tile stay in a cache for all rows.
-  for (int64_t column = 0; column < product.columns; column += kTilePanels * kPanelColumns) {
+  for (int64_t column = 0; column < product.columns; column += kTileColumns) {
+#if defined(KERNELS_MULTIPLIES_BY_GROUP)
+    prepared.add_panel(product.panels + column / kPanelColumns * product.panel_stride, product.k);
+#endif
     for (int64_t row = 0; row < product.rows;) {
-      row += compute_tile_at(product, scales, offsets, row, column, widened);
+      row = compute_tile_at(product, scales, offsets, row, column, prepared);
     }
   }
 #endif

@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "kernels/gemm/element_products.h"
 #include "kernels/gemm/loaded_elements.h"
 #include "kernels/math/vectorize.h"
 #include "kernels/simd/run_time.h"
@@ -103,9 +104,7 @@ struct TileOf {
   static constexpr int kVectors = kTileBytes / kVectorBytes;
   /// Whether there are few tiles, because WideTile does most of the work or because the code must be small.
   static constexpr bool kIsSmall = kVectorRegisters < 32 && kVectors > 3;
-  static constexpr int kRows = kIsSmall                  ? 2
-                               : Products::kLoadsVectors ? (kVectorRegisters - kVectors) / (kVectors + 1)
-                                                         : kVectorRegisters * 3 / 4 / kVectors;
+  static constexpr int kRows = kIsSmall ? 2 : kVectorRegisters * 3 / 4 / kVectors;
   /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors.
   static constexpr int kLeastVectors = kIsSmall ? kVectors : 1;
   /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. A product of one tile only waits
@@ -124,15 +123,22 @@ struct TileOf {
     const T* const rows[] = {a + I / kVectors * a_stride...};
     Vector<T> sums[] = {((void)I, Vector<T>{})...};
     int64_t p = 0;
-    if constexpr (Products::kLoadsVectors) {
+#if defined(KERNELS_MULTIPLIES_BY_ELEMENT)
+    if constexpr (Products::kAreOfElements) {
+      constexpr int kRowCount = sizeof...(I) / kVectors;
       for (; p + kLanes<T> <= k; p += kLanes<T>) {
-        const Vector<T> rows_of_a[] = {load_elements(rows[I] + p)...};
-        add_rows<kVectors>(sums, rows_of_a, b, b_stride, ahead, ahead_step, std::integer_sequence<int, I...>(),
+        Vector<T> rows_of_a[kRowCount];
+#pragma GCC unroll 8
+        for (int i = 0; i < kRowCount; ++i) {
+          rows_of_a[i] = load_elements(rows[i * kVectors] + p);
+        }
+        add_rows<kVectors>(sums, rows_of_a, b, b_stride, ahead, ahead_step,
                            std::make_integer_sequence<int, kLanes<T>>());
         b += kLanes<T> * b_stride;
         ahead += kLanes<T> * ahead_step;
       }
     }
+#endif
     for (; p < k; ++p, b += b_stride, ahead += ahead_step) {
       ((I < kLines && I < kVectors ? simd::prefetch(ahead + I * stride_of<T>(vector_stride)) : void()), ...);
       const Vector<T> row_of_b[] = {load_elements(b + I % kVectors * stride_of<T>(vector_stride))...};
@@ -145,42 +151,30 @@ struct TileOf {
     (simd::store(at[I], sums[I]), ...);
   }
 
+#if defined(KERNELS_MULTIPLIES_BY_ELEMENT)
+
  private:
-  /// Adds the products of a vector of `a` for each row, and a row of `b` for each element of the vector.
-  template <int kVectors, typename T, int... I, int... Lane>
-  KERNELS_ALWAYS_INLINE static void add_rows(Vector<T> (&sums)[sizeof...(I)],
-                                             const Vector<T> (&rows_of_a)[sizeof...(I)], const T* b, int64_t b_stride,
-                                             const T* ahead, int64_t ahead_step,
-                                             std::integer_sequence<int, I...> sequence,
+  /// Adds the products of a vector of each row of `a`, and a row of `b` for each element of the vector.
+  template <int kVectors, typename T, int kSums, int kRowCount, int... Lane>
+  KERNELS_ALWAYS_INLINE static void add_rows(Vector<T> (&sums)[kSums], const Vector<T> (&rows_of_a)[kRowCount],
+                                             const T* b, int64_t b_stride, const T* ahead, int64_t ahead_step,
                                              std::integer_sequence<int, Lane...>) {
-    (add_row<kVectors, Lane>(sums, rows_of_a, b + Lane * b_stride, ahead + Lane * ahead_step, sequence), ...);
+    constexpr int kUsedLines = std::min(kLines, kVectors);
+    ((prefetch_lines(ahead + Lane * ahead_step, std::make_integer_sequence<int, kUsedLines>()),
+      add_element_products<Lane, kVectors>(sums, rows_of_a, b + Lane * b_stride)),
+     ...);
   }
 
-  template <int kVectors, int kLane, typename T, int... I>
-  KERNELS_ALWAYS_INLINE static void add_row(Vector<T> (&sums)[sizeof...(I)], const Vector<T> (&rows_of_a)[sizeof...(I)],
-                                            const T* b, const T* ahead, std::integer_sequence<int, I...>) {
-    ((I < kLines && I < kVectors ? simd::prefetch(ahead + I * kLanes<T>) : void()), ...);
-    const Vector<T> row_of_b[] = {load_elements(b + I % kVectors * kLanes<T>)...};
-    ((sums[I] = Products::template add_element<kLane>(sums[I], rows_of_a[I], row_of_b[I])), ...);
-    // GCC would load the next rows early, and keep sums in memory instead of registers.
-    simd::compiler_barrier();
+  template <typename T, int... Line>
+  KERNELS_ALWAYS_INLINE static void prefetch_lines(const T* ahead, std::integer_sequence<int, Line...>) {
+    (simd::prefetch(ahead + Line * kLanes<T>), ...);
   }
+#endif
 };
 
 /// Products of elements.
 struct Elements {
-  /// Whether an instruction multiplies a vector by one element of another vector. One load then reads the elements of
-  /// `a` of several steps.
-#if defined(KERNELS_MULTIPLIES_BY_ELEMENT)
-  static constexpr bool kLoadsVectors = true;
-
-  template <int kLane, typename V>
-  static V add_element(V sums, V a, V b) {
-    return simd::add_element_product<kLane>(sums, a, b);
-  }
-#else
-  static constexpr bool kLoadsVectors = false;
-#endif
+  static constexpr bool kAreOfElements = true;
 
   template <typename T>
   static Vector<T> add(Vector<T> sums, const T* a, Vector<T> b) {
@@ -194,7 +188,7 @@ using BaseTile = TileOf<Elements>;
 
 /// Products of pairs of BFloat16. The float type stands for a pair.
 struct Pairs {
-  static constexpr bool kLoadsVectors = false;
+  static constexpr bool kAreOfElements = false;
 
   static Vector<float> add(Vector<float> sums, const float* a, Vector<float> b) {
     return simd::add_pairs(sums, load_float(a), b);

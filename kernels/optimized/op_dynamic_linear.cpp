@@ -31,14 +31,15 @@ static_assert(kBytePanelDepth == simd::kGroupBytes && kRowMultiple == 2 * kByteP
 /// The number of rows that are multiplied by a panel before the next panel.
 constexpr int64_t kDynamicRows = 64;
 
-/// The quantization of a row of the input: the value of a byte is `(byte - zero_point) * scale`.
+/// The quantization of a row of the input: the value of a byte is `(byte - zero_point) * scale`. The bytes are as
+/// simd::add_products() reads them.
 struct RowParameters {
   float scale;
   float zero_point;
 };
 
-/// Quantizes rows as torchao's choose_qparams_affine() and quantize_affine() do. The results are Chars plus 128, as
-/// bytes.
+/// Quantizes rows as torchao's choose_qparams_affine() and quantize_affine() do. The results are Chars, plus 128 if
+/// products are of unsigned bytes.
 struct RowQuantization {
   bool is_symmetric;
   float eps;
@@ -53,9 +54,10 @@ struct RowQuantization {
     const float scale = std::max(range, eps);
     const float zero_point = is_symmetric ? 128.0f : std::clamp(-math::rint(low / scale), 0.0f, 255.0f);
     const float inverse = 1.0f / scale;
+    const RowParameters parameters = {scale, zero_point - simd::kFlippedBits};
     if (type == ScalarType::Float) {
       quantize(reinterpret_cast<const float*>(row), n, inverse, zero_point, bytes);
-      return {scale, zero_point};
+      return parameters;
     }
     float block[kBlockSize];
     for (int64_t i = 0; i < n; i += kBlockSize) {
@@ -63,7 +65,7 @@ struct RowQuantization {
       load_block(type, row + i * size, size, ScalarType::Float, block, count);
       quantize(block, count, inverse, zero_point, bytes + i);
     }
-    return {scale, zero_point};
+    return parameters;
   }
 
  private:
@@ -71,7 +73,7 @@ struct RowQuantization {
     vectorized_for(n, [=](int64_t i) {
       const float value = math::rint(row[i] * inverse) + zero_point;
       const float raised = value > 0.0f ? value : 0.0f;  // also for NaN
-      bytes[i] = static_cast<uint8_t>(static_cast<int32_t>(raised < 255.0f ? raised : 255.0f));
+      bytes[i] = static_cast<uint8_t>(static_cast<int32_t>(raised < 255.0f ? raised : 255.0f)) ^ simd::kFlippedBits;
     });
   }
 };

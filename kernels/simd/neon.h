@@ -13,39 +13,91 @@ using Bytes = uint8x16_t;
 using Ints = int32x4_t;
 inline constexpr int64_t kByteLanes = 16;
 
-KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
-  const int8x16_t signed_weights = vreinterpretq_s8_u8(weights);
+// Instructions multiply weights by one group of x. add_group_products<kGroup>() adds to each sum the products of group
+// kGroup of x, in place of the sum's own group, and of the sum's group of weights. total() returns the 32-bit sums.
+#define KERNELS_MULTIPLIES_BY_GROUP
+
 #if defined(__ARM_FEATURE_MATMUL_INT8)
-  return vusdotq_s32(sums, x, signed_weights);
-#elif defined(__ARM_FEATURE_DOTPROD)
-  // The instruction needs two signed operands: 128 is subtracted from each byte of x, and 128 times the weights is
-  // added to the sum. Compilers compute the correction once for all rows that have the same weights.
-  const int8x16_t signed_x = vreinterpretq_s8_u8(veorq_u8(x, vdupq_n_u8(0x80)));
-  const Ints lacking = vdotq_s32(Ints{}, vdupq_n_s8(-128), signed_weights);
-  return vdotq_s32(vsubq_s32(sums, lacking), signed_x, signed_weights);
-#else
-  // The product of two bytes fits into 16 bits.
-  const int16x8_t low =
-      vmulq_s16(vreinterpretq_s16_u16(vmovl_u8(vget_low_u8(x))), vmovl_s8(vget_low_s8(signed_weights)));
-  const int16x8_t high =
-      vmulq_s16(vreinterpretq_s16_u16(vmovl_u8(vget_high_u8(x))), vmovl_s8(vget_high_s8(signed_weights)));
-  return vaddq_s32(sums, vpaddq_s32(vpaddlq_s16(low), vpaddlq_s16(high)));
-#endif
+
+KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
+  return vusdotq_s32(sums, x, vreinterpretq_s8_u8(weights));
 }
 
+using GroupSums = Ints;
+
+template <int kGroup>
+KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes x, Bytes weights) {
+  return vsudotq_laneq_s32(sums, vreinterpretq_s8_u8(weights), x, kGroup);
+}
+
+KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return sums; }
+
+#elif defined(__ARM_FEATURE_DOTPROD)
+
+#define KERNELS_MULTIPLIES_SIGNED_BYTES
+
+KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
+  return vdotq_s32(sums, vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights));
+}
+
+using GroupSums = Ints;
+
+template <int kGroup>
+KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes x, Bytes weights) {
+  return vdotq_laneq_s32(sums, vreinterpretq_s8_u8(weights), vreinterpretq_s8_u8(x), kGroup);
+}
+
+KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return sums; }
+
+#else
+
+#define KERNELS_MULTIPLIES_SIGNED_BYTES
+
+/// The products of the lower and of the higher eight bytes.
+struct Products {
+  int16x8_t lower;
+  int16x8_t higher;
+
+  KERNELS_ALWAYS_INLINE Products(Bytes x, Bytes weights)
+      : lower(vmull_s8(vget_low_s8(vreinterpretq_s8_u8(x)), vget_low_s8(vreinterpretq_s8_u8(weights)))),
+        higher(vmull_high_s8(vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights))) {}
+};
+
+KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
+  const Products products{x, weights};
+  return vaddq_s32(sums, vpaddq_s32(vpaddlq_s16(products.lower), vpaddlq_s16(products.higher)));
+}
+
+/// Sums of two neighboring products.
+struct GroupSums {
+  Ints lower;
+  Ints higher;
+};
+
+template <int kGroup>
+KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes x, Bytes weights) {
+  const Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kGroup)), weights};
+  return {vpadalq_s16(sums.lower, products.lower), vpadalq_s16(sums.higher, products.higher)};
+}
+
+KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return vpaddq_s32(sums.lower, sums.higher); }
+
+#endif
+
 #define KERNELS_MULTIPLIES_BY_ELEMENT
-/// sums + a[kLane] * b
+
+/// sums + a[kLane] * b. GCC would copy the element to all lanes of a register first, for which tiles have no registers.
 template <int kLane>
 KERNELS_ALWAYS_INLINE inline Vector<float> add_element_product(Vector<float> sums, Vector<float> a, Vector<float> b) {
-  return reinterpret_cast<Vector<float>>(vfmaq_laneq_f32(
-      reinterpret_cast<float32x4_t>(sums), reinterpret_cast<float32x4_t>(b), reinterpret_cast<float32x4_t>(a), kLane));
+  asm("fmla %0.4s, %1.4s, %2.s[%3]" : "+w"(sums) : "w"(b), "w"(a), "i"(kLane));
+  return sums;
 }
 
 template <int kLane>
 KERNELS_ALWAYS_INLINE inline Vector<double> add_element_product(Vector<double> sums, Vector<double> a,
                                                                 Vector<double> b) {
-  return reinterpret_cast<Vector<double>>(vfmaq_laneq_f64(
-      reinterpret_cast<float64x2_t>(sums), reinterpret_cast<float64x2_t>(b), reinterpret_cast<float64x2_t>(a), kLane));
+  asm("fmla %0.2d, %1.2d, %2.d[%3]" : "+w"(sums) : "w"(b), "w"(a), "i"(kLane));
+  return sums;
 }
 
 KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&groups)[4]) {
@@ -62,6 +114,15 @@ KERNELS_ALWAYS_INLINE inline void interleave(const Bytes (&rows)[4], Bytes (&gro
 KERNELS_ALWAYS_INLINE inline Ints rounded(Ints sums, const float* scales, const float* offsets, const ByteRange& to) {
   const float32x4_t x = vfmaq_f32(vld1q_f32(offsets), vcvtq_f32_s32(sums), vld1q_f32(scales));
   return vcvtnq_s32_f32(vminq_f32(vmaxq_f32(x, vdupq_n_f32(to.min)), vdupq_n_f32(to.max)));
+}
+
+#define KERNELS_ROUNDS_ON_LINES
+
+KERNELS_ALWAYS_INLINE inline Ints rounded_on_line(Ints sums, const float* scales, const float* offsets,
+                                                  float line_scale, float line_offset, const ByteRange& to) {
+  const float32x4_t x = vrndnq_f32(vfmaq_f32(vld1q_f32(offsets), vcvtq_f32_s32(sums), vld1q_f32(scales)));
+  const float32x4_t y = vfmaq_f32(vdupq_n_f32(line_offset), x, vdupq_n_f32(line_scale));
+  return vcvtnq_s32_f32(vminq_f32(vmaxq_f32(y, vdupq_n_f32(to.min)), vdupq_n_f32(to.max)));
 }
 
 KERNELS_ALWAYS_INLINE inline Bytes narrow(const Ints (&x)[4]) {

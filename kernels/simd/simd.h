@@ -138,6 +138,31 @@ KERNELS_ALWAYS_INLINE inline Bytes repeat_group(uint32_t group) {
   return load_as<Bytes>(&groups);
 }
 
+/// Whether add_products() reads signed bytes x. On other sets, x is unsigned.
+#if defined(KERNELS_MULTIPLIES_SIGNED_BYTES)
+inline constexpr bool kMultipliesSignedBytes = true;
+#else
+inline constexpr bool kMultipliesSignedBytes = false;
+#endif
+
+/// The bits to flip in unsigned bytes x before add_products(). If the products are of signed bytes, the flip subtracts
+/// 128 from x. The sums then lack 128 times the weights, which lacking_sums() returns.
+inline constexpr uint8_t kFlippedBits = kMultipliesSignedBytes ? 0x80 : 0;
+
+/// Returns 128 times the sums of `count` vectors of weights, `stride` bytes apart, if add_products() multiplies signed
+/// bytes. Returns 0 on other sets.
+KERNELS_ALWAYS_INLINE inline Ints lacking_sums([[maybe_unused]] const char* weights, [[maybe_unused]] int64_t stride,
+                                               [[maybe_unused]] int64_t count) {
+  Ints sums = {};
+#if defined(KERNELS_MULTIPLIES_SIGNED_BYTES)
+  for (int64_t i = 0; i < count; ++i) {
+    sums = add_products(sums, repeat_group(0x01010101u), load_as<Bytes>(weights + i * stride));
+  }
+  sums = sums << 7;
+#endif
+  return sums;
+}
+
 /// 16 times the signed 4-bit integers in the lower and in the higher halves of bytes.
 struct Halves {
   Bytes lower;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/convolution/packed/float_rows.h"
+#include "kernels/gemm/element_products.h"
 #include "kernels/gemm/float_panels.h"
 #include "kernels/gemm/layouts.h"
 #include "kernels/gemm/loaded_elements.h"
@@ -85,6 +86,20 @@ KERNELS_ALWAYS_INLINE inline V add_products(V sums, float in, V row) {
   return sums + in * row;
 }
 
+#if defined(KERNELS_MULTIPLIES_BY_ELEMENT)
+
+/// Adds the products of a vector of inputs of each pixel, and a row of weights for each of these inputs.
+template <int kVectors, typename V, int kSums, int kPixels, int... Lane>
+KERNELS_ALWAYS_INLINE inline void add_rows(V (&sums)[kSums], const V (&pixels)[kPixels], const float* weight,
+                                           const float* next, int64_t next_stride,
+                                           std::integer_sequence<int, Lane...>) {
+  ((simd::prefetch<2>(next + Lane * next_stride),
+    add_element_products<Lane, kVectors>(sums, pixels, weight + Lane * kFloatPanelColumns)),
+   ...);
+}
+
+#endif
+
 template <bool kPairs, typename V, int kVectors, int... I>
 inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> all) {
   constexpr int64_t kOfVector = sizeof(V) / sizeof(float);
@@ -95,7 +110,24 @@ inline void sum_pixels(const TileArgs& tile, std::integer_sequence<int, I...> al
   for (int64_t place = 0; place < tile.places; ++place) {
     const float* const* const pixels = tile.pixels + place * tile.place_stride;
     const float* const in[] = {pixels[I / kVectors] + tile.first...};
-    for (int64_t p = 0; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
+    int64_t p = 0;
+#if defined(KERNELS_MULTIPLIES_BY_ELEMENT)
+    if constexpr (!kPairs) {
+      constexpr int kPixels = sizeof...(I) / kVectors;
+      for (; p + kOfVector <= tile.depth; p += kOfVector) {
+        V pixels_of_in[kPixels];
+#pragma GCC unroll 8
+        for (int i = 0; i < kPixels; ++i) {
+          pixels_of_in[i] = simd::load_as<V>(in[i * kVectors] + p);
+        }
+        add_rows<kVectors>(sums, pixels_of_in, weight, next, tile.next_stride,
+                           std::make_integer_sequence<int, kOfVector>());
+        weight += kOfVector * kFloatPanelColumns;
+        next += kOfVector * tile.next_stride;
+      }
+    }
+#endif
+    for (; p < tile.depth; ++p, weight += kFloatPanelColumns, next += tile.next_stride) {
       simd::prefetch<2>(next);  // into the L2 cache
       const V row[] = {simd::load_as<V>(weight + I % kVectors * vector_stride)...};
       ((sums[I] = add_products<kPairs>(sums[I], load_float(in[I] + p), row[I])), ...);

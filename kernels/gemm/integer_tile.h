@@ -1,0 +1,262 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/gemm/integer_product.h"
+#include "kernels/simd/simd.h"
+#include "kernels/simd/width.h"
+
+/// The sums of a tile of an IntegerProduct. Prepared and add_groups() are defined once for each way in which instruction
+/// sets multiply bytes: as 16-bit integers (KERNELS_MULTIPLIES_HALVES), a vector by one group of another vector
+/// (KERNELS_MULTIPLIES_BY_GROUP), or two vectors.
+namespace rules_executorch::kernels::integer {
+
+/// What is computed once for several tiles.
+struct Prepared;
+
+/// The operands of a tile: rows and panels of a product, from some element on.
+struct Tile {
+  const char* rows_data;
+  int64_t row_stride;
+  uint8_t row_bits;
+  const char* panels;
+  int64_t panel_stride;
+  int64_t k;
+  const SumConversion& conversion;
+  /// The factors and offsets of the columns, padded to whole vectors.
+  const float* scales;
+  const float* offsets;
+  int64_t columns;
+  char* out;
+  int64_t out_row_stride;
+  Prepared& prepared;
+  bool is_first_panel;
+};
+
+inline constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
+/// The number of vectors in a panel.
+inline constexpr int kVectorsOfPanel = static_cast<int>(kPanelBytes / simd::kByteLanes);
+/// The number of vectors of sums that a tile keeps in registers.
+#if defined(__AVX512VNNI__)
+inline constexpr int kVectorsOfTile = 24;
+#elif defined(KERNELS_MULTIPLIES_BY_GROUP)
+// Sums of two vectors leave fewer registers for products.
+inline constexpr int kVectorsOfTile = sizeof(simd::GroupSums) == sizeof(simd::Ints) ? 24 : 8;
+#else
+// The instructions that widen bytes need registers, too.
+inline constexpr int kVectorsOfTile = kVectorRegisters / 2;
+#endif
+inline constexpr int kPanelsOfTile = std::clamp(kVectorsOfTile / kVectorsOfPanel / 4, 1, static_cast<int>(kPanels));
+inline constexpr int kRowsOfTile = 12;
+
+/// The number of rows of a tile of `panels` panels.
+constexpr int tile_rows(int panels) { return std::clamp(kVectorsOfTile / (panels * kVectorsOfPanel), 1, kRowsOfTile); }
+
+/// The last elements of a row, fewer than 4, padded with zeros.
+[[gnu::noinline]] inline uint32_t load_last_group(const char* elements, int64_t n) {
+  uint8_t bytes[kPanelDepth] = {};
+  for (int64_t i = 0; i < n && i < kPanelDepth; ++i) {
+    bytes[i] = static_cast<uint8_t>(elements[i]);
+  }
+  uint32_t group;
+  std::memcpy(&group, bytes, sizeof(group));
+  return group;
+}
+
+/// The next 4 elements of a row.
+KERNELS_ALWAYS_INLINE inline uint32_t load_group(const char* elements, int64_t n) {
+  if (n < kPanelDepth) {
+    return load_last_group(elements, n);
+  }
+  uint32_t group;
+  std::memcpy(&group, elements, sizeof(group));
+  return group;
+}
+
+/// Loads the groups of all columns from element `p` on.
+template <int kVectors>
+KERNELS_ALWAYS_INLINE inline void load_panels(const Tile& tile, int64_t p, simd::Bytes (&panels)[kVectors]) {
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectors; ++j) {
+    panels[j] = simd::load_as<simd::Bytes>(tile.panels + j / kVectorsOfPanel * tile.panel_stride + p * kPanelColumns +
+                                           j % kVectorsOfPanel * simd::kByteLanes);
+  }
+}
+
+#if defined(KERNELS_MULTIPLIES_HALVES)
+
+/// The rows of a tile, widened to 16 bits for all panels: the even bytes of each group, and the odd bytes.
+struct Prepared {
+  /// The number of bytes of each row. Longer rows are widened in steps, for each panel again.
+  static constexpr int64_t kBytes = 1536;
+  alignas(simd::kByteLanes) char even[tile_rows(1)][kBytes];
+  alignas(simd::kByteLanes) char odd[tile_rows(1)][kBytes];
+};
+
+/// Widens `n` bytes of a row of unsigned bytes.
+KERNELS_ALWAYS_INLINE inline void widen(const char* row, int64_t n, simd::Bytes bits, uint8_t row_bits, char* even,
+                                        char* odd) {
+  int64_t p = 0;
+  for (; p + simd::kByteLanes <= n; p += simd::kByteLanes) {
+    const simd::Bytes bytes = simd::load_as<simd::Bytes>(row + p) ^ bits;
+    simd::store(even + p, simd::even_bytes(bytes));
+    simd::store(odd + p, simd::odd_bytes(bytes));
+  }
+  for (; p < n; p += kPanelDepth) {
+    const uint32_t bytes = load_group(row + p, n - p) ^ row_bits * 0x01010101u;
+    const uint32_t halves[] = {bytes & 0x00FF00FFu, bytes >> 8 & 0x00FF00FFu};
+    std::memcpy(even + p, &halves[0], sizeof(uint32_t));
+    std::memcpy(odd + p, &halves[1], sizeof(uint32_t));
+  }
+}
+
+/// Adds the products of one half of each group.
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_halves(const char (&rows)[tile_rows(1)][Prepared::kBytes], int64_t p,
+                                             const simd::Bytes (&panels)[kVectors],
+                                             simd::Ints (&totals)[kRows][kVectors]) {
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    uint32_t group;
+    std::memcpy(&group, rows[i] + p, sizeof(group));
+    const simd::Bytes row = simd::repeat_group(group);
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      totals[i][j] = simd::add_half_products(totals[i][j], row, panels[j]);
+    }
+  }
+}
+
+/// Adds the products of all groups.
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
+                                             simd::Ints (&totals)[kRows][kVectors]) {
+  Prepared& widened = tile.prepared;
+  for (int64_t first = 0; first < tile.k; first += Prepared::kBytes) {
+    const int64_t n = std::min(Prepared::kBytes, tile.k - first);
+    if (tile.is_first_panel || tile.k > Prepared::kBytes) {
+      for (int i = 0; i < kRows; ++i) {
+        widen(tile.rows_data + i * tile.row_stride + first, n, bits, tile.row_bits, widened.even[i], widened.odd[i]);
+      }
+    }
+    for (int64_t p = 0; p < n; p += kPanelDepth) {
+      simd::Bytes panels[kVectors];
+      simd::Bytes halves[kVectors];
+      load_panels(tile, first + p, panels);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        halves[j] = simd::even_chars(panels[j]);
+      }
+      add_halves(widened.even, p, halves, totals);
+#pragma GCC unroll 4
+      for (int j = 0; j < kVectors; ++j) {
+        halves[j] = simd::odd_chars(panels[j]);
+      }
+      add_halves(widened.odd, p, halves, totals);
+    }
+  }
+}
+
+#elif defined(KERNELS_MULTIPLIES_BY_GROUP)
+
+/// The sums that the products of a panel lack, for all rows.
+struct Prepared {
+  simd::Ints lacking[kVectorsOfPanel];
+
+  void add_panel(const char* panel, int64_t k) {
+    for (int j = 0; j < kVectorsOfPanel; ++j) {
+      lacking[j] = simd::lacking_sums(panel + j * simd::kByteLanes, kPanelBytes, (k + kPanelDepth - 1) / kPanelDepth);
+    }
+  }
+};
+static_assert(kPanelsOfTile == 1);
+
+/// Adds the products of one group of `rows` and a block of a panel.
+template <int kGroup, int kRows>
+KERNELS_ALWAYS_INLINE inline void add_group(const simd::Bytes (&rows)[kRows], const char* block,
+                                            simd::GroupSums (&sums)[kRows][kVectorsOfPanel]) {
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectorsOfPanel; ++j) {
+    const auto weights = simd::load_as<simd::Bytes>(block + j * simd::kByteLanes);
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      sums[i][j] = simd::add_group_products<kGroup>(sums[i][j], rows[i], weights);
+    }
+    // The compiler would load the next vectors early, and keep sums in memory instead of registers.
+    simd::compiler_barrier();
+  }
+}
+
+/// Adds the products of all groups.
+template <int kRows>
+KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
+                                             simd::Ints (&totals)[kRows][kVectorsOfPanel]) {
+  const char* in = tile.rows_data;
+  const int64_t stride = tile.row_stride;
+  const char* block = tile.panels;
+  simd::GroupSums sums[kRows][kVectorsOfPanel] = {};
+  simd::Bytes rows[kRows];
+  int64_t left = tile.k;
+  for (; left >= simd::kByteLanes; left -= simd::kByteLanes, in += simd::kByteLanes, block += 4 * kPanelBytes) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      rows[i] = simd::load_as<simd::Bytes>(in + i * stride) ^ bits;
+    }
+    add_group<0>(rows, block, sums);
+    add_group<1>(rows, block + kPanelBytes, sums);
+    add_group<2>(rows, block + 2 * kPanelBytes, sums);
+    add_group<3>(rows, block + 3 * kPanelBytes, sums);
+  }
+  for (; left > 0; left -= kPanelDepth, in += kPanelDepth, block += kPanelBytes) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      rows[i] = simd::repeat_group(load_group(in + i * stride, left)) ^ bits;
+    }
+    add_group<0>(rows, block, sums);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectorsOfPanel; ++j) {
+      totals[i][j] = simd::total(sums[i][j]) + tile.prepared.lacking[j];
+    }
+  }
+}
+
+#else
+
+struct Prepared {};
+
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_group(const Tile& tile, int64_t p, int64_t n, simd::Bytes bits,
+                                            simd::Ints (&totals)[kRows][kVectors]) {
+  simd::Bytes panels[kVectors];
+  load_panels(tile, p, panels);
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    const simd::Bytes row = simd::repeat_group(load_group(tile.rows_data + i * tile.row_stride + p, n)) ^ bits;
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j) {
+      totals[i][j] = simd::add_products(totals[i][j], row, panels[j]);
+    }
+  }
+}
+
+/// Adds the products of all groups.
+template <int kRows, int kVectors>
+KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
+                                             simd::Ints (&totals)[kRows][kVectors]) {
+  int64_t p = 0;
+  for (; p + kPanelDepth <= tile.k; p += kPanelDepth) {
+    add_group(tile, p, kPanelDepth, bits, totals);
+  }
+  if (p < tile.k) {
+    add_group(tile, p, tile.k - p, bits, totals);
+  }
+}
+
+#endif
+
+}  // namespace rules_executorch::kernels::integer
