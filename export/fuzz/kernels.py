@@ -18,7 +18,7 @@ from export.fuzz.judge import Reference
 from export.fuzz.programs import SPREADS_NAN, Programs
 from export.graph_passes import passes
 from export.lowering import Lowering
-from kernels.testing import processor
+from kernels.testing import arm64, processor
 
 # Near infinities and NaN, the kernels of these operators have other results than PyTorch (docs/optimized_kernels.md).
 _OTHER_NAN = (SPREADS_NAN, "rules_executorch::scaled_dot_product_attention")
@@ -39,9 +39,11 @@ class Kernels:
 
     Attributes:
         runner: an executorch_binary with all kernels and without a program.
+        emulator: the emulator for a runner for arm64. None for a runner for this machine.
     """
 
     runner: Path
+    emulator: arm64.Emulator | None = None
 
     def wrong(self, programs: Programs, reference: Reference, names: Sequence[str]) -> tuple[str, str]:
         """Returns the first instruction set with wrong results, and the difference; both empty if all are correct.
@@ -74,10 +76,16 @@ class Kernels:
             ptd.write_bytes(samples.serialize({method.name: stored}))
             command = [str(self.runner), f"--program={pte}", f"--samples={ptd}", "--check"]
             command.append(f"--min_snr={reference.least_snr()}")
-            for instruction_set, threads in itertools.product(processor.instruction_sets(), _THREADS):
-                if said := _run([*command, f"--threads={threads}"], instruction_set):
+            for (instruction_set, machine), threads in itertools.product(self._machines().items(), _THREADS):
+                if said := _run([*machine, *command, f"--threads={threads}"], instruction_set):
                     return instruction_set, f"{threads} threads: {said}"
         return "", ""
+
+    def _machines(self) -> dict[str, list[str]]:
+        """Returns the instruction sets, and the start of the command of a run on each."""
+        if self.emulator is None:
+            return {instruction_set: [] for instruction_set in processor.instruction_sets()}
+        return {name: self.emulator.command(one) for name, one in arm64.PROCESSORS.items()}
 
 
 def _run(command: Sequence[str], instruction_set: str) -> str:

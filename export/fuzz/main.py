@@ -29,6 +29,7 @@ from export.fuzz.check import Check, Counts, FailedError, Failure, RefusedError,
 from export.fuzz.draft import Draft, draft
 from export.fuzz.kernels import Kernels
 from export.fuzz.spec import Spec, parse
+from kernels.testing.arm64 import Emulator
 
 _COUNT = flags.DEFINE_integer("count", 40, "How many modules.")
 _SEED = flags.DEFINE_integer("seed", 1, "The same seed makes the same modules.")
@@ -38,6 +39,8 @@ _REPORT = flags.DEFINE_integer("report", 100, "A line of counts each so many mod
 _RUNNER = flags.DEFINE_string(
     "runner", "", "Runs programs with the kernels, too, by this executorch_binary of all of them."
 )
+_QEMU = flags.DEFINE_string("qemu", "", "QEMU's emulator, if the runner is for arm64.")
+_LOADER = flags.DEFINE_string("loader", "", "The dynamic loader of arm64, below lib.")
 
 # The number of modules for one seed of Hypothesis. After a failure, the rest of the batch is not checked.
 _BATCH = 100
@@ -146,7 +149,8 @@ def main() -> None:
     gc.set_threshold(50_000)
     counts = Counts()
     with tempfile.TemporaryDirectory() as temporary, repeated_work.avoided():
-        kernels = Kernels(Path(_RUNNER.value)) if _RUNNER.value else None
+        emulator = Emulator(Path(_QEMU.value), Path(_LOADER.value)) if _QEMU.value else None
+        kernels = Kernels(Path(_RUNNER.value), emulator) if _RUNNER.value else None
         check = Check(Path(temporary), counts, kernels)
         if _SPEC.value:
             for failure in check(_drafted(parse(_SPEC.value))):

@@ -8,9 +8,10 @@
 #include "kernels/simd/simd.h"
 #include "kernels/simd/width.h"
 
-/// The sums of a tile of an IntegerProduct. Prepared and add_groups() are defined once for each way in which instruction
-/// sets multiply bytes: as 16-bit integers (KERNELS_MULTIPLIES_HALVES), a vector by one group of another vector
-/// (KERNELS_MULTIPLIES_BY_GROUP), or two vectors.
+/// The sums of a tile of an IntegerProduct. Prepared and add_groups() are defined once for each way in which
+/// instruction sets multiply bytes: as 16-bit integers (KERNELS_MULTIPLIES_HALVES), as matrices of two rows
+/// (KERNELS_MULTIPLIES_MATRICES), a vector by one group of another vector (KERNELS_MULTIPLIES_BY_GROUP), or two
+/// vectors.
 namespace rules_executorch::kernels::integer {
 
 /// What is computed once for several tiles.
@@ -39,7 +40,7 @@ inline constexpr int64_t kPanelBytes = kPanelColumns * kPanelDepth;
 /// The number of vectors in a panel.
 inline constexpr int kVectorsOfPanel = static_cast<int>(kPanelBytes / simd::kByteLanes);
 /// The number of vectors of sums that a tile keeps in registers.
-#if defined(__AVX512VNNI__)
+#if defined(__AVX512VNNI__) || defined(KERNELS_MULTIPLIES_MATRICES)
 inline constexpr int kVectorsOfTile = 24;
 #elif defined(KERNELS_MULTIPLIES_BY_GROUP)
 // Sums of two vectors leave fewer registers for products.
@@ -155,6 +156,73 @@ KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
         halves[j] = simd::odd_chars(panels[j]);
       }
       add_halves(widened.odd, p, halves, totals);
+    }
+  }
+}
+
+#elif defined(KERNELS_MULTIPLIES_MATRICES)
+
+struct Prepared {};
+
+/// Adds the products of pairs of rows and of the columns of two blocks, `block` and `next`.
+template <int kPairs>
+KERNELS_ALWAYS_INLINE inline void add_matrices(const simd::Bytes (&rows)[kPairs], const char* block, const char* next,
+                                               simd::Ints (&sums)[kPairs][2 * kVectorsOfPanel]) {
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectorsOfPanel; ++j) {
+    simd::Bytes columns[2];
+    simd::interleave_groups(simd::load_as<simd::Bytes>(block + j * simd::kByteLanes),
+                            simd::load_as<simd::Bytes>(next + j * simd::kByteLanes), columns);
+#pragma GCC unroll 12
+    for (int i = 0; i < kPairs; ++i) {
+      sums[i][2 * j] = simd::add_matrix_products(sums[i][2 * j], rows[i], columns[0]);
+      sums[i][2 * j + 1] = simd::add_matrix_products(sums[i][2 * j + 1], rows[i], columns[1]);
+    }
+    // The compiler would load the next vectors early, and keep sums in memory instead of registers.
+    simd::compiler_barrier();
+  }
+}
+
+/// Adds the products of all groups.
+template <int kRows>
+KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
+                                             simd::Ints (&totals)[kRows][kVectorsOfPanel]) {
+  constexpr int kPairs = (kRows + 1) / 2;
+  constexpr int64_t kDepth = 2 * kPanelDepth;
+  const char* in = tile.rows_data;
+  const int64_t stride = tile.row_stride;
+  const char* block = tile.panels;
+  simd::Ints sums[kPairs][2 * kVectorsOfPanel] = {};
+  simd::Bytes rows[kPairs];
+  int64_t left = tile.k;
+  // If the number of rows is odd, the last row is its own pair.
+  const auto second = [](int i) { return std::min(2 * i + 1, kRows - 1); };
+  for (; left >= kDepth; left -= kDepth, in += kDepth, block += 2 * kPanelBytes) {
+#pragma GCC unroll 12
+    for (int i = 0; i < kPairs; ++i) {
+      rows[i] = simd::load_rows(in + 2 * i * stride, in + second(i) * stride) ^ bits;
+    }
+    add_matrices(rows, block, block + kPanelBytes, sums);
+  }
+  if (left > 0) {
+    constexpr char kZeros[kPanelBytes] = {};
+#pragma GCC unroll 12
+    for (int i = 0; i < kPairs; ++i) {
+      char last[2][kDepth] = {};
+      std::memcpy(last[0], in + 2 * i * stride, left);
+      std::memcpy(last[1], in + second(i) * stride, left);
+      rows[i] = simd::load_rows(last[0], last[1]) ^ bits;
+    }
+    add_matrices(rows, block, left > kPanelDepth ? block + kPanelBytes : kZeros, sums);
+  }
+#pragma GCC unroll 12
+  for (int i = 0; i < kPairs; ++i) {
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectorsOfPanel; ++j) {
+      simd::Ints of_rows[2];
+      simd::rows_of_matrices(sums[i][2 * j], sums[i][2 * j + 1], of_rows);
+      totals[2 * i][j] = of_rows[0];
+      totals[second(i)][j] = of_rows[second(i) - 2 * i];
     }
   }
 }

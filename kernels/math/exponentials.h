@@ -86,7 +86,7 @@ inline void silu(int64_t n, float* out, const float* in) {
 }
 
 /// out[i] = exp_of_negative(in[i] * scale - origin) for 0 <= i < n. Adds the results to `sum`. `out` may be `in`.
-/// Prefetches the `n` elements after `in`, which are often the next row.
+/// Prefetches the `n` elements after `in` and after `out`, which are often the next row.
 inline void exp_of_negative(int64_t n, float* out, const float* in, float scale, float origin,
                             LaneReduction<float>& sum) {
   using internal::kFloats;
@@ -102,6 +102,8 @@ inline void exp_of_negative(int64_t n, float* out, const float* in, float scale,
   for (; i + kVectors * kFloats <= n; i += kVectors * kFloats) {
     simd::prefetch(in + n + i);
     simd::prefetch(in + n + i + 16);
+    simd::prefetch_to_write(out + n + i);
+    simd::prefetch_to_write(out + n + i + 16);
 #pragma GCC unroll 4
     for (int v = 0; v < kVectors; ++v) {
       const internal::Floats x = simd::load(in + i + v * kFloats);

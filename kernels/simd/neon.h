@@ -13,28 +13,44 @@ using Bytes = uint8x16_t;
 using Ints = int32x4_t;
 inline constexpr int64_t kByteLanes = 16;
 
-// Instructions multiply weights by one group of x. add_group_products<kGroup>() adds to each sum the products of group
-// kGroup of x, in place of the sum's own group, and of the sum's group of weights. total() returns the 32-bit sums.
-#define KERNELS_MULTIPLIES_BY_GROUP
-
 #if defined(__ARM_FEATURE_MATMUL_INT8)
 
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
   return vusdotq_s32(sums, x, vreinterpretq_s8_u8(weights));
 }
 
-using GroupSums = Ints;
+#define KERNELS_MULTIPLIES_MATRICES
 
-template <int kGroup>
-KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes x, Bytes weights) {
-  return vsudotq_laneq_s32(sums, vreinterpretq_s8_u8(weights), x, kGroup);
+/// A matrix of two rows: eight bytes from each address.
+KERNELS_ALWAYS_INLINE inline Bytes load_rows(const void* first, const void* second) {
+  return vcombine_u8(vld1_u8(static_cast<const uint8_t*>(first)), vld1_u8(static_cast<const uint8_t*>(second)));
 }
 
-KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return sums; }
+/// Two matrices of two rows, each row a group of `first` and the same group of `second`.
+KERNELS_ALWAYS_INLINE inline void interleave_groups(Bytes first, Bytes second, Bytes (&matrices)[2]) {
+  matrices[0] = vreinterpretq_u8_u32(vzip1q_u32(vreinterpretq_u32_u8(first), vreinterpretq_u32_u8(second)));
+  matrices[1] = vreinterpretq_u8_u32(vzip2q_u32(vreinterpretq_u32_u8(first), vreinterpretq_u32_u8(second)));
+}
 
-#elif defined(__ARM_FEATURE_DOTPROD)
+/// Adds the products of each row of `x` and each row of `weights`: a matrix of two rows and two columns.
+KERNELS_ALWAYS_INLINE inline Ints add_matrix_products(Ints sums, Bytes x, Bytes weights) {
+  return vusmmlaq_s32(sums, x, vreinterpretq_s8_u8(weights));
+}
 
+/// The rows of two matrices of sums, side by side.
+KERNELS_ALWAYS_INLINE inline void rows_of_matrices(Ints left, Ints right, Ints (&rows)[2]) {
+  rows[0] = vreinterpretq_s32_s64(vzip1q_s64(vreinterpretq_s64_s32(left), vreinterpretq_s64_s32(right)));
+  rows[1] = vreinterpretq_s32_s64(vzip2q_s64(vreinterpretq_s64_s32(left), vreinterpretq_s64_s32(right)));
+}
+
+#else
+
+// add_group_products<kGroup>() adds to each sum the products of group kGroup of x, in place of the sum's own group, and
+// of the sum's group of weights. total() returns the 32-bit sums.
+#define KERNELS_MULTIPLIES_BY_GROUP
 #define KERNELS_MULTIPLIES_SIGNED_BYTES
+
+#if defined(__ARM_FEATURE_DOTPROD)
 
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
   return vdotq_s32(sums, vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights));
@@ -50,8 +66,6 @@ KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes 
 KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return sums; }
 
 #else
-
-#define KERNELS_MULTIPLIES_SIGNED_BYTES
 
 /// The products of the lower and of the higher eight bytes.
 struct Products {
@@ -82,6 +96,7 @@ KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes 
 
 KERNELS_ALWAYS_INLINE inline Ints total(GroupSums sums) { return vpaddq_s32(sums.lower, sums.higher); }
 
+#endif
 #endif
 
 #define KERNELS_MULTIPLIES_BY_ELEMENT

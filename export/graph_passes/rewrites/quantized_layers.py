@@ -130,7 +130,7 @@ class _Layer:
     ) -> _Layer | None:
         """Returns the layer of a linear layer or a convolution; None if the operator does not support it."""
         weights = _weight(program, call.weight) if call else None
-        if call is None or weights is None or weights[0].dim() > 4:
+        if call is None or weights is None or not 2 <= weights[0].dim() <= 4:
             return None
         bias = torch.zeros(weights[0].shape[0]) if call.bias is None else _values(program, call.bias)
         return None if bias is None or bias.dim() != 1 else cls._of_weight(program, node, call.input, *weights, bias)

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from absl import app, flags
 
+from kernels.testing import arm64
 from tools.bench import report
 from tools.bench.arm64 import emulated
 
@@ -26,9 +27,8 @@ _MODELS = flags.DEFINE_list("models", None, "The names of the models in models.j
 _HERE = Path(__file__).parent
 _KERNELS = {"ours": "ours", "xnnpack": "XNNPACK"}
 
-# QEMU's processors by the instruction set of our kernels. XNNPACK has kernels for SVE and SME, and ours have not, so
-# that the comparison is without these extensions.
-_PROCESSORS = {"baseline": "cortex-a53", "dotprod": "cortex-a76", "i8mm_bf16": "max,sve=off,sme=off"}
+# XNNPACK has kernels for SVE and SME, and ours have not, so that the comparison is without these extensions.
+_PROCESSORS = arm64.PROCESSORS | {"i8mm_bf16": arm64.PROCESSORS["i8mm_bf16"] + ",sve=off,sme=off"}
 
 
 def _instructions_of_inference(runner: Path, processor: str) -> int:

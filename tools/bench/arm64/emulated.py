@@ -9,6 +9,8 @@ from pathlib import Path
 
 from absl import flags
 
+from kernels.testing import arm64
+
 _QEMU = flags.DEFINE_string("qemu", None, "QEMU's emulator of arm64 programs.", required=True)
 _LOADER = flags.DEFINE_string("loader", None, "The dynamic loader of arm64, below lib.", required=True)
 
@@ -25,11 +27,11 @@ def instructions(processor: str, command: Sequence[str | Path]) -> int:
     Raises:
         EmulationError: the command failed.
     """
-    libraries = Path(_LOADER.value).resolve().parents[1]
+    emulator = arm64.Emulator(Path(_QEMU.value), Path(_LOADER.value))
     reader, writer = os.pipe()
-    flags_of_qemu = ["-cpu", processor, "-L", str(libraries), "-d", "in_asm,exec,nochain", "-D", f"/dev/fd/{writer}"]
+    logs = ["-d", "in_asm,exec,nochain", "-D", f"/dev/fd/{writer}"]
     process = subprocess.Popen(
-        [str(Path(_QEMU.value).resolve()), *flags_of_qemu, *map(str, command)],
+        [*emulator.command(processor), *logs, *map(str, command)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         pass_fds=[writer],

@@ -112,9 +112,15 @@ class QuantizedTest(PassTestCase):
         )
 
     def test_leaves(self) -> None:
-        # Weights that nothing is known of, and a transposed convolution.
+        # Weights that nothing is known of, a weight of one output feature, and a transposed convolution.
         for forward, x, init, call in (
             ("return x @ x", "torch.rand(3, 3)", "pass", "aten::mm.out"),
+            (
+                "return torch.nn.functional.linear(x, self.weight)",
+                "torch.rand(2, 5)",
+                "self.weight = torch.nn.Parameter(torch.rand(5))",
+                "aten::linear.out",
+            ),
             (
                 "return self.layer(x)",
                 "torch.rand(1, 3, 4, 4)",
