@@ -112,15 +112,9 @@ class QuantizedTest(PassTestCase):
         )
 
     def test_leaves(self) -> None:
-        # Weights that nothing is known of, a weight of one output feature, and a transposed convolution.
+        # Weights that nothing is known of, and a transposed convolution.
         for forward, x, init, call in (
             ("return x @ x", "torch.rand(3, 3)", "pass", "aten::mm.out"),
-            (
-                "return torch.nn.functional.linear(x, self.weight)",
-                "torch.rand(2, 5)",
-                "self.weight = torch.nn.Parameter(torch.rand(5))",
-                "aten::linear.out",
-            ),
             (
                 "return self.layer(x)",
                 "torch.rand(1, 3, 4, 4)",
@@ -131,6 +125,17 @@ class QuantizedTest(PassTestCase):
             exported = self._export(forward, x, init)
             self.assertEqual(self.changes(exported, "quantized_layers"), [])
             self.assertIn(call, self.calls(exported))
+
+    def test_leaves_a_weight_of_one_dimension(self) -> None:
+        source = model_file(
+            "return torch.nn.functional.linear(x, self.weight)",
+            "torch.rand(2, 5)",
+            init="self.weight = torch.nn.Parameter(torch.rand(5))",
+            after=QUANTIZER.replace("is_per_channel=True", "is_per_channel=False"),
+        )
+        exported = self.export(source, _QUANTIZED)
+        self.assertEqual(self.changes(exported, "quantized_layers"), [])
+        self.assertIn("aten::linear.out", self.calls(exported))
 
     def test_leaves_floats(self) -> None:
         source = model_file("return self.layer(x)", "torch.rand(2, 4)", init="self.layer = torch.nn.Linear(4, 6)")
