@@ -209,6 +209,13 @@ class OpQuantizedTest(op_tester.OpTest):
             for value in (3e7, -3e7, math.inf, -math.inf):
                 linear.check(x, weight, torch.full((35,), value), torch.zeros(35), table, low, high, dtype)
 
+    def test_each_number_of_rows(self) -> None:
+        # Tiles repeat rows before the last ones, but no rows before the first one.
+        linear = self._op("rules_executorch::quantized_linear.out")
+        for rows, (k, channels) in itertools.product(range(1, 26), ((20, 5), (9, 50))):
+            x, weight = _random((rows, k), torch.int8), _packed(_random((channels, k), torch.int8))
+            linear.check(x, weight, *_conversion(channels, k), None, *_RANGES[torch.int8], torch.int8)
+
     def test_largest_sums(self) -> None:
         linear = self._op("rules_executorch::quantized_linear.out")
         for dtype, value in itertools.product(_BYTES, (-128, 127)):
