@@ -119,8 +119,8 @@ KERNELS_VECTOR_TABLES void compute_table_tile(const Tile& tile) {
 
 #endif
 
-/// The number of rows of the tile that computes the next of `left` rows. If no tile has exactly these rows, the tile
-/// repeats rows before them, as far as a product of `rows` rows has such rows.
+/// The number of rows of the tile that computes the next of `left` rows, of a product of `rows` rows. Tiles have `most`
+/// rows, half as many, and so on down to one. A tile with more than `left` rows repeats rows before them.
 constexpr int64_t rows_of_tile(int64_t most, int64_t left, int64_t rows) {
   while (most > 1 && (most / 2 >= left || most > rows)) {
     most /= 2;

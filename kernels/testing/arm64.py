@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-# QEMU's processors by the widest instruction set of ours that they have (rules/private/actions/instruction_sets.bzl).
+# QEMU's processors by the widest instruction set of rules/private/actions/instruction_sets.bzl that they have, from the
+# narrowest set on.
 PROCESSORS = {"baseline": "cortex-a53", "dotprod": "cortex-a76", "i8mm_bf16": "max"}
 
 
@@ -15,7 +16,7 @@ class Emulator:
 
     Attributes:
         qemu: QEMU's emulator of arm64 programs.
-        loader: the dynamic loader of arm64, below `lib`.
+        loader: the dynamic loader of arm64, below the folder `lib` in which programs look for it.
     """
 
     qemu: Path

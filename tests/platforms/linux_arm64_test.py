@@ -8,9 +8,9 @@ from pathlib import Path
 
 from absl.testing import absltest
 
-_QEMU = os.environ["QEMU"]
-# Below `lib`, which an emulated program looks for from the root on.
-_LIBRARIES = Path(os.environ["LOADER"]).parents[1]
+from kernels.testing import arm64
+
+_EMULATOR = arm64.Emulator(Path(os.environ["QEMU"]), Path(os.environ["LOADER"]))
 _PROGRAM_TESTS = (
     "BFLOAT16_CONVOLUTIONS",
     "BFLOAT16_MLP",
@@ -23,15 +23,14 @@ _PROGRAM_TESTS = (
     "XNNPACK",
 )
 
-# Processors by the widest instruction set that they have, as a level: plain Armv8; with dot products of bytes; with all
-# that the emulator knows.
-_PROCESSORS = {"cortex-a53": 0, "cortex-a76": 1, "max": 2}
-_LEVELS = {"baseline": 0, "dotprod": 1, "i8mm_bf16": 2}
+# The instruction sets as levels, from the narrowest on, and the level of the widest set that a processor has.
+_LEVELS = {name: level for level, name in enumerate(arm64.PROCESSORS)}
+_PROCESSORS = {processor: _LEVELS[name] for name, processor in arm64.PROCESSORS.items()}
 
 
 def _run(processor: str, program: str, *flags: str, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [_QEMU, "-cpu", processor, "-L", str(_LIBRARIES), os.environ[program], *flags],
+        [*_EMULATOR.command(processor), os.environ[program], *flags],
         env={**os.environ, **environment},
         capture_output=True,
         text=True,
