@@ -29,7 +29,7 @@ class _FailsOnce(Check):
 class FuzzerTest(absltest.TestCase):
     def test_failures_that_depend_on_the_checks_before(self) -> None:
         counts = Counts()
-        folder = Path(self.create_tempdir().full_path)
+        folder = Path(self.create_tempdir().full_path, "new")
         with contextlib.redirect_stdout(io.StringIO()) as printed:
             Fuzzer(_FailsOnce(counts), counts, folder).run(3, seed=1)
         self.assertIn("linear with all: wrong", printed.getvalue())
