@@ -15,7 +15,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-# A difference of this fraction of a result's largest number is allowed for every module.
+# A difference of this fraction of a result's largest number is allowed for every module. The fraction of a result is the
+# largest of all dtypes in the module: a small difference before a cast to bfloat16 can be a step of bfloat16 after it.
 _FRACTIONS = {torch.float64: 1e-5, torch.float32: 2e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
 # The same fraction for quantized modules: some steps of 255.
 _FRACTION_OF_BYTES = 0.08
@@ -72,12 +73,14 @@ class Reference:
         exact: the results of the module in float64; those of `eager` if the module does not run in float64.
         others: results with inputs and weights that are rounded differently, or of another correct program.
         is_of_bytes: whether the module is quantized.
+        dtypes: the floating-point dtypes of the module's values, besides the dtypes of its results.
     """
 
     eager: list[Result]
     exact: list[Any]
     others: tuple[list[Any], ...]
     is_of_bytes: bool
+    dtypes: frozenset[torch.dtype] = frozenset()
 
     def is_ill(self) -> bool:
         """Whether different rounding alone changes a result by more than the fraction `_ILL`."""
@@ -116,7 +119,7 @@ class Reference:
 
     def with_other(self, results: Sequence[Result]) -> Reference:
         """Returns a reference that also has the results of another correct program."""
-        return replace(self, others=(*self.others, [one.value for one in results]))
+        return replace(self, others=(*self.others, _values(results)))
 
     def difference(self, results: Sequence[Result], *, spreads_nan: bool = False) -> str:
         """Returns the first difference of a program's results; empty if the results are correct.
@@ -163,7 +166,8 @@ class Reference:
     def _allowed(self, index: int) -> float:
         """Returns the allowed difference between elements of a result and of the exact result."""
         noise, scale = self._noise(index)
-        fraction = _FRACTION_OF_BYTES if self.is_of_bytes else _FRACTIONS[self.eager[index].value.dtype]
+        dtypes = {self.eager[index].value.dtype, *self.dtypes}
+        fraction = _FRACTION_OF_BYTES if self.is_of_bytes else max(_FRACTIONS[one] for one in dtypes)
         return _TIMES * noise + fraction * scale
 
     def _noise(self, index: int) -> tuple[float, float]:
@@ -185,7 +189,12 @@ def _kinds(tensor: torch.Tensor) -> torch.Tensor:
 
 
 def judge(
-    module: torch.nn.Module, samples: Sequence[Sequence[Any]], written: Sequence[str], *, is_of_bytes: bool
+    module: torch.nn.Module,
+    samples: Sequence[Sequence[Any]],
+    written: Sequence[str],
+    *,
+    is_of_bytes: bool,
+    dtypes: frozenset[torch.dtype] = frozenset(),
 ) -> Reference:
     """Runs copies of a module: unchanged, in float64, and with different rounding.
 
@@ -194,10 +203,11 @@ def judge(
         samples: the inputs of each run.
         written: the buffers that forward() writes to.
         is_of_bytes: whether the module is quantized. A quantized module runs unchanged only.
+        dtypes: the floating-point dtypes of the module's values.
     """
     eager = _of_copy(module, samples, written)
     if is_of_bytes:
-        return Reference(eager, [one.value for one in eager], (), True)
+        return Reference(eager, _values(eager), (), True, dtypes)
     exact: Sequence[Result] = eager
     others = []
     try:
@@ -205,11 +215,11 @@ def judge(
         others = [_of_copy(module, samples, written, torch.float64, seed) for seed in (1, 2)]
     except Exception:  # The module has a layer that does not run in float64.
         others = [_of_copy(module, samples, written, None, seed) for seed in (1, 2)]
-    return Reference(eager, *_values(exact), tuple(values for other in others for values in _values(other)), False)
+    return Reference(eager, _values(exact), tuple(map(_values, others)), False, dtypes)
 
 
-def _values(results: Sequence[Result]) -> tuple[list[Any]]:
-    return ([one.value for one in results],)
+def _values(results: Sequence[Result]) -> list[Any]:
+    return [one.value for one in results]
 
 
 def _of_copy(

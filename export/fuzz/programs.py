@@ -84,7 +84,11 @@ class Programs:
 
     def reference(self, *, is_of_bytes: bool) -> judge.Reference:
         """Returns the module's results for the samples."""
-        return judge.judge(self._module, self._samples(), self._written(), is_of_bytes=is_of_bytes)
+        values = [node.meta.get("val") for node in self.exported.graph.nodes]
+        dtypes = {one.dtype for one in values if isinstance(one, torch.Tensor) and one.is_floating_point()}
+        return judge.judge(
+            self._module, self._samples(), self._written(), is_of_bytes=is_of_bytes, dtypes=frozenset(dtypes)
+        )
 
     def results(self, program: ExportedProgram) -> list[Result]:
         """Returns a program's results for the samples."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 
 import torch
@@ -54,6 +55,13 @@ class JudgeTest(absltest.TestCase):
         value = torch.tensor([1.0])
         self.assertNotEmpty(_difference(_reference(value), value + 0.01))
         self.assertEmpty(_difference(_reference(value, torch.tensor([1.001], dtype=torch.float64)), value + 0.01))
+
+    def test_dtypes_decide_how_far(self) -> None:
+        reference = _reference(torch.tensor([0.259766]))
+        next_of_bfloat16 = torch.tensor([0.257812])
+        self.assertNotEmpty(_difference(reference, next_of_bfloat16))
+        reference = dataclasses.replace(reference, dtypes=frozenset([torch.bfloat16, torch.float32]))
+        self.assertEmpty(_difference(reference, next_of_bfloat16))
 
     def test_ill_conditioned(self) -> None:
         class Cancels(nn.Module):
