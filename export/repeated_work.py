@@ -6,22 +6,22 @@ import contextlib
 import functools
 import weakref
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, TypeVar
+from typing import Any
 from unittest import mock
 
 import torch._export.utils
 from executorch import exir
 from executorch.exir import EdgeCompileConfig, EdgeProgramManager
 from torch._C import DispatchKey
-from torch._ops import OperatorBase, OpOverload
-from torch.export import ExportedProgram
+from torch._higher_order_ops.utils import autograd_not_implemented
+from torch._ops import OpOverload
+from torch._subclasses import FakeTensorMode, fake_impls
+from torch.export import ExportedProgram, exported_program
 from torch.fx import GraphModule, Node
 from torch.fx.graph import _PyTreeCodeGen
 from torch.fx.traceback import NodeSource
 
 from export import idle_passes
-
-_Kernel = TypeVar("_Kernel", bound=Callable[..., Any])
 
 # Composite operators that return new tensors.
 _NEW = {
@@ -38,14 +38,15 @@ def avoided() -> Iterator[None]:
     passes, and PyTorch deep-copies all records of each node. The copies are unnecessary, since nothing changes a record
     after its construction.
 
-    Kernels are overridden by `_py_impl`. Each decomposition overrides some 12,000 kernels.
+    Each decomposition overrides the kernels of some 560 composite operators, each with 22 dispatch keys. `_overridden`
+    replaces the table of an operator at once, where PyTorch checks and sets each kernel.
 
     Graph modules get their Python code when something reads the code. PyTorch generates and compiles the code after
     each pass, but most passes interpret the graph.
     """
     with (
         mock.patch.object(NodeSource, "__deepcopy__", lambda source, _: source, create=True),
-        mock.patch.object(OperatorBase, "py_impl", _py_impl),
+        mock.patch.object(exported_program, "_override_composite_implicit_decomp", _overridden),
         mock.patch.object(GraphModule, "recompile", _recompile_late),
         mock.patch.object(GraphModule, "__reduce__", _reduce),
     ):
@@ -110,20 +111,39 @@ def _known_operators() -> Iterator[None]:
         yield
 
 
-_original_py_impl = OperatorBase.py_impl
+@contextlib.contextmanager
+def _overridden(decompositions: Mapping[OpOverload, Callable[..., Any]]) -> Iterator[None]:
+    """Does what PyTorch's `_override_composite_implicit_decomp` does.
 
-
-def _py_impl(operator: OperatorBase, key: Any) -> Callable[[_Kernel], _Kernel]:
-    """Does what OperatorBase.py_impl does, which evaluates type annotations in each call."""
-    if not isinstance(key, DispatchKey) or key in operator.py_kernels or key == DispatchKey.Python:
-        return _original_py_impl(operator, key)  # type: ignore[return-value]
-
-    def register(kernel: _Kernel) -> _Kernel:
-        operator.py_kernels[key] = kernel
+    In the block, tracing calls the decomposition of each operator. Computations with constants and with fake tensors
+    call the operator's own kernel.
+    """
+    tables = {operator: operator.py_kernels for operator in decompositions}
+    for operator, decomposition in decompositions.items():
+        kernel = torch._export.utils._get_decomp_for_cia(operator)
+        refusal = autograd_not_implemented(operator, deferred_error=True)
+        operator.py_kernels = {
+            **dict.fromkeys(exported_program._AUTOGRAD_ALIAS_BACKEND_KEYS_TO_OVERRIDE, refusal),
+            **dict.fromkeys(exported_program._BACKEND_KEYS_TO_OVERRIDE, kernel),
+            **operator.py_kernels,
+            DispatchKey.CompositeImplicitAutograd: decomposition,
+        }
         operator._dispatch_cache.clear()
-        return kernel
+        fake_impls.op_implementations_dict.setdefault(operator, functools.partial(_run_fake, kernel))
+    try:
+        yield
+    finally:
+        for operator, table in tables.items():
+            operator.py_kernels = table
+            operator._dispatch_cache.clear()
+            # PyTorch does not restore a rule from before the block.
+            fake_impls.op_implementations_dict.pop(operator, None)
 
-    return register
+
+def _run_fake(kernel: Callable[..., Any], mode: FakeTensorMode, _: OpOverload, /, *args: Any, **kwargs: Any) -> Any:
+    """Runs a kernel with fake tensors. The parameters after the first are those of a rule of FakeTensorMode."""
+    with mode:
+        return kernel(*args, **kwargs)
 
 
 _original_recompile = GraphModule.recompile

@@ -8,14 +8,15 @@ import functools
 import inspect
 import itertools
 import pickle
+from collections.abc import Iterable
 from typing import Any
 from unittest import mock
 
 import torch
-import torch._dispatch.python
 from absl.testing import absltest
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
-from torch.export import Dim, ExportedProgram
+from torch._subclasses import fake_impls
+from torch.export import Dim, ExportedProgram, default_decompositions, exported_program
 from torch.fx.traceback import NodeSource
 
 from export import repeated_work
@@ -124,21 +125,19 @@ class RepeatedWorkTest(absltest.TestCase):
         self.assertEqual(sources(shared=False), of_nodes)
         self.assertNotIn("__deepcopy__", vars(NodeSource), "PyTorch is as it was")
 
-    def test_kernels_in_python(self) -> None:
-        library = torch.library.Library("repeated_work_kernels", "DEF")
-        library.define("twice(Tensor x) -> Tensor")
-        operator = torch.ops.repeated_work_kernels.twice.default
-        original = torch._ops.OperatorBase.py_impl
-        with repeated_work.avoided():
-            operator.py_impl(torch._C.DispatchKey.CPU)(lambda x: x * 2)
-            with torch._dispatch.python.enable_python_dispatcher():
-                self.assertEqual(operator(torch.tensor(2)).item(), 4)
-            # PyTorch refuses a second kernel, and a kernel for a key that belongs to modes.
-            with self.assertRaises(RuntimeError):
-                operator.py_impl(torch._C.DispatchKey.CPU)(lambda x: x)
-            with self.assertRaises(AssertionError):
-                operator.py_impl(torch._C.DispatchKey.Python)(lambda x: x)
-        self.assertIs(torch._ops.OperatorBase.py_impl, original, "PyTorch is as it was")
+    def test_overridden_kernels(self) -> None:
+        table = dict(default_decompositions().items())
+        decompositions, _ = exported_program._split_decomp_table_to_cia_and_python_decomp(table)
+        original = exported_program._override_composite_implicit_decomp
+        before = _kernels(decompositions)
+        with original(decompositions):
+            expected = _kernels(decompositions)
+        self.assertNotEqual(before, expected)
+        with repeated_work.avoided(), exported_program._override_composite_implicit_decomp(decompositions):
+            self.assertEqual(expected, _kernels(decompositions))
+            self.assertTrue(all(not operator._dispatch_cache for operator in decompositions))
+        self.assertEqual(before, _kernels(decompositions))
+        self.assertIs(original, exported_program._override_composite_implicit_decomp, "PyTorch is as it was")
 
     def test_code_of_graph_modules(self) -> None:
         x = torch.tensor([-1.0, 2.0])
@@ -179,6 +178,17 @@ class RepeatedWorkTest(absltest.TestCase):
         library.define("twice(Tensor x) -> Tensor")
         library.impl("twice", lambda x: x * 2, "CompositeImplicitAutograd")
         self.assertIn("repeated_work_test.twice.default", lowered())
+
+
+def _kernels(operators: Iterable[torch._ops.OpOverload]) -> dict[str, tuple[dict[str, str], bool]]:
+    """The names of the kernels of operators by dispatch key, and whether fake tensors have a kernel of their own."""
+    return {
+        str(one): (
+            {str(key): getattr(getattr(kernel, "func", kernel), "__qualname__", "") for key, kernel in kernels.items()},
+            one in fake_impls.op_implementations_dict,
+        )
+        for one, kernels in ((operator, operator.py_kernels) for operator in operators)
+    }
 
 
 def _names(sources: list[NodeSource]) -> list[str]:
