@@ -59,6 +59,8 @@ class Workspace:
             f"--output_user_root={user_root}",
             f"--output_base={self.output_base}",
             "--max_idle_secs=30",
+            # The server runs for a minute. The second compiler of the JVM takes a quarter of the time.
+            "--host_jvm_args=-XX:TieredStopAtLevel=1",
         ]
         cache = (f"--disk_cache={user_root}/cache", "--remote_download_outputs=all") if cached else ()
         self._sets = () if all_sets else _SETS
