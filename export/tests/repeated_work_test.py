@@ -180,7 +180,7 @@ class RepeatedWorkTest(absltest.TestCase):
         self.assertIn("repeated_work_test.twice.default", lowered())
 
 
-def _kernels(operators: Iterable[torch._ops.OpOverload]) -> dict[str, tuple[dict[str, str], bool]]:
+def _kernels(operators: Iterable[torch._ops.OperatorBase]) -> dict[str, tuple[dict[str, str], bool]]:
     """The names of the kernels of operators by dispatch key, and whether fake tensors have a kernel of their own."""
     return {
         str(one): (

@@ -27,7 +27,7 @@ namespace internal {
 using Floats = simd::Vector<float>;
 inline constexpr int64_t kFloats = simd::kLanes<float>;
 
-/// e^x = 2^n p, with p = e^r and |r| <= log(2)/2.
+/// e^x = 2^floor(n) p.
 struct VectorExpParts {
   Floats p;
   Floats n;
@@ -36,8 +36,25 @@ struct VectorExpParts {
 KERNELS_ALWAYS_INLINE inline VectorExpParts vector_exp_parts(Floats x) {
   using simd::fma;
   const auto all = [](float value) KERNELS_ALWAYS_INLINE { return simd::broadcast<Floats>(value); };
+#if defined(KERNELS_HAVE_FLOAT_TABLES)
+  // n is the nearest multiple of 1/16, and p = 2^(n - floor(n)) e^r with |r| <= log(2)/32. An instruction looks up the
+  // power of two by the lowest bits of `shifted`, so that a shorter polynomial suffices. (Tang, Table-Driven
+  // Implementation of the Exponential Function in IEEE Floating-Point Arithmetic, 1989)
+  constexpr float kRoundToSixteenths = kRound / 16;
+  const Floats shifted = fma(x, all(kLog2e), all(kRoundToSixteenths));
+  const Floats n = shifted - kRoundToSixteenths;
+#else
+  // n is the nearest integer, and p = e^r with |r| <= log(2)/2.
   const Floats n = fma(x, all(kLog2e), all(kRound)) - kRound;
+#endif
   const Floats r = fma(n, all(-kLog2Low), fma(n, all(-kLog2High), x));
+#if defined(KERNELS_HAVE_FLOAT_TABLES)
+  Floats rest = all(kShortExpPolynomial[0]);
+  rest = fma(rest, r, all(kShortExpPolynomial[1]));
+  rest = fma(rest, r, all(kShortExpPolynomial[2]));
+  const Floats power = simd::look_up(kExp2Table, shifted);
+  return {fma(rest * r, power, power), n};
+#else
   Floats p = all(kExpPolynomial[0]);
   p = fma(p, r, all(kExpPolynomial[1]));
   p = fma(p, r, all(kExpPolynomial[2]));
@@ -45,6 +62,7 @@ KERNELS_ALWAYS_INLINE inline VectorExpParts vector_exp_parts(Floats x) {
   p = fma(p, r, all(kExpPolynomial[4]));
   p = fma(p, r, all(1));
   return {fma(p, r, all(1)), n};
+#endif
 }
 
 KERNELS_ALWAYS_INLINE inline Floats vector_exp(Floats x) {
@@ -70,6 +88,36 @@ KERNELS_ALWAYS_INLINE inline void for_each_vector(int64_t n, float* out, const f
   }
 }
 
+/// out[i] = exp_of_negative(argument(in[i])) for 0 <= i < n. Adds the results to `sum`.
+template <typename Argument>
+KERNELS_ALWAYS_INLINE inline void sum_exponentials(int64_t n, float* out, const float* in, const Argument& argument,
+                                                   LaneReduction<float>& sum) {
+  constexpr int kVectors = LaneReduction<float>::kLanes / kFloats;
+  Floats totals[kVectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v) {
+    totals[v] = simd::load(sum.lanes() + v * kFloats);
+  }
+  int64_t i = 0;
+  for (; i + kVectors * kFloats <= n; i += kVectors * kFloats) {
+#pragma GCC unroll 4
+    for (int v = 0; v < kVectors; ++v) {
+      const Floats result = vector_exp_of_negative(argument(simd::load(in + i + v * kFloats)));
+      totals[v] += result;
+      simd::store(out + i + v * kFloats, result);
+    }
+  }
+#pragma GCC unroll 4
+  for (int v = 0; v < kVectors; ++v, i += kFloats) {
+    if (i < n) {
+      const Floats result = vector_exp_of_negative(argument(simd::load_first(in + i, n - i)));
+      totals[v] += simd::keep_first(result, n - i);
+      simd::store_first(out + i, result, n - i);
+    }
+    simd::store(sum.lanes() + v * kFloats, totals[v]);
+  }
+}
+
 }  // namespace internal
 
 /// out[i] = exp(in[i]) for 0 <= i < n. `out` may be `in`.
@@ -85,43 +133,19 @@ inline void silu(int64_t n, float* out, const float* in) {
   });
 }
 
-/// out[i] = exp_of_negative(in[i] * scale - origin) for 0 <= i < n. Adds the results to `sum`. `out` may be `in`.
-/// Prefetches the `n` elements after `in` and after `out`, which are often the next row.
+/// out[i] = exp_of_negative(in[i] - origin) for 0 <= i < n. Adds the results to `sum`. `out` may be `in`.
+inline void exp_of_negative(int64_t n, float* out, const float* in, float origin, LaneReduction<float>& sum) {
+  const auto shift = simd::broadcast<internal::Floats>(origin);
+  internal::sum_exponentials(n, out, in, [=](internal::Floats x) KERNELS_ALWAYS_INLINE { return x - shift; }, sum);
+}
+
+/// The same function of in[i] * scale - origin.
 inline void exp_of_negative(int64_t n, float* out, const float* in, float scale, float origin,
                             LaneReduction<float>& sum) {
-  using internal::kFloats;
-  constexpr int kVectors = LaneReduction<float>::kLanes / kFloats;
   const auto factor = simd::broadcast<internal::Floats>(scale);
   const auto shift = simd::broadcast<internal::Floats>(-origin);
-  internal::Floats totals[kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    totals[v] = simd::load(sum.lanes() + v * kFloats);
-  }
-  int64_t i = 0;
-  for (; i + kVectors * kFloats <= n; i += kVectors * kFloats) {
-    simd::prefetch(in + n + i);
-    simd::prefetch(in + n + i + 16);
-    simd::prefetch_to_write(out + n + i);
-    simd::prefetch_to_write(out + n + i + 16);
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const internal::Floats x = simd::load(in + i + v * kFloats);
-      const internal::Floats result = internal::vector_exp_of_negative(simd::fma(x, factor, shift));
-      totals[v] += result;
-      simd::store(out + i + v * kFloats, result);
-    }
-  }
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v, i += kFloats) {
-    if (i < n) {
-      const internal::Floats x = simd::load_first(in + i, n - i);
-      const internal::Floats result = internal::vector_exp_of_negative(simd::fma(x, factor, shift));
-      totals[v] += simd::keep_first(result, n - i);
-      simd::store_first(out + i, result, n - i);
-    }
-    simd::store(sum.lanes() + v * kFloats, totals[v]);
-  }
+  internal::sum_exponentials(
+      n, out, in, [=](internal::Floats x) KERNELS_ALWAYS_INLINE { return simd::fma(x, factor, shift); }, sum);
 }
 
 #endif
@@ -140,6 +164,11 @@ template <typename T>
 void exp_of_negative(int64_t n, T* out, const T* in, T scale, T origin, LaneReduction<T>& sum) {
   wide_vectorized_for(n, [=](int64_t i) KERNELS_ALWAYS_INLINE { out[i] = exp_of_negative(in[i] * scale - origin); });
   sum.add(n, out, [](T a, T b) { return a + b; });
+}
+
+template <typename T>
+void exp_of_negative(int64_t n, T* out, const T* in, T origin, LaneReduction<T>& sum) {
+  exp_of_negative(n, out, in, T(1), origin, sum);
 }
 
 }  // namespace rules_executorch::kernels::math

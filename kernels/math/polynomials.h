@@ -9,6 +9,9 @@ namespace rules_executorch::kernels::math::internal {
 inline constexpr float kExpPolynomial[] = {0x1.6a3d0ep-10f, 0x1.123856p-7f, 0x1.5558bep-5f, 0x1.555494p-3f,
                                            0x1.fffffcp-2f};
 
+/// e^r = 1 + r p(r) for |r| <= log(2)/32.
+inline constexpr float kShortExpPolynomial[] = {0x1.55559ap-3f, 0x1.00021ep-1f, 0x1p+0f};
+
 /// 2^r = 1 + r p(r) for |r| <= 1/2.
 inline constexpr float kExp2Polynomial[] = {0x1.416b5ep-13f, 0x1.5f082ep-10f, 0x1.3b2dep-7f,
                                             0x1.c6af7cp-5f,  0x1.ebfbdcp-3f,  0x1.62e43p-1f};
@@ -55,6 +58,12 @@ inline constexpr double kPreciseLog2Polynomial[] = {0x1.5f0c4762689a8p-2, 0x1.a5
 inline constexpr double kPreciseExp2Polynomial[] = {0x1.41d31fad4d91cp-13, 0x1.5f456c17994eap-10, 0x1.3b2dbbdd0882cp-7,
                                                     0x1.c6aed4b556907p-5,  0x1.ebfbdadc9f08ap-3,  0x1.62e430c7ede4ap-1,
                                                     0x1.0000000260ee8p+0};
+
+/// 2^(i/16).
+inline constexpr float kExp2Table[16] = {0x1p+0f,        0x1.0b5586p+0f, 0x1.172b84p+0f, 0x1.2387a6p+0f,
+                                         0x1.306fep+0f,  0x1.3dea64p+0f, 0x1.4bfdaep+0f, 0x1.5ab07ep+0f,
+                                         0x1.6a09e6p+0f, 0x1.7a1148p+0f, 0x1.8ace54p+0f, 0x1.9c4918p+0f,
+                                         0x1.ae89fap+0f, 0x1.c199bep+0f, 0x1.d5818ep+0f, 0x1.ea4afap+0f};
 
 /// The center of interval i of the tables is i * kGeluInterval. The argument of a polynomial is |x|
 /// minus the center. Each column has the coefficients of one interval. The last column is for all

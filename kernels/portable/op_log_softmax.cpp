@@ -18,7 +18,7 @@ void log_softmax(Line<T>& line) {
   LaneReduction<T> sum(0);
   line.read([&](const T* x, int64_t, int64_t n) {
     T powers[kBlockSize];
-    math::exp_of_negative(n, powers, x, T(1), largest, sum);
+    math::exp_of_negative(n, powers, x, largest, sum);
   });
   const T log_of_sum = math::log(sum.result([](T a, T b) { return a + b; }));
   line.scan([=](T* results, const T* x, int64_t, int64_t n) {

@@ -15,7 +15,7 @@ void softmax(Line<T>& line) {
   const T largest = largest_of(line);
   LaneReduction<T> sum(0);
   const auto exponentials = [largest](T* results, const T* x, int64_t n, LaneReduction<T>& total) {
-    math::exp_of_negative(n, results, x, T(1), largest, total);
+    math::exp_of_negative(n, results, x, largest, total);
   };
   line.write([&](T* results, const T* x, int64_t, int64_t n) { exponentials(results, x, n, sum); },
              [&](T* results, const T* x, int64_t, int64_t n) {

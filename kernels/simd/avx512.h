@@ -137,11 +137,11 @@ KERNELS_ALWAYS_INLINE inline Vector<float> keep_first(Vector<float> vector, int6
   return _mm512_maskz_mov_ps(first_lanes(n), vector);
 }
 
-/// x * 2^n for an integer n. NaN if x or n is NaN.
+/// x * 2^floor(n). NaN if x or n is NaN.
 KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
   return _mm512_maskz_scalef_ps(kAllLanes, x, n);
 }
-/// x * 2^n, or 0 in lanes where y < bound. In the other lanes, the result must be neither infinite nor denormal.
+/// x * 2^floor(n), or 0 in lanes where y < bound. In the other lanes, the result must be neither infinite nor denormal.
 KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
                                                                          Vector<float> y, Vector<float> bound) {
   return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(y, bound, _CMP_NLT_UQ), x, n);

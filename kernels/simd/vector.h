@@ -112,13 +112,6 @@ KERNELS_ALWAYS_INLINE inline void prefetch([[maybe_unused]] const void* from) {
 #endif
 }
 
-/// Prefetches a cache line that is written soon.
-KERNELS_ALWAYS_INLINE inline void prefetch_to_write([[maybe_unused]] const void* to) {
-#if defined(__GNUC__)
-  __builtin_prefetch(to, /*rw=*/1);
-#endif
-}
-
 // GCC has __builtin_shufflevector since version 12.
 #if defined(__has_builtin)
 #if __has_builtin(__builtin_shufflevector)

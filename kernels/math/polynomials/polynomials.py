@@ -79,6 +79,8 @@ INTERVAL = mpf("0.390625")  # The last interval begins where gelu of -|x| is a r
 _INTERVALS = 16
 _TABLE_TERMS = 6
 
+EXP2_TABLE_SIZE = 16
+
 _LOG2 = mpmath.log(2)
 _ROOT2 = mpmath.sqrt(2)
 
@@ -114,6 +116,17 @@ POLYNOMIALS = (
         "e^r = 1 + r + r^2 p(r) for |r| <= log(2)/2.",
         Approximation(lambda r: (mpmath.exp(r) - 1 - r) / r**2, lambda r: r**2 / mpmath.exp(r), -_LOG2 / 2, _LOG2 / 2),
         5,
+    ),
+    Polynomial(
+        "kShortExpPolynomial",
+        f"e^r = 1 + r p(r) for |r| <= log(2)/{2 * EXP2_TABLE_SIZE}.",
+        Approximation(
+            lambda r: mpmath.expm1(r) / r,
+            lambda r: abs(r) / mpmath.exp(r),
+            -_LOG2 / (2 * EXP2_TABLE_SIZE),
+            _LOG2 / (2 * EXP2_TABLE_SIZE),
+        ),
+        3,
     ),
     Polynomial(
         "kExp2Polynomial",
@@ -198,6 +211,11 @@ TABLES = (
 )
 
 
+def exp2_table() -> list[float]:
+    """Returns 2^(i/16) for 0 <= i < 16, rounded to float."""
+    return [float(remez.round_to(mpf(2) ** (mpf(i) / EXP2_TABLE_SIZE), _FLOAT_BITS)) for i in range(EXP2_TABLE_SIZE)]
+
+
 def header() -> str:
     """Returns the text of the header. Takes a minute."""
     return "".join(_lines())
@@ -212,6 +230,8 @@ def _lines() -> Iterator[str]:
         kind, suffix = ("float", "f") if polynomial.bits == _FLOAT_BITS else ("double", "")
         yield f"\n/// {polynomial.comment}\n"
         yield f"inline constexpr {kind} {polynomial.name}[] = {_initializer(polynomial.coefficients(), suffix)};\n"
+    yield f"\n/// 2^(i/{EXP2_TABLE_SIZE}).\n"
+    yield f"inline constexpr float kExp2Table[{EXP2_TABLE_SIZE}] = {_initializer(exp2_table(), 'f')};\n"
     yield "\n/// The center of interval i of the tables is i * kGeluInterval. The argument of a polynomial is |x|\n"
     yield "/// minus the center. Each column has the coefficients of one interval. The last column is for all\n"
     yield "/// larger |x|.\n"

@@ -98,13 +98,14 @@ def rounded(approximation: Approximation, terms: int, bits: int) -> list[mpf]:
     """
     coefficients = []
     for remaining in range(terms, 0, -1):
-        first = _rounded(minimax(approximation, remaining)[0], bits)
+        first = round_to(minimax(approximation, remaining)[0], bits)
         coefficients.append(first)
         approximation = approximation.without(first)
     return coefficients
 
 
-def _rounded(value: mpf, bits: int) -> mpf:
+def round_to(value: mpf, bits: int) -> mpf:
+    """Returns a number with `bits` bits."""
     mantissa, exponent = mpmath.frexp(value)
     return mpmath.ldexp(mpmath.nint(mpmath.ldexp(mantissa, bits)), exponent - bits)
 

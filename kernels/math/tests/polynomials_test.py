@@ -34,6 +34,12 @@ class PolynomialsTest(absltest.TestCase):
                 with self.subTest(table.name, interval=interval):
                     self.assertEqual(numbers[interval::16], table.column(interval))
 
+    def test_powers_of_two(self) -> None:
+        powers = _array("kExp2Table")
+        self.assertEqual(powers, polynomials.exp2_table())
+        for index, power in enumerate(powers):
+            self.assertAlmostEqual(power, 2 ** (index / 16), delta=2.0**-24)
+
     def test_least_error_of_a_known_polynomial(self) -> None:
         # Chebyshev: of the polynomials of degree 3, the best one for x^4 on [-1, 1] is x^2 - 1/8, with an error of 1/8.
         power = remez.Approximation(lambda x: x**4, lambda _: mpf(1), mpf(-1), mpf(1))
