@@ -15,8 +15,8 @@ from typing import Any
 import torch
 from torch.utils import _pytree as pytree
 
-# A difference of this fraction of a result's largest number is allowed for every module. The dtype of the module with the
-# largest fraction decides: a small difference before a cast to bfloat16 can be a step of bfloat16 after the cast.
+# A difference of this fraction of a result's largest number is allowed for any module. Of the dtypes in the module, the
+# one with the largest fraction decides: a tiny difference before a cast to bfloat16 can be a step of bfloat16 after it.
 _FRACTIONS = {torch.float64: 1e-5, torch.float32: 2e-4, torch.float16: 1e-2, torch.bfloat16: 6e-2}
 # The same fraction for quantized modules: some steps of 255.
 _FRACTION_OF_BYTES = 0.08
