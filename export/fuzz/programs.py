@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from executorch.exir import EdgeCompileConfig, EdgeProgramManager
+from executorch.exir import EdgeCompileConfig, EdgeProgramManager, ExecutorchProgramManager
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind
 from torch.fx.experimental.symbolic_shapes import ShapeEnv
@@ -135,12 +135,17 @@ class Programs:
             self._copies[key] = edge
         return edge
 
+    def emit(self, edge: EdgeProgramManager) -> ExecutorchProgramManager:
+        """Writes a lowered program. This changes the graph of `edge`, which `lower` does not return again."""
+        self._copies = {key: one for key, one in self._copies.items() if one is not edge}
+        with unguarded():
+            return edge.to_executorch()
+
     @functools.cached_property
     def is_emitted(self) -> bool:
         """Whether ExecuTorch can write the program without passes. ExecuTorch may lack some of the operators."""
         try:
-            with unguarded():
-                copy.deepcopy(self.lower([])).to_executorch()
+            self.emit(self.lower([]))
         except Exception:  # ExecuTorch raises many types of exceptions.
             return False
         return True

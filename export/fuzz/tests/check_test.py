@@ -109,6 +109,14 @@ class CheckTest(absltest.TestCase):
         check = Check(Path(self.create_tempdir().full_path), Counts())
         self.assertEmpty(check(draft(_SMALL_IMAGES), [("default",), ("all",)]))
 
+    def test_writing_a_program_leaves_the_next_one_as_it_was(self) -> None:
+        path = Path(self.create_tempdir().full_path, "model.py")
+        path.write_text(_MODULE.source())
+        programs = Programs(path)
+        code = programs.lower([]).exported_program().graph_module.code
+        programs.emit(programs.lower([]))
+        self.assertEqual(code, programs.lower([]).exported_program().graph_module.code)
+
     def test_step_of_a_dtype_is_no_difference(self) -> None:
         check = Check(Path(self.create_tempdir().full_path), Counts())
         self.assertEmpty(check(draft(_CAST), [("batch_norm",)]))
