@@ -27,53 +27,43 @@ namespace internal {
 using Floats = simd::Vector<float>;
 inline constexpr int64_t kFloats = simd::kLanes<float>;
 
-/// e^x = 2^floor(n) p.
-struct VectorExpParts {
-  Floats p;
-  Floats n;
-};
-
-KERNELS_ALWAYS_INLINE inline VectorExpParts vector_exp_parts(Floats x) {
+/// e^x / 2^floor(n), where n is the exponent: x / log(2), rounded.
+KERNELS_ALWAYS_INLINE inline Floats vector_exp_fraction(Floats x, const simd::Exponent& exponent) {
   using simd::fma;
   const auto all = [](float value) KERNELS_ALWAYS_INLINE { return simd::broadcast<Floats>(value); };
+  const Floats r = fma(exponent.n, all(-kLog2Low), fma(exponent.n, all(-kLog2High), x));
 #if defined(KERNELS_HAVE_FLOAT_TABLES)
-  // n is the nearest multiple of 1/16, and p = 2^(n - floor(n)) e^r with |r| <= log(2)/32. An instruction looks up the
-  // power of two by the lowest bits of `shifted`, so that a shorter polynomial suffices. (Tang, Table-Driven
-  // Implementation of the Exponential Function in IEEE Floating-Point Arithmetic, 1989)
-  constexpr float kRoundToSixteenths = kRound / 16;
-  const Floats shifted = fma(x, all(kLog2e), all(kRoundToSixteenths));
-  const Floats n = shifted - kRoundToSixteenths;
-#else
-  // n is the nearest integer, and p = e^r with |r| <= log(2)/2.
-  const Floats n = fma(x, all(kLog2e), all(kRound)) - kRound;
-#endif
-  const Floats r = fma(n, all(-kLog2Low), fma(n, all(-kLog2High), x));
-#if defined(KERNELS_HAVE_FLOAT_TABLES)
+  // n is a multiple of 1/16, so that the result is 2^(n - floor(n)) e^r with |r| <= log(2)/32. An instruction looks up
+  // the power of two, and a shorter polynomial suffices. (Tang, Table-Driven Implementation of the Exponential Function
+  // in IEEE Floating-Point Arithmetic, 1989)
   Floats rest = all(kShortExpPolynomial[0]);
   rest = fma(rest, r, all(kShortExpPolynomial[1]));
   rest = fma(rest, r, all(kShortExpPolynomial[2]));
-  const Floats power = simd::look_up(kExp2Table, shifted);
-  return {fma(rest * r, power, power), n};
+  const Floats power = simd::look_up(kExp2Table, exponent.shifted);
+  return fma(rest * r, power, power);
 #else
+  // n is an integer, so that the result is e^r with |r| <= log(2)/2.
   Floats p = all(kExpPolynomial[0]);
   p = fma(p, r, all(kExpPolynomial[1]));
   p = fma(p, r, all(kExpPolynomial[2]));
   p = fma(p, r, all(kExpPolynomial[3]));
   p = fma(p, r, all(kExpPolynomial[4]));
   p = fma(p, r, all(1));
-  return {fma(p, r, all(1)), n};
+  return fma(p, r, all(1));
 #endif
 }
 
 KERNELS_ALWAYS_INLINE inline Floats vector_exp(Floats x) {
   // Results are 0 at the lower bound and infinity at the upper bound.
-  const VectorExpParts parts = vector_exp_parts(simd::clamp(x, -104, 89));
-  return simd::scale_by_exponent(parts.p, parts.n);
+  x = simd::clamp(x, -104, 89);
+  const simd::Exponent exponent = simd::rounded_exponent(x, kLog2e);
+  return simd::scale_by_exponent(vector_exp_fraction(x, exponent), exponent);
 }
 
 KERNELS_ALWAYS_INLINE inline Floats vector_exp_of_negative(Floats x) {
-  const VectorExpParts parts = vector_exp_parts(x);
-  return simd::scale_by_exponent_unless_less(parts.p, parts.n, x, simd::broadcast<Floats>(kLeastNormalExp));
+  const simd::Exponent exponent = simd::rounded_exponent(x, kLog2e);
+  return simd::scale_by_exponent_unless_less(vector_exp_fraction(x, exponent), exponent, x,
+                                             simd::broadcast<Floats>(kLeastNormalExp));
 }
 
 /// out[i] = function(in[i]) for 0 <= i < n, where `function` takes and returns vectors. `out` may be `in`.
@@ -92,30 +82,22 @@ KERNELS_ALWAYS_INLINE inline void for_each_vector(int64_t n, float* out, const f
 template <typename Argument>
 KERNELS_ALWAYS_INLINE inline void sum_exponentials(int64_t n, float* out, const float* in, const Argument& argument,
                                                    LaneReduction<float>& sum) {
-  constexpr int kVectors = LaneReduction<float>::kLanes / kFloats;
-  Floats totals[kVectors];
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v) {
-    totals[v] = simd::load(sum.lanes() + v * kFloats);
-  }
+  // One total, because more totals and the constants do not fit into 16 registers.
+  Floats total = simd::load(sum.lanes());
   int64_t i = 0;
-  for (; i + kVectors * kFloats <= n; i += kVectors * kFloats) {
-#pragma GCC unroll 4
-    for (int v = 0; v < kVectors; ++v) {
-      const Floats result = vector_exp_of_negative(argument(simd::load(in + i + v * kFloats)));
-      totals[v] += result;
-      simd::store(out + i + v * kFloats, result);
-    }
+  for (; i + 2 * kFloats <= n; i += 2 * kFloats) {
+    const Floats first = vector_exp_of_negative(argument(simd::load(in + i)));
+    const Floats second = vector_exp_of_negative(argument(simd::load(in + i + kFloats)));
+    simd::store(out + i, first);
+    simd::store(out + i + kFloats, second);
+    total += first + second;
   }
-#pragma GCC unroll 4
-  for (int v = 0; v < kVectors; ++v, i += kFloats) {
-    if (i < n) {
-      const Floats result = vector_exp_of_negative(argument(simd::load_first(in + i, n - i)));
-      totals[v] += simd::keep_first(result, n - i);
-      simd::store_first(out + i, result, n - i);
-    }
-    simd::store(sum.lanes() + v * kFloats, totals[v]);
+  for (; i < n; i += kFloats) {
+    const Floats result = vector_exp_of_negative(argument(simd::load_first(in + i, n - i)));
+    simd::store_first(out + i, result, n - i);
+    total += simd::keep_first(result, n - i);
   }
+  simd::store(sum.lanes(), total);
 }
 
 }  // namespace internal

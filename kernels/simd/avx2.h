@@ -105,22 +105,39 @@ KERNELS_ALWAYS_INLINE inline Vector<float> keep_first(Vector<float> vector, int6
   return _mm256_and_ps(vector, _mm256_castsi256_ps(is_kept));
 }
 
-/// 2^n for -126 <= n <= 127.
-KERNELS_ALWAYS_INLINE inline __m256 power_of_two(__m256i n) {
-  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
-}
+/// An integer. The lowest bits of `shifted` are n + 127, the exponent bits of the float 2^n.
+struct Exponent {
+  Vector<float> n;
+  Vector<float> shifted;
+};
 
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
+/// x * factor, rounded to an integer.
+KERNELS_ALWAYS_INLINE inline Exponent rounded_exponent(Vector<float> x, float factor) {
+  constexpr float kShift = 0x1.8p23f + 127;  // The last bit of kShift is 1.
+  const Vector<float> shifted = fma(x, broadcast<Vector<float>>(factor), broadcast<Vector<float>>(kShift));
+  return {shifted - kShift, shifted};
+}
+/// 2^n for -126 <= n <= 127.
+KERNELS_ALWAYS_INLINE inline __m256 power_of_two(const Exponent& exponent) {
+  return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_castps_si256(exponent.shifted), 23));
+}
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, const Exponent& exponent) {
+  const __m256 magnitude = _mm256_andnot_ps(_mm256_set1_ps(-0.0f), exponent.n);
+  if (_mm256_movemask_ps(_mm256_cmp_ps(magnitude, _mm256_set1_ps(126), _CMP_LE_OQ)) == 0xFF) {
+    return x * power_of_two(exponent);
+  }
   // Two factors, because a float cannot have the exponents of all results. The last product rounds if the result is
   // denormal.
-  const __m256i exponent = _mm256_cvtps_epi32(n);
-  const __m256i half = _mm256_srai_epi32(exponent, 1);
-  return x * power_of_two(half) * power_of_two(_mm256_sub_epi32(exponent, half));
+  const auto power = [](__m256i n) KERNELS_ALWAYS_INLINE {
+    return _mm256_castsi256_ps(_mm256_slli_epi32(_mm256_add_epi32(n, _mm256_set1_epi32(127)), 23));
+  };
+  const __m256i n = _mm256_cvtps_epi32(exponent.n);
+  const __m256i half = _mm256_srai_epi32(n, 1);
+  return x * power(half) * power(_mm256_sub_epi32(n, half));
 }
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, const Exponent& exponent,
                                                                          Vector<float> y, Vector<float> bound) {
-  const __m256 scaled = x * power_of_two(_mm256_cvtps_epi32(n));
-  return _mm256_andnot_ps(_mm256_cmp_ps(y, bound, _CMP_LT_OQ), scaled);
+  return _mm256_andnot_ps(_mm256_cmp_ps(y, bound, _CMP_LT_OQ), x * power_of_two(exponent));
 }
 
 #if defined(__F16C__)

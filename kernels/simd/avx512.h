@@ -137,14 +137,26 @@ KERNELS_ALWAYS_INLINE inline Vector<float> keep_first(Vector<float> vector, int6
   return _mm512_maskz_mov_ps(first_lanes(n), vector);
 }
 
+/// A multiple of 1/16. The lowest bits of `shifted` are those of the integer 16 n.
+struct Exponent {
+  Vector<float> n;
+  Vector<float> shifted;
+};
+
+/// x * factor, rounded to a multiple of 1/16.
+KERNELS_ALWAYS_INLINE inline Exponent rounded_exponent(Vector<float> x, float factor) {
+  constexpr float kShift = 0x1.8p19f;  // The last bit of kShift is 1/16.
+  const Vector<float> shifted = fma(x, broadcast<Vector<float>>(factor), broadcast<Vector<float>>(kShift));
+  return {shifted - kShift, shifted};
+}
 /// x * 2^floor(n). NaN if x or n is NaN.
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
-  return _mm512_maskz_scalef_ps(kAllLanes, x, n);
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, const Exponent& exponent) {
+  return _mm512_maskz_scalef_ps(kAllLanes, x, exponent.n);
 }
 /// x * 2^floor(n), or 0 in lanes where y < bound. In the other lanes, the result must be neither infinite nor denormal.
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, const Exponent& exponent,
                                                                          Vector<float> y, Vector<float> bound) {
-  return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(y, bound, _CMP_NLT_UQ), x, n);
+  return _mm512_maskz_scalef_ps(_mm512_cmp_ps_mask(y, bound, _CMP_NLT_UQ), x, exponent.n);
 }
 
 /// One instruction looks up all lanes in a table of 16 elements.

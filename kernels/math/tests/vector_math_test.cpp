@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <random>
 #include <utility>
 #include <vector>
@@ -271,17 +272,15 @@ TEST(VectorMath, SumsOfExponentials) {
     }
     std::vector<float> results(n);
     LaneReduction<float> sum(0);
-    LaneReduction<float> expected(0);
+    double expected = 0;
     for (int part = 0; part < 2; ++part) {
       math::exp_of_negative(n, results.data(), values.data(), 0.5f, 3.0f, sum);
-      expected.add(n, results.data(), [](float a, float b) { return a + b; });
+      expected = std::accumulate(results.begin(), results.end(), expected);
     }
     for (int64_t i = 0; i < n; ++i) {
       EXPECT_FLOAT_EQ(results[i], std::exp(0.5f * values[i] - 3));
     }
-    for (int64_t k = 0; k < LaneReduction<float>::kLanes; ++k) {
-      EXPECT_EQ(sum.lanes()[k], expected.lanes()[k]) << n << ", lane " << k;
-    }
+    EXPECT_NEAR(sum.result([](float a, float b) { return a + b; }), expected, expected * 1e-6) << n;
     math::exp_of_negative(n, values.data(), values.data(), 0.5f, 3.0f, sum);
     EXPECT_EQ(values, results) << "in place";
   }

@@ -103,15 +103,26 @@ KERNELS_ALWAYS_INLINE inline Vector<float> keep_first(Vector<float> vector, int6
   return hn::IfThenElseZero(hn::FirstN(Tag<float>(), n), vector);
 }
 
+struct Exponent {
+  Vector<float> n;
+  Vector<float> shifted;
+};
+
+KERNELS_ALWAYS_INLINE inline Exponent rounded_exponent(Vector<float> x, float factor) {
+  const Vector<float> shift = hn::Set(Tag<float>(), 0x1.8p23f + 127);
+  const Vector<float> shifted = fma(x, hn::Set(Tag<float>(), factor), shift);
+  return {shifted - shift, shifted};
+}
+
 #if HWY_TARGET <= HWY_AVX3
 
 // With intrinsics: Highway has no operation for this instruction.
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
-  return Vector<float>{_mm512_maskz_scalef_ps(0xFFFF, x.raw, n.raw)};
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, const Exponent& exponent) {
+  return Vector<float>{_mm512_maskz_scalef_ps(0xFFFF, x.raw, exponent.n.raw)};
 }
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, const Exponent& exponent,
                                                                          Vector<float> y, Vector<float> bound) {
-  return Vector<float>{_mm512_maskz_scalef_ps(hn::Not(hn::Lt(y, bound)).raw, x.raw, n.raw)};
+  return Vector<float>{_mm512_maskz_scalef_ps(hn::Not(hn::Lt(y, bound)).raw, x.raw, exponent.n.raw)};
 }
 
 #else
@@ -119,14 +130,20 @@ KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<
 KERNELS_ALWAYS_INLINE inline Vector<float> power_of_two(Ints n) {
   return hn::BitCast(Tag<float>(), hn::ShiftLeft<23>(hn::Add(n, hn::Set(Tag<int32_t>(), 127))));
 }
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, Vector<float> n) {
-  const Ints exponent = hn::ConvertInRangeTo(Tag<int32_t>(), n);
-  const Ints half = hn::ShiftRight<1>(exponent);
-  return x * power_of_two(half) * power_of_two(hn::Sub(exponent, half));
+KERNELS_ALWAYS_INLINE inline Vector<float> power_of_two(const Exponent& exponent) {
+  return hn::BitCast(Tag<float>(), hn::ShiftLeft<23>(hn::BitCast(Tag<int32_t>(), exponent.shifted)));
 }
-KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, Vector<float> n,
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent(Vector<float> x, const Exponent& exponent) {
+  if (hn::AllTrue(Tag<float>(), hn::Le(hn::Abs(exponent.n), hn::Set(Tag<float>(), 126)))) {
+    return x * power_of_two(exponent);
+  }
+  const Ints n = hn::ConvertInRangeTo(Tag<int32_t>(), exponent.n);
+  const Ints half = hn::ShiftRight<1>(n);
+  return x * power_of_two(half) * power_of_two(hn::Sub(n, half));
+}
+KERNELS_ALWAYS_INLINE inline Vector<float> scale_by_exponent_unless_less(Vector<float> x, const Exponent& exponent,
                                                                          Vector<float> y, Vector<float> bound) {
-  return hn::IfThenZeroElse(hn::Lt(y, bound), x * power_of_two(hn::ConvertInRangeTo(Tag<int32_t>(), n)));
+  return hn::IfThenZeroElse(hn::Lt(y, bound), x * power_of_two(exponent));
 }
 
 #endif
