@@ -141,10 +141,16 @@ _CHOSEN_TABLE = flags.DEFINE_string(
     "Where to write the source that chooses among the tables of several instruction sets.",
     flag_values=FLAGS,
 )
+_NAMED_TABLE = flags.DEFINE_string(
+    "named_table",
+    None,
+    "Where to write the source that names the table of an instruction set, for --chosen_table.",
+    flag_values=FLAGS,
+)
 _INSTRUCTION_SETS = flags.DEFINE_multi_string(
     "instruction_set",
     [],
-    "What the table is compiled for, from the widest instruction set on, for --chosen_table.",
+    "What the kernels are compiled for, from the widest instruction set on, for --chosen_table.",
     flag_values=FLAGS,
 )
 _FUNCTIONS = flags.DEFINE_string(
@@ -232,7 +238,7 @@ def _is_idle_fallback(operators: Sequence[Operator]) -> bool:
 
 
 def _check_flags() -> None:
-    """Checks that the outputs of the target are given, and no others, and that the runtime has a selection.
+    """Checks that the outputs of the target are given together, and no others, and that the runtime has a selection.
 
     Raises:
         flags.Error: the check fails.
@@ -244,6 +250,8 @@ def _check_flags() -> None:
                 raise flags.Error(f"--target={_TARGET.value} {needed} --{flag.name}.")
     if _TARGET.value == _EXECUTORCH and not _SELECTIONS.value:
         raise flags.Error("--target=executorch needs --selection.")
+    if (_CHOSEN_TABLE.value is None) != (_NAMED_TABLE.value is None):
+        raise flags.Error("--chosen_table and --named_table need each other.")
 
 
 def _path(flag: flags.FlagHolder[str | None]) -> Path:
@@ -342,6 +350,7 @@ def _write_for_runtime(
     )
     if _CHOSEN_TABLE.value is not None:
         Path(_CHOSEN_TABLE.value).write_text(kernel_table.chosen(source, kernels, _INSTRUCTION_SETS.value))
+        _path(_NAMED_TABLE).write_text(kernel_table.named(source, kernels))
     if header is not None:
         Path(header).write_text(registration.header(source))
         _path(_REGISTRATION).write_text(registration.on_request(source, Path(header).name))

@@ -1,6 +1,8 @@
 """KernelTable.cpp: the table of kernels for the runtime, and the functions of the first kernels.
 
-ChosenKernelTable.cpp chooses one of several tables, by the processor's instruction set.
+A library with kernels for several instruction sets is compiled from two more files. NamedKernelTable.cpp is compiled
+for each instruction set, and gives the set's copy of the table a name. ChosenKernelTable.cpp chooses one of these
+tables, by the processor's instruction set.
 """
 
 from __future__ import annotations
@@ -32,8 +34,9 @@ def text(
         exception_boundary: whether an exception of a kernel becomes a failure of the call.
         functions: the include path of Functions.h if the library has kernels for several instruction sets; else None.
     """
+    table = "kernels" if functions is None else "own_kernels"
     if not kernels:
-        return source.fill("EmptyKernelTable.cpp")
+        return source.fill("EmptyKernelTable.cpp", table=table)
     called = functions_header.called(kernels) if functions is not None else []
     addresses = "".join(f"      &::{kernel.kernel.function},\n" for kernel in called)
     headers = [functions, native_functions] if called and functions is not None else [native_functions]
@@ -42,6 +45,7 @@ def text(
         **boxed_calls.values(source, own, headers),
         declarations=_declarations([kernel for kernel in kernels if kernel not in own]),
         exception_boundary=template.fill("exception_boundary.cpp") if exception_boundary else "",
+        table=table,
         entries="".join(entry for kernel in kernels for entry in _entries(kernel, exception_boundary)),
         typed_table=template.fill("typed_table.cpp", addresses=addresses) if called else "",
     )
@@ -61,8 +65,7 @@ def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Seq
     Args:
         source: the library.
         kernels: the kernels.
-        instruction_sets: the instruction sets for which KernelTable.cpp is compiled, the widest first. The program
-            requires the last one.
+        instruction_sets: the instruction sets of the library, the widest first. The program requires the last one.
     """
 
     def of_sets(prefix: str, type_: str, indent: str) -> dict[str, str]:
@@ -79,9 +82,23 @@ def chosen(source: Source, kernels: Sequence[BoxedKernel], instruction_sets: Seq
     typed = ""
     if functions_header.called(kernels):
         typed = template.fill("typed_choice.cpp", **of_sets("typed_", "const TypedKernels&", "    "))
-    kernel_type = template.fill("kernel_type.cpp", namespace=source.namespace)
     choice = of_sets("", "Span<const Kernel>", "  ")
-    return source.fill("ChosenKernelTable.cpp", **choice, kernel_type=kernel_type, typed_choice=typed)
+    return source.fill("ChosenKernelTable.cpp", **choice, kernel_type=_kernel_type(source), typed_choice=typed)
+
+
+def named(source: Source, kernels: Sequence[BoxedKernel]) -> str:
+    """Returns the text of NamedKernelTable.cpp.
+
+    Args:
+        source: the library.
+        kernels: the kernels.
+    """
+    typed = template.fill("typed_name.cpp") if functions_header.called(kernels) else ""
+    return source.fill("NamedKernelTable.cpp", kernel_type=_kernel_type(source), typed_name=typed)
+
+
+def _kernel_type(source: Source) -> str:
+    return template.fill("kernel_type.cpp", namespace=source.namespace)
 
 
 def enumerator(instruction_set: str) -> str:

@@ -183,8 +183,9 @@ class GenerateCommandTest(case.TestCase):
         self.assertIn("inline std::tuple<Tensor&, Tensor&> topk_outf(", wrappers)
 
     def test_typed_functions_of_several_instruction_sets(self) -> None:
-        chosen = self.directory / "ChosenKernelTable.cpp"
-        flags = (f"--chosen_table={chosen}", "--instruction_set=avx2", "--instruction_set=baseline")
+        chosen, named = self.directory / "ChosenKernelTable.cpp", self.directory / "NamedKernelTable.cpp"
+        sets = ("--instruction_set=avx2", "--instruction_set=baseline")
+        flags = (f"--chosen_table={chosen}", f"--named_table={named}", *sets)
         outputs = self._generate(self._select("a.yaml", "--ops=my_ops::mul3.out", "--ops=aten::add.out"), flags=flags)
         namespace = source.Source("//ops:lib", ()).namespace
         wrappers = outputs["Functions.h"]
@@ -204,6 +205,9 @@ class GenerateCommandTest(case.TestCase):
             "    return typed_kernels_baseline();\n",
             chosen.read_text(),
         )
+        for function in ("Span<const Kernel> own_kernels()", "const TypedKernels& own_typed_kernels()"):
+            self.assertIn(f"\n{function} {{\n", outputs["KernelTable.cpp"])
+            self.assertIn(f"\n{function};\n", named.read_text())
 
     def test_typed_function_that_cannot_fail(self) -> None:
         # It would return a reference to its argument.

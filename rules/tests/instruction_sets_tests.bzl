@@ -17,6 +17,13 @@ def _all_test_impl(ctx):
     generate = action_with_mnemonic(env, "EtGenerate").argv
     asserts.equals(env, ["avx512_bf16", "avx512", "avx2", "baseline"], values_of(generate, "--instruction_set"))
     assert_ends(env, ["wide_generated/ChosenKernelTable.cpp"], values_of(generate, "--chosen_table"))
+    compiled = [
+        a.outputs.to_list()[0].basename
+        for a in analysistest.target_actions(env)
+        if a.mnemonic == "CppCompile"
+    ]
+    tables = [name for name in compiled if name.endswith("KernelTable.pic.o")]
+    asserts.equals(env, ["ChosenKernelTable.pic.o", "KernelTable.pic.o"] + 4 * ["NamedKernelTable.pic.o"], sorted(tables))
 
     # What only the widest sets have is compiled for them; no dtype is left out.
     prune = action_with_mnemonic(env, "EtPruneKernels").argv

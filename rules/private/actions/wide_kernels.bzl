@@ -42,10 +42,11 @@ def _archives(shared, instruction_set, pic):
         return [library.pic_static_library or library.static_library for library in libraries]
     return [library.static_library or library.pic_static_library for library in libraries]
 
-def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, tables, boxed):
+def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, names, boxed):
     """Compiles the selected kernels of libraries that ask for it, for each of the wider instruction sets.
 
-    Each becomes one object file with tables of its own, and with nothing else that others can link with.
+    Each becomes one object file with tables of its own, and with nothing else that others can link with. The tables are compiled
+    once, and linked with the kernels of each instruction set.
 
     Args:
       cc: what configure_cc returned, of a rule with the attribute _selective_build.
@@ -54,9 +55,8 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, tabl
       manifest: File, what `codegen generate` registers.
       selections: list[File].
       by_dtype: bool, whether the kernels have the selected dtypes only.
-      tables: dict[str, CcCompilationOutputs], the tables of the kernels by instruction set; their functions are table_function's
-        and typed_table_function's.
-      boxed: CcCompilationOutputs, what the tables refer to.
+      names: dict[str, CcCompilationOutputs], the functions of table_function and typed_table_function by instruction set.
+      boxed: CcCompilationOutputs, the tables, and what the tables refer to.
     Returns:
       CcCompilationOutputs
     """
@@ -64,7 +64,7 @@ def compile_wide_kernels(cc, sets, kernels, manifest, selections, by_dtype, tabl
     shared = depset(transitive = [target[EtKernelInfo].shared for target in kernels]).to_list()
     isolated = {False: [], True: []}
     for name, flags in sets.wide.items():
-        parts = [compile_selected(cc, selected, "{}_{}".format(cc.ctx.label.name, name), flags + isolation_flags(cc)), tables[name], boxed]
+        parts = [compile_selected(cc, selected, "{}_{}".format(cc.ctx.label.name, name), flags + isolation_flags(cc)), names[name], boxed]
         for pic in isolated:
             objects = [file for part in parts for file in (part.pic_objects if pic else part.objects)]
             if objects:

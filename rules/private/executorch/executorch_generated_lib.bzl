@@ -150,6 +150,7 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
         boxed_kernels = ctx.actions.declare_directory(directory + "boxed_kernels"),
         chosen_table = ctx.actions.declare_file(directory + "ChosenKernelTable.cpp") if sets else None,
         kernel_table = ctx.actions.declare_file(directory + "KernelTable.cpp"),
+        named_table = ctx.actions.declare_file(directory + "NamedKernelTable.cpp") if sets else None,
         registration_header = ctx.actions.declare_file(directory + "RegisterKernels.h") if ctx.attr.manual_registration else None,
         registration = ctx.actions.declare_file(directory + "RegisterKernels.cpp"),
         registered_names = ctx.actions.declare_file(directory + "RegisteredNames.cpp"),
@@ -173,6 +174,7 @@ def _generate(ctx, selections, declared, yamls, aten, sets):
             "--functions": outputs.functions,
             "--kernel_table": outputs.kernel_table,
             "--manifest": outputs.manifest,
+            "--named_table": outputs.named_table,
             "--native_functions": outputs.native_functions,
             "--registered_names": outputs.registered_names,
             "--registration": outputs.registration,
@@ -237,18 +239,17 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
 
     compilation_context, boxed = compile(
         "boxed_kernels",
-        [generated.boxed_kernels, adapters],
+        [generated.kernel_table, generated.boxed_kernels, adapters],
         public_hdrs = _headers(generated),
     )
-    tables = {
+    names = {
         instruction_set: compile(
             "table_" + instruction_set,
-            [generated.kernel_table],
+            [generated.named_table],
             local_defines = [
                 "KERNEL_TABLE=" + table_function(instruction_set),
                 "TYPED_KERNEL_TABLE=" + typed_table_function(instruction_set),
             ],
-            private_hdrs = _headers(generated),
         )[1]
         for instruction_set in [wide.sets.plain] + wide.sets.wide.keys()
     }
@@ -264,10 +265,10 @@ def _compile_for_instruction_sets(cc, generated, adapters, selective, wide, aten
         manifest = generated.manifest,
         selections = wide.selections,
         by_dtype = bool(selective),
-        tables = tables,
+        names = names,
         boxed = boxed,
     )]
-    return compilation_context, merge_objects([registration] + wide_objects + [tables[wide.sets.plain], boxed, aten_objects])
+    return compilation_context, merge_objects([registration] + wide_objects + [names[wide.sets.plain], boxed, aten_objects])
 
 def _compile(cc, generated, adapters, selective, wide, deps, aten):
     """Returns CcInfo of the headers, CcInfo of the headers with the library, and the archive."""

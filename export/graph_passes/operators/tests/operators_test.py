@@ -14,7 +14,7 @@ from absl.testing import absltest
 
 import export
 from export.graph_passes import calls
-from export.graph_passes.operators import registration
+from export.graph_passes.operators import packed_convolution, registration
 
 _YAML = Path(export.__path__[0]).parent / "kernels/optimized/own_custom_ops.yaml"
 _SCHEMAS = {entry["func"].partition("(")[0]: entry["func"] for entry in yaml.safe_load(_YAML.read_text())}
@@ -45,6 +45,17 @@ class OperatorsTest(absltest.TestCase):
 
         with self.assertRaisesRegex(LookupError, "export/graph_passes/rewrites implements rules_executorch::unknown"):
             Unknown.overload()
+
+
+class PackedConvolutionTest(absltest.TestCase):
+    def test_nan_in_the_next_pixel(self) -> None:
+        x = torch.zeros(2, 3, 8, 8, dtype=torch.bfloat16).contiguous(memory_format=torch.channels_last)
+        x[:, :, 1:7, 1:7] = torch.nan
+        weight = torch.ones(1, 3, 1, 1, dtype=torch.bfloat16)
+        arguments = (None, None, [1, 1], 1, [1, 1], [0, 0], [0, 0], [1, 1], 1)
+        call = calls.PackedConvolution.overload()
+        result = call(x, packed_convolution.pack(weight, 1), *arguments)
+        self.assertTrue(torch.equal(result.isnan(), x[:, :1].isnan()))
 
 
 class RegistrationTest(absltest.TestCase):
