@@ -106,10 +106,10 @@ def packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tensor:
 def _convolution(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:
     (top, left), (bottom, right) = call.padding, call.end_padding
     padded = functional.pad(call.input, [left, right, top, bottom])
-    # In channels-last order, PyTorch multiplies pairs of BFloat16. If the number of channels is odd, the last channel of
-    # a pixel is in a pair with the next pixel, and NaN in the next pixel makes the result NaN.
-    operands = [one.clone(memory_format=torch.contiguous_format) for one in (padded, weight)]
-    return functional.conv2d(*operands, call.bias, call.stride, 0, call.dilation, call.groups)
+    # In channels-last order, PyTorch multiplies pairs of BFloat16. If the number of channels is odd, the last channel
+    # of a pixel is in a pair with the next pixel, and NaN in the next pixel makes the result NaN.
+    padded, weight = (one.clone(memory_format=torch.contiguous_format) for one in (padded, weight))
+    return functional.conv2d(padded, weight, call.bias, call.stride, 0, call.dilation, call.groups)
 
 
 def _transposed(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:
