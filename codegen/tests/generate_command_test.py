@@ -9,6 +9,7 @@ import re
 from collections.abc import Sequence
 from pathlib import Path
 
+from absl import flags
 from absl.testing import absltest
 
 from codegen.cpp import source
@@ -412,8 +413,8 @@ class GenerateCommandTest(case.TestCase):
         outputs = [f"--{flag}={self.directory / name}" for flag, name in _OUTPUTS.items()]
         common = ["generate", "--max_kernels=2000", "--label=//ops:lib", f"--selection={selection}", boxed_kernels]
         written = []
-        for flags in (["--kernel_yaml"], ["--functions_yaml"], ["--functions_yaml", "--kernel_yaml"]):
-            self.run_command(*common, *outputs, *(f"{flag}={yaml}" for flag in flags))
+        for names in (["--kernel_yaml"], ["--functions_yaml"], ["--functions_yaml", "--kernel_yaml"]):
+            self.run_command(*common, *outputs, *(f"{flag}={yaml}" for flag in names))
             written.append((self.directory / "registered.json").read_text())
         self.assertEqual(written, [written[0]] * 3)
 
@@ -507,6 +508,11 @@ class GenerateCommandTest(case.TestCase):
         calls = [outputs[name].count("k::native::f(context") for name in ("KernelTable.cpp", "BoxedKernels1.cpp")]
         self.assertEqual(sum(calls), 100)
         self.assertLess(max(calls) - min(calls), 5)
+
+    def test_table_of_an_instruction_set_without_a_name(self) -> None:
+        flag = f"--chosen_table={self.directory / 'ChosenKernelTable.cpp'}"
+        with self.assertRaisesRegex(flags.Error, "--chosen_table and --named_table need each other"):
+            self._generate(self._select("a.yaml", "--ops=aten::add.out"), flags=[flag])
 
     def test_no_yaml(self) -> None:
         selection = self._select("a.yaml", "--include_all_operators")

@@ -82,8 +82,9 @@ KERNELS_ALWAYS_INLINE inline void for_each_vector(int64_t n, float* out, const f
 template <typename Argument>
 KERNELS_ALWAYS_INLINE inline void sum_exponentials(int64_t n, float* out, const float* in, const Argument& argument,
                                                    LaneReduction<float>& sum) {
-  // One total, because more totals and the constants do not fit into 16 registers.
-  Floats total = simd::load(sum.lanes());
+  // One total, because more totals and the constants do not fit into 16 registers. The total of a call starts at 0: the
+  // blocks of a long line are summed separately, which keeps rounding errors small.
+  Floats total{};
   int64_t i = 0;
   for (; i + 2 * kFloats <= n; i += 2 * kFloats) {
     const Floats first = vector_exp_of_negative(argument(simd::load(in + i)));
@@ -97,7 +98,7 @@ KERNELS_ALWAYS_INLINE inline void sum_exponentials(int64_t n, float* out, const 
     simd::store_first(out + i, result, n - i);
     total += simd::keep_first(result, n - i);
   }
-  simd::store(sum.lanes(), total);
+  simd::store(sum.lanes(), simd::load(sum.lanes()) + total);
 }
 
 }  // namespace internal

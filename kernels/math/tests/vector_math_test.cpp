@@ -286,6 +286,19 @@ TEST(VectorMath, SumsOfExponentials) {
   }
 }
 
+TEST(VectorMath, SumOfManyEqualExponentials) {
+  // Rounding errors of equal terms have one sign.
+  const std::vector<float> values(4096, -2.3f);
+  std::vector<float> results(values.size());
+  LaneReduction<float> sum(0);
+  constexpr int kBlocks = 32;
+  for (int block = 0; block < kBlocks; ++block) {
+    math::exp_of_negative(static_cast<int64_t>(values.size()), results.data(), values.data(), 0.0f, sum);
+  }
+  const double expected = kBlocks * std::accumulate(results.begin(), results.end(), 0.0);
+  EXPECT_NEAR(sum.result([](float a, float b) { return a + b; }), expected, expected * 2e-5);
+}
+
 TEST(VectorMath, Log) {
   const std::vector<float> values = samples({std::sqrt(0.5F), std::sqrt(2.0F), 1, Limits::min(), Limits::max()});
   expect_within(math::kLogUlp, "log", values,
