@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch.export import ExportedProgram
 from torch.fx import Node
+from torch.utils import _pytree as pytree
 
 from export.graph_passes import graphs, packed_convolution, padding_operators, transposed_convolution
 from export.graph_passes.calls import PermuteCopy, ToDimOrderCopy
@@ -81,17 +82,36 @@ _READERS: Sequence[Reader] = (packed_convolution.layer, transposed_convolution.l
 
 def _run(program: ExportedProgram, sites: Sites) -> list[Change]:
     layers: dict[Node, Layer] = {}
+    before_empty = _before_empty_images(program)
     for node in sites.among([node for node in program.graph.nodes if node.op == "call_function"]):
         found = (reader(program, node) for reader in _READERS)
         layer = next((one for one in found if one is not None), None)
-        # Channels-last images of no rows or columns have strides of 0, which ExecuTorch refuses.
-        if layer is not None and not any(map(graphs.is_empty, map(graphs.value, (node, *layer.inputs)))):
+        if layer is not None and node not in before_empty and not any(map(_is_empty_image, layer.inputs)):
             layers[node] = layer
     plan = _Plan.of(program, layers)
     while losing := [node for region in plan.regions() if region.loses() for node in region.layers]:
         plan = _Plan.of(program, {node: layer for node, layer in plan.layers.items() if node not in losing})
     changes = [*_apply(program, plan)]
     return changes
+
+
+def _before_empty_images(program: ExportedProgram) -> Collection[Node]:
+    """Returns the empty images, and all nodes on which one depends.
+
+    Channels-last images of no channels, rows or columns have strides of 0, which ExecuTorch refuses. A channels-last
+    result of a layer can give such strides to any later image, also if the layer's result has one channel only, so that
+    it is contiguous, too.
+    """
+    found: set[Node] = set()
+    for node in reversed(program.graph.nodes):
+        if _is_empty_image(node) or not found.isdisjoint(node.users):
+            found.add(node)
+    return found
+
+
+def _is_empty_image(node: Node) -> bool:
+    tensors = pytree.tree_leaves(node.meta.get("val"))
+    return any(isinstance(one, torch.Tensor) and one.dim() == 4 and graphs.is_empty(one) for one in tensors)
 
 
 @dataclass
@@ -233,13 +253,13 @@ def _reordered(node: graphs.Call, values: Mapping[Node, Any]) -> Any:
     """
     before = graphs.value(node)
     if graphs.name_of(node) in padding_operators.OF_IMAGES:
-        return None if graphs.is_empty(before) else graphs.channels_last(before)
+        return graphs.channels_last(before)
     args, kwargs = torch.fx.node.map_arg((node.args, dict(node.kwargs)), lambda one: graphs.example(values[one]))
     after = node.target(*args, **kwargs)
     orders = [graphs.dim_order(tensor) for tensor in _tensors(after)]
     if orders == [graphs.dim_order(tensor) for tensor in _tensors(before)]:
         return before
-    if orders[0] != graphs.CHANNELS_LAST or graphs.is_empty(_tensors(before)[0]):
+    if orders[0] != graphs.CHANNELS_LAST:
         return None
     reordered = [
         graphs.channels_last(tensor) if order == graphs.CHANNELS_LAST else tensor

@@ -243,6 +243,20 @@ class ChannelsLastTest(PassTestCase):
         source = model_file("return torch.nn.functional.conv2d(x, others[0])", images, "torch.rand(64, 32, 5, 5)")
         self.check("channels_last", source, changes=[], calls=["aten::convolution.out"])
 
+    def test_leaves_layers_before_empty_images(self) -> None:
+        """ExecuTorch refuses the strides of channels-last images without elements."""
+        calls = ["aten::constant_pad_nd.out", "aten::convolution.out", "aten::relu.out"]
+        for channels in (1, 64):
+            for pad in (f"0, 0, 0, 0, 0, -{channels}", "0, 0, -16, 0"):
+                with self.subTest(channels=channels, pad=pad):
+                    forward = f"return torch.nn.functional.pad(self.layer(x).relu(), ({pad}))"
+                    init = f"self.layer = torch.nn.Conv2d(32, {channels}, 3, padding=1)"
+                    exported = self.export(
+                        model_file(forward, "torch.rand(1, 32, 16, 16)", init=init), ["channels_last"]
+                    )
+                    self.assertEqual(self.changes(exported, "channels_last"), [])
+                    self.assertEqual(self.calls(exported), calls)
+
     def test_values(self) -> None:
         class Network(torch.nn.Module):
             def __init__(self) -> None:
