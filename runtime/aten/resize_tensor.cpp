@@ -1,7 +1,8 @@
-// Defines resize_tensor() for kernels with PyTorch's tensors. ExecuTorch's headers declare this function, but the wheel
-// does not have it.
+// Defines resize_tensor_impl() for kernels with PyTorch's tensors. ExecuTorch's tensor_util.h declares this function and
+// calls it in resize_tensor(), but the wheel does not have it. The header itself includes all of PyTorch, which takes the compiler 13 seconds.
 #include <ATen/core/Tensor.h>
-#include <executorch/runtime/core/exec_aten/util/tensor_util.h>
+#include <executorch/runtime/core/error.h>
+#include <executorch/runtime/platform/log.h>
 
 namespace executorch::runtime::aten::internal {
 
