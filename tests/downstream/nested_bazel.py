@@ -19,6 +19,8 @@ _KERNELS = {
 }
 # Each further set compiles the kernels once more.
 _SETS = ("--@rules_executorch//rules:instruction_sets=baseline,avx2",) if platform.machine() == "x86_64" else ()
+# What reads PyTorch's packages is not cached: for the key, a server reads all their files, which takes eleven seconds.
+_TOO_BIG = "--modify_execution_info=Et(AotiCompile|Export|QnnCheck|TorchLoad)|TestRunner=+no-cache"
 # The numbers of the workspaces, for the names of their output bases.
 _NUMBERS = itertools.count()
 _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
@@ -62,7 +64,7 @@ class Workspace:
             # The server runs for a minute. The second compiler of the JVM takes a quarter of the time.
             "--host_jvm_args=-XX:TieredStopAtLevel=1",
         ]
-        cache = (f"--disk_cache={user_root}/cache", "--remote_download_outputs=all") if cached else ()
+        cache = (f"--disk_cache={user_root}/cache", "--remote_download_outputs=all", _TOO_BIG) if cached else ()
         self._sets = () if all_sets else _SETS
         self._options = [f"--distdir={self._wheels}", *cache, *options, "--noshow_progress", "--color=no"]
 
