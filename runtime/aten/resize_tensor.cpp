@@ -1,6 +1,6 @@
-// Defines resize_tensor_impl() for kernels with PyTorch's tensors. ExecuTorch's tensor_util.h declares this function and
-// calls it in resize_tensor(), but the wheel does not have it. This file does not include tensor_util.h, because the
-// compiler needs 13 seconds more for it: it includes all of PyTorch.
+// Defines resize_tensor_impl() for kernels with PyTorch's tensors. ExecuTorch's tensor_util.h declares this function
+// and calls it in resize_tensor(), but the wheel does not have it. This file does not include tensor_util.h, because
+// the compiler needs 13 seconds more for it: it includes all of PyTorch.
 #include <ATen/core/Tensor.h>
 #include <executorch/runtime/core/error.h>
 #include <executorch/runtime/platform/log.h>

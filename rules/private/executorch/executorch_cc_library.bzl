@@ -9,24 +9,30 @@ visibility(["//kernels/...", "//rules/tests/...", "//runtime/..."])
 def _executorch_cc_library_impl(ctx):
     cc = configure_cc(ctx)
     deps = [dep[CcInfo] for dep in ctx.attr.deps]
-    compilation_contexts = [dep.compilation_context for dep in deps]
+    compilation_context, _ = compile_cc(
+        cc,
+        name = ctx.label.name + "_headers",
+        public_hdrs = ctx.files.hdrs,
+        compilation_contexts = [dep.compilation_context for dep in deps],
+    )
+    all_deps = [dep[CcInfo] for dep in ctx.attr.implementation_deps] + deps
+    compilation_contexts = [dep.compilation_context for dep in all_deps]
     srcs = [file for file in ctx.files.srcs if file.extension != "h"]
     if ctx.attr.unity_build:
         compilation_contexts.append(include_roots(ctx, srcs))
         srcs = unity_sources(ctx, srcs)
-    compilation_context, objects = compile_cc(
+    _, objects = compile_cc(
         cc,
         srcs = srcs,
-        private_hdrs = [file for file in ctx.files.srcs if file.extension == "h"],
-        public_hdrs = ctx.files.hdrs,
+        private_hdrs = [file for file in ctx.files.srcs + ctx.files.hdrs if file.extension == "h"],
         user_compile_flags = ctx.attr.copts,
         compilation_contexts = compilation_contexts,
     )
-    linking_context, library = archive_cc(cc, objects, [dep.linking_context for dep in deps], alwayslink = ctx.attr.alwayslink)
+    linking_context, library = archive_cc(cc, objects, [dep.linking_context for dep in all_deps], alwayslink = ctx.attr.alwayslink)
     return [
         DefaultInfo(
             files = depset([f for f in [library.static_library, library.pic_static_library] if f] if library else []),
-            runfiles = ctx.runfiles().merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.deps]),
+            runfiles = ctx.runfiles().merge_all([dep[DefaultInfo].default_runfiles for dep in ctx.attr.implementation_deps + ctx.attr.deps]),
         ),
         CcInfo(compilation_context = compilation_context, linking_context = linking_context),
     ]
@@ -46,6 +52,10 @@ The sources are compiled with the options for kernels. A `cc_library` would only
         "hdrs": attr.label_list(
             doc = "Headers.",
             allow_files = [".h"],
+        ),
+        "implementation_deps": attr.label_list(
+            doc = "C++ libraries whose headers only the sources include. Their include paths come before those of `deps`.",
+            providers = [CcInfo],
         ),
         "srcs": attr.label_list(
             doc = "Sources and private headers.",
