@@ -126,7 +126,11 @@ def upsample(w: Writer, pick: Pick) -> None:
 
 
 def shuffle(w: Writer, pick: Pick) -> None:
-    w.value(f"F.{pick('pixel_shuffle', 'pixel_unshuffle')}({w.latest}, {pick(2, 1)})")
+    function = pick("pixel_shuffle", "pixel_unshuffle")
+    # Of an empty tensor, PyTorch gives the shape of the input, and the shape of the result in exported programs.
+    if function == "pixel_unshuffle" and not w.x.numel():
+        raise ValueError("nothing to unshuffle")
+    w.value(f"F.{function}({w.latest}, {pick(2, 1)})")
 
 
 KINDS = {

@@ -45,6 +45,12 @@ class DraftTest(absltest.TestCase):
         self.assertEqual(draft(Spec(steps=(step,))).init, ())
         self.assertEqual(draft(Spec(steps=(step,))).inputs, draft(Spec()).inputs)
 
+    def test_unshuffles_no_empty_tensor(self) -> None:
+        empty = (0, 14)
+        self.assertEqual(draft(Spec(empty)).inputs[0].sizes, (0, 8, 6, 6))
+        self.assertEqual(draft(Spec(empty, (Step("shuffle", (0,)),))).forward, ("y0 = F.pixel_shuffle(x0, 2)",))
+        self.assertEqual(draft(Spec(empty, (Step("shuffle", (1,)),))).forward, ())
+
     def test_model_files_are_python(self) -> None:
         for number in range(5):
             steps = tuple(Step(kind, tuple(range(number, number + 9))) for kind in KINDS)
