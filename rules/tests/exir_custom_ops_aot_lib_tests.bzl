@@ -33,6 +33,9 @@ def _actions_test_impl(ctx):
     for action in analysistest.target_actions(env):
         if action.mnemonic == "CppCompile":
             asserts.true(env, "-DA_FLAG" in action.argv)
+
+            # A sandbox with PyTorch's headers takes seconds.
+            asserts.equals(env, [], [arg for arg in action.argv if arg.endswith("executorch_torch/include")])
     asserts.equals(
         env,
         ["libaot.so"],
