@@ -234,8 +234,12 @@ struct Prepared {
   simd::Ints lacking[kVectorsOfPanel];
 
   void add_panel(const char* panel, int64_t k) {
-    for (int j = 0; j < kVectorsOfPanel; ++j) {
-      lacking[j] = simd::lacking_sums(panel + j * simd::kByteLanes, kPanelBytes, (k + kPanelDepth - 1) / kPanelDepth);
+    for (int j = 0; j < kVectorsOfPanel; ++j, panel += simd::kByteLanes) {
+      lacking[j] = simd::lacking_sums(panel, kPanelBytes, (k + kPanelDepth - 1) / kPanelDepth);
+#if defined(KERNELS_MULTIPLIES_PAIRS_OF_GROUPS)
+      // add_pair_products() adds the weights of each second group.
+      lacking[j] -= simd::sums_of_weights(panel + kPanelBytes, 2 * kPanelBytes, k / simd::kByteLanes * 2);
+#endif
     }
   }
 };
@@ -257,6 +261,47 @@ KERNELS_ALWAYS_INLINE inline void add_group(const simd::Bytes (&rows)[kRows], co
   }
 }
 
+#if defined(KERNELS_MULTIPLIES_PAIRS_OF_GROUPS)
+
+/// Adds the products of two groups of `rows` and two blocks of a panel. `complements` are those of the rows.
+template <int kGroup, int kRows>
+KERNELS_ALWAYS_INLINE inline void add_pair(const simd::Bytes (&rows)[kRows], const simd::Bytes (&complements)[kRows],
+                                           const char* block, simd::GroupSums (&sums)[kRows][kVectorsOfPanel]) {
+#pragma GCC unroll 4
+  for (int j = 0; j < kVectorsOfPanel; ++j, block += simd::kByteLanes) {
+    const auto first = simd::load_as<simd::Bytes>(block);
+    const auto second = simd::load_as<simd::Bytes>(block + kPanelBytes);
+#pragma GCC unroll 12
+    for (int i = 0; i < kRows; ++i) {
+      sums[i][j] = simd::add_pair_products<kGroup>(sums[i][j], rows[i], complements[i], first, second);
+    }
+    // The compiler would load the next vectors early, and keep sums in memory instead of registers.
+    simd::compiler_barrier();
+  }
+}
+
+#endif
+
+/// Adds the products of four groups of `rows` and four blocks of a panel.
+template <int kRows>
+KERNELS_ALWAYS_INLINE inline void add_four_groups(const simd::Bytes (&rows)[kRows], const char* block,
+                                                  simd::GroupSums (&sums)[kRows][kVectorsOfPanel]) {
+#if defined(KERNELS_MULTIPLIES_PAIRS_OF_GROUPS)
+  simd::Bytes complements[kRows];
+#pragma GCC unroll 12
+  for (int i = 0; i < kRows; ++i) {
+    complements[i] = ~rows[i];
+  }
+  add_pair<0>(rows, complements, block, sums);
+  add_pair<2>(rows, complements, block + 2 * kPanelBytes, sums);
+#else
+  add_group<0>(rows, block, sums);
+  add_group<1>(rows, block + kPanelBytes, sums);
+  add_group<2>(rows, block + 2 * kPanelBytes, sums);
+  add_group<3>(rows, block + 3 * kPanelBytes, sums);
+#endif
+}
+
 /// Adds the products of all groups.
 template <int kRows>
 KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
@@ -272,10 +317,7 @@ KERNELS_ALWAYS_INLINE inline void add_groups(const Tile& tile, simd::Bytes bits,
     for (int i = 0; i < kRows; ++i) {
       rows[i] = simd::load_as<simd::Bytes>(in + i * stride) ^ bits;
     }
-    add_group<0>(rows, block, sums);
-    add_group<1>(rows, block + kPanelBytes, sums);
-    add_group<2>(rows, block + 2 * kPanelBytes, sums);
-    add_group<3>(rows, block + 3 * kPanelBytes, sums);
+    add_four_groups(rows, block, sums);
   }
   for (; left > 0; left -= kPanelDepth, in += kPanelDepth, block += kPanelBytes) {
 #pragma GCC unroll 12

@@ -75,6 +75,11 @@ struct Products {
   KERNELS_ALWAYS_INLINE Products(Bytes x, Bytes weights)
       : lower(vmull_s8(vget_low_s8(vreinterpretq_s8_u8(x)), vget_low_s8(vreinterpretq_s8_u8(weights)))),
         higher(vmull_high_s8(vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights))) {}
+
+  KERNELS_ALWAYS_INLINE void subtract(Bytes x, Bytes weights) {
+    lower = vmlsl_s8(lower, vget_low_s8(vreinterpretq_s8_u8(x)), vget_low_s8(vreinterpretq_s8_u8(weights)));
+    higher = vmlsl_high_s8(higher, vreinterpretq_s8_u8(x), vreinterpretq_s8_u8(weights));
+  }
 };
 
 KERNELS_ALWAYS_INLINE inline Ints add_products(Ints sums, Bytes x, Bytes weights) {
@@ -91,6 +96,19 @@ struct GroupSums {
 template <int kGroup>
 KERNELS_ALWAYS_INLINE inline GroupSums add_group_products(GroupSums sums, Bytes x, Bytes weights) {
   const Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kGroup)), weights};
+  return {vpadalq_s16(sums.lower, products.lower), vpadalq_s16(sums.higher, products.higher)};
+}
+
+#define KERNELS_MULTIPLIES_PAIRS_OF_GROUPS
+
+/// Adds the products of groups kGroup and kGroup + 1 of x, by 16-bit sums of two products, and the weights `second`.
+/// The sum of two products alone could be 2 * -128 * -128, which does not fit into 16 bits. x * v - ~y * w is
+/// x * v + y * w + w, and always fits.
+template <int kGroup>
+KERNELS_ALWAYS_INLINE inline GroupSums add_pair_products(GroupSums sums, Bytes x, Bytes complement, Bytes first,
+                                                         Bytes second) {
+  Products products{vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(x), kGroup)), first};
+  products.subtract(vreinterpretq_u8_u32(vdupq_laneq_u32(vreinterpretq_u32_u8(complement), kGroup + 1)), second);
   return {vpadalq_s16(sums.lower, products.lower), vpadalq_s16(sums.higher, products.higher)};
 }
 

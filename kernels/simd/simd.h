@@ -149,18 +149,28 @@ inline constexpr bool kMultipliesSignedBytes = false;
 /// 128 from x. The sums then lack 128 times the weights, which lacking_sums() returns.
 inline constexpr uint8_t kFlippedBits = kMultipliesSignedBytes ? 0x80 : 0;
 
+#if defined(KERNELS_MULTIPLIES_SIGNED_BYTES)
+
+/// Returns the sums of the groups of `count` vectors of weights, `stride` bytes apart.
+KERNELS_ALWAYS_INLINE inline Ints sums_of_weights(const char* weights, int64_t stride, int64_t count) {
+  Ints sums = {};
+  for (int64_t i = 0; i < count; ++i) {
+    sums = add_products(sums, repeat_group(0x01010101u), load_as<Bytes>(weights + i * stride));
+  }
+  return sums;
+}
+
+#endif
+
 /// Returns 128 times the sums of `count` vectors of weights, `stride` bytes apart, if add_products() multiplies signed
 /// bytes. Returns 0 on other sets.
 KERNELS_ALWAYS_INLINE inline Ints lacking_sums([[maybe_unused]] const char* weights, [[maybe_unused]] int64_t stride,
                                                [[maybe_unused]] int64_t count) {
-  Ints sums = {};
 #if defined(KERNELS_MULTIPLIES_SIGNED_BYTES)
-  for (int64_t i = 0; i < count; ++i) {
-    sums = add_products(sums, repeat_group(0x01010101u), load_as<Bytes>(weights + i * stride));
-  }
-  sums = sums << 7;
+  return sums_of_weights(weights, stride, count) << 7;
+#else
+  return Ints{};
 #endif
-  return sums;
 }
 
 /// 16 times the signed 4-bit integers in the lower and in the higher halves of bytes.
