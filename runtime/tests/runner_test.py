@@ -10,6 +10,7 @@ import os
 import pty
 import re
 import resource
+import signal
 import struct
 import subprocess
 import tempfile
@@ -314,16 +315,21 @@ class ResultsTest(RunnerTest):
         )
 
     def test_bar(self) -> None:
-        shown = self.on_terminal(f"--iterations={self.iterations(seconds=8)}")
+        shown = self.on_terminal(f"--iterations={self.iterations(seconds=7)}")
         self.assertRegex(shown, r"\r\[#*\.+\] \d+ of \d+ runs, \d+ s left\x1b\[K")
         self.assertTrue(shown.endswith("\r\x1b[K"), shown)  # erased
 
     def test_no_bar(self) -> None:
         self.assertEqual(self.on_terminal("--iterations=3"), "")
         self.assertEqual(self.on_terminal(f"--iterations={self.iterations(seconds=2)}"), "")
-        long = f"--iterations={self.iterations(seconds=8)}"
-        self.assertEqual(self.on_terminal(long, TERM="dumb"), "")
-        self.succeed("--program=wide.pte", long)  # checks that stderr is empty
+        long = f"--iterations={self.iterations(seconds=60)}"
+        self.assertIn(" runs, ", self.on_terminal(long, seconds=2))
+        self.assertEqual(self.on_terminal(long, seconds=2, TERM="dumb"), "")
+        command = [str(_RUNNER), "--program=wide.pte", long]
+        with subprocess.Popen(command, cwd=_FOLDER, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
+            time.sleep(2)
+            process.kill()
+            self.assertEqual(process.communicate(), (None, b""))
 
     def iterations(self, seconds: float) -> int:
         """The approximate number of iterations that take the given time."""
@@ -332,8 +338,8 @@ class ResultsTest(RunnerTest):
         self.assertIn("then 2000 times", text)
         return max(1, round(2000 * seconds / (time.monotonic() - start)))
 
-    def on_terminal(self, *arguments: str, **environment: str) -> str:
-        """The output of a runner to stderr if stderr is a terminal."""
+    def on_terminal(self, *arguments: str, seconds: float | None = None, **environment: str) -> str:
+        """The output of a runner to stderr if stderr is a terminal; if `seconds` is given, during these seconds."""
         terminal, stderr = pty.openpty()
         command = [str(_RUNNER), "--program=wide.pte", "--threads=1", *arguments]
         with subprocess.Popen(
@@ -344,11 +350,14 @@ class ResultsTest(RunnerTest):
             env={**os.environ, "TERM": "xterm", **environment},
         ) as process:
             os.close(stderr)
+            if seconds is not None:
+                time.sleep(seconds)
+                process.kill()
             shown = b""
             with contextlib.suppress(OSError):  # on Linux, the end of a terminal is an OSError
                 while chunk := os.read(terminal, 1 << 16):
                     shown += chunk
-        self.assertEqual(process.returncode, 0)
+        self.assertEqual(process.returncode, 0 if seconds is None else -signal.SIGKILL)
         os.close(terminal)
         return shown.decode()
 
