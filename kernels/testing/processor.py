@@ -12,9 +12,14 @@ FLAGS: dict[str, set[str]] = {
 }
 
 
-def instruction_sets() -> list[str]:
-    """The instruction sets of this processor, from the widest on. On platforms other than x86-64 Linux, baseline."""
+def flags() -> set[str]:
+    """The flags of this processor in /proc/cpuinfo; none on platforms other than x86-64 Linux."""
     cpuinfo = Path("/proc/cpuinfo")
     lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    flags = next((set(line.split()) for line in lines if line.startswith("flags")), set())
-    return [name for name, needed in FLAGS.items() if needed <= flags]
+    return next((set(line.split()) for line in lines if line.startswith("flags")), set())
+
+
+def instruction_sets() -> list[str]:
+    """The instruction sets of this processor, from the widest on. On platforms other than x86-64 Linux, baseline."""
+    found = flags()
+    return [name for name, needed in FLAGS.items() if needed <= found]

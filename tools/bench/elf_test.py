@@ -24,6 +24,13 @@ class ElfTest(absltest.TestCase):
         with self.assertRaisesRegex(ValueError, "is no 64-bit little-endian ELF file"):
             elf.loaded_bytes(Path(self.create_tempfile(content="#!/bin/sh").full_path))
 
+    def test_file_offset(self) -> None:
+        program = Path(sys.executable).resolve().read_bytes()
+        # The header of the file is at the start of the first segment.
+        self.assertEqual(elf.file_offset(program, elf._loaded(program)[0].address + 24), 24)
+        with self.assertRaisesRegex(ValueError, "^no segment has the address 0xffffffffffffffff$"):
+            elf.file_offset(program, 2**64 - 1)
+
 
 if __name__ == "__main__":
     absltest.main()

@@ -84,6 +84,17 @@ def _code_bytes(files: Sequence[str]) -> int:
     return sum(_loaded_bytes(file) for file in {os.path.realpath(file) for file in files if _is_own(file)})
 
 
+def libraries(program: Path) -> list[str]:
+    """Returns the paths of a program's shared libraries."""
+    listed = subprocess.run(["ldd", str(program)], check=True, capture_output=True, text=True).stdout
+    return re.findall(r"=> (/\S+)", listed)
+
+
+def own_libraries(program: Path) -> list[Path]:
+    """Returns the paths of a program's shared libraries that belong to a peer."""
+    return [Path(file) for file in libraries(program) if _is_own(file)]
+
+
 def _peak_bytes(pid: int) -> int:
     """Returns the peak memory of a process so far, in bytes; 0 if the process has ended."""
     with contextlib.suppress(OSError):
@@ -154,8 +165,7 @@ class Runner:
         if not Path(self._command[0]).exists():
             raise UnavailableError("not built")
         times, peak = self._run(1, "--check", *self._judge, watch=True)
-        libraries = subprocess.run(["ldd", self._command[0]], check=True, capture_output=True, text=True).stdout
-        files = [self._command[0], *re.findall(r"=> (/\S+)", libraries)]
+        files = [self._command[0], *libraries(Path(self._command[0]))]
         self._seconds = float(times[2]) / 1e3
         return Started(Cost((float(times[1]) + float(times[2])) / 1e3, peak, _code_bytes(files)), self._seconds)
 

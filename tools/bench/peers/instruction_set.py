@@ -1,11 +1,13 @@
-"""The instruction set of a run: the choice, the settings that limit contestants, and contestants without a limit."""
+"""The instruction set of a run: the choice, how contestants are limited to it, and contestants without a limit."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from kernels.testing import processor
+from tools.bench.peers import llama_cpp_package
+from tools.bench.peers.masked import masked
 
 # Environment variables that limit PyTorch to a set: its kernels, MKL on Intel's processors, oneDNN and torch.compile.
 _PYTORCH = {
@@ -23,14 +25,9 @@ _PYTORCH = {
     },
 }
 _WITHOUT_PYTORCH = {column: "oneDNN needs SSE4.1" for column in ("eager", "compile")}
-# The columns that always use the processor's widest set, with the reasons.
-_NOT_HELD = {
-    "aoti": "its packages are compiled for the processor of the machine that builds them",
-    "xnnpack": "it uses the widest set of the processor, and has no setting",
-    "onnxruntime": "it uses the widest set of the processor, and has no setting",
-    "openvino": "`ONEDNN_MAX_CPU_ISA` limits its convolutions, but not its normalizations and linear layers (MLAS)",
-    "llama_cpp": "its package is compiled for the processor of the machine that builds it",
-}
+_WITHOUT_AOTI = {"aoti": "its packages are compiled for the processor of the machine that builds them"}
+# Columns that use the widest set of the processor and have no complete setting. They run as masked copies.
+_MASKED = ("xnnpack", "onnxruntime", "openvino")
 
 
 @dataclass(frozen=True)
@@ -46,9 +43,14 @@ class InstructionSet:
     widest: str
 
     @property
+    def limit(self) -> str:
+        """The set that contestants are limited to; empty if this is the processor's widest."""
+        return "" if self.name == self.widest else self.name
+
+    @property
     def of_pytorch(self) -> Mapping[str, str]:
         """The environment variables that limit PyTorch."""
-        return {} if self.name == self.widest else _PYTORCH.get(self.name, {})
+        return _PYTORCH.get(self.limit, {})
 
     @property
     def environment(self) -> Mapping[str, str]:
@@ -56,11 +58,21 @@ class InstructionSet:
         return {"EXECUTORCH_INSTRUCTION_SET": self.name, **self.of_pytorch}
 
     @property
+    def masked(self) -> Sequence[str]:
+        """The columns that run as masked copies."""
+        return _MASKED if self.limit in masked.SETS else ()
+
+    @property
     def left_out(self) -> Mapping[str, str]:
         """The columns that cannot be limited to the set, with the reasons."""
-        if self.name == self.widest:
+        if not self.limit:
             return {}
-        return ({} if self.of_pytorch else _WITHOUT_PYTORCH) | _NOT_HELD
+        left_out = ({} if self.of_pytorch else _WITHOUT_PYTORCH) | _WITHOUT_AOTI
+        if not self.masked:
+            left_out |= dict.fromkeys(_MASKED, "it uses the widest set of the processor, and has no setting")
+        if self.limit not in llama_cpp_package.CMAKE_ARGUMENTS:
+            left_out["llama_cpp"] = "its package is compiled for the processor of the machine that builds it"
+        return left_out
 
 
 def choose(name: str, built: str) -> InstructionSet:

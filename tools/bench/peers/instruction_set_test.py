@@ -33,7 +33,7 @@ class InstructionSetTest(absltest.TestCase):
         for name in _OF_PROCESSOR:
             widest = InstructionSet(name, name)
             self.assertEqual(widest.environment, {"EXECUTORCH_INSTRUCTION_SET": name})
-            self.assertEqual(widest.left_out, {})
+            self.assertEqual((widest.limit, widest.masked, widest.left_out), ("", (), {}))
 
     def test_pytorch_is_held(self) -> None:
         avx2 = InstructionSet("avx2", "avx512")
@@ -47,14 +47,16 @@ class InstructionSetTest(absltest.TestCase):
                 "TORCHINDUCTOR_CPP_MARCH": "x86-64-v3",
             },
         )
-        self.assertEqual(avx2.left_out.keys(), {"aoti", "llama_cpp", "xnnpack", "onnxruntime", "openvino"})
+        self.assertEqual((avx2.limit, avx2.masked), ("avx2", ("xnnpack", "onnxruntime", "openvino")))
+        self.assertEqual(avx2.left_out.keys(), {"aoti"})
         avx512 = InstructionSet("avx512", "avx512_bf16")
         self.assertEqual(avx512.environment["ONEDNN_MAX_CPU_ISA"], "AVX512_CORE")
-        self.assertEqual(avx512.left_out, avx2.left_out)
+        self.assertEqual((avx512.masked, avx512.left_out), (avx2.masked, avx2.left_out))
 
     def test_pytorch_has_no_baseline(self) -> None:
         baseline = InstructionSet("baseline", "avx2")
         self.assertEqual(baseline.environment, {"EXECUTORCH_INSTRUCTION_SET": "baseline"})
+        self.assertEqual(baseline.masked, ())
         peers = {"eager", "compile", "aoti", "llama_cpp", "xnnpack", "onnxruntime", "openvino"}
         self.assertEqual(baseline.left_out.keys(), peers)
 

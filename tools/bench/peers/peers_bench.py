@@ -4,9 +4,9 @@
     tools/bazel run //tools/bench:peers_bench                # measures everything in --minutes
     tools/bazel run //tools/bench:peers_bench -- --set=avx2  # as on a processor without AVX-512
 
-The document has a section for each instruction set. With a set that is not the processor's widest, our kernels and most
-peers are limited to the set, and peers that cannot be limited are left out. torch.compile needs another --prepare for
-the set.
+The document has a section for each instruction set. With a set that is not the processor's widest, our kernels and the
+peers are limited to the set, and peers that cannot be limited are left out. torch.compile and llama.cpp need another
+--prepare for the set.
 
 For each model, all columns load the program, run it once and compare with PyTorch's outputs. Then the columns take
 turns, on one thread and on two, until the model's part of --minutes is over. The time of a column is the median of its
@@ -16,6 +16,7 @@ instruction set. --resume continues from there.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 import os
@@ -24,6 +25,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Any
 
@@ -31,8 +33,16 @@ from absl import app, flags
 
 from tools.bench import report
 from tools.bench.peers import goals, instruction_set, llama_cpp_package, results, tables
-from tools.bench.peers.contestants import Contestant, Runner, UnavailableError, Worker, python_environment
+from tools.bench.peers.contestants import (
+    Contestant,
+    Runner,
+    UnavailableError,
+    Worker,
+    own_libraries,
+    python_environment,
+)
 from tools.bench.peers.instruction_set import InstructionSet
+from tools.bench.peers.masked import masked
 from tools.bench.peers.results import Cell, Results
 from tools.bench.peers.worker import SESSIONS
 
@@ -133,7 +143,16 @@ class Bench:
     @property
     def environment(self) -> dict[str, str]:
         """The environment of Python processes."""
-        return python_environment(self.caches, llama_cpp_package.installed(self.state))
+        limit = self.instruction_set.limit
+        return python_environment(self.caches, llama_cpp_package.installed(self.state, limit))
+
+    @functools.cached_property
+    def masked_copies(self) -> Path:
+        """The folder of the peers' masked copies, which is made if it does not exist."""
+        specs = [PathFinder.find_spec(name) for name in ("onnxruntime", "openvino")]
+        packages = [Path(spec.origin).parent for spec in specs if spec and spec.origin]
+        runners = [file for name in self.models if (file := self.folder / f"xnnpack_{name}").exists()]
+        return masked.copies(packages, own_libraries(runners[0]) if runners else [], self.state)
 
     @property
     def results(self) -> Path:
@@ -141,9 +160,13 @@ class Bench:
 
     def contestant(self, column: str, name: str, prepared: Path) -> Contestant:
         """Returns the contestant for a model in a column."""
-        model, environment = self.models[name], self.instruction_set.environment
+        model, environment = self.models[name], dict(self.instruction_set.environment)
         if column in SESSIONS:
-            return Worker(column, prepared, model, self.cpus, {**self.environment, **environment})
+            environment = {**self.environment, **environment}
+        if column in self.instruction_set.masked:
+            environment = masked.environment(self.masked_copies, environment)
+        if column in SESSIONS:
+            return Worker(column, prepared, model, self.cpus, environment)
         if column == "aoti":
             flags_of = [f"--program={self.folder / name}_aoti.pt2", f"--samples={self.folder / name}_aoti.ptd"]
             return Runner(self.folder / "aoti_runner", flags_of, model, self.cpus, environment)
@@ -230,10 +253,12 @@ def measure_all(bench: Bench, names: Sequence[str], end: float) -> Results:
 
 
 def prepare(bench: Bench, names: Sequence[str]) -> None:
-    """Installs llama.cpp, makes the peers' files, and compiles all models once with torch.compile."""
+    """Installs llama.cpp, makes the peers' files and copies, and compiles all models once with torch.compile."""
+    if any(column in bench.columns_of(name) for name in names for column in bench.instruction_set.masked):
+        print(f"copies for {bench.instruction_set.name}: {bench.masked_copies}", flush=True)
     if any("llama_cpp" in bench.columns_of(name) for name in names):
         print("llama.cpp: compiling", flush=True)
-        if error := llama_cpp_package.install(bench.state):
+        if error := llama_cpp_package.install(bench.state, bench.instruction_set.limit):
             print(f"llama.cpp: the package cannot be installed, and its column stays empty:\n{error}", flush=True)
     for name in names:
         start = time.monotonic()
@@ -343,9 +368,20 @@ def _built() -> str:
 
 
 def _held(chosen: InstructionSet) -> str:
-    """Returns the sentence about the variables that limit columns to an instruction set; empty for the widest set."""
+    """Returns the sentences about how columns are limited to an instruction set; empty for the widest set."""
+    if not chosen.limit:
+        return ""
     variables = ", ".join(f"`{name}={value}`" for name, value in chosen.environment.items())
-    return "" if chosen.name == chosen.widest else f" The environment limits the columns to this set: {variables}."
+    text = f" The environment limits the columns to this set: {variables}."
+    if chosen.masked:
+        *titles, last = (_PEERS[column] for column in chosen.masked)
+        text += (
+            f" {', '.join(titles)} and {last} have no such variable, and run as copies whose `cpuid` instructions do"
+            " not show wider sets (`tools/bench/peers/masked`)."
+        )
+    if "llama_cpp" not in chosen.left_out:
+        text += " llama.cpp is compiled for the set."
+    return text
 
 
 def _left_out(chosen: InstructionSet) -> str:

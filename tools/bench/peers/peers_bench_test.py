@@ -14,6 +14,7 @@ from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSeria
 
 from tools.bench.peers import contestants, instruction_set, peers_bench, results, tables
 from tools.bench.peers.instruction_set import InstructionSet
+from tools.bench.peers.masked import masked
 
 _NAME = "op_linear"
 
@@ -97,18 +98,40 @@ class PeersBenchTest(absltest.TestCase):
 
     def test_peers_that_nothing_holds_are_left_out(self) -> None:
         self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "")))
-        bench = self._bench(InstructionSet("avx2", "avx512"))
-        self.assertEqual(list(bench.columns), ["ours", "portable", "wheel", "eager", "compile"])
+        bench = self._bench(InstructionSet("baseline", "avx512"))
+        self.assertEqual(list(bench.columns), ["ours", "portable", "wheel"])
         self.assertEqual(bench.columns_of(_NAME), list(bench.columns))
+        text, _ = peers_bench.section(bench, {}, None)
+        self.assertRegex(text, r"cannot be limited to `baseline`:\n\n- PyTorch eager: ")
+        header = next(line for line in text.splitlines() if line.startswith("| model |"))
+        for title in ("PyTorch eager", "AOTInductor", "XNNPACK", "ONNX Runtime", "OpenVINO", "llama.cpp"):
+            self.assertNotIn(title, header)
+            self.assertIn(f"- {title}: ", text)
+
+    def test_peers_with_a_limit(self) -> None:
+        self.enter_context(flagsaver.flagsaver((peers_bench._COLUMNS, "")))
+        bench = self._bench(InstructionSet("avx2", "avx512"))
+        self.assertEqual(bench.peers.keys(), peers_bench._PEERS.keys() - {"aoti"})
         text, _ = peers_bench.section(bench, {}, None)
         self.assertIn("instruction set `avx2`", text)
         self.assertIn(", which has `avx512`)", text)
         self.assertIn("`ATEN_CPU_CAPABILITY=avx2`", text)
-        self.assertRegex(text, r"cannot be limited to `avx2`:\n\n- AOTInductor: .*\n- XNNPACK: ")
-        header = next(line for line in text.splitlines() if line.startswith("| model |"))
-        for title in ("AOTInductor", "XNNPACK", "ONNX Runtime", "OpenVINO"):
-            self.assertNotIn(title, header)
-            self.assertIn(f"- {title}: ", text)
+        self.assertIn(" XNNPACK, ONNX Runtime and OpenVINO have no such variable, and run as copies", text)
+        self.assertIn(" llama.cpp is compiled for the set.", text)
+        self.assertRegex(text, r"cannot be limited to `avx2`:\n\n- AOTInductor: .*\n\n### Operators")
+        widest, _ = peers_bench.section(self._bench(InstructionSet("avx2", "avx2")), {}, None)
+        self.assertNotIn("limit", widest)
+
+    def test_masked_peers_get_the_copies(self) -> None:
+        copies = Path(self.create_tempdir().full_path)
+        self.enter_context(mock.patch.object(masked, "copies", lambda packages, libraries, state: copies))
+        for column in ("xnnpack", "openvino", "eager", "ours"):
+            limited = self._bench(InstructionSet("avx2", "avx512")).contestant(column, _NAME, copies)
+            environment = vars(limited)["_environment"]
+            self.assertEqual("LD_PRELOAD" in environment, column in ("xnnpack", "openvino"), column)
+            if "LD_PRELOAD" in environment:
+                self.assertTrue(Path(environment["LD_PRELOAD"]).exists())
+                self.assertEqual(environment["LD_LIBRARY_PATH"].split(":")[0], str(copies))
 
     def test_sections_of_other_sets_stay(self) -> None:
         docs = Path(self.create_tempdir().full_path)
