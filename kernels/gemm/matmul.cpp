@@ -162,9 +162,9 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
   Plan plan(*this, INT64_MAX);
   const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
   const int64_t bytes = shape_.m <= kFewRows ? products / shape_.m * element_size() : 0;
-  int64_t parts = std::min(thread_count(), std::max(divide_up(products, kPartProducts), divide_up(bytes, kGrainBytes)));
+  int64_t parts = std::min(most_parts(), std::max(divide_up(products, kPartProducts), divide_up(bytes, kGrainBytes)));
   if (parts > 1) {
-    plan.divide(shape_, parts * kPartBlocks);
+    plan.divide(shape_, std::max(parts, thread_count() * kPartBlocks));
     parts = std::min(parts, plan.count_blocks(shape_));
   }
   const int64_t part_size = divide_up(plan.size(), 64) * 64;

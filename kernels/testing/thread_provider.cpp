@@ -28,9 +28,8 @@ namespace rules_executorch {
 int64_t thread_count() { return kernels::testing::threads_in_use; }
 
 // Each part runs on its own thread, so that the thread sanitizer detects shared state of parts.
-void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
+void run_on_threads(int64_t begin, int64_t end, int64_t part_size, RangeFunction function) {
   using kernels::testing::part_count;
-  const int64_t part_size = std::max(grain, (end - begin + thread_count() - 1) / thread_count());
   const int64_t parts = (end - begin + part_size - 1) / part_size;
   if (parts > part_count) {
     part_count = parts;

@@ -23,6 +23,19 @@ ThreadPool* get_threadpool();
 
 }  // namespace executorch::extension::threadpool
 
+// pthreadpool, in the same library.
+extern "C" {
+struct pthreadpool;
+void pthreadpool_parallelize_1d(pthreadpool* threads, void (*function)(void*, size_t), void* argument, size_t range,
+                                uint32_t flags);
+}
+
+namespace executorch::extension::threadpool {
+
+pthreadpool* get_pthreadpool();
+
+}  // namespace executorch::extension::threadpool
+
 namespace rules_executorch {
 
 namespace extension = ::executorch::extension;
@@ -45,8 +58,24 @@ uint32_t usable_processors() {
 // If the pool is disabled, does not access the pool, because the first access starts a thread for each processor.
 int64_t thread_count() { return NoThreadPoolGuard::is_enabled() ? 1 : extension::get_thread_count(); }
 
-void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
-  ET_CHECK_MSG(extension::parallel_for(begin, end, grain, function), "ExecuTorch's threads failed");
+// ExecuTorch's parallel_for() has one part for each thread.
+void run_on_threads(int64_t begin, int64_t end, int64_t part_size, RangeFunction function) {
+  struct Call {
+    int64_t begin;
+    int64_t end;
+    int64_t part_size;
+    RangeFunction function;
+  } call{begin, end, part_size, function};
+  pthreadpool_parallelize_1d(
+      extension::threadpool::get_pthreadpool(),
+      [](void* argument, size_t part) {
+        // Calls from this part run on this thread.
+        const NoThreadPoolGuard guard;
+        const Call& call = *static_cast<const Call*>(argument);
+        const int64_t first = call.begin + static_cast<int64_t>(part) * call.part_size;
+        call.function(first, std::min(first + call.part_size, call.end));
+      },
+      &call, static_cast<size_t>((end - begin + part_size - 1) / part_size), /*flags=*/0);
 }
 
 bool use_threads(uint32_t count) {

@@ -15,9 +15,9 @@ using RangeFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t)>
 /// The number of threads that `run_on_threads` uses. 1 if this thread may not use the pool.
 [[gnu::weak]] int64_t thread_count();
 
-/// Calls `function(first, last)` for parts of the range `begin` to `end` (exclusive). The parts cover the range once.
-/// Each part has at least `grain` items.
-[[gnu::weak]] void run_on_threads(int64_t begin, int64_t end, int64_t grain, RangeFunction function);
+/// Calls `function(first, last)` for parts of the range `begin` to `end` (exclusive). Each part has `part_size` items,
+/// the last one possibly fewer. Each thread takes the next part when it has finished one.
+[[gnu::weak]] void run_on_threads(int64_t begin, int64_t end, int64_t part_size, RangeFunction function);
 
 /// Sets the number of threads of the pool, for kernels and XNNPACK. With 1, calls from this thread run on this thread
 /// only, and there is no pool. With `kAllProcessors`, the pool has a thread for each fast processor of the machine that

@@ -95,7 +95,7 @@ Plan make_plan(const Geometry& geometry) {
   const int64_t products =
       plan.batch * plan.y.out_size * plan.x.out_size * plan.out_channels * plan.places * plan.depth;
   const int64_t cost = products * (plan.is_depthwise ? kDepthwiseCost : 1);
-  plan.parts = std::max<int64_t>(1, std::min({plan.blocks * plan.block_units(), cost / kPartProducts, thread_count()}));
+  plan.parts = std::max<int64_t>(1, std::min({plan.blocks * plan.block_units(), cost / kPartProducts, most_parts()}));
   return plan;
 }
 

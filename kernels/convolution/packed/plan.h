@@ -47,7 +47,7 @@ struct Plan : Geometry {
   int64_t weights_size;  // floats of the converted weights
   int64_t sums_size;     // floats of the sums that are not stored in the result
   int64_t scratch_size;  // bytes of memory for a part of the work
-  int64_t parts;         // of the work, one for each thread
+  int64_t parts;         // of the work
 
   /// All units of work take about the same time: a unit is a tile for the channels of one panel.
   int64_t block_units() const;

@@ -64,22 +64,22 @@ TEST(ThreadsTest, PartsCoverTheRangeOnce) {
     });
     EXPECT_EQ(calls[0], 0);
     EXPECT_EQ(std::count(calls.begin(), calls.end(), 1), 10000);
-    EXPECT_EQ(take_part_count(), threads > 1 ? threads : 0);
+    EXPECT_EQ(take_part_count(), threads > 1 ? 4 * threads : 0);
   }
   set_thread_count(1);
 }
 
 TEST(ThreadsTest, PartsHaveTheSameSize) {
   set_thread_count(3);
-  std::vector<int64_t> sizes(16);
+  std::vector<int64_t> sizes(60);
   const auto set_sizes = [&](int64_t begin, int64_t end) {
     std::fill(sizes.begin() + begin, sizes.begin() + end, end - begin);
   };
   parallel_for(0, 16, 14, set_sizes);
   EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 8), 16);
-  parallel_for(0, 15, 0, set_sizes);
-  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 5), 15);
-  EXPECT_EQ(take_part_count(), 3);  // the most of both
+  parallel_for(0, 60, 0, set_sizes);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 5), 60);
+  EXPECT_EQ(take_part_count(), 12);  // the most of both
   set_thread_count(1);
 }
 
