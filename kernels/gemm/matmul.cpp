@@ -36,7 +36,7 @@ constexpr int64_t kStagedBytes = 8192;
 constexpr int64_t kDotColumns = 8;
 /// Padding between panels. Panels at the same offset in different pages would map to the same cache sets.
 constexpr int64_t kPanelGap = 64;
-/// The lowest number of multiplications for a thread. A product of few rows waits for the second operand, so that
+/// The lowest number of multiplications for a part. A product of few rows waits for the second operand, so that
 /// kGrainBytes of this operand suffice.
 constexpr int64_t kPartProducts = kProductsOfAddition * kGrain;
 /// The number of blocks of sums for each thread. With several blocks, the threads have about the same amount of work.
@@ -164,7 +164,7 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
   const int64_t bytes = shape_.m <= kFewRows ? products / shape_.m * element_size() : 0;
   int64_t parts = std::min(most_parts(), std::max(divide_up(products, kPartProducts), divide_up(bytes, kGrainBytes)));
   if (parts > 1) {
-    plan.divide(shape_, std::max(parts, thread_count() * kPartBlocks));
+    plan.divide(shape_, std::min(parts, thread_count()) * kPartBlocks);
     parts = std::min(parts, plan.count_blocks(shape_));
   }
   const int64_t part_size = divide_up(plan.size(), 64) * 64;

@@ -10,14 +10,14 @@
 
 namespace rules_executorch::kernels {
 
-/// The lowest number of items for a thread, if the cost of an item is about one addition.
+/// The lowest number of items of a part, if the cost of an item is about one addition.
 inline constexpr int64_t kGrain = KERNELS_GRAIN_SIZE;
-/// The lowest number of bytes for a thread, if the thread reads the bytes from memory.
+/// The lowest number of bytes of a part, if its thread reads the bytes from memory.
 inline constexpr int64_t kGrainBytes = 4 * kGrain;
 /// The number of multiplications of a matrix product that take as long as one addition of elements in memory.
 inline constexpr int64_t kProductsOfAddition = 16;
 
-/// The lowest number of items for a thread.
+/// The lowest number of items of a part.
 ///
 /// Args:
 ///   work: the cost of an item, in additions.

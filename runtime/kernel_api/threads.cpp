@@ -11,6 +11,13 @@
 #include <algorithm>
 #include <limits>
 
+// pthreadpool, in the library of ExecuTorch's pool.
+extern "C" {
+struct pthreadpool;
+void pthreadpool_parallelize_1d(pthreadpool* threads, void (*function)(void*, size_t), void* argument, size_t range,
+                                uint32_t flags);
+}
+
 namespace executorch::extension::threadpool {
 
 // The class as defined in the library of the official wheel. The wheel does not have its header.
@@ -20,18 +27,6 @@ class ThreadPool {
 };
 
 ThreadPool* get_threadpool();
-
-}  // namespace executorch::extension::threadpool
-
-// pthreadpool, in the same library.
-extern "C" {
-struct pthreadpool;
-void pthreadpool_parallelize_1d(pthreadpool* threads, void (*function)(void*, size_t), void* argument, size_t range,
-                                uint32_t flags);
-}
-
-namespace executorch::extension::threadpool {
-
 pthreadpool* get_pthreadpool();
 
 }  // namespace executorch::extension::threadpool

@@ -20,6 +20,7 @@ from tools.bench import elf
 # The sets that a copy can be limited to.
 SETS = ("avx2", "avx512")
 
+_PATHS = ("LD_LIBRARY_PATH", "PYTHONPATH")
 _CPUID = b"\x0f\xa2"
 _CLTS = b"\x0f\x06"
 _LINE = re.compile(r"\s*([0-9a-f]+):\s+cpuid\s*$")
@@ -27,7 +28,13 @@ _HANDLER = Path(__file__).with_name("libcpuid_mask.so")
 
 
 def mask(library: Path) -> int:
-    """Replaces the `cpuid` instructions of an ELF file of x86-64, in place. Returns the number of instructions."""
+    """Replaces the `cpuid` instructions of an ELF file of x86-64, in place. Returns the number of instructions.
+
+    Raises:
+        FileNotFoundError: there is no objdump (binutils, which GCC needs, too).
+        subprocess.CalledProcessError: objdump cannot read the file.
+        ValueError: the file does not have the bytes that objdump shows.
+    """
     command = ["objdump", "--disassemble", "--no-show-raw-insn", str(library)]
     # The listing of a library can have a gigabyte.
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
@@ -80,6 +87,3 @@ def environment(folder: Path, variables: dict[str, str]) -> dict[str, str]:
     """Returns environment variables with which a process finds the copies of a folder first."""
     first = {name: os.pathsep.join(filter(None, (str(folder), variables.get(name)))) for name in _PATHS}
     return {**variables, **first, "LD_PRELOAD": str(_HANDLER)}
-
-
-_PATHS = ("LD_LIBRARY_PATH", "PYTHONPATH")
