@@ -37,14 +37,18 @@ inline bool has_panels(const Tensor& weight, int64_t first, int64_t columns, int
          ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim());
 }
 
+/// The number of columns that one tile of elements of type T reads: one or several panels, or a part of a panel.
+template <typename T>
+constexpr int64_t tile_columns() {
+  constexpr int64_t kOfRegisters = kTileBytes / static_cast<int64_t>(sizeof(T));
+  return kOfRegisters < kFloatPanelColumns ? kOfRegisters : kOfRegisters / kFloatPanelColumns * kFloatPanelColumns;
+}
+
 /// Adds the products of several panels, `panel_stride` elements apart. `product.b` is the first row of the first panel.
 /// `product.columns` is the number of columns of all panels. Sets product.b_stride and product.vector_stride.
 template <typename T>
 void add_panels(void (*add_panel)(const PanelProduct& product), PanelProduct product, int64_t panel_stride) {
-  // A tile is one or several panels, or a part of a panel.
-  constexpr int64_t kOfRegisters = kTileBytes / static_cast<int64_t>(sizeof(T));
-  constexpr int64_t kColumns =
-      kOfRegisters < kFloatPanelColumns ? kOfRegisters : kOfRegisters / kFloatPanelColumns * kFloatPanelColumns;
+  constexpr int64_t kColumns = tile_columns<T>();
   static_assert(kColumns % kFloatPanelColumns == 0 || kFloatPanelColumns % kColumns == 0);
   static_assert(kColumns <= kFloatPanelColumns || kVectorBytes / sizeof(T) == kFloatPanelColumns);
   T* const totals = static_cast<T*>(product.totals);

@@ -107,8 +107,7 @@ struct TileOf {
   static constexpr int kRows = kIsSmall ? 2 : kVectorRegisters * 3 / 4 / kVectors;
   /// The smallest number of vectors of a tile. Narrow panels have tiles of fewer vectors.
   static constexpr int kLeastVectors = kIsSmall ? kVectors : 1;
-  /// The prefetch distance of the first tile in rows of `b`, about a hundred cycles. A product of one tile only waits
-  /// for memory, and prefetches from four times as far, the distance of a page.
+  /// The prefetch distance of the first of several tiles in rows of `b`, about a hundred cycles.
   static constexpr int64_t kRowsAhead = kVectorBytes == 64 ? 4 : 16;
   /// The number of cache lines of a row of `b`.
   static constexpr int kLines = static_cast<int>(kTileBytes / 64);
@@ -327,7 +326,8 @@ void add_panel(const PanelProduct& product) {
     // The first tile reads `b` from memory. The other tiles read it from a cache, and share the rows to prefetch.
     const int64_t next_step = product.b_stride / std::max<int64_t>(tiles - 1, 1) + 1;
     const T* next = static_cast<const T*>(product.next);
-    const T* ahead = b + Tile::kRowsAhead * (tiles == 1 ? 4 : 1) * product.b_stride;
+    // A product of one tile waits for memory only, which the processor prefetches better.
+    const T* ahead = tiles == 1 ? b : b + Tile::kRowsAhead * product.b_stride;
     int64_t ahead_step = product.b_stride;
     for (int64_t i = 0, rows = 0; i < product.rows; i += rows, --tiles) {
       rows = (product.rows - i + tiles - 1) / tiles;

@@ -31,6 +31,9 @@ constexpr int64_t kStripRows = 512;
 /// Parts have a multiple of this number of rows, which is a multiple of the 6 and 8 rows of tiles on x86-64.
 constexpr int64_t kRowStep = 24;
 constexpr int64_t kLinearDepth = 384;
+/// The largest number of rows that read the panels of a strip one after the other. Such rows wait for memory, and the
+/// processor prefetches the rest of a panel only until another panel is read.
+constexpr int64_t kFewRows = 8;
 /// The same for 16-bit elements. Each step converts a part of a panel.
 constexpr int64_t kReducedRows = 64;
 constexpr int64_t kReducedDepth = 32;
@@ -85,13 +88,17 @@ struct PackedLinear {
     const E* const b = weight + column * k;
     E* const results = out + row * columns + column;
     if constexpr (std::is_same_v<E, T>) {
-      PanelProduct product = {results, columns, nullptr, k, nullptr, 0, count, width, 0, true};
       const T* const a = static_cast<const T*>(in) + row * k;
-      for (int64_t start = 0; start < k; start += kLinearDepth, product.replaces_totals = false) {
-        product.a = a + start;
-        product.b = b + start * kFloatPanelColumns;
-        product.k = std::min(kLinearDepth, k - start);
-        add_panels<T>(loops.add_panel, product, k * kFloatPanelColumns);
+      const int64_t step = rows <= kFewRows ? std::max(tile_columns<T>(), kFloatPanelColumns) : width;
+      for (int64_t j = 0; j < width; j += step) {
+        PanelProduct product = {results + j, columns, nullptr, k, nullptr, 0, count, std::min(step, width - j),
+                                0,           true};
+        for (int64_t start = 0; start < k; start += kLinearDepth, product.replaces_totals = false) {
+          product.a = a + start;
+          product.b = b + j * k + start * kFloatPanelColumns;
+          product.k = std::min(kLinearDepth, k - start);
+          add_panels<T>(loops.add_panel, product, k * kFloatPanelColumns);
+        }
       }
       for (int64_t i = 0; i < count; ++i) {
         finish(results + i * columns, column, width);
