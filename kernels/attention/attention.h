@@ -173,17 +173,13 @@ class Attention {
     const auto keys_of = [&](int64_t i) { return Panels{packed_ + i * head_bytes, size}; };
     const auto values_of = [&](int64_t i) { return Panels{packed_ + i * head_bytes + key_bytes, keys}; };
     // As many whole heads for each thread, which then waits for no other thread.
-    const int64_t each = query.sizes[0] / threads;
-    if (each > 0) {
-      parallel_for(0, threads, 1, [&](int64_t first, int64_t last) {
-        for (int64_t thread = first; thread < last; ++thread) {
-          compute_whole_heads(make_block(scratch + thread * block_size(1), 1), heads, thread * each, each,
-                              keys_of(thread), values_of(thread));
-        }
-      });
-    }
+    const int64_t whole_heads = query.sizes[0] / threads * threads;
+    parallel_for_with_thread(0, whole_heads, 1, [&](int64_t thread, int64_t first, int64_t last) {
+      compute_whole_heads(make_block(scratch + thread * block_size(1), 1), heads, first, last - first, keys_of(thread),
+                          values_of(thread));
+    });
     // Threads share each of the other heads.
-    for (int64_t head = each * threads; head < query.sizes[0]; head += together) {
+    for (int64_t head = whole_heads; head < query.sizes[0]; head += together) {
       const int64_t count = std::min(together, query.sizes[0] - head);
       parallel_for(0, 2 * count, 1, [&](int64_t begin, int64_t end) {
         for (int64_t i = begin; i < end; ++i) {
@@ -195,16 +191,12 @@ class Attention {
         }
       });
       const int64_t head_blocks = (query.sizes[1] + rows_ - 1) / rows_;
-      const int64_t blocks = count * head_blocks;
-      const int64_t parts = std::min(threads, blocks);
-      parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
-        for (int64_t part = first; part < last; ++part) {
-          const QueryBlock block = make_block(scratch + part * block_size(1), 1);
-          for (int64_t i = part * blocks / parts; i < (part + 1) * blocks / parts; ++i) {
-            const int64_t row = i % head_blocks * rows_;
-            compute_packed_block(block, heads, head + i / head_blocks, row, std::min(rows_, query.sizes[1] - row),
-                                 keys_of(i / head_blocks), values_of(i / head_blocks));
-          }
+      parallel_for_with_thread(0, count * head_blocks, 1, [&](int64_t thread, int64_t first, int64_t last) {
+        const QueryBlock block = make_block(scratch + thread * block_size(1), 1);
+        for (int64_t i = first; i < last; ++i) {
+          const int64_t row = i % head_blocks * rows_;
+          compute_packed_block(block, heads, head + i / head_blocks, row, std::min(rows_, query.sizes[1] - row),
+                               keys_of(i / head_blocks), values_of(i / head_blocks));
         }
       });
     }

@@ -150,7 +150,7 @@ class RowConvolution {
   void multiply(int64_t group, const uint8_t* rows, int64_t row_stride, int64_t first, int64_t count) const {
     const int64_t panels = divide_up(c_.out_channels, kPanelColumns);
     const int64_t products = count * c_.out_channels * k_;
-    const int64_t parts = std::clamp<int64_t>(products / QuantizedConvolution::kPartProducts, 1, most_parts());
+    const int64_t parts = part_count(products / QuantizedConvolution::kPartProducts);
     const int64_t row_parts = std::min(parts, divide_up(count, kPixelStep));
     const int64_t panel_parts = std::min(parts / row_parts, panels);
     const auto row_at = [&](int64_t part) {

@@ -162,13 +162,15 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
   Plan plan(*this, INT64_MAX);
   const int64_t products = shape_.batch * shape_.m * shape_.n * std::max<int64_t>(shape_.k, 1);
   const int64_t bytes = shape_.m <= kFewRows ? products / shape_.m * element_size() : 0;
-  int64_t parts = std::min(most_parts(), std::max(divide_up(products, kPartProducts), divide_up(bytes, kGrainBytes)));
+  int64_t parts = part_count(std::max(divide_up(products, kPartProducts), divide_up(bytes, kGrainBytes)));
+  int64_t threads = std::min(parts, thread_count());
   if (parts > 1) {
-    plan.divide(shape_, std::min(parts, thread_count()) * kPartBlocks);
-    parts = std::min(parts, plan.count_blocks(shape_));
+    plan.divide(shape_, threads * kPartBlocks);
+    parts = part_count(std::min(parts, plan.count_blocks(shape_)));
+    threads = std::min(parts, threads);
   }
-  const int64_t part_size = divide_up(plan.size(), 64) * 64;
-  char* memory = scratch.get(parts * part_size);
+  const int64_t thread_size = divide_up(plan.size(), 64) * 64;
+  char* memory = scratch.get(threads * thread_size);
   if (memory == nullptr) {
     parts = 1;
     plan = Plan(*this, ProductScratch::kStackBytes);
@@ -176,7 +178,7 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
   }
   const int64_t row_blocks = divide_up(shape_.m, plan.rows);
   const int64_t blocks = plan.count_blocks(shape_);
-  parallel_for(0, parts, 1, [&](int64_t first, int64_t last) {
+  parallel_for_with_thread(0, parts, 1, [&](int64_t thread, int64_t first, int64_t last) {
     for (int64_t part = first; part < last; ++part) {
       for (int64_t i = part * blocks / parts; i < (part + 1) * blocks / parts; ++i) {
         const int64_t row = i % row_blocks * plan.rows;
@@ -184,7 +186,7 @@ void MatrixProduct::compute(ProductScratch& scratch) const {
         const int64_t column = i / row_blocks % column_blocks * plan.columns();
         compute_block({i / row_blocks / column_blocks, row, std::min(plan.rows, shape_.m - row), column,
                        std::min(plan.columns(), shape_.n - column)},
-                      plan, memory + part * part_size);
+                      plan, memory + thread * thread_size);
       }
     }
   });

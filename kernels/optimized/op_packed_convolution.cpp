@@ -47,7 +47,7 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
       }
     }
   };
-  for_phases([&](const packed::Plan& plan) { size = std::max<size_t>(size, plan.parts * plan.scratch_size); });
+  for_phases([&](const packed::Plan& plan) { size = std::max<size_t>(size, plan.scratch_size()); });
   const auto memory = ctx.allocate_temp(size, /*alignment=*/64);
   ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out, "not enough temporary memory for the convolution");
   ET_SWITCH_THREE_TYPES(Float, Half, BFloat16, type, ctx, op_name, CTYPE, [&] {

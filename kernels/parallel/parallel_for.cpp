@@ -12,22 +12,27 @@ constexpr int64_t kPartsOfThread = 4;
 
 int64_t thread_count() { return rules_executorch::thread_count != nullptr ? rules_executorch::thread_count() : 1; }
 
-int64_t most_parts() {
+int64_t part_count(int64_t most) {
   const int64_t threads = thread_count();
-  return threads > 1 ? kPartsOfThread * threads : 1;
+  const int64_t parts = std::clamp<int64_t>(most, 1, threads > 1 ? kPartsOfThread * threads : 1);
+  return parts > threads ? parts / threads * threads : parts;
 }
 
 void parallel_for(int64_t begin, int64_t end, int64_t grain, RangeFunction function) {
+  parallel_for_with_thread(begin, end, grain, [&](int64_t, int64_t first, int64_t last) { function(first, last); });
+}
+
+void parallel_for_with_thread(int64_t begin, int64_t end, int64_t grain, ThreadFunction function) {
   if (begin >= end) {
     return;
   }
   const int64_t items = end - begin;
   const int64_t least = std::max<int64_t>(grain, 1);
-  const int64_t parts = items > least ? std::min(most_parts(), (items + least - 1) / least) : 1;
+  const int64_t parts = part_count((items + least - 1) / least);
   if (parts > 1) {
-    run_on_threads(begin, end, (items + parts - 1) / parts, function);
+    run_on_threads(begin, end, parts, function);
   } else {
-    function(begin, end);
+    function(/*thread=*/0, begin, end);
   }
 }
 

@@ -27,20 +27,20 @@ namespace rules_executorch {
 
 int64_t thread_count() { return kernels::testing::threads_in_use; }
 
-// Each part runs on its own thread, so that the thread sanitizer detects shared state of parts.
-void run_on_threads(int64_t begin, int64_t end, int64_t part_size, RangeFunction function) {
+// All threads run, so that the thread sanitizer detects shared state of their parts.
+void run_on_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction function) {
   using kernels::testing::part_count;
-  const int64_t parts = (end - begin + part_size - 1) / part_size;
   if (parts > part_count) {
     part_count = parts;
   }
-  // All parts start together, because a part may finish before the next thread starts.
+  // All threads start together, because a part may finish before the next thread starts.
   std::mutex mutex;
   std::condition_variable all_are_here;
-  int64_t missing = parts;
+  const int64_t count = std::min(parts, thread_count());
+  int64_t missing = count;
   std::vector<std::thread> threads;
-  for (int64_t first = begin; first < end; first += part_size) {
-    threads.emplace_back([&, first] {
+  for (int64_t thread = 0; thread < count; ++thread) {
+    threads.emplace_back([&, thread] {
       {
         std::unique_lock<std::mutex> lock(mutex);
         if (--missing == 0) {
@@ -48,7 +48,9 @@ void run_on_threads(int64_t begin, int64_t end, int64_t part_size, RangeFunction
         }
         all_are_here.wait(lock, [&] { return missing == 0; });
       }
-      function(first, std::min(end, first + part_size));
+      for (int64_t part = thread; part < parts; part += count) {
+        function(thread, part_begin(begin, end, parts, part), part_begin(begin, end, parts, part + 1));
+      }
     });
   }
   for (std::thread& thread : threads) {

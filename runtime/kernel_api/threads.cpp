@@ -14,8 +14,8 @@
 // pthreadpool, in the library of ExecuTorch's pool.
 extern "C" {
 struct pthreadpool;
-void pthreadpool_parallelize_1d(pthreadpool* threads, void (*function)(void*, size_t), void* argument, size_t range,
-                                uint32_t flags);
+void pthreadpool_parallelize_1d_with_thread(pthreadpool* threads, void (*function)(void*, size_t, size_t),
+                                            void* argument, size_t range, uint32_t flags);
 }
 
 namespace executorch::extension::threadpool {
@@ -54,23 +54,26 @@ uint32_t usable_processors() {
 int64_t thread_count() { return NoThreadPoolGuard::is_enabled() ? 1 : extension::get_thread_count(); }
 
 // ExecuTorch's parallel_for() has one part for each thread.
-void run_on_threads(int64_t begin, int64_t end, int64_t part_size, RangeFunction function) {
+void run_on_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction function) {
   struct Call {
     int64_t begin;
     int64_t end;
-    int64_t part_size;
-    RangeFunction function;
-  } call{begin, end, part_size, function};
-  pthreadpool_parallelize_1d(
+    int64_t parts;
+    ThreadFunction function;
+    bool has_few_parts;  // any of the threads may take one
+  } call{begin, end, parts, function, parts <= extension::get_thread_count()};
+  pthreadpool_parallelize_1d_with_thread(
       extension::threadpool::get_pthreadpool(),
-      [](void* argument, size_t part) {
+      [](void* argument, size_t thread, size_t index) {
         // Calls from this part run on this thread.
         const NoThreadPoolGuard guard;
         const Call& call = *static_cast<const Call*>(argument);
-        const int64_t first = call.begin + static_cast<int64_t>(part) * call.part_size;
-        call.function(first, std::min(first + call.part_size, call.end));
+        const auto part = static_cast<int64_t>(index);
+        call.function(call.has_few_parts ? part : static_cast<int64_t>(thread),
+                      part_begin(call.begin, call.end, call.parts, part),
+                      part_begin(call.begin, call.end, call.parts, part + 1));
       },
-      &call, static_cast<size_t>((end - begin + part_size - 1) / part_size), /*flags=*/0);
+      &call, static_cast<size_t>(parts), /*flags=*/0);
 }
 
 bool use_threads(uint32_t count) {

@@ -6,8 +6,8 @@
 
 namespace rules_executorch {
 
-/// A function of a part of a range.
-using RangeFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t)>;
+/// A function of a thread's number, and of the first item and the end (exclusive) of a part of a range.
+using ThreadFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t, int64_t)>;
 
 // A binary that links `//runtime:threads` has these functions, with ExecuTorch's thread pool. In other binaries, they
 // are null, because the references are weak.
@@ -15,9 +15,16 @@ using RangeFunction = ::executorch::runtime::FunctionRef<void(int64_t, int64_t)>
 /// The number of threads that `run_on_threads` uses. 1 if this thread may not use the pool.
 [[gnu::weak]] int64_t thread_count();
 
-/// Calls `function(first, last)` for parts of the range `begin` to `end` (exclusive). Each part has `part_size` items,
-/// the last one possibly fewer. Each thread takes the next part when it has finished one.
-[[gnu::weak]] void run_on_threads(int64_t begin, int64_t end, int64_t part_size, RangeFunction function);
+/// Calls `function(thread, first, last)` for `parts` parts of the range `begin` to `end` (exclusive), whose numbers of
+/// items differ by at most one. Each thread takes the next part when it has finished one. `thread` is at least 0, and
+/// less than the number of threads and the number of parts. Parts with the same `thread` run one after another.
+[[gnu::weak]] void run_on_threads(int64_t begin, int64_t end, int64_t parts, ThreadFunction function);
+
+/// The first item of a part, for implementations of run_on_threads(). For `part == parts`, the end of the range.
+inline int64_t part_begin(int64_t begin, int64_t end, int64_t parts, int64_t part) {
+  const int64_t items = end - begin;
+  return begin + items / parts * part + items % parts * part / parts;
+}
 
 /// Sets the number of threads of the pool, for kernels and XNNPACK. With 1, calls from this thread run on this thread
 /// only, and there is no pool. With `kAllProcessors`, the pool has a thread for each fast processor of the machine that

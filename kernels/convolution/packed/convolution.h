@@ -21,12 +21,13 @@ class PackedConvolution {
  public:
   PackedConvolution(const Plan& plan, const Operands<E>& operands) : plan_(plan), operands_(operands) {}
 
+  /// `scratch` is the plan's scratch_size() bytes of memory.
   void compute(char* scratch) const {
     const int64_t units = plan_.blocks * plan_.block_units();
-    parallel_for(0, plan_.parts, 1, [&](int64_t first, int64_t last) {
+    parallel_for_with_thread(0, plan_.parts, 1, [&](int64_t thread, int64_t first, int64_t last) {
       for (int64_t part = first; part < last; ++part) {
         compute_part(plan_.place_at(part * units / plan_.parts), plan_.place_at((part + 1) * units / plan_.parts),
-                     scratch + part * plan_.scratch_size);
+                     scratch + thread * plan_.thread_scratch);
       }
     });
   }

@@ -31,7 +31,7 @@ struct Operands {
   }
 };
 
-/// The scratch memory of a part of the work.
+/// The scratch memory of a thread.
 struct Scratch {
   const float** pixels;  // the indirection buffer
   float* zeros;

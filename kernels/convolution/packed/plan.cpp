@@ -89,13 +89,14 @@ Plan make_plan(const Geometry& geometry) {
                                           : 0;
     plan.sums_size = plan.is_depthwise ? 2 * kDepthwisePixels * plan.out_channels : plan.block_pixels * kStripColumns;
   }
-  plan.scratch_size = (plan.place_stride * plan.places * 8 +
-                       (plan.copy_size + plan.channels + plan.weights_size + plan.sums_size) * 4 + 63) /
-                      64 * 64;
+  plan.thread_scratch = (plan.place_stride * plan.places * 8 +
+                         (plan.copy_size + plan.channels + plan.weights_size + plan.sums_size) * 4 + 63) /
+                        64 * 64;
   const int64_t products =
       plan.batch * plan.y.out_size * plan.x.out_size * plan.out_channels * plan.places * plan.depth;
   const int64_t cost = products * (plan.is_depthwise ? kDepthwiseCost : 1);
-  plan.parts = std::max<int64_t>(1, std::min({plan.blocks * plan.block_units(), cost / kPartProducts, most_parts()}));
+  plan.parts = part_count(std::min(plan.blocks * plan.block_units(), cost / kPartProducts));
+  plan.threads = std::min(plan.parts, thread_count());
   return plan;
 }
 

@@ -42,13 +42,16 @@ struct Plan : Geometry {
   int64_t filled_channels;
   int64_t strips;  // of a group
   int64_t tile_pixels;
-  int64_t tiles;         // of a block
-  int64_t copy_size;     // floats of a block's copied inputs
-  int64_t weights_size;  // floats of the converted weights
-  int64_t sums_size;     // floats of the sums that are not stored in the result
-  int64_t scratch_size;  // bytes of memory for a part of the work
-  int64_t parts;         // of the work
+  int64_t tiles;           // of a block
+  int64_t copy_size;       // floats of a block's copied inputs
+  int64_t weights_size;    // floats of the converted weights
+  int64_t sums_size;       // floats of the sums that are not stored in the result
+  int64_t thread_scratch;  // bytes of memory for a thread
+  int64_t parts;           // of the work
+  int64_t threads;         // that compute the parts
 
+  /// The number of bytes of memory for all threads.
+  int64_t scratch_size() const { return threads * thread_scratch; }
   /// All units of work take about the same time: a unit is a tile for the channels of one panel.
   int64_t block_units() const;
   Place place_at(int64_t unit) const;

@@ -80,7 +80,24 @@ TEST(ThreadsTest, PartsHaveTheSameSize) {
   parallel_for(0, 60, 0, set_sizes);
   EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 5), 60);
   EXPECT_EQ(take_part_count(), 12);  // the most of both
+  // Each thread has as many parts as others, and about as many items.
+  parallel_for(0, 50, 12, set_sizes);
+  EXPECT_EQ(take_part_count(), 3);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.end(), 17), 34);
+  EXPECT_EQ(std::count(sizes.begin(), sizes.begin() + 50, 16), 16);
   set_thread_count(1);
+}
+
+TEST(ThreadsTest, PartsOfTheLongestRange) {
+  constexpr int64_t kItems = INT64_MAX;
+  for (int64_t parts : {1, 3, 4, 64, 1000}) {
+    EXPECT_EQ(part_begin(0, kItems, parts, 0), 0);
+    EXPECT_EQ(part_begin(0, kItems, parts, parts), kItems);
+    for (int64_t part = 0; part < parts; ++part) {
+      const int64_t size = part_begin(0, kItems, parts, part + 1) - part_begin(0, kItems, parts, part);
+      EXPECT_TRUE(size == kItems / parts || size == kItems / parts + 1) << part << " of " << parts;
+    }
+  }
 }
 
 TEST(ThreadsTest, SmallRangesHaveNoThreads) {
