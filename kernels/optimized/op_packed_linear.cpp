@@ -88,43 +88,60 @@ struct PackedLinear {
     const E* const b = weight + column * k;
     E* const results = out + row * columns + column;
     if constexpr (std::is_same_v<E, T>) {
-      const T* const a = static_cast<const T*>(in) + row * k;
-      const int64_t step = rows <= kFewRows ? std::max(tile_columns<T>(), kFloatPanelColumns) : width;
-      for (int64_t j = 0; j < width; j += step) {
-        PanelProduct product = {results + j, columns, nullptr, k, nullptr, 0, count, std::min(step, width - j),
-                                0,           true};
-        for (int64_t start = 0; start < k; start += kLinearDepth, product.replaces_totals = false) {
-          product.a = a + start;
-          product.b = b + j * k + start * kFloatPanelColumns;
-          product.k = std::min(kLinearDepth, k - start);
-          add_panels<T>(loops.add_panel, product, k * kFloatPanelColumns);
-        }
-      }
+      compute_sums(row, count, b, width, results, columns);
       for (int64_t i = 0; i < count; ++i) {
         finish(results + i * columns, column, width);
       }
     } else {
-      for (int64_t i = 0; i < count; i += kReducedRows) {
-        compute_reduced(row + i, b, std::min(kReducedRows, count - i), column, width, results + i * columns);
+      // The sums of some rows, which are then converted to results.
+      alignas(64) T sums[kReducedRows * kStripColumns];
+      for (int64_t i = 0; i < count; ++i) {
+        T* const sums_of_row = sums + i % kReducedRows * kStripColumns;
+        if (i % kReducedRows == 0) {
+          compute_sums(row + i, std::min(kReducedRows, count - i), b, width, sums, kStripColumns);
+        }
+        finish(sums_of_row, column, width);
+        store_block(CppTypeToScalarType<T>::value, sums_of_row, kType, results + i * columns, sizeof(E), width);
       }
     }
   }
 
-  /// Computes `count` rows in a buffer of sums, and converts the sums to results.
-  void compute_reduced(int64_t row, const E* b, int64_t count, int64_t column, int64_t width, E* results) const {
-    alignas(64) T sums[kReducedRows * kStripColumns];
-    PanelProduct product = {sums, kStripColumns, nullptr, 0, nullptr, 0, count, width, 0, true};
-    if (multiplies_pairs()) {
+  /// Whether weights are converted before they are multiplied.
+  static bool converts() { return !std::is_same_v<E, T> && !multiplies_pairs(); }
+
+  /// Computes the sums of `width` columns for `count` rows, from `row` on. `b` is the first panel of the columns.
+  void compute_sums(int64_t row, int64_t count, const E* b, int64_t width, T* sums, int64_t stride) const {
+    // Conversions take longer than the memory.
+    const bool waits_for_memory = rows <= kFewRows && !converts();
+    const int64_t step = waits_for_memory ? std::max(tile_columns<T>(), kFloatPanelColumns) : width;
+    for (int64_t j = 0; j < width; j += step) {
+      PanelProduct product{};
+      product.totals = sums + j;
+      product.totals_stride = stride;
+      product.rows = count;
+      product.columns = std::min(step, width - j);
+      add_products(row, b + j * k, product);
+    }
+  }
+
+  /// Computes the sums of a product from `row` on. `b` is the first panel of the product's columns.
+  void add_products(int64_t row, const E* b, PanelProduct product) const {
+    product.replaces_totals = true;
+    if (!converts()) {
+      // The elements of a product in the type of the sums: one, or a pair.
+      constexpr int64_t kCount = sizeof(T) / sizeof(E);
+      const int64_t depth = k / kCount;
       const E* const a = static_cast<const E*>(in) + row * k;
-      const int64_t pairs = k / 2;
-      product.a_stride = pairs;
-      for (int64_t start = 0; start < pairs; start += kLinearDepth, product.replaces_totals = false) {
-        product.a = a + 2 * start;
-        product.b = b + 2 * start * kFloatPanelColumns;
-        product.k = std::min(kLinearDepth, pairs - start);
-        add_panels<T>(loops.add_panel_of_pairs, product, pairs * kFloatPanelColumns);
+      product.a_stride = depth;
+      for (int64_t start = 0; start < depth; start += kLinearDepth, product.replaces_totals = false) {
+        product.a = a + kCount * start;
+        product.b = b + kCount * start * kFloatPanelColumns;
+        product.k = std::min(kLinearDepth, depth - start);
+        add_panels<T>(kCount == 1 ? loops.add_panel : loops.add_panel_of_pairs, product, depth * kFloatPanelColumns);
       }
-    } else {
+      return;
+    }
+    if constexpr (!std::is_same_v<E, T>) {
       alignas(64) T rows_of_b[kReducedDepth * kStripColumns];
       const T* const a = static_cast<const T*>(in) + row * k;
       product.a_stride = k;
@@ -132,16 +149,11 @@ struct PackedLinear {
       for (int64_t start = 0; start < k; start += kReducedDepth, product.replaces_totals = false) {
         product.a = a + start;
         product.k = std::min(kReducedDepth, k - start);
-        for (int64_t j = 0; j < width; j += kFloatPanelColumns) {
+        for (int64_t j = 0; j < product.columns; j += kFloatPanelColumns) {
           load_rows(b + j * k + start * kFloatPanelColumns, product.k, rows_of_b + j * kReducedDepth);
         }
         add_panels<T>(loops.add_panel, product, kReducedDepth * kFloatPanelColumns);
       }
-    }
-    for (int64_t i = 0; i < count; ++i) {
-      finish(sums + i * kStripColumns, column, width);
-      store_block(CppTypeToScalarType<T>::value, sums + i * kStripColumns, kType, results + i * columns, sizeof(E),
-                  width);
     }
   }
 

@@ -14,12 +14,13 @@ from export.graph_passes import layouts
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
-# Leading sizes, input features, output features: one row, tiles of each height, more rows than are multiplied by a
-# panel at a time, several blocks of input features, full and partial panels, empty tensors.
+# Leading sizes, input features, output features: one row, few rows of many features, tiles of each height, more rows
+# than are multiplied by a panel at a time, several blocks of input features, full and partial panels, empty tensors.
 _SIZES = (
     ((1,), 1, 1),
     ((2,), 3, 48),
     ((), 300, 49),
+    ((5,), 800, 50),
     ((3, 5), 7, 96),
     ((33,), 64, 130),
     ((1030,), 9, 50),

@@ -1,6 +1,6 @@
-"""Measures the read bandwidth of linear layers with quantized weights, for one row of inputs, and that of the memory.
+"""Measures the read bandwidth of linear layers for one row of inputs, as in decoding, and that of the memory.
 
-    tools/bazel run //tools/bench:weight_only_bench
+    tools/bazel run //tools/bench:decode_bench
 
 Weights are far larger than caches. Rounds of all layers and of a sum of one layer's weights, as integers of 64 bits,
 take turns. The fastest round of each counts, since other load of the machine only makes a round longer. The sum only
@@ -33,6 +33,12 @@ _FLOATS = op_tester.OpTester(
     " Tensor(a!) out) -> Tensor(a!)",
     reference=lambda x, *_: x[..., :0],
 )
+_PANELS = op_tester.OpTester(
+    "rules_executorch::packed_linear.out",
+    schema="rules_executorch::packed_linear.out(Tensor input, Tensor weight, Tensor? bias, int out_features,"
+    " str activation='none', float minimum=0.0, float maximum=0.0, *, Tensor(a!) out) -> Tensor(a!)",
+    reference=lambda x, *_: x[..., :0],
+)
 _BYTES_OF_ROWS = op_tester.OpTester(
     "rules_executorch::dynamic_linear.out",
     schema="rules_executorch::dynamic_linear.out(Tensor input, Tensor weight, Tensor scale, Tensor offset,"
@@ -46,6 +52,12 @@ def _weights(bits: int, groups: int) -> tuple[torch.Tensor, torch.Tensor]:
     rows = _BYTES * 8 // bits // _FEATURES
     dtype, low, high = {4: (torch.uint8, 0, 256), 8: (torch.int8, -128, 128)}[bits]
     return torch.randint(low, high, (rows, _FEATURES * bits // 8), dtype=dtype), torch.rand(rows, groups)
+
+
+def _panels(dtype: torch.dtype) -> torch.Tensor:
+    """Returns the panels of a weight of _BYTES bytes, which are pairs for bfloat16."""
+    weight = torch.randn(_BYTES // dtype.itemsize // 16 // _FEATURES, _FEATURES, 16).to(dtype)
+    return weight.reshape(len(weight), -1, 16, 2) if dtype == torch.bfloat16 else weight
 
 
 def _as_panels(weight: torch.Tensor, scale: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -67,13 +79,14 @@ def _section(seconds: dict[str, float], sizes: dict[str, int], peak: float) -> s
         rows.append((*name.split("; "), size, f"{least * 1e3:.1f}", f"{rate / 1e9:.1f}", f"{100 * rate / peak:.0f}%"))
     header = ["weights", "inputs", "MiB with scales", "ms", "GB/s", "share of the sum's"]
     return (
-        "## Linear layers with quantized weights\n\n"
+        "## Linear layers of one row\n\n"
         "The table has the bandwidth at which a layer reads its weights, for one row of"
-        f" {_FEATURES:,} inputs, as in decoding, on one core. With *floats*, the layer is `weight_only_linear`, whose"
+        f" {_FEATURES:,} inputs, as in decoding, on one core. Layers whose weights are not quantized are"
+        " `packed_linear`, with inputs of the weights' dtype. With *floats*, the layer is `weight_only_linear`, whose"
         " inputs are floats. With *bytes*, the layer is `dynamic_linear`, which quantizes its inputs to bytes. The last"
         f" column compares the layer with a sum of {_BYTES >> 20} MiB, measured in turn with the layers, which reads"
         f" {peak / 1e9:.1f} GB/s.\n\n"
-        "    tools/bazel run //tools/bench:weight_only_bench\n\n" + report.table(header, rows)
+        "    tools/bazel run //tools/bench:decode_bench\n\n" + report.table(header, rows)
     )
 
 
@@ -88,6 +101,13 @@ def main(argv: list[str]) -> None:
     peak = 0.0
     with ExitStack() as stack:
         calls = {}
+        for dtype in (torch.float32, torch.float16, torch.bfloat16):
+            name = str(dtype).removeprefix("torch.")
+            weight = _panels(dtype)
+            outs = [torch.empty(1, 16 * len(weight), dtype=dtype)]
+            prepared = _PANELS.prepare(x.to(dtype), weight, None, 16 * len(weight), outs=outs)
+            calls[f"{name}; {name}"] = stack.enter_context(prepared)
+            sizes[f"{name}; {name}"] = weight.nbytes
         for bits, group_count in ((8, 1), (8, _FEATURES // _GROUP), (4, _FEATURES // _GROUP), (4, _FEATURES // 128)):
             groups = "one scale per row" if group_count == 1 else f"groups of {_FEATURES // group_count}"
             name = f"{bits} bits, {groups}"
@@ -107,7 +127,7 @@ def main(argv: list[str]) -> None:
     print(section)
     root = os.environ.get("BUILD_WORKSPACE_DIRECTORY")
     if root:
-        report.replace_section(Path(root) / "docs" / "benchmarks.md", "weight_only_bench", section)
+        report.replace_section(Path(root) / "docs" / "benchmarks.md", "decode_bench", section)
 
 
 if __name__ == "__main__":
