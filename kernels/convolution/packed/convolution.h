@@ -23,6 +23,9 @@ class PackedConvolution {
 
   /// `scratch` is the plan's scratch_size() bytes of memory.
   void compute(char* scratch) const {
+    for (int64_t i = 0; i < plan_.threads; ++i) {
+      *reinterpret_cast<Block*>(scratch + i * plan_.thread_scratch) = Block{0, 0};
+    }
     const int64_t units = plan_.blocks * plan_.block_units();
     parallel_for_with_thread(0, plan_.parts, 1, [&](int64_t thread, int64_t first, int64_t last) {
       for (int64_t part = first; part < last; ++part) {
@@ -35,13 +38,17 @@ class PackedConvolution {
  private:
   static constexpr bool kIsFloat = Operands<E>::kIsFloat;
 
-  void compute_part(const Place& first, const Place& last, char* memory) const {
-    const float** const pixels = reinterpret_cast<const float**>(memory);
+  Scratch scratch_at(char* memory) const {
+    const float** const pixels = reinterpret_cast<const float**>(memory + kFilledSize);
     float* const zeros = reinterpret_cast<float*>(pixels + plan_.place_stride * plan_.places);
     float* const copied = zeros + plan_.channels;
-    const Scratch scratch{pixels, zeros, copied, copied + plan_.copy_size,
-                          copied + plan_.copy_size + plan_.weights_size};
-    std::fill_n(zeros, plan_.channels, 0.0f);
+    float* const weights = copied + plan_.copy_size;
+    return {reinterpret_cast<Block*>(memory), pixels, zeros, copied, weights, weights + plan_.weights_size};
+  }
+
+  /// Fills the memory that all parts of a thread read.
+  void fill_constants(const Scratch& scratch) const {
+    std::fill_n(scratch.zeros, plan_.channels, 0.0f);
     if constexpr (!kIsFloat) {
       if (plan_.is_depthwise) {
         float* const biases = scratch.weights + plan_.places * plan_.out_channels;
@@ -51,6 +58,13 @@ class PackedConvolution {
           load_row(operands_.bias, biases, plan_.out_channels);
         }
       }
+    }
+  }
+
+  void compute_part(const Place& first, const Place& last, char* memory) const {
+    const Scratch scratch = scratch_at(memory);
+    if (scratch.filled->count == 0) {
+      fill_constants(scratch);
     }
     const Indirection<E> indirection(plan_, operands_.in);
     const DepthwiseLoops<E> depthwise(plan_, operands_);
@@ -77,7 +91,11 @@ class PackedConvolution {
         from = 0;
         to = block.count;
       }
-      indirection.fill_indirection(block, pixels, zeros, copied);
+      // The previous part of this thread may be a part of the same block.
+      if (scratch.filled->first != block.first || scratch.filled->count != block.count) {
+        indirection.fill_indirection(block, scratch.pixels, scratch.zeros, scratch.copied);
+        *scratch.filled = block;
+      }
       if (plan_.is_depthwise) {
         depthwise.compute(block, from, to, scratch);
         continue;

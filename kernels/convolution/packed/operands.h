@@ -5,6 +5,7 @@
 
 #include "kernels/convolution/epilogue.h"
 #include "kernels/convolution/packed/float_rows.h"
+#include "kernels/convolution/packed/plan.h"
 
 namespace rules_executorch::kernels::packed {
 
@@ -33,6 +34,7 @@ struct Operands {
 
 /// The scratch memory of a thread.
 struct Scratch {
+  Block* filled;         // the block of the indirection buffer; of no pixels before the first one
   const float** pixels;  // the indirection buffer
   float* zeros;
   float* copied;

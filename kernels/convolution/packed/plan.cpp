@@ -89,9 +89,9 @@ Plan make_plan(const Geometry& geometry) {
                                           : 0;
     plan.sums_size = plan.is_depthwise ? 2 * kDepthwisePixels * plan.out_channels : plan.block_pixels * kStripColumns;
   }
-  plan.thread_scratch = (plan.place_stride * plan.places * 8 +
-                         (plan.copy_size + plan.channels + plan.weights_size + plan.sums_size) * 4 + 63) /
-                        64 * 64;
+  plan.thread_scratch = kFilledSize + (plan.place_stride * plan.places * 8 +
+                                       (plan.copy_size + plan.channels + plan.weights_size + plan.sums_size) * 4 + 63) /
+                                          64 * 64;
   const int64_t products =
       plan.batch * plan.y.out_size * plan.x.out_size * plan.out_channels * plan.places * plan.depth;
   const int64_t cost = products * (plan.is_depthwise ? kDepthwiseCost : 1);

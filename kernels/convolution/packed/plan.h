@@ -23,6 +23,10 @@ struct Block {
   int64_t count;
 };
 
+/// The bytes of the first scratch memory of a thread, a Block. The rest stays aligned to cache lines.
+inline constexpr int64_t kFilledSize = 64;
+static_assert(sizeof(Block) <= kFilledSize);
+
 /// The plan of a convolution: the order in which the input is read and the division of the work. If counts_pairs,
 /// channels and strides are in pairs, and each pair is treated as a float.
 struct Plan : Geometry {
