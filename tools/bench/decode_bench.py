@@ -18,7 +18,7 @@ from pathlib import Path
 import torch
 from absl import app, flags
 
-from kernels.testing import op_tester
+from kernels.testing import op_tester, processor
 from tools.bench import report
 
 _LIBRARY = flags.DEFINE_string("kernels", None, "The library of kernels, with the op_caller.", required=True)
@@ -77,13 +77,15 @@ def _section(seconds: dict[str, float], sizes: dict[str, int], peak: float) -> s
         rate = sizes[name] / least
         size = f"{sizes[name] / 2**20:.0f}"
         rows.append((*name.split("; "), size, f"{least * 1e3:.1f}", f"{rate / 1e9:.1f}", f"{100 * rate / peak:.0f}%"))
+    instruction_set = os.environ.get("EXECUTORCH_INSTRUCTION_SET") or processor.instruction_sets()[0]
     header = ["weights", "inputs", "MiB with scales", "ms", "GB/s", "share of the sum's"]
     return (
         "## Linear layers of one row\n\n"
         "The table has the bandwidth at which a layer reads its weights, for one row of"
         f" {_FEATURES:,} inputs, as in decoding, on one core. Layers whose weights are not quantized are"
         " `packed_linear`, with inputs of the weights' dtype. With *floats*, the layer is `weight_only_linear`, whose"
-        " inputs are floats. With *bytes*, the layer is `dynamic_linear`, which quantizes its inputs to bytes. The last"
+        " inputs are floats. With *bytes*, the layer is `dynamic_linear`, which quantizes its inputs to bytes. The"
+        f" kernels are those of the instruction set `{instruction_set}` ({report.processor()}). The last"
         f" column compares the layer with a sum of {_BYTES >> 20} MiB, measured in turn with the layers, which reads"
         f" {peak / 1e9:.1f} GB/s.\n\n"
         "    tools/bazel run //tools/bench:decode_bench\n\n" + report.table(header, rows)
