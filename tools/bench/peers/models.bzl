@@ -165,9 +165,21 @@ _MIB16 = 16 * 1024 * 1024 / 1e9
 
 # Operators as programs of one operator, with the share of the machine's peak that is the goal.
 OPERATORS = {
-    "op_mm": _operator("mm 512x512x512", "get_mm", gflop = 2 * 512 * 512 * 512 / 1e9, goal = 0.75),
-    "op_linear": _operator("linear 32x384x1536", "get_linear", gflop = 2 * 32 * 384 * 1536 / 1e9, goal = 0.75),
+    "op_mm": _operator("mm 512x512x512", "get_mm", gflop = 2 * 512 * 512 * 512 / 1e9, goal = 0.85),
+    "op_linear": _operator("linear 32x384x1536", "get_linear", gflop = 2 * 32 * 384 * 1536 / 1e9, goal = 0.85),
     "op_conv": _operator("convolution 3x3, 64x56x56 to 64", "get_conv", gflop = 2 * 64 * 64 * 9 * 56 * 56 / 1e9, goal = 0.6),
+    "op_conv1d": _operator(
+        "convolution 3, 512x3199 to 512, stride 2",
+        "get_conv1d",
+        gflop = 2 * 512 * 512 * 3 * 1599 / 1e9,
+        goal = 0.6,
+    ),
+    "op_grouped_convs": _operator(
+        "8 convolutions 3x3, 104x28x28, groups of 8",
+        "get_grouped_convs",
+        gflop = 8 * 2 * 104 * 8 * 9 * 28 * 28 / 1e9,
+        goal = 0.35,
+    ),
     "op_add": _operator("add, 16 MB", "get_add", gigabytes = 3 * _MIB16, goal = 0.8),
     "op_exp": _operator("exp, 16 MB", "get_exp", gigabytes = 2 * _MIB16, goal = 0.8),
     "op_softmax": _operator("softmax, 16 MB", "get_softmax", gigabytes = 2 * _MIB16, goal = 0.8),

@@ -37,6 +37,16 @@ def get_conv() -> Model:
     return nn.Conv2d(64, 64, 3, padding=1), (_random(1, 64, 56, 56),)
 
 
+def get_conv1d() -> Model:
+    """The second layer of wav2vec2-base, for a second of sound."""
+    return nn.Conv1d(512, 512, 3, stride=2, bias=False), (_random(1, 512, 3199),)
+
+
+def get_grouped_convs() -> Model:
+    """The convolutions of RegNetY-400MF's second stage, eight in a row."""
+    return nn.Sequential(*(nn.Conv2d(104, 104, 3, padding=1, groups=13) for _ in range(8))), (_random(1, 104, 28, 28),)
+
+
 def get_add() -> Model:
     return _Function(torch.add), (_random(_ROWS, _COLUMNS), _random(_ROWS, _COLUMNS))
 
