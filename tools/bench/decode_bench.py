@@ -18,6 +18,8 @@ from pathlib import Path
 import torch
 from absl import app, flags
 
+from export.graph_passes import layouts
+from kernels.optimized.tests import own_schemas
 from kernels.testing import op_tester, processor
 from tools.bench import report
 
@@ -27,24 +29,15 @@ _ROUNDS = flags.DEFINE_integer("rounds", 7, "Rounds.", lower_bound=1)
 _FEATURES = 4096
 _BYTES = 256 << 20
 _GROUP = 32
-_FLOATS = op_tester.OpTester(
-    "rules_executorch::weight_only_linear.out",
-    schema="rules_executorch::weight_only_linear.out(Tensor input, Tensor weight, Tensor scale, Tensor? bias, *,"
-    " Tensor(a!) out) -> Tensor(a!)",
-    reference=lambda x, *_: x[..., :0],
-)
-_PANELS = op_tester.OpTester(
-    "rules_executorch::packed_linear.out",
-    schema="rules_executorch::packed_linear.out(Tensor input, Tensor weight, Tensor? bias, int out_features,"
-    " str activation='none', float minimum=0.0, float maximum=0.0, *, Tensor(a!) out) -> Tensor(a!)",
-    reference=lambda x, *_: x[..., :0],
-)
-_BYTES_OF_ROWS = op_tester.OpTester(
-    "rules_executorch::dynamic_linear.out",
-    schema="rules_executorch::dynamic_linear.out(Tensor input, Tensor weight, Tensor scale, Tensor offset,"
-    " Tensor? bias, bool is_symmetric, float eps, *, Tensor(a!) out) -> Tensor(a!)",
-    reference=lambda x, *_: x[..., :0],
-)
+
+
+def _operator(name: str) -> op_tester.OpTester:
+    return op_tester.OpTester(name, schema=own_schemas.SCHEMAS[name], reference=lambda x, *_: x[..., :0])
+
+
+_FLOATS = _operator("rules_executorch::weight_only_linear.out")
+_PANELS = _operator("rules_executorch::packed_linear.out")
+_BYTES_OF_ROWS = _operator("rules_executorch::dynamic_linear.out")
 
 
 def _weights(bits: int, groups: int) -> tuple[torch.Tensor, torch.Tensor]:
@@ -56,13 +49,16 @@ def _weights(bits: int, groups: int) -> tuple[torch.Tensor, torch.Tensor]:
 
 def _panels(dtype: torch.dtype) -> torch.Tensor:
     """Returns the panels of a weight of _BYTES bytes, which are pairs for bfloat16."""
-    weight = torch.randn(_BYTES // dtype.itemsize // 16 // _FEATURES, _FEATURES, 16).to(dtype)
-    return weight.reshape(len(weight), -1, 16, 2) if dtype == torch.bfloat16 else weight
+    columns = layouts.FLOAT_PANEL_COLUMNS
+    weight = torch.randn(_BYTES // dtype.itemsize // columns // _FEATURES, _FEATURES, columns).to(dtype)
+    return weight.reshape(len(weight), -1, columns, 2) if dtype == torch.bfloat16 else weight
 
 
 def _as_panels(weight: torch.Tensor, scale: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """Returns the same bytes in the shape of panels, and the scales."""
-    return weight.reshape(len(weight) // 16, -1, 16, 4), scale.reshape(-1, scale.shape[1], 16)
+    columns, depth = layouts.BYTE_PANEL_COLUMNS, layouts.BYTE_PANEL_DEPTH
+    panels = weight.reshape(len(weight) // columns, -1, columns, depth)
+    return panels, scale.reshape(-1, scale.shape[1], columns)
 
 
 def _seconds(call: Callable[[], object]) -> float:
@@ -106,8 +102,9 @@ def main(argv: list[str]) -> None:
         for dtype in (torch.float32, torch.float16, torch.bfloat16):
             name = str(dtype).removeprefix("torch.")
             weight = _panels(dtype)
-            outs = [torch.empty(1, 16 * len(weight), dtype=dtype)]
-            prepared = _PANELS.prepare(x.to(dtype), weight, None, 16 * len(weight), outs=outs)
+            out_features = layouts.FLOAT_PANEL_COLUMNS * len(weight)
+            outs = [torch.empty(1, out_features, dtype=dtype)]
+            prepared = _PANELS.prepare(x.to(dtype), weight, None, out_features, outs=outs)
             calls[f"{name}; {name}"] = stack.enter_context(prepared)
             sizes[f"{name}; {name}"] = weight.nbytes
         for bits, group_count in ((8, 1), (8, _FEATURES // _GROUP), (4, _FEATURES // _GROUP), (4, _FEATURES // 128)):

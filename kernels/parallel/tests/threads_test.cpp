@@ -69,7 +69,7 @@ TEST(ThreadsTest, PartsCoverTheRangeOnce) {
   set_thread_count(1);
 }
 
-TEST(ThreadsTest, PartsHaveTheSameSize) {
+TEST(ThreadsTest, PartsDifferByOneItemAtMost) {
   set_thread_count(3);
   std::vector<int64_t> sizes(60);
   const auto set_sizes = [&](int64_t begin, int64_t end) {

@@ -163,7 +163,7 @@ def _operator(title, entry_point, **work):
 
 _MIB16 = 16 * 1024 * 1024 / 1e9
 
-# Operators as programs of one operator, with the share of the machine's peak that is the goal.
+# Operators as programs of one operator, or of one several times, with the share of the machine's peak that is the goal.
 OPERATORS = {
     "op_mm": _operator("mm 512x512x512", "get_mm", gflop = 2 * 512 * 512 * 512 / 1e9, goal = 0.85),
     "op_linear": _operator("linear 32x384x1536", "get_linear", gflop = 2 * 32 * 384 * 1536 / 1e9, goal = 0.85),
