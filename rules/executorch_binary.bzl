@@ -23,8 +23,8 @@ def executorch_binary(name, profile = False, atol = None, rtol = None, min_snr =
       name: name of the binary.
       profile: whether the binary itself has the flags `--profile`, which prints the time by operator and by node, and
         `--profile=FILE`, which writes an ETDump. Such a binary links ETDump. Default: False.
-      atol: absolute tolerance of `--check`, a decimal number. Default: 1e-5.
-      rtol: relative tolerance of `--check`, a decimal number. Default: 1e-5.
+      atol: absolute tolerance of `--check`, a decimal number. Default: as in `executorch_program_test`.
+      rtol: relative tolerance of `--check`, a decimal number. Default: as in `executorch_program_test`.
       min_snr: lowest signal-to-noise ratio of `--check` in decibels, as in `executorch_program_test`. Default: 0.
       tags: tags of all targets.
       **kwargs: program, deps, data, linkopts and the common attributes.

@@ -88,8 +88,8 @@ def executorch_model(
         attribute, `<name>_lib` and `<name>_operators` are not defined.
       cc_deps: further C++ libraries that the runner and the test link, such as an `executorch_backend`.
       linkopts: options for the linker of the runner and the test.
-      atol: absolute tolerance of the test and of `--check`, a decimal number. Default: 1e-5.
-      rtol: relative tolerance of the test and of `--check`, a decimal number. Default: 1e-5.
+      atol: absolute tolerance of the test and of `--check`, a decimal number. Default: as in `executorch_program_test`.
+      rtol: relative tolerance of the test and of `--check`, a decimal number. Default: as in `executorch_program_test`.
       min_snr: lowest signal-to-noise ratio in decibels, as in `executorch_program_test`. Default: 20 with `quantize` and without
         `atol` and `rtol`, else 0.
       methods: methods of the program to test. Default: all methods.

@@ -3,7 +3,7 @@
 load("//rules/private/executorch:executorch_binary.bzl", _executorch_program_test = "executorch_program_test")
 
 def executorch_program_test(name, size = "small", **kwargs):
-    """Tests that a program's outputs equal PyTorch's for all samples of all methods, within `atol + rtol * |expected|`.
+    """Tests that a program's outputs equal PyTorch's for all samples of all methods, within [tolerances](runner.md#tolerances).
 
     The samples and PyTorch's eager outputs come from the `executorch_program`.
 

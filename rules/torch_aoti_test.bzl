@@ -3,7 +3,7 @@
 load("//rules/private/torch:torch_aoti_binary.bzl", _torch_aoti_test = "torch_aoti_test")
 
 def torch_aoti_test(name, size = "small", **kwargs):
-    """Tests that a package's outputs equal those of eager PyTorch for all samples, within `atol + rtol * |expected|`.
+    """Tests that a package's outputs equal those of eager PyTorch for all samples, within [tolerances](runner.md#tolerances).
 
     Args:
       name: name of the test.

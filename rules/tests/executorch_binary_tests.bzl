@@ -152,7 +152,7 @@ _selective_binary_test = analysistest.make(_selective_binary_test_impl)
 def _program_test_test_impl(ctx):
     env = analysistest.begin(ctx)
     main = main_source(env)
-    for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/1e-5", "/*min_snr=*/20", "/*methods=*/{\"forward\", \"a\\\"b\"}"]:
+    for part in ["/*check=*/true", "/*rtol=*/1e-3", "/*atol=*/{}", "/*min_snr=*/20", "/*methods=*/{\"forward\", \"a\\\"b\"}"]:
         asserts.true(env, part in main, "{} in {}".format(part, main))
     check = action_with_mnemonic(env, "EtCheck")
     asserts.equals(env, ["forward", "a\"b"], values_of(check.argv, "--method"))

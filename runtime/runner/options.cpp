@@ -97,12 +97,16 @@ Inputs, in this order of precedence
 Checking
   --check             Compares every output with PyTorch's, from the samples; exits with 1 if one differs.%s
   --nocheck           Only runs.
-  --rtol=X --atol=X   An output may be atol + rtol * |PyTorch's| away. Defaults: %g and %g. NaN equals NaN;
-                      integers and bools must be the same.
+  --rtol=X --atol=X   An element of floats may be atol + rtol * |PyTorch's| away; the one that is not given is %g.
+                      Default: %s. NaN equals NaN; integers and bools must be the same.
   --min_snr=DB        Judges each output of floats as a whole, as the outputs of quantized programs need: PyTorch's
                       must be at least so many decibels stronger than the differences. Default: %g; 0 is for
                       --rtol and --atol.
-
+  By dtype, an element may be atol + rtol * |PyTorch's| + of_largest * largest away: `largest` is the largest finite
+  |PyTorch's| of the output, or %g medians if this is less. Elements above so many medians, such as the -1e9 of masks,
+  are outliers, and their own |PyTorch's| is the largest. The others must have the SNR, unless none is more than atol
+  away:
+%s
 Output
   --print=N           How many elements of each tensor to print. Default: 10.
   -v, --verbose       With --check: PyTorch's and the binary's elements side by side.
@@ -180,6 +184,29 @@ int Count(const Argument& argument, long most, long least = 0) {
                 ".");
   }
   return static_cast<int>(number);
+}
+
+// The rows of kTolerances.
+std::string TolerancesText() {
+  std::string text;
+  for (const DtypeTolerance& row : kTolerances) {
+    char line[120];
+    std::snprintf(line, sizeof(line), "    %-10satol %-7g rtol %-9g of_largest %-8g SNR %g dB\n", row.dtype, row.atol,
+                  row.rtol, row.of_largest, row.least_snr);
+    text += line;
+  }
+  return text;
+}
+
+// The default of --rtol and --atol.
+std::string DefaultTolerance(const RunnerDefaults& defaults) {
+  if (!defaults.rtol && !defaults.atol) {
+    return "by dtype";
+  }
+  char text[64];
+  std::snprintf(text, sizeof(text), "%g and %g", defaults.rtol.value_or(Tolerance::kOther),
+                defaults.atol.value_or(Tolerance::kOther));
+  return text;
 }
 
 }  // namespace
@@ -275,12 +302,13 @@ Options ParseOptions(int argc, char** argv, const RunnerDefaults& defaults, cons
 std::string HelpText(const std::string& binary, const RunnerDefaults& defaults, const RunnerText& text) {
   const std::string name = binary.substr(binary.rfind('/') + 1);
   const auto or_none = [](const std::string& path) { return path.empty() ? "none." : path.c_str(); };
+  const std::string tolerance = DefaultTolerance(defaults), tolerances = TolerancesText();
   const std::string checked = defaults.methods.empty() ? "all" : Join(defaults.methods);
   const auto format = [&](char* buffer, size_t size) {
     return std::snprintf(buffer, size, kHelp, name.c_str(), text.model, text.extension, or_none(defaults.program),
                          checked.c_str(), kMostThreads, text.threads, or_none(defaults.samples),
-                         defaults.check ? " The default here." : "", defaults.rtol, defaults.atol, defaults.min_snr,
-                         text.operators, text.more);
+                         defaults.check ? " The default here." : "", Tolerance::kOther, tolerance.c_str(),
+                         defaults.min_snr, kOutlierMedians, tolerances.c_str(), text.operators, text.more);
   };
   std::string help(static_cast<size_t>(format(nullptr, 0)), '\0');
   format(help.data(), help.size() + 1);

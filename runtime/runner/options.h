@@ -18,7 +18,7 @@ struct Options {
   std::vector<std::string> methods;  // empty if not specified
   std::vector<std::string> inputs;
   bool check = false;
-  Tolerance tolerance = {0, 0};
+  Tolerance tolerance;
   int iterations = 0;
   int warmup = 1;
   int threads = 0;  // 0 if not specified

@@ -1,8 +1,11 @@
 #include "runtime/runner/run.h"
 
 #include <algorithm>
+#include <bitset>
 #include <chrono>
+#include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -78,10 +81,26 @@ void PrintSideBySide(const TensorData& expected, const TensorData& actual, size_
   }
 }
 
+// Prints why an output of floats differs as a whole, and the least SNR that would accept it.
+void PrintRatio(const Comparison& comparison, const DtypeTolerance& by_dtype, const Tolerance& tolerance) {
+  if (tolerance.is_by_dtype() && comparison.mismatches == 0) {
+    std::printf("    no element alone differs too much, but the SNR is below %g dB\n", by_dtype.least_snr);
+  }
+  const double accepted = std::floor(comparison.snr);
+  std::string others = comparison.snr == comparison.snr_by_dtype ? "" : "; min_snr counts outliers, too";
+  others += tolerance.is_snr() ? "" : "; atol and rtol are for single elements";
+  if (std::isfinite(accepted) && accepted > 0) {
+    std::printf("    min_snr = \"%.0f\" of the rule, or --min_snr=%.0f, accepts this output%s\n", accepted, accepted,
+                others.c_str());
+  } else {
+    std::printf("    no min_snr accepts this output%s\n", others.c_str());
+  }
+}
+
 // Compares an output with PyTorch's and prints the result. Returns whether it is equal.
 bool CheckOutput(size_t index, const Value& expected, const Value& actual, const Options& options) {
   const Comparison comparison = Compare(expected, actual, options.tolerance);
-  const bool by_snr = options.tolerance.least_snr > 0;
+  const bool by_snr = options.tolerance.is_snr();
   const std::string verdict = !comparison.close ? "DIFFERS" : by_snr && comparison.mismatches > 0 ? "close" : "equal";
   if (!comparison.comparable || !expected || !actual) {
     std::printf("  output %zu  %s: %s%s\n", index, Describe(actual).c_str(), verdict.c_str(),
@@ -90,8 +109,10 @@ bool CheckOutput(size_t index, const Value& expected, const Value& actual, const
   }
   std::printf("  output %zu  %s: %s, max |difference| %.3g", index, Describe(actual).c_str(), verdict.c_str(),
               comparison.max_difference);
-  if (by_snr) {
-    std::printf(", SNR %.1f dB", comparison.snr);
+  const DtypeTolerance* by_dtype = FindTolerance(expected->layout.dtype);
+  const bool has_reason = !comparison.close && by_dtype != nullptr;
+  if (by_snr || has_reason) {
+    std::printf(", SNR %.1f dB", comparison.snr_by_dtype);
   }
   std::printf("\n");
   if (!comparison.close && comparison.mismatches > 0) {
@@ -100,6 +121,9 @@ bool CheckOutput(size_t index, const Value& expected, const Value& actual, const
                 expected->layout.numel(), IndexText(expected->layout, at).c_str(),
                 ElementText(*expected, ElementOffset(expected->layout, at)).c_str(),
                 ElementText(*actual, ElementOffset(actual->layout, at)).c_str());
+  }
+  if (has_reason) {
+    PrintRatio(comparison, *by_dtype, options.tolerance);
   }
   if (options.verbose) {
     PrintSideBySide(*expected, *actual, options.print);
@@ -149,7 +173,32 @@ struct Counts {
   size_t samples = 0;
   size_t outputs = 0;
   size_t different = 0;
+  std::bitset<std::size(kTolerances)> dtypes;  // the entries of kTolerances for the outputs
 };
+
+// What was allowed for outputs of these dtypes, for the last line of a check.
+std::string AllowedText(const Tolerance& tolerance, const Counts& counts) {
+  char text[160];
+  if (tolerance.is_snr()) {
+    std::snprintf(text, sizeof(text), "SNR of at least %g dB", tolerance.least_snr);
+    return text;
+  }
+  if (!tolerance.is_by_dtype()) {
+    std::snprintf(text, sizeof(text), "allowed %g + %g * |PyTorch's|", tolerance.absolute.value_or(Tolerance::kOther),
+                  tolerance.relative.value_or(Tolerance::kOther));
+    return text;
+  }
+  std::string allowed;
+  for (size_t i = 0; i < std::size(kTolerances); ++i) {
+    if (counts.dtypes[i]) {
+      const DtypeTolerance& row = kTolerances[i];
+      std::snprintf(text, sizeof(text), "%s%g + %g * |PyTorch's| + %g * largest, SNR %g dB (%s)",
+                    allowed.empty() ? "" : ", ", row.atol, row.rtol, row.of_largest, row.least_snr, row.dtype);
+      allowed += text;
+    }
+  }
+  return "allowed " + (allowed.empty() ? "no difference" : allowed);
+}
 
 // Runs a method and adds the results of the comparison to `counts`. `load_ms` is the time to load the model.
 void RunMethod(Model* model, const std::string& method, const Options& options, double load_ms, RunObserver* observer,
@@ -176,6 +225,10 @@ void RunMethod(Model* model, const std::string& method, const Options& options, 
     for (size_t j = 0; j < outputs.size(); ++j) {
       if (options.check) {
         different += CheckOutput(j, samples[i].outputs[j], outputs[j], options) ? 0 : 1;
+        const DtypeTolerance* by_dtype = outputs[j] ? FindTolerance(outputs[j]->layout.dtype) : nullptr;
+        if (by_dtype != nullptr) {
+          counts->dtypes.set(static_cast<size_t>(by_dtype - kTolerances));
+        }
       } else {
         PrintValue("output", j, outputs[j], options.print);
       }
@@ -229,13 +282,8 @@ int RunModel(Model* model, const std::vector<std::string>& methods, const Option
   if (!options.check) {
     return 0;
   }
-  std::printf("%s: %zu samples, %zu outputs, %zu methods, ", counts.different == 0 ? "PASSED" : "FAILED",
-              counts.samples, counts.outputs, methods.size());
-  if (options.tolerance.least_snr > 0) {
-    std::printf("SNR of at least %g dB", options.tolerance.least_snr);
-  } else {
-    std::printf("allowed %g + %g * |PyTorch's|", options.tolerance.absolute, options.tolerance.relative);
-  }
+  std::printf("%s: %zu samples, %zu outputs, %zu methods, %s", counts.different == 0 ? "PASSED" : "FAILED",
+              counts.samples, counts.outputs, methods.size(), AllowedText(options.tolerance, counts).c_str());
   if (counts.different > 0) {
     std::printf("; %zu outputs differ", counts.different);
   }

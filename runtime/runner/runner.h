@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -7,12 +8,12 @@ namespace rules_executorch {
 
 // The settings with which a binary was built. Flags of the same names override them.
 struct RunnerDefaults {
-  std::string program;  // runfiles path of the .pte file; empty if there is none
-  std::string samples;  // runfiles path of its .ptd file; empty if there is none
-  bool check = false;   // whether the binary is a test, which compares outputs with those of the samples
-  double rtol = 1e-5;   // tolerance for the difference from PyTorch's output: atol + rtol * |expected|
-  double atol = 1e-5;
-  double min_snr = 0;                     // if greater than 0: required decibels, replaces rtol and atol
+  std::string program;              // runfiles path of the .pte file; empty if there is none
+  std::string samples;              // runfiles path of its .ptd file; empty if there is none
+  bool check = false;               // whether the binary is a test, which compares outputs with those of the samples
+  std::optional<double> rtol = {};  // tolerance for the difference from PyTorch's: atol + rtol * |expected|
+  std::optional<double> atol = {};  // without both, and without min_snr: by dtype, see compare.h
+  double min_snr = 0;               // if greater than 0: required decibels, replaces rtol and atol
   std::vector<std::string> methods = {};  // methods that a test checks; empty: all; the flag is --method
 };
 

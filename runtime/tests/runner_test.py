@@ -117,6 +117,13 @@ class Embed(torch.nn.Module):
 def get_model(): return Embed(), (torch.tensor([0, 3]),)
 """
 
+_INTEGERS = """
+import torch
+class Next(torch.nn.Module):
+    def forward(self, x): return x + 1
+def get_model(): return Next(), (torch.tensor([0, 3]),)
+"""
+
 _MODELS = {
     "add": _ADD,
     "wide": _WIDE,
@@ -127,6 +134,7 @@ _MODELS = {
     "methods": _METHODS,
     "custom": _CUSTOM,
     "embedding": _EMBEDDING,
+    "integers": _INTEGERS,
 }
 
 
@@ -378,14 +386,17 @@ class ResultsTest(RunnerTest):
         ):
             self.assertIn(f"--{flag}", text)
         self.assertTrue(all(len(line) <= 120 for line in text.splitlines()))
+        self.assertIn("the one that is not given is 1e-05.\n                      Default: by dtype. ", text)
+        self.assertRegex(text, r"\n    float16 +atol 1e-05 +rtol 0.001 +of_largest 0.004 +SNR 40 dB\n")
 
 
 class CheckTest(RunnerTest):
-    def altered(self, name: str, key: str, value: torch.Tensor) -> str:
-        """The samples with one expected tensor replaced."""
+    def altered(self, name: str, key: str, value: torch.Tensor, *others: tuple[str, torch.Tensor]) -> str:
+        """The samples with some tensors replaced."""
         payload = FlatTensorSerializer().deserialize((_FOLDER / f"{name}.ptd").read_bytes())
         buffers = list(payload.buffers)
-        buffers[payload.named_data[key].buffer_index] = bytes(value.contiguous().untyped_storage())
+        for changed, tensor in ((key, value), *others):
+            buffers[payload.named_data[changed].buffer_index] = bytes(tensor.contiguous().untyped_storage())
         payload.buffers = buffers
         (_FOLDER / "altered.ptd").write_bytes(bytes(FlatTensorSerializer().serialize(payload)))
         return "--samples=altered.ptd"
@@ -398,8 +409,11 @@ class CheckTest(RunnerTest):
     def test_difference_is_found(self) -> None:
         expected = torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]])
         text = self.differ("add", self.altered("add", "forward/0/output/0", expected))
-        self.assertIn("DIFFERS, max |difference| 0.5\n", text)
-        self.assertIn("1 of 6 elements differ, first [1, 1]: PyTorch 5.5, this binary 5\n", text)
+        # The ratio is 10 log10((1.5**2 + 2**2 + 3**2 + 4**2 + 5.5**2) / 0.5**2) = 23.9.
+        self.assertIn("DIFFERS, max |difference| 0.5, SNR 23.9 dB\n", text)
+        self.assertIn("    1 of 6 elements differ, first [1, 1]: PyTorch 5.5, this binary 5\n", text)
+        others = "; atol and rtol are for single elements\n"
+        self.assertIn(f'    min_snr = "23" of the rule, or --min_snr=23, accepts this output{others}', text)
         self.assertIn("\nFAILED: 1 samples, 1 outputs, 1 methods, ", text)
 
     def test_difference_in_any_method_is_found(self) -> None:
@@ -409,11 +423,67 @@ class CheckTest(RunnerTest):
             self.assertIn(f"\nmethod {right}: 1 samples, 1 outputs each, passed\n", text)
             self.assertRegex(text, r"\nFAILED: 2 samples, 2 outputs, 2 methods, allowed .*; 1 outputs differ\n$")
 
+    def test_tolerances_by_dtype(self) -> None:
+        # About one unit in the last place.
+        near = torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.0, float("nan")]]) * (1 + 1e-7)
+        text = self.succeed("--program=add.pte", self.altered("add", "forward/0/output/0", near), "--check")
+        allowed = "allowed 1e-05 + 1.3e-06 * |PyTorch's| + 0.0001 * largest, SNR 60 dB (float32)\n"
+        self.assertIn(f"PASSED: 1 samples, 1 outputs, 1 methods, {allowed}", text)
+        text = self.check("dtypes")
+        self.assertRegex(text, r", allowed .* \(float64\), .* \(float32\), .* \(float16\), .* \(bfloat16\)\n$")
+        for index, dtype in ((2, torch.half), (3, torch.bfloat16)):
+            rounded = torch.tensor([[0, 1, 2], [3, 4, 5]], dtype=dtype) * (1 + torch.finfo(dtype).eps)
+            samples = self.altered("dtypes", f"forward/0/output/{index}", rounded)
+            self.succeed("--program=dtypes.pte", samples, "--check")
+            self.differ("dtypes", samples, "--atol=1e-5")
+
+    def test_integers_only(self) -> None:
+        self.assertRegex(self.check("integers"), r"\nPASSED: .*, allowed no difference\n$")
+        text = self.differ("integers", self.altered("integers", "forward/0/output/0", torch.tensor([1, 5])))
+        self.assertIn("DIFFERS, max |difference| 1\n    1 of 2 elements differ, first [1]: PyTorch 5, ", text)
+        self.assertNotIn("min_snr", text)
+
+    def test_small_elements_beside_a_large_one(self) -> None:
+        # Each element may be 1e-4 * 190000 = 19 away.
+        # The ratio is 10 log10((190000**2 + 200199 * 200**2) / (200199 * 18**2)) = 28.3.
+        expected = torch.full((200, 1001), 200.0)
+        expected[0, 0] = 190000
+        x, y = torch.full((200, 1001), 218.0), torch.zeros(200, 1001)
+        x[0, 0] = 190000
+        inputs = (("forward/0/input/0", x), ("forward/0/input/1", y))
+        text = self.differ("wide", self.altered("wide", "forward/0/output/0", expected, *inputs))
+        self.assertIn("    no element alone differs too much, but the SNR is below 60 dB\n", text)
+        others = "; atol and rtol are for single elements\n"
+        self.assertIn(f'    min_snr = "28" of the rule, or --min_snr=28, accepts this output{others}', text)
+
+    def test_masked_elements(self) -> None:
+        expected = torch.full((200, 1001), 10.0)
+        expected[:, ::3] = -1e9
+        inputs = (("forward/0/input/0", expected), ("forward/0/input/1", torch.zeros(200, 1001)))
+        samples = self.altered("wide", "forward/0/output/0", expected, *inputs)
+        self.assertIn("PASSED", self.succeed("--program=wide.pte", samples, "--check"))
+        wrong = expected.where(expected < 0, 10.5)
+        samples = self.altered("wide", "forward/0/output/0", wrong, *inputs)
+        text = self.differ("wide", samples)
+        # 10 log10(10.5**2 / 0.5**2) = 26.4; with the mask, 10 log10(334 * 10**18 / (667 * 0.5**2)) = 183.0.
+        self.assertIn(": DIFFERS, max |difference| 0.5, SNR 26.4 dB\n", text)
+        self.assertRegex(
+            text,
+            r'    min_snr = "(\d+)" of the rule, or --min_snr=\1, accepts this output; min_snr counts outliers, too; '
+            "atol and rtol are for single elements\n",
+        )
+        self.assertIn("SNR 183.0 dB\n", self.succeed("--program=wide.pte", samples, "--check", "--min_snr=183"))
+
     def test_tolerances(self) -> None:
         samples = self.altered("add", "forward/0/output/0", torch.tensor([[1.5, 2.0, 3.0], [4.0, 5.5, float("nan")]]))
         self.succeed("--program=add.pte", samples, "--check", "--atol=0.5", "--rtol=0")
         self.succeed("--program=add.pte", samples, "--check", "--atol=0", "--rtol=0.1")
         self.differ("add", samples, "--atol=0.4", "--rtol=0")
+        # Without the other one: 1e-5.
+        text = self.succeed("--program=add.pte", samples, "--check", "--atol=0.49995")
+        self.assertIn(", allowed 0.49995 + 1e-05 * |PyTorch's|\n", text)
+        text = self.differ("add", samples, "--rtol=0.0909")
+        self.assertIn(", allowed 1e-05 + 0.0909 * |PyTorch's|; 1 outputs differ\n", text)
 
     def test_signal_to_noise_ratio(self) -> None:
         # The output has 5 instead of 5.5: 10 log10((1.5**2 + 2**2 + 3**2 + 4**2 + 5.5**2) / 0.5**2) = 23.9.
@@ -424,10 +494,12 @@ class CheckTest(RunnerTest):
         self.assertIn("PASSED: 1 samples, 1 outputs, 1 methods, SNR of at least 23.9 dB\n", text)
         text = self.differ("add", samples, "--min_snr=24")
         self.assertIn("DIFFERS, max |difference| 0.5, SNR 23.9 dB\n", text)
+        self.assertIn('    min_snr = "23" of the rule, or --min_snr=23, accepts this output\n', text)
         self.assertIn("equal, max |difference| 0, SNR inf dB\n", self.check("add", "--min_snr=24"))
         nan = torch.tensor([[1.5, 2.0, 3.0], [float("nan"), 5.0, float("nan")]])
         text = self.differ("add", self.altered("add", "forward/0/output/0", nan), "--min_snr=1")
         self.assertIn("max |difference| nan, SNR -inf dB\n", text)
+        self.assertIn("    no min_snr accepts this output\n", text)
 
     def test_nan_equals_nan_only(self) -> None:
         self.assertIn("PASSED", self.check("add", "--rtol=0", "--atol=0"))

@@ -21,7 +21,7 @@ from absl import app
 
 # The floors from the bottom up. A folder that is not listed belongs to the nearest listed parent folder.
 FLOORS: tuple[tuple[str, ...], ...] = (
-    ("kernels", "kernels/simd", "runtime/kernel_api"),
+    ("kernels", "kernels/simd", "runtime/kernel_api", "runtime/tolerances"),
     ("kernels/math", "kernels/parallel"),
     ("kernels/tensors",),
     ("kernels/views",),

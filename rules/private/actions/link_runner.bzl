@@ -14,22 +14,20 @@ Likely cause: the value has a sign, a unit or a name.
 Fix: give a decimal number of at least 0, e.g. {attribute} = "1e-4".
 See: docs/errors.md#bad-tolerance"""
 
-_DEFAULT_TOLERANCE = "1e-5"
-
 TOLERANCE_ATTRS = {
     "atol": attr.string(
-        doc = "Absolute tolerance, a decimal number. Default: 1e-5.",
-        default = _DEFAULT_TOLERANCE,
+        doc = "Absolute tolerance of the elements of floats, a decimal number. Default: [by dtype](runner.md#tolerances), or 1e-5 " +
+              "with `rtol`.",
     ),
     "min_snr": attr.string(
         doc = "Lowest signal-to-noise ratio in decibels, a decimal number, of each output of floats: PyTorch's output " +
               "against the differences. Use this attribute for quantized programs, whose single elements may differ much; " +
-              "20 is usual for int8. The test prints the ratio. Default: 0, with which the test compares every element by atol and rtol.",
+              "20 is usual for int8. The test prints the ratio. Default: 0, with which the elements have the tolerances of `atol` and `rtol`.",
         default = "0",
     ),
     "rtol": attr.string(
-        doc = "Relative tolerance, a decimal number. Default: 1e-5.",
-        default = _DEFAULT_TOLERANCE,
+        doc = "Relative tolerance of the elements of floats, a decimal number. Default: [by dtype](runner.md#tolerances), or 1e-5 " +
+              "with `atol`.",
     ),
 }
 
@@ -52,6 +50,8 @@ def _runfile_text(ctx, file):
 def _check_tolerances(ctx):
     for attribute in ["rtol", "atol", "min_snr"]:
         value = getattr(ctx.attr, attribute)
+        if not value and attribute != "min_snr":
+            continue  # By dtype.
         mantissa, _, exponent = value.lower().partition("e")
         parts = [mantissa.replace(".", "", 1), exponent.removeprefix("-").removeprefix("+") if "e" in value.lower() else "0"]
         if [part for part in parts if not part.isdigit()]:
@@ -83,8 +83,8 @@ def link_runner(ctx, header, function, program, samples, check, methods = [], na
         program = _runfile_text(ctx, program),
         samples = _runfile_text(ctx, samples),
         check = "true" if check else "false",
-        rtol = ctx.attr.rtol if has_tolerances else _DEFAULT_TOLERANCE,
-        atol = ctx.attr.atol if has_tolerances else _DEFAULT_TOLERANCE,
+        rtol = has_tolerances and ctx.attr.rtol or "{}",
+        atol = has_tolerances and ctx.attr.atol or "{}",
         min_snr = ctx.attr.min_snr if has_tolerances else "0",
         methods = ", ".join([json.encode(method) for method in methods]),
     ))

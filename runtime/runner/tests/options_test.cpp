@@ -1,0 +1,61 @@
+#include "runtime/runner/options.h"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rules_executorch {
+namespace {
+
+constexpr RunnerText kText = {"a program", ".pte", "", "", ""};
+
+RunnerDefaults WithTolerance(std::optional<double> rtol, std::optional<double> atol) {
+  RunnerDefaults defaults;
+  defaults.rtol = rtol;
+  defaults.atol = atol;
+  return defaults;
+}
+
+Tolerance Parse(const RunnerDefaults& defaults, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"runner", "--program=a.pte"});
+  std::vector<char*> pointers;
+  for (std::string& argument : arguments) {
+    pointers.push_back(argument.data());
+  }
+  return ParseOptions(static_cast<int>(pointers.size()), pointers.data(), defaults, kText).tolerance;
+}
+
+bool HelpHas(const RunnerDefaults& defaults, const std::string& text) {
+  return HelpText("runner", defaults, kText).find(text) != std::string::npos;
+}
+
+TEST(OptionsTest, TolerancesAreByDtype) {
+  const Tolerance tolerance = Parse({}, {});
+  EXPECT_TRUE(tolerance.is_by_dtype());
+  EXPECT_FALSE(tolerance.relative || tolerance.absolute);
+  EXPECT_TRUE(HelpHas({}, "Default: by dtype."));
+}
+
+TEST(OptionsTest, TolerancesOfTheRule) {
+  const RunnerDefaults defaults = WithTolerance(0.25, {});
+  const Tolerance tolerance = Parse(defaults, {});
+  EXPECT_FALSE(tolerance.is_by_dtype());
+  EXPECT_EQ(tolerance.relative, 0.25);
+  EXPECT_FALSE(tolerance.absolute);
+  EXPECT_TRUE(HelpHas(defaults, "Default: 0.25 and 1e-05."));
+  EXPECT_TRUE(HelpHas(WithTolerance({}, 0.25), "Default: 1e-05 and 0.25."));
+}
+
+TEST(OptionsTest, TolerancesOfFlags) {
+  const Tolerance tolerance = Parse(WithTolerance(0.25, {}), {"--atol=0.5"});
+  EXPECT_EQ(tolerance.relative, 0.25);
+  EXPECT_EQ(tolerance.absolute, 0.5);
+  EXPECT_FALSE(Parse({}, {"--rtol=0"}).is_by_dtype());
+  EXPECT_TRUE(Parse({}, {"--min_snr=20"}).is_snr());
+  EXPECT_TRUE(Parse({}, {"--min_snr=0"}).is_by_dtype());
+}
+
+}  // namespace
+}  // namespace rules_executorch
