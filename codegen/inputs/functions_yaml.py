@@ -57,6 +57,9 @@ _IGNORED_KEYS = frozenset(
         "variants",
     }
 )
+# The keys of the operators of these rules only, in kernels/optimized/own_custom_ops.yaml.
+_OWN_NAMESPACE = "rules_executorch::"
+_OWN_KEYS = frozenset({"dim_orders"})
 _KERNEL_KEYS = frozenset({"arg_meta", "kernel_name"})
 _QUALIFIED_NAME = re.compile(r"(?:::)?[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*", re.ASCII)
 # The runtime builds "ns::name.overload" in a buffer of 100 bytes, with a terminating zero.
@@ -280,7 +283,7 @@ def _kernels_that_are_namespaces(operators: Iterable[Operator]) -> list[Finding]
 
 def _operator(entry: yaml_reader.Node, allow_op: bool, is_aten: bool, max_kernels: int) -> Operator:
     entry = _mapping(entry)
-    _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS, "an operator's entry")
+    _check_keys(entry, _ENTRY_KEYS | _IGNORED_KEYS | _own_keys(entry), "an operator's entry")
     function_schema, location = _schema(entry, allow_op)
     _check_schema(function_schema, location, Dialect.ATEN if is_aten else Dialect.EXECUTORCH)
     kernels = _kernels(entry, function_schema, max_kernels)
@@ -483,6 +486,12 @@ def _kernel_of_dispatch(entry: yaml_reader.Mapping, operator: str) -> yaml_reade
             return _string(dispatch, keys)
     keys = ", ".join(dispatch.entries) or "no key"
     raise _missing_kernel(dispatch.location, f"'dispatch' of {operator} has {keys}, but not CPU")
+
+
+def _own_keys(entry: yaml_reader.Mapping) -> frozenset[str]:
+    """Returns the further keys that an entry may have if it is an operator of these rules."""
+    func = entry.entries.get("func")
+    return _OWN_KEYS if isinstance(func, yaml_reader.Scalar) and func.text.startswith(_OWN_NAMESPACE) else frozenset()
 
 
 def _check_keys(mapping: yaml_reader.Mapping, known: frozenset[str], what: str) -> None:

@@ -3,7 +3,6 @@
 #include <limits>
 
 #include "kernels/tensors/resize.h"
-#include "kernels/views/memory_format.h"
 
 namespace rules_executorch::kernels {
 
@@ -23,12 +22,10 @@ bool prepare_images(KernelRuntimeContext& ctx, const Tensor& in, const std::opti
       static_cast<Tensor::SizesType>(in.size(0)), static_cast<Tensor::SizesType>(out_channels),
       static_cast<Tensor::SizesType>(y.out_size), static_cast<Tensor::SizesType>(x.out_size)};
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, 4}), InvalidArgument, false);
-  ET_KERNEL_CHECK_MSG(ctx, is_channels_last(out), InvalidArgument, false,
-                      "expected a channels-last result, got another dim order");
-  ET_KERNEL_CHECK_MSG(ctx,
-                      !residual.has_value() || (tensors_have_same_dtype(*residual, out) &&
-                                                tensors_have_same_shape(*residual, out) && is_channels_last(*residual)),
-                      InvalidArgument, false, "the addend's dtype, shape or dim order differs from the result's");
+  ET_KERNEL_CHECK_MSG(
+      ctx,
+      !residual.has_value() || (tensors_have_same_dtype(*residual, out) && tensors_have_same_shape(*residual, out)),
+      InvalidArgument, false, "the addend's dtype or shape differs from the result's");
 
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const bool is_clamp = activation == "clamp";

@@ -33,8 +33,7 @@ inline bool has_panels(const Tensor& weight, int64_t first, int64_t columns, int
   return weight.dim() == first + (has_pairs ? 4 : 3) &&
          weight.size(first) * kFloatPanelColumns == filled_columns(columns) &&
          weight.size(first + 1) * (has_pairs ? 2 : 1) == k && weight.size(first + 2) == kFloatPanelColumns &&
-         (!has_pairs || weight.size(first + 3) == 2) &&
-         ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), weight.dim());
+         (!has_pairs || weight.size(first + 3) == 2);
 }
 
 /// The number of columns that one tile of elements of type T reads: one or several panels, or a part of a panel.

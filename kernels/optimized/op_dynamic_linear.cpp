@@ -4,6 +4,7 @@
 #include "kernels/gemm/layouts.h"
 #include "kernels/math/vector_math.h"
 #include "kernels/math/vectorize.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/block.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
@@ -270,9 +271,6 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
                   InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char || weight.scalar_type() == ScalarType::Byte,
                   InvalidArgument, out);
-  for (const Tensor* const tensor : {&in, &weight, &scale, static_cast<const Tensor*>(&out)}) {
-    ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(*tensor), InvalidArgument, out);
-  }
   const int64_t k = in.size(in.dim() - 1);
   const int64_t columns = offset.numel();
   ET_KERNEL_CHECK(ctx, k > 0 && check_weights(k, weight, scale, offset), InvalidArgument, out);
@@ -287,6 +285,7 @@ Tensor& dynamic_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Te
   std::copy_n(in.sizes().data(), in.dim(), sizes);
   sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, dynamic_linear_dim_orders_fit(in, weight, scale, offset, bias, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
   }

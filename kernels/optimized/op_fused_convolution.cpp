@@ -4,6 +4,7 @@
 #include "kernels/convolution/convolution.h"
 #include "kernels/gemm/matmul.h"
 #include "kernels/math/activation.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/tensors/dtype.h"
 
 namespace torch::executor::native {
@@ -27,6 +28,7 @@ Tensor& fused_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, const
                            convolution)) {
     return out;
   }
+  ET_KERNEL_CHECK(ctx, fused_convolution_dim_orders_fit(in, weight, bias, out), InvalidArgument, out);
 
   // Compute
   ProductScratch scratch(ctx);

@@ -6,6 +6,7 @@
 #include "kernels/convolution/packed/convolution.h"
 #include "kernels/convolution/packed/geometry.h"
 #include "kernels/convolution/packed/plan.h"
+#include "kernels/optimized/dim_orders.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -31,8 +32,11 @@ Tensor& packed_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   // Resize
   Epilogue epilogue;
   if (!prepare_images(ctx, in, bias, addend, out_channels, geometry.y, geometry.x, activation, minimum, maximum, out,
-                      epilogue) ||
-      out.numel() == 0) {
+                      epilogue)) {
+    return out;
+  }
+  ET_KERNEL_CHECK(ctx, packed_convolution_dim_orders_fit(in, weight, bias, addend, out), InvalidArgument, out);
+  if (out.numel() == 0) {
     return out;
   }
 

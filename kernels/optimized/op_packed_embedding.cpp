@@ -2,6 +2,7 @@
 
 #include "kernels/copy/copy.h"
 #include "kernels/copy/dim_index.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/tensors/resize.h"
 #include "kernels/views/loop_nest.h"
@@ -43,6 +44,7 @@ Tensor& packed_embedding_out(KernelRuntimeContext& ctx, const Tensor& weight, co
   std::copy_n(indices.sizes().data(), rank, sizes);
   sizes[rank] = static_cast<Tensor::SizesType>(width);
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(rank + 1)}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, packed_embedding_dim_orders_fit(weight, indices, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
   }

@@ -12,6 +12,7 @@
 #include "kernels/math/bits.h"
 #include "kernels/math/divide_up.h"
 #include "kernels/math/vectorize.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/tensors/convert.h"
@@ -191,17 +192,13 @@ struct PackedLinear {
   }
 };
 
-bool is_contiguous(const Tensor& tensor) {
-  return ::executorch::runtime::is_contiguous_dim_order(tensor.dim_order().data(), tensor.dim());
-}
-
 /// Whether `weight` has the shape of the panels of a layer: a row for each input feature, or for each pair of input
 /// features.
 bool check_panels(const Tensor& in, const Tensor& weight, int64_t out_features) {
   const bool has_pairs = weight.scalar_type() == ScalarType::BFloat16;
   ET_CHECK_OR_RETURN_FALSE(
       weight.dim() == (has_pairs ? 4 : 3) && weight.size(2) == kFloatPanelColumns &&
-          (!has_pairs || weight.size(3) == 2) && is_contiguous(weight),
+          (!has_pairs || weight.size(3) == 2),
       "the weights are not in panels of %d columns: the program was exported by another version of "
       "rules_executorch; export the program again",
       int(kFloatPanelColumns));
@@ -236,17 +233,17 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
   std::copy_n(in.sizes().data(), in.dim(), sizes);
   sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(out_features);
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, packed_linear_dim_orders_fit(in, weight, bias, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
   }
 
-  // Tensors with other dim orders are copied to contiguous memory. So are inputs that must be converted.
+  // Inputs with other dim orders are copied to contiguous memory. So are inputs that must be converted.
   ScalarType in_type = type;
   ET_SWITCH_FLOATHBF16_TYPES(type, ctx, op_name, CTYPE, [&] {
     in_type = PackedLinear<CTYPE>::multiplies_pairs() ? type : CppTypeToScalarType<SumType<CTYPE>>::value;
   });
   const void* source = in.const_data_ptr();
-  void* target = out.mutable_data_ptr();
   if (!is_contiguous(in) || in_type != type) {
     const auto memory = ctx.allocate_temp(in.numel() * elementSize(in_type), /*alignment=*/64);
     ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
@@ -257,12 +254,6 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
     copy(ConstStridedView(in), copied);
     source = *memory;
   }
-  if (!is_contiguous(out)) {
-    const auto memory = ctx.allocate_temp(out.nbytes(), /*alignment=*/64);
-    ET_KERNEL_CHECK_MSG(ctx, memory.ok(), MemoryAllocationFailed, out,
-                        "not enough temporary memory for a copy of the result");
-    target = *memory;
-  }
 
   // Compute
   ET_SWITCH_FLOATHBF16_TYPES(type, ctx, op_name, CTYPE, [&] {
@@ -270,7 +261,7 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
                               source,
                               static_cast<const CTYPE*>(weight.const_data_ptr()),
                               bias.has_value() ? static_cast<const CTYPE*>(bias->const_data_ptr()) : nullptr,
-                              static_cast<CTYPE*>(target),
+                              static_cast<CTYPE*>(out.mutable_data_ptr()),
                               out.numel() / out_features,
                               in.size(in.dim() - 1),
                               out_features,
@@ -278,12 +269,6 @@ Tensor& packed_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const Ten
     find_activation<SumType<CTYPE>>(activation, minimum, maximum, layer.activation);
     layer.compute();
   });
-  if (target != out.const_data_ptr()) {
-    ConstStridedView result;
-    static_cast<StridedShape&>(result) = ConstStridedView(out).contiguous(type);
-    result.data = static_cast<const char*>(target);
-    copy(result, StridedView(out));
-  }
   return out;
 }
 

@@ -1,4 +1,3 @@
-#include <algorithm>
 #include <cstring>
 
 #include "kernels/math/vector_math.h"
@@ -8,6 +7,7 @@
 #include "kernels/quantize/quantization.h"
 #include "kernels/simd/simd.h"
 #include "kernels/tensors/resize.h"
+#include "kernels/views/memory_format.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -59,11 +59,6 @@ void add_in_order(const ScaledSum& sum, const Tensor& a, const Tensor& b, Tensor
                [&](int64_t begin, int64_t end) { function(sum, a_data, b_data, begin, end, out_data); });
 }
 
-bool lies_as(const Tensor& tensor, const Tensor& out) {
-  return std::equal(tensor.sizes().begin(), tensor.sizes().end(), out.sizes().begin(), out.sizes().end()) &&
-         tensors_have_same_dim_order(tensor, out);
-}
-
 }  // namespace
 
 Tensor& add_bytes_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& b, double a_scale, double b_scale,
@@ -81,7 +76,7 @@ Tensor& add_bytes_out(KernelRuntimeContext& ctx, const Tensor& a, const Tensor& 
   ET_KERNEL_CHECK(ctx, resize_to_broadcast(out, a, b), InvalidArgument, out);
 
   // Compute
-  if (lies_as(a, out) && lies_as(b, out)) {
+  if (have_same_dim_order(a, out) && have_same_dim_order(b, out)) {
     add_in_order({static_cast<float>(a_scale),
                   static_cast<float>(b_scale),
                   static_cast<float>(offset),

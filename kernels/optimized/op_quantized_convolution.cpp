@@ -3,8 +3,8 @@
 #include "kernels/convolution/quantized.h"
 #include "kernels/gemm/integer_product.h"
 #include "kernels/gemm/matmul.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/tensors/resize.h"
-#include "kernels/views/memory_format.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -25,7 +25,7 @@ Tensor& quantized_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, c
       ctx,
       weight.scalar_type() == ScalarType::Char && weight.dim() == 4 &&
           weight.sizes()[0] == convolution.weight_panels() && weight.sizes()[1] == convolution.weight_groups() &&
-          weight.sizes()[2] == kPanelColumns && weight.sizes()[3] == kPanelDepth && tensor_is_default_dim_order(weight),
+          weight.sizes()[2] == kPanelColumns && weight.sizes()[3] == kPanelDepth,
       InvalidArgument, out,
       "weights of %d channels are not packed as Char of (%d, %d, %d, %d): export the program with the "
       "version of the rules that its kernels come from",
@@ -41,11 +41,11 @@ Tensor& quantized_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, c
                                      static_cast<Tensor::SizesType>(convolution.y.out_size),
                                      static_cast<Tensor::SizesType>(convolution.x.out_size)};
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, 4}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, quantized_convolution_dim_orders_fit(in, weight, scale, offset, table, out), InvalidArgument,
+                  out);
   if (out.numel() == 0) {
     return out;
   }
-  ET_KERNEL_CHECK_MSG(ctx, is_channels_last(in) && is_channels_last(out), InvalidArgument, out,
-                      "expected channels-last tensors, got another dim order");
 
   // Compute
   convolution.in = static_cast<const uint8_t*>(in.const_data_ptr());

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/gemm/integer_product.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/tensors/resize.h"
@@ -23,8 +24,7 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
   ET_KERNEL_CHECK(ctx, in.scalar_type() == ScalarType::Byte || in.scalar_type() == ScalarType::Char, InvalidArgument,
                   out);
   ET_KERNEL_CHECK(ctx, dtype == out.scalar_type(), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, in.dim() >= 1 && tensor_is_default_dim_order(in) && tensor_is_default_dim_order(out),
-                  InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, in.dim() >= 1, InvalidArgument, out);
   const int64_t k = in.sizes()[in.dim() - 1];
   const int64_t columns = scale.numel();
   const int64_t panels = (columns + kPanelColumns - 1) / kPanelColumns;
@@ -32,7 +32,7 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
   ET_KERNEL_CHECK_MSG(ctx,
                       weight.scalar_type() == ScalarType::Char && weight.dim() == 4 && weight.sizes()[0] == panels &&
                           weight.sizes()[1] == groups && weight.sizes()[2] == kPanelColumns &&
-                          weight.sizes()[3] == kPanelDepth && tensor_is_default_dim_order(weight),
+                          weight.sizes()[3] == kPanelDepth,
                       InvalidArgument, out,
                       "weights of %d features and %d scales are not packed as Char of (%d, %d, %d, %d): export the "
                       "program with the version of the rules that its kernels come from",
@@ -46,6 +46,7 @@ Tensor& quantized_linear_out(KernelRuntimeContext& ctx, const Tensor& in, const 
   std::copy_n(in.sizes().data(), in.dim(), sizes);
   sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, quantized_linear_dim_orders_fit(in, weight, scale, offset, table, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
   }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "kernels/math/byte_table.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/tensors/dtype.h"
@@ -20,7 +21,7 @@ Tensor& quantized_lookup_out(KernelRuntimeContext& ctx, const Tensor& in, const 
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensors_have_same_dim_order(in, out), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, quantized_lookup_dim_orders_fit(in, table, out), InvalidArgument, out);
 
   // Compute
   const auto* const values = static_cast<const uint8_t*>(table.const_data_ptr());

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "kernels/math/vectorize.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
 #include "kernels/tensors/convert.h"
@@ -88,14 +89,12 @@ Tensor& rms_norm_out(KernelRuntimeContext& ctx, const Tensor& in, const std::opt
   const ScalarType type = in.scalar_type();
   ET_KERNEL_CHECK(ctx, is_supported(type) && isFloatingType(type), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, out.scalar_type() == type, InvalidArgument, out);
-  ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(in) && tensor_is_default_dim_order(out), InvalidArgument, out);
   ET_KERNEL_CHECK_MSG(ctx, dims >= 1 && dims <= in.dim(), InvalidArgument, out,
                       "cannot normalize %lld dimensions of an input with %d dimensions", static_cast<long long>(dims),
                       static_cast<int>(in.dim()));
   if (weight.has_value()) {
     const ScalarType weight_type = weight->scalar_type();
     ET_KERNEL_CHECK(ctx, weight_type == type || weight_type == compute_type(type), InvalidArgument, out);
-    ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(*weight), InvalidArgument, out);
     const auto sizes = in.sizes().slice(in.dim() - dims);
     ET_KERNEL_CHECK_MSG(ctx, weight->sizes() == sizes, InvalidArgument, out,
                         "the weight's shape differs from the last %d dimensions of the input: export the program "
@@ -105,6 +104,7 @@ Tensor& rms_norm_out(KernelRuntimeContext& ctx, const Tensor& in, const std::opt
 
   // Resize
   ET_KERNEL_CHECK(ctx, resize_like(out, in), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, rms_norm_dim_orders_fit(in, weight, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
   }

@@ -4,6 +4,7 @@
 
 #include "kernels/attention/attention.h"
 #include "kernels/attention/heads.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/tensors/resize.h"
 #include "kernels/views/view_shape.h"
 
@@ -38,6 +39,8 @@ Tensor& scaled_dot_product_attention_out(KernelRuntimeContext& ctx, const Tensor
   out_sizes[rank - 2] = out_by_token ? heads : queries;
   out_sizes[rank - 1] = value_size;
   ET_KERNEL_CHECK(ctx, resize_to_size(out, {out_sizes, static_cast<size_t>(rank)}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, scaled_dot_product_attention_dim_orders_fit(query, key, value, attn_mask, out), InvalidArgument,
+                  out);
 
   batch.out = attention::heads_first(StridedView(out), out_by_token);
   batch.queries = queries;

@@ -4,6 +4,7 @@
 
 #include "kernels/gemm/layouts.h"
 #include "kernels/math/vectorize.h"
+#include "kernels/optimized/dim_orders.h"
 #include "kernels/parallel/block.h"
 #include "kernels/parallel/grain.h"
 #include "kernels/parallel/parallel_for.h"
@@ -201,9 +202,6 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   ET_KERNEL_CHECK(ctx, scale.scalar_type() == ScalarType::Float, InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, weight.scalar_type() == ScalarType::Char || weight.scalar_type() == ScalarType::Byte,
                   InvalidArgument, out);
-  for (const Tensor* const tensor : {&in, &weight, &scale, static_cast<const Tensor*>(&out)}) {
-    ET_KERNEL_CHECK(ctx, tensor_is_default_dim_order(*tensor), InvalidArgument, out);
-  }
   ET_KERNEL_CHECK(ctx, in.dim() >= 1 && weight.dim() == 2 && scale.dim() == 2, InvalidArgument, out);
   const bool is_packed = weight.scalar_type() == ScalarType::Byte;
   const int64_t k = in.sizes()[in.dim() - 1];
@@ -229,6 +227,7 @@ Tensor& weight_only_linear_out(KernelRuntimeContext& ctx, const Tensor& in, cons
   std::copy_n(in.sizes().data(), in.dim(), sizes);
   sizes[in.dim() - 1] = static_cast<Tensor::SizesType>(columns);
   ET_KERNEL_CHECK(ctx, resize_to(out, {sizes, static_cast<size_t>(in.dim())}), InvalidArgument, out);
+  ET_KERNEL_CHECK(ctx, weight_only_linear_dim_orders_fit(in, weight, scale, bias, out), InvalidArgument, out);
   if (out.numel() == 0) {
     return out;
   }

@@ -4,7 +4,7 @@
 #include "kernels/convolution/epilogue.h"
 #include "kernels/convolution/winograd.h"
 #include "kernels/gemm/product_loops.h"
-#include "kernels/views/memory_format.h"
+#include "kernels/optimized/dim_orders.h"
 
 namespace torch::executor::native {
 using namespace rules_executorch::kernels;
@@ -19,14 +19,15 @@ Tensor& winograd_convolution_out(KernelRuntimeContext& ctx, const Tensor& in, co
   ET_KERNEL_CHECK(ctx, tensors_have_same_dtype(in, weight, out), InvalidArgument, out);
   ET_KERNEL_CHECK(ctx, read_winograd_geometry(in, weight, out_channels, padding, end_padding, geometry),
                   InvalidArgument, out);
-  ET_KERNEL_CHECK_MSG(ctx, is_channels_last(in), InvalidArgument, out,
-                      "expected a channels-last input, got another dim order");
 
   // Resize
   Epilogue epilogue;
   if (!prepare_images(ctx, in, bias, addend, out_channels, geometry.y, geometry.x, activation, minimum, maximum, out,
-                      epilogue) ||
-      out.numel() == 0) {
+                      epilogue)) {
+    return out;
+  }
+  ET_KERNEL_CHECK(ctx, winograd_convolution_dim_orders_fit(in, weight, bias, addend, out), InvalidArgument, out);
+  if (out.numel() == 0) {
     return out;
   }
 

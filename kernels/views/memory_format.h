@@ -25,17 +25,48 @@ inline bool memory_format_exists(const std::optional<MemoryFormat>& format, int6
   }
 }
 
-/// Whether a 4-dim tensor is contiguous in channels-last order.
-inline bool is_channels_last(const Tensor& tensor) {
+/// Whether the elements of a tensor follow each other in a dim order: `dim_at(i)` is the i-th dimension from the
+/// innermost one. Dimensions of size 1 may be anywhere in the order. A tensor without elements has all orders.
+template <typename Function>
+bool is_dense(const Tensor& tensor, const Function& dim_at) {
   const ConstStridedView view(tensor);
   int64_t stride = 1;
-  for (const int d : {1, 3, 2, 0}) {
-    if (tensor.size(d) != 1 && view.strides[d] != stride) {
-      return false;
+  for (int64_t i = 0; i < view.rank; ++i) {
+    const int64_t d = dim_at(i);
+    if (view.sizes[d] != 1 && view.strides[d] != stride) {
+      return view.numel() == 0;
     }
-    stride *= tensor.size(d);
+    stride *= view.sizes[d];
   }
   return true;
+}
+
+/// Whether a tensor is contiguous: `is_dense` in the order of its dimensions.
+inline bool is_contiguous(const Tensor& tensor) {
+  const int64_t last = tensor.dim() - 1;
+  return is_dense(tensor, [=](int64_t i) { return last - i; });
+}
+
+/// Whether a tensor has 4 dimensions and is `is_dense` in channels-last order.
+inline bool is_channels_last(const Tensor& tensor) {
+  constexpr int64_t kDims[] = {1, 3, 2, 0};
+  return tensor.dim() == 4 && is_dense(tensor, [&](int64_t i) { return kDims[i]; });
+}
+
+/// Whether the elements of two tensors of the same sizes have the same order in memory. False for other sizes.
+inline bool have_same_dim_order(const Tensor& a, const Tensor& b) {
+  const ConstStridedView views[] = {ConstStridedView(a), ConstStridedView(b)};
+  if (views[0].rank != views[1].rank) {
+    return false;
+  }
+  bool is_same = true;
+  for (int64_t d = 0; d < views[0].rank; ++d) {
+    if (views[0].sizes[d] != views[1].sizes[d]) {
+      return false;
+    }
+    is_same = is_same && (views[0].sizes[d] == 1 || views[0].strides[d] == views[1].strides[d]);
+  }
+  return is_same || views[0].numel() == 0;
 }
 
 }  // namespace rules_executorch::kernels

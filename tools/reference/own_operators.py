@@ -17,20 +17,35 @@ YAML = Path("kernels/optimized/own_custom_ops.yaml")
 PAGE = Path("docs/optimized_kernels.md")
 _COMMENT = "<!-- The YAML's own text: `tools/bazel run //tools/reference:own_operators` writes the table. -->\n\n"
 _END = "\n\n<!-- End of the operators. -->"
-# The comments above a schema, and the schema without the out argument.
-_ENTRY = re.compile(r"^# (.+)\.\n# Dtypes: (.+)\.\n- func: (\S+?)\((.*?)(?:, \*)?, Tensor\(a!\) out\) ->", re.MULTILINE)
+# The comments above a schema, the schema without the out argument, and the dim orders.
+_ENTRY = re.compile(
+    r"^# (.+)\.\n# Dtypes: (.+)\.\n"
+    r"- func: (\S+?)\((.*?)(?:, \*)?, Tensor\(a!\) out\) -> Tensor\(a!\)\n  dim_orders: {(.*)}$",
+    re.MULTILINE,
+)
 
 
 def table(yaml: str) -> str:
-    """Returns the table of the operators in a YAML file: schema without the out argument, description, dtypes.
+    """Returns the table of the operators in a YAML file: schema without the out argument, description, dtypes, orders.
 
     Raises:
-        ValueError: the comments above a schema are missing or have another form.
+        ValueError: the comments above a schema or the dim orders below it are missing or have another form.
     """
-    rows = [f"| `{name}({given})` | {what} | {dtypes} |" for what, dtypes, name, given in _ENTRY.findall(yaml)]
+    rows = [
+        f"| `{name}({given})` | {what} | {dtypes} | {_orders(orders)} |"
+        for what, dtypes, name, given, orders in _ENTRY.findall(yaml)
+    ]
     if len(rows) != yaml.count("- func:"):
-        raise ValueError(f"above each schema of {YAML} stand two lines: '# What it computes.' and '# Dtypes: all.'")
-    return "\n".join(["| operator | result | dtypes |", "|---|---|---|", *rows])
+        raise ValueError(
+            f"above each schema of {YAML} stand two lines: '# What it computes.' and '# Dtypes: all.'; below it stands "
+            "one: 'dim_orders: {input: any, out: any}'"
+        )
+    return "\n".join(["| operator | result | dtypes | dim orders other than contiguous |", "|---|---|---|---|", *rows])
+
+
+def _orders(declared: str) -> str:
+    """Returns the dim orders of a declaration that are not contiguous."""
+    return ", ".join(f"`{one}`" for one in declared.split(", ") if not one.endswith(": contiguous")) or "none"
 
 
 def updated(page: str, yaml: str) -> str:

@@ -4,7 +4,8 @@ from absl.testing import absltest
 
 from tools.reference import own_operators
 
-_OPERATOR = "- func: own::norm.out(Tensor input, int dims=1, *, Tensor(a!) out) -> Tensor(a!)\n"
+_SCHEMA = "- func: own::norm.out(Tensor input, int dims=1, *, Tensor(a!) out) -> Tensor(a!)\n"
+_OPERATOR = f"{_SCHEMA}  dim_orders: {{input: any, out: contiguous}}\n"
 
 
 class OwnOperatorsTest(absltest.TestCase):
@@ -15,16 +16,23 @@ class OwnOperatorsTest(absltest.TestCase):
 
     def test_row(self) -> None:
         table = own_operators.table("# A norm.\n# Dtypes: int8, bool.\n" + _OPERATOR)
-        self.assertEqual(table.splitlines()[2], "| `own::norm.out(Tensor input, int dims=1)` | A norm | int8, bool |")
+        row = "| `own::norm.out(Tensor input, int dims=1)` | A norm | int8, bool | `input: any` |"
+        self.assertEqual(table.splitlines()[2], row)
 
     def test_keyword_arguments(self) -> None:
         schema = "- func: own::f.out(Tensor a, *, float? scale=None, Tensor(a!) out) -> Tensor(a!)\n"
-        row = own_operators.table("# A norm.\n# Dtypes: all.\n" + schema).splitlines()[2]
-        self.assertEqual(row, "| `own::f.out(Tensor a, *, float? scale=None)` | A norm | all |")
+        orders = "  dim_orders: {a: channels_last, out: like a}\n"
+        row = own_operators.table("# A norm.\n# Dtypes: all.\n" + schema + orders).splitlines()[2]
+        expected = "| `own::f.out(Tensor a, *, float? scale=None)` | A norm | all | `a: channels_last`, `out: like a` |"
+        self.assertEqual(row, expected)
 
     def test_an_operator_without_text(self) -> None:
         with self.assertRaisesRegex(ValueError, "above each schema of kernels/optimized/own_custom_ops.yaml stand"):
             own_operators.table("# A norm.\n" + _OPERATOR)
+
+    def test_an_operator_without_dim_orders(self) -> None:
+        with self.assertRaisesRegex(ValueError, "below it stands one: 'dim_orders"):
+            own_operators.table("# A norm.\n# Dtypes: all.\n" + _SCHEMA)
 
 
 if __name__ == "__main__":

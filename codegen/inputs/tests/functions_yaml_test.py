@@ -90,6 +90,13 @@ class OperatorTableTest(case.TestCase):
     def test_unknown_key(self) -> None:
         self._assert_refused("unknown-key functions.yaml:2:3", "- op: add.out\n  kernelz:\n    - kernel_name: a::b\n")
 
+    def test_dim_orders_are_for_operators_of_these_rules(self) -> None:
+        rest = f"f.out(Tensor x, *, Tensor(a!) out) -> Tensor(a!)\n  dim_orders: {{x: any, out: any}}\n{_KERNELS}a::f\n"
+        self.assertEqual(
+            self._read(None, f"- func: rules_executorch::{rest}"), {"rules_executorch::f.out": "a::native::f"}
+        )
+        self._assert_refused("unknown-key custom.yaml:2:3", custom_ops=f"- func: mine::{rest}")
+
     def test_unknown_key_of_a_kernel(self) -> None:
         self._assert_refused(
             "unknown-key functions.yaml:3:7",

@@ -9,6 +9,8 @@ from collections.abc import Sequence
 
 from codegen.model import torch_schemas
 from codegen.model.schema import Argument, FunctionSchema, ListType, OptionalType, Type
+from export.graph_passes.generator import own_operators
+from export.graph_passes.generator.own_operators import OwnOperator
 
 # The Python types of PyTorch's schema types. A number that is only known at run time is a node.
 _TYPES = {
@@ -29,6 +31,7 @@ _DTYPES = {"6": "torch.float32"}
 # Attributes of the classes that are not arguments.
 _TAKEN = frozenset(
     {
+        "DIM_ORDERS",
         "OPERATOR",
         "OUT_SCHEMA",
         "SCHEMA",
@@ -63,11 +66,11 @@ class SchemaError(Exception):
     """A schema without a class. The message has the schema and the reason."""
 
 
-def module(own: Sequence[FunctionSchema], others: Sequence[FunctionSchema]) -> str:
+def module(own: Sequence[OwnOperator], others: Sequence[FunctionSchema]) -> str:
     """Returns the text of the module with the classes.
 
     Args:
-        own: the out variants of the operators that kernels/optimized declares.
+        own: the operators that kernels/optimized declares.
         others: functional operators.
     Raises:
         SchemaError: a schema is not supported, or two operators have the same class name.
@@ -75,15 +78,16 @@ def module(own: Sequence[FunctionSchema], others: Sequence[FunctionSchema]) -> s
     theirs = {class_name(schema) for schema in others}
     classes: dict[str, str] = {}
     operators: dict[str, str] = {}
-    for schema in [*own, *others]:
+    given: list[tuple[FunctionSchema, OwnOperator | None]] = [(one.schema, one) for one in own]
+    for schema, declared in [*given, *((one, None) for one in others)]:
         name = class_name(schema)
-        is_own = schema in own
         # An operator of ours may have the name of an operator of PyTorch, and do more.
-        name = f"Own{name}" if is_own and name in theirs else name
+        name = f"Own{name}" if declared and name in theirs else name
         if name in classes:
             raise SchemaError(f"{schema}: another operator has the class {name}, too")
-        classes[name] = _own_class(name, schema) if is_own else _class(name, schema, "Call", ())
-        operators[name] = str(torch_schemas.functional(schema).name) if is_own else str(schema.name)  # type: ignore[union-attr]
+        functional = _functional(schema) if declared else schema
+        classes[name] = _own_class(name, functional, declared) if declared else _class(name, schema, "Call", ())
+        operators[name] = str(functional.name)
     views = "".join(f'    "{operator}": {name},\n' for name, operator in operators.items())
     table = f"# The class of each operator.\nVIEWS: Mapping[str, type[Call[Any]]] = {{\n{views}}}\n"
     return "\n\n".join([_HEADER, *classes.values(), table])
@@ -97,12 +101,26 @@ def class_name(schema: FunctionSchema) -> str:
     return "".join(part[:1].upper() + part[1:] for part in parts) + ("InPlace" if written else "")
 
 
-def _own_class(name: str, out: FunctionSchema) -> str:
+def _functional(out: FunctionSchema) -> FunctionSchema:
     schema = torch_schemas.functional(out)
     if schema is None or len(schema.returns) != 1:
         raise SchemaError(f"{out}: an operator of ours has an out variant that gives one tensor")
-    texts = {"SCHEMA": torch_schemas.unqualified(schema), "OUT_SCHEMA": torch_schemas.unqualified(out)}
-    return _class(name, schema, "OwnCall", tuple(f'{key}: ClassVar[str] = "{text}"' for key, text in texts.items()))
+    return schema
+
+
+def _own_class(name: str, schema: FunctionSchema, own: OwnOperator) -> str:
+    texts = {"SCHEMA": torch_schemas.unqualified(schema), "OUT_SCHEMA": torch_schemas.unqualified(own.schema)}
+    constants = [f'{key}: ClassVar[str] = "{text}"' for key, text in texts.items()]
+    orders = {_field_name(argument): _order(order) for argument, order in own.dim_orders.items()}
+    entries = "".join(f'        "{argument}": "{order}",\n' for argument, order in orders.items())
+    constants.append(f"DIM_ORDERS: ClassVar[Mapping[str, str]] = {{\n{entries}    }}")
+    return _class(name, schema, "OwnCall", constants)
+
+
+def _order(order: str) -> str:
+    """Returns a dim order with the name of a field in place of the name of an argument."""
+    other = own_operators.like(order)
+    return order if other is None else f"like {_field_name(other)}"
 
 
 def _class(name: str, schema: FunctionSchema, base: str, constants: Sequence[str]) -> str:
@@ -132,8 +150,7 @@ class {name}({base}[T]):
 
 
 def _field(schema: FunctionSchema, argument: Argument, *, is_keyword: bool) -> str:
-    name = "input" if argument.name == "self" else argument.name
-    name += "_" * keyword.iskeyword(name)
+    name = _field_name(argument.name)
     metadata = {"name": argument.name} if name != argument.name else {}
     size = _size(argument.type)
     of_field = []
@@ -147,6 +164,11 @@ def _field(schema: FunctionSchema, argument: Argument, *, is_keyword: bool) -> s
     value = "" if not of_field else f" = {of_field[0].removeprefix('default=')}" if is_plain else None
     text = f" = field({', '.join(of_field)})" if value is None else value
     return f"{name}: {_type(schema, argument.type)}{text}"
+
+
+def _field_name(argument: str) -> str:
+    name = "input" if argument == "self" else argument
+    return name + "_" * keyword.iskeyword(name)
 
 
 def _type(schema: FunctionSchema, type_: Type) -> str:

@@ -14,16 +14,13 @@ from pathlib import Path
 
 from absl import app, flags
 
-from codegen.inputs import functions_yaml
 from codegen.model import aten_operators, schema
 from codegen.model.schema import FunctionSchema
 from diagnostics.errors import Location
-from export.graph_passes.generator import call_classes
+from export.graph_passes.generator import call_classes, own_operators
 
 _OWN = flags.DEFINE_string("own", None, "YAML file of our own operators.", required=True)
 _OTHERS = flags.DEFINE_string("others", None, "File with the names and schemas of other operators.", required=True)
-# The size of the runtime's registry limits libraries of kernels only, not this module.
-_ANY_NUMBER = 1_000_000
 _OUTPUT = flags.DEFINE_string("output", None, "Module to write.", required=True)
 
 
@@ -54,8 +51,7 @@ def _location(file: str, line: int, offset: int) -> Location:
 def _main(arguments: Sequence[str]) -> None:
     if len(arguments) > 1:
         raise app.UsageError(f"unknown argument: {arguments[1]}")
-    declared = functions_yaml.read(None, _OWN.value, max_kernels=_ANY_NUMBER)
-    own = [operator.schema for operator in declared.values()]
+    own = own_operators.read(_OWN.value)
     Path(_OUTPUT.value).write_text(call_classes.module(own, list(others(Path(_OTHERS.value)))))
 
 

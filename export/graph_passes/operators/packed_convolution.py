@@ -100,7 +100,7 @@ def packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tensor:
     result = (_transposed if call.transposed else _convolution)(call, weight)
     if call.addend is not None:
         result = result + call.addend
-    return activation.apply(call, result).contiguous(memory_format=torch.channels_last)
+    return activation.apply(call, result)
 
 
 def _convolution(call: PackedConvolution[torch.Tensor], weight: torch.Tensor) -> torch.Tensor:
@@ -142,5 +142,4 @@ def fake_packed_convolution(call: PackedConvolution[torch.Tensor]) -> torch.Tens
             strict=True,
         )
     ]
-    shape = (call.input.shape[0], call.out_channels, *sizes)
-    return torch.empty(shape, dtype=call.input.dtype, device=call.input.device, memory_format=torch.channels_last)
+    return call.input.new_empty((call.input.shape[0], call.out_channels, *sizes))

@@ -12,7 +12,7 @@ from export.graph_passes.operators.registration import fakes, implements
 @implements(PackedEmbedding)
 def packed_embedding(call: PackedEmbedding[torch.Tensor]) -> torch.Tensor:
     table = packed_linear.unpack(call.weight, call.num_embeddings)
-    return torch.nn.functional.embedding(call.indices, table).contiguous()
+    return torch.nn.functional.embedding(call.indices, table)
 
 
 @fakes(PackedEmbedding)

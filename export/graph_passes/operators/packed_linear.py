@@ -47,7 +47,7 @@ def packed_share(features: int) -> float:
 @implements(PackedLinear)
 def packed_linear(call: PackedLinear[torch.Tensor]) -> torch.Tensor:
     result = torch.nn.functional.linear(call.input, unpack(call.weight, call.out_features), call.bias)
-    return activation.apply(call, result).contiguous()
+    return activation.apply(call, result)
 
 
 @fakes(PackedLinear)

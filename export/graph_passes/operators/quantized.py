@@ -5,8 +5,7 @@ counts as Byte, with 128 added. `offset` contains the bias and the terms of the 
 rounded and clamped to quant_min and quant_max. If there is a `table`, the bits of the result, read as Byte, are an
 index into the table. A result of a float dtype is neither rounded nor clamped.
 
-Convolutions read and give channels-last images. Weights are packed (packing.py). Padding has the widths before each
-spatial dimension, and then the widths after each.
+Weights are packed (packing.py). Padding has the widths before each spatial dimension, and then the widths after each.
 """
 
 from __future__ import annotations
@@ -72,7 +71,7 @@ def quantized_convolution(call: QuantizedConvolution[torch.Tensor]) -> torch.Ten
         as_bytes(padded).double(), weight.double(), None, call.stride, 0, call.dilation, call.groups
     ).movedim(1, -1)
     result = _converted(call, sums * call.scale.double() + call.offset.double(), call.table)
-    return result.movedim(-1, 1).contiguous(memory_format=torch.channels_last)
+    return result.movedim(-1, 1)
 
 
 @fakes(QuantizedConvolution)
@@ -89,8 +88,7 @@ def fake_quantized_convolution(call: QuantizedConvolution[torch.Tensor]) -> torc
             strict=True,
         )
     ]
-    shape = (call.input.shape[0], call.scale.shape[0], *sizes)
-    return torch.empty(shape, dtype=call.dtype, device=call.input.device, memory_format=torch.channels_last)
+    return call.input.new_empty((call.input.shape[0], call.scale.shape[0], *sizes), dtype=call.dtype)
 
 
 @implements(QuantizedAdd)

@@ -1,7 +1,9 @@
 """Registers the operators of this project in PyTorch: a functional variant, and the out variant that programs call.
 
-kernels/optimized/own_custom_ops.yaml declares the operators with their schemas. A pass in rewrites/ implements its
-operators for PyTorch. The files in this folder implement the operators that several passes share.
+kernels/optimized/own_custom_ops.yaml declares the operators with their schemas, and with the dim orders that they take
+and give. A pass in rewrites/ implements its operators for PyTorch. The files in this folder implement the operators
+that several passes share. Implementations and fake kernels give results in any dim order. This file puts a result in
+the declared order.
 
 An operator is registered when a pass first inserts a call of the operator. Until then, another library may register the
 same operators in PyTorch, such as an operator library for ahead-of-time use.
@@ -9,14 +11,16 @@ same operators in PyTorch, such as an operator library for ahead-of-time use.
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import importlib
 import pkgutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar
 
 import torch
 
+from export.graph_passes import graphs
 from export.graph_passes.call import Call, T
 
 NAMESPACE = "rules_executorch"
@@ -33,10 +37,13 @@ class OwnCall(Call[T]):
     Attributes:
         SCHEMA: the schema of the functional variant, without the namespace.
         OUT_SCHEMA: the schema of the out variant, without the namespace.
+        DIM_ORDERS: the order of each tensor's memory, by the names of the fields and `out`: `contiguous`,
+            `channels_last`, `any`, or `like` and the name of a field.
     """
 
     SCHEMA: ClassVar[str]
     OUT_SCHEMA: ClassVar[str]
+    DIM_ORDERS: ClassVar[Mapping[str, str]]
 
     @classmethod
     def _member(cls, operators: Any) -> Any:
@@ -90,19 +97,77 @@ def _register(operator: type[OwnCall[Any]]) -> None:
     fake = _fakes.get(operator, function)
 
     def call(*args: Any, **kwargs: Any) -> torch.Tensor:
-        return function(operator.bind(args, kwargs))
+        view = operator.bind(args, kwargs)
+        result = function(view)
+        ordered = _ordered(view, result)
+        return result if ordered is result else ordered.copy_(result)
 
     def call_out(*args: Any, out: torch.Tensor, **kwargs: Any) -> torch.Tensor:
         return out.copy_(function(operator.bind(args, kwargs)))
 
     def call_fake(*args: Any, **kwargs: Any) -> torch.Tensor:
-        return fake(operator.bind(args, kwargs))
+        view = operator.bind(args, kwargs)
+        return _ordered(view, fake(view))
 
     for schema, implementation in ((operator.SCHEMA, call), (operator.OUT_SCHEMA, call_out)):
         _library.define(schema)
         _library.impl(schema.partition("(")[0], implementation, "CompositeExplicitAutograd")
     torch.library.register_fake(operator.OPERATOR, call_fake, lib=_library)
     _registered.add(operator.OPERATOR)
+
+
+def dim_orders(operator: torch._ops.OpOverload) -> Mapping[str, str]:
+    """Returns the declared dim orders of an operator, by the names of its arguments and `out`; empty if not ours.
+
+    Args:
+        operator: the functional variant or the out variant.
+    """
+    name = operator.name().removesuffix(".out")
+    own: Any = calls_of_own().get(name) if operator.namespace == NAMESPACE else None
+    if own is None:
+        return {}
+    names = {one.name: one.metadata.get("name", one.name) for one in dataclasses.fields(own)}
+    return {names.get(field, field): order for field, order in own.DIM_ORDERS.items()}
+
+
+@functools.cache
+def calls_of_own() -> Mapping[str, type[OwnCall[Any]]]:
+    """Returns the typed views of the operators of this project, by the operators' names."""
+    from export.graph_passes import calls  # That module imports this one.
+
+    return {name: view for name, view in calls.VIEWS.items() if issubclass(view, OwnCall)}
+
+
+def _ordered(call: OwnCall[torch.Tensor], result: torch.Tensor) -> torch.Tensor:
+    """Returns a tensor of a result's sizes in the declared dim order; the result itself if it has these strides.
+
+    A result that is contiguous in the declared order, too, such as an image of one channel, has contiguous strides.
+    Otherwise, PyTorch would take an image of one channel for channels-last.
+    """
+    ordered = graphs.like(result, result.shape, _strides(result.shape, _order_of_out(call, result)))
+    if graphs.is_contiguous(ordered):
+        ordered = graphs.like(result, result.shape, _strides(result.shape, range(result.dim())))
+    return result if graphs.same_layouts(result, ordered) else ordered
+
+
+def _order_of_out(call: OwnCall[torch.Tensor], result: torch.Tensor) -> Sequence[int]:
+    """Returns the declared dim order of a call's result."""
+    declared = call.DIM_ORDERS["out"]
+    if declared == "contiguous":
+        return range(result.dim())
+    if declared == "channels_last":
+        return graphs.CHANNELS_LAST
+    return graphs.dim_order(result if declared == "any" else getattr(call, declared.removeprefix("like ")))
+
+
+def _strides(sizes: Sequence[Any], order: Sequence[int]) -> list[Any]:
+    """Returns the strides of a dense tensor in a dim order."""
+    strides: list[Any] = [0] * len(sizes)
+    stride: Any = 1
+    for dim in reversed(order):
+        strides[dim] = stride
+        stride = stride * torch.sym_max(sizes[dim], 1)
+    return strides
 
 
 @functools.cache

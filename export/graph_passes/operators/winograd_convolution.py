@@ -65,12 +65,11 @@ def winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tenso
     result = functional.conv2d(padded, unpack(call.weight, call.out_channels, call.input.shape[1]), call.bias)
     if call.addend is not None:
         result = result + call.addend
-    return activation.apply(call, result).contiguous(memory_format=torch.channels_last)
+    return activation.apply(call, result)
 
 
 @fakes(WinogradConvolution)
 def fake_winograd_convolution(call: WinogradConvolution[torch.Tensor]) -> torch.Tensor:
     ends = zip(call.input.shape[2:], call.padding, call.end_padding, strict=True)
     sizes = [size + before + behind - KERNEL_SIZE + 1 for size, before, behind in ends]
-    shape = (call.input.shape[0], call.out_channels, *sizes)
-    return torch.empty(shape, dtype=call.input.dtype, device=call.input.device, memory_format=torch.channels_last)
+    return call.input.new_empty((call.input.shape[0], call.out_channels, *sizes))

@@ -165,7 +165,7 @@ def attention(call: OwnScaledDotProductAttention[torch.Tensor]) -> torch.Tensor:
         scale=call.scale,
         enable_gqa=query.shape[-3] != key.shape[-3],
     )
-    return (result.transpose(-3, -2) if call.out_by_token else result).contiguous()
+    return result.transpose(-3, -2) if call.out_by_token else result
 
 
 @fakes(OwnScaledDotProductAttention)

@@ -162,7 +162,7 @@ def rms_norm(call: RmsNorm[torch.Tensor]) -> torch.Tensor:
 
 @fakes(RmsNorm)
 def fake_rms_norm(call: RmsNorm[torch.Tensor]) -> torch.Tensor:
-    return torch.empty_like(call.input, memory_format=torch.contiguous_format)
+    return torch.empty_like(call.input)
 
 
 PASS = GraphPass(

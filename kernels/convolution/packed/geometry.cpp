@@ -98,8 +98,7 @@ bool read_geometry(const Tensor& in, const Tensor& weight, const ImageArguments&
   const bool has_pairs = in.scalar_type() == ScalarType::BFloat16 && packed % 2 == 0;
   const bool is_packed =
       geometry.is_depthwise
-          ? weight.dim() == 2 && weight.size(0) == geometry.positions && weight.size(1) == groups &&
-                ::executorch::runtime::is_contiguous_dim_order(weight.dim_order().data(), 2)
+          ? weight.dim() == 2 && weight.size(0) == geometry.positions && weight.size(1) == groups
           : has_panels(weight, 1, of_group, geometry.positions * packed, has_pairs) && weight.size(0) == groups;
   ET_CHECK_OR_RETURN_FALSE(is_packed,
                            "weights are not packed for this convolution: the program was exported by another version "

@@ -9,6 +9,7 @@ import torch
 from absl.testing import absltest
 
 from export.graph_passes import layouts
+from kernels.optimized.tests import declared_dim_orders
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
@@ -99,6 +100,13 @@ class OpDynamicLinearTest(op_tester.OpTest):
             for is_symmetric in (True, False):
                 self.linear.check(x, *layer, bias, is_symmetric, _EPS, rtol=1e-4, atol=2e-4)
                 self.linear.check(x, *layer, None, is_symmetric, _EPS, rtol=1e-4, atol=2e-4)
+
+    def test_dim_orders(self) -> None:
+        for shape, features, bits in (((2, 3, 4, 32), 20, 4), ((3, 1, 8, 32), 1, 8), ((1, 8, 1, 16), 20, 8)):
+            x = op_tester.make_tensor(shape, torch.float32, low=-2, high=5)
+            bias = op_tester.make_tensor((features,), torch.float32, low=-1, high=1)
+            layer = _layer(bits, features, shape[-1], 1)
+            declared_dim_orders.check(self.linear, x, *layer, bias, False, _EPS, rtol=1e-4, atol=2e-4)
 
     def test_half_precision(self) -> None:
         # Rows with more elements than a block. All rows are quantized as floats and rounded once.

@@ -10,6 +10,7 @@ import torch
 from absl.testing import absltest
 from torch.nn import functional
 
+from kernels.optimized.tests import declared_dim_orders
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
@@ -99,13 +100,18 @@ class OpFusedConvolutionTest(op_tester.OpTest):
                 self.convolution.check(*arguments, "clamp", *bounds, atol=atol)
 
     def test_dim_orders(self) -> None:
-        for x_shape, weight_shape, groups in _CASES[1:4]:
-            orders = ((0, 1, 2, 3), (0, 2, 3, 1), (3, 1, 0, 2))
+        orders = ((0, 1, 2, 3), (0, 2, 3, 1), (3, 1, 0, 2))
+        ones = (((2, 1, 6, 5), (3, 1, 2, 2), 1), ((1, 6, 1, 1), (4, 3, 1, 1), 2), ((1, 4, 5, 1), (1, 4, 2, 1), 1))
+        for x_shape, weight_shape, groups in (*_CASES[1:4], *ones):
+            x, weight, bias = (
+                op_tester.make_tensor(shape, torch.float32, low=-1, high=1)
+                for shape in (x_shape, weight_shape, weight_shape[:1])
+            )
+            how = ([1], [1], [0], [1], groups, "clamp", 0.0, 0.5)
+            declared_dim_orders.check(self.convolution, x, weight, bias, *how, atol=1e-5)
             for order, out_order in itertools.product(orders, orders):
-                x = op_tester.make_tensor(x_shape, torch.float32, dim_order=order, low=-1, high=1)
-                weight = op_tester.make_tensor(weight_shape, torch.float32, low=-1, high=1)
-                arguments = (x, weight, None, [1], [1], [0], [1], groups, "clamp", 0.0, 0.5)
-                self.convolution.check(*arguments, out_dim_order=out_order, static=True, atol=1e-5)
+                turned = op_tester.with_dim_order(x, order)
+                self.convolution.check(turned, weight, None, *how, out_dim_order=out_order, static=True, atol=1e-5)
 
     def test_values_that_are_no_numbers(self) -> None:
         x, weight = torch.ones(1, 2, 4, 5), torch.ones(3, 2, 2, 2)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
+
 import torch
 from absl.testing import absltest
 from torch.nn import functional
 
 from export.graph_passes import layouts
+from kernels.optimized.tests import declared_dim_orders
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
@@ -41,36 +44,31 @@ class OpPackedEmbeddingTest(op_tester.OpTest):
             reference=_reference,
         )
 
-    def test_shapes_and_dim_orders(self) -> None:
+    def test_shapes(self) -> None:
         for rows, width in ((50, 4), (96, 1), (100, 0), (1, 300)):
             weight = _packed(op_tester.make_tensor((rows, width), torch.float32))
             for shape in op_tester.SHAPES:
-                for order in op_tester.dim_orders(len(shape)):
-                    for dtype in (torch.int64, torch.int32):
-                        indices = op_tester.make_tensor(shape, dtype, dim_order=order, low=0, high=rows - 1)
-                        self.embedding.check(weight, indices, rows, exact=True)
-                    out_order = (len(shape), *order)
-                    self.embedding.check(weight, indices, rows, out_dim_order=out_order, static=True, exact=True)
+                for order, dtype in itertools.product(op_tester.dim_orders(len(shape)), (torch.int64, torch.int32)):
+                    indices = op_tester.make_tensor(shape, dtype, dim_order=order, low=0, high=rows - 1)
+                    self.embedding.check(weight, indices, rows, exact=True)
+
+    def test_dim_orders(self) -> None:
+        for shape, width in itertools.product(((130,), (2, 65), (1, 5), (3, 1, 4)), (7, 1)):
+            weight = _packed(op_tester.make_tensor((130, width), torch.float32))
+            indices = op_tester.make_tensor(shape, torch.int64, low=0, high=129)
+            declared_dim_orders.check(self.embedding, weight, indices, 130, exact=True)
 
     def test_panels(self) -> None:
         table = op_tester.make_tensor((130, 7), torch.float32)
-        indices = torch.arange(130)
-        for order in op_tester.dim_orders(3):
-            weight = _packed(table)
-            weight = op_tester.make_tensor(weight.shape, torch.float32, dim_order=order).copy_(weight)
-            self.embedding.check(weight, indices, 130, exact=True)
+        self.embedding.check(_packed(table), torch.arange(130), 130, exact=True)
         self.embedding.check(torch.rand(3, 7, 16), torch.arange(48), 48, exact=True)
 
     def test_panels_of_pairs(self) -> None:
         """Tests panels with pairs of elements, as in weights of BFloat16."""
         table = op_tester.make_tensor((130, 8), torch.bfloat16)
-        pairs = _packed(table).reshape(-1, 4, 2, _COLUMNS).transpose(2, 3)
-        for order in op_tester.dim_orders(4):
-            weight = op_tester.with_dim_order(pairs, order)
-            for out_order in op_tester.dim_orders(3):
-                indices = torch.arange(130).reshape(2, 65)
-                self.embedding.check(weight, indices, 130, out_dim_order=out_order, static=True, exact=True)
-        self.embedding.check_rejected(pairs.contiguous(), torch.tensor([0]), 145)
+        pairs = _packed(table).reshape(-1, 4, 2, _COLUMNS).transpose(2, 3).contiguous()
+        self.embedding.check(pairs, torch.arange(130).reshape(2, 65), 130, exact=True)
+        self.embedding.check_rejected(pairs, torch.tensor([0]), 145)
 
     def test_dtypes(self) -> None:
         indices = torch.tensor([[0, 2], [1, 0]])

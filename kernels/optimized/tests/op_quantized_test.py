@@ -16,6 +16,7 @@ import torch
 from absl.testing import absltest
 
 from export.graph_passes import layouts
+from kernels.optimized.tests import declared_dim_orders
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
@@ -295,6 +296,38 @@ class OpQuantizedTest(op_tester.OpTest):
             order = (0, 2, 3, 1)
             lookup.check(op_tester.with_dim_order(x, order), table, out_dim_order=order, static=True)
 
+    def test_dim_orders_of_linear_layers(self) -> None:
+        linear = self._op("rules_executorch::quantized_linear.out")
+        for shape, channels in (((2, 3, 4, 20), 35), ((3, 1, 8, 20), 1), ((1, 8, 1, 20), 5)):
+            x, weight = _random(shape, torch.int8), _packed(_random((channels, 20), torch.int8))
+            table = _line_table(1.3, torch.int8)
+            arguments = (x, weight, *_conversion(channels, 20), table, *_RANGES[torch.int8], torch.int8)
+            declared_dim_orders.check(linear, *arguments)
+
+    def test_dim_orders_of_convolutions(self) -> None:
+        convolution = self._op("rules_executorch::quantized_convolution.out")
+        for shape, of_weight, groups in (
+            ((2, 8, 5, 6), (20, 8, 3, 3), 1),
+            ((2, 1, 5, 6), (20, 1, 3, 3), 1),
+            ((1, 8, 1, 1), (3, 8, 1, 1), 1),
+            ((2, 8, 6, 1), (1, 8, 3, 1), 1),
+            ((1, 32, 1, 7), (32, 1, 1, 3), 32),
+        ):
+            weight = _random(of_weight, torch.int8)
+            arguments = (_random(shape, torch.uint8), _packed_convolution(weight, groups))
+            conversion = (*_conversion(of_weight[0], weight[0].numel()), _line_table(1.3, torch.int8))
+            how = (of_weight[2:], [1, 1], [1, 1, 0, 1], [1, 1], groups, 3, *_RANGES[torch.int8], torch.int8)
+            declared_dim_orders.check(convolution, *arguments, *conversion, *how)
+
+    def test_dim_orders_of_elements(self) -> None:
+        add = self._op("rules_executorch::quantized_add.out")
+        lookup = self._op("rules_executorch::quantized_lookup.out")
+        table = _line_table(1.3, torch.int8)
+        for shape in ((2, 3, 4, 5), (3, 1, 4, 5), (3, 4, 1, 1), (1, 7, 1, 5), (5, 77)):
+            a, b = _random(shape, torch.int8), _random(shape, torch.uint8)
+            declared_dim_orders.check(add, a, b, 0.5, 0.375, -2.5, *_RANGES[torch.int8], torch.int8)
+            declared_dim_orders.check(lookup, a, table)
+
     def test_wrong_dtypes(self) -> None:
         linear = self._op("rules_executorch::quantized_linear.out")
         lookup = self._op("rules_executorch::quantized_lookup.out")
@@ -356,7 +389,6 @@ class OpQuantizedTest(op_tester.OpTest):
         self._check_convolution(convolution, *call)
         cases: list[tuple[int, Any]] = [
             (0, image[0]),
-            (0, image.contiguous()),
             (1, torch.ones((6, 2, 3, 3), dtype=torch.int8)),
             (1, torch.ones((1, 5, *_BLOCK), dtype=torch.int8)),
             (1, torch.ones((2, 4, *_BLOCK), dtype=torch.int8)),

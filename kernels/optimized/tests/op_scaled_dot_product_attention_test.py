@@ -7,6 +7,7 @@ import itertools
 import torch
 from absl.testing import absltest
 
+from kernels.optimized.tests import declared_dim_orders
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
@@ -165,9 +166,24 @@ class OpScaledDotProductAttentionTest(op_tester.OpTest):
 
     def test_dim_orders(self) -> None:
         query, key, value = self._tensors(((2,), 4, 2, 5, 7, 8, 8), torch.float32)
-        for orders in itertools.product(((0, 1, 2, 3), (0, 2, 1, 3), (3, 1, 0, 2)), repeat=4):
-            given = [op_tester.with_dim_order(x, order) for x, order in zip((query, key, value), orders, strict=False)]
-            self.attention.check(*given, out_dim_order=orders[3], static=True, atol=1e-5)
+        for orders in itertools.product(((0, 1, 2, 3), (0, 2, 1, 3), (3, 1, 0, 2)), repeat=3):
+            given = [op_tester.with_dim_order(x, order) for x, order in zip((query, key, value), orders, strict=True)]
+            self.attention.check(*given, atol=1e-5)
+        # One head, one head of keys, one query, one key, one element, one batch.
+        for shape in (
+            ((2,), 4, 2, 5, 7, 8, 8),
+            ((2,), 1, 1, 5, 7, 8, 8),
+            ((2,), 4, 1, 1, 7, 8, 3),
+            ((3,), 2, 2, 5, 1, 4, 4),
+            ((1,), 4, 2, 20, 7, 1, 1),
+            ((1,), 1, 1, 1, 1, 1, 1),
+        ):
+            tensors = self._tensors(shape, torch.float32)
+            mask = op_tester.make_tensor((*tensors[0].shape[:-1], tensors[1].shape[-2]), torch.float32, low=-1, high=1)
+            declared_dim_orders.check(self.attention, *tensors, mask, atol=1e-5)
+            by_token = [x.transpose(1, 2).contiguous() for x in tensors]
+            layouts = {f"{name}_by_token": True for name in ("query", "key", "value", "out")}
+            declared_dim_orders.check(self.attention, *by_token, mask, **layouts, atol=1e-5)
 
     def test_dtypes(self) -> None:
         for dtype, other in itertools.product(op_tester.ALL_DTYPES, op_tester.ALL_DTYPES):

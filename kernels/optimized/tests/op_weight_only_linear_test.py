@@ -8,6 +8,7 @@ import torch
 from absl.testing import absltest
 
 from export.graph_passes import layouts
+from kernels.optimized.tests import declared_dim_orders
 from kernels.optimized.tests.own_schemas import SCHEMAS
 from kernels.testing import op_tester
 
@@ -50,6 +51,13 @@ class OpWeightOnlyLinearTest(op_tester.OpTest):
             x = torch.randn(2, 1, k, generator=generator)
             wide = torch.randint(-128, 128, (5, k), generator=generator).to(torch.int8)
             self.linear.check(x, wide, torch.rand(5, 1, generator=generator), None, rtol=1e-4, atol=1e-3)
+
+    def test_dim_orders(self) -> None:
+        generator = torch.Generator().manual_seed(0)
+        for shape, columns in (((2, 3, 4, 32), 5), ((3, 1, 8, 32), 1), ((1, 8, 1, 32), 5)):
+            x, scale, bias = (torch.randn(sizes, generator=generator) for sizes in (shape, (columns, 1), (columns,)))
+            weight = torch.randint(-128, 128, (columns, 32), generator=generator).to(torch.int8)
+            declared_dim_orders.check(self.linear, x, weight, scale, bias, rtol=1e-4, atol=1e-2)
 
     def test_half_precision(self) -> None:
         generator = torch.Generator().manual_seed(0)

@@ -1,4 +1,4 @@
-"""The schemas of the operators in own_custom_ops.yaml, which only kernels/optimized has."""
+"""The schemas and the dim orders of the operators in own_custom_ops.yaml, which only kernels/optimized has."""
 
 from __future__ import annotations
 
@@ -16,3 +16,7 @@ def read(file: Path) -> Mapping[str, str]:
 
 
 SCHEMAS: Mapping[str, str] = read(_YAML)
+# The declared order of each tensor argument and of `out`, by operator name and argument.
+DIM_ORDERS: Mapping[str, Mapping[str, str]] = {
+    entry["func"].partition("(")[0]: entry["dim_orders"] for entry in yaml.safe_load(_YAML.read_text())
+}

@@ -496,7 +496,7 @@ def _packed_linear(least: int, most_rows: int) -> Callable[[_Draw], _Call]:
                 *draw.activation(),
             ),
             (rows, columns),
-            {"out_dim_order": draw.choice(((0, 1), (1, 0))), "static": True},
+            {},
             dtype,
         )
 

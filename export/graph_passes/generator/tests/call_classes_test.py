@@ -7,6 +7,7 @@ from absl.testing import absltest, parameterized
 from codegen.model import schema
 from diagnostics.errors import Location
 from export.graph_passes.generator import call_classes
+from export.graph_passes.generator.own_operators import OwnOperator
 
 
 def _schema(text: str) -> schema.FunctionSchema:
@@ -23,6 +24,17 @@ def _fields(module: str) -> dict[str, dict[str, str]]:
             if isinstance(field, ast.AnnAssign) and not ast.unparse(field.annotation).startswith("ClassVar")
         }
         for one in classes
+    }
+
+
+def _dim_orders(module: str) -> dict[str, dict[str, str]]:
+    """The constant DIM_ORDERS of each class that has one."""
+    return {
+        one.name: ast.literal_eval(field.value)
+        for one in ast.parse(module).body
+        if isinstance(one, ast.ClassDef)
+        for field in one.body
+        if isinstance(field, ast.AnnAssign) and field.value and ast.unparse(field.target) == "DIM_ORDERS"
     }
 
 
@@ -56,11 +68,19 @@ class CallClassesTest(parameterized.TestCase):
 
     def test_own_operators(self) -> None:
         own = _schema("own::norm.out(Tensor input, str mode='none', *, Tensor(a!) out) -> Tensor(a!)")
-        module = call_classes.module([own], [_schema("aten::norm(Tensor self) -> Tensor")])
+        declared = OwnOperator(own, {"input": "any", "out": "like input"})
+        module = call_classes.module([declared], [_schema("aten::norm(Tensor self) -> Tensor")])
         self.assertEqual(list(_fields(module)), ["OwnNorm", "Norm"])
         self.assertIn("SCHEMA: ClassVar[str] = \"norm(Tensor input, str mode='none') -> Tensor\"", module)
         self.assertIn("norm.out(Tensor input, str mode='none', *, Tensor(a!) out) -> Tensor(a!)", module)
         self.assertIn('"own::norm": OwnNorm,', module)
+        self.assertEqual(_dim_orders(module), {"OwnNorm": {"input": "any", "out": "like input"}})
+
+    def test_dim_orders_have_the_names_of_fields(self) -> None:
+        own = _schema("own::f.out(Tensor self, Tensor? from, *, Tensor(a!) out) -> Tensor(a!)")
+        declared = OwnOperator(own, {"self": "any", "from": "contiguous", "out": "like self"})
+        orders = _dim_orders(call_classes.module([declared], []))
+        self.assertEqual(orders, {"F": {"input": "any", "from_": "contiguous", "out": "like input"}})
 
     @parameterized.parameters(
         ("aten::f(Tensor a, Generator g) -> Tensor", "no Python type is known for Generator"),
@@ -68,6 +88,7 @@ class CallClassesTest(parameterized.TestCase):
         ("aten::f(int x=1, int y) -> Tensor", "an argument without a default follows one with a default"),
         ("aten::f(Tensor self, Tensor input) -> Tensor", "an argument cannot have the name input"),
         ("aten::f(Tensor a, int insert) -> Tensor", "an argument cannot have the name insert"),
+        ("aten::f(Tensor DIM_ORDERS) -> Tensor", "an argument cannot have the name DIM_ORDERS"),
     )
     def test_refuses(self, text: str, message: str) -> None:
         with self.assertRaisesRegex(call_classes.SchemaError, message) as raised:
@@ -81,7 +102,7 @@ class CallClassesTest(parameterized.TestCase):
 
     def test_refuses_own_operators_without_an_out_variant(self) -> None:
         with self.assertRaisesRegex(call_classes.SchemaError, "has an out variant that gives one tensor"):
-            call_classes.module([_schema("own::f(Tensor a) -> Tensor")], [])
+            call_classes.module([OwnOperator(_schema("own::f(Tensor a) -> Tensor"), {"a": "any"})], [])
 
 
 if __name__ == "__main__":
