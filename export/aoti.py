@@ -82,7 +82,7 @@ def package(
     torch.set_num_threads(1)  # With one thread, a reduction has the same result on every machine.
     method = _only(model_file.load(model, entry_point, import_paths, rule="torch_aoti_package").methods, entry_point)
     # Samples are recorded before the export, which may change the module.
-    runs = zip(method.samples, samples.record(method), strict=True)
+    runs = zip(method.samples, samples.record(method).samples, strict=True)
     recorded = [_tensors_only(inputs, sample) for inputs, sample in runs]
     cxx = scratch / "cxx"
     environment = Path(torch.__file__ or "").parents[1]

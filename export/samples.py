@@ -1,25 +1,26 @@
-"""Sample inputs with PyTorch's eager outputs: recorded from the eager module, stored as an ExecuTorch .ptd file.
+"""Sample inputs with PyTorch's eager outputs and state: recorded from the eager module.
 
-Keys are `<method>/<sample>/input/<index>` and `<method>/<sample>/output/<index>`. Indices count from 0 in the order of
-the program's inputs and outputs. README.md beside this file describes the values.
+An ExecuTorch .ptd file stores inputs and outputs. Keys are `<method>/<sample>/input/<index>` and
+`<method>/<sample>/output/<index>`. Indices count from 0 in the order of the program's inputs and outputs. README.md
+beside this file describes the values.
 """
 
 from __future__ import annotations
 
-import copy
 import ctypes
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
 from executorch.exir._serialize.data_serializer import DataEntry, DataPayload
-from executorch.exir.tensor import scalar_type_enum
+from executorch.exir.tensor import get_scalar_type, scalar_type_enum
 from executorch.exir.tensor_layout import TensorLayout
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import Finding, InputError
+from export import attributes, plain_state
 from export.dense_tensors import dense, dim_order
 from export.model_file import Method
 from export.user_file import Inputs, describe
@@ -31,7 +32,7 @@ _INT64 = torch.iinfo(torch.int64)
 
 @dataclass(frozen=True)
 class Value:
-    """A stored input or output.
+    """A stored input, output or buffer.
 
     Attributes:
         layout: dtype, sizes and dim order.
@@ -51,28 +52,45 @@ class Sample:
         inputs_after: the inputs after the run.
         outputs: the flattened eager outputs.
         output_spec: the nesting of the outputs.
+        state: the buffers that this run or an earlier one has changed, by their full names, after the run. Buffers that
+            a .ptd file cannot store are left out.
     """
 
     inputs: tuple[Value | None, ...]
     inputs_after: tuple[Value | None, ...]
     outputs: tuple[Value | None, ...]
     output_spec: pytree.TreeSpec
+    state: Mapping[str, Value]
 
     def with_written(self, written: Sequence[int]) -> Sample:
         """Returns the sample for a program that returns new values of the inputs `written` before the outputs."""
         return replace(self, outputs=(*(self.inputs_after[position] for position in written), *self.outputs))
 
 
-def record(method: Method) -> tuple[Sample, ...]:
-    """Runs a method's samples on its eager module, one after another, and returns inputs and outputs.
+@dataclass(frozen=True)
+class Recorded:
+    """The runs of a method.
 
-    The module does not change: a copy of the module runs, which shares the parameters.
+    Attributes:
+        samples: the runs.
+        module: the copy of the module that ran. Its state is that after the last run.
+    """
+
+    samples: tuple[Sample, ...]
+    module: torch.nn.Module
+
+
+def record(method: Method) -> Recorded:
+    """Runs a method's samples on its eager module, one after another.
+
+    The module does not change: a copy of the module runs.
 
     Raises:
-        InputError: the module raised, or has an input or output that a program cannot have.
+        InputError: the module raised, has an input or output that a program cannot have, or keeps state in plain
+            attributes.
     """
     try:
-        module = copy.deepcopy(method.module, {id(parameter): parameter for parameter in method.module.parameters()})
+        module = attributes.copied(method.module)
     except BaseException as error:
         raise method.source.failure(
             f"copying the module of {method.name}()",
@@ -82,11 +100,47 @@ def record(method: Method) -> tuple[Sample, ...]:
             " copy, so that the export gets the initial state of the module.",
             fix="create the object in forward(), or define __deepcopy__() for the module.",
         ) from error
+    buffers = _Buffers(module)
+    # The attributes of an exported graph do not change.
+    check = plain_state.Check(method, module) if method.exported is None else None
+    recorded = []
     with torch.no_grad():
-        return tuple(_run(method, module, index, inputs) for index, inputs in enumerate(method.samples))
+        for index, inputs in enumerate(method.samples):
+            recorded.append(_run(method, module, index, inputs, buffers=buffers, check=check))
+        module = module if check is None else check.end()
+        attributes.share_parameters(module, method.module)
+        return Recorded(tuple(recorded), module)
 
 
-def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) -> Sample:
+class _Buffers:
+    """The buffers of a module, with their versions before all runs."""
+
+    def __init__(self, module: torch.nn.Module) -> None:
+        self._module = module
+        self._before = {name: (tensor, attributes.version(tensor)) for name, tensor in self._all()}
+
+    def _all(self) -> Iterator[tuple[str, torch.Tensor]]:
+        return self._module.named_buffers(remove_duplicate=False)
+
+    def changed(self) -> dict[str, torch.Tensor]:
+        """Returns the buffers that runs have assigned or written to."""
+        changed = {}
+        for name, tensor in self._all():
+            before, version = self._before.get(name, (None, 0))
+            if tensor is not before or attributes.version(tensor) != version:
+                changed[name] = tensor
+        return changed
+
+
+def _run(
+    method: Method,
+    module: torch.nn.Module,
+    index: int,
+    inputs: Inputs,
+    *,
+    buffers: _Buffers,
+    check: plain_state.Check | None,
+) -> Sample:
     what = f"{method.name}() on sample {index}"
 
     def stored(given: Inputs) -> tuple[Value | None, ...]:
@@ -95,9 +149,10 @@ def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) ->
 
     # The call may write to its inputs.
     before = stored(inputs)
-    inputs = inputs.separate()
+    if check is not None:
+        check.before(inputs)
     try:
-        result = module(*inputs.args, **inputs.kwargs)
+        ran = plain_state.run(module, inputs)
     except BaseException as error:
         raise method.source.failure(
             f"the eager module's {what}",
@@ -106,9 +161,12 @@ def _run(method: Method, module: torch.nn.Module, index: int, inputs: Inputs) ->
             cause="the module does not accept the inputs of the model file.",
             fix="make the call work in eager PyTorch; inputs: " + describe(inputs.args or dict(inputs.kwargs)) + ".",
         ) from error
-    leaves, spec = pytree.tree_flatten(result)
-    outputs = tuple(_value(method, f"output {i} of {what}", leaf) for i, leaf in enumerate(leaves))
-    return Sample(before, stored(inputs), outputs, spec)
+    outputs = tuple(_value(method, f"output {i} of {what}", leaf) for i, leaf in enumerate(ran.outputs))
+    state = {name: _stored(buffer) for name, buffer in buffers.changed().items() if _is_storable(buffer)}
+    sample = Sample(before, stored(ran.inputs), outputs, ran.spec, state)
+    if check is not None:
+        check.after(ran)
+    return sample
 
 
 def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> Value | None:
@@ -121,12 +179,29 @@ def _value(method: Method, what: str, leaf: Any, *, is_input: bool = False) -> V
         leaf = torch.tensor(leaf, dtype=dtype)
     if not isinstance(leaf, torch.Tensor):
         raise _unsupported(method, f"{what} is {describe(leaf)}")
-    if leaf.layout != torch.strided or leaf.device.type != "cpu" or leaf.dtype not in _SCALAR_TYPES:
+    if not _is_storable(leaf):
         raise _unsupported(method, f"{what} is a {leaf.device.type} tensor of dtype {leaf.dtype}, layout {leaf.layout}")
-    tensor = dense(leaf.detach().resolve_conj().resolve_neg())
+    return _stored(leaf)
+
+
+def _is_storable(tensor: torch.Tensor) -> bool:
+    return tensor.layout == torch.strided and tensor.device.type == "cpu" and tensor.dtype in _SCALAR_TYPES
+
+
+def _stored(tensor: torch.Tensor) -> Value:
+    tensor = dense(tensor.detach().resolve_conj().resolve_neg())
     size = tensor.numel() * tensor.element_size()
     data = ctypes.string_at(tensor.data_ptr(), size) if size else b""
     return Value(TensorLayout(scalar_type_enum(tensor.dtype), list(tensor.shape), dim_order(tensor)), data)
+
+
+def tensor(value: Value) -> torch.Tensor:
+    """Returns a stored value as a tensor of its own, with the strides of the value's dim order."""
+    order = list(value.layout.dim_order)
+    sizes = [value.layout.sizes[dim] for dim in order]
+    dtype = get_scalar_type(value.layout.scalar_type)
+    flat = torch.frombuffer(bytearray(value.data), dtype=dtype) if value.data else torch.empty(0, dtype=dtype)
+    return flat.reshape(sizes).permute([order.index(dim) for dim in range(len(order))])
 
 
 def _unsupported(method: Method, found: str) -> InputError:

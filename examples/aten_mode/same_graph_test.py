@@ -24,10 +24,10 @@ class SameGraphTest(absltest.TestCase):
             Path(f"examples/{example}/model.py"), "get_model", (), rule="executorch_program"
         ).methods
         config = EdgeCompileConfig(_check_ir_validity=False)
-        exported = tracing.trace(method, samples.record(method))
+        exported = tracing.trace(method, samples.record(method).samples)
         edge = to_edge_transform_and_lower(exported, compile_config=config)
         graph = edge.exported_program().module()
-        recorded = samples.record(dataclasses.replace(method, module=graph))
+        recorded = samples.record(dataclasses.replace(method, module=graph)).samples
         path = Path(self.create_tempdir().full_path) / "samples.ptd"
         path.write_bytes(samples.serialize({method.name: recorded}))
         result = subprocess.run(

@@ -62,7 +62,7 @@ def prepare() -> None:
     """Exports a small model, so that forked processes have the caches of PyTorch and ExecuTorch."""
     module, given = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.ReLU()).eval(), [torch.ones(1, 2)]
     method = lowering.method(module, given)
-    program = lowering.export(method, samples.record(method))
+    program = lowering.export(method, samples.record(method).samples)
     _lowered(_Exported(method, program, given, [module(*given).detach()], b"", 0), PASSES["all"], Kernels())
 
 
@@ -120,7 +120,7 @@ def _exported(made: models.Made, *, is_timed: bool) -> tuple[_Exported, float | 
     given = list(made.inputs.values())
     method = lowering.method(made.module, given)
     try:
-        recorded = samples.record(method)
+        recorded = samples.record(method).samples
     except Exception as error:
         raise StepError("inputs", error) from error
     with torch.no_grad():
