@@ -64,6 +64,7 @@ _ELSEWHERE = {
     "tools/bazel run //export/fuzz -- *": "//export/fuzz:fuzz_test",
     "tools/bazel run //kernels/testing/sweep": "//kernels/testing/sweep/tests:sweep_test",
     "tools/bazel run //kernels:write_operators": "//kernels/tests:operator_lists_test",
+    "tools/bazel run //runtime/fuzz:coverage_fuzz -- *": "//runtime/fuzz:corpus_test",
     "tools/bazel run //tools/compile_commands": "//tools/compile_commands/tests:compile_commands_test",
     "tools/bazel run //tools/floors": "//tools/floors:floors_test",
     "tools/bazel run //tools/from_buck -- TARGETS": "//tools/from_buck/tests:from_buck_test",

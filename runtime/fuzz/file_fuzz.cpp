@@ -3,32 +3,20 @@
 //
 // Arguments: flags as described by --help, then programs, each with its samples next to it (model.pte, model.ptd).
 
-#include <fcntl.h>
-#include <sys/resource.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
+#include "runtime/fuzz/files.h"
 #include "runtime/fuzz/mutation.h"
-#include "runtime/runner/runner.h"
-
-// Failed allocations must be errors of the runner and not of the sanitizer.
-extern "C" const char* __asan_default_options() { return "allocator_may_return_null=1"; }
+#include "runtime/fuzz/runner_process.h"
 
 namespace rules_executorch {
 namespace {
-
-// The limits of a run: seconds, and bytes of address space. Sanitizers need additional address space.
-constexpr unsigned kSeconds = 10;
-constexpr rlim_t kAddresses = rlim_t{2} << 30;
 
 struct Case {
   std::string program;
@@ -44,61 +32,18 @@ struct Settings {
   std::vector<Case> cases;
 };
 
-Bytes ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) {
-    std::fprintf(stderr, "cannot read %s\n", path.c_str());
-    std::exit(2);
-  }
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
-void WriteAll(const std::string& path, const Bytes& bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-}
-
-bool HasSanitizer() {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-  return true;
-#else
-  return false;
-#endif
-}
-
-// Runs the runner in its own process. Returns the error of the run, or an empty text.
+// Checks a program with its samples. Returns the error of the run, or an empty text.
 std::string Run(const std::string& program, const std::string& samples, const std::string& log) {
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    dup2(open("/dev/null", O_WRONLY), STDOUT_FILENO);
-    dup2(open(log.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600), STDERR_FILENO);
-    if (!HasSanitizer()) {
-      const rlimit addresses = {kAddresses, kAddresses};
-      setrlimit(RLIMIT_AS, &addresses);
-    }
-    const rlimit no_core = {0, 0};
-    setrlimit(RLIMIT_CORE, &no_core);
-    alarm(kSeconds);
-    std::string arguments[] = {"runner", "--program=" + program, "--samples=" + samples, "--check"};
-    char* argv[] = {arguments[0].data(), arguments[1].data(), arguments[2].data(), arguments[3].data(), nullptr};
-    const int status = RunnerMain(4, argv, RunnerDefaults{});
-    std::_Exit(status);
+  const RunnerResult result = RunInProcess({"--program=" + program, "--samples=" + samples, "--check"}, log);
+  if (!result.crash.empty()) {
+    return result.crash;
   }
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (WIFSIGNALED(status)) {
-    return WTERMSIG(status) == SIGALRM ? "took longer than " + std::to_string(kSeconds) + " s"
-                                       : std::string("signal: ") + strsignal(WTERMSIG(status));
-  }
-  const Bytes written = ReadAll(log);
-  const std::string text(written.begin(), written.end());
+  const std::string& text = result.text;
   // A sanitizer may print a warning before the error.
   const bool has_error = text.rfind("error: ", 0) == 0 || text.find("\nerror: ") != std::string::npos;
-  const int code = WEXITSTATUS(status);
-  if (code > 1 || (code == 0 && !text.empty()) || (code == 1 && !text.empty() && !has_error)) {
-    return "status " + std::to_string(code) + ": " + text;
+  if (result.status > 1 || (result.status == 0 && !text.empty()) ||
+      (result.status == 1 && !text.empty() && !has_error)) {
+    return "status " + std::to_string(result.status) + ": " + text;
   }
   return "";
 }
@@ -141,10 +86,10 @@ int Main(int argc, char** argv) {
   const std::string changed = place + extension;
   std::vector<Bytes> files;
   for (const Case& each : settings.cases) {
-    files.push_back(ReadAll(settings.samples ? each.samples : each.program));
+    files.push_back(ReadFile(settings.samples ? each.samples : each.program));
     // The unchanged files must run. Otherwise, a runner that refuses everything would pass.
     const std::string problem = Run(each.program, each.samples, place + ".log");
-    if (!problem.empty() || !ReadAll(place + ".log").empty()) {
+    if (!problem.empty() || !ReadFile(place + ".log").empty()) {
       std::fprintf(stderr, "%s does not run as it is: %s\n", each.program.c_str(), problem.c_str());
       return 1;
     }
@@ -153,7 +98,7 @@ int Main(int argc, char** argv) {
   for (uint64_t i = settings.first; i < settings.first + settings.count; ++i) {
     const size_t at = i % files.size();
     std::string changes;
-    WriteAll(changed, Mutate(files[at], files[(at + 1) % files.size()], settings.seed * 1000003 + i, &changes));
+    WriteFile(changed, Mutate(files[at], files[(at + 1) % files.size()], settings.seed * 1000003 + i, &changes));
     const Case& each = settings.cases[at];
     const std::string problem =
         settings.samples ? Run(each.program, changed, place + ".log") : Run(changed, each.samples, place + ".log");
@@ -162,7 +107,7 @@ int Main(int argc, char** argv) {
       std::printf("%llu of %s (%s): %s\n", static_cast<unsigned long long>(i), each.program.c_str(), changes.c_str(),
                   problem.c_str());
       if (!settings.keep.empty()) {
-        WriteAll(settings.keep + "/" + std::to_string(i) + extension, ReadAll(changed));
+        WriteFile(settings.keep + "/" + std::to_string(i) + extension, ReadFile(changed));
       }
     }
   }

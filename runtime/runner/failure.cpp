@@ -17,7 +17,6 @@ namespace rules_executorch {
 namespace {
 
 constexpr size_t kShownMessages = 20;
-constexpr size_t kLongestQuote = 100;
 constexpr size_t kLongestLine = 4000;
 
 std::vector<std::string>& Messages() {
@@ -90,18 +89,6 @@ void Fail(const std::string& found, const std::string& cause, const std::string&
   // _Exit(), because static destructors of libraries must not run after an error, in particular after ExecuTorch's
   // abort.
   std::_Exit(1);
-}
-
-std::string Shorten(const std::string& text) {
-  return text.size() <= kLongestQuote ? text : text.substr(0, kLongestQuote) + "...";
-}
-
-std::string Join(const std::vector<std::string>& items) {
-  std::string text;
-  for (const std::string& item : items) {
-    text += (text.empty() ? "" : ", ") + item;
-  }
-  return text;
 }
 
 int Finish(int status) {

@@ -1,4 +1,4 @@
-"""Repositories of GCC for other platforms, from Debian's packages."""
+"""Repositories of GCC for other platforms and of clang for libFuzzer, from Debian's packages."""
 
 load("//tools/debian:packages.bzl", "extract_debian_packages")
 
@@ -6,6 +6,11 @@ NO_COMPILER_ERR = """could not install a compiler for {target}: {{found}}.
 
 Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
 Fix: register a C++ toolchain of your own for the platform, or skip the tests of the platform: bazel test -- //... -//tests/platforms/..."""
+
+NO_CLANG_ERR = """could not install clang: {found}.
+
+Likely cause: this machine is not Debian or Ubuntu, or reaches no package mirror.
+Fix: fuzz without coverage: bazel run //runtime/fuzz:program_fuzz"""
 
 # The compiler's own libraries are in the repository, and not in the folders of the machine.
 _LAUNCHER = """\
@@ -64,8 +69,56 @@ gcc_repository = repository_rule(
     },
 )
 
+# Programs are linked with the C++ library and the linker of the machine, as those of its own compiler.
+_CLANG_LAUNCHER = """\
+#!/bin/sh
+root=${0%/bin/*}
+LD_LIBRARY_PATH=$root/usr/lib/x86_64-linux-gnu exec "$root"/usr/lib/llvm-*/bin/clang "$@"
+"""
+
+def _clang_repository_impl(rctx):
+    extract_debian_packages(rctx, rctx.attr.packages, NO_CLANG_ERR, with_dependencies = True, taken_anyway = rctx.attr.taken_anyway)
+    rctx.delete("usr/share")
+    rctx.file("bin/clang", _CLANG_LAUNCHER, executable = True)
+    rctx.symlink(rctx.attr.build_file, "BUILD.bazel")
+
+clang_repository = repository_rule(
+    doc = "A clang for this machine, with the libraries of its sanitizers and libFuzzer.",
+    implementation = _clang_repository_impl,
+    attrs = {
+        "build_file": attr.label(
+            doc = "The repository's BUILD file, which declares the toolchain.",
+            mandatory = True,
+        ),
+        "packages": attr.string_list(
+            doc = "Debian's packages. Their dependencies are added.",
+            mandatory = True,
+        ),
+        "taken_anyway": attr.string_list(
+            doc = "Parts of names of packages that are taken even if the machine has them. `Package: ` is the start of a name.",
+        ),
+    },
+)
+
 def cross_repositories():
-    """Declares `gcc_cortex_m7` and `gcc_linux_arm64`."""
+    """Declares `clang_libfuzzer`, `gcc_cortex_m7` and `gcc_linux_arm64`."""
+    clang_repository(
+        name = "clang_libfuzzer",
+        build_file = "//tools/cross:clang_libfuzzer.BUILD.bazel",
+        packages = [
+            "clang",
+            "libclang-rt-dev",
+        ],
+        # The compiler finds its headers and the libraries of its sanitizers in its own folder only. Shared libraries, on which
+        # other packages of the machine depend, are not among these.
+        taken_anyway = [
+            "Package: clang",
+            "libclang-1",
+            "libclang-common",
+            "libclang-dev",
+            "libclang-rt",
+        ],
+    )
     gcc_repository(
         name = "gcc_cortex_m7",
         build_file = "//tools/cross:gcc_cortex_m7.BUILD.bazel",

@@ -4,21 +4,18 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
 #include <fstream>
-#include <functional>
 #include <iterator>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
+#include "runtime/fuzz/mutation.h"
+#include "runtime/fuzz/program_places.h"
 #include "runtime/runner/flat_buffer.h"
 #include "runtime/runner/program_format.h"
 
 namespace rules_executorch {
 namespace {
-
-using Bytes = std::vector<uint8_t>;
 
 std::string program_path;
 
@@ -34,75 +31,20 @@ std::string Check(const Bytes& bytes) {
   return "";
 }
 
-class ProgramCheckTest : public testing::Test {
+class ProgramCheckTest : public testing::Test, protected ProgramPlaces {
  protected:
-  ProgramCheckTest() : bytes_(Read()), file_(bytes_.data(), bytes_.size(), program_path, Throw) {
-    program_ = file_.Root();
-    plan_ = file_.Table(file_.Tables(program_, kProgramExecutionPlan), 0);
-  }
+  ProgramCheckTest() : ProgramPlaces(Read()) {}
 
   static Bytes Read() {
     std::ifstream file(program_path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
   }
 
-  template <typename T>
-  static Bytes Changed(Bytes bytes, size_t place, T number) {
-    std::memcpy(bytes.data() + place, &number, sizeof(T));
-    return bytes;
-  }
-
   // The error of the program with another number at a position.
   template <typename T>
   std::string CheckWith(size_t place, T number) const {
-    EXPECT_NE(place, 0u);
-    return Check(Changed(bytes_, place, number));
+    return Check(With(place, number));
   }
-
-  // The first instruction of a kind for which a condition holds.
-  size_t FindInstruction(uint8_t kind, const std::function<bool(size_t)>& holds) const {
-    const auto instructions =
-        file_.Tables(file_.Table(file_.Tables(plan_, kExecutionPlanChains), 0), kChainInstructions);
-    for (size_t i = 0; i < instructions.size; ++i) {
-      const size_t instruction = file_.Table(instructions, i);
-      if (file_.Number<uint8_t>(instruction, kInstructionInstrArgsType) == kind &&
-          holds(file_.Child(instruction, kInstructionInstrArgs))) {
-        return instruction;
-      }
-    }
-    throw std::runtime_error("no such instruction");
-  }
-
-  size_t FindValue(uint8_t kind, const std::function<bool(size_t)>& holds) const {
-    const auto values = file_.Tables(plan_, kExecutionPlanValues);
-    for (size_t i = 0; i < values.size; ++i) {
-      const size_t value = file_.Table(values, i);
-      if (file_.Number<uint8_t>(value, kEValueValType) == kind && holds(file_.Child(value, kEValueVal))) {
-        return file_.Child(value, kEValueVal);
-      }
-    }
-    throw std::runtime_error("no such value");
-  }
-
-  // The first call, planned tensor or list with a field.
-  size_t Call(uint8_t kind, int field) const {
-    const auto has = [&](size_t call) { return file_.Field(call, field) != 0; };
-    return file_.Child(FindInstruction(kind, has), kInstructionInstrArgs);
-  }
-  size_t Tensor(int field, size_t dimensions = 1) const {
-    return FindValue(kValueTensor, [&](size_t tensor) {
-      return file_.Field(tensor, field) != 0 && file_.Elements(tensor, kTensorSizes, 4).size >= dimensions;
-    });
-  }
-  size_t FirstItem(uint8_t kind, size_t item_size) const {
-    const auto filled = [&](size_t list) { return file_.Elements(list, kTensorListItems, item_size).size > 0; };
-    return file_.Elements(FindValue(kind, filled), kTensorListItems, item_size).begin;
-  }
-
-  Bytes bytes_;
-  FlatBuffer file_;
-  size_t program_ = 0;
-  size_t plan_ = 0;
 };
 
 #define EXPECT_FOUND(text, found) EXPECT_PRED_FORMAT2(testing::IsSubstring, found, text)
@@ -201,10 +143,7 @@ TEST_F(ProgramCheckTest, RefusesTensorsOutsideOfTheirMemory) {
 }
 
 TEST_F(ProgramCheckTest, RefusesConstantsOutsideOfTheFile) {
-  const auto is_constant = [&](size_t value) {
-    return file_.Field(value, kTensorDataBufferIdx) != 0 && file_.Field(value, kTensorAllocationInfo) == 0;
-  };
-  const size_t constant = FindValue(kValueTensor, is_constant);
+  const size_t constant = Constant();
   EXPECT_FOUND(CheckWith<uint32_t>(file_.Field(constant, kTensorDataBufferIdx), 999), "constant 999 of ");
   const size_t sizes = file_.Elements(constant, kTensorSizes, 4).begin;
   EXPECT_FOUND(CheckWith<int32_t>(sizes, 1 << 20), "bytes that is not in the file");
