@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Sequence
 from typing import Any
 
 import torch
@@ -28,15 +29,33 @@ def dim_order(tensor: torch.Tensor) -> list[int] | None:
     for order in (contiguous, _CHANNELS_LAST)[: 2 if tensor.dim() == 4 else 1]:
         sizes = [1, *(max(tensor.size(dim), 1) for dim in reversed(order))]
         strides = itertools.accumulate(sizes[:-1], operator.mul)
-        if all(tensor.stride(dim) == stride for dim, stride in zip(reversed(order), strides, strict=True)):
+        places = zip(reversed(order), strides, strict=True)
+        if all(tensor.size(dim) == 1 or tensor.stride(dim) == stride for dim, stride in places):
             return order
     return None
 
 
+def usual_dim_order(sizes: Sequence[int], order: Sequence[int]) -> tuple[int, ...]:
+    """Returns the contiguous order or channels-last if memory in a dim order is in that order; otherwise the dim order.
+
+    Dimensions of size 1 have no place in memory. So an image of one channel or one pixel is contiguous.
+    """
+    moved = [dim for dim in order if sizes[dim] != 1]
+    for usual in (range(len(sizes)), _CHANNELS_LAST)[: 2 if len(sizes) == 4 else 1]:
+        if moved == [dim for dim in usual if sizes[dim] != 1]:
+            return tuple(usual)
+    return tuple(order)
+
+
 def dense(tensor: torch.Tensor) -> torch.Tensor:
-    """Returns the tensor itself if a program can have it; otherwise a contiguous copy."""
+    """Returns the tensor itself if a program can have it; otherwise a copy, which is contiguous for unusual orders."""
     tensor = tensor.resolve_conj().resolve_neg()
-    return tensor if dim_order(tensor) is not None else contiguous(tensor)
+    order = dim_order(tensor)
+    if order is None:
+        return contiguous(tensor)
+    # Other strides of dimensions of size 1 would make PyTorch's fake kernels choose another order for results.
+    usual = torch.empty_permuted(tensor.shape, order, dtype=tensor.dtype)
+    return tensor if tensor.stride() == usual.stride() else usual.copy_(tensor)
 
 
 def contiguous(tensor: torch.Tensor) -> torch.Tensor:

@@ -11,6 +11,7 @@ import torch
 from diagnostics.errors import Finding
 from export import lowering, model_file, phases, program, repeated_work, samples
 from export.delegation import Delegation
+from export.emulator.check import Checked
 from export.graph_passes import passes
 from export.graph_passes.report import PassReport
 
@@ -26,6 +27,7 @@ class Exported:
         graph_passes: the reports of the graph passes, for each method.
         origins: the lines of Python behind the program's instructions, as JSON.
         etrecord: the ETRecord for ExecuTorch's Inspector; None if not requested.
+        checked: the check of each method; empty if not requested.
     """
 
     pte: bytes
@@ -34,11 +36,13 @@ class Exported:
     graph_passes: Mapping[str, Sequence[PassReport]]
     origins: bytes
     etrecord: bytes | None
+    checked: Mapping[str, Checked]
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The failures of graph passes that did not end the export."""
-        return tuple(failure for of in self.graph_passes.values() for one in of for failure in one.failures)
+        """The failures of graph passes that did not end the export, and differences without a fault of the program."""
+        failures = (failure for of in self.graph_passes.values() for one in of for failure in one.failures)
+        return (*failures, *(warning for one in self.checked.values() for warning in one.warnings))
 
 
 def export(
@@ -50,6 +54,7 @@ def export(
     quantize: str = "",
     graph_passes: Sequence[str] = (),
     strict_passes: bool = False,
+    with_check: bool = True,
     with_etrecord: bool = False,
 ) -> Exported:
     """Exports a model file.
@@ -63,9 +68,11 @@ def export(
         graph_passes: names of the passes that prepare the graphs for kernels, and of groups of passes.
         strict_passes: whether an exception in a graph pass ends the export. If not, the call that the pass was
             rewriting stays unchanged, and `warnings` of the result has the failure.
+        with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
-        InputError: the model file is invalid, or PyTorch, ExecuTorch or a backend refused the model.
+        InputError: the model file is invalid, PyTorch, ExecuTorch or a backend refused the model, or the program is
+            wrong.
     """
     selected = passes.select(graph_passes)
     torch.set_num_threads(1)  # With one thread, a reduction has the same result on every machine.
@@ -84,10 +91,11 @@ def export(
             config,
             selected,
             strict_passes=strict_passes,
+            with_check=with_check,
             with_etrecord=with_etrecord,
         )
     of_program = {
-        name: [sample.with_written(built.written[name]) for sample in runs] for name, runs in recorded.items()
+        name: [sample.with_written(built.written[name]) for sample in runs.samples] for name, runs in recorded.items()
     }
     with phases.phase("samples"):
         ptd = samples.serialize(of_program)
@@ -98,4 +106,5 @@ def export(
         built.graph_passes,
         built.origins,
         built.etrecord,
+        built.checked,
     )

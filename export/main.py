@@ -37,9 +37,18 @@ _GRAPH_PASSES = flags.DEFINE_multi_string(
     " several times; empty for none.",
 )
 _STRICT_PASSES = flags.DEFINE_bool(
-    "strict_passes", False, "End the export where a graph pass raises; by default, the export goes on with a warning."
+    "strict_passes",
+    False,
+    "End the export where a graph pass raises or makes the program wrong; by default, there is a warning.",
 )
-_PASSES = flags.DEFINE_string("passes_report", None, "Where to write what the graph passes did, as text.")
+_CHECK_PROGRAM = flags.DEFINE_bool(
+    "check_program",
+    True,
+    "Run the program on the samples and on drawn inputs before it is written, and end the export if it is wrong.",
+)
+_PASSES = flags.DEFINE_string(
+    "passes_report", None, "Where to write what the graph passes did, and what was checked, as text."
+)
 _PASSES_JSON = flags.DEFINE_string("passes_report_json", None, "The same as JSON.")
 _ORIGINS = flags.DEFINE_string(
     "origins", None, "Where to write which line of Python each instruction comes from (.json)."
@@ -75,6 +84,7 @@ def _load(outputs: Sequence[Path | None]) -> command.Export:
             quantize=_QUANTIZE.value,
             graph_passes=[] if _GRAPH_PASSES.value == [""] else _GRAPH_PASSES.value,
             strict_passes=_STRICT_PASSES.value,
+            with_check=_CHECK_PROGRAM.value,
             with_etrecord=bool(_ETRECORD.value),
         )
         contents = (
@@ -82,8 +92,8 @@ def _load(outputs: Sequence[Path | None]) -> command.Export:
             done.ptd,
             delegation.as_text(done.delegations).encode(),
             delegation.as_json(done.delegations).encode(),
-            passes_report.as_text(done.graph_passes).encode(),
-            passes_report.as_json(done.graph_passes).encode(),
+            passes_report.as_text(done.graph_passes, done.checked).encode(),
+            passes_report.as_json(done.graph_passes, done.checked).encode(),
             done.origins,
             done.etrecord,
             phases.as_text().encode(),

@@ -5,19 +5,16 @@ The runtime's profile has the numbers of instructions only.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import torch
-from executorch.exir.emit._emitter import _Emitter, _TopLevelEmitter
-from executorch.exir.schema import DelegateCall, KernelCall
+
+from export.emission import Emission, Instruction
 
 # A frame of a node's stack trace: the file, the line, the function and the code.
 _FRAME = re.compile(r'^ *File "([^<].*)", line (\d+), in (.+)$\n?(?! *File ") *(.*)$', re.MULTILINE)
@@ -25,63 +22,7 @@ _FRAME = re.compile(r'^ *File "([^<].*)", line (\d+), in (.+)$\n?(?! *File ") *(
 _PACKAGES = re.compile(r".*/(?:site|dist)-packages/")
 
 
-@dataclass(frozen=True)
-class Instruction:
-    """An instruction of a method.
-
-    Attributes:
-        nodes: the nodes of the enclosing branches and loops, from the outermost, and last the instruction's own node.
-        operator: the operator that the instruction calls; empty for a call of a backend.
-    """
-
-    nodes: tuple[torch.fx.Node, ...]
-    operator: str
-
-
-# The instructions of each method by number.
-Instructions = Mapping[str, Mapping[int, Instruction]]
-
-
-@contextlib.contextmanager
-def recorded() -> Iterator[Instructions]:
-    """Records the nodes of instructions while ExecuTorch emits a program.
-
-    The program itself has debug handles only for nodes outside of branches and loops.
-    """
-    methods: dict[str, dict[int, Instruction]] = {}
-    instructions: dict[int, Instruction] = {}
-    nodes: list[torch.fx.Node] = []
-    emit = _Emitter.run_node
-
-    def run_node(emitter: _Emitter, node: torch.fx.Node) -> object:
-        nonlocal instructions
-        if isinstance(emitter, _TopLevelEmitter):
-            instructions = methods.setdefault(emitter.name, {})
-        first = len(emitter.chain.instructions)
-        nodes.append(node)
-        emitted: object = emit(emitter, node)
-        for index, instruction in enumerate(
-            emitter.chain.instructions[first:], emitter.instruction_start_offset + first
-        ):
-            # Instructions of a branch or a loop were recorded before, with their own nodes.
-            call = instruction.instr_args
-            if index not in instructions and isinstance(call, KernelCall | DelegateCall):
-                instructions[index] = Instruction(tuple(nodes), _called(emitter, call))
-        nodes.pop()
-        return emitted
-
-    with mock.patch.object(_Emitter, "run_node", run_node):
-        yield methods
-
-
-def _called(emitter: _Emitter, call: KernelCall | DelegateCall) -> str:
-    if isinstance(call, DelegateCall):
-        return ""
-    operator = emitter.emitter_state.operators[call.op_index]
-    return f"{operator.name}.{operator.overload}" if operator.overload else str(operator.name)
-
-
-def as_json(methods: Instructions) -> bytes:
+def as_json(methods: Mapping[str, Emission]) -> bytes:
     """Returns the origins of all instructions as JSON.
 
     `methods` has an object for each method, with an object for each instruction by its number: the operator or the
@@ -90,8 +31,8 @@ def as_json(methods: Instructions) -> bytes:
     """
     frames: dict[tuple[str, int, str, str], int] = {}
     origins = {
-        name: {str(number): _origin(instruction, frames) for number, instruction in instructions.items()}
-        for name, instructions in methods.items()
+        name: {str(number): _origin(instruction, frames) for number, instruction in emission.instructions.items()}
+        for name, emission in methods.items()
     }
     text = json.dumps({"frames": list(frames), "methods": origins}, separators=(",", ":"), sort_keys=True)
     return (text + "\n").encode()

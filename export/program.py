@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,18 +14,20 @@ import torch
 from executorch.exir import (
     EdgeCompileConfig,
     EdgeProgramManager,
+    ExecutorchBackendConfig,
     ExecutorchProgramManager,
     to_edge_transform_and_lower,
 )
 from torch.export import ExportedProgram
-from torch.export.graph_signature import InputKind, OutputKind
 from torch.utils import _pytree as pytree
 
 from diagnostics.errors import InputError
 from export import (
     delegation,
     dense_tensors,
+    emission,
     etrecord,
+    idle_passes,
     lowering_failure,
     mutable_operators,
     origins,
@@ -33,14 +36,20 @@ from export import (
     repeated_work,
 )
 from export.delegation import Delegation
-from export.graph_passes import passes
+from export.emission import Emission
+from export.emulator import check
+from export.emulator.check import Checked, Subject
+from export.emulator.locate import Original
+from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import GraphPass, Stage
 from export.graph_passes.report import PassReport
 from export.graph_passes.snapshot import Snapshot
 from export.lowering import Lowering
+from export.memory import layouts, separate_values, writes
 from export.model_file import Method
-from export.samples import Sample
+from export.samples import Recorded, Sample
 from export.tracing import trace
+from export.wrong_program import WrongProgramError
 
 
 @dataclass(frozen=True)
@@ -53,6 +62,7 @@ class Program:
             values before the outputs of forward().
         delegations: the delegation report of each method.
         graph_passes: the reports of the graph passes, for each method.
+        checked: the check of each method; empty if not requested.
         origins: the lines of Python behind the instructions, as JSON.
         etrecord: the ETRecord; None if not requested.
     """
@@ -61,6 +71,7 @@ class Program:
     written: Mapping[str, Sequence[int]]
     delegations: Mapping[str, Delegation]
     graph_passes: Mapping[str, Sequence[PassReport]]
+    checked: Mapping[str, Checked]
     origins: bytes
     etrecord: bytes | None
 
@@ -73,6 +84,7 @@ class _Emitted:
     written: Mapping[str, Sequence[int]]
     delegations: Mapping[str, Delegation]
     graph_passes: Mapping[str, Sequence[PassReport]]
+    checked: Mapping[str, Checked]
     origins: bytes
 
 
@@ -85,6 +97,7 @@ class _Lowered:
         reports: the reports of the passes that ran, for each method.
         edge: the manager of the methods.
         programs: the graphs of the methods.
+        originals: the graphs of the methods before the passes of the next stage, for the check of the program.
         snapshots: snapshots of the graphs, before the passes of the next stage.
     """
 
@@ -92,17 +105,19 @@ class _Lowered:
     reports: Mapping[str, Sequence[PassReport]]
     edge: EdgeProgramManager
     programs: Mapping[str, ExportedProgram]
+    originals: Mapping[str, Original]
     snapshots: Sequence[Snapshot]
 
 
 def build(
     methods: Sequence[Method],
-    recorded: Mapping[str, Sequence[Sample]],
+    recorded: Mapping[str, Recorded],
     lowerings: Mapping[str, Lowering],
     config: EdgeCompileConfig,
     graph_passes: Sequence[GraphPass] = (),
     *,
     strict_passes: bool = False,
+    with_check: bool = True,
     with_etrecord: bool = False,
 ) -> Program:
     """Exports and lowers methods into one program.
@@ -115,13 +130,18 @@ def build(
         config: the config of the edge dialect.
         graph_passes: the graph passes, which prepare the graphs for kernels.
         strict_passes: whether an exception in a graph pass ends the export.
+        with_check: whether to run the program on the samples before it is returned.
         with_etrecord: whether to make an ETRecord, too.
     Raises:
-        InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model.
+        InputError: PyTorch, ExecuTorch, a quantizer or a backend refused the model, or the program without any graph
+            pass does not have the results of the model.
     """
     if with_etrecord:
         etrecord.check(methods[0])
-    exported = {method.name: _export(method, recorded[method.name], lowerings[method.name]) for method in methods}
+    exported = {
+        method.name: export(method, recorded[method.name].samples, lowerings[method.name]) for method in methods
+    }
+    quantized = {name: _module_of(exported[name]) for name, one in lowerings.items() if one.quantization is not None}
     edge_passes = {name: list(lowering.edge_passes) for name, lowering in lowerings.items() if lowering.edge_passes}
     partitioners = {name: list(lowering.partitioners) for name, lowering in lowerings.items()}
     for_qualcomm = qualcomm.compile_specs(lowerings)
@@ -150,7 +170,22 @@ def build(
             qualcomm.check(edge, {method.name: method for method in methods}, for_qualcomm, said)
             return edge
 
-        attempts = _Attempts(methods, exported, lowerings, to_edge, strict=strict_passes)
+        def checked(
+            emitted: ExecutorchProgramManager, emissions: Mapping[str, Emission], lowered: _Lowered
+        ) -> Mapping[str, Checked]:
+            subjects = [
+                Subject(
+                    method,
+                    recorded[method.name],
+                    quantized.get(method.name),
+                    lowered.originals.get(method.name),
+                    has_own_passes=bool(lowerings[method.name].aten_passes or lowerings[method.name].edge_passes),
+                )
+                for method in methods
+            ]
+            return check.check(emitted, emissions, subjects) if with_check else {}
+
+        attempts = _Attempts(methods, exported, lowerings, to_edge, checked, strict=strict_passes)
         emitted, failures = passes.emit(graph_passes, attempts, strict=strict_passes)
         reports = {
             method.name: [
@@ -167,11 +202,14 @@ def build(
             emitted.written,
             emitted.delegations,
             reports,
+            emitted.checked,
             emitted.origins,
             etrecord.serialize(emitted.executorch, methods[0]) if with_etrecord else None,
         )
     except InputError:
         raise
+    except WrongProgramError as error:
+        raise InputError(error.finding) from error
     except BaseException as error:
         no_sdk = qualcomm.without_sdk(methods[0], for_qualcomm, error)
         names = [one.name for one in graph_passes]
@@ -186,6 +224,7 @@ class _Attempts:
         exported: the graphs of the methods. Each attempt changes them.
         lowerings: the lowering of each method.
         to_edge: lowers the graphs, with some preserved operators.
+        check: checks an emitted program.
         strict: whether an exception in a pass ends the export.
 
     Attributes:
@@ -198,6 +237,7 @@ class _Attempts:
         exported: Mapping[str, ExportedProgram],
         lowerings: Mapping[str, Lowering],
         to_edge: Callable[[Sequence[torch._ops.OpOverload]], EdgeProgramManager],
+        check: Callable[[ExecutorchProgramManager, Mapping[str, Emission], _Lowered], Mapping[str, Checked]],
         *,
         strict: bool,
     ) -> None:
@@ -205,6 +245,7 @@ class _Attempts:
         self._exported = exported
         self._lowerings = lowerings
         self._to_edge = to_edge
+        self._check = check
         self._strict = strict
         self._snapshots: Sequence[Snapshot] = []
         self._lowered: _Lowered | None = None
@@ -215,9 +256,8 @@ class _Attempts:
         lowered = self._lower([one for one in graph_passes if one.stage is Stage.EXPORTED or one.preserved])
         of_passes = self._run(Stage.LOWERED, lowered.programs, graph_passes)
         for program in lowered.programs.values():
-            _keep_initial_state(program)
-            _forget_classes(program)
-        written = {name: _written_inputs(program) for name, program in lowered.programs.items()}
+            finish(program)
+        written = {name: graphs.written_inputs(program) for name, program in lowered.programs.items()}
         delegations = {
             method.name: delegation.of_graph(
                 method,
@@ -227,9 +267,11 @@ class _Attempts:
             for method in self._methods
         }
         reports = {name: [*lowered.reports[name], *of_passes[name]] for name in of_passes}
-        with phases.phase("to_executorch"), origins.recorded() as instructions:
-            executorch = lowered.edge.to_executorch()
-        return _Emitted(executorch, written, delegations, reports, origins.as_json(instructions))
+        with phases.phase("to_executorch"):
+            executorch, emissions = emit(lowered.edge)
+        with phases.phase("check"):
+            checked = self._check(executorch, emissions, lowered)
+        return _Emitted(executorch, written, delegations, reports, checked, origins.as_json(emissions))
 
     def _lower(self, graph_passes: Sequence[GraphPass]) -> _Lowered:
         """Lowers the methods to the edge dialect. With the same passes, reuses the lowering of the last attempt."""
@@ -241,7 +283,8 @@ class _Attempts:
         reports = self._run(Stage.EXPORTED, self._exported, graph_passes)
         edge = self._to_edge([operator for one in graph_passes for operator in one.preserved])
         programs = {method.name: edge.exported_program(method.name) for method in self._methods}
-        self._lowered = _Lowered(graph_passes, reports, edge, programs, self._saved(programs))
+        originals = {name: Original(program) for name, program in programs.items()}
+        self._lowered = _Lowered(graph_passes, reports, edge, programs, originals, self._saved(programs))
         return self._lowered
 
     def _saved(self, programs: Mapping[str, ExportedProgram]) -> list[Snapshot]:
@@ -279,20 +322,36 @@ def _timed_backends() -> Iterator[None]:
         yield
 
 
+def _module_of(exported: ExportedProgram) -> torch.nn.Module:
+    """Returns an exported program as a module that later changes of the program do not change."""
+    shared = {id(tensor): tensor for tensor in exported.state_dict.values()}
+    return copy.deepcopy(exported, shared).module()
+
+
 def _restore(snapshots: Sequence[Snapshot]) -> None:
     for snapshot in snapshots:
         snapshot.restore()
 
 
-def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> ExportedProgram:
+def export(method: Method, eager: Sequence[Sample], lowering: Lowering) -> ExportedProgram:
+    """Exports a method, before all graph passes.
+
+    Args:
+        method: the method.
+        eager: the eager results. The exported method must have the same number and nesting of outputs.
+        lowering: the lowering of the method, which may quantize it.
+    Raises:
+        InputError: PyTorch or a quantizer refused the method.
+    """
     with phases.phase("torch.export"):
-        exported = trace(method, samples)
+        exported = trace(method, eager)
     mutable_operators.check(method, exported)
+    writes.prepare(exported)
     if lowering.quantization is not None:
         with phases.phase("quantization"):
             from export.quantization import quantize  # The import registers operators for quantized programs only.
 
-            exported = quantize(method, exported, samples, lowering.quantization)
+            exported = quantize(method, exported, eager, lowering.quantization)
     dense_tensors.lay_out(exported)
     for index, aten_pass in enumerate(lowering.aten_passes):
         exported = method.source.call(aten_pass, exported)
@@ -300,6 +359,21 @@ def _export(method: Method, samples: Sequence[Sample], lowering: Lowering) -> Ex
             at, what = method.source.location(aten_pass), f"the result of pass {index} of get_aten_passes()"
             raise method.source.nonsense(at, what, exported, "a torch.export.ExportedProgram")
     return exported
+
+
+def finish(program: ExportedProgram) -> None:
+    """Prepares a lowered method for the emission, after all graph passes. Changes the graph in place."""
+    separate_values.separate(program)
+    _keep_initial_state(program)
+    _forget_classes(program)
+
+
+def emit(edge: EdgeProgramManager) -> tuple[ExecutorchProgramManager, Mapping[str, Emission]]:
+    """Emits finished methods as a program. Returns also the record of the emission of each method."""
+    config = ExecutorchBackendConfig(passes=[layouts.ExplicitLayouts()], memory_planning_pass=layouts.Planning())
+    # Graph passes set fake tensors that differ from those of a trace. ExplicitLayouts makes the graph's last trace.
+    with emission.recorded() as emissions, idle_passes.skipped(but=layouts.ExplicitLayouts):
+        return edge.to_executorch(config), emissions
 
 
 def _keep_initial_state(exported: ExportedProgram) -> None:
@@ -337,11 +411,3 @@ def _forget_classes(exported: ExportedProgram) -> None:
     signature = exported.module_call_graph[0].signature
     if signature is not None:
         signature.in_spec, signature.out_spec = plain(signature.in_spec), plain(signature.out_spec)
-
-
-def _written_inputs(exported: ExportedProgram) -> list[int]:
-    """Returns the positions of the inputs that a method writes to, in the order in which ExecuTorch returns them."""
-    signature = exported.graph_signature
-    inputs = [spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT]
-    outputs = [spec.target for spec in signature.output_specs if spec.kind == OutputKind.USER_INPUT_MUTATION]
-    return [inputs.index(name) for name in outputs]

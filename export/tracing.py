@@ -33,6 +33,11 @@ _HINTS = (
         "follow the suggested fixes above, or make that dimension static.",
     ),
     (
+        re.compile(r"Node copy__default of type call_function is missing nn_module_stack"),
+        "a buffer is assigned from another buffer or an input, as by `self.state = self.initial`.",
+        "copy the elements: self.state.copy_(self.initial).",
+    ),
+    (
         re.compile(r"numpy|\.tolist\(\)|tensor subclass", re.I),
         "the model leaves PyTorch in the middle of its computation.",
         "compute with torch functions only.",
@@ -65,6 +70,9 @@ def _export(method: Method) -> torch.export.ExportedProgram:
         exported = _trace(method, strict=False)
         if _written_constants(exported):
             exported = _trace(method, strict=True)
+        if _has_vmap(exported):
+            # The calls below vmap have no batch dimension yet. ExecuTorch fails for those that it keeps whole.
+            exported = exported.run_decompositions({})
     except BaseException as error:
         what = f"torch.export of {method.name}()"
         operator = fake_kernel.operator_without_fake_kernel(error)
@@ -97,6 +105,10 @@ def _export(method: Method) -> torch.export.ExportedProgram:
             )
         )
     return exported
+
+
+def _has_vmap(exported: torch.export.ExportedProgram) -> bool:
+    return any(getattr(node.target, "__name__", "") == "_add_batch_dim" for node in exported.graph.nodes)
 
 
 def _knowing_no_symbols(method: Method) -> list[str]:

@@ -61,6 +61,8 @@ class Aliases:
             return False
         results = self.of(call)
         given = [(written, value) for written, value in outputs(self._program) if value in results]
+        if self._is_copied(call, target):
+            return False
         buffers = [node for node in block if node.op == "placeholder"]
         if not buffers or not given:
             return True
@@ -82,6 +84,14 @@ class Aliases:
             if target in views and (self._is_needed(sources, call) or not self._is_writable(sources)):
                 return False
         return True
+
+    def _is_copied(self, call: graphs.Call, target: Node) -> bool:
+        """Returns whether the target would become a copy, while views of the result read the memory of its base.
+
+        ExecuTorch copies a view that is an output of the method, and has a view of a view read the first one's base.
+        """
+        is_output = (None, call) in outputs(self._program)
+        return is_output and target.target is _VIEW and any(user.op != "output" for user in call.users)
 
     def _is_writable(self, block: Sequence[Node]) -> bool:
         """Returns whether the program may write to memory: no input or constant, and not shared with control flow."""

@@ -14,6 +14,10 @@ from torch.fx import Node
 from export.graph_passes import graphs
 
 
+# The key of a node's metadata with the name of the graph pass that inserted or changed the node last.
+TOUCHED = "rules_executorch_pass"
+
+
 class Stage(Enum):
     """The stage of the export at which a pass runs."""
 

@@ -14,7 +14,7 @@ from executorch.exir.dialects._ops import ops
 from executorch.exir.tensor import dim_order_from_stride
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
-from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, TensorArgument
+from torch.export.graph_signature import ExportGraphSignature, InputKind, InputSpec, OutputKind, TensorArgument
 from torch.fx import Node
 from torch.fx.experimental.symbolic_shapes import optimization_hint, statically_known_true
 
@@ -263,6 +263,14 @@ def is_only_for(node: Node, last: Node) -> bool:
 def is_output(node: Node) -> bool:
     """Returns whether a node is an output of the method or the new value of a buffer."""
     return any(user.op == "output" for user in node.users)
+
+
+def written_inputs(program: ExportedProgram) -> list[int]:
+    """Returns the positions of the inputs that a method writes to, in the order in which ExecuTorch returns them."""
+    signature = program.graph_signature
+    inputs = [spec.arg.name for spec in signature.input_specs if spec.kind == InputKind.USER_INPUT]
+    outputs = [spec.target for spec in signature.output_specs if spec.kind == OutputKind.USER_INPUT_MUTATION]
+    return [inputs.index(name) for name in outputs]
 
 
 def finish(program: ExportedProgram) -> None:

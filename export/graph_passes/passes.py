@@ -18,11 +18,12 @@ from diagnostics.errors import Finding, InputError, Location
 from diagnostics.suggest import did_you_mean, nearest
 from export import phases
 from export.graph_passes import graphs, normal_form, report, rewrites
-from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.graph_passes.graph_pass import TOUCHED, Change, GraphPass, Sites, Stage
 from export.graph_passes.report import PassReport
 from export.graph_passes.snapshot import Snapshot
 from export.model_file import Method
 from export.user_file import first_lines, text_of
+from export.wrong_program import WrongProgramError
 
 _Emitted = TypeVar("_Emitted")
 
@@ -117,14 +118,14 @@ def _contradiction(names: Sequence[str], given: Sequence[str], left_out: Sequenc
 def emit(
     passes: Sequence[GraphPass], attempt: Callable[[Sequence[GraphPass]], _Emitted], *, strict: bool = False
 ) -> tuple[_Emitted, Mapping[str, Exception]]:
-    """Writes a program, without the passes after which ExecuTorch fails.
+    """Writes a program, without the passes after which ExecuTorch fails or the program is wrong.
 
     Args:
         passes: the passes that `select` returned.
         attempt: runs some of the passes on the original methods, and writes the program.
         strict: whether to raise the first failure.
     Returns:
-        The program, and for each removed pass the exception that ExecuTorch raised.
+        The program, and for each removed pass the exception that ExecuTorch or the check of the program raised.
     """
     left, failures = list(passes), dict[str, Exception]()
     while True:
@@ -136,7 +137,7 @@ def emit(
             failure = error
         if strict or not left or (not failures and _fails(attempt, [])):
             raise failure
-        # Bisection finds the first pass, in the order of the passes, after which ExecuTorch fails.
+        # Bisection finds the first pass, in the order of the passes, after which an attempt fails.
         counts = range(1, len(left))
         count = bisect.bisect_left(counts, True, key=lambda count: _fails(attempt, left[:count])) + 1
         failures[left.pop(count - 1).name] = failure
@@ -224,9 +225,13 @@ def _prepare(stage: Stage, program: ExportedProgram) -> None:
 
 
 def _apply(one: GraphPass, sites: Sites) -> Sequence[Change]:
+    before = {node: (node.target, node.args, node.kwargs) for node in sites.program.graph.nodes}
     changes = one.run(sites.program, sites)
     if changes:
         graphs.finish(sites.program)
+        for node in sites.program.graph.nodes:
+            if node.op == "call_function" and before.get(node) != (node.target, node.args, node.kwargs):
+                node.meta[TOUCHED] = one.name
     return changes
 
 
@@ -254,18 +259,31 @@ def _run(one: GraphPass, method: Method, program: ExportedProgram, saved: Snapsh
 
 
 def blamed(done: PassReport, method: Method, error: Exception) -> PassReport:
-    """Returns the report of a pass that was removed since ExecuTorch raised an exception after the pass.
+    """Returns the report of a pass that was removed since ExecuTorch failed, or the program was wrong, after the pass.
 
     Args:
         done: the report of the pass.
         method: the method.
-        error: ExecuTorch's exception.
+        error: the exception of ExecuTorch or of the check of the program.
     """
+    if isinstance(error, WrongProgramError):
+        return _blamed_for_wrong_program(done, method, error)
     raised = f"ExecuTorch raised {type(error).__name__} after"
     found = f"{raised} the graph pass {done.name}: {first_lines(text_of(error))}"
     details = dict.fromkeys(f"{one.at or one.node}: {one.what}" for one in done.changes)
     warning = _finding(method.at, found, _leaving_out(done.name), tuple(details)[:_MOST_DETAILS], severity="warning")
     return PassReport(done.name, f"{raised} the pass", failures=(warning,))
+
+
+def _blamed_for_wrong_program(done: PassReport, method: Method, error: WrongProgramError) -> PassReport:
+    """Returns the report of a pass with which the program is wrong. The warning belongs to the wrong method only."""
+    left_out = "the program is wrong with the pass"
+    if error.method != method.name:
+        return PassReport(done.name, left_out)
+    fault = error.finding
+    found = f"with the graph pass {done.name}, {fault.found}"
+    warning = _finding(fault.where, found, _leaving_out(done.name), fault.details, severity="warning")
+    return PassReport(done.name, left_out, failures=(warning,))
 
 
 def _failure_of_normal_form(method: Method, error: Exception) -> Finding:
@@ -291,7 +309,7 @@ def _leaving_out(name: str) -> str:
 
 
 def _finding(
-    at: Location,
+    at: Location | str,
     found: str,
     workaround: str,
     details: tuple[str, ...] = (),

@@ -1,4 +1,4 @@
-"""The report of the changes of graph passes, for each method."""
+"""The report of the changes of graph passes and of the check of the program, for each method."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PassReport:
         name: the name of the pass.
         left_out: the reason why the pass did not run; empty if the pass ran.
         changes: the changes.
-        failures: the exceptions of the pass. The call of each exception stayed unchanged.
+        failures: the exceptions of the pass, whose calls stayed unchanged, or the reason for `left_out`.
     """
 
     name: str
@@ -56,10 +56,16 @@ def of_pass(method: Method, name: str, changes: Sequence[Change], failures: tupl
     )
 
 
-def as_json(reports: Mapping[str, Sequence[PassReport]]) -> str:
-    """Returns the report as JSON, for tools."""
+def as_json(reports: Mapping[str, Sequence[PassReport]], checked: Mapping[str, object]) -> str:
+    """Returns the report as JSON, for tools.
+
+    Args:
+        reports: the reports of the passes, for each method.
+        checked: the result of the check of each checked method, as an object that `str` describes.
+    """
     methods = {name: [_as_dict(one) for one in of] for name, of in reports.items()}
-    return json.dumps({"methods": methods}, indent=2) + "\n"
+    checks = {name: _check(name, checked) for name in reports}
+    return json.dumps({"methods": methods, "checks": checks}, indent=2) + "\n"
 
 
 def _as_dict(report: PassReport) -> dict[str, Any]:
@@ -72,9 +78,14 @@ def _as_dict(report: PassReport) -> dict[str, Any]:
     }
 
 
-def as_text(reports: Mapping[str, Sequence[PassReport]]) -> str:
-    """Returns the report as text, for users."""
-    return "\n".join(line for name, of in reports.items() for line in _lines(name, of)) + "\n"
+def as_text(reports: Mapping[str, Sequence[PassReport]], checked: Mapping[str, object]) -> str:
+    """Returns the report as text, for users. The arguments are those of `as_json`."""
+    lines = [line for name, of in reports.items() for line in (*_lines(name, of), f"  check: {_check(name, checked)}")]
+    return "\n".join(lines) + "\n"
+
+
+def _check(method: str, checked: Mapping[str, object]) -> str:
+    return str(checked.get(method, "left out"))
 
 
 def _lines(method: str, reports: Sequence[PassReport]) -> Iterator[str]:

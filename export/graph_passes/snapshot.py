@@ -7,6 +7,7 @@ import dataclasses
 
 from torch.export import ExportedProgram
 from torch.export.graph_signature import ExportGraphSignature
+from torch.fx import GraphModule
 
 
 class Snapshot:
@@ -15,6 +16,9 @@ class Snapshot:
     def __init__(self, program: ExportedProgram) -> None:
         self._program = program
         self._graph = copy.deepcopy(program.graph)
+        # Branches and bodies of loops, which ExecuTorch replaces.
+        children = program.graph_module.named_children()
+        self._bodies = {name: copy.deepcopy(child) for name, child in children if isinstance(child, GraphModule)}
         self._signature = _copy(program.graph_signature)
         self._state_dict = dict(program.state_dict)
         self._constants = dict(program.constants)
@@ -23,6 +27,8 @@ class Snapshot:
         """Restores the method. The restored nodes are new objects with the same names. May be called several times."""
         program = self._program
         program.graph_module.graph = copy.deepcopy(self._graph)
+        for name, body in self._bodies.items():
+            setattr(program.graph_module, name, copy.deepcopy(body))
         program._graph_signature = _copy(self._signature)
         for now, before in ((program.state_dict, self._state_dict), (program.constants, self._constants)):
             now.clear()

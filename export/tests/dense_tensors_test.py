@@ -162,8 +162,24 @@ def get_sample_inputs():
         self.assertEqual(dense_tensors.dim_order(x), [0, 1, 2, 3])
         self.assertEqual(dense_tensors.dim_order(x.to(memory_format=torch.channels_last)), [0, 2, 3, 1])
         self.assertEqual(dense_tensors.dim_order(torch.tensor(1)), [])
-        for not_dense in (x[::2], x.mT, x[0, 0, :1].expand(2, 5), torch.zeros(8).as_strided((4, 1), (1, 7))):
+        for not_dense in (x[:, ::2], x.mT, x[0, 0, :1].expand(2, 5)):
             self.assertIsNone(dense_tensors.dim_order(not_dense))
+
+    def test_dimensions_of_size_1(self) -> None:
+        """Dimensions of size 1 have no place in memory. A program has their usual strides."""
+        for sizes, strides, usual in (
+            ((4, 1), (1, 7), (1, 1)),
+            ((1, 3, 4, 5), (120, 20, 5, 1), (60, 20, 5, 1)),
+            ((1, 1, 9, 9), (81, 1, 9, 1), (81, 81, 9, 1)),
+            ((2, 8, 1, 1), (8, 1, 8, 8), (8, 1, 1, 1)),
+        ):
+            x = torch.arange(200.0).as_strided(sizes, strides)
+            self.assertEqual(dense_tensors.dim_order(x), [*range(len(sizes))])
+            self.assertEqual(dense_tensors.dense(x).stride(), usual)
+            self.assertTrue(torch.equal(dense_tensors.dense(x), x))
+        image = torch.arange(200.0).as_strided((1, 8, 3, 5), (7, 1, 40, 8))
+        self.assertEqual(dense_tensors.dim_order(image), [0, 2, 3, 1])
+        self.assertEqual(dense_tensors.dense(image).stride(), (120, 1, 40, 8))
 
 
 if __name__ == "__main__":

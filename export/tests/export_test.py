@@ -688,16 +688,14 @@ class ErrorTest(_Files):
     def test_write_to_a_tensor_that_is_no_buffer(self) -> None:
         source = _module(
             """
-            def __init__(self):
-                super().__init__()
-                self.kept = [torch.zeros(2)]
             def forward(self, x):
-                self.kept[0].add_(x)
-                return self.kept[0] * 2
+                KEPT.add_(x)
+                return KEPT * 2
             """,
             "(torch.ones(2),)",
+            before="KEPT = torch.zeros(2)",
         )
-        self.assert_error(source, "state-outside-buffers model.py:10:1")
+        self.assert_error(source, "state-outside-buffers model.py:7:1")
 
     def test_outputs_that_vary(self) -> None:
         source = _module(
@@ -746,6 +744,21 @@ class CommandTest(_Files):
             written.append(((self.folder / "out.pte").read_bytes(), (self.folder / "out.txt").read_text()))
         self.assertEqual(written[0], written[1])
         self.assertNotEqual(written[0], written[2])
+
+    def test_check(self) -> None:
+        self.model.write_text(_LINEAR)
+        programs = []
+        for flags, line in (
+            ((), "1 of 1 samples and 3 drawn inputs have the results of the module"),
+            (("--nocheck_program",), "left out"),
+        ):
+            result = self.run_tool(*flags, "--passes_report=out.txt", "--passes_report_json=out.json")
+            self.assertEqual((result.returncode, result.stderr), (0, ""))
+            self.assertEqual((self.folder / "out.txt").read_text().splitlines()[-1], f"  check: {line}")
+            checks = json.loads((self.folder / "out.json").read_text())["checks"]
+            self.assertEqual(checks, {"forward": line})
+            programs.append((self.folder / "out.pte").read_bytes())
+        self.assertEqual(programs[0], programs[1])
 
     def test_traceback(self) -> None:
         self.model.write_text(_module("def forward(self, x): return x.add_(y=1)", "(torch.ones(1),)"))

@@ -85,6 +85,7 @@ class PhasesTest(absltest.TestCase):
             "pass no_ops",
             "backends",
             "to_executorch",
+            "check",
         ):
             self.assertIn(name, seconds)
         self.assertEqual(["other", "total"], list(seconds)[-2:])

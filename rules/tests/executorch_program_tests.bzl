@@ -75,6 +75,7 @@ def _without_qnn_test_impl(ctx):
     action = action_with_mnemonic(env, "EtExport")
     asserts.equals(env, NO_QNN_SDK | {"PYTHONHASHSEED": "0"}, action.env)
     asserts.equals(env, ["default"], values_of(action.argv, "--graph_passes"))
+    asserts.false(env, "--nocheck_program" in action.argv)
     return analysistest.end(env)
 
 _without_qnn_test = analysistest.make(_without_qnn_test_impl)
@@ -86,6 +87,17 @@ def _verbose_test_impl(ctx):
     asserts.true(env, "--traceback" in action.argv)
     asserts.true(env, "--strict_passes" in action.argv)
     return analysistest.end(env)
+
+def _without_check_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    for mnemonic in ["EtExport", "EtRecord", "EtExportTimes"]:
+        asserts.true(env, "--nocheck_program" in action_with_mnemonic(env, mnemonic).argv)
+    return analysistest.end(env)
+
+_without_check_test = analysistest.make(
+    _without_check_test_impl,
+    config_settings = {str(Label("//rules:check_programs")): False},
+)
 
 _verbose_test = analysistest.make(
     _verbose_test_impl,
@@ -198,6 +210,11 @@ def executorch_program_test_suite(name):
         size = "small",
         target_under_test = ":program_without_qnn",
     )
+    _without_check_test(
+        name = "program_without_check_test",
+        size = "small",
+        target_under_test = ":program_without_qnn",
+    )
     _without_qnn_test(
         name = "program_without_qnn_test",
         size = "small",
@@ -211,6 +228,7 @@ def executorch_program_test_suite(name):
             ":program_of_two_lines_test",
             ":program_verbose_test",
             ":program_with_sdk_test",
+            ":program_without_check_test",
             ":program_without_qnn_test",
         ],
     )

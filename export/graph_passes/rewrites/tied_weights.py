@@ -31,7 +31,7 @@ class _Layer:
         if mm := Mm.of(node):
             return cls(mm, mm.input, mm.mat2)
         addmm = Addmm.of(node)
-        # A bias of one dimension has an element for each output feature.
+        # A bias of one dimension has an element for each output feature, or one for all of them.
         if addmm is None or graphs.value(addmm.input).dim() != 1:
             return None
         return cls(addmm, addmm.mat1, addmm.mat2)
@@ -74,7 +74,8 @@ def _swap(node: Node, layer: _Layer, weight: Node) -> None:
     product = graphs.like(result, (outputs, rows), (rows, 1))
     if isinstance(layer.call, Addmm):
         bias = layer.call.input
-        column = ViewCopy(bias, (outputs, 1)).insert(node, graphs.like(graphs.value(bias), (outputs, 1), (1, 1)))
+        (count,) = graphs.value(bias).shape
+        column = ViewCopy(bias, (count, 1)).insert(node, graphs.like(graphs.value(bias), (count, 1), (1, 1)))
         swapped = layer.call.replace(input=column, mat1=weight, mat2=columns).insert(node, product)
     else:
         swapped = Mm(weight, columns).insert(node, product)

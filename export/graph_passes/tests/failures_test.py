@@ -92,10 +92,10 @@ class FailuresTest(PassTestCase):
         self.assertIn("a fault of rules_executorch", warning.cause)
         self.assertIn("report", warning.fix)
         self.assertIn('graph_passes = [..., "-negated_twice"]', warning.fix)
-        text = report.as_text(exported.graph_passes)
+        text = report.as_text(exported.graph_passes, exported.checked)
         self.assertIn(f"negated_twice: 2 changes\n    2: negated twice; {self.folder}/model.py:12:1", text)
         self.assertIn(f"left as it was: {self.folder}/model.py:13:1: {found}", text)
-        (of_pass,) = json.loads(report.as_json(exported.graph_passes))["methods"]["forward"]
+        (of_pass,) = json.loads(report.as_json(exported.graph_passes, exported.checked))["methods"]["forward"]
         self.assertEqual(of_pass["failures"], [{"at": f"{self.folder}/model.py:13:1", "found": found}])
 
     def test_without_a_call(self) -> None:
@@ -114,7 +114,9 @@ class FailuresTest(PassTestCase):
         self.assertEqual(
             self._lines(exported), [("the graph pass lost raised KeyError in forward(): 'nothing'", mock.ANY)]
         )
-        self.assertIn("lost: left out: the pass raised KeyError", report.as_text(exported.graph_passes))
+        self.assertIn(
+            "lost: left out: the pass raised KeyError", report.as_text(exported.graph_passes, exported.checked)
+        )
 
     def test_everywhere(self) -> None:
         """A pass that fails at more calls than one may is left out."""
@@ -129,7 +131,9 @@ class FailuresTest(PassTestCase):
             with mock.patch.object(passes, "_MOST_FAILURES", 2):
                 exported = self.export(self._SOURCE, ["all"], strict=False)
         self.assertLen(exported.warnings, 3)
-        self.assertIn("fails: left out: the pass raised ValueError", report.as_text(exported.graph_passes))
+        self.assertIn(
+            "fails: left out: the pass raised ValueError", report.as_text(exported.graph_passes, exported.checked)
+        )
 
     def test_broken_graph(self) -> None:
         """A pass that leaves a graph that is none has raised."""
@@ -142,7 +146,9 @@ class FailuresTest(PassTestCase):
         with self._passes(("out_of_order", out_of_order)):
             exported = self.export(self._SOURCE, ["all"], strict=False)
         self.check_values(exported)
-        self.assertIn("out_of_order: left out: the pass raised", report.as_text(exported.graph_passes))
+        self.assertIn(
+            "out_of_order: left out: the pass raised", report.as_text(exported.graph_passes, exported.checked)
+        )
 
     def test_executorch_fails_behind_a_pass(self) -> None:
         def good(program: ExportedProgram, sites: Sites) -> list[Change]:
@@ -239,7 +245,10 @@ class FailuresTest(PassTestCase):
         self.assertEqual(warning.found, "the preparation of forward() for graph passes raised KeyError: 'no view'")
         self.assertIn("graph_passes = []", warning.fix)
         self.assertEqual(caught.exception.findings[0].found, warning.found)
-        self.assertIn("views: left out: the preparation of the graph failed", report.as_text(exported.graph_passes))
+        self.assertIn(
+            "views: left out: the preparation of the graph failed",
+            report.as_text(exported.graph_passes, exported.checked),
+        )
 
     def test_strict(self) -> None:
         for stage, target in (

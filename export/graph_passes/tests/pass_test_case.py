@@ -13,12 +13,12 @@ from unittest import mock
 import torch
 from absl.testing import absltest
 from executorch.exir import EdgeCompileConfig, to_edge_transform_and_lower
-from executorch.exir.tensor import get_scalar_type
 from executorch.extension.flat_tensor.serialize.serialize import FlatTensorSerializer
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 from torch.export import ExportedProgram
 
 from codegen.inputs import program_reader
+from export import samples
 from export.exporter import Exported, export
 from export.graph_passes import passes, quantized
 from export.graph_passes.graph_pass import GraphPass, Stage
@@ -175,14 +175,11 @@ class PassTestCase(absltest.TestCase):
 
     def check_values(self, exported: Exported) -> None:
         """The program gives what PyTorch gives."""
-        samples = FlatTensorSerializer().deserialize(exported.ptd)
-        tensors = {}
-        for key, entry in samples.named_data.items():
-            dtype = get_scalar_type(entry.tensor_layout.scalar_type)
-            flat = torch.frombuffer(bytearray(samples.buffers[entry.buffer_index]), dtype=dtype)
-            order = list(entry.tensor_layout.dim_order)
-            in_memory = flat.reshape([entry.tensor_layout.sizes[dim] for dim in order])
-            tensors[key] = in_memory.permute([order.index(dim) for dim in range(len(order))])
+        payload = FlatTensorSerializer().deserialize(exported.ptd)
+        tensors = {
+            key: samples.tensor(samples.Value(entry.tensor_layout, payload.buffers[entry.buffer_index]))
+            for key, entry in payload.named_data.items()
+        }
         module = _load_for_executorch_from_buffer(exported.pte)
         keys = sorted(tensors, key=lambda key: int(key.rpartition("/")[2]))
         for sample in range(sum(key.endswith("/output/0") for key in keys)):

@@ -111,7 +111,11 @@ class SelectionTest(PassTestCase):
     def test_none(self) -> None:
         exported = self.export(model_file("return x.clone() + 1.0", "torch.rand(2)"), [])
         self.assertIn("dim_order_ops::_clone_dim_order.out", self.calls(exported))
-        self.assertEqual(report.as_text(exported.graph_passes), "forward: no graph passes\n")
+        self.assertEqual(
+            report.as_text(exported.graph_passes, exported.checked),
+            "forward: no graph passes\n  check: 1 of 1 samples and 3 drawn inputs have the results of the module\n",
+        )
+        self.assertEqual(report.as_text(exported.graph_passes, {}), "forward: no graph passes\n  check: left out\n")
 
     def test_reports(self) -> None:
         exported = self.export(
@@ -119,7 +123,7 @@ class SelectionTest(PassTestCase):
         )
         model = f"{self.folder}/model.py"
         self.assertEqual(
-            report.as_text(exported.graph_passes),
+            report.as_text(exported.graph_passes, exported.checked),
             textwrap.dedent(
                 f"""\
                 forward:
@@ -127,10 +131,14 @@ class SelectionTest(PassTestCase):
                     1: aten::expand_copy that changes nothing; {model}:13:1
                     2: dim_order_ops::_clone_dim_order that changes nothing; {self.folder}/model.py:12:1, {model}:13:1
                   views: 0 changes
+                  check: 1 of 1 samples and 3 drawn inputs have the results of the module
                 """
             ),
         )
-        of_method = json.loads(report.as_json(exported.graph_passes))["methods"]["forward"]
+        written = json.loads(report.as_json(exported.graph_passes, exported.checked))
+        self.assertEqual(written["checks"], {"forward": str(exported.checked["forward"])})
+        self.assertEqual(json.loads(report.as_json(exported.graph_passes, {}))["checks"], {"forward": "left out"})
+        of_method = written["methods"]["forward"]
         self.assertEqual([one["name"] for one in of_method], ["no_ops", "views"])
         self.assertEqual(of_method[0]["changes"][0]["at"], f"{self.folder}/model.py:12:1")
         self.assertEqual(of_method[0]["left_out"], "")

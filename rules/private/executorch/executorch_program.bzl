@@ -39,6 +39,8 @@ def _export(ctx, outputs, requirements = _WORKER, **kwargs):
     args.add_all(one_line_each(ctx, "graph_passes") or [""], format_each = "--graph_passes=%s")
     if ctx.attr._strict_passes[BuildSettingInfo].value:
         args.add("--strict_passes")
+    if not ctx.attr._check_programs[BuildSettingInfo].value:
+        args.add("--nocheck_program")
     if ctx.attr.quantize:
         args.add(one_line_each(ctx, "quantize"), format = "--quantize=%s")
     op_packages = [package[QnnOpPackageLibraryInfo].folder for package in ctx.attr.qnn_op_packages]
@@ -135,7 +137,7 @@ The program can be lowered to backends, by `backends` and `quantize` or by funct
 backend takes stay in the program, and `et_operator_library` selects them. Output groups:
 
 - `delegation_report`: the operators of each delegate, the remaining operators, and the reasons, as text and as JSON.
-- `graph_pass_report`: the changes of `graph_passes`.
+- `graph_pass_report`: the changes of `graph_passes`, and the samples on which the export checked the program.
 - `origins`: the line of Python behind each instruction.
 - `etrecord`: the ETRecord, which ExecuTorch's Inspector reads together with a profile. Needs pandas in the lock or in `deps`.
 - `times`: exports once more and writes `<name>.times.txt`, the seconds of each phase.""",
@@ -171,6 +173,10 @@ backend takes stay in the program, and `et_operator_library` selects them. Outpu
             doc = "A recipe that quantizes the model before the lowering: `xnnpack_int8`, or `xnnpack_int8_dynamic`, which computes the " +
                   "ranges of activations in each run. The calibration uses the model file's `get_calibration_inputs()` or the samples. " +
                   "For other quantizers, define `get_quantizer()` in the model file.",
+        ),
+        "_check_programs": attr.label(
+            default = "//rules:check_programs",
+            providers = [BuildSettingInfo],
         ),
         "_export": attr.label(
             default = "//export",

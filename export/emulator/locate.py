@@ -1,0 +1,138 @@
+"""Finds the first operator of a program whose result differs from that of the graph before the graph passes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import InputKind, OutputKind
+from torch.fx import GraphModule, Node
+from torch.utils import _pytree as pytree
+
+from export import tolerance
+from export.emulator.code import Kernel
+from export.emulator.machine import Machine
+
+# The key of a node's metadata with the name of the node of the original graph whose value the node has.
+_ORIGIN = "rules_executorch_origin"
+# Operators whose results jump: a small difference of an argument can make a large difference of the result.
+_DISCONTINUOUS = frozenset(
+    {
+        *("aten::argmax", "aten::argmin", "aten::argsort", "aten::max", "aten::min", "aten::sort", "aten::topk"),
+        *("aten::eq", "aten::ge", "aten::gt", "aten::le", "aten::lt", "aten::ne", "aten::nonzero", "aten::sign"),
+        *("aten::ceil", "aten::floor", "aten::floor_divide", "aten::fmod", "aten::remainder", "aten::round"),
+        *("aten::trunc", "aten::max_pool2d_with_indices", "quantized_decomposed::quantize_per_channel"),
+        *("quantized_decomposed::quantize_per_tensor", "dim_order_ops::_to_dim_order_copy", "aten::bucketize"),
+    }
+)
+
+
+@dataclass(frozen=True)
+class Located:
+    """The first operator with a different result.
+
+    Attributes:
+        operator: the name of the operator.
+        difference: the difference of the result.
+        nodes: the nodes behind the operator, the innermost last.
+        is_discontinuous: whether the function is not continuous.
+    """
+
+    operator: str
+    difference: str
+    nodes: tuple[Node, ...]
+    is_discontinuous: bool
+
+    def __str__(self) -> str:
+        return f"the difference starts at {self.operator}"
+
+
+class Original:
+    """The graph of a method before graph passes.
+
+    Args:
+        program: the method. Later changes of the graph do not matter.
+    """
+
+    def __init__(self, program: ExportedProgram) -> None:
+        for node in program.graph.nodes:
+            node.meta[_ORIGIN] = node.name
+        self._root = program.graph_module
+        self._graph = torch.fx.Graph()
+        copies: dict[Node, Node] = {}
+        self._output = self._graph.output(self._graph.graph_copy(program.graph, copies))
+        self._specs = list(program.graph_signature.input_specs)
+        self._outputs = list(program.graph_signature.output_specs)
+        self._state = {**program.constants, **program.state_dict}
+
+    def values(self, runs: Sequence[Sequence[Any]]) -> dict[str, Any]:
+        """Runs the graph several times. Returns the values of the nodes in the last run, by name."""
+        state = dict(self._state)
+        values: dict[str, Any] = {}
+        for run in runs:
+            interpreter = _Interpreter(GraphModule(self._root, self._graph))
+            given = iter(run)
+            arguments = [
+                next(given) if spec.kind is InputKind.USER_INPUT else state[str(spec.target)] for spec in self._specs
+            ]
+            with torch.no_grad():
+                results = interpreter.run(*arguments)
+            values = interpreter.values
+            for spec, result in zip(self._outputs, results, strict=True):
+                if spec.kind is OutputKind.BUFFER_MUTATION:
+                    state[str(spec.target)] = result
+        return values
+
+
+class _Interpreter(torch.fx.Interpreter):
+    """Runs a graph and keeps the values of all nodes by name."""
+
+    def __init__(self, module: GraphModule) -> None:
+        super().__init__(module, garbage_collect_values=False)
+        self.values: dict[str, Any] = {}
+
+    def run_node(self, n: Node) -> Any:
+        self.values[n.name] = result = super().run_node(n)
+        return result
+
+
+def first_difference(machine: Machine, original: Original, runs: Sequence[Sequence[Any]]) -> Located | None:
+    """Finds the first operator whose result differs beyond the tolerance, in the last of several runs.
+
+    Args:
+        machine: the method, before its first run.
+        original: the graph before graph passes.
+        runs: the inputs of each run.
+    """
+    try:
+        values = original.values(runs)
+    except Exception:  # Operators of branches and loops may have changed since.
+        return None
+    # By the name of the original node. If several nodes have one original node, the last one has its value: a node that
+    # a graph pass inserts before another node has the metadata of this node.
+    found: dict[str, Located | None] = {}
+
+    def observe(step: Kernel, results: Sequence[Any]) -> None:
+        origin = step.nodes[-1].meta.get(_ORIGIN) if step.nodes else None
+        if origin is None:
+            return
+        difference = _difference(values.get(origin), results)
+        name = step.operator.name
+        is_discontinuous = name.rpartition(".")[0] in _DISCONTINUOUS
+        found.pop(origin, None)
+        found[origin] = Located(name, difference, step.nodes, is_discontinuous) if difference else None
+
+    for number, run in enumerate(runs):
+        machine.run(run, observe if number == len(runs) - 1 else None)
+    return next((one for one in found.values() if one is not None), None)
+
+
+def _difference(expected: Any, results: Sequence[Any]) -> str:
+    for wanted, result in zip(pytree.tree_leaves(expected), results, strict=False):
+        is_same_kind = isinstance(wanted, torch.Tensor) and isinstance(result, torch.Tensor)
+        if is_same_kind and (wanted.shape, wanted.dtype) == (result.shape, result.dtype):
+            return tolerance.difference(wanted, result)
+    return ""

@@ -1,0 +1,220 @@
+"""Tests of the check that an export makes of its own program: errors, warnings, and passes that are left out."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+from unittest import mock
+
+import torch
+from absl.testing import absltest
+from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
+from torch.export import ExportedProgram
+
+from diagnostics.errors import InputError
+from diagnostics.golden import case
+from export.emulator import operators
+from export.emulator.operators import UnknownOperatorError
+from export.emulator.tests.kinds import KINDS, Kind
+from export.exporter import Exported, export
+from export.graph_passes import graphs, passes
+from export.graph_passes.graph_pass import Change, GraphPass, Sites, Stage
+from export.memory import separate_values
+
+_ADD = graphs.EDGE.aten.add.Tensor
+_NEG = graphs.EDGE.aten.neg.default
+_EXP = graphs.EDGE.aten.exp.default
+
+_Run = Callable[[ExportedProgram, Sites], Sequence[Change]]
+
+# Line 6 adds, line 10 too.
+_TWO_METHODS = """\
+import torch
+
+
+class Adds(torch.nn.Module):
+    def forward(self, x, y):
+        return x.exp() + y
+
+
+class Counts(torch.nn.Module):
+    def forward(self, x): return x.exp()
+
+
+def get_model():
+    x = torch.tensor([1.0, 2.0])
+    return {"adds": (Adds(), (x, x)), "counts": (Counts(), (x,))}
+"""
+_ONE_METHOD = """\
+import torch
+
+
+class Model(torch.nn.Module):
+    def forward(self, x, y):
+        z = x.exp()
+        return z + y
+
+
+def get_model():
+    return Model(), (torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0]))
+"""
+
+_OWN_PASS = """
+
+def get_aten_passes():
+    def with_sin(program):
+        for node in program.graph.nodes:
+            if node.target is torch.ops.aten.exp.default:
+                node.target = torch.ops.aten.sin.default
+        return program
+
+    return [with_sin]
+"""
+
+
+def _with_alpha(alpha: float) -> _Run:
+    """A pass that multiplies the second summand of each sum by a number."""
+
+    def run(program: ExportedProgram, sites: Sites) -> list[Change]:
+        changes = []
+        for call in sites.calls(_ADD):
+            call.kwargs = {"alpha": alpha}
+            changes.append(Change.of(call, "another sum"))
+        return changes
+
+    return run
+
+
+def _negates_twice(program: ExportedProgram, sites: Sites) -> list[Change]:
+    changes = []
+    for call in sites.calls(_EXP):
+        for _ in range(2):
+            call.args = (graphs.insert_call(call, _NEG, call.args, graphs.value(call)),)
+        changes.append(Change.of(call, "negated twice"))
+    return changes
+
+
+@contextlib.contextmanager
+def _passes(**named: _Run) -> Iterator[None]:
+    """Has these passes only."""
+    found = [GraphPass(name, Stage.LOWERED, run, reference="") for name, run in named.items()]
+    with (
+        mock.patch.object(passes, "PASSES", found),
+        mock.patch.object(passes, "_GROUPS", {"all": frozenset(named)}),
+    ):
+        yield
+
+
+class CheckTest(case.TestCase):
+    def export(self, source: str, *names: str, **options: Any) -> Exported:
+        self.write("model.py", source)
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            return export(self.directory / "model.py", graph_passes=names, **options)
+
+    def test_right_program(self) -> None:
+        exported = self.export(_TWO_METHODS)
+        self.assertEqual(exported.warnings, ())
+        checked = {name: str(one) for name, one in exported.checked.items()}
+        expected = "1 of 1 samples and 3 drawn inputs have the results of the module"
+        self.assertEqual(checked, {"adds": expected, "counts": expected})
+
+    def test_wrong_pass_is_left_out(self) -> None:
+        with _passes(a_right=_negates_twice, b_wrong=_with_alpha(2), c_right=_negates_twice):
+            exported = self.export(_TWO_METHODS, "all")
+        self.assert_findings(exported.warnings, "graph-pass-failed model.py:6:1")
+        self.assertEqual([one.severity for one in exported.warnings], ["warning"])
+        self.assertIn("the difference starts at aten::add.out", exported.warnings[0].found)
+        left_out = {
+            (method, one.name): one.left_out
+            for method, of in exported.graph_passes.items()
+            for one in of
+            if one.left_out
+        }
+        words = "the program is wrong with the pass"
+        self.assertEqual(left_out, {("adds", "b_wrong"): words, ("counts", "b_wrong"): words})
+        kept = [one.name for one in exported.graph_passes["adds"] if one.changes]
+        self.assertEqual(kept, ["a_right", "c_right"])
+        x = torch.tensor([1.0, 2.0])
+        (result,) = _load_for_executorch_from_buffer(exported.pte).run_method("adds", (x, x))
+        torch.testing.assert_close(result, x.exp() + x)
+
+    def test_wrong_pass_is_an_error(self) -> None:
+        with _passes(wrong=_with_alpha(2)):
+            self.assert_refused(
+                lambda: self.export(_ONE_METHOD, "all", strict_passes=True), "wrong-program model.py:7:1"
+            )
+
+    def test_without_check(self) -> None:
+        with _passes(wrong=_with_alpha(2)):
+            exported = self.export(_ONE_METHOD, "all", with_check=False)
+        self.assertEqual((exported.checked, exported.warnings), ({}, ()))
+        x, y = torch.tensor([1.0, 2.0]), torch.tensor([3.0, 4.0])
+        (result,) = _load_for_executorch_from_buffer(exported.pte).run_method("forward", (x, y))
+        torch.testing.assert_close(result, x.exp() + 2 * y)
+
+    def test_wrong_without_passes(self) -> None:
+        source = KINDS["two conds on one input"].source()
+        with mock.patch.object(separate_values, "separate"):
+            for names in ((), ("default",)):
+                self.assert_refused(functools.partial(self.export, source, *names), "wrong-program model.py:14:1")
+        self.assertEqual(self.export(source, "default").warnings, ())
+
+    def test_wrong_pass_beside_branches(self) -> None:
+        # Each attempt without some of the passes begins with the branches as they were.
+        source = KINDS["two conds on one input"].source()
+        with _passes(a_right=_negates_twice, b_wrong=_with_alpha(2), c_right=_negates_twice):
+            exported = self.export(source, "all")
+        self.assertEqual([one.id for one in exported.warnings], ["graph-pass-failed"])
+        self.assertIn("with the graph pass b_wrong, the program of forward() is wrong", exported.warnings[0].found)
+
+    def test_jump_is_a_warning(self) -> None:
+        """A rounding error decides which of two almost equal elements is the largest one."""
+        source = _ONE_METHOD.replace("x.exp()", "x * 2.0").replace("return z + y", "return (z + y).argmax()")
+        source = source.replace("[1.0, 2.0]", "[1.0, 1.25]").replace("[3.0, 4.0]", "[0.5, 0.0]")
+        with _passes(rounds=_with_alpha(1 - 1e-6)):
+            exported = self.export(source, "all")
+        self.assert_findings(exported.warnings, "wrong-program model.py:7:1")
+        self.assertEqual([one.severity for one in exported.warnings], ["warning"])
+
+    def test_random_numbers_are_a_warning(self) -> None:
+        exported = self.export(_ONE_METHOD.replace("x.exp()", "torch.rand_like(x)"))
+        (warning,) = exported.warnings
+        self.assertEqual((warning.id, warning.severity), ("wrong-program", "warning"))
+        self.assertRegex(warning.cause, r"the model draws random numbers: aten::rand")
+
+    def test_own_pass_is_a_warning(self) -> None:
+        exported = self.export(_ONE_METHOD + _OWN_PASS)
+        self.assert_findings(exported.warnings, "wrong-program model.py:10:1")
+        self.assertEqual([one.severity for one in exported.warnings], ["warning"])
+
+    def test_as_exact_as_the_module(self) -> None:
+        """The module gives 0, the program 8. The exact result is 3."""
+        source = _ONE_METHOD.replace("return z + y", "return (x + y) - x").replace("z = x.exp()", "")
+        source = source.replace("[1.0, 2.0]", "[1e8, 1e8]").replace("[3.0, 4.0]", "[3.0, 3.0]")
+        with _passes(rounds=_with_alpha(2)):
+            exported = self.export(source, "all")
+        self.assertEqual(exported.warnings, ())
+        self.assertEqual([one.name for one in exported.graph_passes["forward"] if one.changes], ["rounds"])
+
+    def test_operator_that_raises(self) -> None:
+        """In ExecuTorch's program, the state of a scan keeps its largest sizes."""
+        lines = "from torch._higher_order_ops.scan import scan\nreturn scan(lambda c, a: (c + a, c * 2), x0[0] * 0, x0)"
+        source = Kind(lines, ("torch.randn(4, 6)",)).source()
+        source += "\n\ndef get_dynamic_shapes():\n    return ({1: torch.export.Dim('n', max=16)},)\n"
+        with self.assertRaises(InputError) as caught:
+            self.export(source)
+        (finding,) = caught.exception.findings
+        self.assertEqual(finding.id, "wrong-program")
+        self.assertIn("aten::copy_ raised RuntimeError: The size of tensor a (16) must match", finding.found)
+
+    def test_unknown_operator(self) -> None:
+        with mock.patch.object(operators, "find", side_effect=UnknownOperatorError("PyTorch has no operator a::b")):
+            exported = self.export(_ONE_METHOD)
+        self.assertEqual(str(exported.checked["forward"]), "not run: PyTorch has no operator a::b")
+
+
+if __name__ == "__main__":
+    absltest.main()

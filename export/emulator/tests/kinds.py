@@ -1,0 +1,407 @@
+"""Modules of the kinds whose programs were wrong: views of channels-last memory, state, control flow, in-place writes.
+
+Each kind has siblings. A test exports all of them without passes, with the default passes and with all passes.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from dataclasses import dataclass
+
+_TEMPLATE = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+
+class Model(nn.Module):
+    def __init__(self):
+        super().__init__()
+{init}
+
+    def forward(self, {takes}):
+{forward}
+
+
+def get_model():
+    return Model(), ({example})
+
+
+def get_sample_inputs():
+    torch.manual_seed(1)
+    return [{samples}]
+"""
+_LAST = ".to(memory_format=torch.channels_last)"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A module.
+
+    Attributes:
+        forward: the lines of forward(), whose inputs are x0, x1...
+        inputs: Python expressions of the inputs.
+        init: the lines of the constructor.
+    """
+
+    forward: str
+    inputs: tuple[str, ...]
+    init: str = "pass"
+
+    def source(self) -> str:
+        """Returns the text of the model file. The module runs three times."""
+        example = "".join(f"{one}, " for one in self.inputs)
+        return _TEMPLATE.format(
+            init=textwrap.indent(textwrap.dedent(self.init).strip(), " " * 8),
+            forward=textwrap.indent(textwrap.dedent(self.forward).strip(), " " * 8),
+            takes=", ".join(f"x{index}" for index in range(len(self.inputs))),
+            example=example,
+            samples=", ".join([f"({example})"] * 3),
+        )
+
+
+def _views_of_channels_last() -> dict[str, Kind]:
+    views = {
+        "pixel_shuffle": "F.pixel_shuffle({}, 2)",
+        "pixel_unshuffle": "F.pixel_unshuffle({}, 2)",
+        "channel_shuffle": "F.channel_shuffle({}, 2)",
+        "groups": "{}.reshape(2, 2, 4, 6, 8).permute(0, 2, 1, 3, 4)",
+        "patches": "{}.reshape(2, 8, 3, 2, 4, 2).permute(0, 2, 4, 1, 3, 5).flatten(3).flatten(1, 2)",
+        "flatten": "{}.flatten(1)",
+        "tokens": "{}.flatten(2).transpose(1, 2)",
+        "unflatten": "{}.unflatten(1, (2, 4)).sum(1)",
+        "unsqueeze": "{}.unsqueeze(1).squeeze(1)",
+        "rows": "{}.reshape(-1, 8) * 2",
+    }
+    kinds = {}
+    for name, view in views.items():
+        given = Kind(f"return {view.format('x0')}", (f"torch.randn(2, 8, 6, 8){_LAST}",))
+        kinds[f"{name} of a channels-last input"] = given
+        inside = Kind(f"y = (x0 + 1){_LAST}\nreturn {view.format('y')}", ("torch.randn(2, 8, 6, 8)",))
+        kinds[f"{name} of a value made channels-last"] = inside
+        layer = Kind(
+            f"return {view.format('self.layer(x0)')}",
+            ("torch.randn(2, 8, 6, 8)",),
+            "self.layer = nn.Conv2d(8, 8, 3, padding=1).to(memory_format=torch.channels_last)",
+        )
+        kinds[f"{name} of a convolution with a channels-last weight"] = layer
+    kinds["super-resolution"] = Kind(
+        "return F.pixel_shuffle(self.b(torch.relu(self.a(x0))), 2)",
+        (f"torch.randn(1, 3, 8, 8){_LAST}",),
+        "self.a = nn.Conv2d(3, 16, 3, padding=1)\nself.b = nn.Conv2d(16, 12, 3, padding=1)",
+    )
+    kinds["vision transformer's patches"] = Kind(
+        "return self.layer(self.patch(x0).flatten(2).transpose(1, 2))",
+        (f"torch.randn(1, 3, 8, 8){_LAST}",),
+        "self.patch = nn.Conv2d(3, 16, 4, 4)\nself.layer = nn.Linear(16, 16)",
+    )
+    return kinds
+
+
+def _one_channel_or_pixel() -> dict[str, Kind]:
+    to_one = "self.first = nn.Conv2d(16, 1, 3, padding=1)"
+    ends = {
+        "a convolution": ("self.last(y)", "self.last = nn.Conv2d(1, 2, 3, padding=1)"),
+        "a transposed convolution": ("self.last(y)", "self.last = nn.ConvTranspose2d(1, 2, 2, 2)"),
+        "an upsampling": ("F.interpolate(y, scale_factor=2.0)", "pass"),
+        "a pool": ("F.max_pool2d(y, 3, 1, 1)", "pass"),
+        "a sum": ("y + 1", "pass"),
+    }
+    views = {"flatten(2)": ".flatten(2)", "squeeze(1)": ".squeeze(1)", "flatten(1)": ".flatten(1)", "mT": ".mT @ z"}
+    kinds = {}
+    for end, (call, init) in ends.items():
+        for view, text in views.items():
+            forward = f"y = self.first(x0)\nz = {call}\nreturn z{text} * 2"
+            kinds[f"one channel, {end}, {view}"] = Kind(forward, ("torch.randn(1, 16, 9, 9)",), f"{to_one}\n{init}")
+    kinds["one channel, a head"] = Kind(
+        "return self.net(x0)",
+        ("torch.randn(1, 16, 9, 9)",),
+        "self.net = nn.Sequential(nn.Conv2d(16, 1, 3, padding=1), nn.Conv2d(1, 2, 3, padding=1), nn.Flatten(2),"
+        " nn.Linear(81, 4))",
+    )
+    kinds["one pixel"] = Kind(
+        "return self.b(self.a(x0)).flatten(1) + F.pixel_shuffle(self.b(self.a(x0)), 2).flatten(1)",
+        ("torch.randn(2, 16, 1, 1)",),
+        "self.a = nn.Conv2d(16, 32, 1)\nself.b = nn.Conv2d(32, 8, 3, padding=1)",
+    )
+    kinds["one pixel of a batch of one"] = Kind(
+        "y = F.adaptive_avg_pool2d(self.a(x0), 1)\nreturn (self.b(y) * self.a(x0)).flatten(2).mT",
+        ("torch.randn(1, 16, 8, 8)",),
+        "self.a = nn.Conv2d(16, 32, 3, padding=1)\nself.b = nn.Conv2d(32, 32, 1)",
+    )
+    for dtype in ("torch.float16", "torch.bfloat16"):
+        kinds[f"one channel, {dtype}"] = Kind(
+            "return self.net(x0).flatten(2)",
+            (f"torch.randn(1, 16, 9, 9).to({dtype})",),
+            f"self.net = nn.Sequential(nn.Conv2d(16, 1, 3, padding=1), nn.Conv2d(1, 2, 3, padding=1)).to({dtype})",
+        )
+    return kinds
+
+
+def _layers_of_permuted() -> dict[str, Kind]:
+    layers = {
+        "LayerNorm": "nn.LayerNorm(16)",
+        "RMSNorm": "nn.RMSNorm(16)",
+        "Linear": "nn.Linear(16, 16)",
+        "Softmax": "nn.Softmax(-1)",
+    }
+    kinds = {}
+    for name, layer in layers.items():
+        kinds[f"{name} between convolutions"] = Kind(
+            "y = self.norm(self.a(x0).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)\nreturn self.b(y)",
+            ("torch.randn(1, 16, 8, 8)",),
+            f"self.a = nn.Conv2d(16, 16, 1)\nself.norm = {layer}\nself.b = nn.Conv2d(16, 16, 3, padding=1, bias=False)",
+        )
+        kinds[f"{name} before a convolution"] = Kind(
+            "return self.b(self.norm(x0).permute(0, 3, 1, 2))",
+            ("torch.randn(1, 8, 8, 16)",),
+            f"self.norm = {layer}\nself.b = nn.Conv2d(16, 16, 3, padding=1, bias=False)",
+        )
+        kinds[f"{name} of a channels-last value"] = Kind(
+            "return self.norm(x0) * 2",
+            (f"torch.randn(3, 1, 8, 16){_LAST}",),
+            f"self.norm = {layer}",
+        )
+        kinds[f"{name} of a channels-last value of several channels"] = Kind(
+            "return self.norm(x0) * 2",
+            (f"torch.randn(3, 4, 8, 16){_LAST}",),
+            f"self.norm = {layer}",
+        )
+        kinds[f"{name} of one channel made channels-last"] = Kind(
+            f"return self.norm((x0 + 1){_LAST}) * 2", ("torch.randn(3, 1, 8, 16)",), f"self.norm = {layer}"
+        )
+        kinds[f"{name} after a convolution to one channel"] = Kind(
+            "return self.norm(self.a(x0))",
+            ("torch.randn(2, 16, 8, 16)",),
+            f"self.a = nn.Conv2d(16, 1, 3, padding=1)\nself.norm = {layer}",
+        )
+    kinds["a norm between wide convolutions"] = Kind(
+        "y = self.norm(self.a(x0).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)\nreturn self.b(y)",
+        ("torch.randn(1, 64, 16, 16)",),
+        "self.a = nn.Conv2d(64, 64, 1)\nself.norm = nn.LayerNorm(64)\nself.b = nn.Conv2d(64, 64, 3, padding=1, bias=False)",
+    )
+    kinds["attention of channels-last values"] = Kind(
+        "y = self.a(x0)\nreturn F.scaled_dot_product_attention(y, y, y)",
+        ("torch.randn(2, 16, 8, 8)",),
+        "self.a = nn.Conv2d(16, 16, 3, padding=1)",
+    )
+    return kinds
+
+
+def _state() -> dict[str, Kind]:
+    p, s = 'self.register_buffer("p", torch.tensor([5.0, 6.0]))', 'self.register_buffer("s", torch.zeros(2))'
+    q = 'self.register_buffer("q", torch.tensor([1.0, 2.0]))'
+    x = ("torch.tensor([1.0, 2.0])",)
+    return {
+        "a buffer from a buffer": Kind("y = self.s + x0\nself.s.copy_(self.p)\nreturn y", x, f"{p}\n{s}"),
+        "a buffer from a view of a buffer": Kind(
+            "y = self.s + x0\nself.s.copy_(self.p.view(1, 2)[0])\nreturn y", x, f"{p}\n{s}"
+        ),
+        "a buffer from an input": Kind("y = self.s + x0\nself.s.copy_(x0)\nreturn y", x, s),
+        "a buffer from a parameter": Kind(
+            "y = self.s + x0\nself.s.copy_(self.w)\nreturn y", x, f"{s}\nself.w = nn.Parameter(torch.ones(2))"
+        ),
+        "a buffer from a constant": Kind(
+            "y = self.s + x0\nself.s.copy_(torch.tensor([3.0, 4.0]))\nreturn y", x, s
+        ),
+        "a delay line": Kind(
+            "y = self.s + x0\nself.s.copy_(self.p)\nself.p.copy_(self.q)\nself.q.copy_(x0)\nreturn y", x, f"{p}\n{s}\n{q}"
+        ),
+        "a delay line the other way": Kind(
+            "self.q.copy_(x0)\nself.p.copy_(self.q)\nself.s.copy_(self.p)\nreturn self.s + 1", x, f"{p}\n{s}\n{q}"
+        ),
+        "a swap": Kind(
+            "t = self.s.clone()\nself.s.copy_(self.p)\nself.p.copy_(t)\nreturn self.s + x0", x, f"{p}\n{s}"
+        ),
+        "a swap of computed values": Kind(
+            "a, b = self.p + 1, self.s + 2\nself.s.copy_(a)\nself.p.copy_(b)\nreturn self.s * self.p + x0", x, f"{p}\n{s}"
+        ),
+        "a buffer assigned from a view of a buffer": Kind(
+            "y = self.s + x0\nself.s = self.p.view(1, 2)[0]\nself.p = self.p + 1\nreturn y", x, f"{p}\n{s}"
+        ),
+        "the old value": Kind("y = self.s.clone()\nself.s.copy_(x0)\nreturn y", x, s),
+        "the old value's view": Kind("y = self.s.clone().view(2, 1)\nself.s.add_(x0)\nreturn y", x, s),
+        "the new value": Kind("self.s.add_(x0)\nreturn self.s, self.s.view(2, 1)", x, s),
+        "two buffers from a view of one": Kind(
+            "v = self.q.view(1, 2).clone()\nself.q.copy_(x0)\nself.s.copy_(v[0])\nself.p.copy_(v[0] + 1)\nreturn v",
+            x,
+            f"{p}\n{s}\n{q}",
+        ),
+        "a buffer written twice": Kind("self.s.add_(x0)\ny = self.s * 2\nself.s.mul_(3)\nreturn y", x, s),
+        "an index_copy after a copy": Kind(
+            "self.g.copy_(self.h)\nself.h.index_copy_(0, torch.tensor([1]), x0[None])\nreturn self.g + self.h",
+            x,
+            'self.register_buffer("g", torch.zeros(3, 2))\nself.register_buffer("h", torch.ones(3, 2))',
+        ),
+        "an index_copy into a copy": Kind(
+            "self.g.copy_(self.h)\nself.g.index_copy_(0, torch.tensor([1]), x0[None])\nreturn self.g + self.h",
+            x,
+            'self.register_buffer("g", torch.zeros(3, 2))\nself.register_buffer("h", torch.ones(3, 2))',
+        ),
+        "a write through a view": Kind(
+            "self.g.view(-1)[2:4] = x0\nself.g[0].add_(1)\nreturn self.g * 2",
+            x,
+            'self.register_buffer("g", torch.zeros(3, 2))',
+        ),
+        "a written input": Kind("x0.add_(1)\nself.s.copy_(x0)\nreturn x0 * 2", x, s),
+        "two written inputs": Kind(
+            "x0.copy_(x1)\nx1.add_(1)\nreturn x0 + x1", ("torch.tensor([1.0, 2.0])", "torch.tensor([3.0, 4.0])")
+        ),
+        "a parameter written between two reads": Kind(
+            "y = self.w * 2\nself.w.copy_(x0)\nreturn y + self.w",
+            x,
+            "self.w = nn.Parameter(torch.ones(2), requires_grad=False)",
+        ),
+    }
+
+
+def _control_flow() -> dict[str, Kind]:
+    x = ("torch.randn(4, 6)",)
+    branches = "self.l = nn.Linear(6, 6)"
+
+    def cond(inputs: str, then: str, otherwise: str, positive: str = "x0.sum() > 0") -> str:
+        return f"torch.cond({positive}, lambda a: {then}, lambda a: {otherwise}, ({inputs},))"
+
+    one, two = cond("x0", "a * 2 + 1", "a - 3"), cond("x0", "a + 5", "a * 7 - 1", "x0.sum() > 1000")
+    return {
+        "two conds on one input": Kind(f"a = {one}\nb = {two}\nreturn a + b", x),
+        "two conds returned": Kind(f"a = {one}\nb = {two}\nreturn a, b", x),
+        "a cond of a cond": Kind(f"y = {one}\nreturn {cond('y', 'a + 5', 'a * 7 - 1')} + y", x),
+        "three conds": Kind(f"a = {one}\nb = {two}\nc = {cond('a', 'a - 1', 'a + 1')}\nreturn a * b - c", x),
+        "a nested cond": Kind(
+            f"def f(a):\n    b = {cond('a', 'a + 1', 'a - 1', 'a.sum() > 2')}\n"
+            f"    c = {cond('a', 'a * 3', 'a * 4', 'a.sum() > 3')}\n    return b * c\n"
+            "return torch.cond(x0.sum() > 0, f, f, (x0,)) * 2",
+            x,
+        ),
+        "a nested cond on both sides": Kind(
+            f"def f(a):\n    b = a * 2\n    c = {cond('b', 'a + 1', 'a - 1', 'a.sum() > 2')}\n    return b * c, c + 1\n"
+            "def g(a):\n    return a + 1, a - 1\n"
+            f"y = {two}\nb, c = torch.cond(x0.sum() > 0, f, g, (x0,))\nreturn y + b - c",
+            x,
+        ),
+        "a cond with two results": Kind(
+            f"a, b = {cond('x0', '(a * 2, a + 1)', '(a - 3, a * a)')}\nc = {two}\nreturn a + b * c", x
+        ),
+        "a cond with a result of another size": Kind(
+            f"a, b = {cond('x0', '(a.sum(0), a + 1)', '(a.amax(0), a * a)')}\nc = {two}\nreturn a + b * c", x
+        ),
+        "a cond, then a map": Kind(
+            f"from torch._higher_order_ops.map import map\na = {one}\n"
+            "b = map(lambda r, w: r * w + 1, x0, x0[0] * 2)\nreturn a + b, a",
+            x,
+        ),
+        "a map, then a cond": Kind(
+            f"from torch._higher_order_ops.map import map\nb = map(lambda r, w: r * w + 1, x0, x0[0] * 2)\na = {one}\n"
+            "return a + b, a, b",
+            x,
+        ),
+        "a view of a cond": Kind(f"return {one}.unsqueeze(0) + 1", x),
+        "a flattened cond": Kind(f"return {one}.flatten() * 2", x),
+        "a view of a cond, returned": Kind(f"y = {one}\nreturn y.view(6, 4), y", x),
+        "a linear layer of a cond": Kind(f"return self.l({one})", x, branches),
+        "a linear layer in a cond": Kind(f"return {cond('x0', 'self.l(a)', 'a - 3')} + {two}", x, branches),
+        "a convolution of a cond": Kind(
+            f"return self.l({cond('x0', 'a * 2', 'a - 3')})",
+            ("torch.randn(2, 4, 16)",),
+            "self.l = nn.Conv1d(4, 8, 3, padding=1)",
+        ),
+        "a cond of an image": Kind(
+            f"y = self.a(x0)\nreturn self.b({cond('y', 'a * 2', 'a - 3')}).flatten(1)",
+            ("torch.randn(1, 16, 8, 8)",),
+            "self.a = nn.Conv2d(16, 16, 3, padding=1)\nself.b = nn.Conv2d(16, 16, 3, padding=1)",
+        ),
+        "a written parameter, then a cond": Kind(
+            f"y = {one} + self.w\nself.w.copy_(x0[0])\nreturn y * self.w",
+            x,
+            "self.w = nn.Parameter(torch.ones(6))",
+        ),
+        "a cond whose result is state": Kind(
+            f"y = {one}\nself.s.copy_(y)\nz = {two}\nreturn self.s + z", x, 'self.register_buffer("s", torch.zeros(4, 6))'
+        ),
+        "a scan": Kind(
+            "from torch._higher_order_ops.scan import scan\n"
+            "def f(c, a):\n    n = torch.tanh(self.l(a) + c)\n    return n, n * 2\n"
+            "c, y = scan(f, torch.zeros(6), x0)\nreturn c + 1, y",
+            x,
+            branches,
+        ),
+        "a scan in reverse": Kind(
+            "from torch._higher_order_ops.scan import scan\n"
+            "def f(c, a):\n    n = torch.tanh(self.l(a) + c)\n    return n, n * 2\n"
+            "c, y = scan(f, torch.zeros(6), x0, reverse=True)\nreturn c + 1, y",
+            x,
+            branches,
+        ),
+        "a view of a map": Kind(
+            "from torch._higher_order_ops.map import map\n"
+            "y = map(lambda r: r * 2, x0)\nreturn y.view(24) + 1, torch.stack([y, y.relu()], -1)",
+            x,
+        ),
+        "views of a scan": Kind(
+            "from torch._higher_order_ops.scan import scan\n"
+            "def f(c, a):\n    return c + a, c * a\n"
+            "c, y = scan(f, torch.zeros(6), x0)\nreturn c.view(2, 3) * 2, y.view(24) + 1",
+            x,
+        ),
+        "a scan, then a cond": Kind(
+            "from torch._higher_order_ops.scan import scan\n"
+            "def f(c, a):\n    n = c + a\n    return n, n * 2\n"
+            f"c, y = scan(f, torch.zeros(6), x0)\nz = {one}\nreturn c + z, y - z",
+            x,
+        ),
+    }
+
+
+def _writes() -> dict[str, Kind]:
+    x = ("torch.randn(4, 6)", "torch.tensor([1, 5])", "torch.tensor([10.0, 20.0])")
+    put = "z = (x0 * 2).view(24).index_put((x1,), x2)"
+    return {
+        "a written view, viewed and returned": Kind(f"{put}\nreturn z, z.view(4, 6) + 1", x),
+        "a written view, viewed twice": Kind(f"{put}\nreturn z.view(4, 6) + 1, z.view(6, 4) * 2", x),
+        "a written view, its base, returned": Kind(
+            "b = x0 * 2\nz = b.view(24).index_put((x1,), x2)\nreturn z, z.view(4, 6) + 1, b", x
+        ),
+        "a written value, returned, with its view": Kind(
+            "z = (x0 * 2).index_put((x1 % 4,), x0[:2])\nreturn z, z.view(24) + 1", x
+        ),
+        "two writes of one view": Kind(
+            "b = (x0 * 2).view(24)\ny = b.index_put((x1,), x2)\nz = y.index_put((x1 + 1,), x2 + 1)\n"
+            "return z.view(4, 6) * 2, z",
+            x,
+        ),
+        "two writes of one base": Kind(
+            "b = (x0 * 2).view(24)\ny = b.index_put((x1,), x2)\nz = b.index_put((x1 + 1,), x2)\n"
+            "return y.view(4, 6) * 2, z.view(4, 6) + 1",
+            x,
+        ),
+        "a write behind a returned view": Kind(
+            "b = x0 * 2\nv = b.view(24)\nz = b.index_put((x1 % 4,), x0[:2])\nreturn v, z + 1", x
+        ),
+        "a write by a slice": Kind("b = x0 * 2\nv = b.view(24)\nv[2:4] = x2\nreturn b + 1, v", x),
+        "a write of a buffer's view": Kind(
+            "self.g.view(24).index_copy_(0, x1, x2)\nreturn self.g + 1, self.g.view(6, 4) * 2",
+            x,
+            'self.register_buffer("g", torch.zeros(4, 6))',
+        ),
+        "a linear layer under vmap": Kind(
+            "return torch.vmap(lambda a: F.linear(a, self.w, self.b))(x0[None])",
+            x[:1],
+            "self.w = nn.Parameter(torch.randn(3, 6))\nself.b = nn.Parameter(torch.randn(3))",
+        ),
+        "a bias of one element": Kind(
+            "y = F.embedding(x0, self.w).flatten(0, 1)\nreturn torch.addmm(self.b, y, self.w.t())",
+            ("torch.tensor([[1, 2]])",),
+            "self.w = nn.Parameter(torch.randn(7, 6))\nself.b = nn.Parameter(torch.randn(1))",
+        ),
+    }
+
+
+KINDS = {
+    **_views_of_channels_last(),
+    **_one_channel_or_pixel(),
+    **_layers_of_permuted(),
+    **_state(),
+    **_control_flow(),
+    **_writes(),
+}

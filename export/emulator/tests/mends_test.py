@@ -1,0 +1,81 @@
+"""Without one of the mends of wrong programs, the export of a module of its kind fails."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+from absl.testing import absltest, parameterized
+
+from diagnostics.errors import InputError
+from export.emulator.tests.kinds import KINDS
+from export.exporter import export
+from export.graph_passes.aliases import Aliases
+from export.memory import layouts, separate_values, writes
+
+
+def _nothing(*_: Any) -> None:
+    pass
+
+
+def _without(where: Any, name: str, instead: Any = _nothing) -> AbstractContextManager[Any]:
+    return mock.patch.object(where, name, instead)
+
+
+def _copies_of(*orders: str) -> AbstractContextManager[Any]:
+    """Leaves copies of layouts out, but those for some orders."""
+    in_order = layouts.ExplicitLayouts._in_order
+
+    def some(self: Any, value: Any, order: str, meta: Any) -> Any:
+        return in_order(self, value, order if order in orders else "", meta)
+
+    return _without(layouts.ExplicitLayouts, "_in_order", some)
+
+
+_EXPORTED = "return torch.export.export(Model(), (torch.tensor([1.0, 2.0]),)).run_decompositions()"
+_ALL = ("all",)
+_DEFAULT = ("default",)
+# The kind, the passes, and the mend that is taken out.
+_CASES: Sequence[tuple[str, tuple[str, ...], AbstractContextManager[Any]]] = (
+    ("pixel_shuffle of a channels-last input", (), _copies_of()),
+    ("patches of a value made channels-last", _DEFAULT, _copies_of()),
+    ("vision transformer's patches", _ALL, _copies_of()),
+    ("a norm between wide convolutions", _ALL, _copies_of("contiguous")),
+    ("a parameter written between two reads", (), _without(writes, "_make_buffers")),
+    ("a delay line", (), _without(writes, "_copies_placeholder", lambda _: False)),
+    ("two conds on one input", (), _without(separate_values, "_separate_results")),
+    ("a view of a cond", _DEFAULT, _without(separate_values, "_is_view", lambda _: False)),
+    ("a written view, viewed and returned", _DEFAULT, _without(Aliases, "_is_copied", lambda *_: False)),
+)
+
+
+class MendsTest(parameterized.TestCase):
+    @parameterized.named_parameters((f"{number}: {case[0]}", *case) for number, case in enumerate(_CASES))
+    def test_without(self, kind: str, group: tuple[str, ...], taken_out: AbstractContextManager[Any]) -> None:
+        model = Path(self.create_tempdir().full_path) / "model.py"
+        model.write_text(KINDS[kind].source())
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            export(model, graph_passes=group, strict_passes=True)
+            with taken_out, self.assertRaises(InputError) as caught:
+                export(model, graph_passes=group, strict_passes=True)
+        self.assertIn(caught.exception.findings[0].id, ("wrong-program", "user-code-raised"))
+
+    def test_without_copies_of_outputs(self) -> None:
+        # The graph is functional already, so that no call of copy_ is left which could get a source of its own.
+        source = KINDS["a buffer from a buffer"].source()
+        source = source.replace("return Model(), (torch.tensor([1.0, 2.0]), )", _EXPORTED)
+        model = Path(self.create_tempdir().full_path) / "model.py"
+        model.write_text(source)
+        export(model, strict_passes=True)
+        taken_out = mock.patch.object(separate_values, "_separate_outputs")
+        with taken_out, self.assertRaisesRegex(InputError, "the program of forward\\(\\) is wrong"):
+            export(model, strict_passes=True)
+
+
+if __name__ == "__main__":
+    absltest.main()

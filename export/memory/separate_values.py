@@ -1,0 +1,93 @@
+"""Copies the values that ExecuTorch's memory plan would let another value overwrite.
+
+- The branches of a `cond` have memory that the branches of the next `cond`, and the body of the next loop, use again.
+  The result of a `cond` lies in this memory, and ExecuTorch plans other memory for its views.
+- ExecuTorch refuses a view of the result of a loop: the sizes of the result may vary, those of the view may not.
+- At the end of a method, ExecuTorch copies new values to buffers and to inputs, one after another. A value that lies in
+  a buffer which is copied to before is lost, and so is an output that lies in such a buffer. If the new value of a
+  buffer is another buffer or an input, ExecuTorch copies nothing.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Iterator
+
+import torch
+from executorch.exir.delegate import executorch_call_delegate
+from torch.export import ExportedProgram
+from torch.fx import GraphModule, Node
+
+from export.graph_passes import graphs
+from export.graph_passes.aliases import Aliases, outputs
+from export.graph_passes.calls import ViewCopy
+
+_COND = torch.ops.higher_order.cond
+_CLONE = graphs.EDGE.dim_order_ops._clone_dim_order.default
+
+
+def separate(program: ExportedProgram) -> None:
+    """Inserts the copies. Changes the graph of a method in place."""
+    for module in program.graph_module.modules():
+        if isinstance(module, GraphModule):
+            _separate_results(module)
+    _separate_outputs(program)
+    program.graph_module.recompile()
+
+
+def _separate_results(module: GraphModule) -> None:
+    nodes = list(module.graph.nodes)
+    flows = [node for node in nodes if _is_control_flow(node)]
+    for flow in flows:
+        is_overwritten = flow.target is _COND and flow is not flows[-1]
+        for result in list(flow.users):
+            if result.target is operator.getitem and (is_overwritten or any(map(_is_view, result.users))):
+                _copy(result, result.next, list(result.users))
+    if flows:
+        module.recompile()
+
+
+def _is_control_flow(node: Node) -> bool:
+    return isinstance(node.target, torch._ops.HigherOrderOperator) and node.target is not executorch_call_delegate
+
+
+def _is_view(node: Node) -> bool:
+    return ViewCopy.of(node) is not None
+
+
+def _separate_outputs(program: ExportedProgram) -> None:
+    end = program.graph.output_node()
+    given = outputs(program)
+    copied_to = {written for written, value in given if written is not None and value is not written}
+    aliases = Aliases(program) if copied_to else None
+    values = []
+    for written, value in given:
+        if isinstance(value, Node) and aliases is not None and _is_lost(aliases, copied_to, written, value):
+            value = _copy(value, end, ())
+        values.append(value)
+    end.args = (tuple(values),)
+    for spec, value in zip(program.graph_signature.output_specs, values, strict=True):
+        if isinstance(value, Node):
+            spec.arg.name = value.name
+
+
+def _is_lost(aliases: Aliases, copied_to: set[Node], written: Node | None, value: Node) -> bool:
+    """Returns whether an output has no memory of its own when ExecuTorch copies new values to buffers and inputs."""
+    if written is not None and value is not written and value.op == "placeholder":
+        return True
+    # A view that is an output of the method is a copy. A view that becomes the value of a buffer is none.
+    if written is None and _is_view(value):
+        return False
+    return any(node in copied_to and node is not written for node in aliases.of(value))
+
+
+def _copy(value: Node, before: Node, users: Iterator[Node] | list[Node] | tuple[()]) -> Node:
+    """Inserts a copy of a value before a node, and has some users of the value read the copy."""
+    tensor = graphs.value(value)
+    order = graphs.dim_order(tensor)
+    with value.graph.inserting_before(before):
+        copy = value.graph.call_function(_CLONE, (value,), {"dim_order": [*order]})
+    copy.meta = {**value.meta, "val": tensor}
+    for user in users:
+        user.replace_input_with(value, copy)
+    return copy

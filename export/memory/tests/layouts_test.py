@@ -1,0 +1,55 @@
+"""Tests of the copies for dim orders, and of the dim orders that the memory plan gets."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from pathlib import Path
+
+from absl.testing import absltest, parameterized
+
+from codegen.inputs import program_reader
+from export.dense_tensors import usual_dim_order
+from export.emulator.tests.kinds import KINDS
+from export.exporter import export
+
+_COPY = "dim_order_ops::_to_dim_order_copy.out"
+
+
+class LayoutsTest(parameterized.TestCase):
+    def has_copies(self, kind: str) -> bool:
+        """Whether the program of a kind copies to another dim order."""
+        folder = Path(self.create_tempdir().full_path)
+        (folder / "model.py").write_text(KINDS[kind].source())
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            exported = export(folder / "model.py")
+        (folder / "model.pte").write_bytes(exported.pte)
+        return _COPY in program_reader.read(str(folder / "model.pte"), "model").calls
+
+    @parameterized.parameters("pixel_shuffle of a channels-last input", "patches of a channels-last input")
+    def test_copies(self, kind: str) -> None:
+        self.assertTrue(self.has_copies(kind))
+
+    @parameterized.parameters("one channel, a head", "LayerNorm before a convolution", "the new value", "a delay line")
+    def test_no_copies_of_contiguous_memory(self, kind: str) -> None:
+        self.assertFalse(self.has_copies(kind))
+
+    @parameterized.parameters(
+        ((1, 1, 9, 9), (0, 2, 1, 3), (0, 1, 2, 3)),
+        ((2, 1, 3, 4), (0, 2, 3, 1), (0, 1, 2, 3)),
+        ((2, 8, 1, 1), (0, 2, 3, 1), (0, 1, 2, 3)),
+        ((2, 8, 1, 5), (2, 0, 3, 1), (0, 2, 3, 1)),
+        ((2, 8, 3, 5), (0, 2, 3, 1), (0, 2, 3, 1)),
+        ((2, 8, 3, 5), (0, 3, 2, 1), (0, 3, 2, 1)),
+        ((2, 8, 3), (0, 2, 1), (0, 2, 1)),
+        ((2, 1, 3), (0, 2, 1), (0, 1, 2)),
+        ((), (), ()),
+    )
+    def test_usual_dim_order(
+        self, sizes: tuple[int, ...], order: tuple[int, ...], expected: tuple[int, ...]
+    ) -> None:
+        self.assertEqual(usual_dim_order(sizes, order), expected)
+
+
+if __name__ == "__main__":
+    absltest.main()

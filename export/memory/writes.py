@@ -1,0 +1,83 @@
+"""Prepares writes to inputs, buffers and parameters for ExecuTorch's lowering, on the graph of torch.export."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+from torch.export import ExportedProgram
+from torch.export.graph_signature import ExportGraphSignature, InputKind
+from torch.fx import Node
+
+_COPY = torch.ops.aten.copy_.default
+
+
+def prepare(exported: ExportedProgram) -> None:
+    """Makes the writes of a program such that ExecuTorch lowers them. Changes the program in place.
+
+    - A parameter that the method writes to becomes a buffer. ExecuTorch has state in buffers only.
+    - The copy of an input or buffer to another one gets a source of its own. Otherwise, the new value would be an input
+      of the functional graph, for which ExecuTorch's lowering fails, or writes nothing.
+    """
+    _make_buffers(exported)
+    for node in list(exported.graph.nodes):
+        if _copies_placeholder(node):
+            with exported.graph.inserting_before(node):
+                source = exported.graph.call_function(torch.ops.aten.clone.default, (node.args[1],))
+            source.meta = {**node.meta, "val": node.args[1].meta["val"].clone()}
+            node.update_arg(1, source)
+    exported.graph_module.recompile()
+
+
+def _make_buffers(exported: ExportedProgram) -> None:
+    signature = exported.graph_signature
+    written = {node.name for node in _written(exported)}
+    names = [
+        spec.target
+        for spec in signature.input_specs
+        if spec.kind is InputKind.PARAMETER and spec.arg.name in written and spec.target is not None
+    ]
+    if not names:
+        return
+    specs = [
+        dataclasses.replace(spec, kind=InputKind.BUFFER, persistent=True) if spec.target in names else spec
+        for spec in signature.input_specs
+    ]
+    exported._graph_signature = ExportGraphSignature(specs, signature.output_specs)
+    for name in names:
+        exported.state_dict[name] = exported.state_dict[name].detach().clone()
+    for spec, node in zip(specs, exported.graph.find_nodes(op="placeholder"), strict=True):
+        if spec.target in names:
+            # PyTorch refuses a write to a fake parameter, as to a parameter.
+            node.meta["val"] = node.meta["val"].detach()
+
+
+def _written(exported: ExportedProgram) -> Iterator[Node]:
+    """Yields the placeholders that calls write to."""
+    for node in exported.graph.nodes:
+        schema = getattr(node.target, "_schema", None) if node.op == "call_function" else None
+        for argument, value in zip(schema.arguments if schema else (), node.args, strict=False):
+            if argument.is_write:
+                base = _base(value)
+                if base is not None and base.op == "placeholder":
+                    yield base
+
+
+def _base(value: Any) -> Node | None:
+    """Returns the node whose memory a value of a graph of torch.export has."""
+    while isinstance(value, Node) and value.op == "call_function":
+        schema = getattr(value.target, "_schema", None)
+        if schema is None or not any(one.alias_info is not None for one in schema.returns):
+            return value
+        value = value.args[0]
+    return value if isinstance(value, Node) else None
+
+
+def _copies_placeholder(node: Node) -> bool:
+    """Returns whether a call copies an input, a buffer or a parameter to another one."""
+    if node.target is not _COPY:
+        return False
+    to, source = _base(node.args[0]), _base(node.args[1])
+    return to is not None and to.op == "placeholder" and source is not None and source.op == "placeholder"
