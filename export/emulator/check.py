@@ -247,8 +247,8 @@ class _Check:
         located = self._locate(loaded, [run.inputs for run in runs])
         if located is not None and located.is_discontinuous:
             cause = (
-                f"{located}, which is not continuous, and whose arguments are within the tolerance: a rounding error becomes"
-                " a difference."
+                f"{located}, which is not continuous, and whose arguments are within the tolerance: a rounding error"
+                " becomes a difference."
             )
             self._warn(found, cause, "nothing is wrong if the results are equally good.", located.nodes)
             return
@@ -316,9 +316,7 @@ class _Check:
 
 def _in_float64(given: Inputs) -> Inputs:
     leaves, spec = given.flatten()
-    exact = [
-        leaf.double() if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf for leaf in leaves
-    ]
+    exact = [leaf.double() if isinstance(leaf, torch.Tensor) and leaf.is_floating_point() else leaf for leaf in leaves]
     return Inputs(*pytree.tree_unflatten(exact, spec))
 
 

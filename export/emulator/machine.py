@@ -198,7 +198,7 @@ class Machine:
     def _run_kernel(self, step: Kernel) -> None:
         operator = step.operator
         positions = [position for position in range(len(operator.schema.arguments)) if position not in operator.outs]
-        values = []
+        values: list[Any] = []
         for position, index in zip(positions, step.inputs, strict=True):
             name = operator.schema.arguments[position].name
             if operator.name == steps.COPY and not values:
@@ -237,15 +237,18 @@ class Machine:
     def _check_orders(self, step: Kernel, values: Sequence[Any]) -> None:
         """Checks that tensors have the dim orders that the kernel of an operator requires."""
         operator = step.operator
-        arguments = [(one.name, index) for one, index in zip(
-            [one for one in operator.schema.arguments if not one.is_out], step.inputs, strict=True
-        )]
+        arguments = [
+            (one.name, index)
+            for one, index in zip(
+                [one for one in operator.schema.arguments if not one.is_out], step.inputs, strict=True
+            )
+        ]
         for name, index in [*arguments, *(("out", out) for out in step.outs)]:
             order, held = operator.dim_orders.get(name, ""), self._values[index]
             if isinstance(held, Held) and order in ("contiguous", "channels_last") and not fits_declared(held, order):
                 raise self._fault(
-                    f"the argument {name} of {operator.name} has the sizes {held.sizes} in the dim order {held.order}, and"
-                    f" the kernel takes {order} memory only"
+                    f"the argument {name} of {operator.name} has the sizes {held.sizes} in the dim order {held.order},"
+                    f" and the kernel takes {order} memory only"
                 )
         if operator.name.startswith(_WITH_DIM_ORDER):
             names = [one.name for one in operator.schema.arguments if not one.is_out]

@@ -12,6 +12,8 @@ from executorch.exir.tensor import get_scalar_type
 
 # Every byte of memory without a value. As a float of any size, this is a large negative number.
 POISON = 0xF3
+# A larger arena, as for a large bound of a size, begins with zeros, so that only the memory of tensors is used.
+_MOST_POISONED = 1 << 28
 # Integers of the sizes of all dtypes, with which tensors are compared bit by bit.
 _BITS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64, 16: torch.complex128}
 _CHANNELS_LAST = (0, 2, 3, 1)
@@ -131,7 +133,7 @@ class Memory:
     def __init__(self, program: schema.Program, plan: schema.ExecutionPlan, initial: Sequence[schema.Buffer]) -> None:
         self._program = program
         self._initial = initial
-        self.arenas = [torch.full((size,), POISON, dtype=torch.uint8) for size in plan.non_const_buffer_sizes]
+        self.arenas = [torch.zeros(size, dtype=torch.uint8) for size in plan.non_const_buffer_sizes]
         self._state: list[Held] = []
 
     def hold(self, tensor: schema.Tensor, *, is_state: bool) -> Held:
@@ -170,7 +172,8 @@ class Memory:
         """Overwrites all memory that no state occupies."""
         kept = [(held, held.memory[held.offset : held.offset + held.capacity].clone()) for held in self._state]
         for arena in self.arenas:
-            arena.fill_(POISON)
+            if arena.numel() <= _MOST_POISONED:
+                arena.fill_(POISON)
         for held, elements in kept:
             held.memory[held.offset : held.offset + held.capacity] = elements
 

@@ -57,7 +57,7 @@ class Operator:
             return value
         kind = str(self.schema.arguments[position].real_type).replace("Optional[", "").rstrip("]?")
         if kind == "ScalarType":
-            return get_scalar_type(value)  # type: ignore[arg-type]  # It takes the number of the enumeration, too.
+            return get_scalar_type(value)
         if kind == "MemoryFormat":
             return _MEMORY_FORMATS[value]
         if kind == "Layout":
@@ -130,9 +130,7 @@ def _compute(
     return results if isinstance(results, (tuple, list)) else (results,)
 
 
-def _compute_out(
-    called: torch._ops.OpOverload, values: Sequence[Any], dtypes: Sequence[torch.dtype]
-) -> Sequence[Any]:
+def _compute_out(called: torch._ops.OpOverload, values: Sequence[Any], dtypes: Sequence[torch.dtype]) -> Sequence[Any]:
     args, kwargs = _given(called._schema, values)
     names = [one.name for one in called._schema.arguments if one.is_out]
     outs = [torch.empty(0, dtype=dtype) for dtype in dtypes]

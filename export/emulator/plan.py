@@ -30,8 +30,9 @@ def check(code: Code, state: Mapping[int, str]) -> None:
         code: the steps of the method.
         state: the names of the buffers that the method writes to, by the index of the value.
     Raises:
-        Fault: a tensor lies outside of its arena; on some path, a step reads memory without the tensor's elements; a step writes its result over its
-            arguments; or the method ends without the elements of an output or of a buffer.
+        Fault: a tensor lies outside of its arena; on some path, a step reads memory without the tensor's elements; a
+            step writes its result over its arguments; or the method ends without the elements of an output or of a
+            buffer.
     """
     _Analysis(code, state).run()
 
@@ -108,7 +109,7 @@ class _Analysis:
         return memory, fresh
 
     def _check_arguments(self, step: Kernel) -> None:
-        """Checks that no result lies over an argument, which the kernel may read after it wrote a part of the result."""
+        """Checks that no result lies over an argument, which the kernel may read after writing a part of the result."""
         for out in steps.tensors(self._code.plan, step.outs):
             for value in steps.tensors(self._code.plan, step.inputs):
                 if self._overlaps.get(out, 0) & self._bits.get(value, 0):

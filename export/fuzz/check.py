@@ -1,37 +1,44 @@
-"""Checks one module: after each pass and after groups of passes, its program has the results of the eager module."""
+"""Checks one module: its programs without passes and with groups of passes have the results of the eager module.
+
+A program is judged as an export emits it: the emulator checks the memory plan, and runs the instructions on all samples
+over memory laid out as planned.
+"""
 
 from __future__ import annotations
 
+import bisect
 import contextlib
 import os
 import re
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from time import perf_counter
 
-from torch.export import ExportedProgram
-
 from diagnostics.errors import InputError
+from export.emulator.machine import Fault
+from export.emulator.operators import UnknownOperatorError
 from export.fuzz.draft import Draft
 from export.fuzz.judge import Reference
 from export.fuzz.kernels import Kernels, MissingOperatorsError
-from export.fuzz.programs import SPREADS_NAN, Programs, has_call, unguarded
+from export.fuzz.programs import SPREADS_NAN, Lowered, Programs, unguarded
 from export.graph_passes import passes
 from export.graph_passes.graph_pass import GraphPass
 
 # The folder of //export.
 _OURS = Path(__file__).parents[1]
 _GROUPS = ("default", "all")
+# ExecuTorch's message for an operator without an out variant.
+_NO_OUT_VARIANT = "Missing out variants"
 # Samples of other sizes have the smallest value of each symbolic size plus these numbers.
 _MORE = (1, 3)
 
 
 class RefusedError(Exception):
-    """PyTorch or ExecuTorch refuses the module, or has wrong results without any pass."""
+    """PyTorch or ExecuTorch refuses the module, or its results cannot be compared."""
 
 
 @dataclass(frozen=True)
@@ -39,8 +46,8 @@ class Failure:
     """The failure of a program.
 
     Attributes:
-        names: the selected passes.
-        at: the pass after which the program is wrong, `emit` or `kernels`.
+        names: the selected passes; empty for the program without passes.
+        at: the pass with which the program becomes wrong, `program` or `kernels`.
         kind: the kind of failure; for `kernels`, the instruction set.
         said: the message.
         source: the model file that shows the failure.
@@ -75,7 +82,7 @@ class Counts:
         modules: the number of modules.
         refused: the number of refused modules, by the message of the refusal.
         without_kernels: the number of modules that do not run, since an operator has no kernel, by message.
-        acted: the number of modules that a pass changed, by the name of the pass.
+        acted: the number of modules that a pass changed in the group `all`, by the name of the pass.
         failed: the number of failures, by class.
         seconds: the seconds of each part of the work.
     """
@@ -109,101 +116,116 @@ class Check:
         folder: the folder for model files. The last model file stays there.
         counts: gets the counts of modules.
         kernels: runs programs with kernels; None for no such runs.
+        with_each: whether to check each pass alone, too.
     """
 
-    def __init__(self, folder: Path, counts: Counts, kernels: Kernels | None = None) -> None:
+    def __init__(
+        self, folder: Path, counts: Counts, kernels: Kernels | None = None, *, with_each: bool = False
+    ) -> None:
         self._path = folder / "model.py"
         self._kernels = kernels
         self._counts = counts
+        self._with_each = with_each
 
     def __call__(self, draft: Draft, only: Sequence[tuple[str, ...]] = ()) -> list[Failure]:
-        """Checks a module. Returns the failures of its programs.
+        """Checks a module. Returns the failures of its programs, one of each class.
+
+        If the program without passes is wrong, the others are not checked.
 
         Args:
             draft: the module.
-            only: the selections of passes to check; empty for all.
+            only: the selections of passes to check, besides no passes; empty for all.
         Raises:
             RefusedError: the module has no program, or no results to compare with.
         """
-        failures = []
+        each = [(one.name,) for one in passes.PASSES] if self._with_each else []
+        failures: dict[str, Failure] = {}
         with quiet():
-            programs, reference = self._begin(draft)
+            try:
+                checked = self._begin(draft)
+            except FailedError as error:
+                return [error.failure]
             kernels = self._kernels
-            for names in only or [(), *((one.name,) for one in passes.PASSES), *((one,) for one in _GROUPS)]:
+            for names in only or [(), *each, *((one,) for one in _GROUPS)]:
                 try:
-                    if names:
-                        self._check(programs, reference, names)
-                    if kernels is not None and (not names or names[0] in _GROUPS):
-                        self._run(kernels, programs, reference, names)
+                    is_made = self._check(checked, names) if names else checked.refused is None
+                    if is_made and kernels is not None and (not names or names[0] in _GROUPS):
+                        self._run(kernels, checked.programs, checked.reference, names)
                 except MissingOperatorsError as error:
                     # ExecuTorch has no kernels of some operators. No program of the module runs.
                     self._counts.without_kernels[str(error)] += 1
                     kernels = None
                 except FailedError as error:
-                    failures.append(error.failure)
-        return failures
+                    failures.setdefault(error.failure.of_class, error.failure)
+        if checked.refused is not None and checked.refused.error is not None and not checked.has_results:
+            raise _refusal("ExecuTorch", checked.refused.error)
+        return [*failures.values()]
 
-    def _begin(self, draft: Draft) -> tuple[Programs, Reference]:
-        """Returns the programs of a module, and the results to compare with."""
+    def _begin(self, draft: Draft) -> _Checked:
+        """Checks the program of a module without passes.
+
+        Raises:
+            RefusedError: the module has no program, or no results to compare with.
+            FailedError: the program is wrong.
+        """
         self._path.write_text(draft.source())
-        with self._counts.timed("export"), _refusing("torch.export"):
+        with self._counts.timed("export"), self._refusing("torch.export"):
             programs = Programs(self._path)
         if draft.wants_dynamic and (sizes := _other_sizes(programs)):
             self._path.write_text(draft.source(sizes))
-            with _refusing("other sizes"):
+            with self._refusing("other sizes"):
                 programs.read_samples(self._path)
-        with self._counts.timed("eager"), _refusing("eager PyTorch"):
+        with self._counts.timed("eager"), self._refusing("eager PyTorch"):
             reference = programs.reference(is_of_bytes=draft.quantization is not None)
         if reference.is_ill():
             raise RefusedError("ill-conditioned: roundings change its results very much")
-        with self._counts.timed("to_edge"), _refusing("ExecuTorch"):
-            plain = programs.lower([]).exported_program()
-        with self._counts.timed("run"), _refusing("the program without passes"):
-            results = programs.results(plain)
-        if wrong := reference.difference(results):
-            raise RefusedError(f"the program without passes: {wrong}")
-        return programs, reference.with_other(results)
+        checked = _Checked(programs, reference, self._counts)
+        wrong = checked.wrong(())
+        if wrong is None:
+            return checked
+        if wrong.error is None or not _is_refusal(wrong.error, programs):
+            raise self._failure((), "program", wrong)
+        # Passes may replace the operators that ExecuTorch refuses.
+        checked.refused = wrong
+        return checked
 
-    def _check(self, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
-        """Runs the graph after each pass that changed it. After groups of passes, also writes the program.
+    def _check(self, checked: _Checked, names: tuple[str, ...]) -> bool:
+        """Checks the program with some passes. Returns false if ExecuTorch refuses it as it refuses the one without.
 
         Raises:
-            FailedError: a pass raised, or the graph after a pass has wrong results.
+            FailedError: the program is wrong, or cannot be made.
         """
-        at = ""
+        changing: list[str] = []
+        wrong = checked.wrong(names, lambda one: changing.append(one.name))
+        if names == ("all",):
+            self._counts.acted.update(changing)
+        if not checked.is_fault(wrong):
+            return wrong is None
+        selected = [one.name for one in passes.select(names)]
+        # Bisection finds the first pass, in the order of the passes, with which the program becomes wrong.
+        counts = range(1, len(selected))
+        count = bisect.bisect_left(counts, True, key=lambda one: checked.is_fault(checked.wrong(selected[:one]))) + 1
+        at = selected[count - 1]
+        alone = checked.wrong((at,))
+        if alone is not None and checked.is_fault(alone):
+            raise self._failure((at,), at, alone)
+        assert wrong is not None
+        raise self._failure(names, at, wrong)
 
-        def fail(kind: str, said: str) -> FailedError:
-            return FailedError(Failure(names, at or names[0], kind, said, self._path.read_text()))
+    def _failure(self, names: tuple[str, ...], at: str, wrong: _Wrong) -> FailedError:
+        return FailedError(Failure(names, at, wrong.kind, wrong.said, self._path.read_text()))
 
-        def observe(one: GraphPass, program: ExportedProgram) -> None:
-            nonlocal at
-            at = one.name
-            if names == (at,):
-                self._counts.acted[at] += 1
-            with self._counts.timed("run"):
-                try:
-                    results = programs.results(program)
-                except Exception as error:
-                    raise fail(f"does not run: {_class_of(error)}", _said(error)) from error
-            if wrong := reference.difference(results, spreads_nan=has_call(program, SPREADS_NAN)):
-                raise fail("wrong", wrong)
-
+    @contextlib.contextmanager
+    def _refusing(self, who: str) -> Iterator[None]:
+        """Turns an exception of PyTorch in the block into a refusal, and an exception of //export into a failure."""
         try:
-            with self._counts.timed("passes"):
-                edge = programs.lower(names, observe)
-            if at and names[0] in _GROUPS:
-                at = "emit"
-                with self._counts.timed("emit"):
-                    programs.emit(edge)
-        except FailedError:
-            raise
+            yield
+        except InputError as error:
+            raise _refusal(who, error) from error
         except Exception as error:
-            if at == "emit" and not programs.is_emitted:
-                return
-            if of_pass := re.match(r".*the graph pass (\w+) raised", str(error), re.S):
-                at = of_pass[1]
-            cause = error.__cause__ if isinstance(error, InputError) and error.__cause__ else error
-            raise fail(f"raises {_class_of(cause)}", _said(cause)) from error
+            if _is_of_ours(error):
+                raise self._failure((), "program", _Wrong.of(error)) from error
+            raise _refusal(who, error) from error
 
     def _run(self, kernels: Kernels, programs: Programs, reference: Reference, names: tuple[str, ...]) -> None:
         """Runs a program with the kernels.
@@ -220,9 +242,90 @@ class Check:
                 raise
             on, wrong = _class_of(error), str(error)
         except Exception as error:
-            on, wrong = (_class_of(error), _said(error)) if programs.is_emitted else ("", "")
+            on, wrong = _class_of(error), _said(error)
         if wrong:
             raise FailedError(Failure(names, "kernels", on, wrong, self._path.read_text()))
+
+
+@dataclass(frozen=True)
+class _Wrong:
+    """What is wrong with a program.
+
+    Attributes:
+        kind: the kind of failure.
+        said: the message.
+        error: the exception; None for wrong results.
+    """
+
+    kind: str
+    said: str
+    error: Exception | None = None
+
+    @classmethod
+    def of(cls, error: Exception) -> _Wrong:
+        """Describes an exception. The kind of a fault has no names and numbers."""
+        if isinstance(error, Fault):
+            kind = re.split("[:;]", re.sub(r"\b[a-z_]+::[\w.]+", "an operator", error.found))[0]
+            kind = re.sub(r"the argument \w+ of", "an argument of", kind)
+            return cls("fault, " + re.sub(r"[\[(][^])]*[])]|[a-z_]*\d+", "_", kind), error.found, error)
+        cause = error.__cause__ if isinstance(error, InputError) and isinstance(error.__cause__, Exception) else error
+        return cls(f"raises {_class_of(cause)}", _said(cause), error)
+
+
+class _Checked:
+    """A module whose programs are checked.
+
+    Args:
+        programs: the programs of the module.
+        reference: the correct results.
+        counts: gets the seconds.
+
+    Attributes:
+        refused: why ExecuTorch makes no program without passes; None if there is one.
+        has_results: whether a program ran.
+    """
+
+    def __init__(self, programs: Programs, reference: Reference, counts: Counts) -> None:
+        self.programs = programs
+        self.reference = reference
+        self.refused: _Wrong | None = None
+        self.has_results = False
+        self._counts = counts
+        # What is wrong with the programs that were checked, by their code.
+        self._known: dict[tuple[object, ...], _Wrong | None] = {}
+
+    def wrong(self, names: Sequence[str], observer: Callable[[GraphPass], None] | None = None) -> _Wrong | None:
+        """Makes the program with some passes. Returns what is wrong with the program; None if nothing is wrong.
+
+        Args:
+            names: the passes.
+            observer: called after each pass that changed the program.
+        """
+        try:
+            with self._counts.timed("lower"):
+                lowered = self.programs.lower(names, observer)
+            if lowered.code not in self._known:
+                self._known[lowered.code] = self._run(lowered, is_plain=not names)
+            return self._known[lowered.code]
+        except Exception as error:  # ExecuTorch and passes raise many types of exceptions.
+            return _Wrong.of(error)
+
+    def is_fault(self, wrong: _Wrong | None) -> bool:
+        """Returns whether something is wrong that is not wrong without passes."""
+        return wrong is not None and (self.refused is None or wrong.kind != self.refused.kind)
+
+    def _run(self, lowered: Lowered, *, is_plain: bool) -> _Wrong | None:
+        spreads_nan = lowered.calls(SPREADS_NAN)
+        with self._counts.timed("emit"):
+            loaded = self.programs.emit(lowered)
+        with self._counts.timed("run"):
+            results = self.programs.results(loaded)
+        self.has_results = True
+        if said := self.reference.difference(results, spreads_nan=spreads_nan):
+            return _Wrong("wrong", said)
+        if is_plain:
+            self.reference = self.reference.with_other(results)
+        return None
 
 
 def _other_sizes(programs: Programs) -> list[list[tuple[int, ...]]]:
@@ -242,14 +345,23 @@ def _other_sizes(programs: Programs) -> list[list[tuple[int, ...]]]:
     return found
 
 
-@contextlib.contextmanager
-def _refusing(who: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        while error.__cause__ is not None and isinstance(error.__cause__, Exception):
-            error = error.__cause__
-        raise RefusedError(f"{who}: {type(error).__name__}: {_said(error)}") from error
+def _refusal(who: str, error: Exception) -> RefusedError:
+    while isinstance(error.__cause__, Exception):
+        error = error.__cause__
+    return RefusedError(f"{who}: {_said(error)}")
+
+
+def _is_of_ours(error: Exception) -> bool:
+    """Returns whether code of //export raised an exception."""
+    frames = traceback.extract_tb(error.__traceback__)
+    return bool(frames) and Path(frames[-1].filename).is_relative_to(_OURS)
+
+
+def _is_refusal(error: Exception, programs: Programs) -> bool:
+    """Returns whether ExecuTorch or the emulator refuses the program without passes."""
+    if isinstance(error, UnknownOperatorError) or str(error).startswith(_NO_OUT_VARIANT):
+        return True
+    return not _is_of_ours(error) and not programs.is_taken_by_executorch()
 
 
 def _said(error: BaseException) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import math
+import operator
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,8 +23,9 @@ _FRACTIONS = {torch.float64: 1e-5, torch.float32: 2e-4, torch.float16: 1e-2, tor
 _FRACTION_OF_BYTES = 0.08
 # The allowed ratio between a difference and the change by different rounding.
 _TIMES = 16
-# If the tolerance by rounding is a larger fraction of the results, the module is ill-conditioned and not checked.
-_ILL = 0.25
+# If the tolerance by rounding is a larger fraction of the results, the module is ill-conditioned and not checked. Most
+# modules of bfloat16 have a larger tolerance than a quarter of the results.
+_ILL, _ILL_OF_BFLOAT16 = 0.25, 1.0
 # Limits of the required signal-to-noise ratio of a whole result, in decibels.
 _LOWEST_SNR, _HIGHEST_SNR = 3.0, 70.0
 
@@ -83,9 +85,10 @@ class Reference:
     dtypes: frozenset[torch.dtype] = frozenset()
 
     def is_ill(self) -> bool:
-        """Whether different rounding alone changes a result by more than the fraction `_ILL`."""
+        """Whether different rounding alone changes a result by more than a fraction of the result."""
         noises = [self._noise(index) for index in self._floats()]
-        return not self.is_of_bytes and any(noise * _TIMES > _ILL * scale for noise, scale in noises)
+        limit = _ILL_OF_BFLOAT16 if torch.bfloat16 in self.dtypes else _ILL
+        return not self.is_of_bytes and any(noise * _TIMES > limit * scale for noise, scale in noises)
 
     def is_finite(self) -> bool:
         """Whether no floating-point result has infinities or NaN."""
@@ -191,7 +194,7 @@ def _kinds(tensor: torch.Tensor) -> torch.Tensor:
 def judge(
     module: torch.nn.Module,
     samples: Sequence[Sequence[Any]],
-    written: Sequence[str],
+    buffers: Sequence[str],
     *,
     is_of_bytes: bool,
     dtypes: frozenset[torch.dtype] = frozenset(),
@@ -201,20 +204,20 @@ def judge(
     Args:
         module: the module, which does not change.
         samples: the inputs of each run.
-        written: the buffers that forward() writes to.
+        buffers: the names of the buffers, and of the parameters that forward() writes to.
         is_of_bytes: whether the module is quantized. A quantized module runs unchanged only.
         dtypes: the floating-point dtypes of the module's values.
     """
-    eager = _of_copy(module, samples, written)
+    eager = _of_copy(module, samples, buffers)
     if is_of_bytes:
         return Reference(eager, _values(eager), (), True, dtypes)
     exact: Sequence[Result] = eager
     others = []
     try:
-        exact = _of_copy(module, samples, written, torch.float64)
-        others = [_of_copy(module, samples, written, torch.float64, seed) for seed in (1, 2)]
+        exact = _of_copy(module, samples, buffers, torch.float64)
+        others = [_of_copy(module, samples, buffers, torch.float64, seed) for seed in (1, 2)]
     except Exception:  # The module has a layer that does not run in float64.
-        others = [_of_copy(module, samples, written, None, seed) for seed in (1, 2)]
+        others = [_of_copy(module, samples, buffers, None, seed) for seed in (1, 2)]
     return Reference(eager, _values(exact), tuple(map(_values, others)), False, dtypes)
 
 
@@ -225,7 +228,7 @@ def _values(results: Sequence[Result]) -> list[Any]:
 def _of_copy(
     module: torch.nn.Module,
     samples: Sequence[Sequence[Any]],
-    written: Sequence[str],
+    buffers: Sequence[str],
     dtype: torch.dtype | None = None,
     seed: int | None = None,
 ) -> list[Result]:
@@ -234,7 +237,7 @@ def _of_copy(
     Args:
         module: the module.
         samples: the inputs of each run.
-        written: the buffers that forward() writes to.
+        buffers: the names of the buffers, and of the parameters that forward() writes to.
         dtype: the dtype of weights and inputs; None keeps their dtypes.
         seed: the seed of the rounding errors of weights and inputs, up to 2 epsilons of their former dtypes; None for
             no errors.
@@ -261,4 +264,4 @@ def _of_copy(
             for name, buffer in part._buffers.items():
                 part._buffers[name] = changed(buffer)
         samples = [[changed(one) for one in sample] for sample in samples]
-    return run(module, samples, lambda: {name: module.get_buffer(name) for name in written})
+    return run(module, samples, lambda: {name: operator.attrgetter(name)(module) for name in buffers})

@@ -1,4 +1,4 @@
-"""Fuzzes the graph passes with random modules. Each program must have the results of the eager module.
+"""Fuzzes exports with random modules. Each program must have the results of the eager module.
 
     tools/bazel run //export/fuzz -- --count=20000 --seed=1
 
@@ -39,6 +39,8 @@ _REPORT = flags.DEFINE_integer("report", 100, "A line of counts each so many mod
 _RUNNER = flags.DEFINE_string(
     "runner", "", "Runs programs with the kernels, too, by this executorch_binary of all of them."
 )
+_EACH = flags.DEFINE_bool("each_pass", False, "Checks each pass alone, too.")
+_SHRINK = flags.DEFINE_bool("shrink", True, "Reduces the module of each class of failures.")
 _QEMU = flags.DEFINE_string("qemu", "", "QEMU's emulator, if the runner is for arm64.")
 _LOADER = flags.DEFINE_string("loader", "", "The dynamic loader of arm64, below lib.")
 
@@ -65,6 +67,11 @@ class Fuzzer:
 
     def run(self, count: int, seed: int) -> None:
         """Checks `count` modules."""
+        with specs.unmutated():
+            self._run(count, seed)
+
+    def _run(self, count: int, seed: int) -> None:
+        shrinking = [hypothesis.Phase.shrink] if _SHRINK.value else []
         batch = 0
         while self._counts.modules < count:
             self._failure = None
@@ -72,7 +79,7 @@ class Fuzzer:
                 max_examples=min(_BATCH, count - self._counts.modules),
                 database=None,
                 deadline=None,
-                phases=[hypothesis.Phase.generate, hypothesis.Phase.shrink],
+                phases=[hypothesis.Phase.generate, *shrinking],
                 report_multiple_bugs=False,
                 suppress_health_check=[*hypothesis.HealthCheck],
                 verbosity=hypothesis.Verbosity.quiet,
@@ -151,14 +158,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary, repeated_work.avoided():
         emulator = Emulator(Path(_QEMU.value), Path(_LOADER.value)) if _QEMU.value else None
         kernels = Kernels(Path(_RUNNER.value), emulator) if _RUNNER.value else None
-        check = Check(Path(temporary), counts, kernels)
+        check = Check(Path(temporary), counts, kernels, with_each=_EACH.value)
         if _SPEC.value:
             for failure in check(_drafted(parse(_SPEC.value))):
                 print(f"{failure.of_class}: {failure.said}")
             return
         folder = Path(_FOLDER.value) if _FOLDER.value else None
         fuzzer = Fuzzer(check, counts, folder)
-        fuzzer.run(_COUNT.value, _SEED.value)
+        with contextlib.suppress(KeyboardInterrupt):  # A run that is interrupted prints its counts.
+            fuzzer.run(_COUNT.value, _SEED.value)
     fuzzer.report()
     for title, counter in (
         ("refused", counts.refused),

@@ -13,7 +13,6 @@ from torch.fx import Node
 
 from export.graph_passes import graphs
 
-
 # The key of a node's metadata with the name of the graph pass that inserted or changed the node last.
 TOUCHED = "rules_executorch_pass"
 

@@ -17,7 +17,7 @@ from executorch.exir.pass_base import ExportPass, NodeMetadata, ProxyValue
 from executorch.exir.passes import MemoryPlanningPass
 from executorch.exir.passes.replace_view_copy_with_view_pass import _ViewSpec
 from executorch.exir.tensor import TensorSpec
-from torch.export.exported_program import ExportGraphSignature
+from torch.export.graph_signature import ExportGraphSignature
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
@@ -67,7 +67,8 @@ class Planning(MemoryPlanningPass):  # type: ignore[misc]  # ExecuTorch has no t
     def run(self, graph_module: GraphModule, graph_signature: ExportGraphSignature | None = None) -> PassResult:
         for spec in _specs(graph_module):
             spec.dim_order = usual_dim_order(spec.shape, spec.dim_order)
-        return super().run(graph_module, graph_signature)
+        planned: PassResult = super().run(graph_module, graph_signature)
+        return planned
 
 
 def _specs(graph_module: GraphModule) -> Iterator[TensorSpec]:

@@ -62,9 +62,8 @@ def _separate_outputs(program: ExportedProgram) -> None:
     aliases = Aliases(program) if copied_to else None
     values = []
     for written, value in given:
-        if isinstance(value, Node) and aliases is not None and _is_lost(aliases, copied_to, written, value):
-            value = _copy(value, end, ())
-        values.append(value)
+        is_lost = isinstance(value, Node) and aliases is not None and _is_lost(aliases, copied_to, written, value)
+        values.append(_copy(value, end, ()) if is_lost else value)
     end.args = (tuple(values),)
     for spec, value in zip(program.graph_signature.output_specs, values, strict=True):
         if isinstance(value, Node):

@@ -21,6 +21,11 @@ constexpr size_t kProgramSize = 16;
 constexpr size_t kSegmentsBegin = 24;
 constexpr size_t kHeaderEnd = 32;
 
+// The operator of views whose sizes or memory the program does not know. It gives the last argument the memory of the
+// first one: (Tensor, sizes, Tensor out).
+constexpr char kView[] = "executorch_prim::et_view";
+constexpr size_t kViewArguments = 3;
+
 // A value of a method. Instructions cannot use a tensor without memory.
 struct MethodValue {
   uint8_t kind;
@@ -108,8 +113,9 @@ class ProgramCheck {
     CheckValues(plan);
     CheckDelegates(plan);
     const Vector operators = file_.Tables(plan, kExecutionPlanOperators);
+    views_.clear();
     for (size_t i = 0; i < operators.size; ++i) {
-      file_.Text(file_.Table(operators, i), kOperatorName);
+      views_.push_back(file_.Text(file_.Table(operators, i), kOperatorName) == kView);
       file_.Text(file_.Table(operators, i), kOperatorOverload);
     }
     CheckChains(plan, operators.size);
@@ -277,9 +283,16 @@ class ProgramCheck {
 
   void CheckInstruction(uint8_t kind, size_t call, size_t operators, size_t instructions) {
     switch (kind) {
-      case kInstructionKernelCall:
-        Index(file_.Number<int32_t>(call, kKernelCallOpIndex), operators, "operator");
-        return UseAll(Indices(call, kKernelCallArgs));
+      case kInstructionKernelCall: {
+        const size_t called = Index(file_.Number<int32_t>(call, kKernelCallOpIndex), operators, "operator");
+        const std::vector<size_t> arguments = Indices(call, kKernelCallArgs);
+        // In a branch, a view of an argument of the branch has no memory until the call gives it that of the argument.
+        if (views_[called] && arguments.size() == kViewArguments) {
+          Use(arguments[0]);
+          values_[arguments.back()].has_memory = true;
+        }
+        return UseAll(arguments);
+      }
       case kInstructionDelegateCall:
         Index(file_.Number<int32_t>(call, kDelegateCallDelegateIndex), delegates_, "delegate");
         return UseAll(Indices(call, kDelegateCallArgs));
@@ -320,6 +333,7 @@ class ProgramCheck {
   std::vector<uint64_t> buffers_;
   std::vector<MethodValue> values_;
   std::vector<size_t> listed_;
+  std::vector<bool> views_;  // for each operator, whether it is kView
   size_t delegates_ = 0;
 };
 

@@ -178,7 +178,8 @@ def _layers_of_permuted() -> dict[str, Kind]:
     kinds["a norm between wide convolutions"] = Kind(
         "y = self.norm(self.a(x0).permute(0, 2, 3, 1)).permute(0, 3, 1, 2)\nreturn self.b(y)",
         ("torch.randn(1, 64, 16, 16)",),
-        "self.a = nn.Conv2d(64, 64, 1)\nself.norm = nn.LayerNorm(64)\nself.b = nn.Conv2d(64, 64, 3, padding=1, bias=False)",
+        "self.a = nn.Conv2d(64, 64, 1)\nself.norm = nn.LayerNorm(64)\n"
+        "self.b = nn.Conv2d(64, 64, 3, padding=1, bias=False)",
     )
     kinds["attention of channels-last values"] = Kind(
         "y = self.a(x0)\nreturn F.scaled_dot_product_attention(y, y, y)",
@@ -201,20 +202,20 @@ def _state() -> dict[str, Kind]:
         "a buffer from a parameter": Kind(
             "y = self.s + x0\nself.s.copy_(self.w)\nreturn y", x, f"{s}\nself.w = nn.Parameter(torch.ones(2))"
         ),
-        "a buffer from a constant": Kind(
-            "y = self.s + x0\nself.s.copy_(torch.tensor([3.0, 4.0]))\nreturn y", x, s
-        ),
+        "a buffer from a constant": Kind("y = self.s + x0\nself.s.copy_(torch.tensor([3.0, 4.0]))\nreturn y", x, s),
         "a delay line": Kind(
-            "y = self.s + x0\nself.s.copy_(self.p)\nself.p.copy_(self.q)\nself.q.copy_(x0)\nreturn y", x, f"{p}\n{s}\n{q}"
+            "y = self.s + x0\nself.s.copy_(self.p)\nself.p.copy_(self.q)\nself.q.copy_(x0)\nreturn y",
+            x,
+            f"{p}\n{s}\n{q}",
         ),
         "a delay line the other way": Kind(
             "self.q.copy_(x0)\nself.p.copy_(self.q)\nself.s.copy_(self.p)\nreturn self.s + 1", x, f"{p}\n{s}\n{q}"
         ),
-        "a swap": Kind(
-            "t = self.s.clone()\nself.s.copy_(self.p)\nself.p.copy_(t)\nreturn self.s + x0", x, f"{p}\n{s}"
-        ),
+        "a swap": Kind("t = self.s.clone()\nself.s.copy_(self.p)\nself.p.copy_(t)\nreturn self.s + x0", x, f"{p}\n{s}"),
         "a swap of computed values": Kind(
-            "a, b = self.p + 1, self.s + 2\nself.s.copy_(a)\nself.p.copy_(b)\nreturn self.s * self.p + x0", x, f"{p}\n{s}"
+            "a, b = self.p + 1, self.s + 2\nself.s.copy_(a)\nself.p.copy_(b)\nreturn self.s * self.p + x0",
+            x,
+            f"{p}\n{s}",
         ),
         "a buffer assigned from a view of a buffer": Kind(
             "y = self.s + x0\nself.s = self.p.view(1, 2)[0]\nself.p = self.p + 1\nreturn y", x, f"{p}\n{s}"
@@ -317,7 +318,9 @@ def _control_flow() -> dict[str, Kind]:
             "self.w = nn.Parameter(torch.ones(6))",
         ),
         "a cond whose result is state": Kind(
-            f"y = {one}\nself.s.copy_(y)\nz = {two}\nreturn self.s + z", x, 'self.register_buffer("s", torch.zeros(4, 6))'
+            f"y = {one}\nself.s.copy_(y)\nz = {two}\nreturn self.s + z",
+            x,
+            'self.register_buffer("s", torch.zeros(4, 6))',
         ),
         "a scan": Kind(
             "from torch._higher_order_ops.scan import scan\n"

@@ -16,6 +16,7 @@ from torch import nn
 from torch.nn import functional
 
 from export import emission
+from export.emulator.code import Kernel
 from export.emulator.loaded import Loaded
 from export.emulator.machine import Fault
 
@@ -26,6 +27,7 @@ class _Net(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.layer = nn.Linear(6, 6)
+        self.total: torch.Tensor
         self.register_buffer("total", torch.zeros(4, 6))
 
     def forward(self, x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -44,7 +46,8 @@ class _Image(nn.Module):
 class _Branches(nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         y = torch.cond(x.sum() > 0, lambda a: a * 2 + 1, lambda a: a - 3, (x,))
-        return torch.cond(x.sum() > 1000, lambda a: a * 3 - 1, lambda a: a + 5, (x,)) + y
+        z: torch.Tensor = torch.cond(x.sum() > 1000, lambda a: a * 3 - 1, lambda a: a + 5, (x,))
+        return z.add(y)
 
 
 def _loaded(module: nn.Module, *inputs: torch.Tensor) -> Loaded:
@@ -116,7 +119,7 @@ class MachineTest(absltest.TestCase):
         self.assertGreater(found, 10)
 
     def test_result_over_argument(self) -> None:
-        by_name = {step.operator.name: step for step in self.loaded.code.steps if hasattr(step, "operator")}
+        by_name = {step.operator.name: step for step in self.loaded.code.steps if isinstance(step, Kernel)}
         relu = by_name["aten::relu.out"]
         held = [self.plan.values[index].val for index in (relu.outs[0], relu.inputs[0])]
         held[0].allocation_info = dataclasses.replace(held[1].allocation_info)

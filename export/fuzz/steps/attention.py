@@ -17,6 +17,8 @@ def embedding(w: Writer, pick: Pick) -> None:
 
 def tied_linear(w: Writer, pick: Pick) -> None:
     """A linear layer with the weight of an embedding or of another linear layer."""
+    if not w.tied:
+        embedding(w, pick)
     tied = pick(*w.tied[::-1])
     w.value(f"F.linear({w.latest}, {tied}.weight)")
 
@@ -51,9 +53,7 @@ def _mask(w: Writer, pick: Pick, weights: tuple[int, int, int, int]) -> str:
 
 def attention(w: Writer, pick: Pick) -> None:
     """Adds attention of tokens [batch, length, features] with all or some of these tokens. Heads may share keys."""
-    if w.x.dim() != 3:
-        raise ValueError("no tokens")
-    x = w.latest
+    x = w.use(3)
     batch, length, _ = w.x.shape
     heads = pick(2, 1, 4)
     size = pick(8, 4, 16, 1)

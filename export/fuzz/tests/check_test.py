@@ -1,7 +1,8 @@
-"""Tests that a pass which goes wrong is found, and named."""
+"""Tests that wrong programs are found, and the passes that make them wrong."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -10,14 +11,17 @@ from unittest import mock
 from absl.testing import absltest
 from torch.export import ExportedProgram
 
+from export import program
 from export.fuzz.check import Check, Counts, Failure, RefusedError
-from export.fuzz.draft import draft
+from export.fuzz.draft import Draft, draft
 from export.fuzz.judge import Reference
 from export.fuzz.kernels import Kernels, MissingOperatorsError
 from export.fuzz.programs import Programs
+from export.fuzz.quantization import QUANTIZATIONS
 from export.fuzz.spec import Spec, Step, parse
 from export.graph_passes import graphs, passes
 from export.graph_passes.graph_pass import Change, Sites
+from export.memory import layouts, separate_values, writes
 
 _ATEN = graphs.EDGE.aten
 _MODULE = draft(Spec(steps=(Step("linear"), Step("activation", (3,)))))
@@ -47,11 +51,44 @@ _CAST = parse(
 )
 
 
+# ExecuTorch gives both results the same memory.
+_TWO_CONDS = dataclasses.replace(
+    _MODULE,
+    forward=(
+        "y0 = cond(x0.sum() > 0, lambda x: x * 2, lambda x: x - 1, (x0,))",
+        "y1 = cond(x0.sum() > 1, lambda x: x * 3, lambda x: x - 2, (x0,))",
+    ),
+    gives=("y0", "y1"),
+)
+# ExecuTorch does not write to the buffer.
+_COPIED_BUFFER = dataclasses.replace(
+    _MODULE,
+    init=('self.register_buffer("s", torch.ones(16))', 'self.register_buffer("p", torch.zeros(16))'),
+    forward=("y0 = x0.sum() + self.s", "self.s.copy_(self.p)"),
+    gives=("y0",),
+)
+# ExecuTorch makes a view of channels-last memory.
+_VIEW_OF_LAST = draft(Spec(inputs=(0, 22, 1), steps=(Step("split_channels"),)))
+
+
 def _made_tanh(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
     changes = []
     for call in sites.calls(_ATEN.sigmoid.default):
         call.target = _ATEN.tanh.default
         changes.append(Change.of(call, "a sigmoid made another function"))
+    return changes
+
+
+def _tanh_behind_negations(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
+    return _made_tanh(program, sites) if [*sites.calls(_ATEN.neg.default)] else []
+
+
+def _negates_twice(program: ExportedProgram, sites: Sites) -> Sequence[Change]:
+    changes = []
+    for call in sites.calls(_ATEN.sigmoid.default):
+        for _ in range(2):
+            call.args = (graphs.insert_call(call, _ATEN.neg.default, call.args, graphs.value(call)),)
+        changes.append(Change.of(call, "negated twice"))
     return changes
 
 
@@ -71,28 +108,74 @@ class _LacksKernels(Kernels):
 
 
 class CheckTest(absltest.TestCase):
-    def _failures(self, run: Callable[[ExportedProgram, Sites], Sequence[Change]] | None) -> list[Failure]:
-        known = [
-            dataclasses.replace(one, run=run) if run is not None and one.name == "no_ops" else one
-            for one in passes.PASSES
-        ]
-        check = Check(Path(self.create_tempdir().full_path), Counts())
+    def _check(self, draft: Draft, *only: tuple[str, ...], with_each: bool = False) -> list[Failure]:
+        return Check(Path(self.create_tempdir().full_path), Counts(), with_each=with_each)(draft, only)
+
+    def _failures(
+        self, *, with_each: bool = False, **runs: Callable[[ExportedProgram, Sites], Sequence[Change]]
+    ) -> list[Failure]:
+        """Checks a module with other functions of some passes."""
+        known = [dataclasses.replace(one, run=runs[one.name]) if one.name in runs else one for one in passes.PASSES]
         with mock.patch.object(passes, "PASSES", tuple(known)):
-            return check(_MODULE)
+            return self._check(_MODULE, with_each=with_each)
 
     def test_passes_are_right(self) -> None:
-        self.assertEmpty(self._failures(None))
+        self.assertEmpty(self._failures())
 
     def test_wrong_pass(self) -> None:
-        failures = self._failures(_made_tanh)
-        said = ["no_ops: wrong", "no_ops with default: wrong", "no_ops with all: wrong"]
-        self.assertEqual([one.of_class for one in failures], said)
-        self.assertIn("torch.sigmoid(", failures[0].source)
+        (failure,) = self._failures(no_ops=_made_tanh)
+        self.assertEqual((failure.of_class, failure.names), ("no_ops: wrong", ("no_ops",)))
+        self.assertIn("torch.sigmoid(", failure.source)
+
+    def test_wrong_pass_that_no_group_needs(self) -> None:
+        self.assertEmpty(self._failures(quantized_moves=_tanh_behind_negations))
+        alone = self._failures(with_each=True, quantized_moves=_made_tanh)
+        self.assertEqual([one.of_class for one in alone], ["quantized_moves: wrong"])
+
+    def test_pass_that_is_wrong_after_another_one(self) -> None:
+        failures = self._failures(constants=_negates_twice, views=_tanh_behind_negations)
+        self.assertEqual([one.of_class for one in failures], ["views with default: wrong", "views with all: wrong"])
 
     def test_pass_that_raises(self) -> None:
-        alone = self._failures(_raises)[0]
-        self.assertEqual(alone.of_class, "no_ops: raises ValueError in check_test.py:_raises")
-        self.assertEqual(alone.said, "ValueError no sigmoid")
+        (failure,) = self._failures(no_ops=_raises)
+        self.assertEqual(failure.of_class, "no_ops: raises ValueError in check_test.py:_raises")
+        self.assertEqual(failure.said, "ValueError no sigmoid")
+
+    def test_changing_passes_are_counted(self) -> None:
+        counts = Counts()
+        self.assertEmpty(Check(Path(self.create_tempdir().full_path), counts)(_MODULE))
+        self.assertEqual(counts.acted["linear"], 1)
+        self.assertNotIn("attention", counts.acted)
+
+    def test_programs_that_executorch_alone_makes_wrong(self) -> None:
+        separate = mock.patch.object(separate_values, "separate", lambda _: None)
+        prepare = mock.patch.object(writes, "prepare", lambda _: None)
+        in_order = mock.patch.object(layouts.ExplicitLayouts, "_in_order", lambda _self, value, *_: value)
+        for module, mends, said in (
+            (_TWO_CONDS, (separate,), "fault, an output of the method lies in memory"),
+            (_COPIED_BUFFER, (prepare, separate), "wrong"),
+            (_VIEW_OF_LAST, (in_order,), "fault, a view of memory"),
+        ):
+            with self.subTest(said):
+                self.assertEmpty(self._check(module))
+                with contextlib.ExitStack() as without:
+                    for mend in mends:
+                        without.enter_context(mend)
+                    (failure,) = self._check(module)
+                self.assertEqual((failure.names, failure.at), ((), "program"))
+                self.assertStartsWith(failure.of_class, f"program with no passes: {said}")
+
+    def test_exceptions_of_our_own_code(self) -> None:
+        def raises(_: ExportedProgram) -> None:
+            raise ValueError("not finished")
+
+        def makes_torch_raise(exported: ExportedProgram) -> None:
+            exported.graph.output_node().args = ((),)
+
+        for broken, kind in ((raises, "raises ValueError in check_test.py:raises"), (makes_torch_raise, "raises ")):
+            with mock.patch.object(program, "finish", broken):
+                (failure,) = self._check(_MODULE)
+            self.assertStartsWith(failure.of_class, f"program with no passes: {kind}")
 
     def test_missing_kernels_of_the_module(self) -> None:
         counts = Counts()
@@ -106,26 +189,49 @@ class CheckTest(absltest.TestCase):
         self.assertEqual((failure.names, failure.at, failure.said), (("all",), "kernels", "aten::sigmoid.out"))
 
     def test_sizes_stay_variable_after_the_first_program(self) -> None:
-        check = Check(Path(self.create_tempdir().full_path), Counts())
-        self.assertEmpty(check(draft(_SMALL_IMAGES), [("default",), ("all",)]))
+        self.assertEmpty(self._check(draft(_SMALL_IMAGES), ("default",), ("all",)))
 
     def test_writing_a_program_leaves_the_next_one_as_it_was(self) -> None:
         path = Path(self.create_tempdir().full_path, "model.py")
         path.write_text(_MODULE.source())
         programs = Programs(path)
-        code = programs.lower([]).exported_program().graph_module.code
+        code = programs.lower([]).code
         programs.emit(programs.lower([]))
-        self.assertEqual(code, programs.lower([]).exported_program().graph_module.code)
+        self.assertEqual(code, programs.lower([]).code)
 
     def test_step_of_a_dtype_is_no_difference(self) -> None:
-        check = Check(Path(self.create_tempdir().full_path), Counts())
-        self.assertEmpty(check(draft(_CAST), [("batch_norm",)]))
+        self.assertEmpty(self._check(draft(_CAST), ("batch_norm",)))
+
+    def test_samples_of_other_strides(self) -> None:
+        for number in range(5, 9):
+            made = draft(Spec((0, 0, number), (Step("linear"),)))
+            self.assertIn(made.inputs[0].layout, ("permuted", "strided", "expanded", "transposed", ""))
+            self.assertEmpty(self._check(made))
 
     def test_modules_that_pytorch_refuses(self) -> None:
         refused = dataclasses.replace(_MODULE, forward=("y0 = x0.nonzero().tolist()",), gives=("y0",))
-        check = Check(Path(self.create_tempdir().full_path), Counts())
         with self.assertRaisesRegex(RefusedError, "torch.export: "):
-            check(refused)
+            self._check(refused)
+
+    def test_modules_that_executorch_refuses(self) -> None:
+        # PyTorch's lowering of the attention gives the result other strides.
+        attention = "y0 = F.scaled_dot_product_attention(*[x0[:, :1]] * 3).transpose(1, 2).flatten(2)"
+        refused = dataclasses.replace(_MODULE, forward=(attention, "y1 = (y0 * 2).view(-1)"), gives=("y1",))
+        with self.assertRaisesRegex(RefusedError, "ExecuTorch: ValueError Cannot view a tensor"):
+            self._check(refused, ("no_ops",))
+
+    def test_module_that_executorch_takes_after_passes(self) -> None:
+        """PyTorch's lowering keeps operators of torchao, which have no out variants, unless a pass replaces them."""
+        (rows,) = (one for one in QUANTIZATIONS if one.name == "rows of 8 bits")
+        module = dataclasses.replace(_MODULE, quantization=rows)
+        with self.assertRaisesRegex(RefusedError, "ExecuTorch: RuntimeError Missing out variants"):
+            self._check(module, ("no_ops",))
+        self.assertEmpty(self._check(module))
+        wrong = {one.name: dataclasses.replace(one, run=_made_tanh) for one in passes.PASSES if one.name == "no_ops"}
+        with mock.patch.object(passes, "PASSES", tuple(wrong.get(one.name, one) for one in passes.PASSES)):
+            (failure,) = self._check(module)
+        # Without this pass, there is no program that could be wrong.
+        self.assertEqual(failure.of_class, "dynamic_linear with all: wrong")
 
 
 if __name__ == "__main__":

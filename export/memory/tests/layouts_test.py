@@ -6,7 +6,7 @@ import contextlib
 import os
 from pathlib import Path
 
-from absl.testing import absltest, parameterized
+from absl.testing import absltest
 
 from codegen.inputs import program_reader
 from export.dense_tensors import usual_dim_order
@@ -16,7 +16,7 @@ from export.exporter import export
 _COPY = "dim_order_ops::_to_dim_order_copy.out"
 
 
-class LayoutsTest(parameterized.TestCase):
+class LayoutsTest(absltest.TestCase):
     def has_copies(self, kind: str) -> bool:
         """Whether the program of a kind copies to another dim order."""
         folder = Path(self.create_tempdir().full_path)
@@ -26,29 +26,28 @@ class LayoutsTest(parameterized.TestCase):
         (folder / "model.pte").write_bytes(exported.pte)
         return _COPY in program_reader.read(str(folder / "model.pte"), "model").calls
 
-    @parameterized.parameters("pixel_shuffle of a channels-last input", "patches of a channels-last input")
-    def test_copies(self, kind: str) -> None:
-        self.assertTrue(self.has_copies(kind))
+    def test_copies(self) -> None:
+        for kind in ("pixel_shuffle of a channels-last input", "patches of a channels-last input"):
+            self.assertTrue(self.has_copies(kind), kind)
 
-    @parameterized.parameters("one channel, a head", "LayerNorm before a convolution", "the new value", "a delay line")
-    def test_no_copies_of_contiguous_memory(self, kind: str) -> None:
-        self.assertFalse(self.has_copies(kind))
+    def test_no_copies_of_contiguous_memory(self) -> None:
+        for kind in ("one channel, a head", "LayerNorm before a convolution", "the new value", "a delay line"):
+            self.assertFalse(self.has_copies(kind), kind)
 
-    @parameterized.parameters(
-        ((1, 1, 9, 9), (0, 2, 1, 3), (0, 1, 2, 3)),
-        ((2, 1, 3, 4), (0, 2, 3, 1), (0, 1, 2, 3)),
-        ((2, 8, 1, 1), (0, 2, 3, 1), (0, 1, 2, 3)),
-        ((2, 8, 1, 5), (2, 0, 3, 1), (0, 2, 3, 1)),
-        ((2, 8, 3, 5), (0, 2, 3, 1), (0, 2, 3, 1)),
-        ((2, 8, 3, 5), (0, 3, 2, 1), (0, 3, 2, 1)),
-        ((2, 8, 3), (0, 2, 1), (0, 2, 1)),
-        ((2, 1, 3), (0, 2, 1), (0, 1, 2)),
-        ((), (), ()),
-    )
-    def test_usual_dim_order(
-        self, sizes: tuple[int, ...], order: tuple[int, ...], expected: tuple[int, ...]
-    ) -> None:
-        self.assertEqual(usual_dim_order(sizes, order), expected)
+    def test_usual_dim_order(self) -> None:
+        cases: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
+            ((1, 1, 9, 9), (0, 2, 1, 3), (0, 1, 2, 3)),
+            ((2, 1, 3, 4), (0, 2, 3, 1), (0, 1, 2, 3)),
+            ((2, 8, 1, 1), (0, 2, 3, 1), (0, 1, 2, 3)),
+            ((2, 8, 1, 5), (2, 0, 3, 1), (0, 2, 3, 1)),
+            ((2, 8, 3, 5), (0, 2, 3, 1), (0, 2, 3, 1)),
+            ((2, 8, 3, 5), (0, 3, 2, 1), (0, 3, 2, 1)),
+            ((2, 8, 3), (0, 2, 1), (0, 2, 1)),
+            ((2, 1, 3), (0, 2, 1), (0, 1, 2)),
+            ((), (), ()),
+        )
+        for sizes, order, expected in cases:
+            self.assertEqual(usual_dim_order(sizes, order), expected)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,8 @@
 """A model of operators that have a kernel for PyTorch and one for programs."""
 
-import runtime.torch.tests.custom_ops_both  # noqa: F401  (defines them)
 import torch
+
+import runtime.torch.tests.custom_ops_both  # noqa: F401  (defines them)
 
 
 class Model(torch.nn.Module):

@@ -1,7 +1,8 @@
 """A model of operators that C++ declares."""
 
-import runtime.torch.tests.custom_ops_declared  # noqa: F401  (defines them)
 import torch
+
+import runtime.torch.tests.custom_ops_declared  # noqa: F401  (defines them)
 
 
 class Model(torch.nn.Module):

@@ -1,7 +1,8 @@
 """A model of operators with lists, optionals, scalars, several results."""
 
-import runtime.torch.tests.custom_ops_bridge  # noqa: F401  (defines them)
 import torch
+
+import runtime.torch.tests.custom_ops_bridge  # noqa: F401  (defines them)
 
 
 class Model(torch.nn.Module):

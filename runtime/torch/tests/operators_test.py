@@ -14,6 +14,7 @@ _OWN.define("own(Tensor x) -> Tensor")
 _OWN.impl("own", lambda x: x + 1000, "CPU")
 
 import codegen.tests.all_types.custom_ops_generated  # noqa: E402, F401
+
 import runtime.torch.tests.custom_ops_both  # noqa: E402
 import runtime.torch.tests.custom_ops_bridge  # noqa: E402
 import runtime.torch.tests.custom_ops_selected  # noqa: E402
