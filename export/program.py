@@ -183,7 +183,7 @@ def build(
                 )
                 for method in methods
             ]
-            return check.check(emitted, emissions, subjects) if with_check else {}
+            return check.check(emitted, emissions, subjects, strict=strict_passes) if with_check else {}
 
         attempts = _Attempts(methods, exported, lowerings, to_edge, checked, strict=strict_passes)
         emitted, failures = passes.emit(graph_passes, attempts, strict=strict_passes)

@@ -30,7 +30,7 @@ from export.graph_passes import graphs
 from export.graph_passes.graph_pass import TOUCHED
 from export.model_file import Method
 from export.samples import Recorded, Sample
-from export.user_file import Inputs
+from export.user_file import Inputs, first_lines, text_of
 from export.wrong_program import WrongProgramError
 
 # The work of further runs, in multiplications for each step of a method. An export needs 25 ms for each step, so that
@@ -95,7 +95,11 @@ class Subject:
 
 
 def check(
-    executorch: ExecutorchProgramManager, emissions: Mapping[str, Emission], subjects: Sequence[Subject]
+    executorch: ExecutorchProgramManager,
+    emissions: Mapping[str, Emission],
+    subjects: Sequence[Subject],
+    *,
+    strict: bool = False,
 ) -> Mapping[str, Checked]:
     """Checks the methods of an emitted program.
 
@@ -103,11 +107,23 @@ def check(
         executorch: the program.
         emissions: the record of the emission of each method.
         subjects: the methods.
+        strict: whether to raise exceptions of the emulator itself. If not, the method counts as not run, with a warning.
     Raises:
         WrongProgramError: a method has a fault in its memory plan, its layouts or the order of its instructions, or has
             other results than the module.
     """
-    return {one.method.name: _Check(executorch, emissions[one.method.name], one).run() for one in subjects}
+    checked = {}
+    for one in subjects:
+        of_method = _Check(executorch, emissions[one.method.name], one)
+        try:
+            checked[one.method.name] = of_method.run()
+        except WrongProgramError:
+            raise
+        except Exception as error:
+            if strict:
+                raise
+            checked[one.method.name] = of_method.failed(error)
+    return checked
 
 
 # The number of an output, or the name of a buffer.
@@ -179,6 +195,19 @@ class _Check:
             return self._run(loaded)
         except Fault as fault:
             raise self._wrong(fault.found, fault.step.nodes if fault.step else ()) from fault
+
+    def failed(self, error: Exception) -> Checked:
+        """Returns the result for an exception of the emulator."""
+        name, said = self.subject.method.name, f"{type(error).__name__}: {first_lines(text_of(error))}"
+        warning = Finding(
+            self.subject.method.at,
+            f"the check of {name}() raised {said}",
+            "a fault of rules_executorch, in the emulator. The model has no fault, and the program was not checked.",
+            "please report this with the output of --traceback.",
+            id="wrong-program",
+            severity="warning",
+        )
+        return Checked(left_out=f"the check raised {said}", warnings=(warning,))
 
     def _run(self, loaded: Loaded) -> Checked:
         machine = loaded.machine()

@@ -16,7 +16,7 @@ from torch.export import ExportedProgram
 
 from diagnostics.errors import InputError
 from diagnostics.golden import case
-from export.emulator import operators
+from export.emulator import operators, plan
 from export.emulator.operators import UnknownOperatorError
 from export.emulator.tests.kinds import KINDS, Kind
 from export.exporter import Exported, export
@@ -214,6 +214,16 @@ class CheckTest(case.TestCase):
         with mock.patch.object(operators, "find", side_effect=UnknownOperatorError("PyTorch has no operator a::b")):
             exported = self.export(_ONE_METHOD)
         self.assertEqual(str(exported.checked["forward"]), "not run: PyTorch has no operator a::b")
+
+    def test_fault_of_the_emulator(self) -> None:
+        with mock.patch.object(plan, "check", side_effect=KeyError("a value")):
+            exported = self.export(_ONE_METHOD)
+            with self.assertRaisesRegex(InputError, "raised KeyError"):
+                self.export(_ONE_METHOD, strict_passes=True)
+        self.assertEqual(str(exported.checked["forward"]), "not run: the check raised KeyError: 'a value'")
+        (warning,) = exported.warnings
+        self.assertEqual((warning.id, warning.severity), ("wrong-program", "warning"))
+        self.assertIn("the check of forward() raised KeyError: 'a value'", warning.found)
 
 
 if __name__ == "__main__":
