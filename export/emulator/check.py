@@ -254,7 +254,7 @@ class _Check:
             return
         if not isinstance(actual, torch.Tensor):
             actual = torch.tensor(actual, dtype=expected.dtype)
-        if not _is_quantized(loaded.code):
+        if self.subject.quantized is None and not _is_quantized(loaded.code):
             difference = tolerance.difference(expected, actual)
         elif runs[-1].is_drawn:
             return  # The ranges of the quantization are those of the samples.
@@ -350,4 +350,12 @@ def _in_float64(given: Inputs) -> Inputs:
 
 
 def _is_quantized(decoded: Code) -> bool:
-    return any(isinstance(step, code.Kernel) and step.operator.name.startswith(_QUANTIZED) for step in decoded.steps)
+    """Returns whether kernels or backends of a method compute with quantized numbers."""
+    for step in decoded.steps:
+        if isinstance(step, code.Kernel) and step.operator.name.startswith(_QUANTIZED):
+            return True
+        if isinstance(step, code.Delegate):
+            nodes = step.module.original_module.graph.nodes
+            if any(graphs.name_of(node).startswith(_QUANTIZED) for node in nodes):
+                return True
+    return False

@@ -10,9 +10,14 @@ from absl.testing import absltest
 
 from codegen.inputs import program_reader
 from export.dense_tensors import usual_dim_order
-from export.emulator.tests.kinds import KINDS
+from export.emulator.tests.kinds import KINDS, Kind
 from export.exporter import export
 
+_ANY_SIZES = """
+
+def get_dynamic_shapes():
+    return ({0: torch.export.Dim.AUTO(max=9), 1: torch.export.Dim.AUTO(max=9)},)
+"""
 _COPY = "dim_order_ops::_to_dim_order_copy.out"
 
 
@@ -33,6 +38,20 @@ class LayoutsTest(absltest.TestCase):
     def test_no_copies_of_contiguous_memory(self) -> None:
         for kind in ("one channel, a head", "LayerNorm before a convolution", "the new value", "a delay line"):
             self.assertFalse(self.has_copies(kind), kind)
+
+    def test_sizes_that_a_buffer_fixes(self) -> None:
+        """Sizes that may vary for the body of a loop are numbers in the outermost graph after graph passes."""
+        kind = Kind(
+            "from torch._higher_order_ops.map import map\n"
+            "y = map(lambda v: v * 2, x0 + 0)\nself.s.copy_(y)\nreturn y.view(-1) + 1",
+            ("torch.randn(2, 4)",),
+            'self.register_buffer("s", torch.zeros(2, 4))',
+        )
+        model = Path(self.create_tempdir().full_path) / "model.py"
+        model.write_text(kind.source() + _ANY_SIZES)
+        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+            exported = export(model, graph_passes=["default"], strict_passes=True)
+        self.assertEqual(exported.checked["forward"].samples, 3)
 
     def test_usual_dim_order(self) -> None:
         cases: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
