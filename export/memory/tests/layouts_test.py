@@ -43,7 +43,8 @@ class LayoutsTest(absltest.TestCase):
         """Sizes that may vary for the body of a loop are numbers in the outermost graph after graph passes."""
         kind = Kind(
             "from torch._higher_order_ops.map import map\n"
-            "y = map(lambda v: v * 2, x0 + 0)\nself.s.copy_(y)\nreturn y.view(-1) + 1",
+            "y = torch.cond(x0.sum() > 0, lambda v: v * 3, lambda v: v * 2, (x0,))\n"
+            "z = map(lambda v: v * 2, y)\nw = self.s.flatten() * 2\nself.s.copy_(z)\nreturn z + y, w, self.s * 1",
             ("torch.randn(2, 4)",),
             'self.register_buffer("s", torch.zeros(2, 4))',
         )
