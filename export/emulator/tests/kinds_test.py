@@ -17,7 +17,7 @@ from absl.testing import absltest
 from export.emulator.tests.kinds import KINDS
 from export.exporter import export
 
-_RUNNER = flags.DEFINE_string("runner", "", "An executorch_binary of all kernels, without a program.", required=True)
+_RUNNER = flags.DEFINE_string("runner", None, "An executorch_binary of all kernels, without a program.", required=True)
 _FAMILY = 12
 
 
