@@ -107,7 +107,8 @@ def check(
         executorch: the program.
         emissions: the record of the emission of each method.
         subjects: the methods.
-        strict: whether to raise exceptions of the emulator itself. If not, the method counts as not run, with a warning.
+        strict: whether to raise exceptions of the emulator itself. If not, the method counts as not run, with a
+            warning.
     Raises:
         WrongProgramError: a method has a fault in its memory plan, its layouts or the order of its instructions, or has
             other results than the module.
