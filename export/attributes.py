@@ -25,8 +25,8 @@ import torch
 _OF_BASE_CLASS = frozenset(vars(torch.nn.Module()))
 # Compared by value.
 _SCALARS = (bool, int, float, complex, str, bytes, type(None))
-# Compared by identity, although they have attributes.
-_OPAQUE = (type, FunctionType, MethodType, ModuleType, enum.Enum)
+# Compared by identity, although they have attributes. The nodes of a graph have fake tensors, which nothing can copy.
+_OPAQUE = (type, FunctionType, MethodType, ModuleType, enum.Enum, torch.fx.Graph)
 _SEQUENCES = (list, tuple, set, frozenset, collections.deque)
 # The largest number of objects to read behind an attribute, such as a vocabulary.
 _MOST_OBJECTS = 20_000

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import linecache
 import os
 import textwrap
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import torch
 from absl.testing import absltest
+from executorch.exir import to_edge
 from executorch.extension.pybindings.portable_lib import _load_for_executorch_from_buffer
 
 from diagnostics.golden import case
@@ -392,6 +394,13 @@ class PassesTest(_Files):
         after = "def get_model(): return torch.export.export(Model(), (torch.ones(2),))"
         source = _file("self.calls = 0", "self.calls += 1\nreturn x * 2", _TWO, after=after)
         self.assertEqual(self.outputs(self.record(source)), [[2, 4], [6, 10]])
+
+    def test_graph_with_fake_tensors_that_autograd_computed(self) -> None:
+        (method,) = self.methods(_file("self.w = torch.nn.Parameter(torch.ones(2) * 2)", "return x * self.w", _TWO))
+        exported = torch.export.export(method.module, method.samples[0].args)
+        graph = to_edge(exported).exported_program().module()
+        recorded = samples.record(dataclasses.replace(method, module=graph))
+        self.assertEqual(self.outputs(recorded), [[2, 4], [6, 10]])
 
     def test_weight_that_autograd_computed(self) -> None:
         init = "self.w = torch.nn.Parameter(torch.ones(2))\nself.scale = torch.exp(self.w)\nself.part = self.scale[:1]"
