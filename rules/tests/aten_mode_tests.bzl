@@ -1,7 +1,7 @@
 """Analysis tests of executorch_generated_lib with PyTorch's own kernels."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:defs.bzl", "executorch_generated_lib")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
 

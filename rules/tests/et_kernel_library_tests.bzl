@@ -1,7 +1,7 @@
 """Analysis tests of et_kernel_library."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:defs.bzl", "et_kernel_library", "executorch_generated_lib")
 load("//rules:providers.bzl", "EtKernelInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")

@@ -2,7 +2,10 @@
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
 load("@rules_cc//cc:cc_toolchain_config_lib.bzl", "feature", "tool_path")
-load("@rules_cc//cc:defs.bzl", "CcToolchainConfigInfo", "cc_common", "cc_library", "cc_toolchain")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/toolchains:cc_toolchain.bzl", "cc_toolchain")
+load("@rules_cc//cc/toolchains:cc_toolchain_config_info.bzl", "CcToolchainConfigInfo")
+load("@rules_cc//cc:defs.bzl", "cc_library")
 load(
     "//rules:defs.bzl",
     "et_kernel_library",
@@ -144,6 +147,7 @@ def _arm_toolchains():
         supports_param_files = False,
         tags = ["manual"],
         toolchain_config = ":arm_cc_config",
+        visibility = ["//visibility:public"],
     )
     cc_library(
         name = "arm_torch",
@@ -157,7 +161,7 @@ def _arm_toolchains():
         version = "2.13.0",
     )
     for name, toolchain, toolchain_type in [
-        ("arm_cc_toolchain", ":arm_cc", "@bazel_tools//tools/cpp:toolchain_type"),
+        ("arm_cc_toolchain", ":arm_cc", "@rules_cc//cc:toolchain_type"),
         ("arm_torch_toolchain", ":arm_libtorch", "//rules:torch_toolchain_type"),
     ]:
         native.toolchain(

@@ -1,7 +1,7 @@
 """Analysis tests of executorch_model."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules:defs.bzl", "executorch_model")
 
 # buildifier: disable=bzl-visibility

@@ -1,7 +1,8 @@
 """Analysis tests of the toolchains: a runtime of the user's own takes the wheel's place."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_library")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("@rules_cc//cc:defs.bzl", "cc_library")
 load("@rules_python//python:defs.bzl", "py_runtime", "py_test")
 load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 load("//rules:defs.bzl", "executorch_runtime_component", "executorch_runtime_toolchain", "executorch_torch_component")
@@ -160,11 +161,12 @@ def toolchains_test_suite(name):
         name = "python_file_pair",
         py3_runtime = ":python_file",
         tags = ["manual"],
+        visibility = ["//visibility:public"],
     )
     native.toolchain(
         name = "python_file_toolchain",
         toolchain = ":python_file_pair",
-        toolchain_type = "@bazel_tools//tools/python:toolchain_type",
+        toolchain_type = "@rules_python//python:toolchain_type",
         tags = ["manual"],
     )
     _python_file_test(

@@ -1,7 +1,7 @@
 """Analysis tests of torch_op_library and torch_ops_check."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "torch_op_library", "torch_op_test", "torch_ops_check")
 load("//rules:providers.bzl", "TorchOpInfo")

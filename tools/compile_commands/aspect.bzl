@@ -1,6 +1,6 @@
 """An aspect that collects the compile commands of C++, and a rule for its test."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 _CompileCommandsInfo = provider(
     doc = "The compile commands of targets and their dependencies.",

@@ -1,6 +1,7 @@
 """Shared libraries that a linker keeps although no symbol refers to them."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:dynamic_libraries.bzl", "dynamic_libraries")
 
 visibility(["//rules/..."])

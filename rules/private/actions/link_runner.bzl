@@ -1,6 +1,6 @@
 """Linking a runner with the model that it runs by default."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":cc.bzl", "compile_cc", "configure_cc", "default_link_flags", "link_cc")
 load(":dynamic_libraries.bzl", "dynamic_libraries")
 load(":label_text.bzl", "label_text")

@@ -1,7 +1,7 @@
 """What rules have in common that run a tool on a model file."""
 
 load("@bazel_skylib//rules:common_settings.bzl", "BuildSettingInfo")
-load("@rules_python//python:defs.bzl", "PyInfo")
+load("@rules_python//python:py_info.bzl", "PyInfo")
 load("//rules/private/toolchains:import_paths.bzl", "import_paths")
 load(":label_text.bzl", "label_text", "refuse_odd_name")
 load(":param_file.bzl", "one_line_each")

@@ -1,6 +1,7 @@
 """Kernels compiled once more for one generated library: those that it selects, possibly with the selected dtypes only."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
 load(":cc.bzl", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "include_path", "include_roots", "merge_objects", "tree_compile_flags")
 load(":codegen.bzl", "codegen_args", "run_codegen")

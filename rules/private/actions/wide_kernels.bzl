@@ -1,6 +1,6 @@
 """Kernels compiled once more for one generated library, for each of several instruction sets."""
 
-load("@rules_cc//cc:defs.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
 load("//rules/private/providers:et_kernel_info.bzl", "EtKernelInfo")
 load(":cc.bzl", "archive_cc", "compile_cc")
 load(":isolate_kernels.bzl", "isolate_kernels", "isolation_flags")

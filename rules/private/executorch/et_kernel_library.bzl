@@ -1,6 +1,7 @@
 """Rule et_kernel_library."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("@rules_cc//cc:find_cc_toolchain.bzl", "use_cc_toolchain")
 load("//rules/private/actions:cc.bzl", "CC_LINK_EXEC_GROUPS", "SOURCES_PER_UNIT", "archive_cc", "compile_cc", "configure_cc", "include_roots", "unity_sources")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")

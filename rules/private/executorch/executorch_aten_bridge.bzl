@@ -1,6 +1,6 @@
 """Rule executorch_aten_bridge."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/providers:et_aten_info.bzl", "EtAtenInfo")
 load("//rules/private/toolchains:toolchain_types.bzl", "TORCH_TOOLCHAIN_TYPE")
 

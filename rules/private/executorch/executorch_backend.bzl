@@ -1,6 +1,6 @@
 """Rule executorch_backend."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:kept_libraries.bzl", "kept_libraries")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_backend_info.bzl", "EtBackendInfo")

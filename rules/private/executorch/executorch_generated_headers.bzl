@@ -1,6 +1,6 @@
 """Rule executorch_generated_headers."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 
 visibility(["//rules/..."])

@@ -1,6 +1,6 @@
 """Rule executorch_ops_check."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/toolchains:toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 load(":registrations.bzl", "check_registrations", "registrations_aspect")

@@ -1,6 +1,7 @@
 """Rule executorch_selected_prim_ops."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_common")
+load("@rules_cc//cc/common:cc_common.bzl", "cc_common")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_operator_info.bzl", "EtOperatorInfo")

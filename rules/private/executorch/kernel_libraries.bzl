@@ -1,6 +1,6 @@
 """Finds the kernel libraries among the dependencies of an operator library."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/providers:et_generated_lib_info.bzl", "EtGeneratedLibInfo")
 
 visibility(["//rules/..."])

@@ -1,6 +1,6 @@
 """Collects the registrations of all libraries of a binary, and checks them."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load("//rules/private/actions:codegen.bzl", "codegen_args", "run_codegen")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/providers:et_backend_info.bzl", "EtBackendInfo")

@@ -1,6 +1,6 @@
 """Provider of kernels."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 visibility(["//rules/..."])
 

@@ -1,6 +1,6 @@
 """Rules qnn_op_package and qnn_op_package_skeleton."""
 
-load("@rules_python//python:defs.bzl", "PyInfo")
+load("@rules_python//python:py_info.bzl", "PyInfo")
 load("//rules/private/actions:label_text.bzl", "label_text")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/actions:tool_launcher.bzl", "tool_launcher")

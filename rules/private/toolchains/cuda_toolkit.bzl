@@ -1,6 +1,6 @@
 """The CUDA toolkit of the machine as a target."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
 NO_TOOLKIT_ERR = """{label}: attribute srcs: expected a CUDA toolkit on this machine, for {sources}; found none.
 

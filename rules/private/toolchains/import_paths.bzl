@@ -1,6 +1,6 @@
 """Import paths of Python modules in actions."""
 
-load("@rules_python//python:defs.bzl", "PyInfo")
+load("@rules_python//python:py_info.bzl", "PyInfo")
 
 visibility(["//rules/..."])
 

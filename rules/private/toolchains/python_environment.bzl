@@ -8,7 +8,7 @@ Likely cause: a spelling mistake, or a relative path.
 Fix: give directory, tree, or the absolute path of a folder that the workers have.
 See: docs/errors.md#unknown-python-environment"""
 
-_PYTHON_TOOLCHAIN_TYPE = "@bazel_tools//tools/python:toolchain_type"
+_PYTHON_TOOLCHAIN_TYPE = "@rules_python//python:toolchain_type"
 
 def _run(ctx, arguments, inputs, outputs, progress_message):
     runtime = ctx.toolchains[_PYTHON_TOOLCHAIN_TYPE].py3_runtime

@@ -1,8 +1,8 @@
 """Python's C++ headers, of the interpreter that runs the built programs."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 
-_PYTHON_TOOLCHAIN_TYPE = Label("@bazel_tools//tools/python:toolchain_type")
+_PYTHON_TOOLCHAIN_TYPE = Label("@rules_python//python:toolchain_type")
 
 def python_headers_rule(cc_toolchain_type):
     """Makes the rule python_headers. rules_python has a toolchain type of Python's headers since version 0.25.

@@ -1,11 +1,11 @@
 """Rule python_tool."""
 
-load("@rules_python//python:defs.bzl", "PyInfo")
+load("@rules_python//python:py_info.bzl", "PyInfo")
 load(":import_paths.bzl", "import_paths")
 
 visibility(["//codegen/...", "//rules/..."])
 
-_PYTHON_TOOLCHAIN_TYPE = "@bazel_tools//tools/python:toolchain_type"
+_PYTHON_TOOLCHAIN_TYPE = "@rules_python//python:toolchain_type"
 
 # The directory with the modules is in the folder of the launcher, in the output tree and in runfiles.
 _LAUNCHER = """\

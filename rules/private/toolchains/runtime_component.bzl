@@ -1,6 +1,6 @@
 """Rule executorch_runtime_component."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":toolchain_types.bzl", "RUNTIME_TOOLCHAIN_TYPE")
 
 visibility(["//rules/..."])

@@ -1,6 +1,6 @@
 """Rule executorch_runtime_toolchain."""
 
-load("@rules_cc//cc:defs.bzl", "CcInfo")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
 load(":registry_size.bzl", "DEFAULT_MAX_KERNELS")
 
 visibility(["//rules/..."])
