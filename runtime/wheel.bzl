@@ -6,7 +6,7 @@ visibility("private")
 
 # Of the platform that the machine's wheel is for. A `load` from @executorch_runtime would fetch the wheel before Bazel knows
 # what else to fetch.
-CONSTRAINTS = ["@platforms//os:linux"] + [constraint for constraint in HOST_CONSTRAINTS if "//cpu:" in constraint]
+CONSTRAINTS = HOST_CONSTRAINTS
 
 _LINUX_ARM64 = "//runtime:linux_arm64"
 

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from codegen.binaries import elf_image
-from codegen.binaries.elf_image import Image, Section, Symbol
+from codegen.binaries.image import UNWINDING, Image, Section, Symbol
 from codegen.model import sizes
 from codegen.model.sizes import Part
 
@@ -57,12 +56,30 @@ _LINKED_SECTIONS = {
     ".hash": "dynamic symbols",
     ".interp": "name of the dynamic linker",
     ".note": "notes",
+    "__TEXT,__eh_frame": "unwinding",
+    "__TEXT,__gcc_except_tab": "unwinding",
+    "__TEXT,__unwind_info": "unwinding",
+    "__TEXT,__stub": "calls into shared libraries",
+    "__TEXT,__objc_stubs": "calls into shared libraries",
+    "__TEXT,__auth_stubs": "calls into shared libraries",
+    "__DATA,__la_symbol_ptr": "addresses in shared libraries",
+    "__DATA,__nl_symbol_ptr": "addresses in shared libraries",
+    "__DATA,__got": "addresses in shared libraries",
+    "__DATA_CONST,__got": "addresses in shared libraries",
 }
 _OTHER_SECTIONS = {
     ".text": "padding, code without symbols",
     ".rodata": "strings and constants",
     ".data": "data without symbols",
     ".bss": "zeroed data without symbols",
+    "__TEXT,__text": "padding, code without symbols",
+    "__TEXT,__const": "strings and constants",
+    "__TEXT,__cstring": "strings and constants",
+    "__TEXT,__literal": "strings and constants",
+    "__DATA_CONST,__const": "strings and constants",
+    "__DATA,__data": "data without symbols",
+    "__DATA,__bss": "zeroed data without symbols",
+    "__DATA,__common": "zeroed data without symbols",
 }
 
 
@@ -113,7 +130,7 @@ class Attribution:
     def _section(self, section: Section, owners: Mapping[int, Owner]) -> Iterator[tuple[tuple[str, str], Part]]:
         purpose = _purpose(section.name, _LINKED_SECTIONS)
         end = named = 0
-        symbols = section.symbols if purpose is None or section.name == elf_image.UNWINDING else ()
+        symbols = section.symbols if purpose is None or section.name == UNWINDING else ()
         # Of symbols with the same start, the longest one owns the bytes. Of aliases, a kernel's name comes first, and a
         # global name comes before a local one.
         for symbol in sorted(symbols, key=self._order):

@@ -1,4 +1,4 @@
-"""Reads the libraries and symbol versions that ELF files request from the dynamic linker."""
+"""Reads the libraries and symbol versions that libraries and binaries request from the dynamic linker."""
 
 from __future__ import annotations
 
@@ -10,17 +10,20 @@ from elftools.elf.dynamic import DynamicSection
 from elftools.elf.elffile import ELFFile
 from elftools.elf.gnuversions import GNUVerNeedSection
 
-_MAGIC = b"\x7fELF"
+from codegen.binaries import formats, macos_and_windows
+
+# Enough bytes of a file to tell the format.
+_HEAD = 64
 
 
 @dataclass(frozen=True, slots=True)
 class DynamicLinking:
-    """The dynamic linking of an ELF file.
+    """The dynamic linking of a library or a binary.
 
     Attributes:
         machine: the processor, abbreviated as in the ELF standard, e.g. `x86-64`, `AArch64`.
-        needed: the names of the needed libraries.
-        versions: the needed versions of symbols, e.g. `GLIBC_2.34`, by library.
+        needed: the names of the needed libraries, without folders.
+        versions: the needed versions of symbols, e.g. `GLIBC_2.34`, by library. Only ELF files have versions.
     """
 
     machine: str
@@ -29,9 +32,19 @@ class DynamicLinking:
 
 
 def read(path: Path) -> DynamicLinking | None:
-    """Returns the dynamic linking of an ELF file; None for other files and damaged files."""
+    """Returns the dynamic linking of a library or a binary; None for other files and damaged files.
+
+    Raises:
+        InputError: the file is for macOS or Windows, and LIEF is not installed.
+    """
     with path.open("rb") as file:
-        if file.read(len(_MAGIC)) != _MAGIC:
+        head = file.read(_HEAD)
+        # The code for all processors needs the same libraries.
+        format_ = formats.MACH_O if formats.is_universal(head) else formats.format_of(head)
+        if format_ in (formats.MACH_O, formats.PE):
+            found = macos_and_windows.linking(path.read_bytes(), format_, str(path))
+            return DynamicLinking(found.machine, found.needed, {}) if found else None
+        if format_ != formats.ELF:
             return None
         try:
             elf = ELFFile(file)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from elftools.dwarf.structs import DWARFStructs
 from elftools.elf.constants import SH_FLAGS
 from elftools.elf.elffile import ELFFile
 
-from diagnostics.errors import Finding, InputError
+from codegen.binaries.image import UNWINDING, Image, Section, Symbol
 
 _NAMED = frozenset({"STT_FUNC", "STT_OBJECT", "STT_NOTYPE", "STT_LOOS"})  # STT_LOOS: functions that choose themselves.
 # Exceptions that the reader raises for damaged files.
@@ -31,110 +32,39 @@ _BROKEN = (
     AssertionError,
 )
 
-# The section with an entry for each function, by which a function's frame is unwound.
-UNWINDING = ".eh_frame"
+
+class BrokenError(Exception):
+    """A file is damaged, or is no ELF file."""
 
 
-@dataclass(frozen=True, slots=True)
-class Symbol:
-    """A name for bytes of a section.
-
-    Attributes:
-        name: the mangled name.
-        start: the offset of the first byte in the section.
-        size: the number of bytes.
-        is_local: whether other files cannot link with the symbol.
-        source: for a local symbol, the index of the source file in `Image.sources`; -1 for none.
-    """
-
-    name: str
-    start: int
-    size: int
-    is_local: bool
-    source: int
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """A section that takes memory.
-
-    Attributes:
-        name: the name with the dot, `.text`.
-        size: the size in bytes.
-        symbols: the symbols of the section's parts. Several symbols may name the same bytes. In UNWINDING, each entry
-            has the names of its function.
-    """
-
-    name: str
-    size: int
-    symbols: tuple[Symbol, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Image:
-    """The memory image of a binary.
-
-    Attributes:
-        sections: the sections, in the order of the file.
-        sources: the names of the source files with local symbols. Two files may have the same name.
-    """
-
-    sections: tuple[Section, ...]
-    sources: tuple[str, ...]
-
-
-def read(path: str) -> Image:
-    """Reads a binary.
+def read(path: str) -> Image | None:
+    """Reads an ELF binary; None if it has no symbols.
 
     Raises:
-        InputError: the file is not an ELF file, is damaged, or has no symbols.
+        BrokenError: the file is damaged.
     """
-    try:
-        with Path(path).open("rb") as file:
-            elf = ELFFile(file)
-            table: Any = elf.get_section_by_name(".symtab")
-            if table is None:
-                raise InputError(
-                    Finding(
-                        id="stripped-binary",
-                        where=path,
-                        found="the binary has no symbols, so nothing tells what its bytes are for",
-                        cause="the binary was stripped: by linkopts -s, by --strip=always, or as <name>.stripped",
-                        fix="measure the binary before it is stripped; symbols take no memory when the binary runs",
-                    )
-                )
-            return _image(elf, table)
-    except _BROKEN as error:
-        raise InputError(
-            Finding(
-                id="unreadable-binary",
-                where=path,
-                found=f"cannot read the binary as an ELF file: {error}",
-                cause="the file is for a platform with another format, is not a binary, or is truncated",
-                fix="give a binary for Linux, Android or bare metal that the build links",
-            )
-        ) from error
+    with _opened(path) as elf:
+        table: Any = elf.get_section_by_name(".symtab")
+        return _image(elf, table) if table is not None else None
 
 
 def loaded_bytes(path: str) -> int:
-    """Returns the memory of the loaded sections of a binary or a shared library, in bytes.
+    """Returns the memory of the loaded sections of an ELF file, in bytes.
 
     Raises:
-        InputError: the file is not an ELF file, or is damaged.
+        BrokenError: the file is damaged.
     """
+    with _opened(path) as elf:
+        return sum(int(section["sh_size"]) for _, section in _loaded(elf))
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[ELFFile]:
     try:
         with Path(path).open("rb") as file:
-            return sum(int(section["sh_size"]) for _, section in _loaded(ELFFile(file)))
+            yield ELFFile(file)
     except _BROKEN as error:
-        raise InputError(
-            Finding(
-                id="unreadable-binary",
-                where=path,
-                found=f"cannot read the library as an ELF file: {error}",
-                cause="the file is not a shared library, or is truncated",
-                fix="give the library that the binary is linked with",
-            )
-        ) from error
+        raise BrokenError(str(error)) from error
 
 
 def _loaded(elf: ELFFile) -> Iterator[tuple[int, Any]]:

@@ -1,22 +1,27 @@
 """Reads the registrations of linked files from their symbols.
 
 ExecuTorch's macro EXECUTORCH_LIBRARY leaves a local symbol `name_of_op_<line>` at the operator's name, which is read
-from the file's data. For any other call of `register_kernels()`, only the call is found, not the operator. Only ELF
-files are read: in other files, nothing is found, and in files without local symbols only the calls.
+from the file's data. For any other call of `register_kernels()`, only the call is found, not the operator. In files
+without local symbols, only the calls are found. Compilers leave the symbol out where nothing uses the name at run time:
+Clang with optimization, and GCC for a runtime without event tracing.
 
 The check of a binary reads all object files of the binary, most of which register nothing. This module reads the few
-necessary ELF structures itself: pyelftools, which reads binaries for reports, takes 15 times as long.
+necessary ELF structures itself: pyelftools, which reads binaries for reports, takes 15 times as long. Files of macOS
+and Windows that may register something are read by `macos_and_windows`.
 """
 
 from __future__ import annotations
 
-import mmap
 import re
 import struct
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
+
+from codegen.binaries import formats, macos_and_windows
+from codegen.binaries.formats import Data, Member
 
 _MACRO = re.compile(rb"(?:_ZL\d+)?name_of_op_(\d+)")
 _REGISTER_KERNELS = re.compile(rb"_ZN10executorch7runtime(?:4aten)?16register_kernelsE\w+")
@@ -26,10 +31,11 @@ _REGISTER_BACKEND = (b"executorch7runtime16register_backend", b"executorch7runti
 _KERNELS_OF_GENERATED = re.compile(rb"_ZN\d+\w+_[0-9a-f]{8}7kernelsEv")
 # A file without one of these texts in its symbols' names registers nothing.
 _MARKS = (b"name_of_op_", b"register_kernels")
+# The beginning of register_kernels() in the mangling of Microsoft's compiler. No other names of that mangling are read.
+_MICROSOFT = b"?register_kernels@runtime@"
 _SHARED_LIBRARY = 3
 _SYMBOL_TABLES = (2, 11)
 _FILE = 4
-_ELF = b"\x7fELF"
 _UNDEFINED = 0
 # Exceptions that the reader raises for damaged files.
 _BROKEN = (struct.error, IndexError, ValueError, OverflowError)
@@ -62,54 +68,70 @@ class Registrations:
 
 
 def registrations(path: str) -> Registrations:
-    """Returns the registrations of an object file, an archive or a shared library; none for other or damaged files."""
-    data = _map(path)
+    """Returns the registrations of an object file, an archive or a library; none for other or damaged files.
+
+    A file for several processors has the registrations of all, and those that several have once.
+
+    Raises:
+        InputError: the file is for macOS or Windows, registers kernels, and LIEF is not installed.
+    """
+    known: Counter[Registration] = Counter()
+    has_unknown = False
     try:
-        members = [_read(member) for member in _members(data)]
+        for part in formats.slices(formats.mapped(path)):
+            found = [_read(member, path) for member in formats.members(part)]
+            known |= Counter(registration for member in found for registration in member.known)
+            has_unknown |= any(member.has_unknown for member in found)
     except _BROKEN:
         return Registrations()
-    return Registrations(
-        tuple(registration for member in members for registration in member.known),
-        any(member.has_unknown for member in members),
-    )
+    return Registrations(tuple(known.elements()), has_unknown)
 
 
 def backends(path: str, names: Collection[str]) -> frozenset[str]:
     """Returns the backends that a file may register: it refers to `register_backend()`, and has the names as text."""
-    data = _map(path)
+    data = formats.mapped(path)
     try:
-        registers = any(_names_one_of(member, _REGISTER_BACKEND) for member in _members(data))
+        members = [member for part in formats.slices(data) for member in formats.members(part)]
+        registers = any(_names_one_of(member.data, _REGISTER_BACKEND) for member in members)
     except _BROKEN:
         registers = False
     return frozenset(name for name in names if registers and data.find(name.encode() + b"\0") >= 0)
 
 
-def _map(path: str) -> mmap.mmap | bytes:
-    if Path(path).stat().st_size == 0:
-        return b""
-    with Path(path).open("rb") as file:
-        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+def _read(member: Member, path: str) -> Registrations:
+    format_ = formats.format_of(member.data)
+    if format_ is None or not _names_one_of(member.data, _MARKS):
+        return Registrations()
+    if format_ == formats.ELF:
+        return _read_elf(member.data)
+    return _read_other(member, format_, path)
 
 
-def _members(data: mmap.mmap | bytes) -> Iterator[mmap.mmap | bytes]:
-    """Yields the object files of an archive, or the file itself."""
-    if data[:8] != b"!<arch>\n":
-        yield data
-        return
-    offset = 8
-    while offset + 60 <= len(data):
-        size = int(data[offset + 48 : offset + 58])
-        yield data[offset + 60 : offset + 60 + size]
-        offset += 60 + size + size % 2
+def _read_other(member: Member, format_: str, path: str) -> Registrations:
+    found = macos_and_windows.names(member.data, format_, path)
+    source = found.source or member.name or Path(path).name
+    known: list[Registration] = []
+    # Names of Microsoft's mangling are not read, only that they are there.
+    calls = member.data.find(_MICROSOFT) >= 0
+    is_generated = False
+    for symbol in found.names:
+        name = symbol.name.encode()
+        is_generated |= _KERNELS_OF_GENERATED.fullmatch(name) is not None
+        if not symbol.is_defined:
+            calls |= _REGISTER_KERNELS.fullmatch(name) is not None
+        elif match := _MACRO.fullmatch(name):
+            known.append(Registration(symbol.text(), f"{Path(source).name}:{int(match[1])}"))
+    return Registrations(tuple(known), calls and not known and not is_generated)
 
 
-def _names_one_of(data: mmap.mmap | bytes, marks: Sequence[bytes]) -> bool:
+def _names_one_of(data: Data, marks: Sequence[bytes]) -> bool:
     """Returns whether a symbol's name contains one of the texts. A file that is not ELF is searched as a whole."""
-    tables = [(0, len(data))] if data[:4] != _ELF else [table[2:] for table in _symbol_tables(data)]
+    is_elf = formats.format_of(data) == formats.ELF
+    tables = [table[2:] for table in _symbol_tables(data)] if is_elf else [(0, len(data))]
     return any(data.find(mark, start, end) >= 0 for start, end in tables for mark in marks)
 
 
-def _symbol_tables(data: mmap.mmap | bytes) -> Iterator[tuple[int, int, int, int]]:
+def _symbol_tables(data: Data) -> Iterator[tuple[int, int, int, int]]:
     """Yields the beginning and the end of each symbol table of an ELF file, and of the table of the symbols' names."""
     sections = list(_sections(data))
     for section in sections:
@@ -118,9 +140,7 @@ def _symbol_tables(data: mmap.mmap | bytes) -> Iterator[tuple[int, int, int, int
             yield section.start, section.start + section.size, names.start, names.start + names.size
 
 
-def _read(data: mmap.mmap | bytes) -> Registrations:
-    if data[:4] != _ELF or not _names_one_of(data, _MARKS):
-        return Registrations()
+def _read_elf(data: Data) -> Registrations:
     is_64, order = _form(data)
     (file_type,) = struct.unpack_from(order + "H", data, 16)
     sections = list(_sections(data))
@@ -159,12 +179,12 @@ class _Section(NamedTuple):
     link: int
 
 
-def _form(data: mmap.mmap | bytes) -> tuple[bool, str]:
+def _form(data: Data) -> tuple[bool, str]:
     """Returns whether an ELF file has 64 bits, and the byte order for `struct`."""
     return data[4] == 2, "<" if data[5] == 1 else ">"
 
 
-def _sections(data: mmap.mmap | bytes) -> Iterator[_Section]:
+def _sections(data: Data) -> Iterator[_Section]:
     is_64, order = _form(data)
     (table,) = struct.unpack_from(order + ("Q" if is_64 else "I"), data, 40 if is_64 else 32)
     entry_size, count = struct.unpack_from(order + "HH", data, 58 if is_64 else 46)
@@ -178,7 +198,7 @@ def _sections(data: mmap.mmap | bytes) -> Iterator[_Section]:
         yield _Section(kind, *rest)
 
 
-def _text(data: mmap.mmap | bytes, start: int) -> bytes:
+def _text(data: Data, start: int) -> bytes:
     end = data.find(b"\0", start)
     if end < 0:
         raise ValueError("a name without an end")

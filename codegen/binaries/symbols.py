@@ -7,6 +7,7 @@ import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 
+from codegen.binaries import formats
 from codegen.cache import content_cache
 from diagnostics.errors import Finding, InputError
 
@@ -14,11 +15,14 @@ from diagnostics.errors import Finding, InputError
 _LINKABLE = frozenset("TWVui")
 _LOCAL = frozenset("t")
 # With --print-file-name: "<path>:<value> <letter> <name>", and "<path>:<member>:" for a member of an archive.
-_LINE = re.compile(r"^(.+?):(?:([^:\n]+):)? ?[0-9a-fA-F]+ ([A-Za-z]) (.+)$", re.MULTILINE)
+# llvm-nm puts the processor before the path in a file for several processors.
+_LINE = re.compile(r"^(?:\(for architecture \S+\):)?(.+?):(?:([^:\n]+):)? ?[0-9a-fA-F]+ ([A-Za-z]) (.+)$", re.MULTILINE)
 # The part before the name in a line for one file.
 _NAME = re.compile(r"^\s*(?:[0-9a-fA-F]+ )?\S ")
 _UNNAMED = "(anonymous namespace)"
 _LTO_MARK = "__gnu_lto_slim"
+# A function of Microsoft's compilers, by its mangled name, or with the calling convention that demanglers write.
+_MICROSOFT = re.compile(r"^\?|\b__(?:cdecl|thiscall|vectorcall)\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +59,11 @@ def read(paths: tuple[str, ...], nm: str) -> list[Symbol]:
     shared = [path for path in paths if re.search(r"\.(?:so(?:\.\d+)*|dylib)$", path)]
     static = [path for path in paths if path not in shared]
     symbols: list[Symbol] = []
-    for files, options in ((static, ()), (shared, ("--dynamic",))):
+    is_mach_o = _is_mach_o(*paths)
+    for files, options in ((static, ()), (shared, (_exported_only(is_mach_o),))):
         if files:
-            symbols += _parse(_run([nm, "--demangle", "--defined-only", "--print-file-name", *options, *files]))
+            output = _run([nm, "--demangle", "--defined-only", "--print-file-name", *options, *files])
+            symbols += _parse(output, is_mach_o)
     return symbols
 
 
@@ -77,7 +83,7 @@ def undefined_names(path: str, nm: str) -> dict[str, str]:
     Raises:
         InputError: nm cannot be run, or cannot read the file.
     """
-    return _with_demangled(nm, "--dynamic", "--undefined-only", path)
+    return _with_demangled(nm, path, "--undefined-only", _exported_only(_is_mach_o(path)))
 
 
 def demangled_names(path: str, nm: str) -> dict[str, str]:
@@ -86,16 +92,19 @@ def demangled_names(path: str, nm: str) -> dict[str, str]:
     Raises:
         InputError: nm cannot be run, or cannot read the file.
     """
-    return _with_demangled(nm, "--defined-only", path)
+    return _with_demangled(nm, path, "--defined-only")
 
 
-def _with_demangled(nm: str, *options: str) -> dict[str, str]:
+def _with_demangled(nm: str, path: str, *options: str) -> dict[str, str]:
     # With --no-sort, both outputs have the same order.
     plain, demangled = (
-        [_NAME.sub("", line).split("@")[0] for line in _run([nm, *more, "--no-sort", *options]).splitlines()]
+        [_NAME.sub("", line).split("@")[0] for line in _run([nm, *more, "--no-sort", *options, path]).splitlines()]
         for more in ((), ("--demangle",))
     )
-    return dict(zip(plain, demangled, strict=True))
+    named = dict(zip(plain, demangled, strict=True))
+    if not _is_mach_o(path):
+        return named
+    return {name.removeprefix("_"): text if text != name else text.removeprefix("_") for name, text in named.items()}
 
 
 @content_cache.by_content
@@ -105,8 +114,21 @@ def exported_names(paths: tuple[str, ...], nm: str) -> frozenset[str]:
     Raises:
         InputError: nm cannot be run, or cannot read a file.
     """
-    lines = _run([nm, "--dynamic", "--defined-only", *paths]).splitlines()
-    return frozenset(line.rpartition(" ")[2].split("@")[0] for line in lines)
+    is_mach_o = _is_mach_o(*paths)
+    lines = _run([nm, _exported_only(is_mach_o), "--defined-only", *paths]).splitlines()
+    names = (line.rpartition(" ")[2].split("@")[0] for line in lines)
+    return frozenset(name.removeprefix("_") if is_mach_o else name for name in names)
+
+
+def _is_mach_o(*paths: str) -> bool:
+    """Returns whether files are Mach-O files, whose symbols have one underscore more. All files are of one platform."""
+    found = (formats.of_file(path) for path in paths)
+    return next(filter(None, found), None) == formats.MACH_O
+
+
+def _exported_only(is_mach_o: bool) -> str:
+    """Returns nm's option for the exported symbols of shared libraries. Only ELF has a table of its own for these."""
+    return "--extern-only" if is_mach_o else "--dynamic"
 
 
 def normalized(text: str) -> str:
@@ -146,7 +168,7 @@ def _run(command: list[str]) -> str:
     return result.stdout
 
 
-def _parse(output: str) -> list[Symbol]:
+def _parse(output: str, is_mach_o: bool) -> list[Symbol]:
     symbols: list[Symbol] = []
     for match in _LINE.finditer(output):
         path, member, letter, text = match.groups()
@@ -161,8 +183,22 @@ def _parse(output: str) -> list[Symbol]:
                     fix="compile the kernels without this optimization, for example with copts = ['-fno-lto']",
                 )
             )
+        if _MICROSOFT.search(text):
+            if letter not in _LINKABLE:
+                continue
+            raise InputError(
+                Finding(
+                    id="unreadable-symbols",
+                    where=library,
+                    found=f"cannot read the name of the function {text}",
+                    cause="the object file was compiled for Windows with the names of Microsoft's compiler",
+                    fix="compile the kernels with MinGW, or with clang for the target x86_64-windows-gnu",
+                )
+            )
         if letter in _LINKABLE or letter in _LOCAL:
-            symbol = _symbol(text, letter in _LOCAL, library)
+            # nm keeps the underscore of functions with C linkage only.
+            is_plain = is_mach_o and "(" not in text
+            symbol = _symbol(text.removeprefix("_") if is_plain else text, letter in _LOCAL, library)
             if symbol:
                 symbols.append(symbol)
     return symbols

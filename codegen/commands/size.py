@@ -18,9 +18,9 @@ from absl import flags
 from codegen.artifacts import registered_operators, size_report
 from codegen.artifacts.registered_operators import Library
 from codegen.artifacts.size_report import Addition, SharedLibrary, SizeReport
-from codegen.binaries import attribution, dynamic_linking, elf_image, symbols
+from codegen.binaries import attribution, dynamic_linking, image_reader, symbols
 from codegen.binaries.attribution import Attribution
-from codegen.binaries.elf_image import Image
+from codegen.binaries.image import Image
 from codegen.commands import shared_flags
 from codegen.cpp.source import Source
 from codegen.pages import size_page, size_text
@@ -76,7 +76,7 @@ class _Measured:
 
 
 def _measure(binary: str, manifests: Iterable[str]) -> _Measured:
-    image = elf_image.read(binary)
+    image = image_reader.read(binary)
     registered = [registered_operators.read(path) for path in manifests]
     operators = _operators(registered)
     libraries = {Source(library.label, library.yaml_names).namespace: library.label for library in registered}
@@ -116,4 +116,4 @@ def _needed(binary: str, libraries: Sequence[str]) -> tuple[SharedLibrary, ...]:
         new = {name for name in (linking.needed if linking else ()) if name in given} - needed
         needed |= new
         reached += [given[name] for name in new]
-    return tuple(SharedLibrary(name, elf_image.loaded_bytes(given[name])) for name in sorted(needed))
+    return tuple(SharedLibrary(name, image_reader.loaded_bytes(given[name])) for name in sorted(needed))

@@ -1,7 +1,7 @@
 """Analysis tests of executorch_binary and executorch_program_test."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_cc//cc:defs.bzl", "cc_library")
+load("@rules_cc//cc:defs.bzl", "cc_binary", "cc_library")
 load(
     "//rules:defs.bzl",
     "et_size_report",
@@ -68,6 +68,14 @@ def _size_test_impl(ctx):
     return analysistest.end(env)
 
 _size_test = analysistest.make(_size_test_impl)
+
+def _macos_size_test_impl(ctx):
+    env = analysistest.begin(ctx)
+    measure = action_with_mnemonic(env, "EtSize")
+    assert_ends(env, ["rules/tests/libruntime.dylib"], values_of(measure.argv, "--library"))
+    return analysistest.end(env)
+
+_macos_size_test = analysistest.make(_macos_size_test_impl)
 
 def _profile_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -209,6 +217,22 @@ def executorch_binary_test_suite(name):
         max_bytes = 1000,
         tags = ["manual"],
         what_if = [":binary_with_profile"],
+    )
+    cc_binary(
+        name = "binary_with_macos_library",
+        srcs = ["op_a.cpp"],
+        data = ["libruntime.dylib"],
+        tags = ["manual"],
+    )
+    et_size_report(
+        name = "size_macos",
+        binary = ":binary_with_macos_library",
+        tags = ["manual"],
+    )
+    _macos_size_test(
+        name = "size_macos_test",
+        size = "small",
+        target_under_test = ":size_macos",
     )
     et_size_report(
         name = "size_what_if_library",

@@ -22,7 +22,9 @@ def install(prefix, lock):
 """
 
 
-class LauncherTest(unittest.TestCase):
+class LauncherTestCase(unittest.TestCase):
+    """A checkout with a launcher."""
+
     def setUp(self) -> None:
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
@@ -62,6 +64,8 @@ class LauncherTest(unittest.TestCase):
         path.chmod(0o755)
         return path
 
+
+class LauncherTest(LauncherTestCase):
     def test_installs_once_and_passes_everything_on(self) -> None:
         for said in ("installing\n", ""):
             done = self.run_launcher("run", "--", "a b", "", "$c")
@@ -144,8 +148,8 @@ class LauncherTest(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertEqual(
             done.stderr,
-            f"tools/bazel: not on the PATH ({self.folder}/bin): cksum dirname readlink: add the folder of these, such"
-            " as /usr/bin, or install coreutils\n",
+            f"tools/bazel: not on the PATH ({self.folder}/bin): cksum dirname readlink uname: add the folder of these,"
+            " such as /usr/bin, or install coreutils\n",
         )
 
     def test_no_home(self) -> None:
@@ -158,6 +162,81 @@ class LauncherTest(unittest.TestCase):
         broken.write_bytes(b"\0\1\2\3")
         done = self.run_launcher(BAZEL_REAL=str(broken))
         self.assertRegex(done.stderr, r"^tools/bazel: cannot run .*/broken: Exec format error; put bazelisk .*\n$")
+
+
+class OtherSystemTest(LauncherTestCase):
+    """A machine with macOS, played by a program `uname`. Its other programs are links, and there is no Python."""
+
+    def setUp(self) -> None:
+        super().setUp()
+        self.script("uname", "echo Darwin")
+        for program in ("cat", "cksum", "dirname"):
+            (self.folder / "bin" / program).symlink_to(f"/usr/bin/{program}")
+        # macOS before 12.3 knows no -f.
+        self.script("readlink", '[ "$1" != -f ] || exit 1; exec /usr/bin/readlink "$@"')
+        self.script("python3", "echo xcode-select: note: no developer tools were found >&2; exit 1")
+        (self.folder / "other").mkdir()
+
+    def run_there(self, *arguments: str, path: str = "bin", **environ: str) -> subprocess.CompletedProcess[str]:
+        folders = os.pathsep.join(str(self.folder / folder) for folder in path.split(os.pathsep))
+        return self.run_launcher(*arguments, program=None, folder=None, PATH=folders, **environ)
+
+    def test_no_bazel(self) -> None:
+        done = self.run_there("version")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertEqual(
+            done.stderr,
+            "tools/bazel: no Bazel found, and it can be installed by itself on Debian only, not on macOS: put bazelisk"
+            " or a Bazel 7 or newer on the PATH, or set BAZEL_REAL to one\n",
+        )
+        self.assertFalse((self.folder / ".cache").exists())
+
+    def test_bazelisk_comes_before_bazel(self) -> None:
+        self.script("bazel", 'printf "bazel:%s" "$*"; exit 3')
+        self.assertEqual(self.run_there("run", "//a b").stdout, "bazel:run //a b")
+        self.script("../other/bazelisk", 'printf "bazelisk:%s" "$*"; exit 4')
+        done = self.run_there("run", "//a b", path="bin:other")
+        self.assertEqual((done.returncode, done.stdout), (4, "bazelisk:run //a b"))
+
+    def test_bazelisk_that_calls_back(self) -> None:
+        real = self.script("real", 'printf "real:%s" "$1"')
+        self.script("bazelisk", f'BAZEL_REAL={real} exec "{self.launcher}" "$@"')
+        self.assertEqual(self.run_there("version").stdout, "real:version")
+
+    def test_bazel_real(self) -> None:
+        self.script("bazelisk", "exit 1")
+        real = self.script("real", 'printf "real:%s" "$1"')
+        self.assertEqual(self.run_there("version", BAZEL_REAL=str(real)).stdout, "real:version")
+        link = self.folder / "link"
+        link.symlink_to(os.path.relpath(self.launcher, self.folder))
+        for wrong, reason in (
+            ("/no/bazel", "which is no program"),
+            (str(self.folder), "which is no program"),
+            (str(self.launcher), "this launcher itself"),
+            (str(link), "this launcher itself"),
+        ):
+            done = self.run_there(BAZEL_REAL=wrong)
+            expected = f"tools/bazel: BAZEL_REAL is {wrong}, {reason}: set it to a Bazel, or unset it\n"
+            self.assertEqual((done.returncode, done.stderr), (1, expected))
+
+    def test_launchers_on_the_path_are_passed_over(self) -> None:
+        (self.folder / "bin/bazelisk").symlink_to(self.launcher)
+        (self.folder / "bin/bazel").symlink_to("bazelisk")
+        self.assertIn("no Bazel found", self.run_there().stderr)
+        another = self.folder / "other/tools"
+        (another / "launcher").mkdir(parents=True)
+        (another / "launcher/choice.py").touch()
+        self.script("../other/tools/bazel", "exit 7")
+        self.assertIn("no Bazel found", self.run_there(path="bin:other/tools").stderr)
+        self.script("../other/bazel", "echo found")
+        self.assertEqual(self.run_there(path="bin:other/tools:other").stdout, "found\n")
+
+    def test_called_by_a_relative_link(self) -> None:
+        self.script("bazelisk", 'printf "bazelisk:%s" "$1"')
+        link = self.folder / "link"
+        link.symlink_to(os.path.relpath(self.launcher, self.folder))
+        done = self.run_launcher("version", program=link, PATH=str(self.folder / "bin"))
+        self.assertEqual(done.stdout, "bazelisk:version")
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from absl.testing import absltest
 
 from codegen.binaries import attribution
-from codegen.binaries.elf_image import Image, Section, Symbol
+from codegen.binaries.image import Image, Section, Symbol
 from codegen.model import sizes
 from codegen.model.sizes import Part
 

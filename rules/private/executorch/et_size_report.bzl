@@ -26,7 +26,7 @@ Fix: give an executorch_binary or a cc_binary with the other models.
 See: docs/errors.md#what-if-without-binary"""
 
 def _is_shared_library(file):
-    return file.basename.endswith(".so") or ".so." in file.basename
+    return file.basename.endswith((".so", ".dylib")) or ".so." in file.basename
 
 def _check_limit(ctx, report):
     """Checks the limit in a validation action, so that the report is written even if the binary is over the limit."""

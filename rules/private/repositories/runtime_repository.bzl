@@ -10,10 +10,11 @@ Likely cause: no network, a package index without this wheel, or a wheel whose h
 Fix: check that `pip download --no-deps --require-hashes -r {requirements}` works on this machine; or give
 executorch.runtime(wheel = ...) or executorch.runtime(site_packages = ...)."""
 
-NO_WHEEL_CONTENT_ERR = """rules_executorch: {where}: expected a file executorch/lib/libexecutorch.so; found none.
+NO_WHEEL_CONTENT_ERR = """rules_executorch: {where}: expected a file executorch/lib/libexecutorch.so or .dylib; found none.
 
 Likely cause: a minimal wheel, or a version before ExecuTorch 1.5, the first with the prebuilt C++ runtime.
-Fix: use executorch 1.5 or newer."""
+Fix: use executorch 1.5 or newer for executorch.runtime. executorch.python may have version 1.4, whose
+programs run on the runtime of 1.5."""
 
 OTHER_VERSION_ERR = """rules_executorch: executorch wheel for {platform}: expected version {expected}, that of this machine's wheel; got {found}.
 
@@ -66,7 +67,8 @@ def _runtime_repository_impl(rctx):
         rctx.delete("wheel.zip")
     else:
         where = _download(rctx)
-    if not rctx.path("executorch/lib/libexecutorch.so").exists:
+    endings = [ending for ending in [".so", ".dylib"] if rctx.path("executorch/lib/libexecutorch" + ending).exists]
+    if not endings:
         fail(NO_WHEEL_CONTENT_ERR.format(where = where))
     metadata = rctx.path(rctx.attr.site_packages) if rctx.attr.site_packages else rctx.path(".")
     version = _version(metadata)
@@ -81,7 +83,9 @@ def _runtime_repository_impl(rctx):
             ))
     rctx.file("VERSION", version)
     rctx.execute(["chmod", "+x", "executorch/data/bin/flatc"])
-    rctx.template("BUILD.bazel", rctx.attr._build_file)
+
+    # The BUILD file is written with the names of libraries on Linux. On macOS, these have another ending.
+    rctx.template("BUILD.bazel", rctx.attr._build_file, substitutions = {".so\"": endings[0] + "\""})
 
 def _download(rctx):
     """Downloads the wheel, unpacks the needed folders, and returns the name of the wheel."""
