@@ -1,13 +1,13 @@
 """Analysis tests of executorch_program."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "executorch_program")
 load("//rules:providers.bzl", "EtProgramInfo")
 load("//rules/private/actions:qnn_environment.bzl", "NO_QNN_SDK")
 load("//rules/private/providers:qnn_op_package_library_info.bzl", "QnnOpPackageLibraryInfo")
 load("//rules/private/toolchains:qnn_platform.bzl", "QnnSdkInfo")
 load(":analysis.bzl", "action_with_mnemonic", "assert_ends", "failure_test", "values_of")
+load(":newer_py_library.bzl", "newer_py_library")
 
 def _export_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -133,7 +133,7 @@ def executorch_program_test_suite(name):
     Args:
       name: name of the test suite.
     """
-    py_library(
+    newer_py_library(
         name = "operator",
         srcs = ["operator.py"],
         tags = ["manual"],

@@ -1,12 +1,13 @@
 """Analysis tests of python_headers, and of what stands in for Python.h."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
-load("@bazel_tools//tools/python:toolchain.bzl", "py_runtime_pair")
-load("@rules_cc//cc:defs.bzl", "CcInfo", "cc_library")
-load("@rules_python//python:defs.bzl", "py_runtime")
+load("@rules_cc//cc:defs.bzl", "cc_library")
+load("@rules_cc//cc/common:cc_info.bzl", "CcInfo")
+load("@rules_python//python:py_runtime.bzl", "py_runtime")
+load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:host_python.bzl", "add_python_headers")
+load("//rules/private/repositories:host_python.bzl", "add_python_headers", "add_python_runtime")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/toolchains:python_headers.bzl", "python_headers_rule")
@@ -41,15 +42,15 @@ def _make_headers_test(*toolchains):
 _with_cc_toolchain_test = _make_headers_test("py_toolchain", "py_cc_toolchain")
 _without_cc_toolchain_test = _make_headers_test("py_toolchain")
 
-def _repository(header_exists):
-    """A repository context of a machine; its list `files` has what is written."""
+def _repository(header_exists = False, rules_python = []):
+    """A repository context of a machine, with some packages of rules_python; its dict `files` has what is written."""
     files = {}
     return struct(
         execute = lambda command: struct(stdout = "/usr/include/python3.11\n"),
         file = lambda path, content: files.update({path: content}),
         files = files,
         path = lambda path: struct(
-            dirname = struct(get_child = lambda name: struct(exists = False)),
+            dirname = struct(get_child = lambda name: struct(exists = name in rules_python)),
             exists = header_exists,
         ),
         symlink = lambda target, path: files.update({path: target}),
@@ -71,6 +72,22 @@ def _missing_test_impl(ctx):
     return unittest.end(env)
 
 _missing_test = unittest.make(_missing_test_impl)
+
+def _runtime_test_impl(ctx):
+    env = unittest.begin(ctx)
+    python = struct(minor = 12, path = "/usr/bin/python3")
+    for packages, says_version in [([], False), (["cc"], False), (["api", "cc"], True)]:
+        repository = _repository(rules_python = packages)
+        add_python_runtime(repository, python)
+        build = repository.files["BUILD.bazel"]
+        asserts.true(env, "interpreter_path = \"/usr/bin/python3\"," in build, build)
+        asserts.equals(env, says_version, "interpreter_version_info = {" in build and "\"minor\": \"12\"," in build, build)
+        add_python_headers(repository, python)
+        has_type = "//python/cc:toolchain_type\")" in repository.files["headers/python_headers.bzl"]
+        asserts.equals(env, "cc" in packages, has_type)
+    return unittest.end(env)
+
+_runtime_test = unittest.make(_runtime_test_impl)
 
 def python_headers_test_suite(name):
     """Tests of python_headers.
@@ -109,7 +126,7 @@ def python_headers_test_suite(name):
     native.toolchain(
         name = "py_toolchain",
         toolchain = ":py_runtime_pair",
-        toolchain_type = "@bazel_tools//tools/python:toolchain_type",
+        toolchain_type = "@rules_python//python:toolchain_type",
     )
     tests = []
     for case, interpreter, test, header in [
@@ -132,6 +149,11 @@ def python_headers_test_suite(name):
         )
     tests.append("python_headers_missing_test")
     _missing_test(
+        name = tests[-1],
+        size = "small",
+    )
+    tests.append("python_runtime_test")
+    _runtime_test(
         name = tests[-1],
         size = "small",
     )

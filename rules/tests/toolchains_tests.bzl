@@ -64,6 +64,9 @@ def _python_file_test_impl(ctx):
     runfiles = analysistest.target_under_test(env)[DefaultInfo].default_runfiles.files.to_list()
     names = [file.basename for file in runfiles]
     asserts.true(env, "interpreter.sh" in names, "the launcher runs the interpreter out of the runfiles: {}".format(names))
+    (packing,) = [action for action in analysistest.target_actions(env) if action.mnemonic == "EtPackPython"]
+    inputs = [file.basename for file in packing.inputs.to_list()]
+    asserts.true(env, "interpreter.sh" in inputs, "the interpreter compiles the modules: {}".format(inputs))
     return analysistest.end(env)
 
 _python_file_test = analysistest.make(

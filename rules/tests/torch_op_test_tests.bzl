@@ -1,9 +1,9 @@
 """Analysis tests of torch_op_test."""
 
 load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts")
-load("@rules_python//python:defs.bzl", "py_library")
 load("//rules:defs.bzl", "torch_op_test")
 load(":analysis.bzl", "failure_test")
+load(":newer_py_library.bzl", "newer_py_library")
 
 def _launcher_test_impl(ctx):
     env = analysistest.begin(ctx)
@@ -34,7 +34,7 @@ def torch_op_test_test_suite(name):
     Args:
       name: name of the test suite.
     """
-    py_library(
+    newer_py_library(
         name = "torch_operator",
         srcs = ["operator.py"],
         tags = ["manual"],

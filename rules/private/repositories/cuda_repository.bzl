@@ -45,7 +45,7 @@ package(default_visibility = ["//visibility:public"])
 # What needs the toolkit is compatible with this.
 alias(
     name = "found",
-    actual = "@platforms//{compatible}",
+    actual = "{compatible}",
 )
 
 cc_library(
@@ -58,7 +58,7 @@ cuda_toolkit(
     home = "{home}",
     runtime = ":runtime",
 )
-""".format(compatible = "os:linux" if runtime else ":incompatible", home = toolkit or ""))
+""".format(compatible = "@platforms//os:linux" if runtime else "@platforms//:incompatible", home = toolkit or ""))
 
 cuda_repository = repository_rule(
     doc = """The CUDA toolkit of the machine: in $CUDA_HOME or $CUDA_PATH, the one of the nvcc on the PATH, or /usr/local/cuda.

@@ -34,7 +34,7 @@ _PLATFORM = """
 # What needs the SDKs for {name} is compatible with this.
 alias(
     name = "{name}_found",
-    actual = "@platforms//{compatible}",
+    actual = "{compatible}",
 )
 
 qnn_platform(
@@ -252,7 +252,7 @@ def _qnn_repository_impl(rctx):
     for name, platform in all_platforms.items():
         found = not platform.missing
         text += _PLATFORM.format(
-            compatible = "os:linux" if found else ":incompatible",
+            compatible = "@platforms//os:linux" if found else "@platforms//:incompatible",
             compile_flags = platform.compile_flags if found else [],
             compiler = repr(platform.compiler if found else ""),
             link_flags = platform.link_flags if found else [],

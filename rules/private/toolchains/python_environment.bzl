@@ -12,6 +12,7 @@ _PYTHON_TOOLCHAIN_TYPE = "@rules_python//python:toolchain_type"
 
 def _run(ctx, arguments, inputs, outputs, progress_message):
     runtime = ctx.toolchains[_PYTHON_TOOLCHAIN_TYPE].py3_runtime
+    interpreter = [runtime.interpreter] if runtime.interpreter else []
     args = ctx.actions.args()
     args.add(runtime.interpreter or runtime.interpreter_path)
     args.add_all(["-I", "-S", "-B"])
@@ -21,7 +22,7 @@ def _run(ctx, arguments, inputs, outputs, progress_message):
     ctx.actions.run(
         executable = ctx.file._python,
         arguments = [args],
-        inputs = depset([ctx.file._program] + inputs, transitive = [runtime.files or depset()]),
+        inputs = depset([ctx.file._program] + interpreter + inputs, transitive = [runtime.files or depset()]),
         outputs = outputs,
         mnemonic = "EtPythonEnvironment",
         progress_message = progress_message,

@@ -37,6 +37,9 @@ def _python_tool_impl(ctx):
     sources = depset(transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps])
     runfiles = depset(transitive = [dep[DefaultInfo].default_runfiles.files for dep in ctx.attr.deps])
     modules = ctx.actions.declare_directory(ctx.label.name + ".modules")
+
+    # The files of a Python runtime need not include the interpreter.
+    interpreter = [runtime.interpreter] if runtime.interpreter else []
     args = ctx.actions.args()
     args.add(runtime.interpreter or runtime.interpreter_path)
     args.add_all(["-I", "-S", "-B"])
@@ -52,7 +55,7 @@ def _python_tool_impl(ctx):
     ctx.actions.run(
         executable = ctx.file._python,
         arguments = [args],
-        inputs = depset([ctx.file._pack], transitive = [sources, runfiles, runtime.files or depset()]),
+        inputs = depset([ctx.file._pack] + interpreter, transitive = [sources, runfiles, runtime.files or depset()]),
         outputs = [modules],
         env = {"PYTHONHASHSEED": "0"},
         mnemonic = "EtPackPython",
@@ -61,9 +64,6 @@ def _python_tool_impl(ctx):
     )
     launcher = ctx.actions.declare_file(ctx.label.name)
     ctx.actions.write(launcher, _LAUNCHER.format(interpreter = _interpreter(ctx, runtime)), is_executable = True)
-
-    # The files of a Python runtime need not include the interpreter.
-    interpreter = [runtime.interpreter] if runtime.interpreter else []
     return [DefaultInfo(
         executable = launcher,
         files = depset([launcher, modules]),

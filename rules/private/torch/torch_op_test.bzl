@@ -1,6 +1,6 @@
 """Rule torch_op_test."""
 
-load("@rules_python//python:defs.bzl", "PyInfo")
+load("@rules_python//python:py_info.bzl", "PyInfo")
 load("//rules/private/actions:codegen.bzl", "CODEGEN_EXEC_GROUPS")
 load("//rules/private/actions:tool_launcher.bzl", "tool_launcher")
 load(":torch_ops_check.bzl", "check_torch_ops", "torch_ops_aspect")
@@ -41,7 +41,12 @@ def _torch_op_test_impl(ctx):
     arguments += ["--" + check for check in _CHECKS if getattr(ctx.attr, check)]
     arguments += ["--import_path=" + path for path in _import_paths(ctx)]
     launcher = tool_launcher(ctx, arguments)
-    runfiles = ctx.runfiles(ctx.files.samples + ctx.files.data).merge_all([
+
+    # A py_library has its sources in its runfiles before rules_python 0.37 only.
+    runfiles = ctx.runfiles(
+        ctx.files.samples + ctx.files.data,
+        transitive_files = depset(transitive = [dep[PyInfo].transitive_sources for dep in ctx.attr.deps]),
+    ).merge_all([
         target[DefaultInfo].default_runfiles
         for target in ctx.attr.deps + ctx.attr.data + [ctx.attr._tool]
     ])
