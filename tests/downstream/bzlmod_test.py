@@ -21,7 +21,7 @@ class BzlmodTest(absltest.TestCase):
     @classmethod
     def setUpClass(cls) -> None:
         app = nested_bazel.make_app(_TMP / "bzlmod")
-        cls.workspace = nested_bazel.Workspace(app, "--enable_bzlmod", "--noenable_workspace")
+        cls.workspace = nested_bazel.Workspace(app, "--noenable_workspace")
         cls.addClassCleanup(cls.workspace.__exit__)
 
     def assert_does_not_build(self, target: str, *parts: str) -> None:

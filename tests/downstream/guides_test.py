@@ -19,7 +19,7 @@ _LANGUAGES = ("cpp", "python", "starlark", "xml", "yaml")
 
 
 def _make_workspace() -> pathlib.Path:
-    """A workspace with the README's MODULE.bazel and nothing else, and the rules beside it; returns its path."""
+    """A workspace with the README's MODULE.bazel and a strict .bazelrc, and the rules beside it; returns its path."""
     rules = nested_bazel.copy_rules(_TMP / "guides/rules_executorch")
     to = _TMP / "guides/empty"
     to.mkdir()
@@ -29,6 +29,7 @@ def _make_workspace() -> pathlib.Path:
         # Without the network.
         + nested_bazel.module_tags()
     )
+    (to / ".bazelrc").write_text(nested_bazel.STRICT_BAZELRC)
     return to
 
 
@@ -37,13 +38,13 @@ class GuidesTest(absltest.TestCase):
 
     @classmethod
     def setUpClass(cls) -> None:
-        cls.workspace = nested_bazel.Workspace(_make_workspace(), "--noenable_workspace")
+        cls.workspace = nested_bazel.Workspace(_make_workspace(), "--noenable_workspace", config="bazel10")
         cls.addClassCleanup(cls.workspace.__exit__)
 
     def _write(self, files: dict[str, str]) -> None:
         """Leaves nothing of another guide."""
         for entry in self.workspace.root.iterdir():
-            if entry.name.startswith(("bazel-", "MODULE.bazel")):
+            if entry.name.startswith(("bazel-", ".bazelrc", "MODULE.bazel")):
                 continue
             if entry.is_dir():
                 shutil.rmtree(entry)

@@ -14,7 +14,7 @@ _TMP = pathlib.Path(os.environ["TEST_TMPDIR"])
 
 class InHouseTest(absltest.TestCase):
     def test_equals_pytorch(self) -> None:
-        with nested_bazel.Workspace(nested_bazel.make("in_house", _TMP / "in_house")) as workspace:
+        with nested_bazel.Workspace(nested_bazel.make("in_house", _TMP / "in_house"), config="bazel10") as workspace:
             test = workspace.succeed("test", "//:model_test")
             self.assertNotIn("WARNING", test.stderr)
             # What the binary loads is the toolchain's runtime, and not the wheel's.

@@ -10,6 +10,7 @@ import re
 import shutil
 import subprocess
 import tarfile
+from collections.abc import Mapping, Sequence
 
 # What the models of the workspaces call. The outer build compiles all kernels, which takes minutes.
 _KERNELS = {
@@ -19,6 +20,11 @@ _KERNELS = {
 }
 # Each further set compiles the kernels once more.
 _SETS = ("--@rules_executorch//rules:instruction_sets=baseline,avx2",) if platform.machine() == "x86_64" else ()
+# What a user's own .bazelrc may have, which holds for the kernels, the headers and the generated code, too. The tests
+# that follow pages have these lines, so that they share what they compile.
+STRICT_BAZELRC = """\
+build --copt=-Wall --copt=-Wextra --copt=-Werror --cxxopt=-std=c++20
+"""
 # What reads PyTorch's packages is not cached: for the key, a server reads all their files, which takes eleven seconds.
 _TOO_BIG = "--modify_execution_info=Et(AotiCompile|Export|QnnCheck|TorchLoad)|TestRunner=+no-cache"
 # The numbers of the workspaces, for the names of their output bases.
@@ -45,13 +51,17 @@ class Workspace:
         *options: flags of every command.
         cached: whether the workspace uses the shared cache.
         all_sets: whether kernels are compiled for all instruction sets, as in a user's build.
+        config: a config of tools/lint/bazel_versions.bazelrc, such as bazel10, for the flags of a newer Bazel. By default,
+            $NESTED_CONFIG, which --config=bazel10 of the outer build sets.
 
     Attributes:
         root: the workspace.
         output_base: Bazel's folder for the workspace.
     """
 
-    def __init__(self, root: pathlib.Path, *options: str, cached: bool = True, all_sets: bool = False) -> None:
+    def __init__(
+        self, root: pathlib.Path, *options: str, cached: bool = True, all_sets: bool = False, config: str = ""
+    ) -> None:
         user_root = _TMP / "bazel"
         self.root = root
         self.output_base = user_root / f"base_{next(_NUMBERS)}"
@@ -63,10 +73,13 @@ class Workspace:
             "--max_idle_secs=30",
             # The server runs for a minute. The second compiler of the JVM takes a quarter of the time.
             "--host_jvm_args=-XX:TieredStopAtLevel=1",
+            f"--bazelrc={_RUNFILES / '_main/tools/lint/bazel_versions.bazelrc'}",
         ]
+        config = config or os.environ.get("NESTED_CONFIG", "")
         cache = (f"--disk_cache={user_root}/cache", "--remote_download_outputs=all", _TOO_BIG) if cached else ()
         self._sets = () if all_sets else _SETS
-        self._options = [f"--distdir={self._wheels}", *cache, *options, "--noshow_progress", "--color=no"]
+        configs = [f"--config={config}"] if config else []
+        self._options = [*configs, f"--distdir={self._wheels}", *cache, *options, "--noshow_progress", "--color=no"]
 
     def __enter__(self) -> Workspace:
         return self
@@ -104,15 +117,15 @@ def fence(page: str, marker: str) -> str:
     return fence
 
 
-def copy_rules(to: pathlib.Path) -> pathlib.Path:
-    """The archive of this repository, unpacked, with some of the kernels; returns its path."""
+def copy_rules(to: pathlib.Path, kernels: Mapping[str, Sequence[str]] = _KERNELS) -> pathlib.Path:
+    """The archive of this repository, unpacked, with some of the kernels, by folder; returns its path."""
     with tarfile.open(_RUNFILES / "_main/tools/release/rules_executorch.tar.gz") as archive:
         archive.extractall(to, filter="data")
-    for folder, names in _KERNELS.items():
+    for folder, names in kernels.items():
         operators = to / "kernels" / folder / "operators.bzl"
         operators.write_text(
             operators.read_text().replace("\nOPERATOR_FILES = ", "\n_ALL_FILES = ")
-            + f"\nOPERATOR_FILES = {{name: _ALL_FILES[name] for name in {names}}}\n"
+            + f"\nOPERATOR_FILES = {{name: _ALL_FILES[name] for name in {[*names]}}}\n"
         )
     return to
 

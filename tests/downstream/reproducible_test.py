@@ -20,7 +20,7 @@ _OUTPUTS = (*_OURS, ".o", ".a", "/runner", "/by_hand")
 def _outputs(name: str, *, cached: bool) -> dict[str, str]:
     """Builds the app in an output base of its own; path under bazel-bin -> digest."""
     place = _TMP / name
-    with nested_bazel.Workspace(nested_bazel.make_app(place), "--enable_bzlmod", cached=cached) as workspace:
+    with nested_bazel.Workspace(nested_bazel.make_app(place), "--noenable_workspace", cached=cached) as workspace:
         workspace.succeed("build", "--output_groups=+operators,+samples,+manifest", *_TARGETS)
         root = (place / "app/bazel-bin").resolve()
         digests = {}

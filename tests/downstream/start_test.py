@@ -77,7 +77,9 @@ class StartTest(absltest.TestCase):
         requirements = 'executorch.python(requirements = "//:requirements_lock.txt")\n'
         self.assertIn(requirements, module.read_text())
         module.write_text(module.read_text().replace(requirements, nested_bazel.module_tags()))
-        with nested_bazel.Workspace(app, all_sets=True) as workspace:
+        with (app / ".bazelrc").open("a") as file:
+            file.write(nested_bazel.STRICT_BAZELRC)
+        with nested_bazel.Workspace(app, all_sets=True, config="bazel10") as workspace:
             run = workspace.succeed(*shlex.split(second)[1:])
             self.assertIn("PASSED: 1 samples", run.stdout)
 

@@ -84,7 +84,7 @@ class WorkersTest(absltest.TestCase):
         cls._place = _TMP / "workers"
         app = nested_bazel.make_app(cls._place)
         (app / "BUILD.bazel").write_text(_BUILD)
-        cls._workspace = nested_bazel.Workspace(app, "--enable_bzlmod")
+        cls._workspace = nested_bazel.Workspace(app, "--noenable_workspace")
 
     @classmethod
     def tearDownClass(cls) -> None:

@@ -22,7 +22,8 @@ class WorkspaceTest(absltest.TestCase):
         (app / "workspace.bazelrc").rename(app / ".bazelrc")
         (app / "MODULE.bazel").unlink()
         # In this compilation mode, an executable links objects that are not position-independent.
-        cls.workspace = nested_bazel.Workspace(app, "--compilation_mode=opt")
+        # Bazel 8 is the last one that reads a WORKSPACE.
+        cls.workspace = nested_bazel.Workspace(app, "--compilation_mode=opt", config="bazel8")
         cls.addClassCleanup(cls.workspace.__exit__)
 
     def test_runs_and_equals_pytorch(self) -> None:

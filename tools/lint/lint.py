@@ -1,4 +1,7 @@
-"""Checks the source tree: buildifier, ruff, mypy, clang-format, codespell, intrinsics, unit names. --fix fixes them."""
+"""Checks the source tree: buildifier, ruff, mypy, clang-format, codespell, and the lints of this folder.
+
+--fix fixes what the tools can fix.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +16,7 @@ from collections.abc import Sequence
 import clang_format
 from absl import app, flags
 
-from tools.lint import intrinsics, unit_names
+from tools.lint import bazel_modules, bazel_versions, intrinsics, unit_names
 
 _BUILDIFIER = flags.DEFINE_string("buildifier", None, "The buildifier binary.", required=True)
 _GENERATED = flags.DEFINE_multi_string(
@@ -76,8 +79,13 @@ def main(argv: Sequence[str]) -> None:
             if result.returncode != 0:
                 failed.append(name)
     root = pathlib.Path(tree)
-    for name, check in (("intrinsics", intrinsics.check), ("unit names", unit_names.check)):
-        found = list(check(root, _tracked(root, _CPP)))
+    for name, check, endings in (
+        ("intrinsics", intrinsics.check, _CPP),
+        ("unit names", unit_names.check, _CPP),
+        ("bazel modules", bazel_modules.check, bazel_modules.ENDINGS),
+        ("bazel versions", bazel_versions.check, bazel_versions.ENDINGS),
+    ):
+        found = list(check(root, _tracked(root, endings)))
         print("\n".join([*found, f"{name}: {'FAILED' if found else 'ok'}"]), flush=True)
         if found:
             failed.append(name)

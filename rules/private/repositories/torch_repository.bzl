@@ -22,7 +22,7 @@ def _torch_repository_impl(rctx):
     torch = environment.get_child("torch")
     for part in ["include", "lib"]:
         if not torch.get_child(part).exists:
-            fail(NO_TORCH_ERR.format(python = rctx.attr.python.workspace_name, part = part))
+            fail(NO_TORCH_ERR.format(python = rctx.attr.python.repo_name, part = part))
         rctx.symlink(torch.get_child(part), part)
 
     # The wheel's own CMake package says which ABI of gcc's library it was built with.
