@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import operator
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
-from unittest import mock
 
 import torch
-from executorch.exir.backend.utils import WhyNoPartition, WhyNoPartitionReporter
 from executorch.exir.delegate import executorch_call_delegate
 from executorch.exir.lowered_backend_module import LoweredBackendModule
 
 from export.model_file import Method
-
-# The key of a node's meta for the reason that a partitioner gave for the node.
-_REASON = "rules_executorch_why_not_delegated"
+from export.patches import partitioner_reasons
 
 
 @dataclass(frozen=True)
@@ -65,23 +60,6 @@ class Delegation:
     remaining: tuple[Remaining, ...]
 
 
-@contextlib.contextmanager
-def reasons() -> Iterator[None]:
-    """Stores the partitioners' reasons for nodes that they leave, for `of_graph`. Partitioners only log the reasons."""
-
-    def log(_: WhyNoPartition, node: torch.fx.Node, reason: str) -> None:
-        node.meta[_REASON] = reason
-
-    def report(_: WhyNoPartitionReporter, node: torch.fx.Node, reason: str) -> None:
-        node.meta.setdefault(_REASON, reason)
-
-    with (
-        mock.patch.object(WhyNoPartition, "__call__", log),
-        mock.patch.object(WhyNoPartitionReporter, "report_reject", report),
-    ):
-        yield
-
-
 def of_graph(method: Method, graph_module: torch.fx.GraphModule, *, is_partitioned: bool) -> Delegation:
     """Reads the delegates and the remaining operators from a method's graph.
 
@@ -113,7 +91,7 @@ def _operators(lowered: LoweredBackendModule) -> dict[str, int]:
 def _remaining(method: Method, node: torch.fx.Node, *, is_partitioned: bool) -> Remaining:
     at, _ = method.source.frames_of_text(node.meta.get("stack_trace") or "")
     default = "no partitioner takes the operator here" if is_partitioned else "no backend was asked for"
-    reason = str(node.meta.get(_REASON) or default).strip().rstrip(".")
+    reason = str(node.meta.get(partitioner_reasons.REASON) or default).strip().rstrip(".")
     return Remaining(_name(node), node.name, str(at or ""), reason)
 
 

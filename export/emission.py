@@ -1,21 +1,10 @@
-"""Records how ExecuTorch emits the graphs of a program: nodes of instructions, views, and placeholders.
-
-The program itself has debug handles only for nodes outside of branches and loops, and no trace of views that need no
-instruction.
-"""
+"""How ExecuTorch emitted the graphs of a program: nodes of instructions, views, and placeholders."""
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
-from unittest import mock
 
 import torch
-from executorch.exir import memory
-from executorch.exir.emit._emitter import _Emitter, _TopLevelEmitter
-from executorch.exir.schema import DelegateCall, KernelCall
 
 
 @dataclass(frozen=True)
@@ -61,45 +50,3 @@ class Emission:
     instructions: dict[int, Instruction] = field(default_factory=dict)
     views: list[View] = field(default_factory=list)
     placeholders: dict[str, int] = field(default_factory=dict)
-
-
-@contextlib.contextmanager
-def recorded() -> Iterator[Mapping[str, Emission]]:
-    """Records the emission of each method, by the method's name, while ExecuTorch emits a program."""
-    methods: dict[str, Emission] = {}
-    emission = Emission()
-    nodes: list[torch.fx.Node] = []
-    emit = _Emitter.run_node
-
-    def run_node(emitter: _Emitter, node: torch.fx.Node) -> object:
-        nonlocal emission
-        is_outermost = isinstance(emitter, _TopLevelEmitter)
-        if is_outermost:
-            emission = methods.setdefault(emitter.name, Emission())
-        first = len(emitter.chain.instructions)
-        nodes.append(node)
-        emitted: Any = emit(emitter, node)
-        added = emitter.chain.instructions[first:]
-        for index, instruction in enumerate(added, emitter.instruction_start_offset + first):
-            # Instructions of a branch or a loop were recorded before, with their own nodes.
-            call = instruction.instr_args
-            if index not in emission.instructions and isinstance(call, KernelCall | DelegateCall):
-                emission.instructions[index] = Instruction(tuple(nodes), _called(emitter, call))
-        if node.op == "placeholder" and is_outermost:
-            emission.placeholders[str(node.target)] = emitted.id
-        if node.target is memory.view and not added:
-            base: Any = emitter.env[node.all_input_nodes[0]]
-            position = emitter.instruction_start_offset + first
-            emission.views.append(View(position, emitted.id, base.id, tuple(nodes)))
-        nodes.pop()
-        return emitted
-
-    with mock.patch.object(_Emitter, "run_node", run_node):
-        yield methods
-
-
-def _called(emitter: _Emitter, call: KernelCall | DelegateCall) -> str:
-    if isinstance(call, DelegateCall):
-        return ""
-    operator = emitter.emitter_state.operators[call.op_index]
-    return f"{operator.name}.{operator.overload}" if operator.overload else str(operator.name)

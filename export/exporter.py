@@ -14,6 +14,7 @@ from export.delegation import Delegation
 from export.emulator.check import Checked
 from export.graph_passes import passes
 from export.graph_passes.report import PassReport
+from export.patches import patch
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Exported:
         origins: the lines of Python behind the program's instructions, as JSON.
         etrecord: the ETRecord for ExecuTorch's Inspector; None if not requested.
         checked: the check of each method; empty if not requested.
+        patches: warnings about patches of ExecuTorch and PyTorch.
     """
 
     pte: bytes
@@ -37,12 +39,13 @@ class Exported:
     origins: bytes
     etrecord: bytes | None
     checked: Mapping[str, Checked]
+    patches: Sequence[Finding]
 
     @property
     def warnings(self) -> tuple[Finding, ...]:
-        """The failures of graph passes that did not end the export, and differences without a fault of the program."""
+        """What did not end the export: failures of graph passes, differences without a fault, unknown insides."""
         failures = (failure for of in self.graph_passes.values() for one in of for failure in one.failures)
-        return (*failures, *(warning for one in self.checked.values() for warning in one.warnings))
+        return (*self.patches, *failures, *(warning for one in self.checked.values() for warning in one.warnings))
 
 
 def export(
@@ -83,7 +86,7 @@ def export(
     # Samples are recorded before the export, which may change the module.
     with phases.phase("samples"):
         recorded = {method.name: samples.record(method) for method in loaded.methods}
-    with repeated_work.avoided():
+    with patch.noted() as unknown, repeated_work.avoided():
         built = program.build(
             loaded.methods,
             recorded,
@@ -107,4 +110,5 @@ def export(
         built.origins,
         built.etrecord,
         built.checked,
+        patch.warnings(unknown),
     )

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-from unittest import mock
 
 import torch
 from executorch.exir import (
@@ -25,9 +23,7 @@ from diagnostics.errors import InputError
 from export import (
     delegation,
     dense_tensors,
-    emission,
     etrecord,
-    idle_passes,
     lowering_failure,
     mutable_operators,
     origins,
@@ -47,6 +43,7 @@ from export.graph_passes.snapshot import Snapshot
 from export.lowering import Lowering
 from export.memory import layouts, separate_values, writes
 from export.model_file import Method
+from export.patches import idle_passes, partitioner_reasons, recorded_emission, timed_backends
 from export.samples import Recorded, Sample
 from export.tracing import trace
 from export.wrong_program import WrongProgramError
@@ -153,8 +150,8 @@ def build(
         def to_edge(preserved: Sequence[torch._ops.OpOverload]) -> EdgeProgramManager:
             with (
                 phases.phase("to_edge"),
-                _timed_backends(),
-                delegation.reasons(),
+                timed_backends.timed(),
+                partitioner_reasons.stored(),
                 qualcomm.lowering(for_qualcomm) as said,
             ):
                 keeping = dataclasses.replace(config, preserve_ops=[*config.preserve_ops, *preserved])
@@ -309,19 +306,6 @@ class _Attempts:
         return reports
 
 
-@contextlib.contextmanager
-def _timed_backends() -> Iterator[None]:
-    """Records the work of partitioners and backends as a phase."""
-    to_backend = EdgeProgramManager.to_backend
-
-    def timed(manager: EdgeProgramManager, *args: Any) -> EdgeProgramManager:
-        with phases.phase("backends"):
-            return to_backend(manager, *args)
-
-    with mock.patch.object(EdgeProgramManager, "to_backend", timed):
-        yield
-
-
 def _module_of(exported: ExportedProgram) -> torch.nn.Module:
     """Returns an exported program as a module that later changes of the program do not change."""
     shared = {id(tensor): tensor for tensor in exported.state_dict.values()}
@@ -372,7 +356,7 @@ def emit(edge: EdgeProgramManager) -> tuple[ExecutorchProgramManager, Mapping[st
     """Emits finished methods as a program. Returns also the record of the emission of each method."""
     config = ExecutorchBackendConfig(passes=[layouts.ExplicitLayouts()], memory_planning_pass=layouts.Planning())
     # Graph passes set fake tensors that differ from those of a trace. ExplicitLayouts makes the graph's last trace.
-    with emission.recorded() as emissions, idle_passes.skipped(but=layouts.ExplicitLayouts):
+    with recorded_emission.recorded() as emissions, idle_passes.skipped(but=layouts.ExplicitLayouts):
         return edge.to_executorch(config), emissions
 
 

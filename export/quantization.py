@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
-from unittest import mock
 
 # The import registers the out variants of quantized_decomposed, for operators that no backend takes.
 import executorch.kernels.quantized  # noqa: F401
@@ -18,6 +15,7 @@ from diagnostics.errors import InputError
 from export import tracing
 from export.lowering import Quantization
 from export.model_file import Method
+from export.patches import batch_norm_patterns, training_patterns
 from export.pytorch_message import SHOW_MORE, condense
 from export.samples import Sample
 from export.user_file import text_of
@@ -41,7 +39,7 @@ def quantize(
     Raises:
         InputError: the quantizer, a run on the calibration inputs or PyTorch failed.
     """
-    with torch.no_grad(), _failing(method, quantization, "the quantizer"), _without_idle_patterns():
+    with torch.no_grad(), _failing(method, quantization, "the quantizer"), batch_norm_patterns.skipped():
         module = exported.module()
         _keep_integers(module)
         prepared = quantize_pt2e.prepare_pt2e(module, quantization.quantizer)
@@ -52,7 +50,7 @@ def quantize(
     with (
         torch.no_grad(),
         _failing(method, quantization, "the conversion to quantized operators"),
-        _without_patterns_of_training(),
+        training_patterns.skipped(),
     ):
         converted = quantize_pt2e.convert_pt2e(prepared)
     return tracing.trace(replace(method, module=converted), samples)
@@ -69,40 +67,6 @@ def _keep_integers(module: torch.fx.GraphModule) -> None:
         if with_scalar and not isinstance(node.args[1], torch.fx.Node) and not node.meta["val"].is_floating_point():
             node.target = with_scalar
     module.recompile()
-
-
-@contextlib.contextmanager
-def _without_idle_patterns() -> Iterator[None]:
-    """Disables XNNPACKQuantizer's search for convolutions with batch norms in modules without batch norms.
-
-    The search exports six patterns. `prepare_pt2e` folds batch norms into convolutions before, so most modules have
-    no batch norms.
-    """
-    utils = sys.modules.get("executorch.backends.xnnpack.quantizer.xnnpack_quantizer_utils")
-    if utils is None:
-        yield
-        return
-    search = utils._do_annotate_conv_bn
-
-    def annotate(module: torch.fx.GraphModule, *args: Any, **kwargs: Any) -> list[list[torch.fx.Node]]:
-        if any("batch_norm" in str(node.target) for node in module.graph.nodes):
-            found: list[list[torch.fx.Node]] = search(module, *args, **kwargs)
-            return found
-        # The search does this first.
-        module.graph.eliminate_dead_code()
-        module.recompile()
-        return []
-
-    with mock.patch.object(utils, "_do_annotate_conv_bn", annotate):
-        yield
-
-
-def _without_patterns_of_training() -> contextlib.AbstractContextManager[object]:
-    """Disables torchao's folding of batch norms for training, which exports a hundred patterns for each model.
-
-    No graph here has such batch norms, since `prepare_pt2e` is not for training.
-    """
-    return mock.patch.object(quantize_pt2e, "_fold_conv_bn_qat", lambda graph_module: graph_module)
 
 
 @contextlib.contextmanager

@@ -22,8 +22,9 @@ from codegen.inputs import program_reader
 from codegen.model.program import Program
 from diagnostics.errors import InputError
 from diagnostics.golden import case
-from export import delegation, quantization
+from export import delegation
 from export.exporter import Exported, export
+from export.patches import batch_norm_patterns
 
 _LINEAR = """
 import torch
@@ -348,7 +349,7 @@ def get_model():
         ) as exported_pattern:
             exported = self.export(source, quantize="xnnpack_int8")
             exported_pattern.assert_not_called()
-            with mock.patch.object(quantization, "_without_idle_patterns", contextlib.nullcontext):
+            with mock.patch.object(batch_norm_patterns, "skipped", contextlib.nullcontext):
                 searched = self.export(source, quantize="xnnpack_int8")
             exported_pattern.assert_called()
         self.assertEqual(exported.pte, searched.pte)

@@ -15,10 +15,10 @@ from executorch.exir import EdgeCompileConfig, schema, to_edge_transform_and_low
 from torch import nn
 from torch.nn import functional
 
-from export import emission
 from export.emulator.code import Kernel
 from export.emulator.loaded import Loaded
 from export.emulator.machine import Fault
+from export.patches import recorded_emission
 
 
 class _Net(nn.Module):
@@ -56,7 +56,7 @@ def _loaded(module: nn.Module, *inputs: torch.Tensor) -> Loaded:
         edge = to_edge_transform_and_lower(
             torch.export.export(module, inputs), compile_config=EdgeCompileConfig(_check_ir_validity=False)
         )
-        with emission.recorded() as emissions:
+        with recorded_emission.recorded() as emissions:
             executorch = edge.to_executorch()
         return Loaded.of(executorch, emissions["forward"], "forward")
 

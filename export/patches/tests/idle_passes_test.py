@@ -12,7 +12,7 @@ from executorch.exir.pass_base import ExportPass, NodeMetadata
 from torch.fx import GraphModule
 from torch.fx.passes.infra.pass_base import PassResult
 
-from export import idle_passes
+from export.patches import idle_passes
 
 _Call = Callable[..., Any]
 

@@ -1,14 +1,20 @@
-"""Skips the passes of ExecuTorch that would leave a graph as it is.
+"""Patch: passes of ExecuTorch that would leave a graph as it is are skipped.
 
-An ExportPass traces the whole graph anew, and gives each call to its method `call_operator`, which may replace the
-call. Most passes of a lowering replace no call of a graph, and each trace takes about 0.4 ms for each call.
+**What**: replaces `ExportPass.call_submodule` of `executorch.exir.pass_base`.
+
+**Why**: an ExportPass traces the whole graph anew, and gives each call to its method `call_operator`, which may replace
+the call. Most passes of a lowering replace no call of a graph, and each trace takes about 0.4 ms for each call.
+
+**Effect**: without the patch, an export of MobileNetV2 takes 43% more CPU time (5.7 s, not 4.0), and one of a ViT 30%.
+
+**Report**, to ExecuTorch: `ExportPass` should trace a graph only if `call_operator` replaces one of its calls.
 """
 
 from __future__ import annotations
 
 import contextlib
 import operator
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 from unittest import mock
 
@@ -19,12 +25,30 @@ from torch.fx import GraphModule, Node
 from torch.fx.node import map_arg
 from torch.fx.passes.infra.pass_base import PassBase, PassResult
 
+from export.patches.patch import Patch
+
+PATCH = Patch(
+    "idle_passes",
+    known={
+        "executorch.exir.pass_base:NodeMetadata": {"1.4.1": "0418a191706d", "1.5.1": "0418a191706d"},
+        "executorch.exir.pass_base:_ExportPassBase.ExportInterpreter": {
+            "1.4.1": "74f73bfd956f",
+            "1.5.1": "74f73bfd956f",
+        },
+        "executorch.exir.pass_base:_ExportPassBase._fx": {"1.4.1": "ca0539cb6f63", "1.5.1": "ca0539cb6f63"},
+        "executorch.exir.pass_base:_ExportPassBase.call_operator": {"1.4.1": "dcedf9677c29", "1.5.1": "dcedf9677c29"},
+        "executorch.exir.pass_base:_ExportPassBase.call_submodule": {"1.4.1": "7e5eef4a4221", "1.5.1": "7e5eef4a4221"},
+        "executorch.exir.pass_base:_ExportPassBase.call": {"1.4.1": "e44d5a657fbd", "1.5.1": "e44d5a657fbd"},
+        "executorch.exir.pass_base:ExportPass": {"1.4.1": "6761190e44b3", "1.5.1": "6761190e44b3"},
+    },
+    without="the export is slower",
+)
+
 # The attributes of ExportPass by which a class may change the trace, without `call` and `call_operator`.
 _HOOKS = {*dir(ExportPass)} - {*dir(PassBase), "call_operator"}
 
 
-@contextlib.contextmanager
-def skipped(but: type[ExportPass] | None = None) -> Iterator[None]:
+def skipped(but: type[ExportPass] | None = None) -> contextlib.AbstractContextManager[None]:
     """Skips the trace by a pass that replaces no call.
 
     Args:
@@ -40,8 +64,7 @@ def skipped(but: type[ExportPass] | None = None) -> Iterator[None]:
         is_skipped = not (but is not None and isinstance(one, but)) and _is_idle(one, module)
         return PassResult(module, False) if is_skipped else original(one, module, inputs)
 
-    with mock.patch.object(ExportPass, "call_submodule", call_submodule):
-        yield
+    return PATCH.applied(ExportPass, call_submodule=call_submodule)
 
 
 class _ReplacedError(Exception):
