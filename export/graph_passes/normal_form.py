@@ -7,16 +7,23 @@ from collections.abc import Iterable
 import torch
 from torch._subclasses.fake_tensor import FakeTensor
 from torch.export import ExportedProgram
+from torch.fx import GraphModule
 from torch.utils import _pytree as pytree
 
 from export.graph_passes import calls, graphs
 
 
 def normalize(program: ExportedProgram) -> None:
-    """Writes the arguments of each call in the normal form of call.py, and constant sizes of values as numbers."""
+    """Writes the arguments of each call in the normal form of call.py, and constant sizes of values as numbers.
+
+    The arguments are those of the outermost graph, which passes rewrite. The values are those of branches and loops, too:
+    ExecuTorch refuses a branch whose input has a symbol where the value that it gets has a number.
+    """
+    for module in program.graph_module.modules():
+        for node in module.graph.nodes if isinstance(module, GraphModule) else ():
+            if "val" in node.meta:
+                node.meta["val"] = pytree.tree_map_only(FakeTensor, _with_constant_sizes, node.meta["val"])
     for node in program.graph.nodes:
-        if "val" in node.meta:
-            node.meta["val"] = pytree.tree_map_only(FakeTensor, _with_constant_sizes, node.meta["val"])
         called = graphs.operator_of(node)
         view = calls.VIEWS.get(called.name()) if called is not None else None
         call = view.of(node) if view is not None else None

@@ -32,10 +32,6 @@ _TO_DIM_ORDER = graphs.EDGE.dim_order_ops._to_dim_order_copy.default
 class ExplicitLayouts(ExportPass):  # type: ignore[misc]  # ExecuTorch has no types.
     """Inserts copies in the dim orders that views and operators of this project require."""
 
-    def should_preserve_symbolic_input_metadata(self) -> bool:
-        # The normal form of graph passes writes sizes of inputs with one value as numbers, in the outermost graph only.
-        return False
-
     def call_operator(self, op: Any, args: Sequence[Any], kwargs: Any, meta: NodeMetadata) -> ProxyValue:
         if op is _VIEW:
             args = (self._in_order(args[0], "contiguous", meta), *args[1:])

@@ -40,19 +40,23 @@ class LayoutsTest(absltest.TestCase):
             self.assertFalse(self.has_copies(kind), kind)
 
     def test_sizes_that_a_buffer_fixes(self) -> None:
-        """Sizes that may vary for the body of a loop are numbers in the outermost graph after graph passes."""
-        kind = Kind(
-            "from torch._higher_order_ops.map import map\n"
-            "y = torch.cond(x0.sum() > 0, lambda v: v * 3, lambda v: v * 2, (x0,))\n"
-            "z = map(lambda v: v * 2, y)\nw = self.s.flatten() * 2\nself.s.copy_(z)\nreturn z + y, w, self.s * 1",
-            ("torch.randn(2, 4)",),
-            'self.register_buffer("s", torch.zeros(2, 4))',
-        )
-        model = Path(self.create_tempdir().full_path) / "model.py"
-        model.write_text(kind.source() + _ANY_SIZES)
-        with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
-            exported = export(model, graph_passes=["default"], strict_passes=True)
-        self.assertEqual(exported.checked["forward"].samples, 3)
+        """Sizes that have one value are numbers after graph passes, in branches and loops as in the outermost graph."""
+        for inner in (
+            "from torch._higher_order_ops.map import map\ninner = lambda v: map(lambda w: w * 2, v)\n",
+            "inner = lambda v: torch.cond(v.sum() > 1, lambda w: w * 3, lambda w: w * 2, (v,))\n",
+        ):
+            with self.subTest(inner):
+                kind = Kind(
+                    f"{inner}y = torch.cond(x0.sum() > 0, inner, lambda v: v * 2, (x0,))\n"
+                    "z = inner(y)\nw = self.s.flatten() * 2\nself.s.copy_(z)\nreturn z + y, w, self.s * 1",
+                    ("torch.randn(2, 4)",),
+                    'self.register_buffer("s", torch.zeros(2, 4))',
+                )
+                model = Path(self.create_tempdir().full_path) / "model.py"
+                model.write_text(kind.source() + _ANY_SIZES)
+                with open(os.devnull, "w") as null, contextlib.redirect_stderr(null):
+                    exported = export(model, graph_passes=["default"], strict_passes=True)
+                self.assertEqual(exported.checked["forward"].samples, 3)
 
     def test_usual_dim_order(self) -> None:
         cases: tuple[tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]], ...] = (
