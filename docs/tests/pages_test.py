@@ -10,6 +10,7 @@ from absl.testing import absltest
 
 from codegen.inputs import functions_yaml, selected_operators
 from codegen.model import schema_types
+from rules.private.repositories import versions
 from tools.from_buck import from_buck
 
 _DOCS = Path("docs")
@@ -88,6 +89,43 @@ class PlatformsTest(absltest.TestCase):
 
 
 class WorkspaceTest(absltest.TestCase):
+    def test_versions(self) -> None:
+        """The pages have the versions of the table that the rules check."""
+        rows = ["| ExecuTorch | torch | Python | in `MODULE.bazel` | |", "|---|---|---|---|---|"]
+        for minor, row in versions.VERSIONS.items():
+            untested = [torch for torch in row["torch"] if torch not in row["tested"]]
+            torches = row["tested"] + ([f"without tests: {', '.join(untested)}"] if untested else [])
+            line = f"[a lock](new_executorch.md) for `--executorch={minor}`"
+            if minor == versions.DEFAULT_EXECUTORCH:
+                line = "nothing"
+            elif row["lock"]:
+                line = f'`executorch.python(requirements = "@rules_executorch//requirements:{row["lock"]}")`'
+            oldest, newest = row["pythons"]
+            cells = [row["pins"]["executorch"], "; ".join(torches), f"3.{oldest} to 3.{newest}", line, row["differs"]]
+            rows.append(f"| {' | '.join(cells)} |")
+        self.assertIn("\n".join(["", *rows, ""]), (_DOCS / "workspace.md").read_text())
+
+    def test_default_version(self) -> None:
+        default = versions.VERSIONS[versions.DEFAULT_EXECUTORCH]
+        pythons = "3.{} to 3.{}".format(*default["pythons"])
+        pages = [_DOCS / f"{page}.md" for page in ("first_operator", "not_supported", "remote", "workspace")]
+        for page in [Path("README.md"), *pages]:
+            self.assertIn(pythons, " ".join(page.read_text().split()), page)
+        pair = f"| {versions.DEFAULT_EXECUTORCH} with {default['tested'][0]} by default"
+        self.assertIn(pair, (_DOCS / "workspace.md").read_text())
+
+    def test_locks(self) -> None:
+        """Each lock has the pins of its row."""
+        for row in versions.VERSIONS.values():
+            if row["lock"]:
+                for lock in (row["lock"], row["lock"].replace("export", "examples")):
+                    text = Path("requirements", lock).read_text()
+                    for package, version in row["pins"].items():
+                        self.assertRegex(text, rf"(?m)^{package}=={re.escape(version)} ", lock)
+        runtime = Path("requirements/runtime.txt").read_text()
+        version = versions.VERSIONS[versions.DEFAULT_EXECUTORCH]["pins"]["executorch"]
+        self.assertStartsWith(runtime, f"executorch=={version} ")
+
     def test_archives(self) -> None:
         """The page's WORKSPACE has the versions of this repository's own, with which its tests pass."""
         shown, own = (

@@ -16,8 +16,8 @@ from export.graph_passes import calls, graphs
 def normalize(program: ExportedProgram) -> None:
     """Writes the arguments of each call in the normal form of call.py, and constant sizes of values as numbers.
 
-    The arguments are those of the outermost graph, which passes rewrite. The values are those of branches and loops, too:
-    ExecuTorch refuses a branch whose input has a symbol where the value that it gets has a number.
+    The arguments are those of the outermost graph, which passes rewrite. The values are also those of branches and
+    loops: ExecuTorch refuses a branch whose input has a symbol where the value that it gets has a number.
     """
     for module in program.graph_module.modules():
         for node in module.graph.nodes if isinstance(module, GraphModule) else ():

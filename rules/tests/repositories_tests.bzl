@@ -6,38 +6,174 @@ load("@bazel_skylib//lib:unittest.bzl", "analysistest", "asserts", "unittest")
 load("//rules/private/repositories:bazel_version.bzl", "OLD_BAZEL_ERR", "check_bazel_version")
 
 # buildifier: disable=bzl-visibility
-load("//rules/private/repositories:python_repository.bzl", "CUDA_ERR", "HASH_ERR", "INSTALL_ERR", "MISFIT_ERR", "MISSING_DEPS_ERR", "install_error", "misfit", "missing_deps")
+load("//rules/private/repositories:python_repository.bzl", "CUDA_ERR", "HASH_ERR", "INSTALL_ERR", "MISSING_DEPS_ERR", "install_error", "missing_deps")
 
 # buildifier: disable=bzl-visibility
 load("//rules/private/repositories:repositories.bzl", "SEVERAL_SOURCES_ERR", "with_source")
 
+# buildifier: disable=bzl-visibility
+load("//rules/private/repositories:runtime_repository.bzl", "executorch_lines")
+
+# buildifier: disable=bzl-visibility
+load(
+    "//rules/private/repositories:version_check.bzl",
+    "MISFIT_ERR",
+    "PYTHON_ERR",
+    "UNKNOWN_WARNING",
+    "UNTESTED_WARNING",
+    "caution",
+    "minor_version",
+    "misfit",
+    "nearest_version",
+    "python_misfit",
+    "python_range",
+)
+
+# buildifier: disable=bzl-visibility
+load("//rules/private/repositories:versions.bzl", "DEFAULT_EXECUTORCH", "VERSIONS")
+
+def _check(executorch, torch, runtime):
+    """The error and the warning of an environment."""
+    installed = {"executorch": executorch, "torch": torch} if torch else {"executorch": executorch}
+    return [check("env", installed, runtime, "lock.txt") for check in [misfit, caution]]
+
 def _misfit_test_impl(ctx):
     env = unittest.begin(ctx)
-    asserts.equals(env, None, misfit("env", {"executorch": "1.5.1+cpu", "torch": "2.13.0+cpu"}, "1.5.1", "lock.txt"))
-    asserts.equals(env, None, misfit("env", {"executorch": "1.5.1", "torch": "2.13.0"}, "1.5.1+cpu", "lock.txt"))
-    asserts.equals(env, None, misfit("env", {"executorch": "1.5.1", "torch": "2.13.0"}, "", "lock.txt"))
-    asserts.equals(env, None, misfit("env", {"yaml": "6"}, "1.5.1", "lock.txt"))
-    runtime = misfit("env", {"executorch": "1.5.0", "torch": "2.13.0"}, "1.5.1", "lock.txt")
-    asserts.equals(env, MISFIT_ERR.format(
-        executorch = "1.5.0",
-        expected = "1.5.0",
-        name = "env",
-        other = "the runtime",
-        place = "@executorch_runtime",
-        version = "1.5.1",
-    ), runtime)
-    torch = misfit("env", {"executorch": "1.5.1", "torch": "2.12.1"}, "1.5.1", "lock.txt")
-    asserts.equals(env, MISFIT_ERR.format(
-        executorch = "1.5.1",
-        expected = "2.13",
-        name = "env",
-        other = "torch",
-        place = "lock.txt",
-        version = "2.12.1",
-    ), torch)
+    for executorch, torch, runtime in [
+        ("1.5.1+cpu", "2.13.0+cpu", "1.5.1"),
+        ("1.5.1", "2.13.0", "1.5.1+cpu"),
+        ("1.5.1", "2.13.0", ""),
+        ("1.5.1", None, "1.5.1"),
+        ("1.4.1", "2.13.0+cpu", "1.5.1"),
+        ("1.4.0", "2.13.0", "1.5.0"),
+        ("1.4.1", "2.13.0", "1.4.1"),
+    ]:
+        asserts.equals(env, [None, None], _check(executorch, torch, runtime))
+    for check in [misfit, caution]:
+        asserts.equals(env, None, check("env", {"yaml": "6"}, "1.5.1", "lock.txt"))
+    for executorch, runtime, expected in [
+        ("1.5.0", "1.5.1", "1.5.0"),
+        ("1.5.1+cpu", "1.6.0", "1.5.1"),
+        ("1.6.0", "1.5.1", "1.6.0"),
+        ("1.4.1", "1.6.0", "1.5"),
+    ]:
+        asserts.equals(env, MISFIT_ERR.format(
+            executorch = executorch,
+            expected = expected,
+            name = "env",
+            other = "the runtime",
+            place = "@executorch_runtime",
+            version = runtime,
+        ), _check(executorch, "2.13.0", runtime)[0])
+    for executorch, torch, expected in [
+        ("1.5.1", "2.15.0", "2.13 or 2.14"),
+        ("1.4.1", "2.14.1+cpu", "2.13"),
+        ("1.6.0", "2.14.0", "2.15"),
+    ]:
+        asserts.equals(env, MISFIT_ERR.format(
+            executorch = executorch,
+            expected = expected,
+            name = "env",
+            other = "torch",
+            place = "lock.txt",
+            version = torch,
+        ), _check(executorch, torch, "")[0])
     return unittest.end(env)
 
 _misfit_test = unittest.make(_misfit_test_impl)
+
+def _executorch_lines_test_impl(ctx):
+    env = unittest.begin(ctx)
+    pin = "executorch==1.6.0 \\\n    --hash=sha256:1 \\\n    --hash=sha256:2\n"
+    others = ["absl-py==2.5.1 \\\n    --hash=sha256:3\n", "torch==2.15.0 \\\n    --hash=sha256:4\n"]
+    asserts.equals(env, pin, executorch_lines(others[0] + pin + others[1]))
+    asserts.equals(env, pin, executorch_lines(pin))
+    asserts.equals(env, others[0], executorch_lines(others[0]))
+    return unittest.end(env)
+
+_executorch_lines_test = unittest.make(_executorch_lines_test_impl)
+
+def _caution_test_impl(ctx):
+    env = unittest.begin(ctx)
+    default = "write executorch.python(requirements = \"@rules_executorch//requirements:export.txt\")"
+    oldest = "write executorch.python(requirements = \"@rules_executorch//requirements:export_1.4.txt\")"
+    newest = "lock them: `bazel run @rules_executorch//tools/lock -- --executorch=1.6`"
+    for executorch, torch, runtime, found, nearest, nearest_lock in [
+        ("1.7.0", "2.16.0", "1.7.0", "executorch 1.7.0 with torch 2.16.0", "executorch 1.6 with torch 2.15", newest),
+        ("2.0.0a1", None, "", "executorch 2.0.0a1", "executorch 1.6 with torch 2.15", newest),
+        ("1.3.1", "2.12.1", "1.5.1", "executorch 1.3.1 with torch 2.12.1 and the runtime of 1.5.1", "executorch 1.4 with torch 2.13", oldest),
+        ("1.5.1", "2.12.1", "1.5.1", "executorch 1.5.1 with torch 2.12.1", "executorch 1.5 with torch 2.13", default),
+        ("1.5.1", "2.16.0", "", "executorch 1.5.1 with torch 2.16.0", "executorch 1.5 with torch 2.14", default),
+        ("1.5.1", "2.13.0", "1.7.0", "executorch 1.5.1 with torch 2.13.0 and the runtime of 1.7.0", "executorch 1.5 with torch 2.13", default),
+    ]:
+        asserts.equals(env, [None, UNKNOWN_WARNING.format(
+            found = found,
+            name = "env",
+            nearest = nearest,
+            nearest_lock = nearest_lock,
+            place = "lock.txt",
+        )], _check(executorch, torch, runtime))
+    for executorch, torch in [("1.5.1", "2.14.0"), ("1.6.0", "2.15.0")]:
+        asserts.equals(env, [None, UNTESTED_WARNING.format(
+            found = "executorch {} with torch {}".format(executorch, torch),
+            name = "env",
+            nearest_lock = default,
+            place = "lock.txt",
+        )], _check(executorch, torch, executorch))
+    return unittest.end(env)
+
+_caution_test = unittest.make(_caution_test_impl)
+
+def _nearest_version_test_impl(ctx):
+    env = unittest.begin(ctx)
+    for version, expected in {
+        "": "1.4",
+        "1.10": "1.6",
+        "1.4": "1.4",
+        "1.5rc1": "1.5",
+        "dev": "1.4",
+    }.items():
+        asserts.equals(env, expected, nearest_version(version, ["1.4", "1.5", "1.6"]))
+    asserts.equals(env, "2.14", nearest_version("2.13", ["2.12", "2.14"]), "of two, the newer one")
+    return unittest.end(env)
+
+_nearest_version_test = unittest.make(_nearest_version_test_impl)
+
+def _python_misfit_test_impl(ctx):
+    env = unittest.begin(ctx)
+    asserts.equals(env, (10, 15), python_range())
+    for executorch, minor in [("1.4.1", 10), ("1.5.1", 14), ("1.6.0", 15), ("1.7.0", 15), (None, 15)]:
+        python = struct(path = "/python3", minor = minor)
+        asserts.equals(env, None, python_misfit("env", "//:lock.txt", executorch, python))
+    for executorch, minor, oldest, newest in [("1.4.1", 15, 10, 14), ("1.6.0+cpu", 10, 11, 15)]:
+        asserts.equals(env, PYTHON_ERR.format(
+            executorch = executorch,
+            minor = minor,
+            name = "env",
+            newest = newest,
+            oldest = oldest,
+            path = "/python3",
+            requirements = "//:lock.txt",
+        ), python_misfit("env", "//:lock.txt", executorch, struct(path = "/python3", minor = minor)))
+    return unittest.end(env)
+
+_python_misfit_test = unittest.make(_python_misfit_test_impl)
+
+def _versions_test_impl(ctx):
+    """What the checks and tools/lock assume of the table."""
+    env = unittest.begin(ctx)
+    asserts.true(env, DEFAULT_EXECUTORCH in VERSIONS)
+    for minor, row in VERSIONS.items():
+        asserts.equals(env, ["differs", "lock", "pins", "pythons", "runtime", "tested", "torch"], sorted(row), minor)
+        asserts.equals(env, minor, minor_version(row["pins"]["executorch"]))
+        asserts.true(env, minor_version(row["pins"]["torch"]) in row["torch"], minor)
+        asserts.true(env, row["runtime"] in VERSIONS, minor)
+        asserts.equals(env, bool(row["tested"]), bool(row["lock"]), minor)
+        for torch in row["tested"]:
+            asserts.true(env, torch in row["torch"], minor)
+    return unittest.end(env)
+
+_versions_test = unittest.make(_versions_test_impl)
 
 # What pip 23 says of a lock without the hash of the CPU build.
 _OTHER_HASHES = """\
@@ -127,4 +263,16 @@ def repositories_test_suite(name):
         size = "small",
         target_under_test = "@executorch_codegen_python//:packages",
     )
-    unittest.suite(name, _bazel_version_test, _install_error_test, _misfit_test, _missing_deps_test, _with_source_test)
+    unittest.suite(
+        name,
+        _bazel_version_test,
+        _caution_test,
+        _executorch_lines_test,
+        _install_error_test,
+        _misfit_test,
+        _missing_deps_test,
+        _nearest_version_test,
+        _python_misfit_test,
+        _versions_test,
+        _with_source_test,
+    )

@@ -51,8 +51,8 @@ class Workspace:
         *options: flags of every command.
         cached: whether the workspace uses the shared cache.
         all_sets: whether kernels are compiled for all instruction sets, as in a user's build.
-        config: a config of tools/lint/bazel_versions.bazelrc, such as bazel10, for the flags of a newer Bazel. By default,
-            $NESTED_CONFIG, which --config=bazel10 of the outer build sets.
+        config: a config of tools/lint/bazel_versions.bazelrc, such as bazel10, for the flags of a newer Bazel. By
+            default, $NESTED_CONFIG, which --config=bazel10 of the outer build sets.
 
     Attributes:
         root: the workspace.

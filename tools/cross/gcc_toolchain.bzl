@@ -1,10 +1,9 @@
 """Macro gcc_toolchain."""
 
-load("@rules_cc//cc/toolchains:cc_toolchain.bzl", "cc_toolchain")
-
 # rules_cc has no other configuration of GCC and Clang, and LLVM's toolchains use this one, too.
 # buildifier: disable=bzl-visibility
 load("@rules_cc//cc/private/toolchain:unix_cc_toolchain_config.bzl", "cc_toolchain_config")
+load("@rules_cc//cc/toolchains:cc_toolchain.bzl", "cc_toolchain")
 
 _TOOLS = ["ar", "cpp", "gcc", "gcov", "ld", "nm", "objcopy", "objdump", "strip"]
 

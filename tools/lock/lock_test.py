@@ -30,12 +30,12 @@ class LockTest(absltest.TestCase):
         self.environment = {"XDG_CACHE_HOME": str(self.folder / "cache"), **pip}
         self.enter_context(mock.patch.dict(os.environ, self.environment))
 
-    def lock(self, *packages: str, upgrade: bool = False) -> list[str]:
-        return lock.write(self.file, list(packages), indexes.of_machine(), upgrade)
+    def lock(self, *packages: str, upgrade: bool = False, executorch: str = "") -> list[str]:
+        return lock.write(self.file, list(packages), indexes.of_machine(), upgrade, executorch)
 
-    def assert_fails(self, packages: list[str], *parts: str) -> None:
+    def assert_fails(self, packages: list[str], *parts: str, executorch: str = "") -> None:
         with self.assertRaises(resolver.LockError) as caught:
-            self.lock(*packages)
+            self.lock(*packages, executorch=executorch)
         for part in parts:
             self.assertIn(part, str(caught.exception))
 
@@ -62,6 +62,44 @@ class LockTest(absltest.TestCase):
         self.assertIn("; new or changed: none", line)
         (line,) = self.lock(upgrade=True)
         self.assertIn("; new or changed: layers==1.1", line)
+
+    def test_other_executorch(self) -> None:
+        """Known versions bring the PyTorch that goes with them. The lock keeps its version."""
+        wheels.write(self.index, "executorch", "1.4.1", "coremltools")
+        self.lock("models", executorch="1.4")
+        for _ in range(2):
+            text = self.file.read_text()
+            self.assertStartsWith(
+                text, "# Made by: bazel run @rules_executorch//tools/lock -- --executorch=1.4 models\n"
+            )
+            for pin in ("executorch==1.4.1 ", "models==2.0", "torch==2.13.0 ", "torchao==0.18.0 "):
+                self.assertRegex(text, rf"(?m)^{pin}")
+            self.assertNotIn("coremltools", text)
+            self.lock()
+        self.lock(executorch="1.5.1")
+        self.assertRegex(self.file.read_text(), r"(?m)^executorch==1\.5\.1 ")
+        for version in ("1.6.0", "1.6.2"):
+            wheels.write(self.index, "executorch", version)
+        for version in ("2.15.0", "2.15.0+cpu"):
+            wheels.write(self.index, "torch", version)
+        for version, expected in (("1.6", "1.6.0"), ("1.6.2", "1.6.2")):
+            self.file.unlink()
+            (line,) = self.lock(executorch=version)
+            self.assertIn(f" executorch=={expected}, ", line)
+            self.assertRegex(self.file.read_text(), r"(?m)^torch==2\.15\.0 ")
+
+    def test_unknown_executorch(self) -> None:
+        """PyTorch's newest version is taken, and a note says what is known."""
+        wheels.write(self.index, "executorch", "1.99.3")
+        wheels.write(self.index, "torch", "2.98.0")
+        for version in ("1.99", "1.99.3"):
+            _, note, _ = self.lock("models", executorch=version)
+            self.assertStartsWith(note, f"note: these rules know no executorch {version}; known are 1.4, 1.5")
+            for pin in ("executorch==1.99.3 ", "torch==2.98.0 "):
+                self.assertRegex(self.file.read_text(), rf"(?m)^{pin}")
+            self.file.unlink()
+        parts = ("executorch==1.97.0", "index does not have this version", "these rules know 1.4, 1.5")
+        self.assert_fails(["models"], *parts, executorch="1.97.0")
 
     def test_cpu_builds_beside_torch(self) -> None:
         wheels.write(self.index, "torchvision", "0.28.0", "torch==2.13.0")

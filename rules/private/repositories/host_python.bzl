@@ -1,9 +1,10 @@
 """The Python interpreter of the machine, and pip, as repository rules use them."""
 
+load(":version_check.bzl", "python_range")
+
 visibility(["//rules/...", "//tests/...", "//tools/lint/..."])
 
-_OLDEST = 10
-_NEWEST = 14  # the executorch wheels are built for CPython 3.10 to 3.14
+_OLDEST, _NEWEST = python_range()
 
 NO_PYTHON_ERR = """rules_executorch: expected an interpreter of Python 3.{oldest} to 3.{newest}; {found}.
 
@@ -96,7 +97,7 @@ package(default_visibility = ["//visibility:public"])
 # What needs Python.h is compatible with this.
 alias(
     name = "found",
-    actual = "@platforms//{compatible}",
+    actual = "{compatible}",
 )
 
 cc_library(
@@ -118,6 +119,52 @@ load("@rules_executorch//rules/private/toolchains:python_headers.bzl", "python_h
 python_headers = python_headers_rule({cc_toolchain_type})
 """
 
+_RUNTIME_BUILD = """\
+load("@rules_python//python:py_runtime.bzl", "py_runtime")
+load("@rules_python//python:py_runtime_pair.bzl", "py_runtime_pair")
+
+package(default_visibility = ["//visibility:public"])
+
+py_runtime(
+    name = "runtime",
+    interpreter_path = "{path}",{version}
+    python_version = "PY3",
+)
+
+py_runtime_pair(
+    name = "runtime_pair",
+    py3_runtime = ":runtime",
+)
+
+toolchain(
+    name = "toolchain",
+    toolchain = ":runtime_pair",
+    toolchain_type = "@rules_python//python:toolchain_type",
+)
+"""
+
+_VERSION = """
+    interpreter_version_info = {{
+        "major": "3",
+        "minor": "{minor}",
+    }},"""
+
+def _rules_python_has(rctx, package):
+    return rctx.path(Label("@rules_python//python:BUILD.bazel")).dirname.get_child(package).exists
+
+def add_python_runtime(rctx, python):
+    """Makes the root package: the Python toolchain.
+
+    Args:
+      rctx: the repository context.
+      python: what find_python returned.
+    """
+
+    # rules_python takes the interpreter for one of its own default version if nothing says otherwise, and makes virtual
+    # environments of that version. The package `api` is as old as 0.37. Some older py_runtime has no such attribute.
+    version = _VERSION.format(minor = python.minor) if _rules_python_has(rctx, "api") else ""
+    rctx.file("BUILD.bazel", _RUNTIME_BUILD.format(path = python.path, version = version))
+
 def add_python_headers(rctx, python):
     """Makes the package `headers`: Python's headers, or what says that there are none.
 
@@ -133,38 +180,16 @@ def add_python_headers(rctx, python):
         rctx.symlink(include, "headers/include")
     else:
         rctx.file("headers/include/Python.h", _NO_HEADERS.format(include = include))
-    rules_python = rctx.path(Label("@rules_python//python:BUILD.bazel")).dirname
-    cc_toolchain_type = "Label(\"@rules_python//python/cc:toolchain_type\")" if rules_python.get_child("cc").exists else None
+    cc_toolchain_type = "Label(\"@rules_python//python/cc:toolchain_type\")" if _rules_python_has(rctx, "cc") else None
     rctx.file("headers/python_headers.bzl", _HEADERS_RULE.format(cc_toolchain_type = cc_toolchain_type))
     rctx.file("headers/BUILD.bazel", _HEADERS_BUILD.format(
-        compatible = "os:linux" if header.exists else ":incompatible",
+        compatible = "@platforms//os:linux" if header.exists else "@platforms//:incompatible",
         path = python.path,
     ))
 
 def _host_python_repository_impl(rctx):
     python = find_python(rctx)
-    rctx.file("BUILD.bazel", """\
-load("@bazel_tools//tools/python:toolchain.bzl", "py_runtime_pair")
-load("@rules_python//python:defs.bzl", "py_runtime")
-
-py_runtime(
-    name = "runtime",
-    interpreter_path = "{path}",
-    python_version = "PY3",
-)
-
-py_runtime_pair(
-    name = "runtime_pair",
-    py3_runtime = ":runtime",
-)
-
-toolchain(
-    name = "toolchain",
-    toolchain = ":runtime_pair",
-    toolchain_type = "@bazel_tools//tools/python:toolchain_type",
-    visibility = ["//visibility:public"],
-)
-""".format(path = python.path))
+    add_python_runtime(rctx, python)
     add_python_headers(rctx, python)
 
 host_python_repository = repository_rule(

@@ -1,8 +1,10 @@
 """Python packages as one Bazel input: a repository that pip fills from a lock with hashes."""
 
 load(":host_python.bzl", "PYTHON_ENVIRON", "find_python", "pip_command")
+load(":version_check.bzl", "caution", "misfit", "python_misfit")
 
 visibility([
+    "//codegen/binaries/tests/...",
     "//codegen/fuzz/...",
     "//profiles/tests/...",
     "//rules/...",
@@ -32,11 +34,6 @@ the CPU build of torch (+cpu), which is a file of its own with a hash of its own
 Fix: if the file that pip names above is the one to install, add a line behind `{package}==...` in the lock:
     --hash=sha256:{hash} \\"""
 
-MISFIT_ERR = """rules_executorch: @{name} has executorch {executorch}: expected {other} {expected}; got {version}, of {place}.
-
-Likely cause: the pin or the installation of one of the two was changed without the other.
-Fix: use executorch {executorch} with {other} {expected}, or change the pin of executorch."""
-
 MISSING_DEPS_ERR = """rules_executorch: @{name}: executorch.{tag}(deps = ...): expected a target for each of {packages}; got none for {missing}.
 
 Likely cause: deps was written for another version of these rules, or has only the direct dependencies of your own code.
@@ -46,9 +43,6 @@ NO_PACKAGE_ERR = """rules_executorch: @{name}: expected a package {package} in {
 
 Likely cause: site_packages is another directory than lib/python3.X/site-packages of the environment.
 Fix: give the directory that `python -c "import {package}, os; print(os.path.dirname({package}.__path__[0]))"` prints."""
-
-# torch's minor version that an ExecuTorch minor version is built and tested with.
-_TORCH_OF_EXECUTORCH = {"1.5": "2.13"}
 
 def _normalized(package):
     return package.lower().replace("-", "_").replace(".", "_")
@@ -69,9 +63,6 @@ def _pinned(rctx, requirements, package):
             return line.removeprefix(package + "==").split(" ")[0]
     return None
 
-def _minor(version):
-    return ".".join(version.split(".")[:2])
-
 def _cache(rctx):
     """Where files of packages stay that were installed for any workspace of this user."""
     environ = rctx.os.environ
@@ -81,6 +72,9 @@ def _cache(rctx):
 def _pip_install(rctx):
     python = find_python(rctx)
     requirements = _requirements(rctx)
+    message = python_misfit(rctx.name, rctx.attr.requirements, _pinned(rctx, requirements, "executorch"), python)
+    if message:
+        fail(message)
     rctx.report_progress("Installing {}".format(rctx.attr.requirements.name))
     install = [
         python.path,
@@ -150,43 +144,6 @@ def _requirements(rctx):
     pin = "torch==" + version
     rctx.file("requirements.txt", rctx.read(requirements).replace(pin + " ", pin + "+cpu ").replace(pin + "\n", pin + "+cpu\n"))
     return rctx.path("requirements.txt")
-
-def misfit(name, installed, runtime, place):
-    """What does not fit between the packages of an environment, and the runtime.
-
-    Args:
-      name: name of the repository.
-      installed: dict[str, str], distribution to version.
-      runtime: version of the executorch wheel that the runtime comes from, or empty.
-      place: where the packages come from, for the message.
-    Returns:
-      str: the message, or None if all fits.
-    """
-    executorch = installed.get("executorch")
-    torch = installed.get("torch")
-    if not executorch:
-        return None
-    release = executorch.split("+")[0]
-    if runtime and release != runtime.split("+")[0]:
-        return MISFIT_ERR.format(
-            executorch = executorch,
-            name = name,
-            other = "the runtime",
-            version = runtime,
-            place = "@executorch_runtime",
-            expected = release,
-        )
-    expected = _TORCH_OF_EXECUTORCH.get(_minor(executorch))
-    if expected and torch and _minor(torch) != expected:
-        return MISFIT_ERR.format(
-            executorch = executorch,
-            name = name,
-            other = "torch",
-            version = torch,
-            place = place,
-            expected = expected,
-        )
-    return None
 
 _HEADER = """\
 load("@rules_executorch//rules/private/toolchains:python_environment.bzl", "python_environment")
@@ -290,6 +247,9 @@ def _python_repository_impl(rctx):
     message = misfit(rctx.name, installed, runtime, place)
     if message:
         fail(message)
+    warning = caution(rctx.name, installed, runtime, place)
+    if warning:
+        print(warning)  # buildifier: disable=print
     build = _HEADER
     data = [":packages"]
     if rctx.attr.is_small and not rctx.attr.site_packages:

@@ -87,14 +87,31 @@ def _runtime_repository_impl(rctx):
     # The BUILD file is written with the names of libraries on Linux. On macOS, these have another ending.
     rctx.template("BUILD.bazel", rctx.attr._build_file, substitutions = {".so\"": endings[0] + "\""})
 
+def executorch_lines(lock):
+    """The lines of a lock that pin executorch, or the whole lock if there are none.
+
+    Args:
+      lock: str, pip requirements, such as those of executorch.python.
+    Returns:
+      str: pip requirements.
+    """
+    lines = []
+    is_continued = False
+    for line in lock.split("\n"):
+        if is_continued or line.startswith("executorch=="):
+            lines.append(line + "\n")
+            is_continued = line.endswith("\\")
+    return "".join(lines) or lock
+
 def _download(rctx):
     """Downloads the wheel, unpacks the needed folders, and returns the name of the wheel."""
     python = find_python(rctx)
     requirements = rctx.path(rctx.attr.requirements)
+    rctx.file("requirements.txt", executorch_lines(rctx.read(requirements)))
     platform = ["--platform=" + _PLATFORMS[rctx.attr.platform]] if rctx.attr.platform else []
     rctx.report_progress("Downloading the executorch wheel")
     result = rctx.execute(
-        pip_download_command(rctx, python, requirements, "wheel") + platform,
+        pip_download_command(rctx, python, "requirements.txt", "wheel") + platform,
         timeout = 1800,
     )
     if result.return_code != 0:
@@ -118,7 +135,7 @@ environment (`site_packages`). No dependency of the wheel is installed. With `pl
             doc = "The platform that the wheel is for. Default: this machine's.",
             values = [""] + _PLATFORMS.keys(),
         ),
-        "requirements": attr.label(doc = "A pip requirements file that pins `executorch` with hashes."),
+        "requirements": attr.label(doc = "A pip requirements file that pins `executorch` with hashes. Other packages do not count."),
         "site_packages": attr.string(doc = "Absolute path of an existing site-packages directory that holds `executorch`."),
         "wheel": attr.label(allow_single_file = [".whl"], doc = "An executorch wheel, e.g. out of a pip.parse hub."),
         "_build_file": attr.label(default = "//rules/private/repositories:BUILD.runtime.bazel"),
